@@ -1,0 +1,21 @@
+#pragma once
+
+#include "spec/enums.h"
+
+#include <array>
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// One write transaction as it reaches the device: at most 64 B that do not cross a 64 B boundary, with the byte enables of
+// the TLP. The region and the page tell which function, VCB or register page was written.
+struct BarWrite {
+  spec::RegionType region = spec::RegionType::none;
+  uint16_t page = 0;        // VCB number or underlying function; 0 elsewhere
+  uint32_t offset = 0;      // bytes in the page, DWORD aligned
+  uint32_t length = 0;      // bytes, a multiple of 4, 4 to 64
+  uint64_t byte_enables = 0; // bit i: data[i] is written
+  alignas(8) std::array<uint8_t, 64> data{};
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Counters of one underlying function; each is the register of that name.
+struct FunctionCounters {
+  uint64_t kicks = 0;
+  uint64_t send_queue_mode_kicks = 0;
+  uint64_t scheduled_kicks = 0;
+  uint64_t commands_refused = 0;
+  uint64_t writes_dropped = 0;
+  uint64_t commands_stale = 0;
+  uint64_t commands_handed_back = 0;
+  uint64_t checksum_mismatches = 0;
+  uint64_t commands_cancelled = 0;
+  uint64_t commands_sent = 0;
+  uint64_t commands_failed = 0;
+  uint64_t kick_records_written = 0;
+  uint64_t kick_records_dropped = 0;
+  uint64_t events_dropped = 0;
+  uint64_t dma_faults = 0;
+  uint64_t reads_refused = 0;
+  uint64_t half_written_commands = 0;
+};
+
+// Counters of the device; each is the control register of that name.
+struct DeviceCounters {
+  uint64_t transactions = 0;
+  uint64_t writes_unclaimed = 0;
+  uint64_t data_units_collect_buffer = 0;
+  uint64_t data_units_virtual_kick = 0;
+  uint64_t data_units_queue_pair_fetch = 0;
+  uint64_t data_units_send_queue_scheduler = 0;
+  uint64_t corrected_bit_errors = 0;
+  uint64_t detected_bit_errors = 0;
+  uint64_t queue_pair_cache_hits = 0;
+  uint64_t queue_pair_cache_misses = 0;
+};
+
+struct Counters {
+  DeviceCounters device;
+  std::array<FunctionCounters, spec::underlying_functions> function{};
+};
+
+} // namespace fpga_verbs::hca

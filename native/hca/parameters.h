@@ -1,0 +1,37 @@
+#pragma once
+
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace fpga_verbs::hca {
+
+// Sizes and defaults of a board; the same names as the parameters of the RTL. Upper bounds are those of the specification.
+struct HcaParameters {
+  unsigned underlying_functions = spec::underlying_functions;
+  unsigned virtual_collect_buffers = spec::virtual_collect_buffers;
+  unsigned virtual_collect_buffer_stride = spec::virtual_collect_buffer_stride;
+  unsigned physical_collect_buffers = spec::physical_collect_buffers;
+  unsigned dedicated_physical_collect_buffers = spec::dedicated_physical_collect_buffers;
+  unsigned management_physical_collect_buffers = spec::management_physical_collect_buffers;
+  unsigned transmit_virtual_lanes = spec::transmit_virtual_lanes;
+  unsigned execution_credits_per_lane = spec::execution_credits_per_lane;
+  unsigned completion_credits_per_lane = spec::completion_credits_per_lane;
+  unsigned shared_execution_credits = spec::shared_execution_credits;
+  unsigned shared_completion_credits = spec::shared_completion_credits;
+  unsigned shared_execution_credits_cap = spec::shared_execution_credits_cap;
+  unsigned shared_completion_credits_cap = spec::shared_completion_credits_cap;
+  unsigned queue_pair_contexts_cached = spec::queue_pair_contexts_cached;
+  unsigned scheduler_batch = spec::scheduler_batch;
+  unsigned ports = 1;
+  unsigned queue_pairs = 65536;
+  uint64_t clock_frequency = spec::clock_frequency;
+  spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
+  bool double_word_only = false; // the bridge before the board makes DWORD writes only; reported, not enforced
+  std::string board_name = "fpga-verbs emulated board";
+};
+
+} // namespace fpga_verbs::hca
