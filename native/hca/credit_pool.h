@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+enum class CreditSource : uint8_t { none, own, shared };
+
+// Credits of one kind, divided among owners: each has its own, and all draw on shared ones, each up to a cap.
+// A credit returns to where it came from. Shrinking below what is held takes effect as credits return.
+class CreditPool {
+public:
+  CreditPool(size_t owners, uint32_t own, uint32_t shared, uint32_t shared_cap)
+      : shared_(shared), shared_cap_(shared_cap), owners_(owners, Owner{own, 0, 0}) {}
+
+  size_t owners() const { return owners_.size(); }
+
+  // Divides anew: credits of one owner alone; credits shared, and the most of them that one owner may hold.
+  void set_own(size_t owner, uint32_t credits) { at(owner).own = credits; }
+  void set_shared(uint32_t credits, uint32_t cap) {
+    shared_ = credits;
+    shared_cap_ = cap;
+  }
+
+  // Where the next credit of the owner comes from: its own first, then the shared ones, else none.
+  CreditSource available(size_t owner) const {
+    const Owner& from = at(owner);
+    if (from.own_held < from.own)
+      return CreditSource::own;
+    return shared_held_ < shared_ && from.shared_held < shared_cap_ ? CreditSource::shared
+                                                                    : CreditSource::none;
+  }
+
+  // Takes a credit from where available() says.
+  void take(size_t owner, CreditSource source) {
+    assert(source != CreditSource::none && source == available(owner));
+    if (source == CreditSource::own) {
+      ++at(owner).own_held;
+      return;
+    }
+    ++at(owner).shared_held;
+    ++shared_held_;
+  }
+
+  void give_back(size_t owner, CreditSource source) {
+    assert(source == CreditSource::own ? at(owner).own_held > 0
+                                       : source == CreditSource::shared && at(owner).shared_held > 0);
+    if (source == CreditSource::own) {
+      --at(owner).own_held;
+      return;
+    }
+    --at(owner).shared_held;
+    --shared_held_;
+  }
+
+  uint32_t own_held(size_t owner) const { return at(owner).own_held; }
+  uint32_t shared_held(size_t owner) const { return at(owner).shared_held; }
+  uint32_t shared_held() const { return shared_held_; }
+
+private:
+  struct Owner {
+    uint32_t own;
+    uint32_t own_held;
+    uint32_t shared_held;
+  };
+
+  Owner& at(size_t owner) {
+    assert(owner < owners_.size());
+    return owners_[owner];
+  }
+  const Owner& at(size_t owner) const {
+    assert(owner < owners_.size());
+    return owners_[owner];
+  }
+
+  uint32_t shared_;
+  uint32_t shared_cap_;
+  uint32_t shared_held_ = 0;
+  std::vector<Owner> owners_;
+};
+
+} // namespace fpga_verbs::hca
