@@ -1,0 +1,161 @@
+#pragma once
+
+#include "hca/bar_write.h"
+#include "hca/bit_mask.h"
+#include "hca/block.h"
+#include "hca/clock.h"
+#include "hca/collect_group_table.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/event_port.h"
+#include "hca/half_written_list.h"
+#include "hca/kick_records.h"
+#include "hca/parameters.h"
+#include "hca/physical_collect_buffer.h"
+#include "hca/queue_pair_port.h"
+#include "hca/underlying_function_table.h"
+#include "hca/virtual_collect_buffer.h"
+#include "spec/data_units.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// Collects commands that are written to VCBs and management pages, piece by piece and in any order, and kicks
+// each at the write that completes it (US8589610). Owns the VCBs, the PCBs and who may use them.
+class CollectBuffer final : public Block {
+public:
+  static constexpr uint64_t no_deadline = ~uint64_t{0};
+
+  CollectBuffer(const HcaParameters& parameters, Counters& counters, const Clock& clock,
+                QueuePairPort& queue_pairs, EventPort& events, KickRecords& kick_records,
+                DataLink<spec::KickUnit, 128>& kicks_collected, DataLink<spec::PostNotice, 16>& post_notices,
+                DataLink<spec::ManagementUnit, 16>& management_units);
+
+  // Whether the links have the credits that any one write may need.
+  bool can_accept_write() const;
+
+  // A write to a VCB page. Only when can_accept_write().
+  void write(const BarWrite& write);
+
+  // A write to the management page of a function, offset counted in its register page. Only when
+  // can_accept_write().
+  void write_management_page(unsigned underlying_function, const BarWrite& write);
+
+  // Reports one half-written command that is over the limit.
+  bool step() override;
+
+  // Clock tick at which the oldest incomplete command passes the limit; no_deadline: none will.
+  uint64_t next_deadline() const;
+  void set_half_written_limit(uint64_t ticks) { half_written_limit_ = ticks; }
+  uint64_t half_written_limit() const { return half_written_limit_; }
+
+  // PCBs. A PCB in the hands of another block is released exactly once, by the block that has it last.
+  PhysicalCollectBuffer& buffer(uint16_t buffer) { return buffers_[buffer]; }
+  const PhysicalCollectBuffer& buffer(uint16_t buffer) const { return buffers_[buffer]; }
+  void release(uint16_t buffer);
+
+  // A dedicated PCB to fetch a command into, in state fetching: for send_queue_scheduler, for
+  // management_queue.
+  std::optional<uint16_t> take_dedicated();
+  std::optional<uint16_t> take_management();
+
+  // Number of the next kick, free-running.
+  uint32_t take_kick_number() { return kick_number_++; }
+
+  // The lock of a dedicated PCB for the function's management page: the PCB, or nothing when all are taken. A
+  // function that has one gets the same.
+  std::optional<uint16_t> lock_management(unsigned underlying_function);
+  // Gives the lock back, with whatever was written.
+  void unlock_management(unsigned underlying_function);
+  // Takes the lock of PCB `buffer` from its owner; nothing happens when it is not locked.
+  void break_management_lock(uint16_t buffer);
+
+  // VCBs.
+  unsigned virtual_collect_buffers() const { return static_cast<unsigned>(virtual_.size()); }
+  const VirtualCollectBuffer& virtual_collect_buffer(unsigned buffer) const { return virtual_[buffer]; }
+  // Frees PCB and counts of an incomplete or refused command; a closed VCB stays closed.
+  void cancel(unsigned virtual_collect_buffer);
+  void close(unsigned virtual_collect_buffer);
+  void open(unsigned virtual_collect_buffer);
+
+  // Division. VCBs that the new BAR adds or takes away must be closed; false, and nothing changed, when they
+  // are not, or when the BAR overlaps another function's, leaves the board or has its dividers out of order.
+  bool set_bar(unsigned underlying_function, const VirtualCollectBufferBar& bar);
+  const VirtualCollectBufferBar& bar(unsigned underlying_function) const {
+    return functions_.bar(underlying_function);
+  }
+  CollectGroupTable& groups() { return groups_; }
+  const CollectGroupTable& groups() const { return groups_; }
+
+  // Drops all incomplete commands and the lock of a function. PCBs that were kicked come back by release().
+  void reset_function(unsigned underlying_function);
+  // Back to the state after construction.
+  void reset();
+
+  // For tests: every PCB is free or accounted for once, and every binding has two ends.
+  bool verify() const;
+
+private:
+  struct Portion; // what a write brings of one line
+  struct Segment0Check {
+    spec::Refusal refusal = spec::Refusal::none;
+    spec::QualityOfServiceLevel level = spec::QualityOfServiceLevel::low;
+    uint32_t checksum_secret = 0;
+  };
+  struct Collected {
+    spec::Refusal refusal = spec::Refusal::none;
+    bool complete = false;
+  };
+
+  bool is_dedicated(uint16_t buffer) const { return buffer >= parameters_.physical_collect_buffers; }
+  bool is_open(const VirtualCollectBuffer& buffer, const Portion& portion, unsigned underlying_function);
+  void write_command(uint16_t buffer, const UnderlyingFunctionTable::Owner& owner, const Portion& portion,
+                     uint32_t offset);
+  void write_slots(uint16_t buffer, unsigned underlying_function, const Portion& portion, uint32_t offset);
+
+  void bind(uint16_t buffer, const UnderlyingFunctionTable::Owner& owner);
+  Collected collect(PhysicalCollectBuffer& pcb, const Portion& portion);
+  Collected track(VirtualCollectBuffer& vcb, unsigned underlying_function, const Portion& portion);
+  static void store(PhysicalCollectBuffer& pcb, const Portion& portion);
+
+  Segment0Check check_command(unsigned underlying_function, const spec::CommandHeader& segment_0);
+  static Segment0Check check_management(const spec::CommandHeader& segment_0);
+
+  void kick(uint16_t buffer);
+  void kick_send_queue_mode(uint16_t buffer, unsigned underlying_function);
+  void kick_management(uint16_t pcb);
+  void push_post_notice(spec::DoorbellSlot slot, unsigned underlying_function, uint32_t queue_pair_number,
+                        uint32_t sequence_number, spec::QualityOfServiceLevel level);
+
+  void refuse(uint16_t buffer, unsigned underlying_function, spec::Refusal refusal, uint32_t offset);
+  void report_refusal(uint32_t object, unsigned underlying_function, spec::Refusal refusal, uint32_t offset,
+                      uint64_t segment_0);
+  void clear(uint16_t buffer);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  const Clock& clock_;
+  QueuePairPort& queue_pairs_;
+  EventPort& events_;
+  KickRecords& kick_records_;
+  DataLink<spec::KickUnit, 128>& kicks_collected_;
+  DataLink<spec::PostNotice, 16>& post_notices_;
+  DataLink<spec::ManagementUnit, 16>& management_units_;
+
+  UnderlyingFunctionTable functions_;
+  CollectGroupTable groups_;
+  std::vector<VirtualCollectBuffer> virtual_;
+  PhysicalCollectBuffers buffers_;
+  BitMask free_; // free PCB list: a set bit is a free PCB
+  HalfWrittenList half_written_;
+  std::array<uint16_t, spec::underlying_functions>
+      management_lock_{};           // by function: dedicated PCB or no_buffer
+  uint64_t half_written_limit_ = 0; // clock ticks; 0: never
+  uint32_t kick_number_ = 0;
+};
+
+} // namespace fpga_verbs::hca
