@@ -3,6 +3,7 @@
 #include "hca/block.h"
 #include "hca/clock.h"
 #include "hca/counters.h"
+#include "hca/event_port.h"
 #include "hca/host_port.h"
 #include "hca/parameters.h"
 #include "spec/data_units.h"
@@ -22,13 +23,13 @@ class MemoryTranslation;
 // The event queues of all functions: rings of 32 B entries in host memory, each with an MSI-X vector of its
 // own. Queue 0 of a function takes the asynchronous events. An entry is written before its interrupt; an
 // event that finds no room is dropped, counted, and named in the next entry (`lost`).
-class EventQueue final : public Block {
+class EventQueue final : public Block, public EventPort {
 public:
   static constexpr unsigned smallest_entries_log2 = 1;
   static constexpr unsigned largest_entries_log2 = 15;
 
   EventQueue(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
-             MemoryTranslation& translation, Waker waker);
+             MemoryTranslation& translation);
 
   // Pages of a queue of 2^entries_log2 entries.
   static constexpr uint32_t pages(unsigned entries_log2) {
@@ -50,7 +51,7 @@ public:
 
   // Takes an event, always. While the event of an affiliated asynchronous error lies unread, the same error
   // of the same object is not written again.
-  void report(const spec::EventUnit& event);
+  void report(const spec::EventUnit& event) override;
 
   // Sends the interrupts whose moderation time is over; woken when next_deadline() has come.
   bool step() override;
@@ -107,7 +108,6 @@ private:
   HostPort& host_;
   const Clock& clock_;
   MemoryTranslation& translation_;
-  Waker waker_;
   std::array<Queue, queues_> all_{};
   std::array<UnreadError, 256> unread_errors_{};
   uint64_t timed_ = 0; // queues with a deadline

@@ -14,9 +14,6 @@ struct FunctionRegisters {
   spec::underlying_function::ManagementQueueSize management_queue_size;
   uint64_t management_send_queue_address = 0;
   uint64_t management_completion_queue_address = 0;
-  spec::underlying_function::KickRecordControl kick_record_control;
-  uint64_t kick_record_address = 0;
-  uint64_t kick_record_head_address = 0;
   std::array<uint64_t, spec::quality_of_service_levels> queuing_structure_address{}; // by QoS level
   spec::underlying_function::QueuingStructureSize queuing_structure_size;
 };

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "spec/registers.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// What the control function has written to the control registers and no single block owns, and the resets
+// that were asked for: a reset happens after the write that asks for it, because it takes away the registers
+// too.
+struct DeviceRegisters {
+  bool enabled = false;
+  uint64_t context_memory_address = 0; // DMA address in the domain of function 0
+  uint64_t context_memory_bytes = 0;
+  spec::control::InspectSelect inspect_select;
+  bool device_reset_requested = false;
+  uint32_t function_resets_requested = 0; // a bit each
+};
+
+} // namespace fpga_verbs::hca
