@@ -1,0 +1,72 @@
+#pragma once
+
+#include "hca/bar_write.h"
+#include "hca/clock.h"
+#include "hca/counters.h"
+#include "hca/host_port.h"
+#include "hca/parameters.h"
+#include "spec/enums.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace fpga_verbs::hca {
+
+struct HcaBlocks;
+
+// A host channel adapter: what lies behind the BARs of a board. It does nothing by itself; its board hands it
+// accesses and steps it. Not thread-safe: the board holds its lock around every call. What it is made of is
+// in hca_blocks.h.
+class Hca {
+public:
+  // `host` and `clock` outlive the device. std::invalid_argument: a size is beyond the specification's or
+  // divides nothing.
+  Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock);
+  ~Hca();
+  Hca(const Hca&) = delete;
+  Hca& operator=(const Hca&) = delete;
+
+  const HcaParameters& parameters() const { return parameters_; }
+  const Counters& counters() const { return counters_; }
+
+  // Whether write() may be called. False while a link that a kick may need has no credit: step() first.
+  bool can_accept_write() const;
+
+  // A write transaction that lies in a page of a region. Only when can_accept_write(). Accesses to control
+  // registers come from function 0 alone; to a function's register page or VCBs from this function: the board
+  // sees to it.
+  void write(const BarWrite& write);
+
+  // Reads the DWORD at `offset`, a multiple of 4, of a page of a region. `page` is the reading function in
+  // the identity registers. VCBs read 0, without side effect.
+  uint32_t read(spec::RegionType region, unsigned page, uint32_t offset);
+
+  // Lets one block work on one data unit. False: there is nothing to do before the next write or
+  // next_deadline().
+  bool step();
+
+  // The clock tick at which a step has something to do although the device is idle; ~0: none.
+  uint64_t next_deadline() const;
+
+  // Resets the device: all state and all counters are as after construction.
+  void reset();
+
+  // Resets a function: its commands and queue pairs are gone, nothing of it is in flight, and no DMA follows.
+  // The others' commands go on.
+  void reset_function(unsigned underlying_function);
+
+  // For tests, at any time between calls: the name of the first block whose PCBs, credits, pins or entries do
+  // not add up, or null.
+  const char* verify() const;
+
+private:
+  void carry_out_resets();
+
+  HcaParameters parameters_;
+  HostPort& host_;
+  const Clock& clock_;
+  Counters counters_;
+  std::unique_ptr<HcaBlocks> blocks_;
+};
+
+} // namespace fpga_verbs::hca
