@@ -1,0 +1,230 @@
+import { createRequire } from 'node:module';
+
+// The native surface, whole: what the addon exports, with units and errors. Offsets and lengths are bytes; offsets in
+// a BAR are multiples of 4 and safe integers; 32-bit values are unsigned. Every call on a closed object throws an Error
+// with the code ERR_CLOSED; a wrong argument throws a TypeError or RangeError that says what would be right.
+
+/** How a board advances: on the threads that use it, on a thread of its own, or when a test steps it. */
+export type Progress = 'shared' | 'own' | 'stepped';
+
+/** How stores to the prefetchable BAR become transactions: combined to 64 B, at their worst from the seed, or 8 B each. */
+export type CommandMapping = 'write_combining' | 'adversarial' | 'uncached';
+
+/** Options of an emulated board. */
+export interface BoardOptions {
+  /** Boards of one name are one board in the whole process, across worker threads. None: a board of its own. */
+  name?: string;
+  /** Default shared. */
+  progress?: Progress;
+  /** CPU that an own device thread is pinned to. None: it may run on every CPU of the process. */
+  deviceCpu?: number;
+  /** Seed of adversarial write combining and of faults with a probability. Default 1. */
+  seed?: number;
+  /** Default write_combining. */
+  mapping?: CommandMapping;
+  /** The bridge before the board makes DWORD writes only. */
+  doubleWordOnly?: boolean;
+  /** Sizes of the device, as named in native/hca/parameters.h; the specification's are defaults and upper bounds. */
+  underlyingFunctions?: number;
+  virtualCollectBuffers?: number;
+  physicalCollectBuffers?: number;
+  dedicatedPhysicalCollectBuffers?: number;
+  managementPhysicalCollectBuffers?: number;
+  transmitVirtualLanes?: number;
+  executionCreditsPerLane?: number;
+  completionCreditsPerLane?: number;
+  sharedExecutionCredits?: number;
+  sharedCompletionCredits?: number;
+  sharedExecutionCreditsCap?: number;
+  sharedCompletionCreditsCap?: number;
+  queuePairContextsCached?: number;
+  queuePairs?: number;
+  schedulerBatch?: number;
+  ports?: number;
+  /** How scoreboards are kept. Default masked. */
+  scoreboardVariant?: 'masked' | 'direct';
+}
+
+/** A PCIe transaction as it reached the device. */
+export interface Transaction {
+  kind: 'write' | 'read';
+  /** Function whose BAR it is. */
+  underlyingFunction: number;
+  bar: number;
+  /** In the BAR, a multiple of 4. */
+  offset: number;
+  /** A multiple of 4, up to 64, within one aligned 64 B. For a read 4: the answer is the data. */
+  data: Uint8Array;
+  /** Bit i: data[i] is written. */
+  byteEnables: bigint;
+  /** Device clock, ticks. */
+  time: bigint;
+}
+
+/** A fault and when it happens: at the `nth` match and the `count - 1` after it, or at each with a probability. */
+export interface FaultRule {
+  /**
+   * What happens to a match. Writes: `drop`, `tear` (only some DWORDs arrive), `delay` (it and all writes behind it
+   * wait), `reorder` (later writes pass it). Reads: `read_all_ones`. Interrupts: `lose_interrupt`. DMA: `fault_dma`.
+   */
+  kind: 'drop' | 'tear' | 'delay' | 'reorder' | 'read_all_ones' | 'lose_interrupt' | 'fault_dma';
+  /** Only this function. Default: all. */
+  underlyingFunction?: number;
+  /** Only this BAR (writes and reads). Default: all. */
+  bar?: number;
+  /** Only what touches [begin, end): offsets in the BAR, DMA addresses, or interrupt vectors. Default: all. */
+  begin?: number | bigint;
+  end?: number | bigint;
+  /** The first match it happens to, counted from 0. Default 0. */
+  nth?: number;
+  /** How many matches it happens to. Default 1; 0: all from the nth on. */
+  count?: number;
+  /** Happens to a match with this probability, from the board's seed; `nth` and `count` count what it chose. Default 1. */
+  probability?: number;
+  /** tear: bit i set: DWORD i of the transaction arrives. Default 1: the first. */
+  doubleWords?: number;
+  /** delay, reorder: released when so many later transactions have arrived. Default 1 when no ticks are given. */
+  transactions?: number;
+  /** delay, reorder: released when so many ticks have passed. */
+  ticks?: number;
+}
+
+/** A DMA of the device that the IOMMU refused. */
+export interface DmaFault {
+  underlyingFunction: number;
+  address: bigint;
+  bytes: number;
+  direction: 'read' | 'write';
+  reason: 'not_mapped' | 'no_right' | 'injected';
+  time: bigint;
+}
+
+/** What a board has counted since it was made. */
+export interface BoardCounters {
+  /** Write transactions that reached the device. */
+  writes: number;
+  /** Reads that the device answered. */
+  reads: number;
+  /** Writes outside the regions of the function: unsupported requests, dropped. */
+  writesUnsupported: number;
+  /** Reads outside the regions of the function, answered by all ones. */
+  readsUnsupported: number;
+  /** DMA accesses refused. */
+  dmaFaults: number;
+  interrupts: number;
+  interruptsLost: number;
+  /** Transactions that faults dropped whole. */
+  writesLost: number;
+  /** Transactions that did not fit into the trace. */
+  traceDropped: number;
+  /** Units of work of the device. */
+  steps: number;
+}
+
+/** An emulated board: the device model behind BARs, an IOMMU and interrupts. */
+export interface EmulatedBoard {
+  /** Opens underlying function `underlyingFunction`; a function may be open more than once. Throws RangeError: no such function. */
+  open(underlyingFunction: number): BoardFunction;
+  /** Stepped: does up to `count` units of work, one tick each. Gives the number done; fewer: the board is idle. */
+  step(count: number): number;
+  /** Stepped: works until nothing is left, at most `limit` units (default 1,000,000). Throws when the limit is reached. */
+  runUntilIdle(limit?: number): number;
+  /** Stepped: lets the clock advance by `ticks`, doing what becomes due at its time. */
+  advanceTime(ticks: number | bigint): void;
+  /** Device clock, ticks. */
+  now(): bigint;
+  /** Adds a fault; gives its id. */
+  inject(rule: FaultRule): number;
+  /** How often a fault has happened. */
+  injected(id: number): number;
+  /** Removes one fault, or all; what they hold back is released in order. */
+  clearFaults(id?: number): void;
+  /** Begins to record transactions that reach the device; up to `capacity` (default 65,536), the rest is counted. */
+  startTrace(capacity?: number): void;
+  stopTrace(): void;
+  /** Takes out what was recorded so far. */
+  takeTrace(): Transaction[];
+  /** Stepped: plays transactions to the device at their times; gives the number of reads whose answer differed. */
+  replay(transactions: readonly Transaction[]): number;
+  /** Takes out the DMA faults since the last call (the newest 1,024 are kept). */
+  takeDmaFaults(): DmaFault[];
+  counters(): BoardCounters;
+  /** Gives up this handle; the board goes with its last handle and function. */
+  close(): void;
+}
+
+/** What is known of an open function without asking the device. */
+export interface BoardFacts {
+  backend: string;
+  progress: Progress;
+  /** Where the device clock comes from. */
+  clock: string;
+  mapping: 'write_combining' | 'uncached';
+  /** Widest store that reaches the prefetchable BAR as one transaction. */
+  storeBytes: number;
+  underlyingFunction: number;
+  interruptVectors: number;
+}
+
+/** Memory that the device reaches, zeroed, of whole 4 KiB pages. */
+export interface DmaMemory {
+  /** The memory; detached by free(), so that a late access throws. */
+  readonly buffer: ArrayBuffer;
+  /** DMA address, in two halves and whole. */
+  readonly addressLow: number;
+  readonly addressHigh: number;
+  readonly address: bigint;
+  /** Unmaps and frees. Twice is once. */
+  free(): void;
+}
+
+/** Copies commands from a memory to the VCB region: one crossing. */
+export interface CommandWriter {
+  /**
+   * Copies `length` bytes at `sourceOffset` (a multiple of 8) of the memory to `vcbOffset` (a multiple of 64) of the
+   * BAR, and fences. `length` 4 to 320, a multiple of 4.
+   */
+  write(this: void, vcbOffset: number, sourceOffset: number, length: number): void;
+}
+
+/** A subscription to an MSI-X vector; while it is referenced it keeps the process alive. Begins unreferenced. */
+export interface Interrupt {
+  ref(): void;
+  unref(): void;
+  close(): void;
+}
+
+/** An open underlying function of a board. */
+export interface BoardFunction {
+  /** A read flushes all writes before it. All ones: no access, or the device is gone. */
+  read32(bar: number, offset: number): number;
+  write32(bar: number, offset: number, value: number): void;
+  write64(bar: number, offset: number, low: number, high: number): void;
+  /** Stores before it reach the device before stores after it. */
+  fence(): void;
+  /** Lets the device work where polling drives it; false: it has nothing to do, or works on its own. */
+  advance(): boolean;
+  allocateMemory(bytes: number): DmaMemory;
+  /**
+   * Maps foreign memory, held until unmap; gives its DMA address. Throws TypeError for resizable, detached or empty
+   * memory. Rights of the device: default read and write.
+   */
+  map(memory: ArrayBuffer | ArrayBufferView, rights?: 'read' | 'write' | 'read_write'): bigint;
+  /** Takes back a mapping of map(). Throws when there is none at this address. */
+  unmap(address: bigint): void;
+  /** `vcbBar`: the BAR that offsets of the writer are in. */
+  commandWriter(memory: DmaMemory, vcbBar: number): CommandWriter;
+  /** Calls back from the event loop after vector `vector` was signalled, with the number of signals since the last call. */
+  interrupt(vector: number, callback: (count: number) => void): Interrupt;
+  facts(): BoardFacts;
+  /** Frees what was allocated and mapped through it. */
+  close(): void;
+}
+
+/** What the addon exports. */
+export interface Addon {
+  readonly version: string;
+  EmulatedBoard: new (options?: BoardOptions) => EmulatedBoard;
+  /** Round trips of one cache line between two threads, nanoseconds each; CPUs < 0: not pinned. */
+  cacheLineRoundTrip(iterations: number, cpu: number, otherCpu: number): Float64Array;
+}
