@@ -19,8 +19,7 @@ struct HcaBlocks;
 // in hca_blocks.h.
 class Hca {
 public:
-  // `host` and `clock` outlive the device. std::invalid_argument: a size is beyond the specification's or
-  // divides nothing.
+  // `host` and `clock` outlive the device; the parameters pass check_parameters().
   Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock);
   ~Hca();
   Hca(const Hca&) = delete;
