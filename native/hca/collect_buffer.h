@@ -100,41 +100,53 @@ public:
   bool verify() const;
 
 private:
-  struct Portion; // what a write brings of one line
-  struct Segment0Check {
+  // What a write brings of one line of 64 B.
+  struct Portion {
+    uint32_t line = 0;
+    uint32_t dwords = 0;  // 16 bits, bit i = DWORD i of the line
+    uint32_t first = 0;   // the DWORD of the line that `data` begins with
+    bool partial = false; // it holds part of a DWORD
+    const uint8_t* data = nullptr;
+  };
+  // What the check of segment 0 says.
+  struct Admission {
     spec::Refusal refusal = spec::Refusal::none;
-    spec::QualityOfServiceLevel level = spec::QualityOfServiceLevel::low;
     uint32_t checksum_secret = 0;
   };
-  struct Collected {
+  struct Progress {
     spec::Refusal refusal = spec::Refusal::none;
     bool complete = false;
   };
 
   bool is_dedicated(uint16_t buffer) const { return buffer >= parameters_.physical_collect_buffers; }
-  bool is_open(const VirtualCollectBuffer& buffer, const Portion& portion, unsigned underlying_function);
-  void write_command(uint16_t buffer, const UnderlyingFunctionTable::Owner& owner, const Portion& portion,
-                     uint32_t offset);
-  void write_slots(uint16_t buffer, unsigned underlying_function, const Portion& portion, uint32_t offset);
+  static Portion portion_of(const BarWrite& write, uint32_t offset);
 
-  void bind(uint16_t buffer, const UnderlyingFunctionTable::Owner& owner);
-  Collected collect(PhysicalCollectBuffer& pcb, const Portion& portion);
-  Collected track(VirtualCollectBuffer& vcb, unsigned underlying_function, const Portion& portion);
-  static void store(PhysicalCollectBuffer& pcb, const Portion& portion);
+  void write_command(uint16_t buffer, const Portion& portion, uint32_t offset);
+  void write_slots(uint16_t buffer, const Portion& portion, uint32_t offset);
+  spec::Refusal ring_slot(spec::DoorbellSlot slot, unsigned underlying_function,
+                          const spec::DoorbellSlotWrite& value);
 
-  Segment0Check check_command(unsigned underlying_function, const spec::CommandHeader& segment_0);
-  static Segment0Check check_management(const spec::CommandHeader& segment_0);
+  void bind(uint16_t buffer);
+  Progress collect(PhysicalCollectBuffer& pcb, const Portion& portion);
+  Progress extract(VirtualCollectBuffer& vcb, unsigned underlying_function, const Portion& portion);
+
+  static spec::Refusal check_format(const spec::CommandHeader& segment_0);
+  Admission admit(unsigned underlying_function, const spec::CommandHeader& segment_0);
+  static Admission admit_management(const spec::CommandHeader& segment_0);
 
   void kick(uint16_t buffer);
-  void kick_send_queue_mode(uint16_t buffer, unsigned underlying_function);
-  void kick_management(uint16_t pcb);
-  void push_post_notice(spec::DoorbellSlot slot, unsigned underlying_function, uint32_t queue_pair_number,
-                        uint32_t sequence_number, spec::QualityOfServiceLevel level);
+  void kick_send_queue_mode(uint16_t buffer);
+  void kick_management(unsigned underlying_function);
+  void push_notice(spec::DoorbellSlot slot, unsigned underlying_function, spec::QualityOfServiceLevel level,
+                   uint32_t queue_pair_number, uint32_t sequence_number);
 
-  void refuse(uint16_t buffer, unsigned underlying_function, spec::Refusal refusal, uint32_t offset);
-  void report_refusal(uint32_t object, unsigned underlying_function, spec::Refusal refusal, uint32_t offset,
-                      uint64_t segment_0);
-  void clear(uint16_t buffer);
+  void refuse(uint16_t buffer, spec::Refusal refusal, uint32_t offset);
+  void refuse_management(unsigned underlying_function, spec::Refusal refusal, uint32_t offset);
+  void report(spec::EventType type, unsigned underlying_function, uint32_t object,
+              const spec::CommandHeader& segment_0, spec::Refusal refusal, uint32_t offset);
+  spec::CommandHeader segment_0_of(uint16_t buffer) const;
+  std::optional<uint16_t> take_from(unsigned first, unsigned end, spec::PhysicalCollectBufferState state);
+  void unbind(uint16_t buffer);
 
   const HcaParameters& parameters_;
   Counters& counters_;

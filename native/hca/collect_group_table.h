@@ -67,7 +67,7 @@ private:
     unsigned beyond_levels() const; // taken, and not covered by the allotment of a level
   };
 
-  void change(Function& function, unsigned part, int taken);
+  void settle(Function& function);
 
   unsigned pool_;
   unsigned shared_total_ = 0;

@@ -1,12 +1,16 @@
 #pragma once
 
+#include "hca/doorbell_checksum.h"
 #include "hca/scoreboard.h"
 #include "spec/commands.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
 
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace fpga_verbs::hca {
@@ -33,6 +37,43 @@ struct PhysicalCollectBuffer {
 
   const spec::CommandHeader& header() const {
     return *reinterpret_cast<const spec::CommandHeader*>(data.data());
+  }
+
+  // Segment 0 alone, the rest of the header zero.
+  spec::CommandHeader segment_0() const {
+    spec::CommandHeader segment_0;
+    std::memcpy(segment_0.dwords.data(), data.data(), spec::segment_bytes);
+    return segment_0;
+  }
+
+  // Makes ready for a new command.
+  void begin_collecting() {
+    scoreboard = 0;
+    scoreboard_mask = 0;
+    received = {};
+    checksum = 0;
+  }
+
+  // Stores the DWORDs of a line that are set in `dwords`; `source` begins with DWORD `first`. A repeated
+  // DWORD is stored again, but counts once; segment 0 stays what it was when it was checked.
+  void store(uint32_t line, uint32_t dwords, uint32_t first, const uint8_t* source) {
+    uint8_t* target = data.data() + size_t{line} * line_bytes;
+    const uint32_t had = received.line(line);
+    if (had == 0 && dwords == line_dwords) {
+      std::memcpy(target, source, line_bytes);
+      checksum += dword_sum(target, line_bytes);
+    } else {
+      const uint32_t checked = line == 0 && received.segment_0_whole() ? segment_dwords : 0;
+      for (uint32_t rest = dwords & ~checked; rest != 0; rest &= rest - 1) {
+        const auto dword = static_cast<uint32_t>(std::countr_zero(rest));
+        uint32_t value = 0;
+        std::memcpy(&value, source + size_t{dword - first} * dword_bytes, dword_bytes);
+        std::memcpy(target + size_t{dword} * dword_bytes, &value, dword_bytes);
+        if ((had >> dword & 1) == 0)
+          checksum += value;
+      }
+    }
+    received.add(line, dwords);
   }
 };
 

@@ -13,8 +13,9 @@ namespace fpga_verbs::hca {
 inline constexpr uint32_t line_bytes = 64; // what one write transaction can touch
 inline constexpr uint32_t dword_bytes = 4;
 inline constexpr uint32_t dwords_per_segment = spec::segment_bytes / dword_bytes;
-inline constexpr uint32_t segment_dwords = (1u << dwords_per_segment) - 1; // both DWORDs of a segment
 inline constexpr uint32_t dwords_per_line = line_bytes / dword_bytes;
+inline constexpr uint32_t segment_dwords = (1u << dwords_per_segment) - 1; // both DWORDs of a segment
+inline constexpr uint32_t line_dwords = (1u << dwords_per_line) - 1;       // all DWORDs of a line
 inline constexpr uint32_t segments_per_line = line_bytes / spec::segment_bytes;
 inline constexpr uint64_t all_segments = (uint64_t{1} << spec::segments) - 1;
 
@@ -33,7 +34,7 @@ constexpr uint64_t unused_segments(uint32_t length) {
 class ReceivedDwords {
 public:
   constexpr uint32_t line(uint32_t index) const {
-    return static_cast<uint32_t>(words_[index / lines_per_word] >> shift(index)) & line_mask;
+    return static_cast<uint32_t>(words_[index / lines_per_word] >> shift(index)) & line_dwords;
   }
   constexpr void add(uint32_t index, uint32_t dwords) {
     words_[index / lines_per_word] |= uint64_t{dwords} << shift(index);
@@ -59,7 +60,6 @@ public:
 
 private:
   static constexpr uint32_t lines_per_word = 64 / dwords_per_line;
-  static constexpr uint64_t line_mask = (1u << dwords_per_line) - 1;
   static constexpr uint32_t shift(uint32_t index) { return index % lines_per_word * dwords_per_line; }
 
   std::array<uint64_t, 2> words_{};

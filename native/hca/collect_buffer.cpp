@@ -1,0 +1,305 @@
+#include "hca/collect_buffer.h"
+
+#include "hca/doorbell_checksum.h"
+#include "hca/scoreboard.h"
+
+#include <cassert>
+#include <cstring>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::DoorbellSlot;
+using spec::PhysicalCollectBufferState;
+using spec::Refusal;
+using spec::VirtualCollectBufferState;
+
+constexpr uint32_t command_lines = spec::command_bytes / line_bytes;
+constexpr uint32_t slots_line = spec::doorbell_slots_offset / line_bytes;
+constexpr uint32_t slot_count = 3;
+constexpr uint32_t slot_dwords(uint32_t slot) { return segment_dwords << slot * dwords_per_segment; }
+constexpr uint32_t all_slot_dwords = (1u << slot_count * dwords_per_segment) - 1;
+constexpr uint32_t cancel_dwords = slot_dwords(static_cast<uint32_t>(DoorbellSlot::cancel));
+
+// One write can ring the start and the stop slot.
+constexpr size_t notices_per_write = 2;
+
+// The function whose VCB it is, unless another function's BAR was written.
+bool may_write(const UnderlyingFunctionTable::Owner& owner, const BarWrite& write) {
+  if (owner.underlying_function == UnderlyingFunctionTable::no_function)
+    return false;
+#ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_VCB_ACCEPTED
+  return true;
+#else
+  return write.underlying_function == BarWrite::any_function ||
+         write.underlying_function == owner.underlying_function;
+#endif
+}
+
+} // namespace
+
+CollectBuffer::CollectBuffer(const HcaParameters& parameters, Counters& counters, const Clock& clock,
+                             QueuePairPort& queue_pairs, EventPort& events, KickRecords& kick_records,
+                             DataLink<spec::KickUnit, 128>& kicks_collected,
+                             DataLink<spec::PostNotice, 16>& post_notices,
+                             DataLink<spec::ManagementUnit, 16>& management_units)
+    : parameters_(parameters), counters_(counters), clock_(clock), queue_pairs_(queue_pairs), events_(events),
+      kick_records_(kick_records), kicks_collected_(kicks_collected), post_notices_(post_notices),
+      management_units_(management_units), functions_(parameters), groups_(parameters),
+      virtual_(parameters.virtual_collect_buffers),
+      buffers_(parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers),
+      free_(buffers_.size(), true), half_written_(parameters.virtual_collect_buffers) {
+  management_lock_.fill(no_buffer);
+}
+
+bool CollectBuffer::can_accept_write() const {
+  return kicks_collected_.has_credit() && post_notices_.credits() >= notices_per_write &&
+         management_units_.has_credit();
+}
+
+CollectBuffer::Portion CollectBuffer::portion_of(const BarWrite& write, uint32_t offset) {
+  const uint32_t first = offset % line_bytes / dword_bytes;
+  const bool full = write.byte_enables == ~uint64_t{0};
+  const uint32_t dwords = full ? line_dwords : whole_dwords(write.byte_enables);
+  const bool partial = !full && touched_dwords(write.byte_enables) != dwords;
+  return {.line = offset / line_bytes,
+          .dwords = dwords << first,
+          .first = first,
+          .partial = partial,
+          .data = write.data.data()};
+}
+
+void CollectBuffer::write(const BarWrite& write) {
+  const uint16_t buffer = write.page;
+  if (buffer >= virtual_.size() || !may_write(functions_.owner(buffer), write)) {
+    ++counters_.device.writes_unclaimed;
+    return;
+  }
+  if (write.byte_enables == 0)
+    return;
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  Portion portion = portion_of(write, write.offset);
+  if (vcb.state == VirtualCollectBufferState::closed || vcb.state == VirtualCollectBufferState::error) {
+    // Only a cancel gets through to a VCB in error.
+    const bool may_cancel = vcb.state == VirtualCollectBufferState::error && !portion.partial;
+    portion.dwords &= may_cancel && portion.line == slots_line ? cancel_dwords : 0;
+    if (portion.dwords == 0) {
+      ++counters_.function[functions_.owner(buffer).underlying_function].writes_dropped;
+      return;
+    }
+  }
+  if (portion.partial)
+    refuse(buffer, Refusal::partial_double_word, write.offset);
+  else if (portion.line < command_lines)
+    write_command(buffer, portion, write.offset);
+  else if (portion.line == slots_line && (portion.dwords & ~all_slot_dwords) == 0)
+    write_slots(buffer, portion, write.offset);
+  else
+    refuse(buffer, Refusal::write_beyond_command, write.offset);
+}
+
+void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint32_t offset) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  if (vcb.state == VirtualCollectBufferState::free)
+    bind(buffer);
+  const bool has_buffer = vcb.state == VirtualCollectBufferState::collecting;
+  const Progress progress = has_buffer ? collect(buffers_[vcb.physical_collect_buffer], portion)
+                                       : extract(vcb, functions_.owner(buffer).underlying_function, portion);
+  if (progress.refusal != Refusal::none)
+    refuse(buffer, progress.refusal, offset);
+  else if (!progress.complete)
+    return;
+  else if (has_buffer)
+    kick(buffer);
+  else
+    kick_send_queue_mode(buffer);
+}
+
+// Stores one write in a PCB and updates its scoreboard (US8589610, steps 88 to 96).
+CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const Portion& portion) {
+  const bool had_length = pcb.received.segment_0_whole();
+  pcb.store(portion.line, portion.dwords, portion.first, portion.data);
+  uint64_t unused = 0;
+  const spec::CommandHeader& header = pcb.header();
+  if (pcb.received.segment_0_whole()) {
+    if (!had_length) {
+      const spec::CommandHeader segment_0 = pcb.segment_0();
+      const Admission admission = pcb.virtual_collect_buffer == no_buffer
+                                      ? admit_management(segment_0)
+                                      : admit(pcb.underlying_function, segment_0);
+      if (admission.refusal != Refusal::none)
+        return {.refusal = admission.refusal};
+      pcb.quality_of_service_level = header.quality_of_service_level();
+      pcb.checksum += admission.checksum_secret;
+      unused = unused_segments(header.length());
+    }
+    if (pcb.received.any_from_segment(segments_needed(header.length())))
+      return {.refusal = Refusal::segment_beyond_length};
+  }
+  const uint32_t whole = whole_segments(pcb.received.line(portion.line)) & touched_segments(portion.dwords);
+  const uint64_t check =
+      update_scoreboard(parameters_.scoreboard_variant, pcb.scoreboard, pcb.scoreboard_mask,
+                        uint64_t{whole} << portion.line * segments_per_line, unused);
+  if (!is_complete(check))
+    return {};
+  const bool is_command = pcb.virtual_collect_buffer != no_buffer;
+  if (is_command && header.checksum_enable() != 0 && !checksum_matches(pcb.checksum))
+    return {.refusal = Refusal::checksum_mismatch};
+  return {.complete = true};
+}
+
+// Send queue mode: tracks the command by DWORD, and keeps segment 0 of it.
+CollectBuffer::Progress CollectBuffer::extract(VirtualCollectBuffer& vcb, unsigned underlying_function,
+                                               const Portion& portion) {
+  const bool had_length = vcb.received.segment_0_whole();
+  if (portion.line == 0 && !had_length) {
+    for (uint32_t dword = 0; dword < dwords_per_segment; ++dword)
+      if ((portion.dwords >> dword & 1) != 0)
+        std::memcpy(&vcb.segment_0.dwords[dword], portion.data + (dword - portion.first) * dword_bytes,
+                    dword_bytes);
+  }
+  vcb.received.add(portion.line, portion.dwords);
+  if (!vcb.received.segment_0_whole())
+    return {};
+  if (!had_length) {
+    const Refusal refusal = admit(underlying_function, vcb.segment_0).refusal;
+    if (refusal != Refusal::none)
+      return {.refusal = refusal};
+  }
+  const uint32_t needed = segments_needed(vcb.segment_0.length());
+  if (vcb.received.any_from_segment(needed))
+    return {.refusal = Refusal::segment_beyond_length};
+  return {.complete = vcb.received.all_before_segment(needed)};
+}
+
+// What segment 0 says of any command: version, reserved bits, length.
+Refusal CollectBuffer::check_format(const spec::CommandHeader& segment_0) {
+  if (segment_0.version() != spec::command_version)
+    return Refusal::unknown_version;
+  if (!segment_0.reserved_is_zero())
+    return Refusal::reserved_not_zero;
+  if (segment_0.length() > spec::command_payload_bytes)
+    return Refusal::length_over_maximum;
+  return Refusal::none;
+}
+
+// Segment 0 decides whether a command is collected at all.
+CollectBuffer::Admission CollectBuffer::admit(unsigned underlying_function,
+                                              const spec::CommandHeader& segment_0) {
+  const Refusal refusal = check_format(segment_0);
+  if (refusal != Refusal::none)
+    return {.refusal = refusal};
+  const spec::QueuePairControl* control =
+      queue_pairs_.find_control(underlying_function, segment_0.queue_pair_number());
+  if (control == nullptr)
+    return {.refusal = Refusal::unknown_queue_pair};
+  if (control->quality_of_service_level() != segment_0.quality_of_service_level())
+    return {.refusal = Refusal::wrong_quality_of_service_level};
+  return {.checksum_secret = control->checksum_secret()};
+}
+
+void CollectBuffer::kick(uint16_t buffer) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  const uint16_t number = vcb.physical_collect_buffer;
+  PhysicalCollectBuffer& pcb = buffers_[number];
+  const spec::CommandHeader& header = pcb.header();
+  pcb.state = PhysicalCollectBufferState::kicked;
+  pcb.kicked_at = clock_.now();
+  pcb.kick_number = take_kick_number();
+  spec::KickUnit unit;
+  unit.set_physical_collect_buffer(number);
+  unit.set_underlying_function(pcb.underlying_function);
+  unit.set_quality_of_service_level(pcb.quality_of_service_level);
+  unit.set_origin(spec::KickOrigin::collected);
+  unit.set_queue_pair_number(header.queue_pair_number());
+  unit.set_send_queue_sequence_number(header.send_queue_sequence_number());
+  unit.set_length(header.length());
+  unit.set_kick_number(pcb.kick_number);
+  kicks_collected_.push(unit);
+#ifdef FPGA_VERBS_MUTANT_KICK_TWICE
+  if (kicks_collected_.has_credit())
+    kicks_collected_.push(unit);
+#endif
+  ++counters_.function[pcb.underlying_function].kicks;
+  ++counters_.device.data_units_collect_buffer;
+  unbind(buffer);
+  kick_records_.kicked(unit, buffer, header.opcode(), pcb.first_write, pcb.kicked_at);
+}
+
+// The command lies in the send queue: the scheduler will bring it.
+void CollectBuffer::kick_send_queue_mode(uint16_t buffer) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  const unsigned function = functions_.owner(buffer).underlying_function;
+  const spec::CommandHeader& header = vcb.segment_0;
+  push_notice(DoorbellSlot::start, function, header.quality_of_service_level(), header.queue_pair_number(),
+              header.send_queue_sequence_number());
+  ++counters_.function[function].send_queue_mode_kicks;
+  spec::KickUnit unit;
+  unit.set_underlying_function(function);
+  unit.set_quality_of_service_level(header.quality_of_service_level());
+  unit.set_origin(spec::KickOrigin::send_queue_mode);
+  unit.set_queue_pair_number(header.queue_pair_number());
+  unit.set_send_queue_sequence_number(header.send_queue_sequence_number());
+  unit.set_length(header.length());
+  unit.set_kick_number(take_kick_number());
+  unbind(buffer);
+  kick_records_.kicked(unit, buffer, header.opcode(), vcb.first_write, clock_.now());
+}
+
+void CollectBuffer::write_slots(uint16_t buffer, const Portion& portion, uint32_t offset) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  const unsigned function = functions_.owner(buffer).underlying_function;
+  for (uint32_t slot = 0; slot < slot_count; ++slot) {
+    const auto kind = static_cast<DoorbellSlot>(slot);
+    if (vcb.state == VirtualCollectBufferState::error && kind != DoorbellSlot::cancel)
+      continue;
+    DoorbellSlotState& state = vcb.slots[slot];
+    const uint32_t first = slot * dwords_per_segment;
+    const uint32_t dwords = portion.dwords >> first & segment_dwords;
+    for (uint32_t dword = 0; dword < dwords_per_segment; ++dword)
+      if ((dwords >> dword & 1) != 0)
+        std::memcpy(&state.value.dwords[dword], portion.data + (first + dword - portion.first) * dword_bytes,
+                    dword_bytes);
+    state.received |= dwords;
+    if (state.received != segment_dwords)
+      continue;
+    state.received = 0;
+    if (kind == DoorbellSlot::cancel) {
+      cancel(buffer);
+      continue;
+    }
+    const Refusal refusal = ring_slot(kind, function, state.value);
+    if (refusal != Refusal::none)
+      refuse(buffer, refusal, offset);
+  }
+}
+
+// Start or stop the scheduler for a queue pair.
+Refusal CollectBuffer::ring_slot(DoorbellSlot slot, unsigned underlying_function,
+                                 const spec::DoorbellSlotWrite& value) {
+  if (!value.reserved_is_zero())
+    return Refusal::reserved_not_zero;
+  const spec::QueuePairControl* control =
+      queue_pairs_.find_control(underlying_function, value.queue_pair_number());
+  if (control == nullptr)
+    return Refusal::unknown_queue_pair;
+  push_notice(slot, underlying_function, control->quality_of_service_level(), value.queue_pair_number(),
+              value.send_queue_sequence_number());
+  return Refusal::none;
+}
+
+void CollectBuffer::push_notice(DoorbellSlot slot, unsigned underlying_function,
+                                spec::QualityOfServiceLevel level, uint32_t queue_pair_number,
+                                uint32_t sequence_number) {
+  spec::PostNotice notice;
+  notice.set_queue_pair_number(queue_pair_number);
+  notice.set_underlying_function(underlying_function);
+  notice.set_quality_of_service_level(level);
+  notice.set_slot(static_cast<uint32_t>(slot));
+  notice.set_send_queue_sequence_number(sequence_number);
+  post_notices_.push(notice);
+  ++counters_.device.data_units_collect_buffer;
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,221 @@
+// What becomes of VCBs and PCBs: binding, refusal, release, cancel, close, the half-written limit, reset.
+#include "hca/collect_buffer.h"
+
+#include <cassert>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::PhysicalCollectBufferState;
+using spec::Refusal;
+using spec::VirtualCollectBufferState;
+
+} // namespace
+
+// Binds a free VCB to a PCB, or puts it in send queue mode when there is none for it.
+void CollectBuffer::bind(uint16_t buffer) {
+  const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  const uint64_t now = clock_.now();
+  half_written_.append(buffer);
+  vcb.first_write = now;
+  const size_t found = free_.find_first();
+  // A division that has shrunk may promise PCBs that are not back yet: then none is free.
+  if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part)) {
+    vcb.state = VirtualCollectBufferState::send_queue_mode;
+    vcb.received = {};
+    return;
+  }
+  free_.clear(found);
+  vcb.state = VirtualCollectBufferState::collecting;
+  vcb.physical_collect_buffer = static_cast<uint16_t>(found);
+  PhysicalCollectBuffer& pcb = buffers_[found];
+  pcb.state = PhysicalCollectBufferState::collecting;
+  pcb.virtual_collect_buffer = buffer;
+  pcb.underlying_function = owner.underlying_function;
+  pcb.group = owner.part;
+  pcb.first_write = now;
+  pcb.begin_collecting();
+}
+
+void CollectBuffer::refuse(uint16_t buffer, Refusal refusal, uint32_t offset) {
+  const unsigned function = functions_.owner(buffer).underlying_function;
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  report(spec::EventType::virtual_collect_buffer_error, function, buffer, segment_0_of(buffer), refusal,
+         offset);
+  if (vcb.state == VirtualCollectBufferState::collecting)
+    release(vcb.physical_collect_buffer);
+  unbind(buffer);
+  vcb.slots = {};
+  vcb.state = VirtualCollectBufferState::error;
+  vcb.refusal = refusal;
+}
+
+void CollectBuffer::report(spec::EventType type, unsigned underlying_function, uint32_t object,
+                           const spec::CommandHeader& segment_0, Refusal refusal, uint32_t offset) {
+  FunctionCounters& counters = counters_.function[underlying_function];
+  if (type == spec::EventType::half_written_command)
+    ++counters.half_written_commands;
+  else
+    ++counters.commands_refused;
+  if (refusal == Refusal::checksum_mismatch)
+    ++counters.checksum_mismatches;
+  spec::EventUnit event;
+  event.set_type(type);
+  event.set_underlying_function(underlying_function);
+  event.set_reason(static_cast<uint32_t>(refusal));
+  event.set_object(object);
+  event.set_detail(uint64_t{segment_0.dwords[1]} << 32 | segment_0.dwords[0]);
+  event.set_offset(offset);
+  events_.report(event);
+}
+
+// Segment 0 of the command that a VCB collects, as far as it has come; zero where there is none.
+spec::CommandHeader CollectBuffer::segment_0_of(uint16_t buffer) const {
+  const VirtualCollectBuffer& vcb = virtual_[buffer];
+  if (vcb.state == VirtualCollectBufferState::collecting &&
+      buffers_[vcb.physical_collect_buffer].received.segment_0_whole())
+    return buffers_[vcb.physical_collect_buffer].segment_0();
+  if (vcb.state == VirtualCollectBufferState::send_queue_mode && vcb.received.segment_0_whole())
+    return vcb.segment_0;
+  return {};
+}
+
+// Ends the collecting of a command; the VCB is free. What became of the PCB is the caller's matter.
+void CollectBuffer::unbind(uint16_t buffer) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  half_written_.remove(buffer);
+  vcb.state = VirtualCollectBufferState::free;
+  vcb.refusal = Refusal::none;
+  vcb.physical_collect_buffer = no_buffer;
+}
+
+void CollectBuffer::release(uint16_t buffer) {
+  PhysicalCollectBuffer& pcb = buffers_[buffer];
+  assert(pcb.state != PhysicalCollectBufferState::free);
+  if (!is_dedicated(buffer))
+    groups_.release(pcb.underlying_function, pcb.group);
+#ifdef FPGA_VERBS_MUTANT_PCB_FREED_TWICE
+  if (!is_dedicated(buffer) && groups_.taken(pcb.underlying_function, pcb.group) > 0)
+    groups_.release(pcb.underlying_function, pcb.group);
+#endif
+  pcb.state = PhysicalCollectBufferState::free;
+  pcb.virtual_collect_buffer = no_buffer;
+  free_.set(buffer);
+}
+
+void CollectBuffer::cancel(unsigned virtual_collect_buffer) {
+  const auto buffer = static_cast<uint16_t>(virtual_collect_buffer);
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  vcb.slots = {};
+  if (vcb.state == VirtualCollectBufferState::closed)
+    return;
+  const uint8_t owner = functions_.owner(buffer).underlying_function;
+  if (vcb.state == VirtualCollectBufferState::collecting ||
+      vcb.state == VirtualCollectBufferState::send_queue_mode)
+    ++counters_.function[owner].commands_cancelled;
+  if (vcb.state == VirtualCollectBufferState::collecting)
+    release(vcb.physical_collect_buffer);
+  unbind(buffer);
+}
+
+void CollectBuffer::close(unsigned virtual_collect_buffer) {
+  cancel(virtual_collect_buffer);
+  virtual_[virtual_collect_buffer].state = VirtualCollectBufferState::closed;
+}
+
+void CollectBuffer::open(unsigned virtual_collect_buffer) {
+  VirtualCollectBuffer& vcb = virtual_[virtual_collect_buffer];
+  if (vcb.state == VirtualCollectBufferState::closed)
+    vcb.state = VirtualCollectBufferState::free;
+}
+
+bool CollectBuffer::set_bar(unsigned underlying_function, const VirtualCollectBufferBar& bar) {
+  if (!functions_.allows(underlying_function, bar))
+    return false;
+  const VirtualCollectBufferBar& old = functions_.bar(underlying_function);
+  const auto contains = [](const VirtualCollectBufferBar& range, unsigned buffer) {
+    return buffer >= range.base && buffer < range.base + range.count;
+  };
+  for (unsigned buffer = 0; buffer < virtual_.size(); ++buffer)
+    if (contains(old, buffer) != contains(bar, buffer) &&
+        virtual_[buffer].state != VirtualCollectBufferState::closed)
+      return false;
+  functions_.set(underlying_function, bar);
+  return true;
+}
+
+bool CollectBuffer::step() {
+  if (clock_.now() < next_deadline())
+    return false;
+  const uint16_t buffer = half_written_.oldest();
+  report(spec::EventType::half_written_command, functions_.owner(buffer).underlying_function, buffer,
+         segment_0_of(buffer), Refusal::none, 0);
+  half_written_.remove(buffer);
+  return true;
+}
+
+uint64_t CollectBuffer::next_deadline() const {
+  if (half_written_limit_ == 0 || half_written_.empty())
+    return no_deadline;
+  const uint64_t first_write = virtual_[half_written_.oldest()].first_write;
+  return half_written_limit_ < no_deadline - first_write ? first_write + half_written_limit_ : no_deadline;
+}
+
+void CollectBuffer::reset_function(unsigned underlying_function) {
+  const VirtualCollectBufferBar& bar = functions_.bar(underlying_function);
+  for (unsigned offset = 0; offset < bar.count; ++offset)
+    cancel(bar.base + offset);
+  unlock_management(underlying_function);
+}
+
+void CollectBuffer::reset() {
+  functions_ = UnderlyingFunctionTable(parameters_);
+  groups_ = CollectGroupTable(parameters_);
+  virtual_.assign(virtual_.size(), {});
+  buffers_.assign(buffers_.size(), {});
+  free_ = BitMask(buffers_.size(), true);
+  half_written_.clear();
+  management_lock_.fill(no_buffer);
+  half_written_limit_ = 0;
+  kick_number_ = 0;
+}
+
+bool CollectBuffer::verify() const {
+  std::array<std::array<unsigned, 3>, spec::underlying_functions> taken{};
+  for (size_t number = 0; number < buffers_.size(); ++number) {
+    const PhysicalCollectBuffer& pcb = buffers_[number];
+    if (free_.test(number) != (pcb.state == PhysicalCollectBufferState::free))
+      return false;
+    if (pcb.state == PhysicalCollectBufferState::free)
+      continue;
+    if (!is_dedicated(static_cast<uint16_t>(number)))
+      ++taken[pcb.underlying_function][static_cast<size_t>(pcb.group)];
+    const bool locked = management_lock_[pcb.underlying_function] == number;
+    const bool bound = pcb.virtual_collect_buffer != no_buffer &&
+                       virtual_[pcb.virtual_collect_buffer].physical_collect_buffer == number;
+    const bool collecting = pcb.state == PhysicalCollectBufferState::collecting ||
+                            pcb.state == PhysicalCollectBufferState::locked;
+    if (collecting != (locked || bound))
+      return false;
+  }
+  for (unsigned number = 0; number < virtual_.size(); ++number) {
+    const VirtualCollectBuffer& vcb = virtual_[number];
+    const bool collecting = vcb.state == VirtualCollectBufferState::collecting;
+    const bool incomplete = collecting || vcb.state == VirtualCollectBufferState::send_queue_mode;
+    if (collecting != (vcb.physical_collect_buffer != no_buffer))
+      return false;
+    if (collecting && buffers_[vcb.physical_collect_buffer].virtual_collect_buffer != number)
+      return false;
+    if (half_written_.contains(static_cast<uint16_t>(number)) && !incomplete)
+      return false;
+  }
+  for (unsigned function = 0; function < spec::underlying_functions; ++function)
+    for (size_t part = 0; part < taken[function].size(); ++part)
+      if (groups_.taken(function, static_cast<spec::CollectGroup>(part)) != taken[function][part])
+        return false;
+  return groups_.verify();
+}
+
+} // namespace fpga_verbs::hca

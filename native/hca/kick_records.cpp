@@ -1,0 +1,102 @@
+#include "hca/kick_records.h"
+
+#include "hca/physical_collect_buffer.h"
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+constexpr unsigned entries_log2_maximum = 16;
+constexpr uint8_t no_lane = 0xff;
+constexpr uint32_t nearly_full = 8; // an eighth of the ring is left
+
+} // namespace
+
+KickRecords::KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events,
+                         const AllFunctionRegisters& registers)
+    : counters_(counters), host_(host), clock_(clock), events_(events), registers_(registers) {}
+
+void KickRecords::begin(unsigned underlying_function) {
+  const auto& control = registers_[underlying_function].kick_record_control;
+  rings_[underlying_function] = {};
+  rings_[underlying_function].on = control.enable() != 0 && control.entries_log2() <= entries_log2_maximum;
+}
+
+void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
+                        uint16_t virtual_collect_buffer, spec::Opcode opcode, uint64_t begin, uint64_t end) {
+  const unsigned function = unit.underlying_function();
+  Ring& ring = rings_[function];
+  if (!has_room(function)) {
+    drop(function);
+    return;
+  }
+  const FunctionRegisters& registers = registers_[function];
+  const uint32_t entries_log2 = registers.kick_record_control.entries_log2();
+  const bool kicked = type == spec::KickRecordType::kicked;
+  const bool has_buffer = unit.origin() != spec::KickOrigin::send_queue_mode;
+
+  spec::KickRecord record;
+  record.set_type(type);
+  record.set_underlying_function(function);
+  record.set_quality_of_service_level(unit.quality_of_service_level());
+  record.set_origin(unit.origin());
+  record.set_status(unit.status());
+  record.set_kick_number(unit.kick_number());
+  record.set_virtual_collect_buffer(virtual_collect_buffer);
+  record.set_physical_collect_buffer(has_buffer ? unit.physical_collect_buffer() : no_buffer);
+  record.set_transmit_virtual_lane(kicked ? no_lane : unit.transmit_virtual_lane());
+  record.set_opcode(opcode);
+  record.set_send_queue_sequence_number(unit.send_queue_sequence_number());
+  record.set_queue_pair_number(unit.queue_pair_number());
+  record.set_length(unit.length());
+  record.set_begin(begin);
+  record.set_end(end);
+  record.set_written(clock_.now());
+  record.set_dropped(ring.dropped);
+  record.set_phase(~(ring.tail >> entries_log2) & 1);
+  record.set_sequence(ring.tail);
+
+  const uint32_t slot = ring.tail & ((uint32_t{1} << entries_log2) - 1);
+  const uint64_t address = registers.kick_record_address + uint64_t{slot} * spec::KickRecord::bytes;
+  if (host_.write(function, address, &record, sizeof(record)) != DmaStatus::ok) {
+    fault(function, address);
+    drop(function);
+    return;
+  }
+  ++ring.tail;
+  ++counters_.function[function].kick_records_written;
+}
+
+// Whether a slot is free. The host's head is read again only when the copy says that the ring is nearly full.
+bool KickRecords::has_room(unsigned underlying_function) {
+  Ring& ring = rings_[underlying_function];
+  const FunctionRegisters& registers = registers_[underlying_function];
+  const uint32_t entries = uint32_t{1} << registers.kick_record_control.entries_log2();
+  if (ring.tail - ring.head >= entries - entries / nearly_full) {
+    spec::RingHead head;
+    if (host_.read(underlying_function, registers.kick_record_head_address, &head, sizeof(head)) !=
+        DmaStatus::ok) {
+      fault(underlying_function, registers.kick_record_head_address);
+      return false;
+    }
+    ring.head = head.head();
+  }
+  return ring.tail - ring.head < entries;
+}
+
+void KickRecords::drop(unsigned underlying_function) {
+  ++rings_[underlying_function].dropped;
+  ++counters_.function[underlying_function].kick_records_dropped;
+}
+
+void KickRecords::fault(unsigned underlying_function, uint64_t address) {
+  rings_[underlying_function].on = false;
+  ++counters_.function[underlying_function].dma_faults;
+  spec::EventUnit event;
+  event.set_type(spec::EventType::dma_fault);
+  event.set_underlying_function(underlying_function);
+  event.set_detail(address);
+  events_.report(event);
+}
+
+} // namespace fpga_verbs::hca
