@@ -15,7 +15,7 @@ const char* DataList::verify(std::vector<uint16_t>& owners) const {
         return "a list ends before its data unit counter";
       if (owners[entry] != free)
         return "an entry is on a list twice";
-      if (!used_.test(entry))
+      if (!used(entry))
         return "an entry on a list is marked free";
       owners[entry] = number;
       peek_found = peek_found || entry == list.peek;
@@ -30,9 +30,10 @@ const char* DataList::verify(std::vector<uint16_t>& owners) const {
     on_lists += list.count;
   }
   for (uint16_t entry = 0; entry < entries(); ++entry)
-    if (used_.test(entry) != (owners[entry] != free))
+    if (used(entry) != (owners[entry] != free))
       return "an entry marked used is on no list";
-  return free_ + on_lists == entries() ? nullptr : "free entries and entries on lists are not all there are";
+  return free_entries_ + on_lists == entries() ? nullptr
+                                               : "free entries and entries on lists are not all there are";
 }
 
 } // namespace fpga_verbs::hca

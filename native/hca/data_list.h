@@ -18,15 +18,15 @@ inline constexpr uint16_t no_entry = 0xffff;
 class DataList {
 public:
   DataList(size_t entries, size_t lists)
-      : used_(entries), free_(entries), next_(entries, no_entry), lists_(lists) {
+      : free_(entries, true), free_entries_(entries), next_(entries, no_entry), lists_(lists) {
     for (List& list : lists_)
       list.maximum = static_cast<uint16_t>(entries);
   }
 
   size_t entries() const { return next_.size(); }
   size_t lists() const { return lists_.size(); }
-  size_t free_entries() const { return free_; }
-  bool used(uint16_t entry) const { return used_.test(entry); }
+  size_t free_entries() const { return free_entries_; }
+  bool used(uint16_t entry) const { return !free_.test(entry); }
 
   uint16_t head(uint16_t list) const { return lists_[list].head; }
   uint16_t peek_pointer(uint16_t list) const { return lists_[list].peek; }
@@ -39,10 +39,8 @@ public:
 
   // Puts the lowest free entry at the tail of the list; some entry must be free.
   uint16_t append(uint16_t list) {
-    assert(free_ > 0);
-    const auto entry = static_cast<uint16_t>(used_.find_first_clear());
-    used_.set(entry);
-    --free_;
+    const auto entry = static_cast<uint16_t>(free_.take_first());
+    --free_entries_;
     next_[entry] = no_entry;
     List& to = lists_[list];
     (to.count == 0 ? to.head : next_[to.tail]) = entry;
@@ -62,8 +60,8 @@ public:
     if (from.peek == entry)
       from.peek = from.head;
     --from.count;
-    used_.clear(entry);
-    ++free_;
+    free_.set(entry);
+    ++free_entries_;
     return entry;
   }
 
@@ -83,8 +81,8 @@ private:
     uint16_t maximum = 0;
   };
 
-  BitMask used_;
-  size_t free_;
+  BitMask free_; // the complement of the hardware's bit string, which marks used entries
+  size_t free_entries_;
   std::vector<uint16_t> next_;
   std::vector<List> lists_;
 };

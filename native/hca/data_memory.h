@@ -1,8 +1,8 @@
 #pragma once
 
-#include "hca/bit_mask.h"
 #include "hca/secded.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstddef>
@@ -24,36 +24,31 @@ public:
   static constexpr size_t words = (sizeof(DataUnit) + 7) / 8;
   static constexpr size_t entry_bits = words * secded_bits;
 
-  struct Read {
-    SecdedStatus status;
-    DataUnit unit;
-  };
-
-  explicit DataMemory(size_t entries) : units_(entries), flipped_(entries), flawed_(entries) {}
+  explicit DataMemory(size_t entries) : units_(entries), flipped_(entries) {}
 
   size_t entries() const { return units_.size(); }
 
   void write(size_t entry, const DataUnit& unit) {
     units_[entry] = unit;
-    if (flawed_.test(entry)) [[unlikely]]
-      heal(entry);
+    if (flawed(entry)) [[unlikely]] {
+      flipped_[entry] = {};
+      --flawed_entries_;
+    }
   }
 
-  // The data unit, corrected where it can be; memory stays as it is.
-  Read read(size_t entry) const {
-    if (!flawed_.test(entry)) [[likely]]
-      return {SecdedStatus::clean, units_[entry]};
-    return decode(entry);
+  // Reads a data unit, corrected where it can be; memory stays as it is.
+  SecdedStatus read(size_t entry, DataUnit& unit) const {
+    unit = units_[entry];
+    return flawed(entry) ? decode(entry, unit) : SecdedStatus::clean;
   }
 
   // Reads, and writes back what was corrected.
   SecdedStatus scrub(size_t entry) {
-    if (!flawed_.test(entry)) [[likely]]
-      return SecdedStatus::clean;
-    const Read read = decode(entry);
-    if (read.status != SecdedStatus::uncorrectable)
-      write(entry, read.unit);
-    return read.status;
+    DataUnit unit;
+    const SecdedStatus status = read(entry, unit);
+    if (status == SecdedStatus::corrected)
+      write(entry, unit);
+    return status;
   }
 
   // Flips a stored bit: bits 0 to 63 are data and 64 to 71 check bits of word 0, and so on.
@@ -66,7 +61,8 @@ public:
       flipped.data[word] ^= uint64_t{1} << place;
     else
       flipped.check[word] = static_cast<uint8_t>(flipped.check[word] ^ 1U << (place - secded_data_bits));
-    flawed_.set(entry);
+    flawed_entries_ += flipped.any ? 0 : 1;
+    flipped.any = true;
   }
 
   // True the first time since the entry was written or corrected: an uncorrectable error is reported once.
@@ -82,34 +78,31 @@ private:
   struct Flipped {
     Words data{};
     std::array<uint8_t, words> check{};
+    bool any = false;
     bool reported = false;
   };
 
-  void heal(size_t entry) {
-    flipped_[entry] = {};
-    flawed_.clear(entry);
-  }
+  bool flawed(size_t entry) const { return flawed_entries_ != 0 && flipped_[entry].any; }
 
-  Read decode(size_t entry) const {
+  // What memory holds for `unit` since bits have flipped, decoded.
+  SecdedStatus decode(size_t entry, DataUnit& unit) const {
     const Flipped& flipped = flipped_[entry];
-    Words written{};
-    std::memcpy(written.data(), &units_[entry], sizeof(DataUnit));
-    Read read{SecdedStatus::clean, units_[entry]};
-    Words corrected{};
+    SecdedStatus status = SecdedStatus::clean;
+    Words content{};
+    std::memcpy(content.data(), &unit, sizeof(DataUnit));
     for (size_t word = 0; word < words; ++word) {
-      const auto check = static_cast<uint8_t>(secded_encode(written[word]) ^ flipped.check[word]);
-      const SecdedWord decoded = secded_decode(written[word] ^ flipped.data[word], check);
-      corrected[word] = decoded.data;
-      if (decoded.status > read.status)
-        read.status = decoded.status;
+      const auto check = static_cast<uint8_t>(secded_encode(content[word]) ^ flipped.check[word]);
+      const SecdedWord decoded = secded_decode(content[word] ^ flipped.data[word], check);
+      content[word] = decoded.data;
+      status = std::max(status, decoded.status);
     }
-    std::memcpy(&read.unit, corrected.data(), sizeof(DataUnit));
-    return read;
+    std::memcpy(&unit, content.data(), sizeof(DataUnit));
+    return status;
   }
 
   std::vector<DataUnit> units_;
   std::vector<Flipped> flipped_;
-  BitMask flawed_;
+  size_t flawed_entries_ = 0;
 };
 
 } // namespace fpga_verbs::hca

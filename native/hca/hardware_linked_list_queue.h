@@ -80,9 +80,9 @@ public:
       : memory_(parameters.entries), data_list_(parameters.entries, parameters.lists),
         identifiers_(parameters.addressing, parameters.lists),
         entry_credits_(parameters.underlying_functions, static_cast<uint32_t>(parameters.entries), 0, 0),
-        owners_(parameters.entries), ready_(parameters.entries), list_ready_(parameters.lists),
-        closed_(parameters.lists), last_granted_(static_cast<uint16_t>(parameters.lists - 1)),
-        last_reclaimed_(last_granted_), ready_on_push_(parameters.ready_on_push) {}
+        entries_(parameters.entries), list_ready_(parameters.lists), closed_(parameters.lists),
+        last_granted_(static_cast<uint16_t>(parameters.lists - 1)), last_reclaimed_(last_granted_),
+        ready_on_push_(parameters.ready_on_push) {}
 
   // Inbound credits: how many data units the producer may push.
   size_t inbound_credits() const { return data_list_.free_entries(); }
@@ -104,7 +104,7 @@ public:
   void set_shared_entry_credits(uint32_t credits, uint32_t cap) { entry_credits_.set_shared(credits, cap); }
 
   const CreditPool& entry_credits() const { return entry_credits_; }
-  const BitMask& data_units_ready() const { return ready_; }
+  bool data_unit_ready(uint16_t entry) const { return entries_[entry].ready; }
   const BitMask& lists_ready() const { return list_ready_; }
   const LinkedListQueueCounters& counters() const { return counters_; }
 
@@ -129,7 +129,7 @@ public:
     entry_credits_.take(underlying_function, credit);
     const uint16_t entry = data_list_.append(list);
     memory_.write(entry, unit);
-    owners_[entry] = {list, static_cast<uint8_t>(underlying_function), credit};
+    entries_[entry] = {list, static_cast<uint8_t>(underlying_function), credit, false};
     if (ready_on_push_)
       set_ready(entry);
     ++counters_.pushed;
@@ -141,7 +141,7 @@ public:
   Result mark_ready(uint16_t entry) {
     if (entry >= data_list_.entries() || !data_list_.used(entry))
       return Result::empty;
-    if (closed_.test(owners_[entry].list))
+    if (closed_.test(entries_[entry].list))
       return Result::closed;
     set_ready(entry);
     return Result::ok;
@@ -159,14 +159,11 @@ public:
   // Removes the data unit at the head of a list. unknown_list, closed, empty, not_ready; corrupted: removed,
   // and dropped.
   Read pop(uint16_t list) {
-    if (const Result refusal = access(list); refusal != Result::ok)
-      return {refusal};
-    if (!list_ready_.test(list))
-      return {Result::not_ready};
-    const Read read = read_entry(list, data_list_.head(list));
-    ++(read.result == Result::ok ? counters_.popped : counters_.dropped_corrupted);
-    remove_head(list);
-    return read;
+    if (list >= identifiers_.lists() || !list_ready_.test(list)) {
+      const Result refusal = access(list);
+      return {refusal == Result::ok ? Result::not_ready : refusal};
+    }
+    return take_head(list, counters_.popped);
   }
 
   // Reads the next data unit of a list that was not peeked at yet, and leaves it there. unknown_list, closed,
@@ -207,10 +204,7 @@ public:
     if (!closed_.any())
       return {Result::empty};
     last_reclaimed_ = static_cast<uint16_t>(closed_.find_next(last_reclaimed_));
-    const Read read = read_entry(last_reclaimed_, data_list_.head(last_reclaimed_));
-    ++counters_.reclaimed;
-    remove_head(last_reclaimed_);
-    return read;
+    return take_head(last_reclaimed_, counters_.reclaimed);
   }
 
   // One clock of the scrubber: checks the next entry, and corrects it in memory. An uncorrectable entry is
@@ -231,10 +225,12 @@ public:
   const char* verify() const;
 
 private:
-  struct Owner {
+  // What is known of a used entry beside its place in its list.
+  struct Entry {
     uint16_t list = no_list;
     uint8_t underlying_function = 0;
     CreditSource credit = CreditSource::none;
+    bool ready = false;
   };
 
   Pushed drop(Result result, uint64_t& counter) {
@@ -252,10 +248,20 @@ private:
   }
 
   Read read_entry(uint16_t list, uint16_t entry) {
-    const auto [status, unit] = memory_.read(entry);
+    Read read{Result::ok, entry, identifiers_.index(list)};
+    const SecdedStatus status = memory_.read(entry, read.unit);
     count_error(entry, status);
-    return {status == SecdedStatus::uncorrectable ? Result::corrupted : Result::ok, entry,
-            identifiers_.index(list), unit};
+    if (status == SecdedStatus::uncorrectable)
+      read.result = Result::corrupted;
+    return read;
+  }
+
+  // Reads the head of a list and removes it, counted as having left one way or the other.
+  Read take_head(uint16_t list, uint64_t& left) {
+    const Read read = read_entry(list, data_list_.head(list));
+    ++(read.result == Result::ok ? left : counters_.dropped_corrupted);
+    remove_head(list);
+    return read;
   }
 
   void count_error(uint16_t entry, SecdedStatus status) {
@@ -266,24 +272,24 @@ private:
   }
 
   void set_ready(uint16_t entry) {
-    const uint16_t list = owners_[entry].list;
-    ready_.set(entry);
+    const uint16_t list = entries_[entry].list;
+    entries_[entry].ready = true;
     if (data_list_.head(list) == entry)
       list_ready_.set(list);
   }
 
-  // Frees the entry at the head; the next one decides whether the list is ready. A list that empties is no
+  // Frees the entry at the head; the next one decides whether the list stays ready. A list that empties is no
   // more.
   void remove_head(uint16_t list) {
-    const uint16_t entry = data_list_.remove_head(list);
-    entry_credits_.give_back(owners_[entry].underlying_function, owners_[entry].credit);
-    ready_.clear(entry);
+    Entry& entry = entries_[data_list_.remove_head(list)];
+    entry_credits_.give_back(entry.underlying_function, entry.credit);
+    entry.ready = false;
+    if (count(list) > 0 && entries_[data_list_.head(list)].ready)
+      return;
+    list_ready_.clear(list);
     if (count(list) == 0) {
-      list_ready_.clear(list);
       closed_.clear(list);
       identifiers_.release(list);
-    } else {
-      list_ready_.assign(list, !closed_.test(list) && ready_.test(data_list_.head(list)));
     }
   }
 
@@ -291,10 +297,9 @@ private:
   DataList data_list_;
   ListIdentifierMemory identifiers_;
   CreditPool entry_credits_;
-  std::vector<Owner> owners_; // by entry
-  BitMask ready_;             // by entry
-  BitMask list_ready_;        // the first data unit of the list is ready
-  BitMask closed_;            // lists being reclaimed
+  std::vector<Entry> entries_;
+  BitMask list_ready_; // the first data unit of the list is ready
+  BitMask closed_;     // lists being reclaimed
   uint16_t last_granted_;
   uint16_t last_reclaimed_;
   uint16_t next_scrubbed_ = 0;
@@ -310,12 +315,12 @@ template <class DataUnit> const char* HardwareLinkedListQueue<DataUnit>::verify(
   std::vector<std::array<uint32_t, 2>> held(entry_credits_.owners()); // own, shared
   for (uint16_t entry = 0; entry < lists.size(); ++entry) {
     if (!data_list_.used(entry)) {
-      if (ready_.test(entry))
+      if (entries_[entry].ready)
         return "a free entry is marked ready";
       continue;
     }
     ++used;
-    const Owner& owner = owners_[entry];
+    const Entry& owner = entries_[entry];
     if (owner.list != lists[entry])
       return "an entry is on another list than the one it was pushed to";
     ++held[owner.underlying_function][owner.credit == CreditSource::shared];
@@ -333,7 +338,7 @@ template <class DataUnit> const char* HardwareLinkedListQueue<DataUnit>::verify(
       return "the index of a list leads to another list";
     if (closed_.test(list) && !occupied)
       return "a list without data units is closed";
-    if (list_ready_.test(list) != (occupied && !closed_.test(list) && ready_.test(data_list_.head(list))))
+    if (list_ready_.test(list) != (occupied && !closed_.test(list) && entries_[data_list_.head(list)].ready))
       return "a list ready bit differs from the ready bit at the head";
   }
   if (counters_.pushed != counters_.popped + counters_.reclaimed + counters_.dropped_corrupted + used)

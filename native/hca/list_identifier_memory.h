@@ -45,7 +45,7 @@ public:
   }
 
   bool assigned(uint16_t list) const {
-    return list < lists() && (addressing_ == ListAddressing::direct || used_.test(list));
+    return list < lists() && (addressing_ == ListAddressing::direct || !free_.test(list));
   }
 
   // The list of an index; an index without one gets the lowest free list identifier. no_list: none is free.
@@ -55,15 +55,19 @@ public:
   }
 
   // Ends the assignment of a list. Direct assignments never end.
-  void release(uint16_t list);
+  void release(uint16_t list) {
+    if (addressing_ == ListAddressing::content_addressed)
+      free(list);
+  }
 
 private:
   uint16_t allocate(uint32_t index);
+  void free(uint16_t list);
   size_t bucket(uint32_t index) const { return (index * 0x9e3779b9U) >> shift_; }
 
   ListAddressing addressing_;
   std::vector<uint32_t> index_; // by list
-  BitMask used_;                // by list
+  BitMask free_;                // by list
   std::vector<uint16_t> next_;  // by list: the next in its bucket
   std::vector<uint16_t> first_; // by bucket
   unsigned shift_;              // leaves the bits of a bucket's number

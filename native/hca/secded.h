@@ -17,6 +17,7 @@ inline constexpr unsigned secded_data_bits = 64;
 inline constexpr unsigned secded_check_bits = 8;
 inline constexpr unsigned secded_bits = secded_data_bits + secded_check_bits;
 
+// From good to bad.
 enum class SecdedStatus : uint8_t { clean, corrected, uncorrectable };
 
 struct SecdedWord {
