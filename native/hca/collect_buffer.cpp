@@ -3,7 +3,6 @@
 #include "hca/doorbell_checksum.h"
 #include "hca/scoreboard.h"
 
-#include <cassert>
 #include <cstring>
 
 namespace fpga_verbs::hca {
@@ -37,6 +36,19 @@ bool may_write(const UnderlyingFunctionTable::Owner& owner, const BarWrite& writ
 #endif
 }
 
+spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
+                         const spec::CommandHeader& header, uint32_t kick_number) {
+  spec::KickUnit unit;
+  unit.set_underlying_function(underlying_function);
+  unit.set_quality_of_service_level(header.quality_of_service_level());
+  unit.set_origin(origin);
+  unit.set_queue_pair_number(header.queue_pair_number());
+  unit.set_send_queue_sequence_number(header.send_queue_sequence_number());
+  unit.set_length(header.length());
+  unit.set_kick_number(kick_number);
+  return unit;
+}
+
 } // namespace
 
 CollectBuffer::CollectBuffer(const HcaParameters& parameters, Counters& counters, const Clock& clock,
@@ -68,6 +80,17 @@ CollectBuffer::Portion CollectBuffer::portion_of(const BarWrite& write, uint32_t
           .first = first,
           .partial = partial,
           .data = write.data.data()};
+}
+
+// Copies what a write brings of a segment of its line, and tells which of the two DWORDs that is.
+uint32_t CollectBuffer::copy_segment(const Portion& portion, uint32_t segment, uint32_t* target) {
+  const uint32_t at = segment * dwords_per_segment;
+  const uint32_t dwords = portion.dwords >> at & segment_dwords;
+  for (uint32_t dword = 0; dword < dwords_per_segment; ++dword)
+    if ((dwords >> dword & 1) != 0)
+      std::memcpy(target + dword, portion.data + size_t{at + dword - portion.first} * dword_bytes,
+                  dword_bytes);
+  return dwords;
 }
 
 void CollectBuffer::write(const BarWrite& write) {
@@ -153,12 +176,8 @@ CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const
 CollectBuffer::Progress CollectBuffer::extract(VirtualCollectBuffer& vcb, unsigned underlying_function,
                                                const Portion& portion) {
   const bool had_length = vcb.received.segment_0_whole();
-  if (portion.line == 0 && !had_length) {
-    for (uint32_t dword = 0; dword < dwords_per_segment; ++dword)
-      if ((portion.dwords >> dword & 1) != 0)
-        std::memcpy(&vcb.segment_0.dwords[dword], portion.data + (dword - portion.first) * dword_bytes,
-                    dword_bytes);
-  }
+  if (portion.line == 0 && !had_length)
+    copy_segment(portion, 0, vcb.segment_0.dwords.data());
   vcb.received.add(portion.line, portion.dwords);
   if (!vcb.received.segment_0_whole())
     return {};
@@ -207,15 +226,9 @@ void CollectBuffer::kick(uint16_t buffer) {
   pcb.state = PhysicalCollectBufferState::kicked;
   pcb.kicked_at = clock_.now();
   pcb.kick_number = take_kick_number();
-  spec::KickUnit unit;
+  spec::KickUnit unit =
+      kick_unit(spec::KickOrigin::collected, pcb.underlying_function, header, pcb.kick_number);
   unit.set_physical_collect_buffer(number);
-  unit.set_underlying_function(pcb.underlying_function);
-  unit.set_quality_of_service_level(pcb.quality_of_service_level);
-  unit.set_origin(spec::KickOrigin::collected);
-  unit.set_queue_pair_number(header.queue_pair_number());
-  unit.set_send_queue_sequence_number(header.send_queue_sequence_number());
-  unit.set_length(header.length());
-  unit.set_kick_number(pcb.kick_number);
   kicks_collected_.push(unit);
 #ifdef FPGA_VERBS_MUTANT_KICK_TWICE
   if (kicks_collected_.has_credit())
@@ -235,14 +248,8 @@ void CollectBuffer::kick_send_queue_mode(uint16_t buffer) {
   push_notice(DoorbellSlot::start, function, header.quality_of_service_level(), header.queue_pair_number(),
               header.send_queue_sequence_number());
   ++counters_.function[function].send_queue_mode_kicks;
-  spec::KickUnit unit;
-  unit.set_underlying_function(function);
-  unit.set_quality_of_service_level(header.quality_of_service_level());
-  unit.set_origin(spec::KickOrigin::send_queue_mode);
-  unit.set_queue_pair_number(header.queue_pair_number());
-  unit.set_send_queue_sequence_number(header.send_queue_sequence_number());
-  unit.set_length(header.length());
-  unit.set_kick_number(take_kick_number());
+  const spec::KickUnit unit =
+      kick_unit(spec::KickOrigin::send_queue_mode, function, header, take_kick_number());
   unbind(buffer);
   kick_records_.kicked(unit, buffer, header.opcode(), vcb.first_write, clock_.now());
 }
@@ -255,13 +262,7 @@ void CollectBuffer::write_slots(uint16_t buffer, const Portion& portion, uint32_
     if (vcb.state == VirtualCollectBufferState::error && kind != DoorbellSlot::cancel)
       continue;
     DoorbellSlotState& state = vcb.slots[slot];
-    const uint32_t first = slot * dwords_per_segment;
-    const uint32_t dwords = portion.dwords >> first & segment_dwords;
-    for (uint32_t dword = 0; dword < dwords_per_segment; ++dword)
-      if ((dwords >> dword & 1) != 0)
-        std::memcpy(&state.value.dwords[dword], portion.data + (first + dword - portion.first) * dword_bytes,
-                    dword_bytes);
-    state.received |= dwords;
+    state.received |= copy_segment(portion, slot, state.value.dwords.data());
     if (state.received != segment_dwords)
       continue;
     state.received = 0;

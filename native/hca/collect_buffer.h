@@ -96,8 +96,9 @@ public:
   // Back to the state after construction.
   void reset();
 
-  // For tests: every PCB is free or accounted for once, and every binding has two ends.
-  bool verify() const;
+  // For tests: what is wrong with the block's state, or null. Every PCB is free or counted once, and every
+  // binding has two ends.
+  const char* verify() const;
 
 private:
   // What a write brings of one line of 64 B.
@@ -120,6 +121,7 @@ private:
 
   bool is_dedicated(uint16_t buffer) const { return buffer >= parameters_.physical_collect_buffers; }
   static Portion portion_of(const BarWrite& write, uint32_t offset);
+  static uint32_t copy_segment(const Portion& portion, uint32_t segment, uint32_t* target);
 
   void write_command(uint16_t buffer, const Portion& portion, uint32_t offset);
   void write_slots(uint16_t buffer, const Portion& portion, uint32_t offset);

@@ -182,13 +182,14 @@ void CollectBuffer::reset() {
   kick_number_ = 0;
 }
 
-bool CollectBuffer::verify() const {
-  std::array<std::array<unsigned, 3>, spec::underlying_functions> taken{};
+const char* CollectBuffer::verify() const {
+  std::array<std::array<unsigned, 3>, spec::underlying_functions> taken{}; // by function and part
   for (size_t number = 0; number < buffers_.size(); ++number) {
     const PhysicalCollectBuffer& pcb = buffers_[number];
-    if (free_.test(number) != (pcb.state == PhysicalCollectBufferState::free))
-      return false;
-    if (pcb.state == PhysicalCollectBufferState::free)
+    const bool is_free = pcb.state == PhysicalCollectBufferState::free;
+    if (free_.test(number) != is_free)
+      return "the free PCB list disagrees with the state of a PCB";
+    if (is_free)
       continue;
     if (!is_dedicated(static_cast<uint16_t>(number)))
       ++taken[pcb.underlying_function][static_cast<size_t>(pcb.group)];
@@ -198,24 +199,24 @@ bool CollectBuffer::verify() const {
     const bool collecting = pcb.state == PhysicalCollectBufferState::collecting ||
                             pcb.state == PhysicalCollectBufferState::locked;
     if (collecting != (locked || bound))
-      return false;
+      return "a PCB collects without a VCB or lock, or is bound and does not collect";
   }
   for (unsigned number = 0; number < virtual_.size(); ++number) {
     const VirtualCollectBuffer& vcb = virtual_[number];
     const bool collecting = vcb.state == VirtualCollectBufferState::collecting;
     const bool incomplete = collecting || vcb.state == VirtualCollectBufferState::send_queue_mode;
     if (collecting != (vcb.physical_collect_buffer != no_buffer))
-      return false;
+      return "a VCB is bound and does not collect, or collects unbound";
     if (collecting && buffers_[vcb.physical_collect_buffer].virtual_collect_buffer != number)
-      return false;
+      return "a PCB does not know the VCB that it is bound to";
     if (half_written_.contains(static_cast<uint16_t>(number)) && !incomplete)
-      return false;
+      return "a VCB without a command is timed as half written";
   }
   for (unsigned function = 0; function < spec::underlying_functions; ++function)
     for (size_t part = 0; part < taken[function].size(); ++part)
       if (groups_.taken(function, static_cast<spec::CollectGroup>(part)) != taken[function][part])
-        return false;
-  return groups_.verify();
+        return "a collect group counts other PCBs than are in use";
+  return groups_.verify() ? nullptr : "the collect group table does not add up";
 }
 
 } // namespace fpga_verbs::hca

@@ -12,14 +12,15 @@ constexpr uint32_t nearly_full = 8; // an eighth of the ring is left
 
 } // namespace
 
-KickRecords::KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events,
-                         const AllFunctionRegisters& registers)
-    : counters_(counters), host_(host), clock_(clock), events_(events), registers_(registers) {}
+KickRecords::KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events)
+    : counters_(counters), host_(host), clock_(clock), events_(events) {}
 
-void KickRecords::begin(unsigned underlying_function) {
-  const auto& control = registers_[underlying_function].kick_record_control;
-  rings_[underlying_function] = {};
-  rings_[underlying_function].on = control.enable() != 0 && control.entries_log2() <= entries_log2_maximum;
+void KickRecords::set_control(unsigned underlying_function,
+                              spec::underlying_function::KickRecordControl control) {
+  Ring& ring = rings_[underlying_function];
+  if (control.entries_log2() > entries_log2_maximum)
+    control.set_enable(0);
+  ring = {.control = control, .address = ring.address, .head_address = ring.head_address};
 }
 
 void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
@@ -30,8 +31,7 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
     drop(function);
     return;
   }
-  const FunctionRegisters& registers = registers_[function];
-  const uint32_t entries_log2 = registers.kick_record_control.entries_log2();
+  const uint32_t entries_log2 = ring.control.entries_log2();
   const bool kicked = type == spec::KickRecordType::kicked;
   const bool has_buffer = unit.origin() != spec::KickOrigin::send_queue_mode;
 
@@ -57,7 +57,7 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
   record.set_sequence(ring.tail);
 
   const uint32_t slot = ring.tail & ((uint32_t{1} << entries_log2) - 1);
-  const uint64_t address = registers.kick_record_address + uint64_t{slot} * spec::KickRecord::bytes;
+  const uint64_t address = ring.address + uint64_t{slot} * spec::KickRecord::bytes;
   if (host_.write(function, address, &record, sizeof(record)) != DmaStatus::ok) {
     fault(function, address);
     drop(function);
@@ -70,13 +70,11 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
 // Whether a slot is free. The host's head is read again only when the copy says that the ring is nearly full.
 bool KickRecords::has_room(unsigned underlying_function) {
   Ring& ring = rings_[underlying_function];
-  const FunctionRegisters& registers = registers_[underlying_function];
-  const uint32_t entries = uint32_t{1} << registers.kick_record_control.entries_log2();
+  const uint32_t entries = uint32_t{1} << ring.control.entries_log2();
   if (ring.tail - ring.head >= entries - entries / nearly_full) {
     spec::RingHead head;
-    if (host_.read(underlying_function, registers.kick_record_head_address, &head, sizeof(head)) !=
-        DmaStatus::ok) {
-      fault(underlying_function, registers.kick_record_head_address);
+    if (host_.read(underlying_function, ring.head_address, &head, sizeof(head)) != DmaStatus::ok) {
+      fault(underlying_function, ring.head_address);
       return false;
     }
     ring.head = head.head();
@@ -90,7 +88,7 @@ void KickRecords::drop(unsigned underlying_function) {
 }
 
 void KickRecords::fault(unsigned underlying_function, uint64_t address) {
-  rings_[underlying_function].on = false;
+  rings_[underlying_function].control.set_enable(0);
   ++counters_.function[underlying_function].dma_faults;
   spec::EventUnit event;
   event.set_type(spec::EventType::dma_fault);

@@ -3,33 +3,45 @@
 #include "hca/clock.h"
 #include "hca/counters.h"
 #include "hca/event_port.h"
-#include "hca/function_registers.h"
 #include "hca/host_port.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
 #include "spec/queues.h"
+#include "spec/registers.h"
 
 #include <array>
 #include <cstdint>
 
 namespace fpga_verbs::hca {
 
-// Writes kick records into a ring of each function in host memory (registers kick_record_control, _address
-// and _head_address). A full ring drops and counts, and never stalls; a ring that DMA cannot reach is turned
-// off, with one event, until it begins anew. Off, it costs a test.
+// Writes kick records into a ring of each function in host memory. A full ring drops and counts, and never
+// stalls; a ring that DMA cannot reach is turned off, with one event. Off, it costs a test.
 class KickRecords {
 public:
-  KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events,
-              const AllFunctionRegisters& registers);
+  KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
 
-  // Begins the ring of a function anew, on or off: kick_record_control was written.
-  void begin(unsigned underlying_function);
+  // The registers of a function of the same names. Writing kick_record_control begins the ring anew; more
+  // entries than 2^16 leave it off.
+  void set_control(unsigned underlying_function, spec::underlying_function::KickRecordControl control);
+  spec::underlying_function::KickRecordControl control(unsigned underlying_function) const {
+    return rings_[underlying_function].control;
+  }
+  void set_address(unsigned underlying_function, uint64_t address) {
+    rings_[underlying_function].address = address;
+  }
+  uint64_t address(unsigned underlying_function) const { return rings_[underlying_function].address; }
+  void set_head_address(unsigned underlying_function, uint64_t address) {
+    rings_[underlying_function].head_address = address;
+  }
+  uint64_t head_address(unsigned underlying_function) const {
+    return rings_[underlying_function].head_address;
+  }
 
   // A command was kicked; no lane is chosen yet. `begin`: its first write; `end`: the kick, in clock ticks.
   void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
               uint64_t begin, uint64_t end) {
-    if (rings_[unit.underlying_function()].on)
+    if (rings_[unit.underlying_function()].control.enable() != 0)
       write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin, end);
   }
 
@@ -37,20 +49,22 @@ public:
   // clock ticks.
   void sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode, uint64_t begin,
             uint64_t end) {
-    if (rings_[unit.underlying_function()].on)
+    if (rings_[unit.underlying_function()].control.enable() != 0)
       write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin, end);
   }
 
-  // Turns the records of a function off; of all.
+  // Turns the records of a function off and forgets where they went; those of all.
   void reset_function(unsigned underlying_function) { rings_[underlying_function] = {}; }
   void reset() { rings_ = {}; }
 
 private:
   struct Ring {
-    bool on = false;
-    uint32_t tail = 0;    // records written, modulo 2^32
-    uint32_t head = 0;    // the host's, as of the last time it was read
-    uint32_t dropped = 0; // records dropped since the ring began
+    spec::underlying_function::KickRecordControl control;
+    uint64_t address = 0;      // DMA address of the ring
+    uint64_t head_address = 0; // DMA address of the host's head
+    uint32_t tail = 0;         // records written, modulo 2^32
+    uint32_t head = 0;         // the host's, as of the last time it was read
+    uint32_t dropped = 0;      // records dropped since the ring began
   };
 
   void write(spec::KickRecordType type, const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
@@ -63,7 +77,6 @@ private:
   HostPort& host_;
   const Clock& clock_;
   EventPort& events_;
-  const AllFunctionRegisters& registers_;
   std::array<Ring, spec::underlying_functions> rings_{};
 };
 
