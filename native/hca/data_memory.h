@@ -26,8 +26,6 @@ public:
 
   explicit DataMemory(size_t entries) : units_(entries), flipped_(entries) {}
 
-  size_t entries() const { return units_.size(); }
-
   void write(size_t entry, const DataUnit& unit) {
     units_[entry] = unit;
     if (flawed(entry)) [[unlikely]] {
@@ -96,7 +94,7 @@ private:
       content[word] = decoded.data;
       status = std::max(status, decoded.status);
     }
-    std::memcpy(&unit, content.data(), sizeof(DataUnit));
+    std::memcpy(static_cast<void*>(&unit), content.data(), sizeof(DataUnit));
     return status;
   }
 

@@ -6,6 +6,7 @@
 #include "hca/data_memory.h"
 #include "hca/list_identifier_memory.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -43,7 +44,7 @@ struct LinkedListQueueCounters {
   uint64_t dropped_no_list_identifier = 0;
   uint64_t dropped_list_full = 0;
   uint64_t dropped_closed = 0;
-  uint64_t dropped_corrupted = 0;    // popped, but unreadable
+  uint64_t dropped_corrupted = 0;    // popped or reclaimed, but not readable
   uint64_t corrected_bit_errors = 0; // by a read or the scrubber
   uint64_t detected_bit_errors = 0;  // entries found uncorrectable
 };
@@ -90,9 +91,12 @@ public:
   // The list of an index, or no_list.
   uint16_t find(uint32_t index) const { return identifiers_.find(index); }
 
-  // Data units on a list, and the most of them it may have.
+  // Data units on a list.
   uint16_t count(uint16_t list) const { return data_list_.count(list); }
-  uint16_t maximum(uint16_t list) const { return data_list_.maximum(list); }
+
+  // The most data units that a list may have, at first as many as there are entries. It belongs to the list
+  // identifier, whatever index that stands for, and a maximum below the counter takes effect as data units
+  // leave.
   void set_maximum(uint16_t list, uint16_t data_units) { data_list_.set_maximum(list, data_units); }
 
   // Divides the entry credits: those of one function alone; those shared, and the most of them that one
