@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 namespace fpga_verbs::hca {
 
@@ -44,15 +45,17 @@ std::string check_parameters(const HcaParameters& parameters) {
       Range{"scheduler_batch", p.scheduler_batch, 1, 256},
       Range{"ports", p.ports, 1, spec::ports},
       Range{"queue_pairs", p.queue_pairs, 3, uint64_t{1} << spec::queue_pair_index_bits},
+      Range{"page_table_entries", p.page_table_entries, 8, 1u << 24},
       Range{"clock_frequency", p.clock_frequency, 1'000'000, 10'000'000'000},
   };
   for (const Range& range : ranges)
     if (range.value < range.least || range.value > range.most)
       return std::string(range.name) + " is " + std::to_string(range.value) + "; it can be " +
              std::to_string(range.least) + " to " + std::to_string(range.most);
-  if (!std::has_single_bit(p.virtual_collect_buffer_stride))
-    return "virtual_collect_buffer_stride is " + std::to_string(p.virtual_collect_buffer_stride) +
-           "; it has to be a power of two";
+  for (const auto& [name, value] : {std::pair{"virtual_collect_buffer_stride", p.virtual_collect_buffer_stride},
+                                    std::pair{"page_table_entries", p.page_table_entries}})
+    if (!std::has_single_bit(value))
+      return std::string(name) + " is " + std::to_string(value) + "; it has to be a power of two";
   const bool executes = p.execution_credits_per_lane != 0 ||
                         (p.shared_execution_credits != 0 && p.shared_execution_credits_cap != 0);
   const bool completes = p.completion_credits_per_lane != 0 ||

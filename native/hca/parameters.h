@@ -28,6 +28,7 @@ struct HcaParameters {
   unsigned scheduler_batch = spec::scheduler_batch;
   unsigned ports = 1;
   unsigned queue_pairs = 65536;
+  unsigned page_table_entries = 1u << 21; // a power of two; of all page tables together
   uint64_t clock_frequency = spec::clock_frequency;
   spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
   bool double_word_only = false; // the bridge before the board makes DWORD writes only; reported, not enforced

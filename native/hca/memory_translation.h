@@ -1,0 +1,73 @@
+#pragma once
+
+#include "hca/context_memory.h"
+#include "hca/parameters.h"
+#include "hca/run_allocator.h"
+#include "spec/contexts.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// Page tables in context memory, and the way from a place in a queue to a DMA address (US6725296, queue page
+// table). A table is a run of entries, named by the index of its first; a small direct-mapped cache keeps
+// lines of eight.
+class MemoryTranslation {
+public:
+  MemoryTranslation(const HcaParameters& parameters, ContextMemory& context_memory);
+
+  // A table of `pages` (more than 0) entries for a function; nothing: no run of context memory is that long.
+  // The entries are undefined until all are written.
+  std::optional<uint32_t> create_table(unsigned underlying_function, uint32_t pages);
+
+  // Writes entries from `first` on. False: context memory could not be reached.
+  bool write_entries(uint32_t table, uint32_t first, std::span<const spec::PageTableEntry> entries);
+
+  void destroy_table(uint32_t table);
+
+  // DMA address of the byte `offset` of what the table maps, in the domain of the table's function; nothing:
+  // no such table, beyond its end, not mapped, or context memory could not be reached.
+  std::optional<uint64_t> translate(uint32_t table, uint64_t offset);
+
+  // Entries of the longest table that could be created.
+  uint32_t longest_table() const { return runs_.longest() * line_entries; }
+
+  // Takes back all tables of a function, of the device.
+  void reset_function(unsigned underlying_function);
+  void reset();
+
+  // For tests: entries free, and whether tables and runs agree.
+  uint32_t entries_free() const { return runs_.units_free() * line_entries; }
+  bool verify() const;
+
+private:
+  static constexpr uint32_t line_entries = 8; // 64 B: what one DMA reads
+  static constexpr uint32_t cache_lines = 128;
+  static constexpr uint32_t no_line = ~uint32_t{0};
+
+  // A table that begins at a line; no pages: none does.
+  struct Table {
+    uint32_t pages : 24 = 0;
+    uint32_t underlying_function : 8 = 0;
+  };
+  struct CachedLine {
+    uint32_t line = no_line;
+    std::array<spec::PageTableEntry, line_entries> entries{};
+  };
+
+  // Number of pages of a table; 0: there is none.
+  uint32_t pages(uint32_t table) const;
+  const CachedLine* cached(uint32_t line);
+  void forget_lines(uint32_t first, uint32_t lines);
+
+  ContextMemory& context_memory_;
+  RunAllocator runs_; // in lines
+  std::vector<Table> tables_;
+  std::array<CachedLine, cache_lines> cache_{};
+};
+
+} // namespace fpga_verbs::hca
