@@ -1,0 +1,55 @@
+#pragma once
+
+#include "hca/credit_pool.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Credits of one kind of all transmit virtual lanes (US8484392, execution and completion credits), at most 64
+// lanes. Beside the pool it keeps a bit per lane, so that the lanes that can get a credit are found at once.
+class LaneCredits {
+public:
+  LaneCredits(unsigned lanes, uint32_t own, uint32_t shared, uint32_t shared_cap)
+      : pool_(lanes, own, shared, shared_cap), own_(own), shared_(shared), shared_cap_(shared_cap) {
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      note(lane);
+  }
+
+  // The lanes that can get a credit, a bit each.
+  uint64_t lanes() const { return has_own_ | (shared_free() > 0 ? below_cap_ : 0); }
+
+  // Takes a credit for one of lanes(), and tells where it came from.
+  CreditSource take(unsigned lane) {
+    const CreditSource source = pool_.available(lane);
+    pool_.take(lane, source);
+    note(lane);
+    return source;
+  }
+
+  void give_back(unsigned lane, CreditSource source) {
+    pool_.give_back(lane, source);
+    note(lane);
+  }
+
+  uint32_t own_free(unsigned lane) const { return own_ - pool_.own_held(lane); }
+  uint32_t shared_held(unsigned lane) const { return pool_.shared_held(lane); }
+  uint32_t held(unsigned lane) const { return pool_.own_held(lane) + pool_.shared_held(lane); }
+  uint32_t shared_free() const { return shared_ - pool_.shared_held(); }
+
+private:
+  void note(unsigned lane) {
+    const uint64_t bit = uint64_t{1} << lane;
+    has_own_ = pool_.own_held(lane) < own_ ? has_own_ | bit : has_own_ & ~bit;
+    below_cap_ = pool_.shared_held(lane) < shared_cap_ ? below_cap_ | bit : below_cap_ & ~bit;
+  }
+
+  CreditPool pool_;
+  uint32_t own_;
+  uint32_t shared_;
+  uint32_t shared_cap_;
+  uint64_t has_own_ = 0;   // lanes with a free credit of their own
+  uint64_t below_cap_ = 0; // lanes that may hold another shared one
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "hca/block.h"
+#include "hca/collect_buffer.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/event_port.h"
+#include "hca/queue_pair_state_cache.h"
+#include "spec/contexts.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+// Decides whether a queue pair may execute a command now: the one writer of spec::QueuePairRequester. The
+// order of a queue pair is the order of its send queue, whichever way a command came: it runs when its number
+// is next and, if it was kicked directly, the scheduler owes the queue pair nothing. What comes early is
+// handed back: it lies in the send queue too, and the scheduler brings it in its turn (US8589610, send queue
+// scheduler).
+class QueuePairFetch final : public Block {
+public:
+  QueuePairFetch(Counters& counters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+                 EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
+                 DataLink<spec::PostNotice, 16>& post_notices,
+                 DataLink<spec::ScheduleDone, 16>& schedule_dones, DataLink<spec::KickUnit, 8>& executions,
+                 DataLink<spec::ScheduleRequest, 16>& schedule_requests,
+                 DataLink<spec::FinishUnit, 16>& finishes_handed_back);
+
+  // Takes one data unit of each kind.
+  bool step() override;
+
+  // The queue pair has left SQD for RTS: what it owes is scheduled. False: no credit now; call again.
+  bool resume(unsigned underlying_function, uint32_t queue_pair_number);
+
+private:
+  // What is to become of a kicked command.
+  enum class Verdict : uint8_t { execute, stale, hand_back, out_of_range };
+  // What of the control part is needed while the requester part is changed.
+  struct Standing {
+    spec::QueuePairState state = spec::QueuePairState::reset;
+    spec::QualityOfServiceLevel level = spec::QualityOfServiceLevel::low;
+    int entries = 0; // of the send queue
+  };
+
+  std::optional<Standing> standing(unsigned underlying_function, uint32_t queue_pair_number);
+
+  void take_done(const spec::ScheduleDone& done);
+  void take_notice(const spec::PostNotice& notice);
+  void take_kick(const spec::KickUnit& kick);
+
+  static Verdict judge(const spec::KickUnit& kick, const Standing& standing,
+                       const spec::QueuePairRequester& requester);
+  void execute(spec::KickUnit kick, const Standing& standing, spec::QueuePairRequester& requester);
+  void hand_back(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
+  void give_back(const spec::KickUnit& kick);
+  void schedule(unsigned underlying_function, uint32_t queue_pair_number, const Standing& standing,
+                spec::QueuePairRequester& requester);
+  void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
+            uint32_t sequence_number);
+
+  Counters& counters_;
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  EventPort& events_;
+  DataLink<spec::KickUnit, 8>& kicks_started_;
+  DataLink<spec::PostNotice, 16>& post_notices_;
+  DataLink<spec::ScheduleDone, 16>& schedule_dones_;
+  DataLink<spec::KickUnit, 8>& executions_;
+  DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
+  DataLink<spec::FinishUnit, 16>& finishes_handed_back_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "hca/block.h"
+#include "hca/clock.h"
+#include "hca/collect_buffer.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/event_port.h"
+#include "hca/host_port.h"
+#include "hca/kick_records.h"
+#include "hca/memory_translation.h"
+#include "hca/parameters.h"
+#include "hca/queue_pair_state_cache.h"
+#include "hca/queuing_structures.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/registers.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Brings commands from send queues in host memory: those that found no PCB or came out of turn (US8589610,
+// send queue scheduler). Queue pairs wait in the queuing structures; each turn fetches the next commands of
+// one of them, a batch at most, into dedicated PCBs, and kicks them.
+class SendQueueScheduler final : public Block {
+public:
+  SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
+                     CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+                     MemoryTranslation& translation, EventPort& events, KickRecords& kick_records,
+                     DataLink<spec::ScheduleRequest, 16>& schedule_requests,
+                     DataLink<spec::KickUnit, 16>& kicks_scheduled,
+                     DataLink<spec::ScheduleDone, 16>& schedule_dones);
+
+  // Takes one request, turns one queue pair out of a condemned FIFO, and begins a turn or fetches one
+  // command.
+  bool step() override;
+
+  // Registers queuing_structure_address and _size of a function.
+  void set_queuing_structure_address(unsigned underlying_function, spec::QualityOfServiceLevel level,
+                                     uint64_t address) {
+    structures_.set_address(underlying_function, level, address);
+  }
+  uint64_t queuing_structure_address(unsigned underlying_function, spec::QualityOfServiceLevel level) const {
+    return structures_.address(underlying_function, level);
+  }
+  void set_queuing_structure_size(unsigned underlying_function,
+                                  spec::underlying_function::QueuingStructureSize size) {
+    structures_.set_size(underlying_function, size);
+  }
+  spec::underlying_function::QueuingStructureSize queuing_structure_size(unsigned underlying_function) const {
+    return structures_.size(underlying_function);
+  }
+
+  // Forgets what the queue pairs of a function are owed; no DMA of it follows. They are gone already.
+  void reset_function(unsigned underlying_function);
+  // Back to the state after construction.
+  void reset();
+
+  // For tests.
+  bool verify() const { return structures_.verify(); }
+
+private:
+  // The queue pair that is being served.
+  struct Turn {
+    bool active = false;
+    uint8_t underlying_function = 0;
+    uint16_t fetch_next = 0;
+    uint32_t queue_pair_number = 0;
+    unsigned fetched = 0; // commands of this turn
+  };
+
+  bool take_request();
+  bool turn_out();
+  bool serve();
+  void begin_turn();
+  void end_turn(spec::Refusal refusal);
+  bool has_more() const;
+  void fetch(const spec::QueuePairControl& control, uint16_t buffer);
+  spec::Refusal read_command(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb);
+  spec::Refusal check_command(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb,
+                              uint32_t length);
+  bool read(uint32_t table, uint64_t offset, void* destination, size_t bytes);
+  void kick(uint16_t buffer);
+  void push_done(unsigned underlying_function, uint32_t queue_pair_number, uint32_t fetch_next,
+                 spec::Refusal refusal);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  HostPort& host_;
+  const Clock& clock_;
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  MemoryTranslation& translation_;
+  EventPort& events_;
+  KickRecords& kick_records_;
+  DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
+  DataLink<spec::KickUnit, 16>& kicks_scheduled_;
+  DataLink<spec::ScheduleDone, 16>& schedule_dones_;
+
+  QueuingStructures structures_;
+  Turn turn_;
+};
+
+} // namespace fpga_verbs::hca

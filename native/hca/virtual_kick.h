@@ -1,0 +1,105 @@
+#pragma once
+
+#include "hca/block.h"
+#include "hca/collect_buffer.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/hardware_linked_list_queue.h"
+#include "hca/lane_credits.h"
+#include "hca/parameters.h"
+#include "hca/queue_pair_state_cache.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+#include "spec/registers.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// Puts kicked commands on the list of a transmit virtual lane, and starts them when the lane has an execution
+// and a completion credit (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator).
+//
+// A command is pinned to its queue pair from the list until it is finished, and the queue pair stays on its
+// lane as long as it has such a command: commands of a queue pair cannot overtake each other.
+class VirtualKick final : public Block {
+public:
+  VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
+              QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
+              DataLink<spec::KickUnit, 16>& kicks_scheduled, DataLink<spec::KickUnit, 8>& kicks_started,
+              DataLink<spec::FinishUnit, 16>& finishes_handed_back,
+              DataLink<spec::FinishUnit, 16>& finishes_sent);
+
+  // Takes what has finished, one kick of each kind, and starts one command.
+  bool step() override;
+
+  // Mapping table: the lanes of a function's level, and those that all share, a bit each; lanes that the
+  // board has not are left out. False, and nothing changed: some level would be left without any lane.
+  // Commands stay on the lane that they are on.
+  bool set_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level, uint64_t lanes);
+  bool set_shared_lanes(uint64_t lanes);
+  uint64_t lanes(unsigned underlying_function, spec::QualityOfServiceLevel level) const {
+    return lanes_[underlying_function][static_cast<unsigned>(level)];
+  }
+  uint64_t shared_lanes() const { return shared_lanes_; }
+
+  // Most commands, at least 1, that a function may have on the lists; at first all that there are.
+  void set_entry_credits(unsigned underlying_function, uint32_t credits) {
+    lists_.set_entry_credits(underlying_function, credits);
+  }
+
+  // Shared credits that are free.
+  uint32_t shared_execution_credits() const { return execution_credits_.shared_free(); }
+  uint32_t shared_completion_credits() const { return completion_credits_.shared_free(); }
+  spec::control::LaneState lane_state(unsigned lane) const;
+
+  // Commands of a function that are kicked, taken from the links and not finished.
+  uint32_t commands(unsigned underlying_function) const { return commands_[underlying_function]; }
+
+  // Back to the state after construction.
+  void reset();
+
+  // For tests: what contradicts itself, or nullptr.
+  const char* verify() const;
+
+private:
+  // The lane of a queue pair, and how many of its commands are kicked and not finished.
+  struct Hold {
+    uint16_t commands = 0;
+    uint8_t lane = 0;
+  };
+
+  void divide_lanes();
+  bool has_lanes() const;
+  bool accept(const spec::KickUnit& kick);
+  unsigned choose_lane(const spec::KickUnit& kick) const;
+  void start(unsigned lane);
+  void finish(const spec::FinishUnit& unit);
+  Hold& hold(uint32_t queue_pair_number);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  DataLink<spec::KickUnit, 128>& kicks_collected_;
+  DataLink<spec::KickUnit, 16>& kicks_scheduled_;
+  DataLink<spec::KickUnit, 8>& kicks_started_;
+  DataLink<spec::FinishUnit, 16>& finishes_handed_back_;
+  DataLink<spec::FinishUnit, 16>& finishes_sent_;
+
+  std::array<std::array<uint64_t, spec::quality_of_service_levels>, spec::underlying_functions> lanes_{};
+  uint64_t shared_lanes_ = 0;
+  HardwareLinkedListQueue<spec::KickUnit> lists_; // list index: lane
+  LaneCredits execution_credits_;
+  LaneCredits completion_credits_;
+  std::vector<Hold> holds_;                                   // by queue pair index
+  std::array<uint16_t, spec::transmit_virtual_lanes> load_{}; // by lane: commands kicked and not finished
+  uint64_t idle_ = 0;                                         // lanes without load
+  uint64_t waiting_ = 0;                                      // lanes with a command on their list
+  unsigned last_started_ = 0;
+  std::array<uint32_t, spec::underlying_functions> commands_{};
+};
+
+} // namespace fpga_verbs::hca
