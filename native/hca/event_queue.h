@@ -62,8 +62,8 @@ public:
   // Forgets the queues of a function; their page tables are memory_translation's to reclaim.
   void reset_function(unsigned underlying_function);
 
-  // For tests: the deadlines agree, and no queue holds more than it can.
-  bool verify() const;
+  // For tests: what is wrong with the block's state, or null.
+  const char* verify() const;
 
 private:
   struct Queue {

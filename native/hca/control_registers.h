@@ -1,0 +1,50 @@
+#pragma once
+
+#include "hca/collect_buffer.h"
+#include "hca/context_memory.h"
+#include "hca/counters.h"
+#include "hca/device_registers.h"
+#include "hca/register_page.h"
+#include "hca/virtual_kick.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// The control registers, for function 0 alone: the board passes on no other's accesses.
+class ControlRegisters final : public RegisterPage {
+public:
+  // The blocks that the registers belong to.
+  struct Blocks {
+    CollectBuffer& collect_buffer;
+    VirtualKick& virtual_kick;
+    ContextMemory& context_memory;
+  };
+
+  ControlRegisters(const HcaParameters& parameters, Counters& counters, DeviceRegisters& device,
+                   Blocks blocks);
+
+private:
+  std::optional<Register> value(uint32_t offset) const override;
+  bool set_value(uint32_t offset, uint64_t value) override;
+  void count_refused() override { ++counters_.function[0].reads_refused; }
+
+  std::optional<uint64_t> counter(uint32_t offset) const;
+  std::optional<Register> array(uint32_t offset) const;
+  bool set_array(uint32_t offset, uint64_t value);
+  bool set_control(spec::control::Control control);
+  bool set_allotment(unsigned underlying_function, spec::control::FunctionPhysicalCollectBuffers value);
+
+  uint32_t inspect_physical_collect_buffer() const;
+  uint32_t inspect_virtual_collect_buffer() const;
+  uint32_t dedicated_physical_collect_buffer(uint32_t index) const;
+  uint32_t allotment(unsigned underlying_function) const;
+  const PhysicalCollectBuffer* selected() const; // null: the selection names none
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  DeviceRegisters& device_;
+  Blocks blocks_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,104 @@
+#include "hca/hca.h"
+
+#include "hca/hca_blocks.h"
+#include "spec/registers.h"
+
+#include <bit>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+// Whether a write to a function's register page goes to its management page. No transaction crosses its
+// border: it begins and ends at multiples of 64 B.
+bool is_management_page(uint32_t offset) {
+  constexpr uint32_t begin = spec::underlying_function::management_page;
+  constexpr uint32_t end = begin + spec::underlying_function::management_page_count *
+                                       spec::underlying_function::management_page_stride;
+  static_assert(begin % 64 == 0 && end % 64 == 0);
+  return offset >= begin && offset < end;
+}
+
+} // namespace
+
+Hca::Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock)
+    : parameters_(parameters), host_(host), clock_(clock),
+      blocks_(std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_)) {}
+
+Hca::~Hca() = default;
+
+bool Hca::can_accept_write() const { return blocks_->collect_buffer.can_accept_write(); }
+
+void Hca::write(const BarWrite& write) {
+  ++counters_.device.transactions;
+  switch (write.region) {
+  case spec::RegionType::virtual_collect_buffer:
+    if (blocks_->device.enabled)
+      blocks_->collect_buffer.write(write);
+    else
+      ++counters_.device.writes_unclaimed;
+    return;
+  case spec::RegionType::underlying_function:
+    if (write.page >= parameters_.underlying_functions)
+      break;
+    if (is_management_page(write.offset))
+      blocks_->collect_buffer.write_management_page(write.page, write);
+    else
+      blocks_->function_registers[write.page].write(write);
+    carry_out_resets();
+    return;
+  case spec::RegionType::control:
+    blocks_->control_registers.write(write);
+    carry_out_resets();
+    return;
+  case spec::RegionType::identity:
+    if (write.page >= parameters_.underlying_functions)
+      break;
+    blocks_->identity_registers[write.page].write(write);
+    return;
+  default:
+    break;
+  }
+  ++counters_.device.writes_unclaimed;
+}
+
+uint32_t Hca::read(spec::RegionType region, unsigned page, uint32_t offset) {
+  if (page >= parameters_.underlying_functions)
+    return 0;
+  switch (region) {
+  case spec::RegionType::identity:
+    return blocks_->identity_registers[page].read(offset);
+  case spec::RegionType::control:
+    return blocks_->control_registers.read(offset);
+  case spec::RegionType::underlying_function:
+    return blocks_->function_registers[page].read(offset);
+  default:
+    return 0;
+  }
+}
+
+bool Hca::step() {
+  if (blocks_->next_deadline() != ~uint64_t{0})
+    blocks_->wake_due(clock_.now());
+  return blocks_->step();
+}
+
+uint64_t Hca::next_deadline() const { return blocks_->next_deadline(); }
+
+void Hca::reset() {
+  counters_ = {};
+  blocks_ = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_);
+}
+
+void Hca::reset_function(unsigned underlying_function) { blocks_->reset_function(underlying_function); }
+
+void Hca::carry_out_resets() {
+  if (blocks_->device.device_reset_requested)
+    return reset();
+  for (uint32_t& left = blocks_->device.function_resets_requested; left != 0; left &= left - 1)
+    reset_function(static_cast<unsigned>(std::countr_zero(left)));
+}
+
+const char* Hca::verify() const { return blocks_->verify(); }
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,150 @@
+#include "hca/hca_blocks.h"
+
+#include <algorithm>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+// The bit of each stepped block in the mask of ready blocks, and its place among them.
+enum BlockNumber : unsigned {
+  collect_buffer_number,
+  virtual_kick_number,
+  queue_pair_fetch_number,
+  send_queue_scheduler_number,
+  pipeline_sink_number,
+  resource_manager_number,
+  event_queue_number,
+};
+
+} // namespace
+
+HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host,
+                     const Clock& clock)
+    : parameters(board_parameters), event_queue(parameters, counters, host, clock, memory_translation),
+      context_memory(parameters, counters, host, event_queue), memory_translation(parameters, context_memory),
+      queue_pair_state_cache(parameters, counters, context_memory),
+      kick_records(counters, host, clock, event_queue),
+      collect_buffer(parameters, counters, clock, queue_pair_state_cache, event_queue, kick_records,
+                     kicks_collected, post_notices, management_units),
+      management_queue(parameters, counters, host, clock, event_queue),
+      virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache, kicks_collected,
+                   kicks_scheduled, kicks_started, finishes_handed_back, finishes_sent),
+      queue_pair_fetch(counters, collect_buffer, queue_pair_state_cache, event_queue, kicks_started,
+                       post_notices, schedule_dones, executions, schedule_requests, finishes_handed_back),
+      send_queue_scheduler(parameters, counters, host, clock, collect_buffer, queue_pair_state_cache,
+                           memory_translation, event_queue, kick_records, schedule_requests, kicks_scheduled,
+                           schedule_dones),
+      pipeline_sink(counters, clock, collect_buffer, kick_records, executions, finishes_sent),
+      resource_manager(parameters, host, device,
+                       {.queue_pair_state_cache = queue_pair_state_cache,
+                        .memory_translation = memory_translation,
+                        .event_queue = event_queue,
+                        .collect_buffer = collect_buffer,
+                        .management_queue = management_queue,
+                        .management_units = management_units,
+                        .post_notices = post_notices}),
+      control_registers(
+          parameters, counters, device,
+          {.collect_buffer = collect_buffer, .virtual_kick = virtual_kick, .context_memory = context_memory}),
+      stepped_{&collect_buffer, &virtual_kick,     &queue_pair_fetch, &send_queue_scheduler,
+               &pipeline_sink,  &resource_manager, &event_queue} {
+  for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
+    identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed());
+    function_registers.emplace_back(
+        function, clock, counters.function[function], device,
+        UnderlyingFunctionRegisters::Blocks{.collect_buffer = collect_buffer,
+                                            .virtual_kick = virtual_kick,
+                                            .send_queue_scheduler = send_queue_scheduler,
+                                            .management_queue = management_queue,
+                                            .event_queue = event_queue,
+                                            .kick_records = kick_records});
+  }
+
+  const Waker to_virtual_kick(ready, virtual_kick_number);
+  const Waker to_queue_pair_fetch(ready, queue_pair_fetch_number);
+  const Waker to_send_queue_scheduler(ready, send_queue_scheduler_number);
+  const Waker to_pipeline_sink(ready, pipeline_sink_number);
+  const Waker to_resource_manager(ready, resource_manager_number);
+  // Nobody is woken when collect_buffer's credits come back: the board asks before each write.
+  const Waker to_board;
+  kicks_collected.connect(to_board, to_virtual_kick);
+  kicks_scheduled.connect(to_send_queue_scheduler, to_virtual_kick);
+  post_notices.connect(to_resource_manager, to_queue_pair_fetch);
+  management_units.connect(to_board, to_resource_manager);
+  kicks_started.connect(to_virtual_kick, to_queue_pair_fetch);
+  executions.connect(to_queue_pair_fetch, to_pipeline_sink);
+  schedule_requests.connect(to_queue_pair_fetch, to_send_queue_scheduler);
+  schedule_dones.connect(to_send_queue_scheduler, to_queue_pair_fetch);
+  finishes_handed_back.connect(to_queue_pair_fetch, to_virtual_kick);
+  finishes_sent.connect(to_pipeline_sink, to_virtual_kick);
+  management_queue.connect(to_resource_manager);
+  queue_pair_state_cache.connect(to_resource_manager);
+}
+
+bool HcaBlocks::step() {
+  if (!ready.any())
+    return false;
+  const unsigned number = ready.next();
+  // Asleep before it works, so that it can be woken by what it does.
+  ready.sleep(number);
+  if (stepped_[number]->step())
+    ready.wake(number);
+  return true;
+}
+
+void HcaBlocks::wake_due(uint64_t now) {
+  if (collect_buffer.next_deadline() <= now)
+    ready.wake(collect_buffer_number);
+  if (event_queue.next_deadline() <= now)
+    ready.wake(event_queue_number);
+}
+
+uint64_t HcaBlocks::next_deadline() const {
+  return std::min(collect_buffer.next_deadline(), event_queue.next_deadline());
+}
+
+bool HcaBlocks::is_in_flight(unsigned underlying_function) const {
+  if (virtual_kick.commands(underlying_function) != 0)
+    return true;
+  const unsigned buffers =
+      parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers;
+  for (unsigned buffer = 0; buffer < buffers; ++buffer) {
+    const PhysicalCollectBuffer& held = collect_buffer.buffer(static_cast<uint16_t>(buffer));
+    if (held.state != spec::PhysicalCollectBufferState::free &&
+        held.underlying_function == underlying_function)
+      return true;
+  }
+  return false;
+}
+
+// Intake stops first, then what the function owns is forgotten, last its queue pairs' memory; so no DMA
+// follows. What is in flight finds its queue pair gone and gives back what it holds while the blocks go on,
+// the other functions' work with them.
+void HcaBlocks::reset_function(unsigned underlying_function) {
+  collect_buffer.reset_function(underlying_function);
+  kick_records.reset_function(underlying_function);
+  management_queue.reset_function(underlying_function);
+  resource_manager.reset_function(underlying_function);
+  queue_pair_state_cache.reset_function(underlying_function);
+  send_queue_scheduler.reset_function(underlying_function);
+  event_queue.reset_function(underlying_function);
+  memory_translation.reset_function(underlying_function);
+  while (is_in_flight(underlying_function) && step())
+    ;
+}
+
+const char* HcaBlocks::verify() const {
+  for (const char* const wrong : {collect_buffer.verify(), virtual_kick.verify(), event_queue.verify()})
+    if (wrong != nullptr)
+      return wrong;
+  if (!queue_pair_state_cache.verify())
+    return "queue_pair_state_cache: its contexts and lists contradict each other";
+  if (!memory_translation.verify())
+    return "memory_translation: tables and runs contradict each other";
+  if (!send_queue_scheduler.verify())
+    return "send_queue_scheduler: the queuing structures contradict each other";
+  return nullptr;
+}
+
+} // namespace fpga_verbs::hca

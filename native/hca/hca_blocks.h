@@ -1,0 +1,98 @@
+#pragma once
+
+#include "hca/block.h"
+#include "hca/clock.h"
+#include "hca/collect_buffer.h"
+#include "hca/context_memory.h"
+#include "hca/control_registers.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/device_registers.h"
+#include "hca/event_queue.h"
+#include "hca/host_port.h"
+#include "hca/identity_registers.h"
+#include "hca/kick_records.h"
+#include "hca/management_queue.h"
+#include "hca/memory_translation.h"
+#include "hca/parameters.h"
+#include "hca/pipeline_sink.h"
+#include "hca/queue_pair_fetch.h"
+#include "hca/queue_pair_state_cache.h"
+#include "hca/resource_manager.h"
+#include "hca/send_queue_scheduler.h"
+#include "hca/underlying_function_registers.h"
+#include "hca/virtual_kick.h"
+#include "spec/data_units.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// What an HCA is made of: its blocks, and the links between them.
+//
+//   BAR writes → collect_buffer → virtual_kick → queue_pair_fetch → pipeline_sink
+//                     ↑                 ↑ send_queue_scheduler ↔ queue_pair_fetch
+//                     └ dedicated PCBs: send_queue_scheduler, resource_manager
+//
+// Shared by blocks: queue_pair_state_cache, memory_translation and, behind both, context_memory. event_queue
+// takes the events of all. The registers are windows on the blocks.
+struct HcaBlocks {
+  HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host, const Clock& clock);
+  HcaBlocks(const HcaBlocks&) = delete;
+  HcaBlocks& operator=(const HcaBlocks&) = delete;
+
+  // Lets the next ready block work on one data unit. False: none is ready.
+  bool step();
+  // Wakes the blocks whose deadline has come.
+  void wake_due(uint64_t now);
+  // The earliest deadline of a block; ~0: none.
+  uint64_t next_deadline() const;
+
+  void reset_function(unsigned underlying_function);
+  const char* verify() const;
+
+  const HcaParameters& parameters;
+  DeviceRegisters device;
+  ReadyBlocks ready;
+
+  // Links, each from its producer to its consumer.
+  DataLink<spec::KickUnit, 128> kicks_collected;       // collect_buffer → virtual_kick
+  DataLink<spec::KickUnit, 16> kicks_scheduled;        // send_queue_scheduler → virtual_kick
+  DataLink<spec::PostNotice, 16> post_notices;         // collect_buffer, resource_manager → queue_pair_fetch
+  DataLink<spec::ManagementUnit, 16> management_units; // collect_buffer → resource_manager
+  DataLink<spec::KickUnit, 8> kicks_started;           // virtual_kick → queue_pair_fetch
+  DataLink<spec::KickUnit, 8> executions;              // queue_pair_fetch → pipeline_sink
+  DataLink<spec::ScheduleRequest, 16> schedule_requests; // queue_pair_fetch → send_queue_scheduler
+  DataLink<spec::ScheduleDone, 16> schedule_dones;       // send_queue_scheduler → queue_pair_fetch
+  DataLink<spec::FinishUnit, 16> finishes_handed_back;   // queue_pair_fetch → virtual_kick
+  DataLink<spec::FinishUnit, 16> finishes_sent;          // pipeline_sink → virtual_kick
+
+  // Blocks, those that others refer to first.
+  EventQueue event_queue;
+  ContextMemory context_memory;
+  MemoryTranslation memory_translation;
+  QueuePairStateCache queue_pair_state_cache;
+  KickRecords kick_records;
+  CollectBuffer collect_buffer;
+  ManagementQueue management_queue;
+  VirtualKick virtual_kick;
+  QueuePairFetch queue_pair_fetch;
+  SendQueueScheduler send_queue_scheduler;
+  PipelineSink pipeline_sink;
+  ResourceManager resource_manager;
+
+  ControlRegisters control_registers;
+  std::vector<IdentityRegisters> identity_registers;           // by the function that reads
+  std::vector<UnderlyingFunctionRegisters> function_registers; // by function
+
+private:
+  // Whether a PCB or a kicked command of the function is left.
+  bool is_in_flight(unsigned underlying_function) const;
+
+  // The blocks that step, by their bit in `ready`.
+  std::array<Block*, 7> stepped_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "hca/clock.h"
+#include "hca/collect_buffer.h"
+#include "hca/counters.h"
+#include "hca/device_registers.h"
+#include "hca/event_queue.h"
+#include "hca/kick_records.h"
+#include "hca/management_queue.h"
+#include "hca/parameters.h"
+#include "hca/register_page.h"
+#include "hca/send_queue_scheduler.h"
+#include "hca/virtual_kick.h"
+#include "spec/enums.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// The register page of one function: doorbells, status, management and counters of this function, and of no
+// other.
+class UnderlyingFunctionRegisters final : public RegisterPage {
+public:
+  // The blocks that the registers belong to.
+  struct Blocks {
+    CollectBuffer& collect_buffer;
+    VirtualKick& virtual_kick;
+    SendQueueScheduler& send_queue_scheduler;
+    ManagementQueue& management_queue;
+    EventQueue& event_queue;
+    KickRecords& kick_records;
+  };
+
+  UnderlyingFunctionRegisters(unsigned underlying_function, const Clock& clock, FunctionCounters& counters,
+                              DeviceRegisters& device, Blocks blocks);
+
+private:
+  std::optional<Register> value(uint32_t offset) const override;
+  void read_effect(uint32_t offset) override;
+  bool set_value(uint32_t offset, uint64_t value) override;
+  void count_refused() override { ++counters_.reads_refused; }
+
+  std::optional<uint64_t> counter(uint32_t offset) const;
+  std::optional<Register> array(uint32_t offset) const;
+  uint32_t status() const;
+  uint32_t bar() const;
+  uint32_t sub_bar() const;
+  uint32_t virtual_collect_buffers_in_use(uint32_t index) const;
+
+  unsigned underlying_function_;
+  const Clock& clock_;
+  FunctionCounters& counters_;
+  DeviceRegisters& device_;
+  Blocks blocks_;
+  spec::underlying_function::ManagementLock management_lock_; // as the last read got it
+};
+
+} // namespace fpga_verbs::hca

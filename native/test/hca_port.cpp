@@ -1,0 +1,102 @@
+#include "test/hca_port.h"
+
+#include "hca/check_parameters.h"
+
+#include <cstring>
+#include <string>
+
+namespace fpga_verbs::test {
+
+namespace {
+
+hca::HcaParameters parameters_of(const Napi::Object& options) {
+  hca::HcaParameters parameters;
+  const auto set = [&](const char* name, unsigned& value) {
+    if (options.Has(name))
+      value = options.Get(name).As<Napi::Number>().Uint32Value();
+  };
+  set("underlyingFunctions", parameters.underlying_functions);
+  set("virtualCollectBuffers", parameters.virtual_collect_buffers);
+  set("physicalCollectBuffers", parameters.physical_collect_buffers);
+  set("dedicatedPhysicalCollectBuffers", parameters.dedicated_physical_collect_buffers);
+  set("managementPhysicalCollectBuffers", parameters.management_physical_collect_buffers);
+  set("transmitVirtualLanes", parameters.transmit_virtual_lanes);
+  set("executionCreditsPerLane", parameters.execution_credits_per_lane);
+  set("completionCreditsPerLane", parameters.completion_credits_per_lane);
+  set("sharedExecutionCredits", parameters.shared_execution_credits);
+  set("sharedCompletionCredits", parameters.shared_completion_credits);
+  set("queuePairContextsCached", parameters.queue_pair_contexts_cached);
+  set("schedulerBatch", parameters.scheduler_batch);
+  set("queuePairs", parameters.queue_pairs);
+  set("pageTableEntries", parameters.page_table_entries);
+  if (options.Has("scoreboardVariant"))
+    parameters.scoreboard_variant = static_cast<spec::ScoreboardVariant>(
+        options.Get("scoreboardVariant").As<Napi::Number>().Uint32Value());
+  return parameters;
+}
+
+} // namespace
+
+Napi::Function HcaPort::define(Napi::Env env) {
+  return DefineClass(env, "HcaPort",
+                     with_host_methods({
+                         InstanceMethod("write", &HcaPort::write),
+                         InstanceMethod("read", &HcaPort::read),
+                         InstanceMethod("step", &HcaPort::step),
+                         InstanceMethod("canAcceptWrite", &HcaPort::can_accept_write),
+                         InstanceMethod("nextDeadline", &HcaPort::next_deadline),
+                         InstanceMethod("reset", &HcaPort::reset),
+                         InstanceMethod("resetFunction", &HcaPort::reset_function),
+                         InstanceMethod("verify", &HcaPort::verify),
+                     }));
+}
+
+HcaPort::HcaPort(const Napi::CallbackInfo& info)
+    : HostedPort<HcaPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())) {
+  const std::string refused = hca::check_parameters(parameters_);
+  if (!refused.empty())
+    throw Napi::RangeError::New(info.Env(), refused);
+  hca_.emplace(parameters_, host_, clock_);
+}
+
+void HcaPort::write(const Napi::CallbackInfo& info) {
+  const auto bytes = info[3].As<Napi::Uint8Array>();
+  hca::BarWrite write;
+  write.region = static_cast<spec::RegionType>(number(info, 0));
+  write.page = static_cast<uint16_t>(number(info, 1));
+  write.offset = number(info, 2);
+  write.length = static_cast<uint32_t>(bytes.ByteLength());
+  write.byte_enables = info[4].IsBigInt()   ? big_number(info[4])
+                       : write.length == 64 ? ~uint64_t{0}
+                                            : (uint64_t{1} << write.length) - 1;
+  std::memcpy(write.data.data(), bytes.Data(), bytes.ByteLength());
+  hca_->write(write);
+}
+
+Napi::Value HcaPort::read(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), hca_->read(static_cast<spec::RegionType>(number(info, 0)),
+                                                  number(info, 1), number(info, 2)));
+}
+
+Napi::Value HcaPort::step(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), hca_->step());
+}
+
+Napi::Value HcaPort::can_accept_write(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), hca_->can_accept_write());
+}
+
+Napi::Value HcaPort::next_deadline(const Napi::CallbackInfo& info) {
+  return Napi::BigInt::New(info.Env(), hca_->next_deadline());
+}
+
+void HcaPort::reset(const Napi::CallbackInfo&) { hca_->reset(); }
+
+void HcaPort::reset_function(const Napi::CallbackInfo& info) { hca_->reset_function(number(info, 0)); }
+
+Napi::Value HcaPort::verify(const Napi::CallbackInfo& info) {
+  const char* const wrong = hca_->verify();
+  return wrong == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), wrong);
+}
+
+} // namespace fpga_verbs::test
