@@ -26,14 +26,12 @@ constexpr size_t notices_per_write = 2;
 
 // The function whose VCB it is, unless another function's BAR was written.
 bool may_write(const UnderlyingFunctionTable::Owner& owner, const BarWrite& write) {
-  if (owner.underlying_function == UnderlyingFunctionTable::no_function)
-    return false;
+  bool is_owner = write.underlying_function == owner.underlying_function;
 #ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_VCB_ACCEPTED
-  return true;
-#else
-  return write.underlying_function == BarWrite::any_function ||
-         write.underlying_function == owner.underlying_function;
+  is_owner = true;
 #endif
+  return owner.underlying_function != UnderlyingFunctionTable::no_function &&
+         (is_owner || write.underlying_function == BarWrite::any_function);
 }
 
 spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
@@ -155,7 +153,9 @@ CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const
         return {.refusal = admission.refusal};
       pcb.quality_of_service_level = header.quality_of_service_level();
       pcb.checksum += admission.checksum_secret;
+#ifndef FPGA_VERBS_MUTANT_MASK_IGNORED
       unused = unused_segments(header.length());
+#endif
     }
     if (pcb.received.any_from_segment(segments_needed(header.length())))
       return {.refusal = Refusal::segment_beyond_length};
@@ -164,11 +164,18 @@ CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const
   const uint64_t check =
       update_scoreboard(parameters_.scoreboard_variant, pcb.scoreboard, pcb.scoreboard_mask,
                         uint64_t{whole} << portion.line * segments_per_line, unused);
-  if (!is_complete(check))
+#ifdef FPGA_VERBS_MUTANT_KICK_ONE_WRITE_EARLY
+  if ((~check & (~check - 1) & all_segments) != 0)
     return {};
+#else
+  if (check != all_segments)
+    return {};
+#endif
+#ifndef FPGA_VERBS_MUTANT_CHECKSUM_IGNORED
   const bool is_command = pcb.virtual_collect_buffer != no_buffer;
   if (is_command && header.checksum_enable() != 0 && !checksum_matches(pcb.checksum))
     return {.refusal = Refusal::checksum_mismatch};
+#endif
   return {.complete = true};
 }
 

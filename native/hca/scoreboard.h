@@ -4,7 +4,6 @@
 #include "spec/parameters.h"
 
 #include <array>
-#include <bit>
 #include <cstdint>
 
 // The scoreboard of a command and its mask (US8589610, scoreboard update): pure functions of bits, as in RTL.
@@ -101,9 +100,6 @@ constexpr uint32_t touched_segments(uint32_t dwords) {
 // and the mask keeps the unused ones.
 constexpr uint64_t update_scoreboard(spec::ScoreboardVariant variant, uint64_t& scoreboard, uint64_t& mask,
                                      uint64_t received, uint64_t unused) {
-#ifdef FPGA_VERBS_MUTANT_MASK_IGNORED
-  unused = 0;
-#endif
   if (variant == spec::ScoreboardVariant::direct) {
     scoreboard |= received;
     mask |= unused;
@@ -112,15 +108,6 @@ constexpr uint64_t update_scoreboard(spec::ScoreboardVariant variant, uint64_t& 
   mask = received | unused;
   scoreboard |= mask;
   return scoreboard;
-}
-
-// Whether a check says that the command is complete.
-constexpr bool is_complete(uint64_t check) {
-#ifdef FPGA_VERBS_MUTANT_KICK_ONE_WRITE_EARLY
-  return std::popcount(check) >= static_cast<int>(spec::segments) - 1;
-#else
-  return check == all_segments;
-#endif
 }
 
 } // namespace fpga_verbs::hca

@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { CollectGroup, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
+import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
+import { makeCommand, post, wholeLines } from './command.ts';
+
+const queuePairNumber = 0x010007;
+const functions = 4;
+const pool = 12;
+const perFunction = 24; // VCBs: [0, 8) low, [8, 16) shared, [16, 24) high
+const [line] = wholeLines(makeCommand({ length: 0, queuePairNumber }));
+const segment1 = { offset: 8, bytes: new Uint8Array(8), byteEnables: 0xffn };
+
+type Allotment = [low: number, high: number, shared: number];
+
+/** Begins to write a command; true: it has a PCB. */
+function begin(port: CollectBufferPort, buffer: number): boolean {
+  post(port, buffer, segment1);
+  return port.virtual(buffer).state === VirtualCollectBufferState.collecting;
+}
+
+function makePort(allotments: Allotment[]): CollectBufferPort {
+  const port = makeCollectBuffer({
+    underlyingFunctions: functions,
+    virtualCollectBuffers: functions * perFunction,
+    physicalCollectBuffers: pool,
+  });
+  for (let underlyingFunction = 0; underlyingFunction < functions; underlyingFunction++) {
+    expect(port.setAllotment(underlyingFunction, 0, 0, 0)).toBe(true);
+    expect(port.setBar(underlyingFunction, underlyingFunction * perFunction, perFunction, 8, 16)).toBe(true);
+    port.defineQueuePair(underlyingFunction, queuePairNumber, 0, 0);
+  }
+  for (const [underlyingFunction, allotment] of allotments.entries())
+    expect(port.setAllotment(underlyingFunction, ...allotment)).toBe(true);
+  return port;
+}
+
+/** The groups by their definition: who has taken how many, and what that leaves, counted anew at each question. */
+class ReferenceModel {
+  readonly taken = Array.from({ length: functions }, () => [0, 0, 0]);
+  readonly allotments: Allotment[];
+
+  constructor(allotments: Allotment[]) {
+    this.allotments = allotments.map((allotment) => [...allotment]);
+  }
+
+  /** What the allotments of the levels do not cover. */
+  beyondLevels(underlyingFunction: number): number {
+    const [low, high, shared] = this.taken[underlyingFunction]!;
+    const [ownLow, ownHigh] = this.allotments[underlyingFunction]!;
+    return Math.max(0, low! - ownLow) + Math.max(0, high! - ownHigh) + shared!;
+  }
+
+  borrowed(underlyingFunction: number): number {
+    return Math.max(0, this.beyondLevels(underlyingFunction) - this.allotments[underlyingFunction]![2]);
+  }
+
+  sharedTotal(): number {
+    return pool - this.allotments.flat().reduce((sum, count) => sum + count, 0);
+  }
+
+  allBorrowed(): number {
+    return this.taken.reduce((sum, _, underlyingFunction) => sum + this.borrowed(underlyingFunction), 0);
+  }
+
+  /** Within what is guaranteed, whatever the others do. */
+  guaranteed(underlyingFunction: number, part: number): boolean {
+    const [low, high, shared] = this.allotments[underlyingFunction]!;
+    if (part !== CollectGroup.functionShared && this.taken[underlyingFunction]![part]! < [low, high][part]!)
+      return true;
+    return this.beyondLevels(underlyingFunction) < shared;
+  }
+
+  held(): number {
+    return this.taken.flat().reduce((sum, count) => sum + count, 0);
+  }
+}
+
+const allotmentsOf = fc
+  .array(fc.tuple(fc.nat({ max: 3 }), fc.nat({ max: 3 }), fc.nat({ max: 3 })), {
+    minLength: functions,
+    maxLength: functions,
+  })
+  .filter((allotments) => allotments.flat().reduce((sum, count) => sum + count, 0) <= pool);
+const actions = fc.array(
+  fc.record({
+    kind: fc.constantFrom('begin', 'begin', 'begin', 'cancel', 'finish'),
+    underlyingFunction: fc.nat({ max: functions - 1 }),
+    part: fc.constantFrom(CollectGroup.low, CollectGroup.high, CollectGroup.functionShared),
+  }),
+  { minLength: 20, maxLength: 200 },
+);
+const firstOfPart = {
+  [CollectGroup.low]: 0,
+  [CollectGroup.high]: 16,
+  [CollectGroup.functionShared]: 8,
+} as const;
+
+function expectGroups(port: CollectBufferPort, model: ReferenceModel): void {
+  expect(port.verify()).toBeNull();
+  for (let underlyingFunction = 0; underlyingFunction < functions; underlyingFunction++) {
+    const groups = port.groups(underlyingFunction);
+    const allotment = model.allotments[underlyingFunction]!;
+    const [low, high] = model.taken[underlyingFunction]!;
+    const inUse = [low!, high!, model.beyondLevels(underlyingFunction)].map((count, group) =>
+      Math.min(count, allotment[group]!),
+    );
+    expect(groups.inUse).toEqual(inUse);
+    expect(groups.available).toEqual(allotment.map((count, group) => count - inUse[group]!));
+    expect(groups.borrowed).toBe(model.borrowed(underlyingFunction));
+    expect(groups.sharedTotal).toBe(model.sharedTotal());
+    expect(groups.sharedAvailable).toBe(Math.max(0, model.sharedTotal() - model.allBorrowed()));
+  }
+}
+
+describe('the collect group table', () => {
+  it('random traffic of all functions: lookup in order, repayment, conservation, guarantees', () => {
+    fc.assert(
+      fc.property(allotmentsOf, actions, (allotments, traffic) => {
+        const port = makePort(allotments);
+        const model = new ReferenceModel(allotments);
+        const holding: { buffer: number; underlyingFunction: number; part: number }[] = [];
+        for (const { kind, underlyingFunction, part } of traffic) {
+          if (kind === 'begin') {
+            const first = underlyingFunction * perFunction + firstOfPart[part];
+            const buffer = Array.from({ length: 8 }, (_, index) => first + index).find(
+              (number) => port.virtual(number).state === VirtualCollectBufferState.free,
+            );
+            if (buffer === undefined) continue;
+            const expected =
+              model.guaranteed(underlyingFunction, part) || model.allBorrowed() < model.sharedTotal();
+            expect(begin(port, buffer)).toBe(expected);
+            if (expected) {
+              model.taken[underlyingFunction]![part]!++;
+              holding.push({ buffer, underlyingFunction, part });
+            } else {
+              port.cancel(buffer);
+            }
+          } else {
+            const [held] = holding.splice(Math.floor(holding.length / 2), 1);
+            if (held === undefined) continue;
+            const pcb = port.virtual(held.buffer).physicalCollectBuffer;
+            if (kind === 'cancel') {
+              port.cancel(held.buffer);
+            } else {
+              post(port, held.buffer, line!);
+              expect(port.takeKicks().length).toBe(1);
+              port.release(pcb);
+            }
+            model.taken[held.underlyingFunction]![held.part]!--;
+          }
+          expectGroups(port, model);
+          expect(model.held()).toBeLessThanOrEqual(pool);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('a PCB is looked for at the level, then at the function, then among what all share', () => {
+    const port = makePort([
+      [1, 0, 1],
+      [0, 0, 1],
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+    expect(begin(port, 0)).toBe(true);
+    expect(port.groups(0)).toMatchObject({ inUse: [1, 0, 0], borrowed: 0 });
+    expect(begin(port, 1)).toBe(true);
+    expect(port.groups(0)).toMatchObject({ inUse: [1, 0, 1], borrowed: 0 });
+    expect(begin(port, 2)).toBe(true);
+    expect(port.groups(0)).toMatchObject({ inUse: [1, 0, 1], borrowed: 1, sharedAvailable: 8 });
+    // The low level's second command ends: what is repaid is what was borrowed.
+    port.cancel(1);
+    expect(port.groups(0)).toMatchObject({ inUse: [1, 0, 1], borrowed: 0, sharedAvailable: 9 });
+  });
+
+  it('a level does not pay for another: its allotment is free again when its own commands end', () => {
+    const port = makePort([
+      [1, 0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+    begin(port, 0);
+    for (let buffer = 16; buffer < 24; buffer++) begin(port, buffer); // the high level borrows 8
+    begin(port, perFunction + 8);
+    begin(port, perFunction + 9);
+    begin(port, perFunction + 10); // function 1 borrows the last 3
+    expect(port.groups(0).sharedAvailable).toBe(0);
+    port.cancel(0);
+    expect(begin(port, perFunction + 11)).toBe(false);
+    expect(begin(port, 0)).toBe(true);
+  });
+
+  it('the shared part of a BAR does not touch what the levels own', () => {
+    const port = makePort([
+      [2, 2, 1],
+      [0, 0, 0],
+      [0, 0, 0],
+      [0, 0, 7],
+    ]);
+    expect([begin(port, 8), begin(port, 9)]).toEqual([true, false]);
+    expect([begin(port, 0), begin(port, 1), begin(port, 2)]).toEqual([true, true, false]);
+    expect([begin(port, 16), begin(port, 17), begin(port, 18)]).toEqual([true, true, false]);
+  });
+});
+
+describe('changing the division', () => {
+  it('refuses more PCBs than there are, and changes nothing', () => {
+    const port = makePort([
+      [1, 1, 1],
+      [3, 3, 3],
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+    expect(port.setAllotment(2, 0, 0, 1)).toBe(false);
+    expect(port.setAllotment(0, 2, 1, 1)).toBe(false);
+    expect(port.groups(0)).toMatchObject({ available: [1, 1, 1], sharedTotal: 0 });
+    expect(port.setAllotment(0, 0, 0, 3)).toBe(true);
+    expect(port.verify()).toBeNull();
+  });
+
+  it('shrinking below what is in use takes effect as it drains', () => {
+    const port = makePort([
+      [6, 0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+    for (let buffer = 0; buffer < 6; buffer++) expect(begin(port, buffer)).toBe(true);
+    for (let buffer = 8; buffer < 14; buffer++) expect(begin(port, perFunction + buffer)).toBe(true); // all that is shared
+    expect(port.setAllotment(0, 2, 0, 0)).toBe(true);
+    expect(port.setAllotment(2, 0, 0, 4)).toBe(true);
+    expect(port.groups(0)).toMatchObject({
+      inUse: [2, 0, 0],
+      borrowed: 4,
+      sharedTotal: 6,
+      sharedAvailable: 0,
+    });
+    expect(begin(port, 2 * perFunction + 8)).toBe(false); // promised, but not back yet
+    port.cancel(2 * perFunction + 8);
+    for (let buffer = 0; buffer < 4; buffer++) port.cancel(buffer);
+    expect(port.groups(0)).toMatchObject({ inUse: [2, 0, 0], borrowed: 0, sharedAvailable: 0 });
+    for (let buffer = 8; buffer < 12; buffer++) expect(begin(port, 2 * perFunction + buffer)).toBe(true);
+    expect(port.verify()).toBeNull();
+  });
+
+  it('a VCB changes owner only while it is closed, and never to two', () => {
+    const port = makePort([]);
+    expect(port.setBar(0, 0, 23, 8, 16)).toBe(false); // VCB 23 is open
+    port.close(23);
+    expect(port.setBar(1, 23, 25, 8, 16)).toBe(false); // and function 0's
+    expect(port.setBar(0, 0, 23, 8, 16)).toBe(true);
+    expect(port.setBar(1, 23, 25, 8, 16)).toBe(true);
+    port.open(23);
+    post(port, 23, line!);
+    expect(port.counters(1)['kicks']).toBe(1);
+  });
+
+  it('refuses a BAR beyond the board, and dividers out of order', () => {
+    const port = makePort([]);
+    for (let buffer = 72; buffer < 96; buffer++) port.close(buffer);
+    expect(port.setBar(3, 72, 25, 8, 16)).toBe(false);
+    expect(port.setBar(3, 72, 24, 9, 8)).toBe(false);
+    expect(port.setBar(3, 72, 24, 8, 25)).toBe(false);
+    expect(port.setBar(3, 72, 24, 24, 24)).toBe(true);
+  });
+
+  it('a VCB that nobody owns is unclaimed', () => {
+    const port = makePort([]);
+    port.close(23);
+    port.setBar(0, 0, 23, 8, 16);
+    port.open(23);
+    post(port, 23, line!);
+    expect(port.takeKicks()).toEqual([]);
+    expect(port.counters(0)['writesUnclaimed']).toBe(1);
+  });
+});
