@@ -1,0 +1,209 @@
+import {
+  CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET,
+  CONTROL_CONTEXT_MEMORY_BYTES_OFFSET,
+  CONTROL_CONTROL_OFFSET,
+  IDENTITY_CONTEXT_MEMORY_NEEDED_OFFSET,
+  ManagementOpcode,
+  ManagementStatus,
+  RegionType,
+  UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET,
+  UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET,
+  UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_OFFSET,
+  UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET,
+  decode,
+  encode,
+} from '../../lib/spec/index.ts';
+import { makeHca, type HcaOptions, type HcaPort } from './hca_port.ts';
+
+const page = 4096;
+const managementLog2 = 4;
+
+type Fields = Parameters<typeof encode>[1];
+type Decoded = ReturnType<typeof decode>;
+
+/** A whole HCA on a flat host memory that a test allocates pages of. */
+export class Device {
+  readonly port: HcaPort;
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  private next = page;
+
+  constructor(options: Partial<HcaOptions> = {}) {
+    this.port = makeHca({ memoryBytes: 4 << 20, queuePairs: 256, pageTableEntries: 4096, ...options });
+    this.bytes = new Uint8Array(this.port.memory);
+    this.view = new DataView(this.port.memory);
+  }
+
+  /** Zeroed pages, page aligned: their offset in host memory. */
+  allocate(bytes: number): number {
+    const offset = this.next;
+    this.next += Math.ceil(bytes / page) * page;
+    if (this.next > this.bytes.length) throw new RangeError('host memory is used up');
+    return offset;
+  }
+
+  /** DMA address of an offset in host memory. */
+  address(offset: number): bigint {
+    return this.port.base + BigInt(offset);
+  }
+
+  put(offset: number, format: string, fields: Fields): void {
+    this.bytes.set(encode(format, fields), offset);
+  }
+
+  get(offset: number, format: string, length: number): Decoded {
+    return decode(format, this.bytes.subarray(offset, offset + length));
+  }
+
+  read32(region: RegionType, pageNumber: number, offset: number): number {
+    return this.port.read(region, pageNumber, offset);
+  }
+
+  read64(region: RegionType, pageNumber: number, offset: number): bigint {
+    const low = this.read32(region, pageNumber, offset);
+    return (BigInt(this.read32(region, pageNumber, offset + 4)) << 32n) | BigInt(low);
+  }
+
+  write(
+    region: RegionType,
+    pageNumber: number,
+    offset: number,
+    bytes: Uint8Array,
+    byteEnables?: bigint,
+  ): void {
+    while (!this.port.canAcceptWrite())
+      if (!this.port.step()) throw new Error('a write is not accepted, and nothing moves');
+    this.port.write(region, pageNumber, offset, bytes, byteEnables);
+  }
+
+  write32(region: RegionType, pageNumber: number, offset: number, value: number): void {
+    this.write(region, pageNumber, offset, new Uint8Array(Uint32Array.of(value).buffer));
+  }
+
+  write64(region: RegionType, pageNumber: number, offset: number, value: bigint): void {
+    this.write(region, pageNumber, offset, new Uint8Array(BigUint64Array.of(value).buffer));
+  }
+
+  /** Writes a command to a VCB as aligned transactions of up to 64 B. */
+  writeCommand(virtualCollectBuffer: number, command: Uint8Array): void {
+    for (let at = 0; at < command.length; at += 64)
+      this.write(RegionType.virtualCollectBuffer, virtualCollectBuffer, at, command.subarray(at, at + 64));
+  }
+
+  runUntilIdle(): void {
+    for (let steps = 0; this.port.step(); ++steps)
+      if (steps > 1_000_000) throw new Error('the device does not come to rest');
+  }
+
+  /** Gives context memory and enables the device. */
+  enable(): void {
+    const needed = this.read64(RegionType.identity, 0, IDENTITY_CONTEXT_MEMORY_NEEDED_OFFSET);
+    this.write64(
+      RegionType.control,
+      0,
+      CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET,
+      this.address(this.allocate(Number(needed))),
+    );
+    this.write64(RegionType.control, 0, CONTROL_CONTEXT_MEMORY_BYTES_OFFSET, needed);
+    this.write32(RegionType.control, 0, CONTROL_CONTROL_OFFSET, 1);
+  }
+}
+
+/** The management queues of a function, as a driver has them. */
+export class Management {
+  readonly device: Device;
+  readonly underlyingFunction: number;
+  private readonly sendQueue: number;
+  private readonly completionQueue: number;
+  private readonly input: number;
+  private readonly output: number;
+  private tail = 0;
+
+  constructor(device: Device, underlyingFunction: number) {
+    this.device = device;
+    this.underlyingFunction = underlyingFunction;
+    this.sendQueue = device.allocate(64 << managementLog2);
+    this.completionQueue = device.allocate(64 << managementLog2);
+    this.input = device.allocate(page);
+    this.output = device.allocate(page);
+    const write64 = (offset: number, value: bigint): void =>
+      device.write64(RegionType.underlyingFunction, underlyingFunction, offset, value);
+    device.write32(
+      RegionType.underlyingFunction,
+      underlyingFunction,
+      UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_OFFSET,
+      managementLog2,
+    );
+    write64(UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET, device.address(this.sendQueue));
+    write64(
+      UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET,
+      device.address(this.completionQueue),
+    );
+  }
+
+  /** Carries out a command and returns its answer, and its output. `inputs`: what the input mailbox holds, in order. */
+  execute(
+    opcode: ManagementOpcode,
+    fields: Fields = {},
+    inputs: readonly Uint8Array[] = [],
+  ): Decoded & { outputOffset: number } {
+    const { device } = this;
+    const length = inputs.reduce((sum, part) => sum + part.length, 0);
+    device.put(this.input, 'mailbox_header', { next: 0n, length });
+    let at = this.input + 16;
+    for (const part of inputs) {
+      device.bytes.set(part, at);
+      at += part.length;
+    }
+    const mask = (1 << managementLog2) - 1;
+    const number = this.tail++;
+    device.put(this.sendQueue + (number & mask) * 64, 'management_command', {
+      opcode,
+      send_queue_sequence_number: number & 0xffff,
+      version: 1,
+      token: number,
+      input_mailbox: length > 0 ? device.address(this.input) : 0n,
+      output_mailbox: device.address(this.output),
+      input_length: length,
+      output_length: page - 16,
+      ...fields,
+    });
+    device.write32(
+      RegionType.underlyingFunction,
+      this.underlyingFunction,
+      UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET,
+      this.tail & 0xffff,
+    );
+    device.runUntilIdle();
+    const answer = device.get(this.completionQueue + (number & mask) * 64, 'management_completion', 64);
+    if (answer.phase !== (((number >> managementLog2) & 1) ^ 1) || answer.token !== number)
+      throw new Error(`management command ${number} is not answered`);
+    return { ...answer, outputOffset: this.output + 16 };
+  }
+
+  /** As execute(), but anything but success throws. */
+  succeed(
+    opcode: ManagementOpcode,
+    fields: Fields = {},
+    inputs: readonly Uint8Array[] = [],
+  ): ReturnType<Management['execute']> {
+    const answer = this.execute(opcode, fields, inputs);
+    if (answer.status !== ManagementStatus.success)
+      throw new Error(
+        `management command failed: ${JSON.stringify(answer, (_, v: unknown) => (typeof v === 'bigint' ? v.toString() : v))}`,
+      );
+    return answer;
+  }
+}
+
+/** A page list for a mailbox: the pages of `bytes` from an offset in host memory on. */
+export function pageList(device: Device, offset: number, bytes: number): Uint8Array {
+  const pages = Math.ceil(bytes / page);
+  const list = new Uint8Array(pages * 8);
+  for (let index = 0; index < pages; ++index)
+    list.set(
+      encode('page_table_entry', { valid: 1, page: (device.address(offset) >> 12n) + BigInt(index) }),
+      index * 8,
+    );
+  return list;
+}
