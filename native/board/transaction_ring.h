@@ -1,0 +1,197 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace fpga_verbs::board {
+
+// Where a reader waits for the answer of the device: the value with bit 32 set, once it is there.
+using ReadAnswer = std::atomic<uint64_t>;
+inline constexpr uint64_t read_answered = uint64_t{1} << 32;
+
+enum class MessageKind : uint8_t {
+  write,         // contiguous whole DWORDs
+  partial_write, // one transaction with byte enables
+  read,          // one DWORD
+};
+
+inline constexpr size_t message_bytes = 320; // longest contiguous write: a command
+
+// A contiguous write on its way from a store to the device, or a read. It is cut into transactions where it
+// arrives.
+struct Message {
+  MessageKind kind = MessageKind::write;
+  uint8_t underlying_function = 0;
+  uint8_t bar = 0;
+  uint16_t length = 0;                       // bytes, a multiple of 4
+  uint64_t offset = 0;                       // in the BAR
+  uint64_t byte_enables = 0;                 // of a partial write
+  ReadAnswer* answer = nullptr;              // of a read
+  alignas(64) std::array<uint8_t, 384> data; // filled in whole lines; only `length` bytes have a meaning
+};
+
+// The link between the threads that post and the one that drives the device: many producers, one consumer, in
+// order. It is made of cache lines that carry a sequence number each, so that the consumer sees a message as
+// soon as its lines have arrived, without reading an index: what a post costs between two cores is the
+// transfer of its lines. The first line of a message has room for 48 B, the following ones for 56 B.
+class TransactionRing {
+public:
+  TransactionRing() = default;
+  TransactionRing(const TransactionRing&) = delete;
+  TransactionRing& operator=(const TransactionRing&) = delete;
+
+  // Each gives false when the ring is full: the device has to consume first.
+  // `data` must be readable up to `length`; 4 to 320 bytes, a multiple of 4.
+  bool push_write(unsigned underlying_function, unsigned bar, uint64_t offset, const void* data,
+                  size_t length) {
+    return push(MessageKind::write, underlying_function, bar, offset, nullptr, 0, data, length);
+  }
+  // Up to 64 bytes; bit i of `byte_enables`: data[i] is written.
+  bool push_partial_write(unsigned underlying_function, unsigned bar, uint64_t offset, uint64_t byte_enables,
+                          const void* data, size_t length) {
+    return push(MessageKind::partial_write, underlying_function, bar, offset, &byte_enables,
+                sizeof byte_enables, data, length);
+  }
+  // `answer` must stay until the answer is there.
+  bool push_read(unsigned underlying_function, unsigned bar, uint64_t offset, ReadAnswer& answer) {
+    ReadAnswer* const pointer = &answer;
+    return push(MessageKind::read, underlying_function, bar, offset, nullptr, 0, &pointer,
+                sizeof(ReadAnswer*));
+  }
+
+  // Consumer: takes the next message. False: none has wholly arrived.
+  bool pop(Message& message) {
+    const uint64_t head = head_.load(std::memory_order_relaxed);
+    if (!arrived(head))
+      return false;
+    const uint64_t count = lines_[head % lines].count;
+    for (uint64_t i = 1; i < count; ++i)
+      if (!arrived(head + i))
+        return false;
+    unpack(head, count, message);
+    head_.store(head + count, std::memory_order_release);
+    return true;
+  }
+
+  // Whether a message begins to arrive; anybody may ask.
+  bool arriving() const { return arrived(head_.load(std::memory_order_acquire)); }
+
+  // Whether a producer has claimed room that is not consumed. Sequentially consistent with the claim: a
+  // consumer that announces its sleep, then sees nothing claimed, is seen asleep by every later producer.
+  bool claimed() const {
+    return tail_.load(std::memory_order_seq_cst) != head_.load(std::memory_order_relaxed);
+  }
+
+private:
+  static constexpr uint64_t lines = 512;
+  static constexpr size_t first_line_bytes = 48;
+  static constexpr size_t next_line_bytes = 56;
+
+  struct alignas(64) Line {
+    std::atomic<uint32_t> sequence{0};
+    uint16_t length = 0;
+    MessageKind kind = MessageKind::write;
+    uint8_t count = 0; // lines of the message; in the first line, as is all but the sequence
+    std::array<uint8_t, next_line_bytes>
+        bytes; // first line: function, BAR and offset packed in 8 B, then data
+  };
+  static_assert(sizeof(Line) == 64);
+
+  static uint32_t sequence_at(uint64_t position) { return static_cast<uint32_t>(position) + 1; }
+
+  bool arrived(uint64_t position) const {
+    return lines_[position % lines].sequence.load(std::memory_order_acquire) == sequence_at(position);
+  }
+
+  static uint64_t lines_for(size_t bytes) {
+    return bytes <= first_line_bytes ? 1
+                                     : 1 + (bytes - first_line_bytes + next_line_bytes - 1) / next_line_bytes;
+  }
+
+  bool claim(uint64_t count, uint64_t& position) {
+    position = tail_.load(std::memory_order_relaxed);
+    do {
+      if (!has_room(position + count, head_seen_.load(std::memory_order_acquire))) {
+        const uint64_t head = head_.load(std::memory_order_acquire);
+        head_seen_.store(head, std::memory_order_release);
+        if (!has_room(position + count, head))
+          return false;
+      }
+    } while (!tail_.compare_exchange_weak(position, position + count, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed));
+    return true;
+  }
+
+  // A stale position may lie behind the head: signed.
+  static bool has_room(uint64_t end, uint64_t head) {
+    return static_cast<int64_t>(end - head) <= int64_t{lines};
+  }
+
+  bool push(MessageKind kind, unsigned underlying_function, unsigned bar, uint64_t offset, const void* prefix,
+            size_t prefix_bytes, const void* data, size_t length) {
+    const uint64_t count = lines_for(prefix_bytes + length);
+    uint64_t position = 0;
+    if (!claim(count, position))
+      return false;
+    Line& first = lines_[position % lines];
+    first.length = static_cast<uint16_t>(length);
+    first.kind = kind;
+    first.count = static_cast<uint8_t>(count);
+    const uint64_t where = offset << 16 | uint64_t{bar} << 8 | underlying_function;
+    std::memcpy(first.bytes.data(), &where, sizeof where);
+    uint8_t* const room = first.bytes.data() + sizeof where;
+    if (prefix_bytes != 0)
+      std::memcpy(room, prefix, prefix_bytes);
+    const auto* source = static_cast<const uint8_t*>(data);
+    const size_t here = first_line_bytes - prefix_bytes;
+    std::memcpy(room + prefix_bytes, source, count == 1 ? length : here);
+    first.sequence.store(sequence_at(position), std::memory_order_release);
+    size_t done = here;
+    for (uint64_t i = 1; i < count; ++i) {
+      Line& line = lines_[(position + i) % lines];
+      const size_t left = length - done;
+      if (left >= next_line_bytes)
+        std::memcpy(line.bytes.data(), source + done, next_line_bytes); // constant size: a few vector moves
+      else
+        std::memcpy(line.bytes.data(), source + done, left);
+      line.sequence.store(sequence_at(position + i), std::memory_order_release);
+      done += next_line_bytes;
+    }
+    return true;
+  }
+
+  void unpack(uint64_t head, uint64_t count, Message& message) const {
+    const Line& first = lines_[head % lines];
+    uint64_t where = 0;
+    std::memcpy(&where, first.bytes.data(), sizeof where);
+    message.kind = first.kind;
+    message.length = first.length;
+    message.offset = where >> 16;
+    message.bar = static_cast<uint8_t>(where >> 8);
+    message.underlying_function = static_cast<uint8_t>(where);
+    size_t prefix = 0;
+    if (first.kind == MessageKind::partial_write) {
+      std::memcpy(&message.byte_enables, first.bytes.data() + sizeof where, sizeof message.byte_enables);
+      prefix = sizeof message.byte_enables;
+      std::memcpy(message.data.data(), first.bytes.data() + sizeof where + prefix, first_line_bytes - prefix);
+    } else {
+      std::memcpy(message.data.data(), first.bytes.data() + sizeof where, first_line_bytes);
+    }
+    uint8_t* destination = message.data.data() + first_line_bytes - prefix;
+    for (uint64_t i = 1; i < count; ++i, destination += next_line_bytes)
+      std::memcpy(destination, lines_[(head + i) % lines].bytes.data(), next_line_bytes);
+    if (first.kind == MessageKind::read)
+      std::memcpy(&message.answer, message.data.data(), sizeof message.answer);
+  }
+
+  // What producers write, what the consumer writes, and what both do, on cache lines apart.
+  alignas(64) std::atomic<uint64_t> tail_{0};
+  std::atomic<uint64_t> head_seen_{0};
+  alignas(64) std::atomic<uint64_t> head_{0};
+  alignas(64) std::array<Line, lines> lines_;
+};
+
+} // namespace fpga_verbs::board
