@@ -1,0 +1,146 @@
+#include "board/board_host.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+namespace fpga_verbs::board {
+
+using hca::DmaStatus;
+
+namespace {
+
+constexpr size_t double_word = 4;
+
+// Stores 8 B at a time in increasing order up to the last aligned DWORD, which is the one that a reader
+// polls. Long ones are copied at once up to it: nobody looks at their middle.
+void store_in_order(uint8_t* destination, const uint8_t* source, size_t bytes) {
+  constexpr size_t in_order_bytes = 256;
+  const auto place = reinterpret_cast<uintptr_t>(destination);
+  const uintptr_t aligned_end = (place + bytes) / double_word * double_word;
+  if (aligned_end < place + double_word) {
+    std::memcpy(destination, source, bytes);
+    return;
+  }
+  const size_t last = aligned_end - double_word - place;
+  size_t done = 0;
+  if (place % sizeof(uint64_t) == 0 && bytes <= in_order_bytes) {
+    for (; done + sizeof(uint64_t) <= last; done += sizeof(uint64_t)) {
+      uint64_t chunk = 0;
+      std::memcpy(&chunk, source + done, sizeof chunk);
+      std::atomic_ref(*reinterpret_cast<uint64_t*>(destination + done))
+          .store(chunk, std::memory_order_release);
+    }
+  }
+  std::memcpy(destination + done, source + done, last - done);
+  uint32_t final_double_word = 0;
+  std::memcpy(&final_double_word, source + last, double_word);
+  std::atomic_ref(*reinterpret_cast<uint32_t*>(destination + last))
+      .store(final_double_word, std::memory_order_release);
+  std::memcpy(destination + last + double_word, source + last + double_word, bytes - last - double_word);
+}
+
+// Loads a record of one DWORD or 8 B whole, as the host stores it.
+void load(const uint8_t* source, uint8_t* destination, size_t bytes) {
+  const auto place = reinterpret_cast<uintptr_t>(source);
+  if (bytes == sizeof(uint32_t) && place % sizeof(uint32_t) == 0) {
+    auto* const word = reinterpret_cast<uint32_t*>(const_cast<uint8_t*>(source));
+    const uint32_t value = std::atomic_ref(*word).load(std::memory_order_acquire);
+    std::memcpy(destination, &value, sizeof value);
+  } else if (bytes == sizeof(uint64_t) && place % sizeof(uint64_t) == 0) {
+    auto* const word = reinterpret_cast<uint64_t*>(const_cast<uint8_t*>(source));
+    const uint64_t value = std::atomic_ref(*word).load(std::memory_order_acquire);
+    std::memcpy(destination, &value, sizeof value);
+  } else {
+    std::memcpy(destination, source, bytes);
+  }
+}
+
+size_t up_to_page_end(uint64_t address, size_t bytes) {
+  return std::min<uint64_t>(bytes, IommuDomain::page_bytes - address % IommuDomain::page_bytes);
+}
+
+} // namespace
+
+BoardHost::BoardHost(unsigned underlying_functions, FaultRules& faults, BoardCounters& counters,
+                     const hca::Clock& clock)
+    : faults_(faults), counters_(counters), clock_(clock) {
+  for (unsigned i = 0; i < underlying_functions; ++i)
+    domains_[i] = std::make_unique<IommuDomain>(i);
+}
+
+DmaStatus BoardHost::read(unsigned underlying_function, uint64_t address, void* destination, size_t bytes) {
+  if (!allowed(underlying_function, address, bytes, DmaRights::read))
+    return DmaStatus::fault;
+  DmaRefusal refusal = DmaRefusal::none;
+  auto* to = static_cast<uint8_t*>(destination);
+  while (bytes != 0) {
+    const size_t part = up_to_page_end(address, bytes);
+    load(domains_[underlying_function]->translate(address, part, DmaRights::read, refusal), to, part);
+    address += part;
+    to += part;
+    bytes -= part;
+  }
+  return DmaStatus::ok;
+}
+
+DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const void* source, size_t bytes) {
+  if (!allowed(underlying_function, address, bytes, DmaRights::write))
+    return DmaStatus::fault;
+  DmaRefusal refusal = DmaRefusal::none;
+  const auto* from = static_cast<const uint8_t*>(source);
+  while (bytes != 0) {
+    const size_t part = up_to_page_end(address, bytes);
+    store_in_order(domains_[underlying_function]->translate(address, part, DmaRights::write, refusal), from,
+                   part);
+    address += part;
+    from += part;
+    bytes -= part;
+  }
+  return DmaStatus::ok;
+}
+
+void BoardHost::interrupt(unsigned underlying_function, unsigned vector) {
+  if (faults_.any() && faults_.happens({FaultKind::lose_interrupt},
+                                       {underlying_function, std::nullopt, vector, 1}) != nullptr) {
+    ++counters_.interrupts_lost;
+    return;
+  }
+  ++counters_.interrupts;
+  interrupts_.signal(underlying_function, vector);
+}
+
+std::deque<DmaFault> BoardHost::take_faults() { return std::exchange(log_, {}); }
+
+// Checks the whole access before any of it: a refused one touches nothing.
+bool BoardHost::allowed(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right) {
+  DmaRefusal refusal = DmaRefusal::none;
+  if (underlying_function >= domains_.size() || domains_[underlying_function] == nullptr ||
+      address + bytes < address)
+    refusal = DmaRefusal::not_mapped;
+  else if (faults_.any() &&
+           faults_.happens({FaultKind::fault_dma}, {underlying_function, std::nullopt, address, bytes}))
+    refusal = DmaRefusal::injected;
+  else
+    for (uint64_t done = 0; done < bytes && refusal == DmaRefusal::none;) {
+      const size_t part = up_to_page_end(address + done, bytes - done);
+      domains_[underlying_function]->translate(address + done, part, right, refusal);
+      done += part;
+    }
+  if (refusal == DmaRefusal::none)
+    return true;
+  refuse(underlying_function, address, bytes, right, refusal);
+  return false;
+}
+
+void BoardHost::refuse(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right,
+                       DmaRefusal reason) {
+  ++counters_.dma_faults;
+  if (log_.size() == faults_kept)
+    log_.pop_front();
+  log_.push_back({address, bytes, clock_.now(), static_cast<uint8_t>(underlying_function),
+                  right == DmaRights::write, reason});
+}
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "board/board_counters.h"
+#include "board/fault_rules.h"
+#include "board/interrupts.h"
+#include "board/iommu.h"
+#include "hca/clock.h"
+#include "hca/host_port.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+namespace fpga_verbs::board {
+
+// A DMA that was refused.
+struct DmaFault {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  uint64_t time = 0; // clock ticks
+  uint8_t underlying_function = 0;
+  bool write = false;
+  DmaRefusal reason = DmaRefusal::none;
+};
+
+// The host as the device reaches it: memory behind an IOMMU with a domain per function, and interrupts. A DMA
+// that is refused touches nothing, is recorded, and the device is told. Under the board's lock, but for the
+// interrupts' events.
+class BoardHost final : public hca::HostPort {
+public:
+  BoardHost(unsigned underlying_functions, FaultRules& faults, BoardCounters& counters,
+            const hca::Clock& clock);
+
+  hca::DmaStatus read(unsigned underlying_function, uint64_t address, void* destination,
+                      size_t bytes) override;
+  hca::DmaStatus write(unsigned underlying_function, uint64_t address, const void* source,
+                       size_t bytes) override;
+  void interrupt(unsigned underlying_function, unsigned vector) override;
+
+  IommuDomain& domain(unsigned underlying_function) { return *domains_[underlying_function]; }
+  Interrupts& interrupts() { return interrupts_; }
+
+  // The newest faults since the last call, at most 1,024.
+  std::deque<DmaFault> take_faults();
+
+private:
+  static constexpr size_t faults_kept = 1024;
+
+  bool allowed(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right);
+  void refuse(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right,
+              DmaRefusal reason);
+
+  std::array<std::unique_ptr<IommuDomain>, spec::underlying_functions> domains_;
+  Interrupts interrupts_;
+  FaultRules& faults_;
+  BoardCounters& counters_;
+  const hca::Clock& clock_;
+  std::deque<DmaFault> log_;
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,104 @@
+#pragma once
+
+#include "board/dma_memory.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace fpga_verbs::board {
+
+enum class DmaRefusal : uint8_t { none, not_mapped, no_right, injected };
+
+// A page of host memory as a domain sees it. Only [begin, end) is mapped: stricter than an IOMMU, whose grain
+// is the page, so that an access beyond a buffer shows even where the buffer ends within a page.
+struct IommuPage {
+  uint8_t* memory = nullptr; // address of the page's byte 0
+  uint16_t begin = 0;
+  uint16_t end = 0; // up to 4096; 0: not mapped
+  DmaRights rights = DmaRights::none;
+};
+
+// The DMA addresses of one function: 48 bits, 4 KiB pages, in a radix table of four levels with a small
+// translation cache before it. Not thread-safe: under the board's lock.
+class IommuDomain {
+public:
+  // `domain` gives every domain a range of its own, so that an address of another domain is not mapped in
+  // this one.
+  explicit IommuDomain(unsigned domain);
+  ~IommuDomain();
+  IommuDomain(const IommuDomain&) = delete;
+  IommuDomain& operator=(const IommuDomain&) = delete;
+
+  // Maps `bytes` (more than 0) at `memory`; the low 12 bits of the address are those of `memory`. Addresses
+  // are not used again before all others were, so that a stale one shows. Empty: no room in the range.
+  std::optional<uint64_t> map(void* memory, size_t bytes, DmaRights rights);
+
+  // False: no mapping begins at `address`.
+  bool unmap(uint64_t address);
+
+  size_t mappings() const { return mappings_.size(); }
+
+  // Host memory of [address, address + bytes) as far as it lies in one page, all of it mapped with `right`;
+  // null and the reason otherwise. `bytes` must not cross the page.
+  uint8_t* translate(uint64_t address, size_t bytes, DmaRights right, DmaRefusal& refusal) {
+    const uint64_t page = address / page_bytes;
+    CachedPage& cached = cache_[page % cache_.size()];
+    if (cached.page != page)
+      cached = {page, find(page)};
+    const size_t offset = address % page_bytes;
+    if (offset < cached.entry.begin || offset + bytes > cached.entry.end) {
+      refusal = DmaRefusal::not_mapped;
+      return nullptr;
+    }
+    if ((static_cast<unsigned>(cached.entry.rights) & static_cast<unsigned>(right)) == 0) {
+      refusal = DmaRefusal::no_right;
+      return nullptr;
+    }
+    return cached.entry.memory + offset;
+  }
+
+  static constexpr uint64_t page_bytes = 4096;
+
+private:
+  static constexpr unsigned index_bits = 9;
+  static constexpr size_t table_entries = size_t{1} << index_bits;
+
+  struct Leaf {
+    std::array<IommuPage, table_entries> pages{};
+    size_t used = 0;
+  };
+  template <class Child> struct Table {
+    std::array<std::unique_ptr<Child>, table_entries> children{};
+    size_t used = 0;
+  };
+  using Level2 = Table<Leaf>;
+  using Level3 = Table<Level2>;
+  using Level4 = Table<Level3>;
+
+  struct Mapping {
+    uint64_t pages = 0;
+    uint64_t address = 0;
+  };
+  struct CachedPage {
+    uint64_t page = ~uint64_t{0};
+    IommuPage entry;
+  };
+
+  std::optional<uint64_t> find_room(uint64_t pages);
+  IommuPage find(uint64_t page) const;
+  void set(uint64_t page, const IommuPage& entry);
+  void clear(uint64_t page);
+
+  uint64_t first_page_;
+  uint64_t end_page_;
+  uint64_t next_page_;                   // where the search for room begins
+  std::map<uint64_t, Mapping> mappings_; // by first page
+  Level4 root_;
+  std::array<CachedPage, 64> cache_;
+};
+
+} // namespace fpga_verbs::board
