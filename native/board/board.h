@@ -14,18 +14,17 @@ enum class CommandMapping : uint8_t { write_combining, uncached };
 
 // What is known of an open function without asking the device; for people to read.
 struct BoardFacts {
-  std::string backend;     // "emu"
-  std::string progress;    // "shared", "own" or "stepped"
-  std::string clock;       // where the device clock comes from
+  std::string backend;  // "emu"
+  std::string progress; // "shared", "own" or "stepped"
+  std::string clock;    // where the device clock comes from
   CommandMapping mapping = CommandMapping::write_combining;
   unsigned store_bytes = 64; // widest store that reaches the prefetchable BAR as one transaction
   unsigned underlying_function = 0;
   unsigned interrupt_vectors = 0;
 };
 
-// An open underlying function of a board, on any backend: BARs, memory that the device reaches, interrupts. A
-// function may be used by several threads at once, except that write_command, write32 and write64 to the
-// prefetchable BAR followed by fence form one stream each thread has to keep for itself.
+// An open underlying function of a board, on any backend: BARs, memory that the device reaches, interrupts.
+// It is used by one thread at a time; another thread opens the function once more.
 class BoardFunction {
 public:
   virtual ~BoardFunction() = default;
@@ -40,9 +39,10 @@ public:
   virtual void write32(unsigned bar, uint64_t offset, uint32_t value) = 0;
   virtual void write64(unsigned bar, uint64_t offset, uint64_t value) = 0;
 
-  // Stores a command: makes the writes to host memory before it visible to the device, copies `bytes` (4 to 320,
-  // a multiple of 4) in units of 64 B and the tail in stores of 8 B, never beyond `bytes` rounded up to 8, and
-  // flushes write combining. `source` must be readable up to `bytes` rounded up to 8; `offset` 64 B aligned.
+  // Stores a command: makes the writes to host memory before it visible to the device, copies `bytes` (4 to
+  // 320, a multiple of 4) in units of 64 B and the tail in stores of 8 B, never beyond `bytes` rounded up to
+  // 8, and flushes write combining. `source` must be readable up to `bytes` rounded up to 8; `offset` 64 B
+  // aligned.
   virtual void write_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) = 0;
 
   // The same in two halves for measuring: the stores, then the flush that fence() is.
@@ -51,17 +51,20 @@ public:
   // Flushes write combining: stores before it reach the device before stores after it.
   virtual void fence() = 0;
 
-  // Lets the device work where polling drives it. False when the device has nothing to do, or works on its own.
+  // Lets the device work where polling drives it. False when the device has nothing to do, or works on its
+  // own.
   virtual bool advance() = 0;
 
   // Maps `bytes` of the caller's memory for DMA of this function; the low 12 bits of the address are those of
   // `memory`. Empty when the address space is exhausted or the backend cannot reach foreign memory.
   virtual std::optional<uint64_t> map_dma(void* memory, size_t bytes, DmaRights rights) = 0;
 
-  // Takes back a mapping by the address that map_dma gave; no DMA to it happens afterwards. False: no such mapping.
+  // Takes back a mapping by the address that map_dma gave; no DMA to it happens afterwards. False: no such
+  // mapping.
   virtual bool unmap_dma(uint64_t address) = 0;
 
-  // The eventfd that MSI-X vector `vector` signals, valid as long as the function; -1 when there is no such vector.
+  // The eventfd that MSI-X vector `vector` signals, valid as long as the function; -1 when there is no such
+  // vector.
   virtual int interrupt_event(unsigned vector) = 0;
 };
 

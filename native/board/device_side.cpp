@@ -1,0 +1,256 @@
+#include "board/device_side.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace fpga_verbs::board {
+
+namespace {
+
+constexpr uint32_t all_ones = ~uint32_t{0};
+constexpr unsigned double_word_bytes = 4;
+constexpr unsigned transaction_bytes = 64;
+
+uint64_t enables_of(unsigned bytes) { return ~uint64_t{0} >> (transaction_bytes - bytes); }
+
+} // namespace
+
+DeviceSide::DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& clock, FaultRules& faults,
+                       TransactionTrace& trace, BoardCounters& counters, TransactionSizes sizes)
+    : ring_(ring), device_(device), clock_(clock), faults_(faults), trace_(trace), counters_(counters),
+      map_(device), sizes_(sizes) {}
+
+uint64_t DeviceSide::work(uint64_t limit) {
+  constexpr unsigned steps_per_message = 4; // about what a command needs on its way through the device
+  uint64_t done = 0;
+  bool woken = false;
+  while (done < limit) {
+    const uint64_t before = done;
+    if (next_message())
+      for (; message_left() && device_.can_accept_write(); ++done)
+        deliver_next();
+    for (unsigned i = 0; i < steps_per_message && step(); ++i)
+      ++done;
+    if (done != before)
+      continue;
+    if (woken || !wake_when_due())
+      break;
+    woken = true;
+  }
+  return done;
+}
+
+bool DeviceSide::work_one() {
+  if (next_message() && device_.can_accept_write()) {
+    deliver_next();
+    return true;
+  }
+  return step() || (wake_when_due() && step());
+}
+
+bool DeviceSide::deliver_one() {
+  if (!next_message())
+    return false;
+  wait_until_accepted();
+  deliver_next();
+  return true;
+}
+
+bool DeviceSide::play(const Transaction& transaction) {
+  while (deliver_one()) {
+  }
+  if (transaction.kind == TransactionKind::read) {
+    uint32_t recorded = 0;
+    std::memcpy(&recorded, transaction.data.data(), sizeof recorded);
+    return read(transaction.underlying_function, transaction.bar, transaction.offset) == recorded;
+  }
+  wait_until_accepted();
+  record_and_write(transaction);
+  return true;
+}
+
+void DeviceSide::release_held() { release_due(true); }
+
+uint64_t DeviceSide::next_deadline() const { return std::min(device_deadline_, held_.next_deadline()); }
+
+bool DeviceSide::next_message() {
+  if (message_left())
+    return true;
+  if (!ring_.pop(message_))
+    return false;
+  message_done_ = 0;
+  const bool prefetchable = map_.prefetchable(message_.bar);
+  cut_bytes_ = std::min(prefetchable ? sizes_.prefetchable_bytes : transaction_bytes, sizes_.bridge_bytes);
+  return true;
+}
+
+// Call when message_left() and the device accepts a write.
+void DeviceSide::deliver_next() {
+  if (message_.kind == MessageKind::read)
+    return answer_read();
+  const uint64_t offset = message_.offset + message_done_;
+  const unsigned length =
+      std::min(message_.length - message_done_, cut_bytes_ - static_cast<unsigned>(offset % cut_bytes_));
+  const uint8_t* const data = message_.data.data() + message_done_;
+  uint64_t enables = enables_of(length);
+  if (message_.kind == MessageKind::partial_write)
+    enables &= message_.byte_enables >> message_done_;
+  message_done_ += length;
+  if (!faults_.any() && !held_.any() && !trace_.on())
+    return write(message_.underlying_function, message_.bar, offset, enables, data, length);
+  Transaction transaction{TransactionKind::write,
+                          message_.underlying_function,
+                          message_.bar,
+                          static_cast<uint8_t>(length),
+                          offset,
+                          enables,
+                          0,
+                          {}};
+  std::memcpy(transaction.data.data(), data, length);
+  arrive(transaction);
+}
+
+void DeviceSide::answer_read() {
+  release_due(true);
+  message_done_ = message_.length;
+  const uint32_t value = read(message_.underlying_function, message_.bar, message_.offset);
+  message_.answer->store(read_answered | value, std::memory_order_release);
+}
+
+bool DeviceSide::step() {
+  if (!device_busy_)
+    return false;
+  device_busy_ = device_.step();
+  if (device_busy_) {
+    ++counters_.steps;
+  } else {
+    device_deadline_ = device_.next_deadline();
+  }
+  return device_busy_;
+}
+
+bool DeviceSide::wake_when_due() {
+  const uint64_t deadline = next_deadline();
+  if (deadline == no_deadline || clock_.now() < deadline)
+    return false;
+  release_due(false);
+  device_busy_ = true;
+  return true;
+}
+
+void DeviceSide::wait_until_accepted() {
+  while (!device_.can_accept_write() && step()) {
+  }
+}
+
+// A fault's way of a write to the device.
+void DeviceSide::arrive(const Transaction& transaction) {
+  held_.count_arrival();
+  const FaultRule* const rule = faults_.happens(
+      {FaultKind::drop, FaultKind::tear, FaultKind::delay, FaultKind::reorder},
+      {transaction.underlying_function, transaction.bar, transaction.offset, transaction.length});
+  if (rule == nullptr) {
+    if (held_.blocks())
+      held_.follow(transaction);
+    else
+      record_and_write(transaction);
+  } else if (rule->kind == FaultKind::drop) {
+    ++counters_.writes_lost;
+  } else if (rule->kind == FaultKind::tear) {
+    tear(transaction, rule->double_words);
+  } else {
+    held_.hold(transaction, rule->kind == FaultKind::delay, rule->transactions, rule->ticks, clock_.now());
+  }
+  release_due(false);
+}
+
+// Delivers the runs of DWORDs that are left of a write.
+void DeviceSide::tear(const Transaction& transaction, uint32_t double_words) {
+  uint32_t left = double_words & static_cast<uint32_t>(enables_of(transaction.length / double_word_bytes));
+  if (left == 0)
+    ++counters_.writes_lost;
+  while (left != 0) {
+    const auto first = static_cast<unsigned>(std::countr_zero(left));
+    const auto count = static_cast<unsigned>(std::countr_one(left >> first));
+    left &= ~(static_cast<uint32_t>(enables_of(count)) << first);
+    Transaction part = transaction;
+    part.offset += first * double_word_bytes;
+    part.length = static_cast<uint8_t>(count * double_word_bytes);
+    part.byte_enables = transaction.byte_enables >> (first * double_word_bytes) & enables_of(part.length);
+    std::memcpy(part.data.data(), transaction.data.data() + first * double_word_bytes, part.length);
+    wait_until_accepted();
+    record_and_write(part);
+  }
+}
+
+void DeviceSide::release_due(bool all) {
+  if (!held_.any())
+    return;
+  while (const std::optional<Transaction> transaction = held_.take_due(clock_.now(), all)) {
+    wait_until_accepted();
+    record_and_write(*transaction);
+  }
+}
+
+void DeviceSide::record_and_write(Transaction transaction) {
+  if (trace_.on()) {
+    transaction.time = clock_.now();
+    trace_.record(transaction);
+  }
+  write(transaction.underlying_function, transaction.bar, transaction.offset, transaction.byte_enables,
+        transaction.data.data(), transaction.length);
+}
+
+void DeviceSide::write(unsigned underlying_function, unsigned bar, uint64_t offset, uint64_t byte_enables,
+                       const uint8_t* data, unsigned length) {
+  const std::optional<BarMap::Place> place = map_.find(underlying_function, bar, offset, length);
+  if (!place) {
+    ++counters_.writes_unsupported;
+    return;
+  }
+  hca::BarWrite write{place->region,
+                      static_cast<uint8_t>(underlying_function),
+                      place->page,
+                      place->offset,
+                      length,
+                      byte_enables,
+                      {}};
+  if (length == transaction_bytes)
+    std::memcpy(write.data.data(), data, transaction_bytes); // constant size: a few vector moves
+  else
+    std::memcpy(write.data.data(), data, length);
+  ++counters_.writes;
+  device_busy_ = true;
+  device_.write(write);
+}
+
+uint32_t DeviceSide::read(unsigned underlying_function, unsigned bar, uint64_t offset) {
+  const std::optional<BarMap::Place> place = map_.find(underlying_function, bar, offset, double_word_bytes);
+  uint32_t value = all_ones;
+  const bool gone =
+      faults_.any() && faults_.happens({FaultKind::read_all_ones},
+                                       {underlying_function, bar, offset, double_word_bytes}) != nullptr;
+  if (!place) {
+    ++counters_.reads_unsupported;
+  } else if (!gone) {
+    ++counters_.reads;
+    device_busy_ = true;
+    value = device_.read(place->region, place->page, place->offset);
+  }
+  if (trace_.on()) {
+    Transaction transaction{TransactionKind::read,
+                            static_cast<uint8_t>(underlying_function),
+                            static_cast<uint8_t>(bar),
+                            double_word_bytes,
+                            offset,
+                            enables_of(double_word_bytes),
+                            clock_.now(),
+                            {}};
+    std::memcpy(transaction.data.data(), &value, sizeof value);
+    trace_.record(transaction);
+  }
+  return value;
+}
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,85 @@
+#pragma once
+
+#include "board/bar_map.h"
+#include "board/board_counters.h"
+#include "board/device.h"
+#include "board/fault_rules.h"
+#include "board/held_writes.h"
+#include "board/transaction.h"
+#include "board/transaction_ring.h"
+#include "board/transaction_trace.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::board {
+
+// How messages to a BAR are cut into transactions: the widest store, and what a bridge before the board
+// leaves of it.
+struct TransactionSizes {
+  unsigned prefetchable_bytes = 64; // 64, or 8 where it is mapped uncached
+  unsigned bridge_bytes = 64;       // 64, or 4 behind a 32-bit bridge
+};
+
+// The device's end of the link: takes messages from the ring, cuts them into transactions, lets faults happen
+// to them, records them, hands them to the device and answers reads; and steps the device. Under the board's
+// lock.
+class DeviceSide {
+public:
+  DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& clock, FaultRules& faults,
+             TransactionTrace& trace, BoardCounters& counters, TransactionSizes sizes);
+
+  // Does up to `limit` units of work, messages and steps of the device in turn; gives the number done. Fewer:
+  // idle.
+  uint64_t work(uint64_t limit);
+
+  // Does one unit of work: a transaction before a step of the device. False: idle.
+  bool work_one();
+
+  // Delivers one transaction, stepping the device only where it cannot accept it. False: there is none.
+  bool deliver_one();
+
+  // Delivers a transaction of a recording, all transactions before it first. For a read: whether its answer
+  // is the recorded one.
+  bool play(const Transaction& transaction);
+
+  // Delivers what faults hold back.
+  void release_held();
+
+  // The clock tick at which there is work although nothing arrives; no_deadline: none.
+  uint64_t next_deadline() const;
+
+  const BarMap& map() const { return map_; }
+
+private:
+  bool message_left() const { return message_done_ < message_.length; }
+  bool next_message();
+  void deliver_next();
+  void answer_read();
+  bool step();
+  bool wake_when_due();
+  void wait_until_accepted();
+  void release_due(bool all);
+  void arrive(const Transaction& transaction);
+  void tear(const Transaction& transaction, uint32_t double_words);
+  void record_and_write(Transaction transaction);
+  void write(unsigned underlying_function, unsigned bar, uint64_t offset, uint64_t byte_enables,
+             const uint8_t* data, unsigned length);
+  uint32_t read(unsigned underlying_function, unsigned bar, uint64_t offset);
+
+  TransactionRing& ring_;
+  Device& device_;
+  const hca::Clock& clock_;
+  FaultRules& faults_;
+  TransactionTrace& trace_;
+  BoardCounters& counters_;
+  BarMap map_;
+  TransactionSizes sizes_;
+  HeldWrites held_;
+  Message message_;                        // being delivered
+  unsigned message_done_ = 0;              // bytes of it that are delivered
+  unsigned cut_bytes_ = 64;                // how it is cut
+  bool device_busy_ = true;                // the device may have something to do
+  uint64_t device_deadline_ = no_deadline; // of an idle device
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,118 @@
+#include "board/emulated_board.h"
+
+#include "board/emulated_function.h"
+
+namespace fpga_verbs::board {
+
+namespace {
+
+TransactionSizes sizes_of(const EmulatedBoardOptions& options) {
+  return {options.stores == StoreModel::uncached ? 8u : 64u, options.double_word_only ? 4u : 64u};
+}
+
+} // namespace
+
+std::shared_ptr<EmulatedBoard> EmulatedBoard::make(const EmulatedBoardOptions& options,
+                                                   const DeviceFactory& make_device) {
+  return std::shared_ptr<EmulatedBoard>(new EmulatedBoard(options, make_device));
+}
+
+EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, const DeviceFactory& make_device)
+    : options_(options), host_clock_(options.clock_frequency),
+      clock_(options.progress == ProgressMode::stepped ? static_cast<const hca::Clock&>(virtual_clock_)
+                                                       : host_clock_),
+      faults_(options.seed), host_(options.underlying_functions, faults_, counters_, clock_),
+      device_(make_device(host_, clock_)),
+      device_side_(ring_, *device_, clock_, faults_, trace_, counters_, sizes_of(options)),
+      progress_(make_progress()) {}
+
+EmulatedBoard::~EmulatedBoard() = default;
+
+std::unique_ptr<Progress> EmulatedBoard::make_progress() {
+  switch (options_.progress) {
+  case ProgressMode::shared:
+    return std::make_unique<SharedProgress>(device_side_, ring_, host_clock_);
+  case ProgressMode::own:
+    return std::make_unique<OwnProgress>(device_side_, ring_, host_clock_, options_.device_cpu);
+  case ProgressMode::stepped:
+    break;
+  }
+  auto stepped = std::make_unique<SteppedProgress>(device_side_, virtual_clock_);
+  stepped_ = stepped.get();
+  return stepped;
+}
+
+std::shared_ptr<EmulatedFunction> EmulatedBoard::open(unsigned underlying_function) {
+  if (underlying_function >= options_.underlying_functions)
+    return nullptr;
+  return std::make_shared<EmulatedFunction>(shared_from_this(), underlying_function);
+}
+
+void EmulatedBoard::post(const Transaction& transaction) {
+  while (!ring_.push_partial_write(transaction.underlying_function, transaction.bar, transaction.offset,
+                                   transaction.byte_enables, transaction.data.data(), transaction.length))
+    progress_->make_room();
+  progress_->posted();
+}
+
+uint64_t EmulatedBoard::now() {
+  if (stepped_ == nullptr)
+    return host_clock_.now();
+  const Exclusive exclusive(*progress_);
+  return clock_.now();
+}
+
+BoardCounters EmulatedBoard::counters() {
+  const Exclusive exclusive(*progress_);
+  return counters_;
+}
+
+unsigned EmulatedBoard::inject(const FaultRule& rule) {
+  const Exclusive exclusive(*progress_);
+  return faults_.add(rule);
+}
+
+std::optional<uint64_t> EmulatedBoard::injected(unsigned number) {
+  const Exclusive exclusive(*progress_);
+  return faults_.happened(number);
+}
+
+bool EmulatedBoard::clear_fault(unsigned number) {
+  const Exclusive exclusive(*progress_);
+  const bool removed = faults_.remove(number);
+  device_side_.release_held();
+  return removed;
+}
+
+void EmulatedBoard::clear_faults() {
+  const Exclusive exclusive(*progress_);
+  faults_.clear();
+  device_side_.release_held();
+}
+
+void EmulatedBoard::start_trace(size_t capacity) {
+  const Exclusive exclusive(*progress_);
+  trace_.start(capacity);
+}
+
+void EmulatedBoard::stop_trace() {
+  const Exclusive exclusive(*progress_);
+  trace_.stop();
+}
+
+std::vector<Transaction> EmulatedBoard::take_trace() {
+  const Exclusive exclusive(*progress_);
+  return trace_.take();
+}
+
+uint64_t EmulatedBoard::trace_dropped() {
+  const Exclusive exclusive(*progress_);
+  return trace_.dropped();
+}
+
+std::deque<DmaFault> EmulatedBoard::take_dma_faults() {
+  const Exclusive exclusive(*progress_);
+  return host_.take_faults();
+}
+
+} // namespace fpga_verbs::board

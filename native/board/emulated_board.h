@@ -1,0 +1,102 @@
+#pragma once
+
+#include "board/board.h"
+#include "board/board_host.h"
+#include "board/device.h"
+#include "board/fault_rules.h"
+#include "board/progress.h"
+#include "board/transaction.h"
+#include "board/transaction_ring.h"
+#include "board/transaction_trace.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fpga_verbs::board {
+
+enum class ProgressMode : uint8_t { shared, own, stepped };
+
+// What lies between a store to the prefetchable BAR and its transactions.
+enum class StoreModel : uint8_t {
+  write_combining, // a command becomes its 64 B transactions, in order
+  adversarial,     // write combining at its worst, from the seed
+  uncached,        // 8 B each, in order
+};
+
+struct EmulatedBoardOptions {
+  ProgressMode progress = ProgressMode::shared;
+  int device_cpu = -1; // that an own thread is pinned to; negative: none
+  uint64_t seed = 1;
+  StoreModel stores = StoreModel::write_combining;
+  bool double_word_only = false;                              // behind a 32-bit bridge
+  unsigned underlying_functions = spec::underlying_functions; // of the device
+  uint64_t clock_frequency = spec::clock_frequency;           // hertz
+  bool operator==(const EmulatedBoardOptions&) const = default;
+};
+
+class EmulatedFunction;
+
+// A board without hardware: a device behind BARs, an IOMMU and interrupts, and what advances it. Thread-safe;
+// its functions keep it.
+class EmulatedBoard : public std::enable_shared_from_this<EmulatedBoard> {
+public:
+  static std::shared_ptr<EmulatedBoard> make(const EmulatedBoardOptions& options,
+                                             const DeviceFactory& make_device);
+  ~EmulatedBoard();
+  EmulatedBoard(const EmulatedBoard&) = delete;
+  EmulatedBoard& operator=(const EmulatedBoard&) = delete;
+
+  const EmulatedBoardOptions& options() const { return options_; }
+
+  // Null: the board has no such function.
+  std::shared_ptr<EmulatedFunction> open(unsigned underlying_function);
+
+  // Puts one write into the link as it is, for what a processor's stores do not make. It must be a legal one:
+  // DWORD aligned, 4 to 64 bytes within an aligned 64 B, byte enables partial in the first and the last DWORD
+  // only.
+  void post(const Transaction& transaction);
+
+  // The stepping of a board with stepped progress; null for others.
+  SteppedProgress* stepped() { return stepped_; }
+
+  uint64_t now(); // device clock, ticks
+  BoardCounters counters();
+
+  unsigned inject(const FaultRule& rule);
+  std::optional<uint64_t> injected(unsigned number);
+  // Removes a fault, or all, and delivers what faults hold back. False: no such fault.
+  bool clear_fault(unsigned number);
+  void clear_faults();
+
+  void start_trace(size_t capacity);
+  void stop_trace();
+  std::vector<Transaction> take_trace();
+  uint64_t trace_dropped();
+  std::deque<DmaFault> take_dma_faults();
+
+private:
+  friend class EmulatedFunction;
+
+  EmulatedBoard(const EmulatedBoardOptions& options, const DeviceFactory& make_device);
+  std::unique_ptr<Progress> make_progress();
+
+  EmulatedBoardOptions options_;
+  HostClock host_clock_;
+  VirtualClock virtual_clock_;
+  const hca::Clock& clock_;
+  BoardCounters counters_;
+  FaultRules faults_;
+  TransactionTrace trace_;
+  BoardHost host_;
+  std::unique_ptr<Device> device_;
+  TransactionRing ring_;
+  DeviceSide device_side_;
+  SteppedProgress* stepped_ = nullptr;
+  std::unique_ptr<Progress> progress_; // last: its thread uses the others
+};
+
+} // namespace fpga_verbs::board

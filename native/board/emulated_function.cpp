@@ -1,0 +1,127 @@
+#include "board/emulated_function.h"
+
+#include "board/emulated_board.h"
+
+#include <utility>
+
+namespace fpga_verbs::board {
+
+namespace {
+
+constexpr unsigned chunk_bytes = 8;
+constexpr unsigned bridge_chunk_bytes = 4;
+
+const char* name(ProgressMode mode) {
+  switch (mode) {
+  case ProgressMode::shared:
+    return "shared";
+  case ProgressMode::own:
+    return "own";
+  case ProgressMode::stepped:
+    return "stepped";
+  }
+  return "";
+}
+
+} // namespace
+
+EmulatedFunction::EmulatedFunction(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function)
+    : board_(std::move(board)), ring_(board_->ring_), progress_(*board_->progress_),
+      underlying_function_(underlying_function) {
+  const EmulatedBoardOptions& options = board_->options();
+  facts_.backend = "emu";
+  facts_.progress = name(options.progress);
+  facts_.clock = options.progress == ProgressMode::stepped ? "virtual" : HostTime::source();
+  facts_.mapping =
+      options.stores == StoreModel::uncached ? CommandMapping::uncached : CommandMapping::write_combining;
+  facts_.store_bytes = options.double_word_only                 ? bridge_chunk_bytes
+                       : options.stores == StoreModel::uncached ? chunk_bytes
+                                                                : 64;
+  facts_.underlying_function = underlying_function;
+  facts_.interrupt_vectors = Interrupts::vectors;
+  if (options.stores == StoreModel::adversarial)
+    write_combining_.emplace(options.seed + underlying_function,
+                             options.double_word_only ? bridge_chunk_bytes : chunk_bytes,
+                             [this](unsigned bar, uint64_t offset, const uint8_t* data, size_t bytes) {
+                               push(bar, offset, data, bytes);
+                             });
+}
+
+EmulatedFunction::~EmulatedFunction() {
+  fence();
+  const Exclusive exclusive(progress_);
+  for (const uint64_t address : mapped_)
+    board_->host_.domain(underlying_function_).unmap(address);
+}
+
+uint32_t EmulatedFunction::read32(unsigned bar, uint64_t offset) {
+  if (write_combining_)
+    write_combining_->fence(); // a read of uncached memory drains the write-combining buffers
+  ReadAnswer answer{0};
+  while (!ring_.push_read(underlying_function_, bar, offset, answer))
+    progress_.make_room();
+  return progress_.wait_for(answer);
+}
+
+void EmulatedFunction::write32(unsigned bar, uint64_t offset, uint32_t value) {
+  store(bar, offset, &value, sizeof value);
+  progress_.posted();
+}
+
+void EmulatedFunction::write64(unsigned bar, uint64_t offset, uint64_t value) {
+  store(bar, offset, &value, sizeof value);
+  progress_.posted();
+}
+
+void EmulatedFunction::write_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) {
+  store_command(bar, offset, source, bytes);
+  fence();
+}
+
+// The ring's release store is the barrier to the device.
+void EmulatedFunction::store_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) {
+  constexpr size_t tail = 8;
+  store(bar, offset, source, (bytes + tail - 1) / tail * tail);
+}
+
+void EmulatedFunction::fence() {
+  if (write_combining_)
+    write_combining_->fence();
+  progress_.posted();
+}
+
+bool EmulatedFunction::advance() { return progress_.advance(); }
+
+std::optional<uint64_t> EmulatedFunction::map_dma(void* memory, size_t bytes, DmaRights rights) {
+  const Exclusive exclusive(progress_);
+  const std::optional<uint64_t> address =
+      board_->host_.domain(underlying_function_).map(memory, bytes, rights);
+  if (address)
+    mapped_.insert(*address);
+  return address;
+}
+
+bool EmulatedFunction::unmap_dma(uint64_t address) {
+  if (mapped_.erase(address) == 0)
+    return false;
+  const Exclusive exclusive(progress_);
+  return board_->host_.domain(underlying_function_).unmap(address);
+}
+
+int EmulatedFunction::interrupt_event(unsigned vector) {
+  return board_->host_.interrupts().event(underlying_function_, vector);
+}
+
+void EmulatedFunction::store(unsigned bar, uint64_t offset, const void* source, size_t bytes) {
+  if (write_combining_ && board_->device_side_.map().prefetchable(bar))
+    write_combining_->store(bar, offset, static_cast<const uint8_t*>(source), bytes);
+  else
+    push(bar, offset, source, bytes);
+}
+
+void EmulatedFunction::push(unsigned bar, uint64_t offset, const void* source, size_t bytes) {
+  while (!ring_.push_write(underlying_function_, bar, offset, source, bytes))
+    progress_.make_room();
+}
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "board/board.h"
+#include "board/write_combining.h"
+
+#include <memory>
+#include <optional>
+#include <set>
+
+namespace fpga_verbs::board {
+
+class EmulatedBoard;
+class Progress;
+class TransactionRing;
+
+// An open function of an emulated board: stores become messages to the device.
+class EmulatedFunction final : public BoardFunction {
+public:
+  EmulatedFunction(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function);
+  ~EmulatedFunction() override;
+
+  const BoardFacts& facts() const override { return facts_; }
+  uint32_t read32(unsigned bar, uint64_t offset) override;
+  void write32(unsigned bar, uint64_t offset, uint32_t value) override;
+  void write64(unsigned bar, uint64_t offset, uint64_t value) override;
+  void write_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) override;
+  void store_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) override;
+  void fence() override;
+  bool advance() override;
+  std::optional<uint64_t> map_dma(void* memory, size_t bytes, DmaRights rights) override;
+  bool unmap_dma(uint64_t address) override;
+  int interrupt_event(unsigned vector) override;
+
+private:
+  void store(unsigned bar, uint64_t offset, const void* source, size_t bytes);
+  void push(unsigned bar, uint64_t offset, const void* source, size_t bytes);
+
+  std::shared_ptr<EmulatedBoard> board_;
+  TransactionRing& ring_;
+  Progress& progress_;
+  unsigned underlying_function_;
+  BoardFacts facts_;
+  std::optional<WriteCombining> write_combining_; // where it is at its worst
+  std::set<uint64_t> mapped_;                     // DMA addresses
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "board/device.h"
+#include "hca/hca.h"
+
+namespace fpga_verbs::board {
+
+// The Hca as the device of an emulated board.
+class HcaDevice final : public Device {
+public:
+  HcaDevice(const hca::HcaParameters& parameters, hca::HostPort& host, const hca::Clock& clock)
+      : hca_(parameters, host, clock) {}
+
+  bool can_accept_write() const override { return hca_.can_accept_write(); }
+  void write(const hca::BarWrite& write) override { hca_.write(write); }
+  uint32_t read(spec::RegionType region, unsigned page, uint32_t offset) override {
+    return hca_.read(region, page, offset);
+  }
+  bool step() override { return hca_.step(); }
+  uint64_t next_deadline() const override { return hca_.next_deadline(); }
+
+private:
+  hca::Hca hca_;
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,143 @@
+#pragma once
+
+#include "board/board_clock.h"
+#include "board/board_lock.h"
+#include "board/device_side.h"
+#include "board/sleeper.h"
+#include "board/transaction_ring.h"
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace fpga_verbs::board {
+
+// Who advances a board. Thread-safe.
+class Progress {
+public:
+  virtual ~Progress() = default;
+
+  // After something was put into the ring.
+  virtual void posted() = 0;
+
+  // Lets the device consume, because the ring is full.
+  virtual void make_room() = 0;
+
+  // Lets the device work where polling drives it. False: there was nothing to do, or it works on its own.
+  virtual bool advance() = 0;
+
+  // Waits for the answer of a read that was put into the ring, and gives it.
+  uint32_t wait_for(const ReadAnswer& answer);
+
+  // Begins and ends a time in which the caller alone has the device; not on a data path.
+  virtual void begin_exclusive() = 0;
+  virtual void end_exclusive() = 0;
+
+protected:
+  // Lets the device come nearer to an answer.
+  virtual void approach() = 0;
+};
+
+// Holds the device for the time of a scope.
+class Exclusive {
+public:
+  explicit Exclusive(Progress& progress) : progress_(progress) { progress_.begin_exclusive(); }
+  ~Exclusive() { progress_.end_exclusive(); }
+  Exclusive(const Exclusive&) = delete;
+  Exclusive& operator=(const Exclusive&) = delete;
+
+private:
+  Progress& progress_;
+};
+
+// Posting, polling and reading advance the device on the calling thread, under a lock that is tried and never
+// waited for: whoever misses it leaves its transactions to the holder. A thread that sleeps does what is left
+// over, and what comes due.
+class SharedProgress final : public Progress {
+public:
+  SharedProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock);
+  ~SharedProgress() override;
+  void posted() override;
+  void make_room() override;
+  bool advance() override;
+  void begin_exclusive() override;
+  void end_exclusive() override;
+
+private:
+  void approach() override { make_room(); }
+  bool work(uint64_t limit);
+  void announce_deadline();
+  void leave_to_thread();
+  void run();
+
+  DeviceSide& device_;
+  TransactionRing& ring_;
+  const HostClock& clock_;
+  BoardLock lock_;
+  Sleeper sleeper_;
+  std::atomic<bool> left_over_{false};
+  std::atomic<uint64_t> deadline_{no_deadline}; // clock tick; written under the lock
+  std::atomic<uint64_t> sleeping_until_{0};     // clock tick; 0: the thread is awake
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+// The device has a thread of its own, which spins like hardware while there is traffic, and sleeps when there
+// has been none for long.
+class OwnProgress final : public Progress {
+public:
+  // `cpu`: the CPU that the thread is pinned to; negative: none.
+  OwnProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock, int cpu);
+  ~OwnProgress() override;
+  void posted() override { sleeper_.wake(); }
+  void make_room() override;
+  bool advance() override { return false; }
+  void begin_exclusive() override;
+  void end_exclusive() override;
+
+private:
+  void approach() override;
+  void run();
+  void lock();
+  void sleep_until_posted();
+
+  DeviceSide& device_;
+  TransactionRing& ring_;
+  const HostClock& clock_;
+  BoardLock lock_; // held by the thread while it is awake, but when others contend for it
+  Sleeper sleeper_;
+  alignas(64) std::atomic<unsigned> contenders_{0};
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+// No thread, and virtual time: every unit of work takes a tick, and nothing happens unless it is asked for.
+class SteppedProgress final : public Progress {
+public:
+  SteppedProgress(DeviceSide& device, VirtualClock& clock) : device_(device), clock_(clock) {}
+  void posted() override {}
+  void make_room() override { approach(); }
+  bool advance() override { return step(1) == 1; }
+  void begin_exclusive() override;
+  void end_exclusive() override { lock_.unlock(); }
+
+  // Does up to `count` units of work; gives the number done. Fewer: idle.
+  uint64_t step(uint64_t count);
+
+  // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time.
+  void advance_to(uint64_t time);
+
+  // Plays a transaction of a recording at its time, or now where that has passed; DeviceSide::play.
+  bool play(const Transaction& transaction);
+
+private:
+  void approach() override;
+  void advance_held_to(uint64_t time);
+  void tick() { clock_.advance_to(clock_.now() + 1); }
+
+  DeviceSide& device_;
+  VirtualClock& clock_;
+  BoardLock lock_;
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "board/transaction.h"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace fpga_verbs::board {
+
+// The transactions that reached the device, as long as there is room for them; the rest is counted.
+class TransactionTrace {
+public:
+  // Begins anew, with room for `capacity` transactions.
+  void start(size_t capacity) {
+    transactions_.clear();
+    capacity_ = capacity;
+    on_ = true;
+  }
+  void stop() { on_ = false; }
+  bool on() const { return on_; }
+
+  void record(const Transaction& transaction) {
+    if (transactions_.size() < capacity_)
+      transactions_.push_back(transaction);
+    else
+      ++dropped_;
+  }
+
+  // Takes out what was recorded, which makes room.
+  std::vector<Transaction> take() { return std::exchange(transactions_, {}); }
+
+  uint64_t dropped() const { return dropped_; }
+
+private:
+  std::vector<Transaction> transactions_;
+  size_t capacity_ = 0;
+  uint64_t dropped_ = 0;
+  bool on_ = false;
+};
+
+} // namespace fpga_verbs::board
