@@ -27,7 +27,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       kick_records(counters, host, clock, event_queue),
       collect_buffer(parameters, counters, clock, queue_pair_state_cache, event_queue, kick_records,
                      kicks_collected, post_notices, management_units),
-      management_queue(parameters, counters, host, clock, event_queue),
+      management_queue(counters, host, clock, event_queue),
       virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache, kicks_collected,
                    kicks_scheduled, kicks_started, finishes_handed_back, finishes_sent),
       queue_pair_fetch(counters, collect_buffer, queue_pair_state_cache, event_queue, kicks_started,
@@ -37,13 +37,14 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                            schedule_dones),
       pipeline_sink(counters, clock, collect_buffer, kick_records, executions, finishes_sent),
       resource_manager(parameters, host, device,
-                       {.queue_pair_state_cache = queue_pair_state_cache,
-                        .memory_translation = memory_translation,
-                        .event_queue = event_queue,
-                        .collect_buffer = collect_buffer,
+                       {.collect_buffer = collect_buffer,
                         .management_queue = management_queue,
                         .management_units = management_units,
-                        .post_notices = post_notices}),
+                        .queue_pair_state_cache = queue_pair_state_cache,
+                        .context_memory = context_memory,
+                        .memory_translation = memory_translation,
+                        .event_queue = event_queue,
+                        .queue_pair_fetch = queue_pair_fetch}),
       control_registers(
           parameters, counters, device,
           {.collect_buffer = collect_buffer, .virtual_kick = virtual_kick, .context_memory = context_memory}),
@@ -70,7 +71,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   const Waker to_board;
   kicks_collected.connect(to_board, to_virtual_kick);
   kicks_scheduled.connect(to_send_queue_scheduler, to_virtual_kick);
-  post_notices.connect(to_resource_manager, to_queue_pair_fetch);
+  post_notices.connect(to_board, to_queue_pair_fetch);
   management_units.connect(to_board, to_resource_manager);
   kicks_started.connect(to_virtual_kick, to_queue_pair_fetch);
   executions.connect(to_queue_pair_fetch, to_pipeline_sink);

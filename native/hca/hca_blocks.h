@@ -58,12 +58,12 @@ struct HcaBlocks {
   ReadyBlocks ready;
 
   // Links, each from its producer to its consumer.
-  DataLink<spec::KickUnit, 128> kicks_collected;       // collect_buffer → virtual_kick
-  DataLink<spec::KickUnit, 16> kicks_scheduled;        // send_queue_scheduler → virtual_kick
-  DataLink<spec::PostNotice, 16> post_notices;         // collect_buffer, resource_manager → queue_pair_fetch
-  DataLink<spec::ManagementUnit, 16> management_units; // collect_buffer → resource_manager
-  DataLink<spec::KickUnit, 8> kicks_started;           // virtual_kick → queue_pair_fetch
-  DataLink<spec::KickUnit, 8> executions;              // queue_pair_fetch → pipeline_sink
+  DataLink<spec::KickUnit, 128> kicks_collected;         // collect_buffer → virtual_kick
+  DataLink<spec::KickUnit, 16> kicks_scheduled;          // send_queue_scheduler → virtual_kick
+  DataLink<spec::PostNotice, 16> post_notices;           // collect_buffer → queue_pair_fetch
+  DataLink<spec::ManagementUnit, 16> management_units;   // collect_buffer → resource_manager
+  DataLink<spec::KickUnit, 8> kicks_started;             // virtual_kick → queue_pair_fetch
+  DataLink<spec::KickUnit, 8> executions;                // queue_pair_fetch → pipeline_sink
   DataLink<spec::ScheduleRequest, 16> schedule_requests; // queue_pair_fetch → send_queue_scheduler
   DataLink<spec::ScheduleDone, 16> schedule_dones;       // send_queue_scheduler → queue_pair_fetch
   DataLink<spec::FinishUnit, 16> finishes_handed_back;   // queue_pair_fetch → virtual_kick

@@ -5,7 +5,6 @@
 #include "hca/counters.h"
 #include "hca/event_port.h"
 #include "hca/host_port.h"
-#include "hca/parameters.h"
 #include "spec/commands.h"
 #include "spec/parameters.h"
 #include "spec/queues.h"
@@ -26,11 +25,11 @@ class ManagementQueue {
 public:
   static constexpr unsigned largest_entries_log2 = 8;
 
-  ManagementQueue(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
-                  EventPort& events);
+  ManagementQueue(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
 
   // Registers of a function. False, and nothing changed: too large, or not page-aligned. Size and send queue
-  // address count from the next writing of the completion queue address, which begins both queues anew.
+  // address count from the next writing of the completion queue address, which begins both queues anew: no
+  // command may be in the device then, or its answer lands in the new queue.
   bool set_size(unsigned underlying_function, spec::underlying_function::ManagementQueueSize size);
   bool set_send_queue_address(unsigned underlying_function, uint64_t address);
   bool set_completion_queue_address(unsigned underlying_function, uint64_t address);
@@ -38,9 +37,9 @@ public:
   uint64_t send_queue_address(unsigned underlying_function) const;
   uint64_t completion_queue_address(unsigned underlying_function) const;
 
-  // Commands before `tail` lie in the send queue. A tail that is behind, or further ahead than the queue is
-  // long, is refused and counted.
-  void doorbell(unsigned underlying_function, spec::underlying_function::ManagementDoorbell tail);
+  // Commands before the tail lie in the send queue. One further ahead than the queue is long is refused and
+  // counted.
+  void doorbell(unsigned underlying_function, spec::underlying_function::ManagementDoorbell doorbell);
 
   // Whether the command that came through the management page executes now. False: drop it.
   bool accept(unsigned underlying_function, uint16_t sequence_number);
@@ -84,7 +83,6 @@ private:
   void update_owed(unsigned underlying_function);
   void report_fault(unsigned underlying_function, uint64_t address);
 
-  const HcaParameters& parameters_;
   Counters& counters_;
   HostPort& host_;
   const Clock& clock_;

@@ -19,16 +19,24 @@ public:
   bool exists(unsigned underlying_function, uint32_t protection_domain) const;
   void destroy(unsigned underlying_function, uint32_t protection_domain);
 
-  void add_user(unsigned underlying_function, uint32_t protection_domain);
-  void remove_user(unsigned underlying_function, uint32_t protection_domain);
-  uint32_t users(unsigned underlying_function, uint32_t protection_domain) const;
-  uint32_t left(unsigned underlying_function) const;
+  // Queue pairs and keys of the domain.
+  void add_user(unsigned underlying_function, uint32_t protection_domain) {
+    ++functions_[underlying_function].users[protection_domain];
+  }
+  void remove_user(unsigned underlying_function, uint32_t protection_domain) {
+    --functions_[underlying_function].users[protection_domain];
+  }
+  uint32_t users(unsigned underlying_function, uint32_t protection_domain) const {
+    return functions_[underlying_function].users[protection_domain];
+  }
 
   void reset_function(unsigned underlying_function);
 
 private:
   struct Function {
-    BitMask used{per_function + 1}; // number 0 stands for none
+    Function() { free.clear(0); }
+
+    BitMask free = BitMask(per_function + 1, true); // number 0 stands for none
     std::vector<uint32_t> users = std::vector<uint32_t>(per_function + 1);
     uint32_t count = 0;
   };

@@ -6,6 +6,7 @@
 #include "hca/data_link.h"
 #include "hca/event_port.h"
 #include "hca/queue_pair_state_cache.h"
+#include "hca/send_queue_port.h"
 #include "spec/contexts.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
@@ -20,7 +21,7 @@ namespace fpga_verbs::hca {
 // is next and, if it was kicked directly, the scheduler owes the queue pair nothing. What comes early is
 // handed back: it lies in the send queue too, and the scheduler brings it in its turn (US8589610, send queue
 // scheduler).
-class QueuePairFetch final : public Block {
+class QueuePairFetch final : public Block, public SendQueuePort {
 public:
   QueuePairFetch(Counters& counters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                  EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
@@ -32,8 +33,8 @@ public:
   // Takes one data unit of each kind.
   bool step() override;
 
-  // The queue pair has left SQD for RTS: what it owes is scheduled. False: no credit now; call again.
-  bool resume(unsigned underlying_function, uint32_t queue_pair_number);
+  // The queue pair has become RTS, or ERR: what it owes is scheduled. False: no credit now; call again.
+  bool resume(unsigned underlying_function, uint32_t queue_pair_number) override;
 
 private:
   // What is to become of a kicked command.

@@ -82,13 +82,17 @@ public:
   // are filled in: its number; nothing: all are in use. `requester` and `responder` are as after reset.
   std::optional<uint32_t> create(unsigned underlying_function, const spec::QueuePairControl& control);
   // Puts requester and responder back to the state after creation.
-  static void reset_parts(QueuePairParts& queue_pair);
+  static void reset_requester_and_responder(QueuePairParts& queue_pair);
   // No new pin until the queue pair is destroyed or resumed. Once no pin is left, it comes out of
   // take_quiet(), and the waker is woken.
   void quiesce(uint32_t queue_pair_number);
   // Asks that the queue pair come out of take_quiet() when no pin is left, new pins allowed: drained.
   void watch(uint32_t queue_pair_number);
-  std::optional<uint32_t> take_quiet();
+  struct Quiet {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+  };
+  std::optional<Quiet> take_quiet();
   void resume(uint32_t queue_pair_number);
   // The queue pair is gone, and its index free. No pin is left.
   void destroy(uint32_t queue_pair_number);
@@ -131,21 +135,23 @@ private:
     uint32_t last = none;
   };
 
-  uint32_t number(uint32_t index) const;
   Entry* live_entry(uint32_t queue_pair_number);
   const Entry* live_entry(uint32_t queue_pair_number) const;
   Absence absence(unsigned underlying_function, uint32_t queue_pair_number) const;
+  bool is_context_of(const QueuePairParts& parts, const Entry& entry) const;
   Slot* slot_of(uint32_t index);
   Slot* take_slot(uint32_t index);
-  bool is_context_of(const QueuePairParts& parts, const Entry& entry) const;
-  void append(List& list, uint32_t slot);
-  void remove(List& list, uint32_t slot);
-  List& list_of(const Slot& slot);
-  void touch(uint32_t slot);
+  void give_up_slot(uint32_t index);
   void become_quiet(uint32_t index);
   void free_index(uint32_t index);
 
-  const HcaParameters& parameters_;
+  void append_index(List& list, uint32_t index);
+  uint32_t take_index(List& list);
+  void append(List& list, uint32_t slot);
+  void prepend(List& list, uint32_t slot);
+  void remove(List& list, uint32_t slot);
+  List& list_of(uint32_t slot);
+
   Counters& counters_;
   ContextMemory& context_memory_;
   std::vector<Entry> directory_;

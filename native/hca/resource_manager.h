@@ -7,73 +7,85 @@
 #include "hca/device_registers.h"
 #include "hca/event_queue.h"
 #include "hca/host_port.h"
+#include "hca/mailbox.h"
 #include "hca/management_queue.h"
 #include "hca/memory_translation.h"
 #include "hca/parameters.h"
 #include "hca/protection_domains.h"
 #include "hca/queue_pair_state_cache.h"
+#include "hca/send_queue_port.h"
 #include "spec/commands.h"
 #include "spec/data_units.h"
 #include "spec/mailboxes.h"
 #include "spec/queues.h"
 
-#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace fpga_verbs::hca {
 
 // Carries out management commands, one a step: makes, changes, shows and unmakes objects, and answers each
 // command once. A command that has to wait until its queue pair is quiet is answered then; others go on.
+// The one writer of the queue pairs' control parts.
 class ResourceManager final : public Block {
 public:
-  // The blocks that it works on. It is the writer of the queue pairs' control parts, and tells
-  // queue_pair_fetch by post_notices when a queue pair may send again or has to be flushed.
+  // The blocks that it works on.
   struct Blocks {
-    QueuePairStateCache& queue_pair_state_cache;
-    MemoryTranslation& memory_translation;
-    EventQueue& event_queue;
     CollectBuffer& collect_buffer;
     ManagementQueue& management_queue;
     DataLink<spec::ManagementUnit, 16>& management_units;
-    DataLink<spec::PostNotice, 16>& post_notices;
+    QueuePairStateCache& queue_pair_state_cache;
+    const ContextMemory& context_memory;
+    MemoryTranslation& memory_translation;
+    EventQueue& event_queue;
+    SendQueuePort& queue_pair_fetch;
   };
 
   ResourceManager(const HcaParameters& parameters, HostPort& host, const DeviceRegisters& device,
                   Blocks blocks);
 
-  // Answers for a queue pair that has become quiet, or carries out the next command.
+  // Finishes what waited for a queue pair that is quiet now, or carries out the next command.
   bool step() override;
 
-  // Forgets the function's objects, waiting commands and those that have not been taken yet: what is in
-  // event_queue, queue_pair_state_cache and memory_translation they forget themselves.
+  // Forgets the function's protection domains and its commands, waiting and not taken yet. Event queues,
+  // queue pairs, page tables and management queues are forgotten by the blocks that hold them.
   void reset_function(unsigned underlying_function);
   void reset();
 
 private:
+  using Answer = spec::ManagementCompletion;
+
   // A command in hand.
   struct Command {
     unsigned underlying_function = 0;
-    uint16_t sequence_number = 0;
+    uint16_t sequence_number = 0; // of its place in the management send queue
     spec::ManagementCommand fields;
   };
-  // A modify or destroy that waits until its queue pair is quiet.
+  // A modify to RESET, or a destroy, that waits until its queue pair is quiet.
   struct Waiting {
-    bool is_used = false;
     uint32_t queue_pair_number = 0;
     Command command;
   };
-  using Answer = spec::ManagementCompletion;
-  using Status = spec::ManagementStatus;
+  struct Resumed {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+  };
+  // A page list of an input mailbox and the table that it becomes.
+  struct PageList {
+    uint32_t pages = 0; // 0: no list, no table
+    uint32_t table = no_table;
+  };
+  static constexpr uint32_t no_table = ~uint32_t{0};
 
-  void carry_out_unit();
-  void carry_out_fetched();
-  void carry_out_quiet(uint32_t queue_pair_number);
+  void take_unit();
+  void take_fetched();
+  void take_quiet(const QueuePairStateCache::Quiet& quiet);
   void carry_out(const Command& command);
-  void answer(const Command& command, Answer& answer);
+  void complete(const Command& command, Answer answer);
 
-  // One for each opcode. Nothing: the answer comes later.
+  // One for each opcode. Nothing: the answer comes when the queue pair is quiet.
   std::optional<Answer> dispatch(const Command& command);
   Answer query_function(const Command& command);
   Answer query_resources(const Command& command);
@@ -86,10 +98,26 @@ private:
   Answer query_queue_pair(const Command& command);
   std::optional<Answer> destroy_queue_pair(const Command& command);
 
-  bool wait_until_quiet(const Command& command, uint32_t queue_pair_number);
-  void finish_reset(unsigned underlying_function, uint32_t queue_pair_number);
-  void finish_destroy(unsigned underlying_function, uint32_t queue_pair_number);
-  void notify_queue_pair_fetch(const QueuePairParts& queue_pair, uint32_t queue_pair_number);
+  // What is wrong with the command's fields, or nothing.
+  std::optional<Answer> check(const Command& command) const;
+  // Reads the format that the input mailbox begins with; nothing when all is well.
+  static std::optional<Answer> read_input(const Command& command, MailboxReader& reader, void* input,
+                                          uint32_t bytes);
+  // Answers with what goes into the output mailbox.
+  Answer output(const Command& command, const void* content, uint32_t bytes);
+
+  // Makes tables of the page lists that come next in the mailbox, after `format_bytes` of it; nothing when
+  // all are made, otherwise none is.
+  std::optional<Answer> create_tables(unsigned underlying_function, MailboxReader& reader,
+                                      uint32_t format_bytes, std::span<PageList> lists);
+  std::optional<Answer> copy_list(MailboxReader& reader, const PageList& list, uint32_t first_bit);
+  void destroy_tables(std::span<const PageList> lists);
+
+  void enter_state(const Command& command, spec::QueuePairControl& control, bool drained_event);
+  void wait_until_quiet(const Command& command);
+  void finish_destroy(const Waiting& waiting);
+  void finish_reset(const Waiting& waiting);
+  void finish_drain(const QueuePairStateCache::Quiet& quiet);
 
   const HcaParameters& parameters_;
   HostPort& host_;
@@ -97,7 +125,8 @@ private:
   Blocks blocks_;
   ProtectionDomains protection_domains_;
   std::vector<Waiting> waiting_;
-  bool fetch_first_ = false; // page and doorbell take turns
+  std::optional<Resumed> resumed_; // to be told to queue_pair_fetch
+  bool fetch_next_ = false;        // commands of page and send queue take turns
 };
 
 } // namespace fpga_verbs::hca

@@ -27,7 +27,7 @@ public:
   void reset();
 
 private:
-  uint8_t joined(uint32_t node, unsigned log2) const; // what the children of a node of 2^log2 units leave
+  uint8_t joined(uint32_t node, uint32_t run) const; // what the children of a node of `run` units leave
 
   uint32_t units_;
   uint32_t units_free_ = 0;
