@@ -61,6 +61,8 @@ public:
   // A dedicated PCB to fetch a command into, in state fetching: for send_queue_scheduler, for
   // management_queue.
   std::optional<uint16_t> take_dedicated();
+  // Whom to wake when a dedicated PCB is free again.
+  void connect(Waker dedicated_freed) { dedicated_freed_ = dedicated_freed; }
   std::optional<uint16_t> take_management();
 
   // Number of the next kick, free-running.
@@ -170,6 +172,7 @@ private:
       management_lock_{};           // by function: dedicated PCB or no_buffer
   uint64_t half_written_limit_ = 0; // clock ticks; 0: never
   uint32_t kick_number_ = 0;
+  Waker dedicated_freed_;
 };
 
 } // namespace fpga_verbs::hca

@@ -103,6 +103,8 @@ void CollectBuffer::release(uint16_t buffer) {
   pcb.state = PhysicalCollectBufferState::free;
   pcb.virtual_collect_buffer = no_buffer;
   free_.set(buffer);
+  if (is_dedicated(buffer))
+    dedicated_freed_.wake();
 }
 
 void CollectBuffer::cancel(unsigned virtual_collect_buffer) {

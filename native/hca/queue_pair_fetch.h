@@ -61,6 +61,8 @@ private:
                 spec::QueuePairRequester& requester);
   void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
             uint32_t sequence_number);
+  void enter_error(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
+                   uint32_t sequence_number);
 
   Counters& counters_;
   CollectBuffer& collect_buffer_;

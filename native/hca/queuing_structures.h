@@ -45,7 +45,7 @@ public:
     return sizes_[underlying_function];
   }
 
-  // Puts a queue pair at the tail. It may not be in a FIFO already.
+  // Puts a queue pair at the tail. One that waits already stays where it is.
   void append(const spec::ScheduleRequest& request);
 
   // Whether some FIFO that is in order has an entry.

@@ -75,7 +75,7 @@ private:
   bool serve();
   void begin_turn();
   void end_turn(spec::Refusal refusal);
-  bool has_more() const;
+  bool has_more(const QueuePairParts& queue_pair) const;
   void fetch(const spec::QueuePairControl& control, uint16_t buffer);
   spec::Refusal read_command(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb);
   spec::Refusal check_command(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb,

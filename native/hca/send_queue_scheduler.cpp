@@ -1,0 +1,227 @@
+#include "hca/send_queue_scheduler.h"
+
+#include "hca/doorbell_checksum.h"
+#include "hca/scoreboard.h"
+#include "hca/sequence_number.h"
+#include "spec/commands.h"
+#include "spec/queues.h"
+
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::Refusal;
+
+// Bytes of the segments that a work queue entry of this length touches.
+constexpr uint32_t whole_segments_of(uint32_t length) {
+  return (length + spec::segment_bytes - 1) / spec::segment_bytes * spec::segment_bytes;
+}
+
+} // namespace
+
+SendQueueScheduler::SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
+                                       const Clock& clock, CollectBuffer& collect_buffer,
+                                       QueuePairStateCache& queue_pairs, MemoryTranslation& translation,
+                                       EventPort& events, KickRecords& kick_records,
+                                       DataLink<spec::ScheduleRequest, 16>& schedule_requests,
+                                       DataLink<spec::KickUnit, 16>& kicks_scheduled,
+                                       DataLink<spec::ScheduleDone, 16>& schedule_dones)
+    : parameters_(parameters), counters_(counters), host_(host), clock_(clock),
+      collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), translation_(translation), events_(events),
+      kick_records_(kick_records), schedule_requests_(schedule_requests), kicks_scheduled_(kicks_scheduled),
+      schedule_dones_(schedule_dones), structures_(parameters, counters, host, events) {}
+
+bool SendQueueScheduler::step() {
+  const bool requested = take_request();
+  const bool turned_out = turn_out();
+  const bool served = serve();
+  return requested || turned_out || served;
+}
+
+bool SendQueueScheduler::take_request() {
+  if (schedule_requests_.empty())
+    return false;
+  const spec::ScheduleRequest request = schedule_requests_.front();
+  schedule_requests_.pop();
+  const auto found = queue_pairs_.find(request.underlying_function(), request.queue_pair_number());
+  // A reset of the function may have come between.
+  if (found.absence == Absence::none || found.absence == Absence::context_memory_fault)
+    structures_.append(request);
+  return true;
+}
+
+bool SendQueueScheduler::turn_out() {
+  if (!structures_.condemned() || !schedule_dones_.has_credit())
+    return false;
+  const auto turned_out = structures_.turn_out();
+  if (!turned_out)
+    return true;
+  const auto [function, number] = turned_out->waiting;
+  const auto found = queue_pairs_.find(function, number);
+  push_done(function, number, found ? found->requester.fetch_next() : 0, turned_out->refusal);
+  return true;
+}
+
+bool SendQueueScheduler::serve() {
+  if (!schedule_dones_.has_credit() || !kicks_scheduled_.has_credit())
+    return false;
+  if (!turn_.active) {
+    if (!structures_.any())
+      return false;
+    begin_turn();
+    return true;
+  }
+  const auto found = queue_pairs_.find(turn_.underlying_function, turn_.queue_pair_number);
+  if (!found || !has_more(*found)) {
+    end_turn(Refusal::none);
+    return true;
+  }
+  const std::optional<uint16_t> buffer = collect_buffer_.take_dedicated();
+  if (buffer)
+    fetch(found->control, *buffer);
+  return buffer.has_value();
+}
+
+void SendQueueScheduler::begin_turn() {
+  const auto waiting = structures_.take();
+  if (!waiting)
+    return;
+  const auto found = queue_pairs_.find(waiting->underlying_function, waiting->queue_pair_number);
+  turn_ = {.active = true,
+           .underlying_function = static_cast<uint8_t>(waiting->underlying_function),
+           .fetch_next = static_cast<uint16_t>(found ? found->requester.fetch_next() : 0),
+           .queue_pair_number = waiting->queue_pair_number,
+           .fetched = 0};
+}
+
+void SendQueueScheduler::end_turn(Refusal refusal) {
+  turn_.active = false;
+  push_done(turn_.underlying_function, turn_.queue_pair_number, turn_.fetch_next, refusal);
+}
+
+bool SendQueueScheduler::has_more(const QueuePairParts& queue_pair) const {
+  const auto& [control, requester, responder] = queue_pair;
+  return turn_.fetched < parameters_.scheduler_batch && requester.stopped() == 0 &&
+         control.destroying() == 0 && control.state() != spec::QueuePairState::send_queue_drained &&
+         sequence_distance(turn_.fetch_next, requester.posted()) >= 0;
+}
+
+void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t buffer) {
+  PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
+  pcb.underlying_function = turn_.underlying_function;
+  pcb.first_write = clock_.now();
+  const Refusal refusal = read_command(control, pcb);
+  if (refusal != Refusal::none) {
+    collect_buffer_.release(buffer);
+    end_turn(refusal);
+    return;
+  }
+  kick(buffer);
+  ++turn_.fetch_next;
+  ++turn_.fetched;
+}
+
+// Reads the command whose turn it is: its reference first, then the entry that it refers to.
+Refusal SendQueueScheduler::read_command(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb) {
+  const uint32_t slot = turn_.fetch_next & ((1u << control.send_queue_log2()) - 1);
+  spec::WorkQueueReference reference;
+  if (!read(control.send_queue_pages(), uint64_t{slot} * spec::WorkQueueReference::bytes, &reference,
+            sizeof(reference)))
+    return Refusal::send_queue_fault;
+  const uint32_t offset = reference.offset();
+  const uint32_t length = reference.length();
+  const uint32_t bytes = whole_segments_of(length);
+  if (reference.sequence_number() != turn_.fetch_next || !reference.reserved_is_zero() ||
+      length < spec::command_header_bytes || length > spec::command_bytes ||
+      offset % spec::work_queue_entry_alignment != 0 ||
+      offset % spec::page_bytes + bytes > spec::page_bytes ||
+      uint64_t{offset} + bytes > control.send_entry_bytes())
+    return Refusal::send_queue_mismatch;
+  if (!read(control.send_entry_pages(), offset, pcb.data.data(), bytes))
+    return Refusal::send_queue_fault;
+  return check_command(control, pcb, length);
+}
+
+// Host memory may have been changed since the command was posted: it is believed no more than a VCB is.
+Refusal SendQueueScheduler::check_command(const spec::QueuePairControl& control,
+                                          const PhysicalCollectBuffer& pcb, uint32_t length) {
+  const spec::CommandHeader& header = pcb.header();
+  if (header.version() != spec::command_version)
+    return Refusal::unknown_version;
+  if (!pcb.segment_0().reserved_is_zero())
+    return Refusal::reserved_not_zero;
+  if (header.queue_pair_number() != turn_.queue_pair_number ||
+      header.send_queue_sequence_number() != turn_.fetch_next ||
+      spec::command_header_bytes + header.length() != length)
+    return Refusal::send_queue_mismatch;
+  if (header.quality_of_service_level() != control.quality_of_service_level())
+    return Refusal::wrong_quality_of_service_level;
+  const uint64_t sum = dword_sum(pcb.data.data(), whole_segments_of(length)) + control.checksum_secret();
+  if (header.checksum_enable() != 0 && !checksum_matches(sum))
+    return Refusal::checksum_mismatch;
+  return Refusal::none;
+}
+
+bool SendQueueScheduler::read(uint32_t table, uint64_t offset, void* destination, size_t bytes) {
+  const std::optional<uint64_t> address = translation_.translate(table, offset);
+  if (!address)
+    return false;
+  const unsigned function = turn_.underlying_function;
+  if (host_.read(function, *address, destination, bytes) == DmaStatus::ok)
+    return true;
+  ++counters_.function[function].dma_faults;
+  spec::EventUnit event;
+  event.set_type(spec::EventType::dma_fault);
+  event.set_underlying_function(function);
+  event.set_detail(*address);
+  events_.report(event);
+  return false;
+}
+
+void SendQueueScheduler::kick(uint16_t buffer) {
+  PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
+  const spec::CommandHeader& header = pcb.header();
+  pcb.state = spec::PhysicalCollectBufferState::kicked;
+  pcb.quality_of_service_level = header.quality_of_service_level();
+  pcb.kicked_at = clock_.now();
+  pcb.kick_number = collect_buffer_.take_kick_number();
+  spec::KickUnit unit;
+  unit.set_physical_collect_buffer(buffer);
+  unit.set_underlying_function(pcb.underlying_function);
+  unit.set_quality_of_service_level(pcb.quality_of_service_level);
+  unit.set_origin(spec::KickOrigin::scheduled);
+  unit.set_queue_pair_number(header.queue_pair_number());
+  unit.set_send_queue_sequence_number(header.send_queue_sequence_number());
+  unit.set_length(header.length());
+  unit.set_kick_number(pcb.kick_number);
+  kicks_scheduled_.push(unit);
+  ++counters_.function[pcb.underlying_function].scheduled_kicks;
+  ++counters_.device.data_units_send_queue_scheduler;
+  kick_records_.kicked(unit, no_buffer, header.opcode(), pcb.first_write, pcb.kicked_at);
+}
+
+void SendQueueScheduler::push_done(unsigned underlying_function, uint32_t queue_pair_number,
+                                   uint32_t fetch_next, Refusal refusal) {
+  spec::ScheduleDone done;
+  done.set_underlying_function(underlying_function);
+  done.set_queue_pair_number(queue_pair_number);
+  done.set_fetch_next(fetch_next);
+  done.set_refusal(refusal);
+  schedule_dones_.push(done);
+  ++counters_.device.data_units_send_queue_scheduler;
+}
+
+void SendQueueScheduler::reset_function(unsigned underlying_function) {
+  structures_.reset_function(underlying_function);
+  if (turn_.underlying_function == underlying_function)
+    turn_ = {};
+}
+
+void SendQueueScheduler::reset() {
+  structures_.reset();
+  turn_ = {};
+}
+
+} // namespace fpga_verbs::hca

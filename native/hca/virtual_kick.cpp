@@ -1,0 +1,248 @@
+#include "hca/virtual_kick.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <utility>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+// Lanes that each function's levels share, where the board has enough of them.
+constexpr unsigned lanes_per_function = 4;
+
+constexpr uint64_t bit(unsigned lane) { return uint64_t{1} << lane; }
+constexpr uint64_t lanes_below(unsigned end) { return end == 64 ? ~uint64_t{0} : bit(end) - 1; }
+constexpr unsigned lowest(uint64_t lanes) { return static_cast<unsigned>(std::countr_zero(lanes)); }
+
+constexpr CreditSource source_of(uint32_t shared) {
+  return shared != 0 ? CreditSource::shared : CreditSource::own;
+}
+
+LinkedListQueueParameters list_parameters(const HcaParameters& parameters) {
+  // A command on a list has a PCB, so there is an entry for each.
+  return {.entries = parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers,
+          .lists = parameters.transmit_virtual_lanes,
+          .addressing = ListAddressing::direct,
+          .underlying_functions = parameters.underlying_functions,
+          .ready_on_push = true};
+}
+
+} // namespace
+
+VirtualKick::VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
+                         QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
+                         DataLink<spec::KickUnit, 16>& kicks_scheduled,
+                         DataLink<spec::KickUnit, 8>& kicks_started,
+                         DataLink<spec::FinishUnit, 16>& finishes_handed_back,
+                         DataLink<spec::FinishUnit, 16>& finishes_sent)
+    : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
+      queue_pairs_(queue_pairs), kicks_collected_(kicks_collected), kicks_scheduled_(kicks_scheduled),
+      kicks_started_(kicks_started), finishes_handed_back_(finishes_handed_back),
+      finishes_sent_(finishes_sent), lists_(list_parameters(parameters)),
+      execution_credits_(parameters.transmit_virtual_lanes, parameters.execution_credits_per_lane,
+                         parameters.shared_execution_credits, parameters.shared_execution_credits_cap),
+      completion_credits_(parameters.transmit_virtual_lanes, parameters.completion_credits_per_lane,
+                          parameters.shared_completion_credits, parameters.shared_completion_credits_cap),
+      holds_(parameters.queue_pairs), idle_(lanes_below(parameters.transmit_virtual_lanes)) {
+  divide_lanes();
+}
+
+// The first half of the lanes at most is given to functions, for both of their levels; the rest is shared.
+void VirtualKick::divide_lanes() {
+  const unsigned functions = parameters_.underlying_functions;
+  const unsigned lanes = parameters_.transmit_virtual_lanes;
+  const unsigned each = std::min(lanes_per_function, lanes / (2 * functions));
+  for (unsigned function = 0; function < functions; ++function)
+    lanes_[function].fill(lanes_below(each) << function * each);
+  shared_lanes_ = lanes_below(lanes) & ~lanes_below(functions * each);
+}
+
+bool VirtualKick::has_lanes() const {
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+    for (const uint64_t own : lanes_[function])
+      if ((own | shared_lanes_) == 0)
+        return false;
+  return true;
+}
+
+bool VirtualKick::set_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level, uint64_t lanes) {
+  uint64_t& own = lanes_[underlying_function][static_cast<unsigned>(level)];
+  const uint64_t before = std::exchange(own, lanes & lanes_below(parameters_.transmit_virtual_lanes));
+  if (has_lanes())
+    return true;
+  own = before;
+  return false;
+}
+
+bool VirtualKick::set_shared_lanes(uint64_t lanes) {
+  const uint64_t before =
+      std::exchange(shared_lanes_, lanes & lanes_below(parameters_.transmit_virtual_lanes));
+  if (has_lanes())
+    return true;
+  shared_lanes_ = before;
+  return false;
+}
+
+bool VirtualKick::step() {
+  bool worked = false;
+  for (DataLink<spec::FinishUnit, 16>* finishes : {&finishes_handed_back_, &finishes_sent_})
+    if (!finishes->empty()) {
+      finish(finishes->front());
+      finishes->pop();
+      worked = true;
+    }
+  if (!kicks_scheduled_.empty() && accept(kicks_scheduled_.front())) {
+    kicks_scheduled_.pop();
+    worked = true;
+  }
+  if (!kicks_collected_.empty() && accept(kicks_collected_.front())) {
+    kicks_collected_.pop();
+    worked = true;
+  }
+  const uint64_t able = waiting_ & execution_credits_.lanes() & completion_credits_.lanes();
+  if (able != 0 && kicks_started_.has_credit()) {
+    const uint64_t behind = able & ~lanes_below(last_started_ + 1);
+    start(lowest(behind != 0 ? behind : able));
+    worked = true;
+  }
+  return worked;
+}
+
+// Puts a command on the list of its lane. False: it has to wait for a credit.
+bool VirtualKick::accept(const spec::KickUnit& kick) {
+  const unsigned function = kick.underlying_function();
+  const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
+  if (lists_.entry_credits().available(function) == CreditSource::none) {
+    // Send queue mode for this command: the scheduler will bring it.
+    if (!kicks_started_.has_credit())
+      return false;
+    spec::KickUnit refused = kick;
+    refused.set_origin(spec::KickOrigin::send_queue_mode);
+    collect_buffer_.release(buffer);
+    kicks_started_.push(refused);
+    return true;
+  }
+  if (!queue_pairs_.pin(kick.queue_pair_number())) {
+    collect_buffer_.release(buffer);
+    ++counters_.function[function].commands_stale;
+    return true;
+  }
+  Hold& held = hold(kick.queue_pair_number());
+  const unsigned lane = held.commands != 0 ? held.lane : choose_lane(kick);
+  spec::KickUnit listed = kick;
+  listed.set_transmit_virtual_lane(lane);
+  [[maybe_unused]] const auto pushed = lists_.push(lane, listed, function);
+  assert(pushed.result == LinkedListResult::ok);
+  held.lane = static_cast<uint8_t>(lane);
+  ++held.commands;
+  ++load_[lane];
+  idle_ &= ~bit(lane);
+  waiting_ |= bit(lane);
+  ++commands_[function];
+  return true;
+}
+
+// The least loaded lane of function and level, or of those that all share; its own before them.
+unsigned VirtualKick::choose_lane(const spec::KickUnit& kick) const {
+  const uint64_t own = lanes(kick.underlying_function(), kick.quality_of_service_level());
+  if ((own & idle_) != 0)
+    return lowest(own & idle_);
+  if ((shared_lanes_ & idle_) != 0)
+    return lowest(shared_lanes_ & idle_);
+  uint64_t rest = own | shared_lanes_;
+  unsigned least = lowest(rest);
+  for (; rest != 0; rest &= rest - 1)
+    if (load_[lowest(rest)] < load_[least])
+      least = lowest(rest);
+  return least;
+}
+
+void VirtualKick::start(unsigned lane) {
+  const auto list = static_cast<uint16_t>(lane);
+  auto read = lists_.pop(list);
+  assert(read.result == LinkedListResult::ok);
+  if (lists_.count(list) == 0)
+    waiting_ &= ~bit(lane);
+  read.unit.set_execution_credit_shared(execution_credits_.take(lane) == CreditSource::shared);
+  read.unit.set_completion_credit_shared(completion_credits_.take(lane) == CreditSource::shared);
+  kicks_started_.push(read.unit);
+  last_started_ = lane;
+  ++counters_.device.data_units_virtual_kick;
+}
+
+void VirtualKick::finish(const spec::FinishUnit& unit) {
+  const unsigned lane = unit.transmit_virtual_lane();
+  if (unit.execution_credit_returned() != 0)
+    execution_credits_.give_back(lane, source_of(unit.execution_credit_shared()));
+#ifndef FPGA_VERBS_MUTANT_CREDIT_LEAKED
+  if (unit.completion_credit_returned() != 0)
+    completion_credits_.give_back(lane, source_of(unit.completion_credit_shared()));
+#endif
+  if (unit.finished() == 0)
+    return;
+  --hold(unit.queue_pair_number()).commands;
+  --commands_[unit.underlying_function()];
+  if (--load_[lane] == 0)
+    idle_ |= bit(lane);
+  queue_pairs_.unpin(unit.queue_pair_number());
+}
+
+VirtualKick::Hold& VirtualKick::hold(uint32_t queue_pair_number) {
+  return holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+}
+
+spec::control::LaneState VirtualKick::lane_state(unsigned lane) const {
+  spec::control::LaneState state;
+  state.set_commands(lists_.count(static_cast<uint16_t>(lane)));
+  state.set_execution_credits(execution_credits_.own_free(lane));
+  state.set_completion_credits(completion_credits_.own_free(lane));
+  state.set_shared_execution_credits(execution_credits_.shared_held(lane));
+  state.set_shared_completion_credits(completion_credits_.shared_held(lane));
+  return state;
+}
+
+void VirtualKick::reset() {
+  const HcaParameters& p = parameters_;
+  lists_ = HardwareLinkedListQueue<spec::KickUnit>(list_parameters(p));
+  execution_credits_ = LaneCredits(p.transmit_virtual_lanes, p.execution_credits_per_lane,
+                                   p.shared_execution_credits, p.shared_execution_credits_cap);
+  completion_credits_ = LaneCredits(p.transmit_virtual_lanes, p.completion_credits_per_lane,
+                                    p.shared_completion_credits, p.shared_completion_credits_cap);
+  std::fill(holds_.begin(), holds_.end(), Hold{});
+  load_.fill(0);
+  idle_ = lanes_below(p.transmit_virtual_lanes);
+  waiting_ = 0;
+  last_started_ = 0;
+  commands_.fill(0);
+  divide_lanes();
+}
+
+const char* VirtualKick::verify() const {
+  if (const char* contradiction = lists_.verify(); contradiction != nullptr)
+    return contradiction;
+  std::array<uint32_t, spec::transmit_virtual_lanes> held{};
+  uint32_t kicked = 0;
+  for (const Hold& hold : holds_) {
+    held[hold.lane] += hold.commands;
+    kicked += hold.commands;
+  }
+  for (const uint32_t commands : commands_)
+    kicked -= commands;
+  if (kicked != 0)
+    return "commands of the functions are not those of the queue pairs";
+  for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane) {
+    const uint32_t listed = lists_.count(static_cast<uint16_t>(lane));
+    if (held[lane] != load_[lane] || load_[lane] < listed)
+      return "the load of a lane is not what its queue pairs have on it";
+    if (((idle_ & bit(lane)) != 0) != (load_[lane] == 0) || ((waiting_ & bit(lane)) != 0) != (listed != 0))
+      return "a lane is not in the state that its commands are in";
+    const uint32_t started = load_[lane] - listed;
+    if (execution_credits_.held(lane) > started || completion_credits_.held(lane) > started)
+      return "a lane holds more credits than it has commands started";
+  }
+  return nullptr;
+}
+
+} // namespace fpga_verbs::hca
