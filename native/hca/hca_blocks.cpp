@@ -79,6 +79,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   schedule_dones.connect(to_send_queue_scheduler, to_queue_pair_fetch);
   finishes_handed_back.connect(to_queue_pair_fetch, to_virtual_kick);
   finishes_sent.connect(to_pipeline_sink, to_virtual_kick);
+  collect_buffer.connect(to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);
   queue_pair_state_cache.connect(to_resource_manager);
 }

@@ -173,14 +173,6 @@ void QueuingStructures::reset_function(unsigned underlying_function) {
   sizes_[underlying_function] = {};
 }
 
-void QueuingStructures::reset() {
-  for (unsigned function = 0; function < spec::underlying_functions; ++function)
-    reset_function(function);
-  last_level_.fill(0);
-  last_function_ = 0;
-  next_turned_out_ = 0;
-}
-
 bool QueuingStructures::verify() const {
   std::array<uint32_t, structures_> waiting{};
   for (const Place& place : places_)

@@ -62,9 +62,8 @@ public:
   // in order again.
   std::optional<TurnedOut> turn_out();
 
-  // Forgets who waits in the FIFOs of a function, and where they are; of all.
+  // Forgets who waits in the FIFOs of a function, and where they are.
   void reset_function(unsigned underlying_function);
-  void reset();
 
   // For tests: who waits agrees with the FIFOs.
   bool verify() const;

@@ -219,9 +219,4 @@ void SendQueueScheduler::reset_function(unsigned underlying_function) {
     turn_ = {};
 }
 
-void SendQueueScheduler::reset() {
-  structures_.reset();
-  turn_ = {};
-}
-
 } // namespace fpga_verbs::hca

@@ -54,8 +54,6 @@ public:
 
   // Forgets what the queue pairs of a function are owed; no DMA of it follows. They are gone already.
   void reset_function(unsigned underlying_function);
-  // Back to the state after construction.
-  void reset();
 
   // For tests.
   bool verify() const { return structures_.verify(); }

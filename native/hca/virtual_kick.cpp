@@ -203,22 +203,6 @@ spec::control::LaneState VirtualKick::lane_state(unsigned lane) const {
   return state;
 }
 
-void VirtualKick::reset() {
-  const HcaParameters& p = parameters_;
-  lists_ = HardwareLinkedListQueue<spec::KickUnit>(list_parameters(p));
-  execution_credits_ = LaneCredits(p.transmit_virtual_lanes, p.execution_credits_per_lane,
-                                   p.shared_execution_credits, p.shared_execution_credits_cap);
-  completion_credits_ = LaneCredits(p.transmit_virtual_lanes, p.completion_credits_per_lane,
-                                    p.shared_completion_credits, p.shared_completion_credits_cap);
-  std::fill(holds_.begin(), holds_.end(), Hold{});
-  load_.fill(0);
-  idle_ = lanes_below(p.transmit_virtual_lanes);
-  waiting_ = 0;
-  last_started_ = 0;
-  commands_.fill(0);
-  divide_lanes();
-}
-
 const char* VirtualKick::verify() const {
   if (const char* contradiction = lists_.verify(); contradiction != nullptr)
     return contradiction;

@@ -58,9 +58,6 @@ public:
   // Commands of a function that are kicked, taken from the links and not finished.
   uint32_t commands(unsigned underlying_function) const { return commands_[underlying_function]; }
 
-  // Back to the state after construction.
-  void reset();
-
   // For tests: what contradicts itself, or nullptr.
   const char* verify() const;
 

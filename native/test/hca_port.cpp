@@ -1,41 +1,12 @@
 #include "test/hca_port.h"
 
 #include "hca/check_parameters.h"
+#include "test/parameters_of.h"
 
 #include <cstring>
 #include <string>
 
 namespace fpga_verbs::test {
-
-namespace {
-
-hca::HcaParameters parameters_of(const Napi::Object& options) {
-  hca::HcaParameters parameters;
-  const auto set = [&](const char* name, unsigned& value) {
-    if (options.Has(name))
-      value = options.Get(name).As<Napi::Number>().Uint32Value();
-  };
-  set("underlyingFunctions", parameters.underlying_functions);
-  set("virtualCollectBuffers", parameters.virtual_collect_buffers);
-  set("physicalCollectBuffers", parameters.physical_collect_buffers);
-  set("dedicatedPhysicalCollectBuffers", parameters.dedicated_physical_collect_buffers);
-  set("managementPhysicalCollectBuffers", parameters.management_physical_collect_buffers);
-  set("transmitVirtualLanes", parameters.transmit_virtual_lanes);
-  set("executionCreditsPerLane", parameters.execution_credits_per_lane);
-  set("completionCreditsPerLane", parameters.completion_credits_per_lane);
-  set("sharedExecutionCredits", parameters.shared_execution_credits);
-  set("sharedCompletionCredits", parameters.shared_completion_credits);
-  set("queuePairContextsCached", parameters.queue_pair_contexts_cached);
-  set("schedulerBatch", parameters.scheduler_batch);
-  set("queuePairs", parameters.queue_pairs);
-  set("pageTableEntries", parameters.page_table_entries);
-  if (options.Has("scoreboardVariant"))
-    parameters.scoreboard_variant = static_cast<spec::ScoreboardVariant>(
-        options.Get("scoreboardVariant").As<Napi::Number>().Uint32Value());
-  return parameters;
-}
-
-} // namespace
 
 Napi::Function HcaPort::define(Napi::Env env) {
   return DefineClass(env, "HcaPort",
