@@ -141,11 +141,11 @@ void OrderPort::quiesce(const Napi::CallbackInfo& info) {
 
 // Destroys a queue pair that has become quiet: its number, or null.
 Napi::Value OrderPort::take_quiet(const Napi::CallbackInfo& info) {
-  const std::optional<uint32_t> quiet = queue_pairs_.take_quiet();
+  const auto quiet = queue_pairs_.take_quiet();
   if (!quiet)
     return info.Env().Null();
-  queue_pairs_.destroy(*quiet);
-  return Napi::Number::New(info.Env(), *quiet);
+  queue_pairs_.destroy(quiet->queue_pair_number);
+  return Napi::Number::New(info.Env(), quiet->queue_pair_number);
 }
 
 Napi::Value OrderPort::pins(const Napi::CallbackInfo& info) {
