@@ -84,10 +84,12 @@ export class Device {
     this.write(region, pageNumber, offset, new Uint8Array(BigUint64Array.of(value).buffer));
   }
 
-  /** Writes a command to a VCB as aligned transactions of up to 64 B. */
+  /** Writes a command, padded to whole segments, to a VCB as aligned transactions of up to 64 B. */
   writeCommand(virtualCollectBuffer: number, command: Uint8Array): void {
-    for (let at = 0; at < command.length; at += 64)
-      this.write(RegionType.virtualCollectBuffer, virtualCollectBuffer, at, command.subarray(at, at + 64));
+    const padded = new Uint8Array(Math.ceil(command.length / 8) * 8);
+    padded.set(command);
+    for (let at = 0; at < padded.length; at += 64)
+      this.write(RegionType.virtualCollectBuffer, virtualCollectBuffer, at, padded.subarray(at, at + 64));
   }
 
   runUntilIdle(): void {
