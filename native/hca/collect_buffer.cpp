@@ -160,7 +160,9 @@ CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const
     if (pcb.received.any_from_segment(segments_needed(header.length())))
       return {.refusal = Refusal::segment_beyond_length};
   }
-  const uint32_t whole = whole_segments(pcb.received.line(portion.line)) & touched_segments(portion.dwords);
+  const uint32_t whole = portion.dwords == line_dwords ? line_segments
+                                                       : whole_segments(pcb.received.line(portion.line)) &
+                                                             touched_segments(portion.dwords);
   const uint64_t check =
       update_scoreboard(parameters_.scoreboard_variant, pcb.scoreboard, pcb.scoreboard_mask,
                         uint64_t{whole} << portion.line * segments_per_line, unused);

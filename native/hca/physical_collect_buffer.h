@@ -54,14 +54,16 @@ struct PhysicalCollectBuffer {
     checksum = 0;
   }
 
-  // Stores the DWORDs of a line that are set in `dwords`; `source` begins with DWORD `first`. A repeated
-  // DWORD is stored again, but counts once; segment 0 stays what it was when it was checked.
+  // Stores the DWORDs of a line that are set in `dwords`; `source` begins with DWORD `first`, the lowest that
+  // a write can hold. A repeated DWORD is stored again, but counts once; segment 0 stays what it was when it
+  // was checked.
   void store(uint32_t line, uint32_t dwords, uint32_t first, const uint8_t* source) {
     uint8_t* target = data.data() + size_t{line} * line_bytes;
     const uint32_t had = received.line(line);
-    if (had == 0 && dwords == line_dwords) {
-      std::memcpy(target, source, line_bytes);
-      checksum += dword_sum(target, line_bytes);
+    const uint32_t run = dwords >> first;
+    if ((had & dwords) == 0 && is_run_of_words(run)) {
+      const uint32_t bytes = static_cast<uint32_t>(std::countr_one(run)) * dword_bytes;
+      checksum += copy_and_sum(target + size_t{first} * dword_bytes, source, bytes);
     } else {
       const uint32_t checked = line == 0 && received.segment_0_whole() ? segment_dwords : 0;
       for (uint32_t rest = dwords & ~checked; rest != 0; rest &= rest - 1) {

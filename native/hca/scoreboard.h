@@ -4,6 +4,7 @@
 #include "spec/parameters.h"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 // The scoreboard of a command and its mask (US8589610, scoreboard update): pure functions of bits, as in RTL.
@@ -16,6 +17,7 @@ inline constexpr uint32_t dwords_per_line = line_bytes / dword_bytes;
 inline constexpr uint32_t segment_dwords = (1u << dwords_per_segment) - 1; // both DWORDs of a segment
 inline constexpr uint32_t line_dwords = (1u << dwords_per_line) - 1;       // all DWORDs of a line
 inline constexpr uint32_t segments_per_line = line_bytes / spec::segment_bytes;
+inline constexpr uint32_t line_segments = (1u << segments_per_line) - 1; // all segments of a line
 inline constexpr uint64_t all_segments = (uint64_t{1} << spec::segments) - 1;
 
 // Segments of a command whose payload is `length` bytes long, 0 to 256: the header's and those that the
@@ -79,6 +81,11 @@ constexpr uint32_t whole_dwords(uint64_t byte_enables) {
 constexpr uint32_t touched_dwords(uint64_t byte_enables) {
   const uint64_t pairs = byte_enables | byte_enables >> 1;
   return dwords_of((pairs | pairs >> 2) & 0x1111111111111111u);
+}
+
+// Whether DWORDs, counted from the first of a write, are 2, 4, ... 16 without a gap.
+constexpr bool is_run_of_words(uint32_t dwords) {
+  return (dwords & (dwords + 1)) == 0 && std::countr_one(dwords) % 2 == 0;
 }
 
 // The segments of a line, 8 bits, both of whose DWORDs are set in `dwords`.

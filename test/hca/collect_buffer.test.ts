@@ -145,10 +145,9 @@ function writesOf(command: Uint8Array, { labels, order, repeats }: Travel): Line
 
 describe.each(variants)('a command arrives in any order and in any pieces (%s)', (_, variant) => {
   it('one kick, at the write that completes it, never before', () => {
-    const port = makePort(variant);
-    let kickNumber = 0;
     fc.assert(
       fc.property(travel, fc.nat({ max: 31 }), fc.nat({ max: 0xffff }), (how, buffer, sequenceNumber) => {
+        const port = makePort(variant);
         const command = makeCommand({
           length: how.length,
           queuePairNumber,
@@ -174,22 +173,22 @@ describe.each(variants)('a command arrives in any order and in any pieces (%s)',
         expect(getKickUnitLength(kick, 0)).toBe(how.length);
         expect(getKickUnitUnderlyingFunction(kick, 0)).toBe(0);
         expect(getKickUnitOrigin(kick, 0)).toBe(KickOrigin.collected);
-        expect(getKickUnitKickNumber(kick, 0)).toBe(kickNumber++);
+        expect(getKickUnitKickNumber(kick, 0)).toBe(0);
         port.release(pcb);
         expect(port.verify()).toBeNull();
+        expect(port.takeEvents()).toEqual([]);
+        expect(port.counters(0)['kicks']).toBe(1);
       }),
       { numRuns: 1000 },
     );
-    expect(port.takeEvents()).toEqual([]);
-    expect(port.counters(0)['kicks']).toBe(kickNumber);
   });
 
   it('the same without a PCB: one notice with queue pair and sequence number', () => {
-    const port = makePort(variant, 1);
-    port.write(255, 8, new Uint8Array(8)); // a half-written command of function 7 holds the only PCB
-    expect(port.virtual(255).state).toBe(VirtualCollectBufferState.collecting);
     fc.assert(
       fc.property(travel, fc.nat({ max: 31 }), fc.nat({ max: 0xffff }), (how, buffer, sequenceNumber) => {
+        const port = makePort(variant, 1);
+        port.write(255, 8, new Uint8Array(8)); // a half-written command of function 7 holds the only PCB
+        expect(port.virtual(255).state).toBe(VirtualCollectBufferState.collecting);
         const command = makeCommand({ length: how.length, queuePairNumber, sequenceNumber });
         const writes = writesOf(command, how);
         for (const write of writes.slice(0, -1)) {
@@ -206,11 +205,10 @@ describe.each(variants)('a command arrives in any order and in any pieces (%s)',
         expect(getPostNoticeSlot(notice, 0)).toBe(DoorbellSlot.start);
         expect(port.virtual(buffer).state).toBe(VirtualCollectBufferState.free);
         expect(port.verify()).toBeNull();
+        expect([...port.takeKicks(), ...port.takeEvents()]).toEqual([]);
       }),
       { numRuns: 1000 },
     );
-    expect(port.takeKicks()).toEqual([]);
-    expect(port.takeEvents()).toEqual([]);
   });
 
   it('every length, DWORD by DWORD, upwards and downwards', () => {

@@ -187,10 +187,9 @@ describe('the doorbell checksum', () => {
   const payload = fc.integer({ min: 0, max: 256 });
 
   it('refuses a command in which any bit of header or used payload has changed', () => {
-    const port = makePort('collecting');
-    let refusals = 0;
     fc.assert(
       fc.property(payload, fc.nat(), fc.nat({ max: 7 }), (length, where, bit) => {
+        const port = makePort('collecting');
         const command = makeCommand({ length, queuePairNumber: own, checksumSecret: secret });
         // Segment 0 and checksum_enable decide whether there is a checksum at all.
         const byte = 12 + (where % (command.length - 12));
@@ -198,9 +197,8 @@ describe('the doorbell checksum', () => {
         for (const write of wholeLines(command)) post(port, buffer, write);
         expect(port.takeKicks()).toEqual([]);
         expect(port.virtual(buffer).refusal).toBe(Refusal.checksumMismatch);
-        expect(port.counters(0)['checksumMismatches']).toBe(++refusals);
+        expect(port.counters(0)['checksumMismatches']).toBe(1);
         expect(port.verify()).toBeNull();
-        port.cancel(buffer);
       }),
     );
   });
