@@ -33,9 +33,15 @@ public:
   bool set_size(unsigned underlying_function, spec::underlying_function::ManagementQueueSize size);
   bool set_send_queue_address(unsigned underlying_function, uint64_t address);
   bool set_completion_queue_address(unsigned underlying_function, uint64_t address);
-  spec::underlying_function::ManagementQueueSize size(unsigned underlying_function) const;
-  uint64_t send_queue_address(unsigned underlying_function) const;
-  uint64_t completion_queue_address(unsigned underlying_function) const;
+  spec::underlying_function::ManagementQueueSize size(unsigned underlying_function) const {
+    return queues_[underlying_function].size;
+  }
+  uint64_t send_queue_address(unsigned underlying_function) const {
+    return queues_[underlying_function].send_queue_address;
+  }
+  uint64_t completion_queue_address(unsigned underlying_function) const {
+    return queues_[underlying_function].completion_queue_address;
+  }
 
   // Commands before the tail lie in the send queue. One further ahead than the queue is long is refused and
   // counted.
