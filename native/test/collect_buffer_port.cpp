@@ -1,5 +1,8 @@
 #include "test/collect_buffer_port.h"
 
+#include "test/hosted_port.h"
+#include "test/parameters_of.h"
+
 #include <cstring>
 #include <optional>
 
@@ -7,33 +10,7 @@ namespace fpga_verbs::test {
 
 namespace {
 
-hca::HcaParameters parameters_of(const Napi::Object& options) {
-  hca::HcaParameters parameters;
-  const auto set = [&](const char* name, unsigned& value) {
-    if (options.Has(name))
-      value = options.Get(name).As<Napi::Number>().Uint32Value();
-  };
-  set("underlyingFunctions", parameters.underlying_functions);
-  set("virtualCollectBuffers", parameters.virtual_collect_buffers);
-  set("physicalCollectBuffers", parameters.physical_collect_buffers);
-  set("dedicatedPhysicalCollectBuffers", parameters.dedicated_physical_collect_buffers);
-  set("managementPhysicalCollectBuffers", parameters.management_physical_collect_buffers);
-  if (options.Has("scoreboardVariant"))
-    parameters.scoreboard_variant = static_cast<spec::ScoreboardVariant>(
-        options.Get("scoreboardVariant").As<Napi::Number>().Uint32Value());
-  return parameters;
-}
-
-uint32_t number(const Napi::CallbackInfo& info, size_t index) {
-  return info[index].As<Napi::Number>().Uint32Value();
-}
-
 uint16_t buffer_number(const Napi::CallbackInfo& info) { return static_cast<uint16_t>(number(info, 0)); }
-
-uint64_t big_number(const Napi::CallbackInfo& info, size_t index) {
-  bool lossless = false;
-  return info[index].As<Napi::BigInt>().Uint64Value(&lossless);
-}
 
 Napi::Value optional_number(Napi::Env env, std::optional<uint16_t> value) {
   return value ? Napi::Value(Napi::Number::New(env, *value)) : env.Null();
@@ -50,7 +27,7 @@ hca::BarWrite bar_write(const Napi::CallbackInfo& info, spec::RegionType region)
   write.length = static_cast<uint32_t>(bytes.ByteLength());
   write.byte_enables = ~uint64_t{0} >> (64 - bytes.ByteLength());
   if (info[3].IsBigInt())
-    write.byte_enables = big_number(info, 3);
+    write.byte_enables = big_number(info[3]);
   if (info[4].IsNumber())
     write.underlying_function = static_cast<uint8_t>(number(info, 4));
   std::memcpy(write.data.data(), bytes.Data(), bytes.ByteLength());
@@ -151,10 +128,10 @@ Napi::Value CollectBufferPort::next_deadline(const Napi::CallbackInfo& info) {
   return Napi::BigInt::New(info.Env(), collect_buffer_.next_deadline());
 }
 
-void CollectBufferPort::set_time(const Napi::CallbackInfo& info) { clock_.set(big_number(info, 0)); }
+void CollectBufferPort::set_time(const Napi::CallbackInfo& info) { clock_.set(big_number(info[0])); }
 
 void CollectBufferPort::set_half_written_limit(const Napi::CallbackInfo& info) {
-  collect_buffer_.set_half_written_limit(big_number(info, 0));
+  collect_buffer_.set_half_written_limit(big_number(info[0]));
 }
 
 Napi::Value CollectBufferPort::take_kicks(const Napi::CallbackInfo& info) {
@@ -294,16 +271,15 @@ void CollectBufferPort::set_kick_records(const Napi::CallbackInfo& info) {
   spec::underlying_function::KickRecordControl control;
   control.set_enable(number(info, 1));
   control.set_entries_log2(number(info, 2));
-  kick_records_.set_address(function, big_number(info, 3));
-  kick_records_.set_head_address(function, big_number(info, 4));
+  kick_records_.set_address(function, big_number(info[3]));
+  kick_records_.set_head_address(function, big_number(info[4]));
   kick_records_.set_control(function, control);
 }
 
 void CollectBufferPort::sent(const Napi::CallbackInfo& info) {
-  spec::KickUnit unit;
-  std::memcpy(&unit, info[0].As<Napi::Uint8Array>().Data(), sizeof(unit));
+  const auto unit = format_of<spec::KickUnit>(info[0]);
   kick_records_.sent(unit, static_cast<uint16_t>(number(info, 1)), static_cast<spec::Opcode>(number(info, 2)),
-                     big_number(info, 3), big_number(info, 4));
+                     big_number(info[3]), big_number(info[4]));
 }
 
 Napi::Value CollectBufferPort::memory(const Napi::CallbackInfo& info) {
