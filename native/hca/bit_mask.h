@@ -21,7 +21,7 @@ public:
         set(bit);
   }
 
-  size_t size() const { return size_; }
+  
   bool any() const { return has_set_ != 0; }
 
   bool test(size_t bit) const {
@@ -42,7 +42,7 @@ public:
       has_set_ &= ~one(bit / 64);
   }
 
-  void assign(size_t bit, bool value) { value ? set(bit) : clear(bit); }
+  
 
   // The lowest set bit, or none.
   size_t find_first() const {

@@ -28,10 +28,8 @@ public:
 
   void write(size_t entry, const DataUnit& unit) {
     units_[entry] = unit;
-    if (flawed(entry)) [[unlikely]] {
+    if (flawed(entry)) [[unlikely]]
       flipped_[entry] = {};
-      --flawed_entries_;
-    }
   }
 
   // Reads a data unit, corrected where it can be; memory stays as it is.
@@ -59,8 +57,8 @@ public:
       flipped.data[word] ^= uint64_t{1} << place;
     else
       flipped.check[word] = static_cast<uint8_t>(flipped.check[word] ^ 1U << (place - secded_data_bits));
-    flawed_entries_ += flipped.any ? 0 : 1;
     flipped.any = true;
+    any_flipped_ = true;
   }
 
   // True the first time since the entry was written or corrected: an uncorrectable error is reported once.
@@ -80,7 +78,7 @@ private:
     bool reported = false;
   };
 
-  bool flawed(size_t entry) const { return flawed_entries_ != 0 && flipped_[entry].any; }
+  bool flawed(size_t entry) const { return any_flipped_ && flipped_[entry].any; }
 
   // What memory holds for `unit` since bits have flipped, decoded.
   SecdedStatus decode(size_t entry, DataUnit& unit) const {
@@ -100,7 +98,7 @@ private:
 
   std::vector<DataUnit> units_;
   std::vector<Flipped> flipped_;
-  size_t flawed_entries_ = 0;
+  bool any_flipped_ = false; // ever, in any entry
 };
 
 } // namespace fpga_verbs::hca
