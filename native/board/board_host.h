@@ -26,8 +26,7 @@ struct DmaFault {
 };
 
 // The host as the device reaches it: memory behind an IOMMU with a domain per function, and interrupts. A DMA
-// that is refused touches nothing, is recorded, and the device is told. Under the board's lock, but for the
-// interrupts' events.
+// that is refused touches nothing, is recorded, and the device is told. Under the board's lock.
 class BoardHost final : public hca::HostPort {
 public:
   BoardHost(unsigned underlying_functions, FaultRules& faults, BoardCounters& counters,

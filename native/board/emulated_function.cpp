@@ -2,6 +2,8 @@
 
 #include "board/emulated_board.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include <utility>
 
 namespace fpga_verbs::board {
@@ -28,6 +30,7 @@ const char* name(ProgressMode mode) {
 EmulatedFunction::EmulatedFunction(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function)
     : board_(std::move(board)), ring_(board_->ring_), progress_(*board_->progress_),
       underlying_function_(underlying_function) {
+  events_.fill(-1);
   const EmulatedBoardOptions& options = board_->options();
   facts_.backend = "emu";
   facts_.progress = name(options.progress);
@@ -49,9 +52,16 @@ EmulatedFunction::EmulatedFunction(std::shared_ptr<EmulatedBoard> board, unsigne
 
 EmulatedFunction::~EmulatedFunction() {
   fence();
-  const Exclusive exclusive(progress_);
-  for (const uint64_t address : mapped_)
-    board_->host_.domain(underlying_function_).unmap(address);
+  {
+    const Exclusive exclusive(progress_);
+    for (const uint64_t address : mapped_)
+      board_->host_.domain(underlying_function_).unmap(address);
+    for (unsigned vector = 0; vector < events_.size(); ++vector)
+      board_->host_.interrupts().detach(underlying_function_, vector, events_[vector]);
+  }
+  for (const int event : events_)
+    if (event >= 0)
+      close(event);
 }
 
 uint32_t EmulatedFunction::read32(unsigned bar, uint64_t offset) {
@@ -109,7 +119,17 @@ bool EmulatedFunction::unmap_dma(uint64_t address) {
 }
 
 int EmulatedFunction::interrupt_event(unsigned vector) {
-  return board_->host_.interrupts().event(underlying_function_, vector);
+  if (vector >= events_.size())
+    return -1;
+  int& event = events_[vector];
+  if (event >= 0)
+    return event;
+  event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (event < 0)
+    return -1;
+  const Exclusive exclusive(progress_);
+  board_->host_.interrupts().attach(underlying_function_, vector, event);
+  return event;
 }
 
 void EmulatedFunction::store(unsigned bar, uint64_t offset, const void* source, size_t bytes) {

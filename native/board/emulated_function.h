@@ -1,8 +1,10 @@
 #pragma once
 
 #include "board/board.h"
+#include "board/interrupts.h"
 #include "board/write_combining.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
@@ -42,6 +44,7 @@ private:
   BoardFacts facts_;
   std::optional<WriteCombining> write_combining_; // where it is at its worst
   std::set<uint64_t> mapped_;                     // DMA addresses
+  std::array<int, Interrupts::vectors> events_;   // eventfds; -1: not asked for
 };
 
 } // namespace fpga_verbs::board

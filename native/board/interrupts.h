@@ -3,27 +3,24 @@
 #include "spec/parameters.h"
 
 #include <array>
-#include <atomic>
+#include <vector>
 
 namespace fpga_verbs::board {
 
-// The MSI-X vectors of all functions, an eventfd each, made when first asked for. Thread-safe.
+// The MSI-X vectors of all functions: each signals the eventfds of those who opened the function and asked
+// for it. Not thread-safe: under the board's lock.
 class Interrupts {
 public:
   static constexpr unsigned vectors = spec::event_queues_per_function;
 
-  Interrupts();
-  ~Interrupts();
-  Interrupts(const Interrupts&) = delete;
-  Interrupts& operator=(const Interrupts&) = delete;
-
-  // The eventfd of a vector, owned by this object; -1: no such vector, or the system has no descriptor left.
-  int event(unsigned underlying_function, unsigned vector);
+  // `event`: an eventfd of the caller, until it is detached. The function and the vector are in range.
+  void attach(unsigned underlying_function, unsigned vector, int event);
+  void detach(unsigned underlying_function, unsigned vector, int event);
 
   void signal(unsigned underlying_function, unsigned vector);
 
 private:
-  std::array<std::array<std::atomic<int>, vectors>, spec::underlying_functions> events_;
+  std::array<std::array<std::vector<int>, vectors>, spec::underlying_functions> events_;
 };
 
 } // namespace fpga_verbs::board

@@ -33,6 +33,8 @@ struct HcaParameters {
   spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
   bool double_word_only = false; // the bridge before the board makes DWORD writes only; reported, not enforced
   std::string board_name = "fpga-verbs emulated board";
+
+  bool operator==(const HcaParameters&) const = default;
 };
 
 } // namespace fpga_verbs::hca

@@ -1,0 +1,53 @@
+#include "board/hca_board.h"
+
+#include "board/hca_device.h"
+
+#include <map>
+#include <mutex>
+
+namespace fpga_verbs::board {
+
+namespace {
+
+struct NamedBoard {
+  std::weak_ptr<EmulatedBoard> board;
+  HcaBoardOptions options;
+};
+
+struct NamedBoards {
+  std::mutex mutex;
+  std::map<std::string, NamedBoard> boards;
+};
+
+NamedBoards& named_boards() {
+  static NamedBoards boards;
+  return boards;
+}
+
+} // namespace
+
+std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options) {
+  EmulatedBoardOptions board = options.board;
+  board.underlying_functions = options.hca.underlying_functions;
+  board.clock_frequency = options.hca.clock_frequency;
+  board.double_word_only = options.hca.double_word_only;
+  return EmulatedBoard::make(board, [&options](hca::HostPort& host, const hca::Clock& clock) {
+    return std::make_unique<HcaDevice>(options.hca, host, clock);
+  });
+}
+
+std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const HcaBoardOptions& options) {
+  NamedBoards& named = named_boards();
+  const std::scoped_lock lock(named.mutex);
+  std::erase_if(named.boards, [](const auto& entry) { return entry.second.board.expired(); });
+  const auto found = named.boards.find(name);
+  if (found != named.boards.end()) {
+    if (std::shared_ptr<EmulatedBoard> board = found->second.board.lock())
+      return found->second.options == options ? board : nullptr;
+  }
+  std::shared_ptr<EmulatedBoard> board = make_hca_board(options);
+  named.boards.insert_or_assign(name, NamedBoard{board, options});
+  return board;
+}
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "board/emulated_board.h"
+#include "hca/parameters.h"
+
+#include <memory>
+#include <string>
+
+namespace fpga_verbs::board {
+
+// What an emulated board with an Hca is made of.
+struct HcaBoardOptions {
+  EmulatedBoardOptions board; // functions, clock and bridge are taken from `hca`
+  hca::HcaParameters hca;
+  bool operator==(const HcaBoardOptions&) const = default;
+};
+
+// Makes an emulated board with an Hca. std::invalid_argument: a size is out of range.
+std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options);
+
+// The board of this name in the process, made when there is none. Null: there is one with other options.
+// Thread-safe.
+std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const HcaBoardOptions& options);
+
+} // namespace fpga_verbs::board
