@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 // The native surface, whole: what the addon exports, with units and errors. Offsets and lengths are bytes; offsets in
 // a BAR are multiples of 4 and safe integers; 32-bit values are unsigned. Every call on a closed object throws an Error
@@ -39,6 +41,7 @@ export interface BoardOptions {
   sharedCompletionCreditsCap?: number;
   queuePairContextsCached?: number;
   queuePairs?: number;
+  pageTableEntries?: number;
   schedulerBatch?: number;
   ports?: number;
   /** How scoreboards are kept. Default masked. */
@@ -59,6 +62,19 @@ export interface Transaction {
   byteEnables: bigint;
   /** Device clock, ticks. */
   time: bigint;
+}
+
+/** A write to put into the link. */
+export interface PostedWrite {
+  /** Default 0. */
+  underlyingFunction?: number;
+  /** Default 0. */
+  bar?: number;
+  /** In the BAR, a multiple of 4. Default 0. */
+  offset?: number;
+  data: Uint8Array;
+  /** Bit i: data[i] is written. Default: all. */
+  byteEnables?: bigint;
 }
 
 /** A fault and when it happens: at the `nth` match and the `count - 1` after it, or at each with a probability. */
@@ -125,6 +141,11 @@ export interface BoardCounters {
 export interface EmulatedBoard {
   /** Opens underlying function `underlyingFunction`; a function may be open more than once. Throws RangeError: no such function. */
   open(underlyingFunction: number): BoardFunction;
+  /**
+   * Puts one write into the link as it is, whatever a processor's stores would make of it. `data` is 4 to 64 B, a
+   * multiple of 4, within an aligned 64 B; byte enables leave bytes out in the first and last DWORD only.
+   */
+  post(write: PostedWrite): void;
   /** Stepped: does up to `count` units of work, one tick each. Gives the number done; fewer: the board is idle. */
   step(count: number): number;
   /** Stepped: works until nothing is left, at most `limit` units (default 1,000,000). Throws when the limit is reached. */
@@ -227,4 +248,18 @@ export interface Addon {
   EmulatedBoard: new (options?: BoardOptions) => EmulatedBoard;
   /** Round trips of one cache line between two threads, nanoseconds each; CPUs < 0: not pinned. */
   cacheLineRoundTrip(iterations: number, cpu: number, otherCpu: number): Float64Array;
+}
+
+/**
+ * Loads the addon: the one that FPGA_VERBS_ADDON names (sanitizers, mutants), else the one built in this package, for
+ * the sources and for dist/ alike. Throws an Error that says how to build it when it is missing.
+ */
+export function loadAddon(): Addon {
+  const places = ['../../build/Release/fpga_verbs.node', '../../../build/Release/fpga_verbs.node'];
+  const built = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((path) => existsSync(path));
+  const path = process.env['FPGA_VERBS_ADDON'] ?? built;
+  if (path === undefined) {
+    throw new Error('the native addon is not built: run "npm run setup" in the directory of fpga-verbs');
+  }
+  return createRequire(import.meta.url)(path) as Addon;
 }

@@ -1,0 +1,22 @@
+#include "addon/addon_data.h"
+
+#include "addon/board_function.h"
+#include "addon/dma_memory.h"
+#include "addon/emulated_board.h"
+#include "addon/interrupt.h"
+
+#include <utility>
+
+namespace fpga_verbs::addon {
+
+void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_board) {
+  auto* const data = new AddonData; // freed with the environment
+  env.SetInstanceData(data);
+  data->make_board = std::move(make_board);
+  data->board_function = Napi::Persistent(BoardFunction::define(env));
+  data->dma_memory = Napi::Persistent(DmaMemory::define(env));
+  data->interrupt = Napi::Persistent(Interrupt::define(env));
+  exports.Set("EmulatedBoard", EmulatedBoard::define(env));
+}
+
+} // namespace fpga_verbs::addon

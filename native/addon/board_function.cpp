@@ -1,0 +1,133 @@
+#include "addon/board_function.h"
+
+#include "addon/addon_data.h"
+#include "addon/arguments.h"
+#include "addon/command_writer.h"
+#include "addon/dma_memory.h"
+#include "addon/foreign_memory.h"
+#include "addon/interrupt.h"
+
+#include <utility>
+
+namespace fpga_verbs::addon {
+
+using board::DmaRights;
+
+Napi::Function BoardFunction::define(Napi::Env env) {
+  return DefineClass(env, "BoardFunction",
+                     {
+                         InstanceMethod<&BoardFunction::read32>("read32"),
+                         InstanceMethod<&BoardFunction::write32>("write32"),
+                         InstanceMethod<&BoardFunction::write64>("write64"),
+                         InstanceMethod<&BoardFunction::fence>("fence"),
+                         InstanceMethod<&BoardFunction::advance>("advance"),
+                         InstanceMethod<&BoardFunction::allocate_memory>("allocateMemory"),
+                         InstanceMethod<&BoardFunction::map>("map"),
+                         InstanceMethod<&BoardFunction::unmap>("unmap"),
+                         InstanceMethod<&BoardFunction::command_writer>("commandWriter"),
+                         InstanceMethod<&BoardFunction::interrupt>("interrupt"),
+                         InstanceMethod<&BoardFunction::facts>("facts"),
+                         InstanceMethod<&BoardFunction::close>("close"),
+                     });
+}
+
+Napi::Value BoardFunction::make(Napi::Env env, std::shared_ptr<board::BoardFunction> function) {
+  return AddonData::of(env).board_function.New(
+      {Napi::External<std::shared_ptr<board::BoardFunction>>::New(env, &function)});
+}
+
+BoardFunction::BoardFunction(const Napi::CallbackInfo& info)
+    : ObjectWrap(info), open_(std::make_shared<OpenFunction>()) {
+  if (!info[0].IsExternal())
+    throw Napi::TypeError::New(info.Env(), "BoardFunction is made by open");
+  open_->function = *info[0].As<Napi::External<std::shared_ptr<board::BoardFunction>>>().Data();
+}
+
+board::BoardFunction& BoardFunction::open(Napi::Env env) const {
+  if (open_->function == nullptr)
+    throw closed_error(env, "the function of the board");
+  return *open_->function;
+}
+
+Napi::Value BoardFunction::read32(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), open(info.Env()).read32(bar_number(info[0]), bar_offset(info[1], 4)));
+}
+
+void BoardFunction::write32(const Napi::CallbackInfo& info) {
+  open(info.Env()).write32(bar_number(info[0]), bar_offset(info[1], 4), double_word(info[2], "value"));
+}
+
+void BoardFunction::write64(const Napi::CallbackInfo& info) {
+  const uint64_t low = double_word(info[2], "low");
+  const uint64_t high = double_word(info[3], "high");
+  open(info.Env()).write64(bar_number(info[0]), bar_offset(info[1], 8), low | high << 32);
+}
+
+void BoardFunction::fence(const Napi::CallbackInfo& info) { open(info.Env()).fence(); }
+
+Napi::Value BoardFunction::advance(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), open(info.Env()).advance());
+}
+
+Napi::Value BoardFunction::allocate_memory(const Napi::CallbackInfo& info) {
+  open(info.Env());
+  const uint64_t bytes = whole_number(info[0], "bytes", uint64_t{1} << 40);
+  if (bytes == 0)
+    throw Napi::RangeError::New(info.Env(), "bytes is 0, but must be at least 1");
+  return DmaMemory::allocate(info.Env(), open_, bytes);
+}
+
+Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
+  board::BoardFunction& function = open(info.Env());
+  const ForeignMemory memory = foreign_memory(info[0]);
+  DmaRights rights = DmaRights::read_write;
+  if (!info[1].IsUndefined()) {
+    const std::string name = info[1].ToString().Utf8Value();
+    if (name != "read" && name != "write" && name != "read_write")
+      throw Napi::TypeError::New(info.Env(), "rights must be one of read, write, read_write");
+    rights = name == "read" ? DmaRights::read : name == "write" ? DmaRights::write : DmaRights::read_write;
+  }
+  const auto address = function.map_dma(memory.data, memory.bytes, rights);
+  if (!address)
+    throw Napi::Error::New(info.Env(), "no DMA address is left for " + std::to_string(memory.bytes) + " B");
+  open_->foreign.emplace(*address, Napi::Persistent(memory.buffer));
+  return Napi::BigInt::New(info.Env(), *address);
+}
+
+void BoardFunction::unmap(const Napi::CallbackInfo& info) {
+  board::BoardFunction& function = open(info.Env());
+  const uint64_t address = big_number(info[0], "address");
+  if (open_->foreign.erase(address) == 0)
+    throw Napi::RangeError::New(info.Env(), "nothing is mapped at " + info[0].ToString().Utf8Value());
+  function.unmap_dma(address);
+}
+
+Napi::Value BoardFunction::command_writer(const Napi::CallbackInfo& info) {
+  open(info.Env());
+  return make_command_writer(info.Env(), DmaMemory::of(info[0]).allocation(), bar_number(info[1]));
+}
+
+Napi::Value BoardFunction::interrupt(const Napi::CallbackInfo& info) {
+  open(info.Env());
+  const uint32_t vector = double_word(info[0], "vector");
+  if (!info[1].IsFunction())
+    throw Napi::TypeError::New(info.Env(), "callback must be a function");
+  return Interrupt::watch(info.Env(), open_, vector, info[1].As<Napi::Function>());
+}
+
+Napi::Value BoardFunction::facts(const Napi::CallbackInfo& info) {
+  const board::BoardFacts& facts = open(info.Env()).facts();
+  Napi::Object object = Napi::Object::New(info.Env());
+  object["backend"] = facts.backend;
+  object["progress"] = facts.progress;
+  object["clock"] = facts.clock;
+  object["mapping"] = facts.mapping == board::CommandMapping::uncached ? "uncached" : "write_combining";
+  object["storeBytes"] = facts.store_bytes;
+  object["underlyingFunction"] = facts.underlying_function;
+  object["interruptVectors"] = facts.interrupt_vectors;
+  return object;
+}
+
+void BoardFunction::close(const Napi::CallbackInfo&) { open_->close(); }
+
+} // namespace fpga_verbs::addon

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "addon/open_function.h"
+
+#include <napi.h>
+
+#include <memory>
+
+namespace fpga_verbs::addon {
+
+// BoardFunction in JavaScript; see lib/board/addon.ts.
+class BoardFunction final : public Napi::ObjectWrap<BoardFunction> {
+public:
+  static Napi::Function define(Napi::Env env);
+  static Napi::Value make(Napi::Env env, std::shared_ptr<board::BoardFunction> function);
+
+  // Called with a function in an External.
+  explicit BoardFunction(const Napi::CallbackInfo& info);
+
+private:
+  board::BoardFunction& open(Napi::Env env) const; // ERR_CLOSED
+
+  Napi::Value read32(const Napi::CallbackInfo& info);
+  void write32(const Napi::CallbackInfo& info);
+  void write64(const Napi::CallbackInfo& info);
+  void fence(const Napi::CallbackInfo& info);
+  Napi::Value advance(const Napi::CallbackInfo& info);
+  Napi::Value allocate_memory(const Napi::CallbackInfo& info);
+  Napi::Value map(const Napi::CallbackInfo& info);
+  void unmap(const Napi::CallbackInfo& info);
+  Napi::Value command_writer(const Napi::CallbackInfo& info);
+  Napi::Value interrupt(const Napi::CallbackInfo& info);
+  Napi::Value facts(const Napi::CallbackInfo& info);
+  void close(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<OpenFunction> open_;
+};
+
+} // namespace fpga_verbs::addon

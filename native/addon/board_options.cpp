@@ -1,0 +1,50 @@
+#include "addon/board_options.h"
+
+#include "addon/arguments.h"
+
+namespace fpga_verbs::addon {
+
+NamedBoardOptions board_options(const Napi::Value& value) {
+  using board::ProgressMode;
+  using board::StoreModel;
+  using spec::ScoreboardVariant;
+  NamedBoardOptions named;
+  board::EmulatedBoardOptions& board = named.options.board;
+  hca::HcaParameters& hca = named.options.hca;
+  Fields fields(value, "board options");
+  fields.read("name", named.name);
+  fields.read_enum(
+      "progress", board.progress,
+      {{"shared", ProgressMode::shared}, {"own", ProgressMode::own}, {"stepped", ProgressMode::stepped}});
+  fields.read("deviceCpu", board.device_cpu);
+  fields.read("seed", board.seed);
+  fields.read_enum("mapping", board.stores,
+                   {{"write_combining", StoreModel::write_combining},
+                    {"adversarial", StoreModel::adversarial},
+                    {"uncached", StoreModel::uncached}});
+  fields.read("doubleWordOnly", hca.double_word_only);
+  fields.read("underlyingFunctions", hca.underlying_functions, spec::underlying_functions);
+  fields.read("virtualCollectBuffers", hca.virtual_collect_buffers);
+  fields.read("physicalCollectBuffers", hca.physical_collect_buffers);
+  fields.read("dedicatedPhysicalCollectBuffers", hca.dedicated_physical_collect_buffers);
+  fields.read("managementPhysicalCollectBuffers", hca.management_physical_collect_buffers);
+  fields.read("transmitVirtualLanes", hca.transmit_virtual_lanes);
+  fields.read("executionCreditsPerLane", hca.execution_credits_per_lane);
+  fields.read("completionCreditsPerLane", hca.completion_credits_per_lane);
+  fields.read("sharedExecutionCredits", hca.shared_execution_credits);
+  fields.read("sharedCompletionCredits", hca.shared_completion_credits);
+  fields.read("sharedExecutionCreditsCap", hca.shared_execution_credits_cap);
+  fields.read("sharedCompletionCreditsCap", hca.shared_completion_credits_cap);
+  fields.read("queuePairContextsCached", hca.queue_pair_contexts_cached);
+  fields.read("queuePairs", hca.queue_pairs);
+  fields.read("pageTableEntries", hca.page_table_entries);
+  fields.read("schedulerBatch", hca.scheduler_batch);
+  fields.read("ports", hca.ports);
+  fields.read_enum("scoreboardVariant", hca.scoreboard_variant,
+                   {{"masked", ScoreboardVariant::masked}, {"direct", ScoreboardVariant::direct}});
+  fields.refuse_unknown();
+  board.double_word_only = hca.double_word_only;
+  return named;
+}
+
+} // namespace fpga_verbs::addon

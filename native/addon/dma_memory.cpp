@@ -1,0 +1,94 @@
+#include "addon/dma_memory.h"
+
+#include "addon/addon_data.h"
+
+#include <utility>
+
+namespace fpga_verbs::addon {
+
+void Allocation::release() {
+  if (!std::exchange(mapped, false))
+    return;
+  if (owner->function != nullptr)
+    owner->function->unmap_dma(address);
+  memory = {};
+}
+
+Napi::Function DmaMemory::define(Napi::Env env) {
+  return DefineClass(env, "DmaMemory",
+                     {
+                         InstanceAccessor<&DmaMemory::buffer>("buffer"),
+                         InstanceAccessor<&DmaMemory::address_low>("addressLow"),
+                         InstanceAccessor<&DmaMemory::address_high>("addressHigh"),
+                         InstanceAccessor<&DmaMemory::address>("address"),
+                         InstanceMethod<&DmaMemory::free>("free"),
+                     });
+}
+
+Napi::Value DmaMemory::allocate(Napi::Env env, const std::shared_ptr<OpenFunction>& owner, size_t bytes) {
+  auto allocation = std::make_shared<Allocation>();
+  allocation->owner = owner;
+  allocation->memory = board::DmaMemory::allocate(bytes);
+  const auto out_of = [env, bytes](const char* what) {
+    return Napi::Error::New(env, std::string("no ") + what + " is left for " + std::to_string(bytes) + " B");
+  };
+  if (!allocation->memory)
+    throw out_of("memory");
+  const auto address = owner->function->map_dma(allocation->memory.data(), allocation->memory.bytes(),
+                                                board::DmaRights::read_write);
+  if (!address)
+    throw out_of("DMA address");
+  allocation->address = *address;
+  allocation->mapped = true;
+  return AddonData::of(env).dma_memory.New(
+      {Napi::External<std::shared_ptr<Allocation>>::New(env, &allocation)});
+}
+
+DmaMemory::DmaMemory(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  if (!info[0].IsExternal())
+    throw Napi::TypeError::New(info.Env(), "DmaMemory is made by allocateMemory");
+  allocation_ = *info[0].As<Napi::External<std::shared_ptr<Allocation>>>().Data();
+  // The buffer keeps the memory as the object does: whichever lives longer.
+  auto* const kept = new std::shared_ptr<Allocation>(allocation_);
+  buffer_ = Napi::Persistent(Napi::ArrayBuffer::New(
+      info.Env(), allocation_->memory.data(), allocation_->memory.bytes(),
+      [](Napi::Env, void*, std::shared_ptr<Allocation>* allocation) { delete allocation; }, kept));
+  allocation_->owner->children.insert(this);
+}
+
+DmaMemory::~DmaMemory() { allocation_->owner->children.erase(this); }
+
+DmaMemory& DmaMemory::of(const Napi::Value& value) {
+  if (!value.IsObject() ||
+      !value.As<Napi::Object>().InstanceOf(AddonData::of(value.Env()).dma_memory.Value()))
+    throw Napi::TypeError::New(value.Env(), "memory must be a DmaMemory of allocateMemory");
+  return *Unwrap(value.As<Napi::Object>());
+}
+
+// Detaches first: a late access throws, and does not reach what is no longer there.
+void DmaMemory::close() {
+  if (!allocation_->mapped)
+    return;
+  Napi::HandleScope scope(Env());
+  buffer_.Value().Detach();
+  allocation_->release();
+  allocation_->owner->children.erase(this);
+}
+
+Napi::Value DmaMemory::buffer(const Napi::CallbackInfo&) { return buffer_.Value(); }
+
+Napi::Value DmaMemory::address_low(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<uint32_t>(allocation_->address));
+}
+
+Napi::Value DmaMemory::address_high(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<uint32_t>(allocation_->address >> 32));
+}
+
+Napi::Value DmaMemory::address(const Napi::CallbackInfo& info) {
+  return Napi::BigInt::New(info.Env(), allocation_->address);
+}
+
+void DmaMemory::free(const Napi::CallbackInfo&) { close(); }
+
+} // namespace fpga_verbs::addon

@@ -1,0 +1,174 @@
+#include "addon/emulated_board.h"
+
+#include "addon/addon_data.h"
+#include "addon/arguments.h"
+#include "addon/board_function.h"
+#include "addon/board_options.h"
+#include "addon/board_values.h"
+#include "board/emulated_function.h"
+
+#include <stdexcept>
+
+namespace fpga_verbs::addon {
+
+namespace {
+
+template <class Items> Napi::Array to_array(Napi::Env env, const Items& items) {
+  Napi::Array array = Napi::Array::New(env, items.size());
+  uint32_t index = 0;
+  for (const auto& item : items)
+    array.Set(index++, to_object(env, item));
+  return array;
+}
+
+} // namespace
+
+Napi::Function EmulatedBoard::define(Napi::Env env) {
+  return DefineClass(env, "EmulatedBoard",
+                     {
+                         InstanceMethod<&EmulatedBoard::open>("open"),
+                         InstanceMethod<&EmulatedBoard::post>("post"),
+                         InstanceMethod<&EmulatedBoard::step>("step"),
+                         InstanceMethod<&EmulatedBoard::run_until_idle>("runUntilIdle"),
+                         InstanceMethod<&EmulatedBoard::advance_time>("advanceTime"),
+                         InstanceMethod<&EmulatedBoard::now>("now"),
+                         InstanceMethod<&EmulatedBoard::inject>("inject"),
+                         InstanceMethod<&EmulatedBoard::injected>("injected"),
+                         InstanceMethod<&EmulatedBoard::clear_faults>("clearFaults"),
+                         InstanceMethod<&EmulatedBoard::start_trace>("startTrace"),
+                         InstanceMethod<&EmulatedBoard::stop_trace>("stopTrace"),
+                         InstanceMethod<&EmulatedBoard::take_trace>("takeTrace"),
+                         InstanceMethod<&EmulatedBoard::replay>("replay"),
+                         InstanceMethod<&EmulatedBoard::take_dma_faults>("takeDmaFaults"),
+                         InstanceMethod<&EmulatedBoard::counters>("counters"),
+                         InstanceMethod<&EmulatedBoard::close>("close"),
+                     });
+}
+
+EmulatedBoard::EmulatedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  const NamedBoardOptions named = board_options(info[0]);
+  try {
+    board_ = AddonData::of(info.Env()).make_board(named.name, named.options);
+  } catch (const std::invalid_argument& error) {
+    throw Napi::RangeError::New(info.Env(), error.what());
+  }
+  if (board_ == nullptr)
+    throw Napi::Error::New(info.Env(), "a board named " + named.name +
+                                           " is open with other options; use the same ones, or another name");
+}
+
+board::EmulatedBoard& EmulatedBoard::board(Napi::Env env) const {
+  if (board_ == nullptr)
+    throw closed_error(env, "the board");
+  return *board_;
+}
+
+board::SteppedProgress& EmulatedBoard::stepped(Napi::Env env, const char* what) const {
+  board::SteppedProgress* const stepped = board(env).stepped();
+  if (stepped == nullptr)
+    throw Napi::Error::New(env, std::string(what) + " needs a board with progress stepped");
+  return *stepped;
+}
+
+Napi::Value EmulatedBoard::open(const Napi::CallbackInfo& info) {
+  board::EmulatedBoard& emulated = board(info.Env());
+  const uint32_t number = double_word(info[0], "underlyingFunction");
+  std::shared_ptr<board::BoardFunction> function = emulated.open(number);
+  if (function == nullptr)
+    throw Napi::RangeError::New(info.Env(), "underlying function " + std::to_string(number) +
+                                                " does not exist: the board has " +
+                                                std::to_string(emulated.options().underlying_functions));
+  return BoardFunction::make(info.Env(), std::move(function));
+}
+
+void EmulatedBoard::post(const Napi::CallbackInfo& info) {
+  board::EmulatedBoard& emulated = board(info.Env());
+  const board::Transaction given = transaction(info[0]);
+  if (given.kind != board::TransactionKind::write)
+    throw Napi::TypeError::New(info.Env(), "only writes can be posted");
+  emulated.post(given);
+}
+
+Napi::Value EmulatedBoard::step(const Napi::CallbackInfo& info) {
+  const uint64_t count = whole_number(info[0], "count", UINT64_MAX);
+  return Napi::Number::New(info.Env(), static_cast<double>(stepped(info.Env(), "step").step(count)));
+}
+
+Napi::Value EmulatedBoard::run_until_idle(const Napi::CallbackInfo& info) {
+  constexpr uint64_t usual_limit = 1'000'000;
+  const uint64_t limit = info[0].IsUndefined() ? usual_limit : whole_number(info[0], "limit", UINT64_MAX);
+  const uint64_t done = stepped(info.Env(), "runUntilIdle").step(limit);
+  if (done == limit)
+    throw Napi::Error::New(info.Env(),
+                           "the device is not idle after " + std::to_string(limit) + " units of work");
+  return Napi::Number::New(info.Env(), static_cast<double>(done));
+}
+
+void EmulatedBoard::advance_time(const Napi::CallbackInfo& info) {
+  board::SteppedProgress& progress = stepped(info.Env(), "advanceTime");
+  progress.advance_to(board_->now() + big_number(info[0], "ticks"));
+}
+
+Napi::Value EmulatedBoard::now(const Napi::CallbackInfo& info) {
+  return Napi::BigInt::New(info.Env(), board(info.Env()).now());
+}
+
+Napi::Value EmulatedBoard::inject(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), board(info.Env()).inject(fault_rule(info[0])));
+}
+
+Napi::Value EmulatedBoard::injected(const Napi::CallbackInfo& info) {
+  const uint32_t number = double_word(info[0], "id");
+  const auto happened = board(info.Env()).injected(number);
+  if (!happened)
+    throw Napi::RangeError::New(info.Env(), "there is no fault " + std::to_string(number));
+  return Napi::Number::New(info.Env(), static_cast<double>(*happened));
+}
+
+void EmulatedBoard::clear_faults(const Napi::CallbackInfo& info) {
+  board::EmulatedBoard& emulated = board(info.Env());
+  if (info[0].IsUndefined())
+    return emulated.clear_faults();
+  const uint32_t number = double_word(info[0], "id");
+  if (!emulated.clear_fault(number))
+    throw Napi::RangeError::New(info.Env(), "there is no fault " + std::to_string(number));
+}
+
+void EmulatedBoard::start_trace(const Napi::CallbackInfo& info) {
+  constexpr uint64_t usual_capacity = 65'536;
+  constexpr uint64_t largest_capacity = uint64_t{1} << 24;
+  board(info.Env())
+      .start_trace(info[0].IsUndefined() ? usual_capacity
+                                         : whole_number(info[0], "capacity", largest_capacity));
+}
+
+void EmulatedBoard::stop_trace(const Napi::CallbackInfo& info) { board(info.Env()).stop_trace(); }
+
+Napi::Value EmulatedBoard::take_trace(const Napi::CallbackInfo& info) {
+  return to_array(info.Env(), board(info.Env()).take_trace());
+}
+
+Napi::Value EmulatedBoard::replay(const Napi::CallbackInfo& info) {
+  board::SteppedProgress& progress = stepped(info.Env(), "replay");
+  if (!info[0].IsArray())
+    throw Napi::TypeError::New(info.Env(), "transactions must be an array");
+  const auto transactions = info[0].As<Napi::Array>();
+  uint32_t differing = 0;
+  for (uint32_t i = 0; i < transactions.Length(); ++i)
+    if (!progress.play(transaction(transactions.Get(i))))
+      ++differing;
+  return Napi::Number::New(info.Env(), differing);
+}
+
+Napi::Value EmulatedBoard::take_dma_faults(const Napi::CallbackInfo& info) {
+  return to_array(info.Env(), board(info.Env()).take_dma_faults());
+}
+
+Napi::Value EmulatedBoard::counters(const Napi::CallbackInfo& info) {
+  board::EmulatedBoard& emulated = board(info.Env());
+  return to_object(info.Env(), emulated.counters(), emulated.trace_dropped());
+}
+
+void EmulatedBoard::close(const Napi::CallbackInfo&) { board_.reset(); }
+
+} // namespace fpga_verbs::addon

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "board/emulated_board.h"
+
+#include <napi.h>
+
+#include <memory>
+
+namespace fpga_verbs::addon {
+
+// EmulatedBoard in JavaScript; see lib/board/addon.ts.
+class EmulatedBoard final : public Napi::ObjectWrap<EmulatedBoard> {
+public:
+  static Napi::Function define(Napi::Env env);
+  explicit EmulatedBoard(const Napi::CallbackInfo& info);
+
+private:
+  board::EmulatedBoard& board(Napi::Env env) const;                       // ERR_CLOSED
+  board::SteppedProgress& stepped(Napi::Env env, const char* what) const; // Error: the board is not stepped
+
+  Napi::Value open(const Napi::CallbackInfo& info);
+  void post(const Napi::CallbackInfo& info);
+  Napi::Value step(const Napi::CallbackInfo& info);
+  Napi::Value run_until_idle(const Napi::CallbackInfo& info);
+  void advance_time(const Napi::CallbackInfo& info);
+  Napi::Value now(const Napi::CallbackInfo& info);
+  Napi::Value inject(const Napi::CallbackInfo& info);
+  Napi::Value injected(const Napi::CallbackInfo& info);
+  void clear_faults(const Napi::CallbackInfo& info);
+  void start_trace(const Napi::CallbackInfo& info);
+  void stop_trace(const Napi::CallbackInfo& info);
+  Napi::Value take_trace(const Napi::CallbackInfo& info);
+  Napi::Value replay(const Napi::CallbackInfo& info);
+  Napi::Value take_dma_faults(const Napi::CallbackInfo& info);
+  Napi::Value counters(const Napi::CallbackInfo& info);
+  void close(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<board::EmulatedBoard> board_;
+};
+
+} // namespace fpga_verbs::addon

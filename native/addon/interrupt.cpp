@@ -1,0 +1,120 @@
+#include "addon/interrupt.h"
+
+#include "addon/addon_data.h"
+#include "addon/arguments.h"
+
+#include <cstdlib>
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace fpga_verbs::addon {
+
+struct Interrupt::Poll {
+  Interrupt* interrupt = nullptr; // null: it does not listen any more
+  napi_async_cleanup_hook_handle hook = nullptr;
+  uv_handle_s* handle = nullptr;
+
+  void close() {
+    interrupt = nullptr;
+    uv_close(handle, [](uv_handle_s* closed) {
+      auto* const poll = static_cast<Poll*>(uv_handle_get_data(closed));
+      napi_remove_async_cleanup_hook(poll->hook);
+      std::free(closed);
+      delete poll;
+    });
+  }
+};
+
+Napi::Function Interrupt::define(Napi::Env env) {
+  return DefineClass(env, "Interrupt",
+                     {
+                         InstanceMethod<&Interrupt::ref>("ref"),
+                         InstanceMethod<&Interrupt::unref>("unref"),
+                         InstanceMethod<&Interrupt::close_method>("close"),
+                     });
+}
+
+Napi::Value Interrupt::watch(Napi::Env env, const std::shared_ptr<OpenFunction>& owner, unsigned vector,
+                             Napi::Function callback) {
+  const int event = owner->function->interrupt_event(vector);
+  if (event < 0)
+    throw Napi::RangeError::New(env, "vector is " + std::to_string(vector) + ", but the function has " +
+                                         std::to_string(owner->function->facts().interrupt_vectors));
+  const Napi::Object object = AddonData::of(env).interrupt.New({});
+  Unwrap(object)->start(owner, event, callback);
+  return object;
+}
+
+Interrupt::Interrupt(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
+
+Interrupt::~Interrupt() { close(); }
+
+void Interrupt::start(const std::shared_ptr<OpenFunction>& owner, int event, Napi::Function callback) {
+  uv_loop_s* loop = nullptr;
+  auto* const handle = static_cast<uv_handle_s*>(std::calloc(1, uv_handle_size(uv_poll_type)));
+  if (handle == nullptr || napi_get_uv_event_loop(Env(), &loop) != napi_ok ||
+      uv_poll_init(loop, handle, event) != 0) {
+    std::free(handle);
+    throw Napi::Error::New(Env(), "the event loop does not take an eventfd");
+  }
+  poll_ = new Poll{this, nullptr, handle};
+  uv_handle_set_data(handle, poll_);
+  napi_add_async_cleanup_hook(
+      Env(),
+      [](napi_async_cleanup_hook_handle, void* data) {
+        // The environment goes. What is closing already removes its hook by itself.
+        if (auto* const poll = static_cast<Poll*>(data); poll->interrupt != nullptr)
+          poll->interrupt->close();
+      },
+      poll_, &poll_->hook);
+  owner_ = owner;
+  owner_->children.insert(this);
+  event_ = event;
+  callback_ = Napi::Persistent(callback);
+  context_ = std::make_unique<Napi::AsyncContext>(Env(), "fpga-verbs:interrupt");
+  Ref(); // it calls back until it is closed, whoever still knows it
+  uv_poll_start(handle, uv_readable, [](uv_handle_s* readable, int, int) {
+    if (const auto* const poll = static_cast<Poll*>(uv_handle_get_data(readable)); poll->interrupt != nullptr)
+      poll->interrupt->signalled();
+  });
+  uv_unref(handle);
+}
+
+void Interrupt::signalled() {
+  eventfd_t count = 0;
+  if (eventfd_read(event_, &count) != 0)
+    return;
+  const Napi::Env env = Env();
+  const Napi::HandleScope scope(env);
+  try {
+    callback_.MakeCallback(env.Global(), {Napi::Number::New(env, static_cast<double>(count))}, *context_);
+  } catch (const Napi::Error& error) {
+    napi_fatal_exception(env, error.Value()); // as any exception in a callback of the event loop
+  }
+}
+
+void Interrupt::close() {
+  if (poll_ == nullptr)
+    return;
+  std::exchange(poll_, nullptr)->close();
+  owner_->children.erase(this);
+  callback_.Reset();
+  context_.reset();
+  Unref();
+}
+
+void Interrupt::ref(const Napi::CallbackInfo& info) {
+  if (poll_ == nullptr)
+    throw closed_error(info.Env(), "the interrupt");
+  uv_ref(poll_->handle);
+}
+
+void Interrupt::unref(const Napi::CallbackInfo& info) {
+  if (poll_ == nullptr)
+    throw closed_error(info.Env(), "the interrupt");
+  uv_unref(poll_->handle);
+}
+
+void Interrupt::close_method(const Napi::CallbackInfo&) { close(); }
+
+} // namespace fpga_verbs::addon

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "addon/open_function.h"
+#include "addon/uv_poll.h"
+
+#include <napi.h>
+
+#include <memory>
+
+namespace fpga_verbs::addon {
+
+// Interrupt in JavaScript: calls back from the event loop when an eventfd is signalled; see
+// lib/board/addon.ts.
+class Interrupt final : public Napi::ObjectWrap<Interrupt>, public Child {
+public:
+  static Napi::Function define(Napi::Env env);
+
+  static Napi::Value watch(Napi::Env env, const std::shared_ptr<OpenFunction>& owner, unsigned vector,
+                           Napi::Function callback);
+
+  explicit Interrupt(const Napi::CallbackInfo& info);
+  ~Interrupt() override;
+
+  void close() override;
+
+private:
+  // A handle of the loop lives until the loop has closed it.
+  struct Poll;
+
+  void start(const std::shared_ptr<OpenFunction>& owner, int event, Napi::Function callback);
+  void signalled();
+  void ref(const Napi::CallbackInfo& info);
+  void unref(const Napi::CallbackInfo& info);
+  void close_method(const Napi::CallbackInfo& info);
+
+  std::shared_ptr<OpenFunction> owner_;
+  Napi::FunctionReference callback_;
+  std::unique_ptr<Napi::AsyncContext> context_;
+  int event_ = -1;
+  Poll* poll_ = nullptr; // null: closed
+};
+
+} // namespace fpga_verbs::addon

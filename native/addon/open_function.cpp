@@ -1,0 +1,15 @@
+#include "addon/open_function.h"
+
+namespace fpga_verbs::addon {
+
+void OpenFunction::close() {
+  while (!children.empty()) {
+    Child* const child = *children.begin();
+    children.erase(child);
+    child->close();
+  }
+  function.reset(); // takes back what is mapped
+  foreign.clear();
+}
+
+} // namespace fpga_verbs::addon
