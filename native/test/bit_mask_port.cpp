@@ -1,9 +1,11 @@
 #include "test/bit_mask_port.h"
 
-#include "test/arguments.h"
-
 namespace fpga_verbs::test {
 namespace {
+
+size_t number(const Napi::CallbackInfo& info, size_t argument) {
+  return info[argument].As<Napi::Number>().Uint32Value();
+}
 
 Napi::Value bit_value(Napi::Env env, size_t bit) {
   return bit == hca::BitMask::none ? env.Null()

@@ -1,11 +1,13 @@
 #include "test/linked_list_queue_port.h"
 
-#include "test/arguments.h"
-
 #include <array>
 
 namespace fpga_verbs::test {
 namespace {
+
+uint32_t number(const Napi::CallbackInfo& info, size_t argument) {
+  return info[argument].As<Napi::Number>().Uint32Value();
+}
 
 uint16_t short_number(const Napi::CallbackInfo& info, size_t argument) {
   return static_cast<uint16_t>(number(info, argument));
