@@ -15,7 +15,7 @@ import {
 } from '../../lib/spec/index.ts';
 import { Management, pageList, type Device } from './device.ts';
 
-const recordsLog2 = 12;
+const recordsLog2 = 8;
 const eventsLog2 = 7;
 const queuingLog2 = 8;
 const slotBytes = 512; // of a send work queue entry: a multiple of 64 that never crosses a page
@@ -131,6 +131,7 @@ export class SendQueue {
   readonly host: FunctionHost;
   readonly level: number;
   readonly number: number;
+  readonly protectionDomain: number;
   private readonly references: number;
   private readonly entries: number;
   private readonly log2 = 4;
@@ -142,13 +143,13 @@ export class SendQueue {
     this.level = level;
     this.references = device.allocate(8 << this.log2);
     this.entries = device.allocate(slotBytes << this.log2);
-    const domain = management.succeed(ManagementOpcode.createProtectionDomain).output as bigint;
+    this.protectionDomain = Number(management.succeed(ManagementOpcode.createProtectionDomain).output);
     const created = management.succeed(ManagementOpcode.createQueuePair, {}, [
       encode('create_queue_pair_input', {
         service_type: ServiceType.unreliableDatagram,
         quality_of_service_level: level,
         send_queue_log2: this.log2,
-        protection_domain: Number(domain),
+        protection_domain: this.protectionDomain,
         send_queue_pages: 1,
         send_entry_pages: (slotBytes << this.log2) / 4096,
       }),

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import {
+  blockDescriptions,
   CompletionStatus,
   CONTROL_CONTROL_OFFSET,
   CONTROL_HALF_WRITTEN_LIMIT_OFFSET,
@@ -144,6 +145,24 @@ describe('hca', () => {
     device.writeCommand(vcb(1, 0), other.prepare(0));
     device.runUntilIdle();
     expect(sentNumbers(again.takeKickRecords())).toEqual([0]);
+  });
+
+  it('leaves nothing behind in a function that is reset, however often', () => {
+    const device = enabledDevice({ pageTableEntries: 1024, memoryBytes: 16 << 20 });
+    const page = blockDescriptions.find(({ name }) => name === 'underlying_function')!;
+    for (let cycle = 0; cycle < 50; ++cycle) {
+      const host = new FunctionHost(device, 1);
+      const queue = host.createQueuePair();
+      expect(queue.protectionDomain).toBe(1);
+      device.writeCommand(vcb(1, 0), queue.prepare(8));
+      device.port.resetFunction(1);
+      expect(device.port.verify()).toBeNull();
+      for (const { name, offset, reset, width } of page.registers.filter(({ access }) => access === 'rw')) {
+        const low = device.read32(RegionType.underlyingFunction, 1, offset);
+        const high = width === 64 ? device.read32(RegionType.underlyingFunction, 1, offset + 4) : 0;
+        expect([name, (BigInt(high) << 32n) | BigInt(low)]).toEqual([name, reset]);
+      }
+    }
   });
 
   it('resets a function in the middle of its commands, and leaves the others theirs', () => {
