@@ -19,8 +19,8 @@ enum class ListAddressing : uint8_t {
 };
 
 // The list identifier to index memory and the index to list identifier memory (US8804752). In RTL the latter
-// is a content addressable memory that compares all identifiers at once; here it is a hash table, chained
-// through the identifiers.
+// is a content addressable memory that compares an index with all of its own at once; here it is a hash table
+// with two buckets or more to a list, chained through the list identifiers.
 class ListIdentifierMemory {
 public:
   ListIdentifierMemory(ListAddressing addressing, size_t lists);
