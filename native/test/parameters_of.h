@@ -26,6 +26,7 @@ inline hca::HcaParameters parameters_of(const Napi::Object& options) {
   set("sharedCompletionCredits", parameters.shared_completion_credits);
   set("queuePairContextsCached", parameters.queue_pair_contexts_cached);
   set("schedulerBatch", parameters.scheduler_batch);
+  set("ports", parameters.ports);
   set("queuePairs", parameters.queue_pairs);
   set("pageTableEntries", parameters.page_table_entries);
   if (options.Has("scoreboardVariant"))

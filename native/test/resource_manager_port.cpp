@@ -1,0 +1,273 @@
+#include "test/resource_manager_port.h"
+
+#include "test/parameters_of.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace fpga_verbs::test {
+
+namespace {
+
+constexpr unsigned resource_manager_number = 0; // its bit in the mask of ready blocks
+
+template <class Format> Napi::Value bytes_of(Napi::Env env, const Format& format) {
+  Napi::Uint8Array bytes = Napi::Uint8Array::New(env, sizeof format);
+  std::memcpy(bytes.Data(), &format, sizeof format);
+  return bytes;
+}
+
+template <class Number> Napi::Value number_or_null(Napi::Env env, const std::optional<Number>& value) {
+  return value ? Napi::Value(Napi::Number::New(env, *value)) : env.Null();
+}
+
+} // namespace
+
+Napi::Function ResourceManagerPort::define(Napi::Env env) {
+  using P = ResourceManagerPort;
+  return DefineClass(env, "ResourceManagerPort",
+                     with_host_methods({
+                         InstanceMethod("contextMemoryNeeded", &P::context_memory_needed),
+                         InstanceMethod("openContextMemory", &P::open_context_memory),
+                         InstanceMethod("setEnabled", &P::set_enabled),
+                         InstanceMethod("createTable", &P::create_table),
+                         InstanceMethod("writeEntries", &P::write_entries),
+                         InstanceMethod("destroyTable", &P::destroy_table),
+                         InstanceMethod("translate", &P::translate),
+                         InstanceMethod("longestTable", &P::longest_table),
+                         InstanceMethod("entriesFree", &P::entries_free),
+                         InstanceMethod("find", &P::find),
+                         InstanceMethod("setRequester", &P::set_requester),
+                         InstanceMethod("setState", &P::set_state),
+                         InstanceMethod("pin", &P::pin),
+                         InstanceMethod("unpin", &P::unpin),
+                         InstanceMethod("pins", &P::pins),
+                         InstanceMethod("enterError", &P::enter_error),
+                         InstanceMethod("queuePairsFree", &P::queue_pairs_free),
+                         InstanceMethod("beginManagement", &P::begin_management),
+                         InstanceMethod("doorbell", &P::doorbell),
+                         InstanceMethod("lockManagement", &P::lock_management),
+                         InstanceMethod("writeManagementPage", &P::write_management_page),
+                         InstanceMethod("canAcceptWrite", &P::can_accept_write),
+                         InstanceMethod("step", &P::step),
+                         InstanceMethod("isAwake", &P::is_awake),
+                         InstanceMethod("setSendQueueCredit", &P::set_send_queue_credit),
+                         InstanceMethod("takeResumed", &P::take_resumed),
+                         InstanceMethod("resetFunction", &P::reset_function),
+                         InstanceMethod("counters", &P::counters),
+                         InstanceMethod("verify", &P::verify),
+                     }));
+}
+
+ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
+    : HostedPort<ResourceManagerPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
+      event_queue_(parameters_, counters_, host_, clock_, memory_translation_),
+      context_memory_(parameters_, counters_, host_, event_queue_),
+      memory_translation_(parameters_, context_memory_),
+      queue_pair_state_cache_(parameters_, counters_, context_memory_),
+      kick_records_(counters_, host_, clock_, event_queue_),
+      collect_buffer_(parameters_, counters_, clock_, queue_pair_state_cache_, event_queue_, kick_records_,
+                      kicks_collected_, post_notices_, management_units_),
+      management_queue_(counters_, host_, clock_, event_queue_),
+      resource_manager_(parameters_, host_, device_,
+                        {.collect_buffer = collect_buffer_,
+                         .management_queue = management_queue_,
+                         .management_units = management_units_,
+                         .queue_pair_state_cache = queue_pair_state_cache_,
+                         .context_memory = context_memory_,
+                         .memory_translation = memory_translation_,
+                         .event_queue = event_queue_,
+                         .queue_pair_fetch = send_queues_}) {
+  const hca::Waker to_resource_manager(ready_, resource_manager_number);
+  management_units_.connect({}, to_resource_manager);
+  management_queue_.connect(to_resource_manager);
+  queue_pair_state_cache_.connect(to_resource_manager);
+}
+
+Napi::Value ResourceManagerPort::context_memory_needed(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(context_memory_.bytes_needed()));
+}
+
+Napi::Value ResourceManagerPort::open_context_memory(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), context_memory_.open(big_number(info[0]), number(info, 1)));
+}
+
+void ResourceManagerPort::set_enabled(const Napi::CallbackInfo& info) {
+  device_.enabled = info[0].As<Napi::Boolean>().Value();
+}
+
+Napi::Value ResourceManagerPort::create_table(const Napi::CallbackInfo& info) {
+  return number_or_null(info.Env(), memory_translation_.create_table(number(info, 0), number(info, 1)));
+}
+
+Napi::Value ResourceManagerPort::write_entries(const Napi::CallbackInfo& info) {
+  const auto bytes = info[2].As<Napi::Uint8Array>();
+  std::vector<spec::PageTableEntry> entries(bytes.ByteLength() / spec::PageTableEntry::bytes);
+  std::memcpy(entries.data(), bytes.Data(), bytes.ByteLength());
+  return Napi::Boolean::New(info.Env(),
+                            memory_translation_.write_entries(number(info, 0), number(info, 1), entries));
+}
+
+void ResourceManagerPort::destroy_table(const Napi::CallbackInfo& info) {
+  memory_translation_.destroy_table(number(info, 0));
+}
+
+Napi::Value ResourceManagerPort::translate(const Napi::CallbackInfo& info) {
+  const std::optional<uint64_t> address = memory_translation_.translate(number(info, 0), big_number(info[1]));
+  return address ? Napi::Value(Napi::BigInt::New(info.Env(), *address)) : info.Env().Null();
+}
+
+Napi::Value ResourceManagerPort::longest_table(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), memory_translation_.longest_table());
+}
+
+Napi::Value ResourceManagerPort::entries_free(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), memory_translation_.entries_free());
+}
+
+Napi::Value ResourceManagerPort::find(const Napi::CallbackInfo& info) {
+  const auto found = queue_pair_state_cache_.find(number(info, 0), number(info, 1));
+  const auto result = Napi::Object::New(info.Env());
+  result.Set("absence", Napi::Number::New(info.Env(), static_cast<double>(found.absence)));
+  if (found) {
+    result.Set("control", bytes_of(info.Env(), found->control));
+    result.Set("requester", bytes_of(info.Env(), found->requester));
+    result.Set("responder", bytes_of(info.Env(), found->responder));
+  }
+  return result;
+}
+
+Napi::Value ResourceManagerPort::set_requester(const Napi::CallbackInfo& info) {
+  spec::QueuePairRequester* requester = queue_pair_state_cache_.requester(number(info, 0), number(info, 1));
+  if (requester != nullptr)
+    *requester = format_of<spec::QueuePairRequester>(info[2]);
+  return Napi::Boolean::New(info.Env(), requester != nullptr);
+}
+
+Napi::Value ResourceManagerPort::set_state(const Napi::CallbackInfo& info) {
+  hca::QueuePairParts* parts = queue_pair_state_cache_.parts(number(info, 0), number(info, 1));
+  if (parts != nullptr)
+    parts->control.set_state(static_cast<spec::QueuePairState>(number(info, 2)));
+  return Napi::Boolean::New(info.Env(), parts != nullptr);
+}
+
+Napi::Value ResourceManagerPort::pin(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), queue_pair_state_cache_.pin(number(info, 0)));
+}
+
+void ResourceManagerPort::unpin(const Napi::CallbackInfo& info) {
+  queue_pair_state_cache_.unpin(number(info, 0));
+}
+
+Napi::Value ResourceManagerPort::pins(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), queue_pair_state_cache_.pins(number(info, 0)));
+}
+
+Napi::Value ResourceManagerPort::enter_error(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(),
+                            queue_pair_state_cache_.enter_error(number(info, 0), number(info, 1)));
+}
+
+Napi::Value ResourceManagerPort::queue_pairs_free(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), queue_pair_state_cache_.queue_pairs_free());
+}
+
+Napi::Value ResourceManagerPort::begin_management(const Napi::CallbackInfo& info) {
+  spec::underlying_function::ManagementQueueSize size;
+  size.set_entries_log2(number(info, 1));
+  return Napi::Boolean::New(
+      info.Env(), management_queue_.set_size(number(info, 0), size) &&
+                      management_queue_.set_send_queue_address(number(info, 0), big_number(info[2])) &&
+                      management_queue_.set_completion_queue_address(number(info, 0), big_number(info[3])));
+}
+
+void ResourceManagerPort::doorbell(const Napi::CallbackInfo& info) {
+  spec::underlying_function::ManagementDoorbell doorbell;
+  doorbell.set_tail(number(info, 1));
+  management_queue_.doorbell(number(info, 0), doorbell);
+}
+
+Napi::Value ResourceManagerPort::lock_management(const Napi::CallbackInfo& info) {
+  return number_or_null(info.Env(), collect_buffer_.lock_management(number(info, 0)));
+}
+
+void ResourceManagerPort::write_management_page(const Napi::CallbackInfo& info) {
+  const auto bytes = info[2].As<Napi::Uint8Array>();
+  hca::BarWrite write;
+  write.region = spec::RegionType::underlying_function;
+  write.underlying_function = static_cast<uint8_t>(number(info, 0));
+  write.page = static_cast<uint16_t>(number(info, 0));
+  write.offset = spec::underlying_function::management_page + number(info, 1);
+  write.length = static_cast<uint32_t>(std::min(bytes.ByteLength(), write.data.size()));
+  write.byte_enables = ~uint64_t{0} >> (64 - write.length);
+  std::memcpy(write.data.data(), bytes.Data(), write.length);
+  collect_buffer_.write_management_page(number(info, 0), write);
+}
+
+Napi::Value ResourceManagerPort::can_accept_write(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), collect_buffer_.can_accept_write());
+}
+
+// As the device does: a block that says it has nothing to do sleeps until it is woken.
+Napi::Value ResourceManagerPort::step(const Napi::CallbackInfo& info) {
+  if (!ready_.any())
+    return Napi::Boolean::New(info.Env(), false);
+  ready_.sleep(resource_manager_number);
+  if (resource_manager_.step())
+    ready_.wake(resource_manager_number);
+  return Napi::Boolean::New(info.Env(), true);
+}
+
+Napi::Value ResourceManagerPort::is_awake(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), ready_.any());
+}
+
+void ResourceManagerPort::set_send_queue_credit(const Napi::CallbackInfo& info) {
+  send_queues_.has_credit = info[0].As<Napi::Boolean>().Value();
+}
+
+Napi::Value ResourceManagerPort::take_resumed(const Napi::CallbackInfo& info) {
+  const auto taken = Napi::Array::New(info.Env());
+  for (const auto& [underlying_function, queue_pair_number] : std::exchange(send_queues_.resumed, {})) {
+    const auto resumed = Napi::Object::New(info.Env());
+    resumed.Set("underlyingFunction", underlying_function);
+    resumed.Set("queuePairNumber", queue_pair_number);
+    taken.Set(taken.Length(), resumed);
+  }
+  return taken;
+}
+
+void ResourceManagerPort::reset_function(const Napi::CallbackInfo& info) {
+  const unsigned function = number(info, 0);
+  collect_buffer_.reset_function(function);
+  management_queue_.reset_function(function);
+  resource_manager_.reset_function(function);
+  queue_pair_state_cache_.reset_function(function);
+  event_queue_.reset_function(function);
+  memory_translation_.reset_function(function);
+}
+
+Napi::Value ResourceManagerPort::counters(const Napi::CallbackInfo& info) {
+  const hca::FunctionCounters& function = counters_.function[number(info, 0)];
+  const auto result = Napi::Object::New(info.Env());
+  const auto set = [&](const char* name, uint64_t value) { result.Set(name, static_cast<double>(value)); };
+  set("commandsRefused", function.commands_refused);
+  set("commandsStale", function.commands_stale);
+  set("dmaFaults", function.dma_faults);
+  set("cacheHits", counters_.device.queue_pair_cache_hits);
+  set("cacheMisses", counters_.device.queue_pair_cache_misses);
+  return result;
+}
+
+Napi::Value ResourceManagerPort::verify(const Napi::CallbackInfo& info) {
+  if (!queue_pair_state_cache_.verify())
+    return Napi::String::New(info.Env(), "queue_pair_state_cache");
+  if (!memory_translation_.verify())
+    return Napi::String::New(info.Env(), "memory_translation");
+  if (const char* wrong = collect_buffer_.verify())
+    return Napi::String::New(info.Env(), wrong);
+  return info.Env().Null();
+}
+
+} // namespace fpga_verbs::test

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "hca/collect_buffer.h"
+#include "hca/context_memory.h"
+#include "hca/event_queue.h"
+#include "hca/kick_records.h"
+#include "hca/management_queue.h"
+#include "hca/memory_translation.h"
+#include "hca/queue_pair_state_cache.h"
+#include "hca/resource_manager.h"
+#include "test/hosted_port.h"
+
+#include <napi.h>
+
+#include <utility>
+#include <vector>
+
+namespace fpga_verbs::test {
+
+// Keeps for a test which send queues go on, in the place of queue_pair_fetch.
+class TestSendQueues final : public hca::SendQueuePort {
+public:
+  bool resume(unsigned underlying_function, uint32_t queue_pair_number) override {
+    if (!has_credit)
+      return false;
+    resumed.emplace_back(underlying_function, queue_pair_number);
+    return true;
+  }
+
+  bool has_credit = true;
+  std::vector<std::pair<unsigned, uint32_t>> resumed;
+};
+
+// resource_manager and the blocks that hold what it manages, for vitest: context_memory, memory_translation,
+// queue_pair_state_cache, management_queue, event_queue, and collect_buffer for the management pages.
+class ResourceManagerPort final : public HostedPort<ResourceManagerPort> {
+public:
+  static Napi::Function define(Napi::Env env);
+  explicit ResourceManagerPort(const Napi::CallbackInfo& info);
+
+private:
+  friend HostedPort<ResourceManagerPort>;
+
+  // context_memory
+  Napi::Value context_memory_needed(const Napi::CallbackInfo& info);
+  Napi::Value open_context_memory(const Napi::CallbackInfo& info);
+  void set_enabled(const Napi::CallbackInfo& info);
+
+  // memory_translation
+  Napi::Value create_table(const Napi::CallbackInfo& info);
+  Napi::Value write_entries(const Napi::CallbackInfo& info);
+  void destroy_table(const Napi::CallbackInfo& info);
+  Napi::Value translate(const Napi::CallbackInfo& info);
+  Napi::Value longest_table(const Napi::CallbackInfo& info);
+  Napi::Value entries_free(const Napi::CallbackInfo& info);
+
+  // queue_pair_state_cache
+  Napi::Value find(const Napi::CallbackInfo& info);
+  Napi::Value set_requester(const Napi::CallbackInfo& info);
+  Napi::Value set_state(const Napi::CallbackInfo& info);
+  Napi::Value pin(const Napi::CallbackInfo& info);
+  void unpin(const Napi::CallbackInfo& info);
+  Napi::Value pins(const Napi::CallbackInfo& info);
+  Napi::Value enter_error(const Napi::CallbackInfo& info);
+  Napi::Value queue_pairs_free(const Napi::CallbackInfo& info);
+
+  // management_queue and the management pages
+  Napi::Value begin_management(const Napi::CallbackInfo& info);
+  void doorbell(const Napi::CallbackInfo& info);
+  Napi::Value lock_management(const Napi::CallbackInfo& info);
+  void write_management_page(const Napi::CallbackInfo& info);
+  Napi::Value can_accept_write(const Napi::CallbackInfo& info);
+
+  // resource_manager and all
+  Napi::Value step(const Napi::CallbackInfo& info);
+  Napi::Value is_awake(const Napi::CallbackInfo& info);
+  void set_send_queue_credit(const Napi::CallbackInfo& info);
+  Napi::Value take_resumed(const Napi::CallbackInfo& info);
+  void reset_function(const Napi::CallbackInfo& info);
+  Napi::Value counters(const Napi::CallbackInfo& info);
+  Napi::Value verify(const Napi::CallbackInfo& info);
+
+  hca::HcaParameters parameters_;
+  hca::Counters counters_;
+  hca::DeviceRegisters device_;
+  hca::ReadyBlocks ready_;
+  TestSendQueues send_queues_;
+  hca::DataLink<spec::KickUnit, 128> kicks_collected_;
+  hca::DataLink<spec::PostNotice, 16> post_notices_;
+  hca::DataLink<spec::ManagementUnit, 16> management_units_;
+  hca::EventQueue event_queue_;
+  hca::ContextMemory context_memory_;
+  hca::MemoryTranslation memory_translation_;
+  hca::QueuePairStateCache queue_pair_state_cache_;
+  hca::KickRecords kick_records_;
+  hca::CollectBuffer collect_buffer_;
+  hca::ManagementQueue management_queue_;
+  hca::ResourceManager resource_manager_;
+};
+
+} // namespace fpga_verbs::test

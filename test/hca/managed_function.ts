@@ -1,0 +1,286 @@
+import {
+  ManagementOpcode,
+  ManagementStatus,
+  QueuePairAttribute,
+  QueuePairState,
+  ServiceType,
+  decode,
+  encode,
+} from '../../lib/spec/index.ts';
+import {
+  makeResourceManager,
+  type ResourceManagerOptions,
+  type ResourceManagerPort,
+} from './resource_manager_port.ts';
+
+const page = 4096;
+const content = page - 16; // of a mailbox page
+
+type Fields = Parameters<typeof encode>[1];
+
+/** A resource manager on a flat host memory that a test allocates pages of, with context memory given and enabled. */
+export class ManagedDevice {
+  readonly port: ResourceManagerPort;
+  readonly bytes: Uint8Array;
+  readonly contextMemory: number;
+  private next = page;
+
+  constructor(options: Partial<ResourceManagerOptions> = {}) {
+    this.port = makeResourceManager({
+      memoryBytes: 2 << 20,
+      queuePairs: 64,
+      pageTableEntries: 1024,
+      ...options,
+    });
+    this.bytes = new Uint8Array(this.port.memory);
+    const needed = this.port.contextMemoryNeeded();
+    this.contextMemory = this.allocate(needed);
+    // What lay there before must not matter.
+    this.bytes.fill(0xff, this.contextMemory, this.contextMemory + needed);
+    if (!this.port.openContextMemory(this.address(this.contextMemory), needed))
+      throw new Error('context memory is refused');
+    this.port.setEnabled(true);
+  }
+
+  /** Pages: their offset in host memory. */
+  allocate(bytes: number): number {
+    const offset = this.next;
+    this.next += Math.ceil(bytes / page) * page;
+    if (this.next > this.bytes.length) throw new RangeError('host memory is used up');
+    return offset;
+  }
+
+  /** DMA address of an offset in host memory. */
+  address(offset: number): bigint {
+    return this.port.base + BigInt(offset);
+  }
+
+  runUntilIdle(): void {
+    for (let steps = 0; this.port.step(); ++steps)
+      if (steps > 100_000) throw new Error('the resource manager does not come to rest');
+  }
+}
+
+/** An answer to a management command. */
+export interface Answer {
+  opcode: number;
+  status: number;
+  resource: number;
+  inMailbox: number;
+  token: number;
+  output: bigint;
+  asked: number;
+  left: number;
+  sequenceNumber: number;
+}
+
+/** The management queues of a function, and one mailbox of each kind, as a driver has them. */
+export class ManagedFunction {
+  readonly device: ManagedDevice;
+  readonly underlyingFunction: number;
+  readonly log2: number;
+  readonly sendQueue: number;
+  readonly completionQueue: number;
+  readonly input: number;
+  readonly output: number;
+  tail = 0;
+  private answersRead = 0;
+
+  constructor(device: ManagedDevice, underlyingFunction: number, log2 = 3, inputPages = 4) {
+    this.device = device;
+    this.underlyingFunction = underlyingFunction;
+    this.log2 = log2;
+    this.sendQueue = device.allocate(64 << log2);
+    this.completionQueue = device.allocate(64 << log2);
+    this.input = device.allocate(page * inputPages);
+    this.output = device.allocate(page);
+    this.begin();
+  }
+
+  /** Begins the queues anew. */
+  begin(): void {
+    const { device } = this;
+    device.bytes.fill(0, this.completionQueue, this.completionQueue + (64 << this.log2));
+    this.tail = 0;
+    this.answersRead = 0;
+    device.port.beginManagement(
+      this.underlyingFunction,
+      this.log2,
+      device.address(this.sendQueue),
+      device.address(this.completionQueue),
+    );
+  }
+
+  /** Puts what `inputs` hold, one behind the other, into the input mailbox; its length. */
+  fillInput(inputs: readonly Uint8Array[]): number {
+    const all = new Uint8Array(inputs.reduce((sum, part) => sum + part.length, 0));
+    let length = 0;
+    for (const part of inputs) {
+      all.set(part, length);
+      length += part.length;
+    }
+    for (let at = 0, offset = this.input; at < length; at += content, offset += page) {
+      const portion = all.subarray(at, at + content);
+      const next = at + content < length ? this.device.address(offset + page) : 0n;
+      this.device.bytes.set(encode('mailbox_header', { next, length: portion.length }), offset);
+      this.device.bytes.set(portion, offset + 16);
+    }
+    return length;
+  }
+
+  /** Puts a command into the send queue, and returns it. */
+  post(opcode: ManagementOpcode, fields: Fields = {}, inputs: readonly Uint8Array[] = []): Uint8Array {
+    const length = this.fillInput(inputs);
+    const number = this.tail++;
+    const command = encode('management_command', {
+      opcode,
+      send_queue_sequence_number: number & 0xffff,
+      version: 1,
+      token: number ^ 0x5a5a,
+      input_mailbox: length > 0 ? this.device.address(this.input) : 0n,
+      output_mailbox: this.device.address(this.output),
+      input_length: length,
+      output_length: content,
+      ...fields,
+    });
+    this.device.bytes.set(command, this.sendQueue + (number % (1 << this.log2)) * 64);
+    return command;
+  }
+
+  /** Tells the device by the doorbell of all that is posted. */
+  ring(): void {
+    this.device.port.doorbell(this.underlyingFunction, this.tail & 0xffff);
+  }
+
+  /** The answers since the last call, in the order of the completion queue. */
+  takeAnswers(): Answer[] {
+    const taken: Answer[] = [];
+    for (;;) {
+      const offset = this.completionQueue + (this.answersRead % (1 << this.log2)) * 64;
+      const entry = decode('management_completion', this.device.bytes.slice(offset, offset + 64));
+      const round = Math.floor(this.answersRead / (1 << this.log2));
+      const number = (name: string): number => Number(entry[name]);
+      if (number('phase') !== ((round & 1) ^ 1) || number('sequence') !== this.answersRead) return taken;
+      ++this.answersRead;
+      taken.push({
+        opcode: number('opcode'),
+        status: number('status'),
+        resource: number('resource'),
+        inMailbox: number('in_mailbox'),
+        token: number('token'),
+        output: BigInt(entry['output'] as bigint | number),
+        asked: number('asked'),
+        left: number('left'),
+        sequenceNumber: number('send_queue_sequence_number'),
+      });
+    }
+  }
+
+  /** Carries out a command; its answer, the only one there is. */
+  execute(opcode: ManagementOpcode, fields: Fields = {}, inputs: readonly Uint8Array[] = []): Answer {
+    this.post(opcode, fields, inputs);
+    this.ring();
+    this.device.runUntilIdle();
+    const [answer, ...more] = this.takeAnswers();
+    if (answer === undefined || more.length > 0)
+      throw new Error(`one answer expected, ${answer === undefined ? 0 : more.length + 1} came`);
+    return answer;
+  }
+
+  /** As execute(); anything but success throws. Returns what was made. */
+  succeed(opcode: ManagementOpcode, fields: Fields = {}, inputs: readonly Uint8Array[] = []): number {
+    const answer = this.execute(opcode, fields, inputs);
+    if (answer.status !== ManagementStatus.success)
+      throw new Error(`management command ${opcode} answered status ${answer.status}`);
+    return Number(answer.output);
+  }
+
+  /** What the last command left in the output mailbox. */
+  outputOf(format: string, bytes: number): Record<string, unknown> {
+    const at = this.output + 16;
+    return decode(format, this.device.bytes.slice(at, at + bytes));
+  }
+
+  createProtectionDomain(): number {
+    return this.succeed(ManagementOpcode.createProtectionDomain);
+  }
+
+  /** A queue pair in RESET. */
+  createQueuePair(
+    protectionDomain: number,
+    serviceType: ServiceType = ServiceType.reliableConnection,
+    fields: Fields = {},
+  ): number {
+    const input = createInput(protectionDomain, serviceType, fields);
+    return this.succeed(ManagementOpcode.createQueuePair, {}, input);
+  }
+
+  modify(queuePairNumber: number, attributes: Fields): Answer {
+    return this.execute(ManagementOpcode.modifyQueuePair, { input_modifier: queuePairNumber }, [
+      encode('queue_pair_attributes', attributes),
+    ]);
+  }
+
+  query(queuePairNumber: number): Record<string, unknown> {
+    this.succeed(ManagementOpcode.queryQueuePair, { input_modifier: queuePairNumber });
+    return this.outputOf('queue_pair_attributes', 128);
+  }
+}
+
+/** Entries of a page list: pages from DMA page number `first` on. */
+export function pageList(pages: number, first = 0x1000): Uint8Array {
+  const list = new Uint8Array(pages * 8);
+  for (let index = 0; index < pages; ++index)
+    list.set(encode('page_table_entry', { valid: 1, page: BigInt(first + index) }), index * 8);
+  return list;
+}
+
+/** Input of create_queue_pair: send and receive queue of 16 entries, and two pages of entries each. */
+export function createInput(
+  protectionDomain: number,
+  serviceType: ServiceType,
+  fields: Fields = {},
+): Uint8Array[] {
+  const input = {
+    service_type: serviceType,
+    send_queue_log2: 4,
+    receive_queue_log2: 4,
+    protection_domain: protectionDomain,
+    send_queue_pages: 1,
+    send_entry_pages: 2,
+    receive_queue_pages: 1,
+    receive_entry_pages: 2,
+    ...fields,
+  };
+  const pages =
+    input.send_queue_pages + input.send_entry_pages + input.receive_queue_pages + input.receive_entry_pages;
+  return [encode('create_queue_pair_input', input), pageList(pages)];
+}
+
+/** A mask of attributes. */
+export function maskOf(...attributes: QueuePairAttribute[]): number {
+  return attributes.reduce<number>((mask, attribute) => mask | (1 << attribute), 0);
+}
+
+/** Attributes with a value that is allowed for each, whatever the mask. */
+export function goodAttributes(mask: number, state: QueuePairState): Fields {
+  return {
+    attribute_mask: mask,
+    state,
+    path_mtu: 3,
+    port: 1,
+    partition_key_index: 0,
+    access_flags: 7,
+    destination_queue_pair: 0x123456,
+    min_receiver_not_ready_timer: 12,
+    receive_psn: 0xabcdef,
+    timeout: 14,
+    send_psn: 0x654321,
+    max_read_atomic: 4,
+    max_destination_read_atomic: 8,
+    retry_count: 6,
+    receiver_not_ready_retry: 7,
+    queue_key: 0x1234_5678,
+    address_vector: encode('address_vector', { port: 1, service_level: 3, hop_limit: 64 }),
+  };
+}

@@ -1,0 +1,88 @@
+import { loadTestAddon } from '../test_addon.ts';
+import type { HostMethods } from './hosted_port.ts';
+
+/** Parameters of the model, and the size of its host memory. */
+export interface ResourceManagerOptions {
+  memoryBytes: number;
+  queuePairs?: number;
+  pageTableEntries?: number;
+  queuePairContextsCached?: number;
+  ports?: number;
+}
+
+/** Why a queue pair is not found: Absence of queue_pair_state_cache. */
+export const Absence = {
+  none: 0,
+  unknown: 1,
+  wrongGeneration: 2,
+  otherFunction: 3,
+  contextMemoryFault: 4,
+} as const;
+
+/** What find() gives: the parts of the context as bytes, when there is none of an absence. */
+export interface FoundQueuePair {
+  absence: number;
+  control?: Uint8Array;
+  requester?: Uint8Array;
+  responder?: Uint8Array;
+}
+
+/** native/test/resource_manager_port.cpp */
+export interface ResourceManagerPort extends HostMethods {
+  contextMemoryNeeded(): number;
+  openContextMemory(address: bigint, bytes: number): boolean;
+  setEnabled(enabled: boolean): void;
+
+  createTable(underlyingFunction: number, pages: number): number | null;
+  writeEntries(table: number, first: number, entries: Uint8Array): boolean;
+  destroyTable(table: number): void;
+  translate(table: number, offset: bigint): bigint | null;
+  longestTable(): number;
+  entriesFree(): number;
+
+  find(underlyingFunction: number, queuePairNumber: number): FoundQueuePair;
+  setRequester(underlyingFunction: number, queuePairNumber: number, requester: Uint8Array): boolean;
+  setState(underlyingFunction: number, queuePairNumber: number, state: number): boolean;
+  pin(queuePairNumber: number): boolean;
+  unpin(queuePairNumber: number): void;
+  pins(queuePairNumber: number): number;
+  enterError(underlyingFunction: number, queuePairNumber: number): boolean;
+  queuePairsFree(): number;
+
+  beginManagement(
+    underlyingFunction: number,
+    entriesLog2: number,
+    sendQueue: bigint,
+    completionQueue: bigint,
+  ): boolean;
+  doorbell(underlyingFunction: number, tail: number): void;
+  lockManagement(underlyingFunction: number): number | null;
+  writeManagementPage(underlyingFunction: number, offset: number, bytes: Uint8Array): void;
+  canAcceptWrite(): boolean;
+
+  /** Lets resource_manager work if it is awake; false: it sleeps. */
+  step(): boolean;
+  isAwake(): boolean;
+  /** Whether queue_pair_fetch takes what it is told. */
+  setSendQueueCredit(hasCredit: boolean): void;
+  takeResumed(): { underlyingFunction: number; queuePairNumber: number }[];
+  resetFunction(underlyingFunction: number): void;
+  counters(underlyingFunction: number): {
+    commandsRefused: number;
+    commandsStale: number;
+    dmaFaults: number;
+    cacheHits: number;
+    cacheMisses: number;
+  };
+  /** What does not add up, or null. */
+  verify(): string | null;
+}
+
+const addon = loadTestAddon() as {
+  ResourceManagerPort: new (options: ResourceManagerOptions) => ResourceManagerPort;
+};
+
+/** A resource manager and the blocks that hold what it manages. */
+export function makeResourceManager(options: ResourceManagerOptions): ResourceManagerPort {
+  return new addon.ResourceManagerPort(options);
+}
