@@ -9,8 +9,8 @@
 
 namespace fpga_verbs::hca {
 
-// A port between two blocks: data units against credits. The producer holds one credit for each free entry; a push spends
-// it and wakes the consumer, a pop returns it and wakes the producer. Depth is a power of two.
+// A port between two blocks: data units against credits. The producer holds one credit for each free entry; a
+// push spends it and wakes the consumer, a pop returns it and wakes the producer. Depth is a power of two.
 template <class DataUnit, size_t Depth> class DataLink {
   static_assert((Depth & (Depth - 1)) == 0 && Depth > 0);
 
@@ -45,8 +45,9 @@ public:
 
   void clear() { head_ = tail_; }
 
-  // Data units that have passed since the start.
+  // Data units that have been pushed since the start, and those of them that have left.
   uint64_t count() const { return count_; }
+  uint64_t left() const { return count_ - size(); }
 
 private:
   std::array<DataUnit, Depth> units_{};

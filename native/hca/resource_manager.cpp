@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 
 namespace fpga_verbs::hca {
 
@@ -29,10 +30,15 @@ bool ResourceManager::step() {
     take_quiet(*quiet);
     return true;
   }
+  if (!passing_.empty() && has_passed(passing_.front())) {
+    finish_reset(passing_.front().waiting);
+    passing_.erase(passing_.begin());
+    return true;
+  }
   const bool has_unit = !blocks_.management_units.empty();
   const bool has_owed = blocks_.management_queue.has_work();
   if (!has_unit && !has_owed)
-    return false;
+    return !passing_.empty();
   fetch_next_ = has_owed && (!has_unit || !fetch_next_);
   if (fetch_next_)
     take_fetched();
@@ -73,7 +79,15 @@ void ResourceManager::take_quiet(const QueuePairStateCache::Quiet& quiet) {
   if (waiting.command.fields.opcode() == ManagementOpcode::destroy_queue_pair)
     finish_destroy(waiting);
   else
-    finish_reset(waiting);
+    passing_.push_back({.waiting = waiting,
+                        .left = {blocks_.kicks_collected.count(), blocks_.kicks_scheduled.count(),
+                                 blocks_.kicks_started.count(), blocks_.post_notices.count()}});
+}
+
+bool ResourceManager::has_passed(const Passing& passing) const {
+  const LinkCounts left{blocks_.kicks_collected.left(), blocks_.kicks_scheduled.left(),
+                        blocks_.kicks_started.left(), blocks_.post_notices.left()};
+  return std::ranges::equal(left, passing.left, std::ranges::greater_equal{});
 }
 
 void ResourceManager::carry_out(const Command& command) {
@@ -227,9 +241,11 @@ void ResourceManager::reset_function(unsigned underlying_function) {
     else
       blocks_.management_units.push(unit);
   }
-  std::erase_if(waiting_, [underlying_function](const Waiting& waiting) {
-    return waiting.command.underlying_function == underlying_function;
-  });
+  const auto is_of_function = [underlying_function](const Command& command) {
+    return command.underlying_function == underlying_function;
+  };
+  std::erase_if(waiting_, [&](const Waiting& waiting) { return is_of_function(waiting.command); });
+  std::erase_if(passing_, [&](const Passing& passing) { return is_of_function(passing.waiting.command); });
   if (resumed_ && resumed_->underlying_function == underlying_function)
     resumed_.reset();
   protection_domains_.reset_function(underlying_function);

@@ -14,11 +14,13 @@
 #include "hca/protection_domains.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/send_queue_port.h"
+#include "hca/virtual_kick.h"
 #include "spec/commands.h"
 #include "spec/data_units.h"
 #include "spec/mailboxes.h"
 #include "spec/queues.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -41,6 +43,12 @@ public:
     MemoryTranslation& memory_translation;
     EventQueue& event_queue;
     SendQueuePort& queue_pair_fetch;
+    const VirtualKick& virtual_kick;
+    // The links whose data units are not pinned: a reset outlasts what is in them.
+    const DataLink<spec::KickUnit, 128>& kicks_collected;
+    const DataLink<spec::KickUnit, 16>& kicks_scheduled;
+    const DataLink<spec::KickUnit, 8>& kicks_started;
+    const DataLink<spec::PostNotice, 16>& post_notices;
   };
 
   ResourceManager(const HcaParameters& parameters, HostPort& host, const DeviceRegisters& device,
@@ -68,6 +76,13 @@ private:
     uint32_t queue_pair_number = 0;
     Command command;
   };
+  // A modify to RESET whose queue pair is quiet, but may be named by data units that are not pinned. They
+  // would be taken for new ones; they have passed when so many have left the links.
+  using LinkCounts = std::array<uint64_t, 4>;
+  struct Passing {
+    Waiting waiting;
+    LinkCounts left{};
+  };
   struct Resumed {
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;
@@ -82,6 +97,7 @@ private:
   void take_unit();
   void take_fetched();
   void take_quiet(const QueuePairStateCache::Quiet& quiet);
+  bool has_passed(const Passing& passing) const;
   void carry_out(const Command& command);
   void complete(const Command& command, Answer answer);
 
@@ -125,6 +141,7 @@ private:
   Blocks blocks_;
   ProtectionDomains protection_domains_;
   std::vector<Waiting> waiting_;
+  std::vector<Passing> passing_;   // in the order in which they became quiet
   std::optional<Resumed> resumed_; // to be told to queue_pair_fetch
   bool fetch_next_ = false;        // commands of page and send queue take turns
 };

@@ -3,12 +3,16 @@
 #include "hca/resource_manager.h"
 
 #include <array>
+#include <bit>
 
 namespace fpga_verbs::hca {
 
 namespace {
 
 using spec::ManagementStatus;
+using spec::QualityOfServiceLevel;
+
+uint32_t count_of(uint64_t lanes) { return static_cast<uint32_t>(std::popcount(lanes)); }
 
 } // namespace
 
@@ -26,7 +30,9 @@ spec::ManagementCompletion ResourceManager::query_function(const Command& comman
   facts.set_physical_collect_buffers(groups.total(function, spec::CollectGroup::low) +
                                      groups.total(function, spec::CollectGroup::high) +
                                      groups.total(function, spec::CollectGroup::function_shared));
-  facts.set_transmit_virtual_lanes(parameters_.transmit_virtual_lanes);
+  facts.set_transmit_virtual_lanes(
+      count_of(blocks_.virtual_kick.lanes(function, QualityOfServiceLevel::low) |
+               blocks_.virtual_kick.lanes(function, QualityOfServiceLevel::high)));
   facts.set_context_memory_needed(
       static_cast<uint32_t>(blocks_.context_memory.bytes_needed() / spec::page_bytes));
   return output(command, &facts, sizeof facts);
@@ -42,22 +48,25 @@ spec::ManagementCompletion ResourceManager::query_resources(const Command& comma
     entry.set_amount(amount);
     return entry;
   };
-  const auto level_share = [&](spec::QualityOfServiceLevel level, spec::CollectGroup group) {
-    spec::ResourceAllocationRequest entry =
-        share(spec::Resource::physical_collect_buffers, groups.total(function, group));
+  const auto level_share = [&](spec::Resource resource, QualityOfServiceLevel level, uint32_t amount) {
+    spec::ResourceAllocationRequest entry = share(resource, amount);
     entry.set_for_level(1);
     entry.set_quality_of_service_level(level);
     return entry;
   };
+  using enum spec::Resource;
+  constexpr auto low = QualityOfServiceLevel::low;
+  constexpr auto high = QualityOfServiceLevel::high;
   const std::array shares{
-      share(spec::Resource::virtual_collect_buffers, blocks_.collect_buffer.bar(function).count),
-      share(spec::Resource::physical_collect_buffers,
-            groups.total(function, spec::CollectGroup::function_shared)),
-      level_share(spec::QualityOfServiceLevel::low, spec::CollectGroup::low),
-      level_share(spec::QualityOfServiceLevel::high, spec::CollectGroup::high),
-      share(spec::Resource::queue_pairs, parameters_.queue_pairs - QueuePairStateCache::reserved_indices),
-      share(spec::Resource::event_queues, spec::event_queues_per_function),
-      share(spec::Resource::protection_domains, ProtectionDomains::per_function),
+      share(virtual_collect_buffers, blocks_.collect_buffer.bar(function).count),
+      share(physical_collect_buffers, groups.total(function, spec::CollectGroup::function_shared)),
+      level_share(physical_collect_buffers, low, groups.total(function, spec::CollectGroup::low)),
+      level_share(physical_collect_buffers, high, groups.total(function, spec::CollectGroup::high)),
+      level_share(transmit_virtual_lanes, low, count_of(blocks_.virtual_kick.lanes(function, low))),
+      level_share(transmit_virtual_lanes, high, count_of(blocks_.virtual_kick.lanes(function, high))),
+      share(queue_pairs, parameters_.queue_pairs - QueuePairStateCache::reserved_indices),
+      share(event_queues, spec::event_queues_per_function),
+      share(protection_domains, ProtectionDomains::per_function),
   };
   return output(command, shares.data(), sizeof shares);
 }

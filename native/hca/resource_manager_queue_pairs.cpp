@@ -233,7 +233,9 @@ void ResourceManager::finish_drain(const QueuePairStateCache::Quiet& quiet) {
   if (queue_pair == nullptr || queue_pair->control.draining() == 0)
     return;
   queue_pair->control.set_draining(0);
-  if (queue_pair->control.drained_event() == 0)
+  // It may have failed meanwhile.
+  if (queue_pair->control.drained_event() == 0 ||
+      queue_pair->control.state() != QueuePairState::send_queue_drained)
     return;
   spec::EventUnit event;
   event.set_type(spec::EventType::send_queue_drained);

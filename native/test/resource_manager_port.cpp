@@ -52,6 +52,8 @@ Napi::Function ResourceManagerPort::define(Napi::Env env) {
                          InstanceMethod("canAcceptWrite", &P::can_accept_write),
                          InstanceMethod("step", &P::step),
                          InstanceMethod("isAwake", &P::is_awake),
+                         InstanceMethod("pushUnpinned", &P::push_unpinned),
+                         InstanceMethod("popUnpinned", &P::pop_unpinned),
                          InstanceMethod("setSendQueueCredit", &P::set_send_queue_credit),
                          InstanceMethod("takeResumed", &P::take_resumed),
                          InstanceMethod("resetFunction", &P::reset_function),
@@ -69,6 +71,8 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
       kick_records_(counters_, host_, clock_, event_queue_),
       collect_buffer_(parameters_, counters_, clock_, queue_pair_state_cache_, event_queue_, kick_records_,
                       kicks_collected_, post_notices_, management_units_),
+      virtual_kick_(parameters_, counters_, collect_buffer_, queue_pair_state_cache_, kicks_collected_,
+                    kicks_scheduled_, kicks_started_, finishes_handed_back_, finishes_sent_),
       management_queue_(counters_, host_, clock_, event_queue_),
       resource_manager_(parameters_, host_, device_,
                         {.collect_buffer = collect_buffer_,
@@ -78,7 +82,12 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
                          .context_memory = context_memory_,
                          .memory_translation = memory_translation_,
                          .event_queue = event_queue_,
-                         .queue_pair_fetch = send_queues_}) {
+                         .queue_pair_fetch = send_queues_,
+                         .virtual_kick = virtual_kick_,
+                         .kicks_collected = kicks_collected_,
+                         .kicks_scheduled = kicks_scheduled_,
+                         .kicks_started = kicks_started_,
+                         .post_notices = post_notices_}) {
   const hca::Waker to_resource_manager(ready_, resource_manager_number);
   management_units_.connect({}, to_resource_manager);
   management_queue_.connect(to_resource_manager);
@@ -221,6 +230,33 @@ Napi::Value ResourceManagerPort::step(const Napi::CallbackInfo& info) {
 
 Napi::Value ResourceManagerPort::is_awake(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), ready_.any());
+}
+
+// A data unit on one of the links whose units are not pinned, in the order of ResourceManager::Blocks.
+void ResourceManagerPort::push_unpinned(const Napi::CallbackInfo& info) {
+  switch (number(info, 0)) {
+  case 0:
+    return kicks_collected_.push({});
+  case 1:
+    return kicks_scheduled_.push({});
+  case 2:
+    return kicks_started_.push({});
+  default:
+    return post_notices_.push({});
+  }
+}
+
+void ResourceManagerPort::pop_unpinned(const Napi::CallbackInfo& info) {
+  switch (number(info, 0)) {
+  case 0:
+    return kicks_collected_.pop();
+  case 1:
+    return kicks_scheduled_.pop();
+  case 2:
+    return kicks_started_.pop();
+  default:
+    return post_notices_.pop();
+  }
 }
 
 void ResourceManagerPort::set_send_queue_credit(const Napi::CallbackInfo& info) {

@@ -8,6 +8,7 @@
 #include "hca/memory_translation.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/resource_manager.h"
+#include "hca/virtual_kick.h"
 #include "test/hosted_port.h"
 
 #include <napi.h>
@@ -74,6 +75,8 @@ private:
   // resource_manager and all
   Napi::Value step(const Napi::CallbackInfo& info);
   Napi::Value is_awake(const Napi::CallbackInfo& info);
+  void push_unpinned(const Napi::CallbackInfo& info);
+  void pop_unpinned(const Napi::CallbackInfo& info);
   void set_send_queue_credit(const Napi::CallbackInfo& info);
   Napi::Value take_resumed(const Napi::CallbackInfo& info);
   void reset_function(const Napi::CallbackInfo& info);
@@ -88,12 +91,17 @@ private:
   hca::DataLink<spec::KickUnit, 128> kicks_collected_;
   hca::DataLink<spec::PostNotice, 16> post_notices_;
   hca::DataLink<spec::ManagementUnit, 16> management_units_;
+  hca::DataLink<spec::KickUnit, 16> kicks_scheduled_;
+  hca::DataLink<spec::KickUnit, 8> kicks_started_;
+  hca::DataLink<spec::FinishUnit, 16> finishes_handed_back_;
+  hca::DataLink<spec::FinishUnit, 16> finishes_sent_;
   hca::EventQueue event_queue_;
   hca::ContextMemory context_memory_;
   hca::MemoryTranslation memory_translation_;
   hca::QueuePairStateCache queue_pair_state_cache_;
   hca::KickRecords kick_records_;
   hca::CollectBuffer collect_buffer_;
+  hca::VirtualKick virtual_kick_;
   hca::ManagementQueue management_queue_;
   hca::ResourceManager resource_manager_;
 };

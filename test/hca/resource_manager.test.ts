@@ -83,6 +83,7 @@ describe('resource_manager', () => {
       virtual_collect_buffer_base: 32,
       virtual_collect_buffer_count: 32,
       physical_collect_buffers: 4,
+      transmit_virtual_lanes: 4,
       context_memory_needed: device.port.contextMemoryNeeded() / 4096,
     });
   });
@@ -90,8 +91,8 @@ describe('resource_manager', () => {
   it('reports the division of resources', () => {
     const { host } = makeHost();
     expect(host.execute(ManagementOpcode.queryResources).status).toBe(success);
-    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 7 * 16);
-    const entries = Array.from({ length: 7 }, (_, at) =>
+    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 9 * 16);
+    const entries = Array.from({ length: 9 }, (_, at) =>
       decode('resource_allocation_request', bytes.slice(at * 16, at * 16 + 16)),
     );
     expect(entries).toMatchObject([
@@ -99,6 +100,8 @@ describe('resource_manager', () => {
       { resource: Resource.physicalCollectBuffers, amount: 4, for_level: 0 },
       { resource: Resource.physicalCollectBuffers, amount: 0, for_level: 1, quality_of_service_level: 0 },
       { resource: Resource.physicalCollectBuffers, amount: 0, for_level: 1, quality_of_service_level: 1 },
+      { resource: Resource.transmitVirtualLanes, amount: 4, for_level: 1, quality_of_service_level: 0 },
+      { resource: Resource.transmitVirtualLanes, amount: 4, for_level: 1, quality_of_service_level: 1 },
       { resource: Resource.queuePairs, amount: 62 },
       { resource: Resource.eventQueues, amount: 8 },
       { resource: Resource.protectionDomains, amount: 4095 },
@@ -469,6 +472,41 @@ describe('resource_manager', () => {
       expect(device.port.find(1, number).absence === 0).toBe(isThere);
       expect(device.port.pin(number)).toBe(isThere);
       expect(device.port.verify()).toBeNull();
+    });
+
+    it.each([0, 1, 2, 3])('is in RESET when what was on its way on link %i has passed', (link) => {
+      const { device, host, domain } = makeHost();
+      const number = host.createQueuePair(domain);
+      device.port.setState(1, number, QueuePairState.readyToSend);
+      for (let unit = 0; unit < 2; ++unit) device.port.pushUnpinned(link);
+      host.post(modifyQueuePair, { input_modifier: number }, [encode('queue_pair_attributes', reset)]);
+      host.ring();
+      for (let unit = 0; unit < 2; ++unit) {
+        for (let step = 0; step < 10; ++step) expect(device.port.step()).toBe(true);
+        expect(host.takeAnswers()).toEqual([]);
+        expect(device.port.pin(number)).toBe(false);
+        // What comes later does not hold it up.
+        device.port.pushUnpinned(link);
+        device.port.popUnpinned(link);
+      }
+      device.runUntilIdle();
+      expect(host.takeAnswers()).toMatchObject([{ status: success }]);
+      expect(device.port.pin(number)).toBe(true);
+    });
+
+    it('does not report a send queue as drained that has failed', () => {
+      const { device, host, domain } = makeHost();
+      const queue = makeEventQueue(host);
+      const number = host.createQueuePair(domain);
+      device.port.setState(1, number, QueuePairState.readyToSend);
+      expect(device.port.pin(number)).toBe(true);
+      const drain = maskOf(QueuePairAttribute.state, QueuePairAttribute.drainedEvent);
+      const attributes = goodAttributes(drain, QueuePairState.sendQueueDrained);
+      expect(host.modify(number, { ...attributes, drained_event: 1 }).status).toBe(success);
+      expect(device.port.enterError(1, number)).toBe(true);
+      device.port.unpin(number);
+      device.runUntilIdle();
+      expect(eventsOf(device, queue).filter(({ type }) => type === EventType.sendQueueDrained)).toEqual([]);
     });
 
     it('reports once that its send queue is drained, when this is asked for', () => {

@@ -63,6 +63,9 @@ export interface ResourceManagerPort extends HostMethods {
   /** Lets resource_manager work if it is awake; false: it sleeps. */
   step(): boolean;
   isAwake(): boolean;
+  /** A data unit on, and off, a link whose units are not pinned: kicks collected, scheduled, started; post notices. */
+  pushUnpinned(link: number): void;
+  popUnpinned(link: number): void;
   /** Whether queue_pair_fetch takes what it is told. */
   setSendQueueCredit(hasCredit: boolean): void;
   takeResumed(): { underlyingFunction: number; queuePairNumber: number }[];
