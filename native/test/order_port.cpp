@@ -225,7 +225,14 @@ void OrderPort::set_entry_credits(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value OrderPort::lane_state(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), virtual_kick_.lane_state(number(info, 0)).bits);
+  const auto from = virtual_kick_.lane_state(number(info, 0));
+  auto state = Napi::Object::New(info.Env());
+  state["commands"] = from.commands();
+  state["executionCredits"] = from.execution_credits();
+  state["completionCredits"] = from.completion_credits();
+  state["sharedExecutionCredits"] = from.shared_execution_credits();
+  state["sharedCompletionCredits"] = from.shared_completion_credits();
+  return state;
 }
 
 Napi::Value OrderPort::counters(const Napi::CallbackInfo& info) {
