@@ -74,6 +74,9 @@ bool SendQueueScheduler::serve() {
     return true;
   }
   const auto found = queue_pairs_.find(turn_.underlying_function, turn_.queue_pair_number);
+  // What was executed meanwhile, from a PCB that was fetched before, may have left the send queue.
+  if (found && sequence_distance(found->requester.next(), turn_.fetch_next) < 0)
+    turn_.fetch_next = static_cast<uint16_t>(found->requester.next());
   if (!found || !has_more(*found)) {
     end_turn(Refusal::none);
     return true;

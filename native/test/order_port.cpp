@@ -129,9 +129,8 @@ void OrderPort::set_position(const Napi::CallbackInfo& info) {
   requester.set_posted(number(info, 2) - 1);
 }
 
-void OrderPort::resume(const Napi::CallbackInfo& info) {
-  if (!queue_pair_fetch_.resume(number(info, 0), number(info, 1)))
-    throw Napi::Error::New(info.Env(), "no credit to resume the queue pair");
+Napi::Value OrderPort::resume(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), queue_pair_fetch_.resume(number(info, 0), number(info, 1)));
 }
 
 void OrderPort::quiesce(const Napi::CallbackInfo& info) {

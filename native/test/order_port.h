@@ -33,7 +33,7 @@ private:
   Napi::Value state(const Napi::CallbackInfo& info);
   Napi::Value requester(const Napi::CallbackInfo& info);
   void set_position(const Napi::CallbackInfo& info);
-  void resume(const Napi::CallbackInfo& info);
+  Napi::Value resume(const Napi::CallbackInfo& info);
   void quiesce(const Napi::CallbackInfo& info);
   Napi::Value take_quiet(const Napi::CallbackInfo& info);
   Napi::Value pins(const Napi::CallbackInfo& info);

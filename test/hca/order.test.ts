@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { CompletionStatus } from '../../lib/spec/enums.ts';
+import { CompletionStatus, DoorbellSlot, QueuePairState } from '../../lib/spec/enums.ts';
 import { OrderBench, type BenchQueuePair } from './order_bench.ts';
 import { Block } from './order_port.ts';
 import { Random } from './random.ts';
@@ -20,6 +20,7 @@ interface Scenario {
   cached: number;
   queuePairs: number;
   log2: number;
+  entryCredits: number;
 }
 
 const scenario: fc.Arbitrary<Scenario> = fc.record({
@@ -34,10 +35,11 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
   cached: fc.integer({ min: 2, max: 8 }),
   queuePairs: fc.integer({ min: 1, max: 6 }),
   log2: fc.integer({ min: 1, max: 4 }),
+  entryCredits: fc.integer({ min: 1, max: 10 }),
 });
 
 function makeBench(options: Scenario): OrderBench {
-  return new OrderBench({
+  const bench = new OrderBench({
     physicalCollectBuffers: options.pool,
     managementPhysicalCollectBuffers: 1,
     dedicatedPhysicalCollectBuffers: 1 + options.schedulerBuffers,
@@ -49,6 +51,29 @@ function makeBench(options: Scenario): OrderBench {
     schedulerBatch: options.batch,
     queuePairContextsCached: options.cached,
   });
+  bench.port.setEntryCredits(0, options.entryCredits);
+  return bench;
+}
+
+/** Stops or drains a queue pair, or lets it go on. */
+function disturb(bench: OrderBench, queuePair: BenchQueuePair, random: Random): void {
+  const { underlyingFunction, number } = queuePair;
+  const kind = random.below(4);
+  if (kind === 0) bench.ring(queuePair, DoorbellSlot.stop);
+  else if (kind === 1) goOn(bench, queuePair);
+  else if (kind === 2) bench.port.setState(underlyingFunction, number, QueuePairState.sendQueueDrained);
+  else resume(bench, queuePair);
+}
+
+/** Starts the scheduler through the newest work request. */
+function goOn(bench: OrderBench, queuePair: BenchQueuePair): void {
+  if (queuePair.posted.length > 0) bench.startThroughNewest(queuePair);
+}
+
+/** Brings a queue pair from SQD to RTS. */
+function resume(bench: OrderBench, { underlyingFunction, number }: BenchQueuePair): void {
+  bench.port.setState(underlyingFunction, number, QueuePairState.readyToSend);
+  while (!bench.port.resume(underlyingFunction, number)) bench.stepAll();
 }
 
 /** A command on its way to a VCB: its writes that are still to come. */
@@ -134,15 +159,15 @@ describe('order of a queue pair', () => {
           if (kind < 2) host.post(random.pick(queuePairs));
           else if (kind === 2) host.kickLate();
           else if (kind < 5) host.goOn();
-          else if (kind === 5 && random.once(4)) {
-            const queuePair = random.pick(queuePairs);
-            if (queuePair.posted.length > 0) bench.startThroughNewest(queuePair);
-          } else bench.step(random.pick(blocks));
+          else if (kind === 5 && random.once(2)) disturb(bench, random.pick(queuePairs), random);
+          else bench.step(random.pick(blocks));
           expect(bench.port.verify()).toBeNull();
         }
         host.finish();
-        for (const queuePair of queuePairs)
-          if (queuePair.posted.length > 0) bench.startThroughNewest(queuePair);
+        for (const queuePair of queuePairs) {
+          resume(bench, queuePair);
+          goOn(bench, queuePair);
+        }
         bench.settle();
         for (const queuePair of queuePairs) {
           expect(queuePair.executed).toEqual(queuePair.posted);

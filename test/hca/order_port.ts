@@ -74,7 +74,8 @@ export interface OrderPort {
   /** Bytes of its queue_pair_requester. */
   requester(underlyingFunction: number, queuePairNumber: number): Uint8Array;
   setPosition(underlyingFunction: number, queuePairNumber: number, sequenceNumber: number): void;
-  resume(underlyingFunction: number, queuePairNumber: number): void;
+  /** False: no credit now. */
+  resume(underlyingFunction: number, queuePairNumber: number): boolean;
   quiesce(underlyingFunction: number, queuePairNumber: number): void;
   /** Destroys a queue pair that has become quiet. */
   takeQuiet(): number | null;
