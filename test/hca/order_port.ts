@@ -1,4 +1,5 @@
 import { loadTestAddon } from '../test_addon.ts';
+import type { HostMethods } from './hosted_port.ts';
 
 /** A block that order_port steps. */
 export const Block = { virtualKick: 0, queuePairFetch: 1, sendQueueScheduler: 2, pipelineSink: 3 } as const;
@@ -59,14 +60,7 @@ export interface OrderCounters {
 }
 
 /** The blocks from the VCBs to the end of the pipeline, each stepped on its own, on a flat host memory. */
-export interface OrderPort {
-  readonly memory: ArrayBuffer;
-  /** DMA address of the first byte of `memory`. */
-  readonly base: bigint;
-  setFaults(ranges: { underlyingFunction: number; begin: bigint; end: bigint }[]): void;
-  faultAccess(access: number): void;
-  accessesOf(underlyingFunction: number): number;
-
+export interface OrderPort extends HostMethods {
   createQueuePair(options: QueuePairOptions): number;
   setState(underlyingFunction: number, queuePairNumber: number, state: number): void;
   /** State, or null when the queue pair is gone. */
