@@ -1,6 +1,7 @@
 #include "addon/board_options.h"
 
 #include "addon/arguments.h"
+#include "hca/check_parameters.h"
 
 namespace fpga_verbs::addon {
 
@@ -43,6 +44,8 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   fields.read_enum("scoreboardVariant", hca.scoreboard_variant,
                    {{"masked", ScoreboardVariant::masked}, {"direct", ScoreboardVariant::direct}});
   fields.refuse_unknown();
+  if (const std::string wrong = hca::check_parameters(hca); !wrong.empty())
+    throw Napi::RangeError::New(value.Env(), wrong);
   board.double_word_only = hca.double_word_only;
   return named;
 }

@@ -7,7 +7,8 @@
 #include "addon/board_values.h"
 #include "board/emulated_function.h"
 
-#include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace fpga_verbs::addon {
 
@@ -47,11 +48,7 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
 
 EmulatedBoard::EmulatedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   const NamedBoardOptions named = board_options(info[0]);
-  try {
-    board_ = AddonData::of(info.Env()).make_board(named.name, named.options);
-  } catch (const std::invalid_argument& error) {
-    throw Napi::RangeError::New(info.Env(), error.what());
-  }
+  board_ = AddonData::of(info.Env()).make_board(named.name, named.options);
   if (board_ == nullptr)
     throw Napi::Error::New(info.Env(), "a board named " + named.name +
                                            " is open with other options; use the same ones, or another name");

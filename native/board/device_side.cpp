@@ -46,7 +46,13 @@ bool DeviceSide::work_one() {
     deliver_next();
     return true;
   }
-  return step() || (wake_when_due() && step());
+  if (step())
+    return true;
+  if (held_.next_deadline() <= clock_.now()) {
+    release_due(false);
+    return true;
+  }
+  return wake_when_due() && step();
 }
 
 bool DeviceSide::deliver_one() {

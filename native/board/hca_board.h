@@ -11,11 +11,11 @@ namespace fpga_verbs::board {
 // What an emulated board with an Hca is made of.
 struct HcaBoardOptions {
   EmulatedBoardOptions board; // functions, clock and bridge are taken from `hca`
-  hca::HcaParameters hca;
+  hca::HcaParameters hca;     // pass check_parameters()
   bool operator==(const HcaBoardOptions&) const = default;
 };
 
-// Makes an emulated board with an Hca. std::invalid_argument: a size is out of range.
+// Makes an emulated board with an Hca.
 std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options);
 
 // The board of this name in the process, made when there is none. Null: there is one with other options.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sched.h>
+#include <utility>
 
 namespace fpga_verbs::board {
 
@@ -20,12 +21,14 @@ void SteppedProgress::begin_exclusive() {
 
 void SteppedProgress::approach() {
   const Exclusive exclusive(*this);
+  end_of_play();
   if (device_.deliver_one())
     tick();
 }
 
 uint64_t SteppedProgress::step(uint64_t count) {
   const Exclusive exclusive(*this);
+  end_of_play();
   for (uint64_t done = 0; done < count; ++done) {
     if (!device_.work_one())
       return done;
@@ -42,12 +45,18 @@ void SteppedProgress::advance_to(uint64_t time) {
 bool SteppedProgress::play(const Transaction& transaction) {
   const Exclusive exclusive(*this);
   advance_held_to(transaction.time);
-  const bool same = device_.play(transaction);
-  tick();
-  return same;
+  played_ = true;
+  return device_.play(transaction);
+}
+
+void SteppedProgress::end_of_play() {
+  if (std::exchange(played_, false))
+    tick();
 }
 
 void SteppedProgress::advance_held_to(uint64_t time) {
+  if (clock_.now() < time)
+    end_of_play();
   while (clock_.now() < time) {
     if (device_.work_one())
       tick();

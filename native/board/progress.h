@@ -133,11 +133,13 @@ public:
 private:
   void approach() override;
   void advance_held_to(uint64_t time);
+  void end_of_play();
   void tick() { clock_.advance_to(clock_.now() + 1); }
 
   DeviceSide& device_;
   VirtualClock& clock_;
   BoardLock lock_;
+  bool played_ = false; // a transaction was played in this tick: others may be, but no work is done
 };
 
 } // namespace fpga_verbs::board
