@@ -256,7 +256,9 @@ export interface Addon {
  */
 export function loadAddon(): Addon {
   const places = ['../../build/Release/fpga_verbs.node', '../../../build/Release/fpga_verbs.node'];
-  const built = places.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((path) => existsSync(path));
+  const built = places
+    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .find((path) => existsSync(path));
   const path = process.env['FPGA_VERBS_ADDON'] ?? built;
   if (path === undefined) {
     throw new Error('the native addon is not built: run "npm run setup" in the directory of fpga-verbs');

@@ -79,7 +79,9 @@ void RegisterFileDevice::write(const hca::BarWrite& write) {
     return write.offset <= offset && offset < write.offset + write.length;
   };
   if (covers(start))
-    jobs_.push_back({static_cast<Job>(register_at(write.page, start)), write.page});
+    jobs_.push_back(
+        {static_cast<Job>(register_at(write.page, start)), write.page, wide_register_at(write.page, address),
+         std::min<size_t>(register_at(write.page, bytes), page_bytes), register_at(write.page, page)});
   if (covers(deadline + 4))
     deadlines_[write.page] = wide_register_at(write.page, deadline);
 }
@@ -127,13 +129,10 @@ uint64_t RegisterFileDevice::wide_register_at(unsigned function, uint32_t offset
 }
 
 void RegisterFileDevice::carry_out(const Requested& requested) {
-  const unsigned function = requested.function;
-  const uint32_t number = register_at(function, page);
+  const auto& [job, function, host_address, length, number] = requested;
   auto& data = pages_[number % virtual_collect_buffers];
-  const size_t length = std::min<size_t>(register_at(function, bytes), page_bytes);
-  const uint64_t host_address = wide_register_at(function, address);
   hca::DmaStatus status = hca::DmaStatus::ok;
-  switch (requested.job) {
+  switch (job) {
   case Job::none:
     break;
   case Job::write_host:

@@ -44,9 +44,13 @@ private:
   static constexpr size_t page_bytes = 4096;
   static constexpr size_t registers_bytes = 65536;
 
+  // A job with its registers as they were when it was started.
   struct Requested {
     Job job = Job::none;
     unsigned function = 0;
+    uint64_t host_address = 0;
+    size_t length = 0;
+    uint32_t number = 0; // page or vector
   };
 
   uint8_t* memory(spec::RegionType region, unsigned number);

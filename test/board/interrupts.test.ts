@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+
+import type { BoardFunction } from '../../lib/board/addon.ts';
+import {
+  engine,
+  job,
+  makeBoard,
+  openFunction,
+  registerBar,
+  registerOffset,
+  startJob,
+} from './register_file_board.ts';
+
+/** The next signal of a vector: how often it was signalled. */
+function nextSignal(opened: BoardFunction, vector: number): Promise<number> {
+  return new Promise((resolve) => {
+    const interrupt = opened.interrupt(vector, (count) => {
+      interrupt.close();
+      resolve(count);
+    });
+    interrupt.ref();
+  });
+}
+
+describe.each(['shared', 'own', 'stepped'] as const)('interrupts, progress %s', (progress) => {
+  it('wake the event loop, at the vector and the function they are for', async () => {
+    const board = makeBoard({ progress });
+    const opened = openFunction(board);
+    const wrong: string[] = [];
+    const others = [
+      opened.interrupt(2, () => wrong.push('vector 2')),
+      openFunction(board, 1).interrupt(3, () => wrong.push('function 1')),
+    ];
+    const signal = nextSignal(opened, 3);
+    startJob(opened, 0, job.interrupt, { page: 3 });
+    if (progress === 'stepped') board.runUntilIdle();
+    expect(await signal).toBe(1);
+    for (const other of others) other.close();
+    expect(wrong).toEqual([]);
+  });
+
+  it('reach everybody who opened the function', async () => {
+    const board = makeBoard({ progress });
+    const [opened, again] = [openFunction(board), openFunction(board)];
+    const signals = Promise.all([nextSignal(opened, 0), nextSignal(again, 0)]);
+    startJob(opened, 0, job.interrupt, { page: 0 });
+    if (progress === 'stepped') board.runUntilIdle();
+    expect(await signals).toEqual([1, 1]);
+  });
+
+  it('are counted together when the loop was busy', async () => {
+    const board = makeBoard({ progress });
+    const opened = openFunction(board);
+    const signal = nextSignal(opened, 1);
+    for (let i = 0; i < 5; i++) startJob(opened, 0, job.interrupt, { page: 1 });
+    if (progress === 'stepped') board.runUntilIdle();
+    while (board.counters().interrupts < 5) opened.advance();
+    expect(await signal).toBe(5);
+  });
+});
+
+describe('interrupts', () => {
+  it.each(['shared', 'own'] as const)(
+    'come when their time comes though nobody polls, progress %s',
+    async (progress) => {
+      const board = makeBoard({ progress });
+      const opened = openFunction(board);
+      const signal = nextSignal(opened, 1);
+      const due = board.now() + 2_000_000n;
+      opened.write64(
+        registerBar,
+        registerOffset(0, engine.deadline),
+        Number(due & 0xffffffffn),
+        Number(due >> 32n),
+      );
+      expect(await signal).toBe(1);
+      expect(board.now() >= due).toBe(true);
+    },
+  );
+
+  it('of no vector are refused', () => {
+    const opened = openFunction(makeBoard());
+    expect(() => opened.interrupt(8, () => undefined)).toThrow(/vector is 8, but the function has 8/);
+  });
+
+  it('that nobody listens to any more do not call back', async () => {
+    const board = makeBoard({ progress: 'shared' });
+    const opened = openFunction(board);
+    const interrupt = opened.interrupt(4, () => expect.unreachable());
+    interrupt.close();
+    interrupt.close();
+    expect(() => interrupt.ref()).toThrow(/closed/);
+    startJob(opened, 0, job.interrupt, { page: 4 });
+    const last = nextSignal(opened, 5);
+    startJob(opened, 0, job.interrupt, { page: 5 });
+    await last;
+  });
+});
