@@ -11,9 +11,7 @@ bool MailboxReader::begin_page() {
   if (page == 0 || page % spec::page_bytes != 0 ||
       host_.read(underlying_function_, page, &header, sizeof header) == DmaStatus::fault)
     return false;
-  const bool is_last = header.next() == 0;
-  if (!header.reserved_is_zero() || header.length() == 0 || header.length() > page_content ||
-      (!is_last && header.length() != page_content))
+  if (!header.reserved_is_zero() || header.length() == 0 || header.length() > page_content)
     return false;
   next_ = header.next();
   place_ = page + spec::MailboxHeader::bytes;

@@ -9,8 +9,7 @@
 
 namespace fpga_verbs::hca {
 
-// Reads the content of an input mailbox, a chain of pages, from front to back. Each page but the last is
-// full.
+// Reads the content of an input mailbox, a chain of pages none of which is empty, from front to back.
 class MailboxReader {
 public:
   static constexpr uint32_t page_content = spec::page_bytes - spec::MailboxHeader::bytes;
@@ -19,7 +18,7 @@ public:
   MailboxReader(HostPort& host, unsigned underlying_function, uint64_t address)
       : host_(host), underlying_function_(underlying_function), next_(address) {}
 
-  // The next `bytes` of content. False: a page is missing, not aligned, not as full as it has to be, or could
+  // The next `bytes` of content. False: a page is missing, not aligned, empty or too full, or could
   // not be reached; the reader is of no use then.
   bool read(void* destination, size_t bytes);
 

@@ -40,7 +40,6 @@ bool MemoryTranslation::write_entries(uint32_t table, uint32_t first,
 void MemoryTranslation::destroy_table(uint32_t table) {
   assert(pages(table) != 0);
   const uint32_t line = table / line_entries;
-  forget_lines(line, (tables_[line].pages + line_entries - 1) / line_entries);
   tables_[line] = {};
   runs_.free(line);
 }

@@ -21,7 +21,7 @@ public:
   MemoryTranslation(const HcaParameters& parameters, ContextMemory& context_memory);
 
   // A table of `pages` (more than 0) entries for a function; nothing: no run of context memory is that long.
-  // The entries are undefined until all are written.
+  // The entries are undefined until all are written; writing takes them out of the cache.
   std::optional<uint32_t> create_table(unsigned underlying_function, uint32_t pages);
 
   // Writes entries from `first` on. False: context memory could not be reached.

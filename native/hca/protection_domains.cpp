@@ -4,11 +4,10 @@ namespace fpga_verbs::hca {
 
 std::optional<uint32_t> ProtectionDomains::create(unsigned underlying_function) {
   Function& function = functions_[underlying_function];
-  if (function.count == per_function)
+  if (!function.free.any())
     return std::nullopt;
   const size_t number = function.free.find_first();
   function.free.clear(number);
-  ++function.count;
   return static_cast<uint32_t>(number);
 }
 
@@ -19,7 +18,6 @@ bool ProtectionDomains::exists(unsigned underlying_function, uint32_t protection
 
 void ProtectionDomains::destroy(unsigned underlying_function, uint32_t protection_domain) {
   functions_[underlying_function].free.set(protection_domain);
-  --functions_[underlying_function].count;
 }
 
 void ProtectionDomains::reset_function(unsigned underlying_function) { functions_[underlying_function] = {}; }

@@ -38,7 +38,6 @@ private:
 
     BitMask free = BitMask(per_function + 1, true); // number 0 stands for none
     std::vector<uint32_t> users = std::vector<uint32_t>(per_function + 1);
-    uint32_t count = 0;
   };
 
   std::vector<Function> functions_ = std::vector<Function>(spec::underlying_functions);

@@ -352,6 +352,9 @@ bool QueuePairStateCache::verify() const {
   for (uint32_t index = free_.first; index != none; index = directory_[index].next, ++free)
     if (directory_[index].live || directory_[index].slot != none)
       return false;
+  for (uint32_t index = quiet_list_.first; index != none; index = directory_[index].next)
+    if (!directory_[index].live || !directory_[index].quiet)
+      return false;
   uint32_t live = 0;
   for (uint32_t index = 0; index < directory_.size(); ++index) {
     const Entry& entry = directory_[index];

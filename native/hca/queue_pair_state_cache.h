@@ -79,7 +79,8 @@ public:
   bool enter_error(unsigned underlying_function, uint32_t queue_pair_number);
 
   // For resource_manager. A new queue pair in the state of `control`, in which owner, generation and valid
-  // are filled in: its number; nothing: all are in use. `requester` and `responder` are as after reset.
+  // are filled in: its number; nothing: all are in use, or context memory could not take the context that
+  // made room. `requester` and `responder` are as after reset.
   std::optional<uint32_t> create(unsigned underlying_function, const spec::QueuePairControl& control);
   // Puts requester and responder back to the state after creation.
   static void reset_requester_and_responder(QueuePairParts& queue_pair);

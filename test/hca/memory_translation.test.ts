@@ -121,14 +121,35 @@ describe('memory_translation', () => {
     expect(device.port.translate(table, 0n)).toBeNull();
   });
 
-  it('does not serve the entries of a destroyed table to the next', () => {
-    const device = new ManagedDevice({ pageTableEntries: entries });
+  it.each([20, 1000, 2000])('does not serve the entries of a destroyed table of %i to the next', (pages) => {
+    const device = new ManagedDevice({ pageTableEntries: 2 * entries });
     for (let round = 0; round < 3; ++round) {
-      const made = makeTable(device, 1000, 0x8000 * (round + 1))!;
-      for (let at = 0; at < 1000; at += 37)
+      const made = makeTable(device, pages, 0x8000 * (round + 1))!;
+      for (let at = 0; at < pages; at += 37)
         expect(device.port.translate(made.table, BigInt(at) * page)).toBe(BigInt(made.first + at) * page);
       device.port.destroyTable(made.table);
     }
+  });
+
+  it('serves what was written last, and nothing for an entry that is not valid', () => {
+    const device = new ManagedDevice({ pageTableEntries: entries });
+    const { table } = makeTable(device, 20, 0x500)!;
+    expect(device.port.translate(table, 9n * page)).toBe(0x509n * page);
+    expect(device.port.writeEntries(table, 9, pageList(2, 0xa000))).toBe(true);
+    expect(device.port.translate(table, 9n * page)).toBe(0xa000n * page);
+    expect(device.port.writeEntries(table, 9, new Uint8Array(8))).toBe(true);
+    expect(device.port.translate(table, 9n * page)).toBeNull();
+    expect(device.port.translate(table, 10n * page)).toBe(0xa001n * page);
+  });
+
+  it('takes the run that is enough with the least to spare', () => {
+    const device = new ManagedDevice({ pageTableEntries: entries });
+    const half = device.port.createTable(0, entries / 2)!;
+    expect(device.port.createTable(0, 8)).toBe(entries / 2);
+    device.port.destroyTable(half);
+    expect(device.port.createTable(0, 8)).toBe(entries / 2 + 8);
+    expect(device.port.createTable(0, 100)).toBe(entries / 2 + 128);
+    expect(device.port.longestTable()).toBe(entries / 2);
   });
 
   it('reads context memory once for eight neighbours', () => {

@@ -280,13 +280,17 @@ describe('queue_pair_state_cache', () => {
       number,
     ];
     for (const number of [stays, pinned, waiting]) expect(device.port.pin(number)).toBe(true);
-    for (const number of [waiting, quiet])
-      reset.post(ManagementOpcode.destroyQueuePair, { input_modifier: number });
+    reset.post(ManagementOpcode.destroyQueuePair, { input_modifier: waiting });
     kept.post(ManagementOpcode.destroyQueuePair, { input_modifier: stays });
     for (const host of hosts) host.ring();
-    for (let step = 0; step < 3; ++step) device.port.step();
+    device.runUntilIdle();
+    reset.post(ManagementOpcode.destroyQueuePair, { input_modifier: quiet });
+    reset.ring();
+    // Carried out, but not answered yet.
+    device.port.step();
     const accesses = device.port.accessesOf(3);
     device.port.resetFunction(3);
+    expect(device.port.verify()).toBeNull();
     for (const number of [pinned, waiting, quiet]) {
       expect(device.port.find(3, number).absence).toBe(Absence.unknown);
       device.port.unpin(number);

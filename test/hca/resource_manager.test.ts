@@ -160,10 +160,32 @@ describe('resource_manager', () => {
       expect(control).toMatchObject({ send_entry_bytes: 700 * 4096, receive_entry_bytes: 600 * 4096 });
     });
 
+    it('reads pages that are not full', () => {
+      const { device, host, domain } = makeHost();
+      const input = createInput(domain, ServiceType.unreliableDatagram);
+      host.post(createQueuePair, {}, input);
+      const at = host.input + 16;
+      const all = device.bytes.slice(at, at + 96 + 8 * 6);
+      for (const [page, first, length] of [
+        [0, 0, 40],
+        [1, 40, 60],
+        [2, 100, 44],
+      ] as const) {
+        const next = page < 2 ? device.address(host.input + (page + 1) * 4096) : 0n;
+        device.bytes.set(encode('mailbox_header', { next, length }), host.input + page * 4096);
+        device.bytes.set(all.subarray(first, first + length), at + page * 4096);
+      }
+      host.ring();
+      device.runUntilIdle();
+      const [answer] = host.takeAnswers();
+      expect(answer!.status).toBe(success);
+      const control = decode('queue_pair_control', device.port.find(1, Number(answer!.output)).control!);
+      expect(device.port.translate(Number(control['receive_entry_pages']), 4096n)).toBe(0x1005n * 4096n);
+    });
+
     it.each([
       ['a page that is missing', 0n, 4080, 0],
       ['a page that is not aligned', 512n, 4080, 0],
-      ['a page that is not full, and not the last', 4096n, 4072, 0],
       ['a page with more than fits', 4096n, 4088, 0],
       ['an empty page', 4096n, 0, 0],
       ['a page with a reserved field', 4096n, 4080, 1],
@@ -417,11 +439,15 @@ describe('resource_manager', () => {
       expect(holdings(device)).toEqual(before);
     });
 
-    it('takes nothing when context memory cannot be reached', () => {
-      const { device, host, domain } = makeHost();
+    it.each([
+      ['context memory', 0x10_0000n],
+      ['the contexts', 64n * 512n],
+    ])('takes nothing when %s cannot be reached', (_, bytes) => {
+      const { device, host, domain } = makeHost({ queuePairContextsCached: 2 });
+      for (let made = 0; made < 2; ++made) host.createQueuePair(domain);
       const before = holdings(device);
       const begin = device.address(device.contextMemory);
-      device.port.setFaults([{ underlyingFunction: 0, begin, end: begin + 0x10_0000n }]);
+      device.port.setFaults([{ underlyingFunction: 0, begin, end: begin + bytes }]);
       expect(
         host.execute(createQueuePair, {}, createInput(domain, ServiceType.reliableConnection)).status,
       ).toBe(contextMemoryFault);
