@@ -1,12 +1,5 @@
-import {
-  ManagementOpcode,
-  ManagementStatus,
-  QueuePairAttribute,
-  QueuePairState,
-  ServiceType,
-  decode,
-  encode,
-} from '../../lib/spec/index.ts';
+import { ManagementOpcode, ManagementStatus, ServiceType, decode, encode } from '../../lib/spec/index.ts';
+import { createInput, pageList } from './management_inputs.ts';
 import {
   makeResourceManager,
   type ResourceManagerOptions,
@@ -227,60 +220,44 @@ export class ManagedFunction {
   }
 }
 
-/** Entries of a page list: pages from DMA page number `first` on. */
-export function pageList(pages: number, first = 0x1000): Uint8Array {
-  const list = new Uint8Array(pages * 8);
-  for (let index = 0; index < pages; ++index)
-    list.set(encode('page_table_entry', { valid: 1, page: BigInt(first + index) }), index * 8);
-  return list;
+/** A function that manages a device of its own, and a protection domain. */
+export function makeHost(options: Partial<ResourceManagerOptions> = {}): {
+  device: ManagedDevice;
+  host: ManagedFunction;
+  domain: number;
+} {
+  const device = new ManagedDevice(options);
+  const host = new ManagedFunction(device, 1);
+  return { device, host, domain: host.createProtectionDomain() };
 }
 
-/** Input of create_queue_pair: send and receive queue of 16 entries, and two pages of entries each. */
-export function createInput(
-  protectionDomain: number,
-  serviceType: ServiceType,
-  fields: Fields = {},
-): Uint8Array[] {
-  const input = {
-    service_type: serviceType,
-    send_queue_log2: 4,
-    receive_queue_log2: 4,
-    protection_domain: protectionDomain,
-    send_queue_pages: 1,
-    send_entry_pages: 2,
-    receive_queue_pages: 1,
-    receive_entry_pages: 2,
-    ...fields,
-  };
-  const pages =
-    input.send_queue_pages + input.send_entry_pages + input.receive_queue_pages + input.receive_entry_pages;
-  return [encode('create_queue_pair_input', input), pageList(pages)];
+/** What a failed command must not have taken. */
+export function holdings(device: ManagedDevice): number[] {
+  return [device.port.entriesFree(), device.port.queuePairsFree()];
 }
 
-/** A mask of attributes. */
-export function maskOf(...attributes: QueuePairAttribute[]): number {
-  return attributes.reduce<number>((mask, attribute) => mask | (1 << attribute), 0);
+/** Makes event queue 0 of a function, 128 entries: its offset in host memory. */
+export function makeEventQueue(host: ManagedFunction): number {
+  const { device } = host;
+  const queue = device.allocate(4096);
+  const head = device.allocate(8);
+  device.bytes.fill(0, queue, queue + 4096);
+  device.bytes.fill(0, head, head + 8);
+  host.succeed(ManagementOpcode.createEventQueue, {}, [
+    encode('create_event_queue_input', {
+      event_queue: 0,
+      entries_log2: 7,
+      pages: 1,
+      head_address: device.address(head),
+    }),
+    pageList(1, Number(device.address(queue) >> 12n)),
+  ]);
+  return queue;
 }
 
-/** Attributes with a value that is allowed for each, whatever the mask. */
-export function goodAttributes(mask: number, state: QueuePairState): Fields {
-  return {
-    attribute_mask: mask,
-    state,
-    path_mtu: 3,
-    port: 1,
-    partition_key_index: 0,
-    access_flags: 7,
-    destination_queue_pair: 0x123456,
-    min_receiver_not_ready_timer: 12,
-    receive_psn: 0xabcdef,
-    timeout: 14,
-    send_psn: 0x654321,
-    max_read_atomic: 4,
-    max_destination_read_atomic: 8,
-    retry_count: 6,
-    receiver_not_ready_retry: 7,
-    queue_key: 0x1234_5678,
-    address_vector: encode('address_vector', { port: 1, service_level: 3, hop_limit: 64 }),
-  };
+/** The events in the queue that makeEventQueue() made, before it comes round. */
+export function eventsOf(device: ManagedDevice, queue: number): Record<string, unknown>[] {
+  return Array.from({ length: 128 }, (_, at) =>
+    decode('event_queue_entry', device.bytes.slice(queue + at * 32, queue + at * 32 + 32)),
+  ).filter((event) => Number(event['phase']) === 1);
 }

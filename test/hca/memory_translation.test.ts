@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { ManagedDevice, pageList } from './managed_function.ts';
+import { ManagedDevice } from './managed_function.ts';
+import { pageList } from './management_inputs.ts';
 import { makeResourceManager, type ResourceManagerPort } from './resource_manager_port.ts';
 
 const page = 4096n;

@@ -10,7 +10,8 @@ import {
   decode,
   encode,
 } from '../../lib/spec/index.ts';
-import { ManagedDevice, ManagedFunction, createInput, goodAttributes, maskOf } from './managed_function.ts';
+import { ManagedDevice, ManagedFunction } from './managed_function.ts';
+import { createInput, goodAttributes, maskOf } from './management_inputs.ts';
 import { Absence } from './resource_manager_port.ts';
 
 interface QueuePair {

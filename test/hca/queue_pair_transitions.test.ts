@@ -8,7 +8,8 @@ import {
   decode,
   encode,
 } from '../../lib/spec/index.ts';
-import { ManagedDevice, ManagedFunction, goodAttributes, maskOf } from './managed_function.ts';
+import { ManagedDevice, ManagedFunction } from './managed_function.ts';
+import { goodAttributes, maskOf } from './management_inputs.ts';
 
 interface Transition {
   required: A[];
