@@ -113,8 +113,7 @@ describe('virtual_kick', () => {
     const bench = new OrderBench({ transmitVirtualLanes: 4, physicalCollectBuffers: 40 });
     bench.port.setSharedLanes(0b1111n);
     const queuePairs = Array.from({ length: 4 }, () => bench.makeQueuePair());
-    for (let round = 0; round < 8; round++)
-      for (const queuePair of queuePairs) kickInOrder(bench, queuePair);
+    for (let round = 0; round < 8; round++) for (const queuePair of queuePairs) kickInOrder(bench, queuePair);
     // Eight fill the link behind; the others wait on the lists.
     list(bench);
     expect(commandsOn(bench, 4)).toEqual([6, 6, 6, 6]);
