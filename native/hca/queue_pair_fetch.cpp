@@ -37,6 +37,12 @@ void rewind(QueuePairRequester& requester) {
   requester.set_rewound(requester.scheduled());
 }
 
+// The scheduler does not fetch what was executed.
+void keep_up(QueuePairRequester& requester) {
+  if (sequence_distance(requester.next(), requester.fetch_next()) < 0)
+    requester.set_fetch_next(requester.next());
+}
+
 bool is_known(spec::Opcode opcode) {
   return opcode >= spec::Opcode::send && opcode <= spec::Opcode::bind_memory_window;
 }
@@ -115,9 +121,8 @@ void QueuePairFetch::take_done(const spec::ScheduleDone& done) {
   const auto now = standing(function, number);
   if (QueuePairRequester* requester = queue_pairs_.requester(function, number); requester != nullptr) {
     requester->set_scheduled(0);
-    // A command that was kicked directly may have passed the scheduler once it owed nothing more.
-    const bool passed = sequence_distance(requester->next(), done.fetch_next()) < 0;
-    requester->set_fetch_next(passed || requester->rewound() != 0 ? requester->next() : done.fetch_next());
+    requester->set_fetch_next(requester->rewound() != 0 ? requester->next() : done.fetch_next());
+    keep_up(*requester);
     requester->set_rewound(0);
     if (done.refusal() != Refusal::none)
       fail(function, number, done.refusal(), done.fetch_next());
@@ -202,10 +207,9 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
 void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, QueuePairRequester& requester) {
   const uint32_t sequence_number = kick.send_queue_sequence_number();
   requester.set_next(sequence_number + 1);
-  if (kick.origin() == KickOrigin::collected) {
+  if (kick.origin() == KickOrigin::collected)
     requester.set_posted(sequence_number);
-    requester.set_fetch_next(sequence_number + 1);
-  }
+  keep_up(requester);
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
   kick.set_status(status_in(standing.state, collect_buffer_.buffer(buffer).header().opcode()));
   executions_.push(kick);

@@ -216,10 +216,4 @@ void SendQueueScheduler::push_done(unsigned underlying_function, uint32_t queue_
   ++counters_.device.data_units_send_queue_scheduler;
 }
 
-void SendQueueScheduler::reset_function(unsigned underlying_function) {
-  structures_.reset_function(underlying_function);
-  if (turn_.underlying_function == underlying_function)
-    turn_ = {};
-}
-
 } // namespace fpga_verbs::hca

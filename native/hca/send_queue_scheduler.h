@@ -53,7 +53,7 @@ public:
   }
 
   // Forgets what the queue pairs of a function are owed; no DMA of it follows. They are gone already.
-  void reset_function(unsigned underlying_function);
+  void reset_function(unsigned underlying_function) { structures_.reset_function(underlying_function); }
 
   // For tests.
   bool verify() const { return structures_.verify(); }

@@ -1,5 +1,6 @@
 #include "test/order_port.h"
 
+#include "hca/sequence_number.h"
 #include "test/parameters_of.h"
 
 #include <array>
@@ -102,6 +103,7 @@ Napi::Value OrderPort::create_queue_pair(const Napi::CallbackInfo& info) {
   const std::optional<uint32_t> created = queue_pairs_.create(function, control);
   if (!created)
     throw Napi::Error::New(info.Env(), "no queue pair is left");
+  created_.push_back({.underlying_function = function, .queue_pair_number = *created});
   return Napi::Number::New(info.Env(), *created);
 }
 
@@ -153,6 +155,7 @@ Napi::Value OrderPort::pins(const Napi::CallbackInfo& info) {
 
 void OrderPort::reset_function(const Napi::CallbackInfo& info) {
   const unsigned function = number(info, 0);
+  was_reset_[function] = true;
   collect_buffer_.reset_function(function);
   queue_pairs_.reset_function(function);
   send_queue_scheduler_.reset_function(function);
@@ -252,7 +255,7 @@ Napi::Value OrderPort::counters(const Napi::CallbackInfo& info) {
 }
 
 // Every PCB and every credit is in one place, and no block contradicts itself.
-const char* OrderPort::contradiction() const {
+const char* OrderPort::contradiction() {
   if (const char* const wrong = virtual_kick_.verify(); wrong != nullptr)
     return wrong;
   if (!send_queue_scheduler_.verify())
@@ -289,6 +292,27 @@ const char* OrderPort::contradiction() const {
   const size_t holders = started + finishes_handed_back_.size() + finishes_sent_.size();
   if (execution_credits != holders || completion_credits != holders)
     return "credits held are not those of the commands started";
+
+  // A queue pair is pinned by each of its commands on a lane, and while it is scheduled. A reset of the
+  // function takes the pins before its commands have left.
+  uint64_t pins = 0;
+  uint64_t references = 0;
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+    references += was_reset_[function] ? 0 : virtual_kick_.commands(function);
+  for (const auto& [function, number] : created_) {
+    const auto found = queue_pairs_.find(function, number);
+    if (!found)
+      continue;
+    const spec::QueuePairRequester& requester = found->requester;
+    pins += queue_pairs_.pins(number);
+    references += requester.scheduled();
+    const int fetched = hca::sequence_distance(requester.next(), requester.fetch_next());
+    const int posted = hca::sequence_distance(requester.next(), requester.posted() + 1);
+    if (fetched < 0 || posted < fetched)
+      return "a queue pair's next, fetch_next and posted are out of order";
+  }
+  if (pins != references)
+    return "queue pairs are not pinned as often as data units refer to them";
   return nullptr;
 }
 

@@ -14,6 +14,7 @@
 
 #include <napi.h>
 
+#include <array>
 #include <vector>
 
 namespace fpga_verbs::test {
@@ -54,7 +55,7 @@ private:
   Napi::Value verify(const Napi::CallbackInfo& info);
 
   uint32_t make_table(unsigned underlying_function, const Napi::Value& addresses);
-  const char* contradiction() const;
+  const char* contradiction();
 
   hca::HcaParameters parameters_;
   hca::Counters counters_;
@@ -79,6 +80,8 @@ private:
   hca::SendQueueScheduler send_queue_scheduler_;
   hca::PipelineSink pipeline_sink_;
   std::vector<spec::KickUnit> executed_;
+  std::vector<hca::QueuePairStateCache::Quiet> created_; // all queue pairs, also those that are gone
+  std::array<bool, spec::underlying_functions> was_reset_{};
 };
 
 } // namespace fpga_verbs::test

@@ -41,6 +41,34 @@ function makeBusy(bench: OrderBench, queuePairs: readonly BenchQueuePair[], rand
 }
 
 describe('with commands in flight', () => {
+  it('a queue pair that is being destroyed executes nothing more', () => {
+    const bench = new OrderBench();
+    const queuePair = bench.makeQueuePair();
+    for (let kicks = 0; kicks < 3; kicks++) bench.kick(queuePair, bench.post(queuePair));
+    while (bench.step(Block.virtualKick));
+    bench.kick(queuePair, bench.post(queuePair));
+    bench.port.quiesce(0, queuePair.number);
+    expect(bench.port.pins(queuePair.number)).toBe(3);
+    bench.settle();
+    expect(queuePair.executed).toEqual([]);
+    expect(bench.port.counters(0).commandsStale).toBe(4);
+    expect(bench.port.takeQuiet()).toBe(queuePair.number);
+    expect(bench.port.verify()).toBeNull();
+  });
+
+  it('a queue pair that is being destroyed gets no more turns of the scheduler', () => {
+    const bench = new OrderBench();
+    const queuePair = bench.makeQueuePair();
+    for (let posts = 0; posts < 8; posts++) bench.post(queuePair);
+    bench.startThroughNewest(queuePair);
+    bench.step(Block.queuePairFetch);
+    bench.step(Block.sendQueueScheduler);
+    bench.port.quiesce(0, queuePair.number);
+    bench.settle();
+    expect(bench.port.counters(0).scheduledKicks).toBe(0);
+    expect(bench.port.takeQuiet()).toBe(queuePair.number);
+  });
+
   it('a queue pair is destroyed once nothing refers to it, and the others go on', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {

@@ -5,6 +5,7 @@ import { setCommandHeaderSendQueueSequenceNumber } from '../../lib/spec/commands
 import { CompletionStatus, EventType, QueuePairState, Refusal } from '../../lib/spec/enums.ts';
 import { PAGE_BYTES } from '../../lib/spec/parameters.ts';
 import {
+  setQueuingStructureEntryQueuePairNumber,
   setWorkQueueReferenceLength,
   setWorkQueueReferenceOffset,
   setWorkQueueReferenceSequenceNumber,
@@ -276,6 +277,39 @@ describe('a queuing structure', () => {
         expect(next!.executed).toEqual(next!.posted);
       }),
     );
+  });
+
+  it.each([
+    ['is owed nothing', { level: 0 }, false],
+    ['waits at another level', { level: 1 }, true],
+    ["is another function's", { underlyingFunction: 1 }, true],
+  ])('whose entry names a queue pair that %s does not serve it', (_, place, waits) => {
+    const bench = new OrderBench();
+    const [first, victim] = waiting(bench, 2);
+    while (bench.port.counters(0).scheduledKicks < 2) bench.step(Block.sendQueueScheduler);
+    const other = bench.makeQueuePair(place);
+    post(bench, other, 3);
+    setQueuingStructureEntryQueuePairNumber(bench.view, bench.queuingStructures[0]! + 8, other.number);
+    if (waits) bench.startThroughNewest(other);
+    bench.settle();
+    expect(first!.executed).toEqual(first!.posted);
+    expect(victim!.executed).toEqual([]);
+    expect(other.executed).toEqual(waits ? other.posted : []);
+    expectFailed(bench, victim!, Refusal.queuingStructureMismatch);
+  });
+
+  it.each([
+    ['the bit that says it is valid', 24],
+    ['a reserved bit', 31],
+    ['a bit of its running number', 32],
+  ])('whose entry has %s changed does not serve its queue pair', (_, bit) => {
+    const bench = new OrderBench();
+    const [, victim] = waiting(bench, 2);
+    while (bench.port.counters(0).scheduledKicks < 2) bench.step(Block.sendQueueScheduler);
+    bench.memory[bench.queuingStructures[0]! + 8 + (bit >> 3)]! ^= 1 << (bit & 7);
+    bench.settle();
+    expect(victim!.executed).toEqual([]);
+    expectFailed(bench, victim!, Refusal.queuingStructureMismatch);
   });
 
   it.each([

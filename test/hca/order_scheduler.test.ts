@@ -79,6 +79,7 @@ describe('send_queue_scheduler', () => {
     expect(served).toHaveLength(4);
     for (const [index, turn] of served.entries())
       if (index > 0) expect(turn - served[index - 1]!).toBeLessThanOrEqual(3);
+    expect(served.at(-1)).toBeLessThanOrEqual(4 * 3 + 2);
     // The levels of function 2 take turns.
     const levels = bench.executions
       .filter(({ underlyingFunction }, index) => underlyingFunction === 2 && index % batch === 0)
@@ -187,6 +188,8 @@ describe('the state of a queue pair', () => {
     bench.kick(queuePair, bench.post(queuePair));
     bench.settle();
     expect(queuePair.executed).toEqual([]);
+    // The first that was fetched and the one that was kicked; the others that were fetched are no use any more.
+    expect(bench.port.counters(0)).toMatchObject({ commandsHandedBack: 2, commandsStale: 1 });
     expect(bench.port.pins(queuePair.number)).toBe(0);
     expect(bench.port.verify()).toBeNull();
     bench.port.setState(0, queuePair.number, QueuePairState.readyToSend);
