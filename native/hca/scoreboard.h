@@ -1,5 +1,6 @@
 #pragma once
 
+#include "spec/commands.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
 
@@ -23,7 +24,7 @@ inline constexpr uint64_t all_segments = (uint64_t{1} << spec::segments) - 1;
 // Segments of a command whose payload is `length` bytes long, 0 to 256: the header's and those that the
 // payload touches.
 constexpr uint32_t segments_needed(uint32_t length) {
-  return (spec::command_header_bytes + length + spec::segment_bytes - 1) / spec::segment_bytes;
+  return (spec::CommandHeader::bytes + length + spec::segment_bytes - 1) / spec::segment_bytes;
 }
 
 // The bits of the segments that such a command leaves unused.

@@ -137,7 +137,7 @@ Refusal SendQueueScheduler::read_command(const spec::QueuePairControl& control, 
   const uint32_t length = reference.length();
   const uint32_t bytes = whole_segments_of(length);
   if (reference.sequence_number() != turn_.fetch_next || !reference.reserved_is_zero() ||
-      length < spec::command_header_bytes || length > spec::command_bytes ||
+      length < spec::CommandHeader::bytes || length > spec::command_bytes ||
       offset % spec::work_queue_entry_alignment != 0 ||
       offset % spec::page_bytes + bytes > spec::page_bytes ||
       uint64_t{offset} + bytes > control.send_entry_bytes())
@@ -157,7 +157,7 @@ Refusal SendQueueScheduler::check_command(const spec::QueuePairControl& control,
     return Refusal::reserved_not_zero;
   if (header.queue_pair_number() != turn_.queue_pair_number ||
       header.send_queue_sequence_number() != turn_.fetch_next ||
-      spec::command_header_bytes + header.length() != length)
+      spec::CommandHeader::bytes + header.length() != length)
     return Refusal::send_queue_mismatch;
   if (header.quality_of_service_level() != control.quality_of_service_level())
     return Refusal::wrong_quality_of_service_level;
