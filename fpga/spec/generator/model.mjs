@@ -1,0 +1,232 @@
+// From the JSON of the specification to one checked model, which every output is written from.
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { layOut } from './layout.mjs';
+import { pascalCase } from './names.mjs';
+import { Faults, checkEntry, checkUnique, integer, kinds } from './schema.mjs';
+
+/**
+ * @typedef {import('./layout.mjs').Field} Field
+ * @typedef {{name: string, value: bigint, unit?: string, doc: string}} Parameter
+ * @typedef {{name: string, width: number, doc: string, values: {name: string, value: bigint, doc: string}[]}} Enum
+ * @typedef {{name: string, bytes: number, order: 'little' | 'big', kind?: string, source?: string, doc: string, fields: Field[]}} Format
+ * @typedef {{stem: string, subject: string, formats: Format[]}} FormatFile
+ * @typedef {{name: string, offset: number, access: string, reset: bigint, width: number, count: number, stride: number, array: boolean, unit?: string, doc: string, fields: Field[]}} Register
+ * @typedef {{name: string, bytes: number, doc: string, registers: Register[]}} Block
+ * @typedef {{parameters: Parameter[], enums: Enum[], files: FormatFile[], blocks: Block[]}} Model
+ */
+
+// Files of these names are written for other subjects.
+const takenStems = [
+  'parameters',
+  'enums',
+  'registers',
+  'descriptions',
+  'description',
+  'codec',
+  'index',
+  'byte_order',
+];
+
+/**
+ * Reads and checks the specification.
+ * @param {string} directory the folder that holds parameters.json, enums.json, registers.json and formats/
+ * @returns {Model}
+ * @throws {Error} that lists every fault, with file, entry and what would be right
+ */
+export function readModel(directory) {
+  const faults = new Faults();
+  const parameters = readParameters(directory, faults);
+  const enums = readEnums(directory, faults);
+  const enumsByName = new Map(enums.map((each) => [each.name, each]));
+  const files = readFormatFiles(directory, enumsByName, faults);
+  const blocks = readBlocks(directory, enumsByName, faults);
+  checkTypeNames(enums, files, faults);
+  if (faults.list.length > 0) throw new Error(faults.list.join('\n'));
+  return { parameters, enums, files, blocks };
+}
+
+/** Reads a JSON file whose one list stands under `key`; an unreadable file is a fault and an empty list. */
+function readList(directory, file, kind, key, faults) {
+  let content;
+  try {
+    content = JSON.parse(readFileSync(path.join(directory, file), 'utf8'));
+  } catch (error) {
+    faults.add(file, `must be a JSON file: ${error.message}`);
+    return { content: {}, entries: [] };
+  }
+  if (!checkEntry(content, kind, file, faults)) return { content: {}, entries: [] };
+  return { content, entries: content[key] };
+}
+
+const whereIn = (file, entry, index, listName) => `${file}: ${entry?.name ?? `${listName}[${index}]`}`;
+
+function readParameters(directory, faults) {
+  const file = 'parameters.json';
+  const { entries } = readList(directory, file, kinds.parameterFile, 'parameters', faults);
+  const parameters = entries.flatMap((entry, index) => {
+    const where = whereIn(file, entry, index, 'parameters');
+    if (!checkEntry(entry, kinds.parameter, where, faults)) return [];
+    const value = integer(entry.value);
+    if (value > 0xffffffffn)
+      faults.add(where, `value ${value} is above 2^32 - 1, the most that a parameter holds`);
+    return [{ ...entry, value }];
+  });
+  checkUnique(parameters, file, 'parameters', faults);
+  return parameters;
+}
+
+function readEnums(directory, faults) {
+  const file = 'enums.json';
+  const { entries } = readList(directory, file, kinds.enumFile, 'enums', faults);
+  const enums = entries.flatMap((entry, index) => {
+    const where = whereIn(file, entry, index, 'enums');
+    if (!checkEntry(entry, kinds.enum, where, faults)) return [];
+    if (entry.width > 32) faults.add(where, `is ${entry.width} bits wide; an enum has at most 32`);
+    return [{ ...entry, values: readEnumValues(entry, where, faults) }];
+  });
+  checkUnique(enums, file, 'enums', faults);
+  return enums;
+}
+
+function readEnumValues(entry, where, faults) {
+  if (entry.values.length === 0) faults.add(where, '"values" is empty; an enum has at least one value');
+  const values = entry.values.flatMap((each, index) => {
+    const here = `${where}.${each?.name ?? `values[${index}]`}`;
+    if (!checkEntry(each, kinds.enumValue, here, faults)) return [];
+    const value = integer(each.value);
+    if (value >> BigInt(entry.width) !== 0n) {
+      faults.add(
+        here,
+        `value ${value} does not fit ${entry.width} bits; at most ${(1n << BigInt(entry.width)) - 1n}`,
+      );
+    }
+    return [{ ...each, value }];
+  });
+  checkUnique(values, where, 'values', faults);
+  const names = new Map();
+  for (const { name, value } of values) {
+    if (names.has(value))
+      faults.add(`${where}.${name}`, `value ${value} is also "${names.get(value)}"; values are unique`);
+    names.set(value, name);
+  }
+  return values;
+}
+
+function readFormatFiles(directory, enums, faults) {
+  const names = readdirSync(path.join(directory, 'formats'))
+    .filter((name) => name.endsWith('.json'))
+    .toSorted();
+  const files = names.map((name) => {
+    const file = `formats/${name}`;
+    const stem = name.replace(/\.json$/, '');
+    if (takenStems.includes(stem))
+      faults.add(file, `the name "${stem}" is taken by another output; rename the file`);
+    const { content, entries } = readList(directory, file, kinds.formatFile, 'formats', faults);
+    const formats = entries.flatMap((entry, index) => readFormat(entry, file, index, enums, faults));
+    return { stem, subject: content.subject, formats };
+  });
+  checkUnique(
+    files.flatMap(({ formats }) => formats),
+    'formats',
+    'formats',
+    faults,
+  );
+  return files;
+}
+
+function readFormat(entry, file, index, enums, faults) {
+  const where = whereIn(file, entry, index, 'formats');
+  if (!checkEntry(entry, kinds.format, where, faults)) return [];
+  const { name, bytes, byte_order: order, kind, source, doc } = entry;
+  if (bytes % 4 !== 0) faults.add(where, `is ${bytes} bytes long; a format is a multiple of 4 bytes long`);
+  if (kind === 'data_unit' && bytes > 16)
+    faults.add(where, `is ${bytes} bytes long; a data unit has at most 16`);
+  const fields = layOut(entry.fields, { bits: bytes * 8, order, where, enums }, faults);
+  checkUnique(
+    fields.filter((field) => field.shape !== 'reserved'),
+    where,
+    'fields',
+    faults,
+  );
+  return [{ name, bytes, order, kind, source, doc, fields }];
+}
+
+function readBlocks(directory, enums, faults) {
+  const file = 'registers.json';
+  const { entries } = readList(directory, file, kinds.registerFile, 'blocks', faults);
+  const blocks = entries.flatMap((entry, index) => {
+    const where = whereIn(file, entry, index, 'blocks');
+    if (!checkEntry(entry, kinds.block, where, faults)) return [];
+    const registers = entry.registers.flatMap((each, place) =>
+      readRegister(each, where, place, enums, faults),
+    );
+    checkUnique(registers, where, 'registers', faults);
+    checkOverlaps(registers, entry.bytes, where, faults);
+    return [{ ...entry, registers }];
+  });
+  checkUnique(blocks, file, 'blocks', faults);
+  return blocks;
+}
+
+function readRegister(entry, blockWhere, index, enums, faults) {
+  const where = `${blockWhere}.${entry?.name ?? `registers[${index}]`}`;
+  if (!checkEntry(entry, kinds.register, where, faults)) return [];
+  const { name, access, doc, unit, width = 32, count = 1, fields = [] } = entry;
+  const offset = Number(integer(entry.offset));
+  const stride = entry.stride ?? width / 8;
+  const reset = integer(entry.reset ?? 0);
+  const register = { name, offset, access, reset, width, count, stride, array: 'count' in entry, unit, doc };
+  if (offset % (width / 8) !== 0) {
+    faults.add(
+      where,
+      `offset 0x${offset.toString(16)} is not a multiple of ${width / 8}, the register's size`,
+    );
+  }
+  if ('stride' in entry && !register.array)
+    faults.add(where, '"stride" without "count"; give both or neither');
+  if (stride < width / 8 || stride % (width / 8) !== 0) {
+    faults.add(where, `stride ${stride} is not a multiple of ${width / 8}, the register's size`);
+  }
+  if (reset >> BigInt(width) !== 0n)
+    faults.add(where, `reset 0x${reset.toString(16)} does not fit ${width} bits`);
+  if (fields.length === 0) return [{ ...register, fields: [] }];
+  const placed = layOut(fields, { bits: width, order: 'little', where, enums }, faults);
+  for (const { name: field, shape } of placed) {
+    if (shape === 'bytes') faults.add(`${where}.${field}`, 'is a byte array; a register field has a width');
+  }
+  return [{ ...register, fields: placed }];
+}
+
+function checkOverlaps(registers, bytes, where, faults) {
+  const taken = new Map();
+  for (const { name, offset, width, count, stride } of registers) {
+    for (let index = 0; index < count; index += 1) {
+      const start = offset + index * stride;
+      if (start + width / 8 > bytes) {
+        faults.add(`${where}.${name}`, `ends at byte ${start + width / 8}, beyond the block's ${bytes}`);
+        return;
+      }
+      for (let byte = start; byte < start + width / 8; byte += 4) {
+        if (taken.has(byte)) {
+          faults.add(`${where}.${name}`, `overlaps "${taken.get(byte)}" at offset 0x${byte.toString(16)}`);
+          return;
+        }
+        taken.set(byte, name);
+      }
+    }
+  }
+}
+
+/** Enums and formats become types, so they share one set of names. */
+function checkTypeNames(enums, files, faults) {
+  const formatNames = new Set(files.flatMap(({ formats }) => formats).map(({ name }) => pascalCase(name)));
+  for (const { name } of enums) {
+    if (formatNames.has(pascalCase(name))) {
+      faults.add(
+        `enums.json: ${name}`,
+        `a format has this name too; enums and formats share one set of names`,
+      );
+    }
+  }
+}
