@@ -7,7 +7,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cppEnums, cppFormats, cppParameters } from './generator/cpp.mjs';
 import { cppRegisters } from './generator/cpp_registers.mjs';
+import { formatsDocument, registersDocument } from './generator/document.mjs';
 import { readModel } from './generator/model.mjs';
+import { systemVerilogPackage } from './generator/systemverilog.mjs';
 import { tsEnums, tsFormats, tsParameters, tsRegisters } from './generator/typescript.mjs';
 import { tsDescriptions, tsIndex } from './generator/typescript_descriptions.mjs';
 
@@ -20,6 +22,9 @@ function outputs(model) {
     ['native/spec/parameters.h', cppParameters(model)],
     ['native/spec/enums.h', cppEnums(model)],
     ['native/spec/registers.h', cppRegisters(model)],
+    ['fpga/doc/formats.md', formatsDocument(model)],
+    ['fpga/doc/registers.md', registersDocument(model)],
+    ['fpga/rtl/hca_spec_pkg.sv', systemVerilogPackage(model)],
     ['lib/spec/parameters.ts', tsParameters(model)],
     ['lib/spec/enums.ts', tsEnums(model)],
     ['lib/spec/registers.ts', tsRegisters(model)],

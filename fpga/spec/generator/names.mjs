@@ -40,8 +40,12 @@ const systemVerilogWords = words(`
   tri1 triand trior trireg type typedef union unique unique0 unsigned until until_with untyped use uwire var
   vectored virtual void wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor`);
 
-/** The name of a structure's member in SystemVerilog: a word of that language gets a "_" at its end. */
-export const systemVerilogMember = (name) => (systemVerilogWords.has(name) ? `${name}_` : name);
+// Words that Verilator wants for itself.
+const verilatorWords = words('queue');
+
+/** The name of a structure's member in SystemVerilog: a word of that language, or of Verilator, gets a "_" at its end. */
+export const systemVerilogMember = (name) =>
+  systemVerilogWords.has(name) || verilatorWords.has(name) ? `${name}_` : name;
 
 // What the generated structures and namespaces themselves declare.
 const structureMembers = words('bytes dwords bits value reserved_is_zero');
