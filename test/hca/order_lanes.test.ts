@@ -122,6 +122,22 @@ describe('virtual_kick', () => {
     for (let at = 0; at + 4 <= lanes.length; at++) expect(new Set(lanes.slice(at, at + 4)).size).toBe(4);
   });
 
+  it('does not let the commands of a function wait for the load of another', () => {
+    const bench = new OrderBench({ transmitVirtualLanes: 4, physicalCollectBuffers: 60 });
+    bench.port.setLanes(0, 0, 0b0001n);
+    bench.port.setSharedLanes(0b1110n);
+    bench.port.setLanes(1, 0, 0n);
+    const flood = Array.from({ length: 6 }, () => bench.makeQueuePair({ underlyingFunction: 1 }));
+    for (let round = 0; round < 6; round++) for (const queuePair of flood) kickInOrder(bench, queuePair);
+    list(bench);
+    kickInOrder(bench, bench.makeQueuePair());
+    bench.settle();
+    const at = bench.executions.findIndex(({ underlyingFunction }) => underlyingFunction === 0);
+    expect(bench.executions).toHaveLength(37);
+    // The eight in the link before it, and one of each other lane.
+    expect(at).toBeLessThanOrEqual(8 + 3);
+  });
+
   it('starts one command a step while lanes have work and credits', () => {
     const bench = new OrderBench({ transmitVirtualLanes: 4, physicalCollectBuffers: 16 });
     const queuePair = bench.makeQueuePair();

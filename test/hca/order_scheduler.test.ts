@@ -121,6 +121,27 @@ describe('send_queue_scheduler', () => {
     expect(queuePair.executed).toEqual(queuePair.posted);
   });
 
+  it('fetches nothing that was executed directly during its turn, and whose slots are taken again', () => {
+    const bench = new OrderBench();
+    const queuePair = bench.makeQueuePair({ log2: 1 });
+    post(bench, queuePair, 1);
+    bench.startThroughNewest(queuePair);
+    bench.step(Block.queuePairFetch);
+    while (bench.port.counters(0).scheduledKicks === 0) bench.step(Block.sendQueueScheduler);
+    const pipeline = [Block.virtualKick, Block.queuePairFetch, Block.pipelineSink];
+    for (const block of pipeline) bench.step(block);
+    bench.kick(queuePair, bench.post(queuePair));
+    for (const block of pipeline) bench.step(block);
+    expect(queuePair.executed).toEqual([0, 1]);
+    post(bench, queuePair, 2);
+    bench.settle();
+    expect(bench.takeEvents()).toEqual([]);
+    bench.startThroughNewest(queuePair);
+    bench.settle();
+    expect(queuePair.executed).toEqual([0, 1, 2, 3]);
+    expect(bench.port.verify()).toBeNull();
+  });
+
   it('ignores a start that names an old work request', () => {
     const bench = new OrderBench();
     const queuePair = bench.makeQueuePair();
