@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { cppEnums, cppFormats, cppParameters } from './generator/cpp.mjs';
 import { cppRegisters } from './generator/cpp_registers.mjs';
 import { formatsDocument, registersDocument } from './generator/document.mjs';
+import { cppGolden } from './generator/golden_cpp.mjs';
+import { readGolden } from './generator/golden.mjs';
+import { systemVerilogGolden } from './generator/golden_systemverilog.mjs';
 import { readModel } from './generator/model.mjs';
 import { systemVerilogPackage } from './generator/systemverilog.mjs';
 import { tsEnums, tsFormats, tsParameters, tsRegisters } from './generator/typescript.mjs';
@@ -17,14 +20,16 @@ const specification = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(specification, '../..');
 
 /** Content of every generated file, by its path from the root. */
-function outputs(model) {
+function outputs(model, golden) {
   const files = new Map([
     ['native/spec/parameters.h', cppParameters(model)],
     ['native/spec/enums.h', cppEnums(model)],
     ['native/spec/registers.h', cppRegisters(model)],
+    ['native/test/spec_golden.cpp', cppGolden(golden, model)],
     ['fpga/doc/formats.md', formatsDocument(model)],
     ['fpga/doc/registers.md', registersDocument(model)],
     ['fpga/rtl/hca_spec_pkg.sv', systemVerilogPackage(model)],
+    ['fpga/tb/spec_golden_tb.sv', systemVerilogGolden(golden)],
     ['lib/spec/parameters.ts', tsParameters(model)],
     ['lib/spec/enums.ts', tsEnums(model)],
     ['lib/spec/registers.ts', tsRegisters(model)],
@@ -70,7 +75,8 @@ function main(args) {
   }
   let files;
   try {
-    files = outputs(readModel(specification));
+    const model = readModel(specification);
+    files = outputs(model, readGolden(specification, model));
     checkExports(files);
   } catch (error) {
     console.error(error.message);

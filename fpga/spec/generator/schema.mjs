@@ -37,6 +37,8 @@ const natural = (value) =>
     : 'must be a whole number or a "0x…" string';
 const positive = (value) =>
   Number.isSafeInteger(value) && value > 0 ? undefined : 'must be a whole number above 0';
+const object = (value) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'must be an object';
 const list = (value) => (Array.isArray(value) ? undefined : 'must be a list');
 const oneOf =
   (...allowed) =>
@@ -71,6 +73,7 @@ export const kinds = {
     '?unit': text,
   },
   byteArray: { name: named('member'), bytes: positive, doc: text, '?unit': text },
+  golden: { name: named('constant'), format: named('constant'), fields: object, hex: list },
   registerFile: { blocks: list },
   block: { name: named('constant'), doc: text, bytes: positive, registers: list },
   register: {
