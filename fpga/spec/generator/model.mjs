@@ -163,6 +163,7 @@ function readBlocks(directory, enums, faults) {
     );
     checkUnique(registers, where, 'registers', faults);
     checkOverlaps(registers, entry.bytes, where, faults);
+    checkDerivedNames(registers, where, faults);
     return [{ ...entry, registers }];
   });
   checkUnique(blocks, file, 'blocks', faults);
@@ -214,6 +215,20 @@ function checkOverlaps(registers, bytes, where, faults) {
         }
         taken.set(byte, name);
       }
+    }
+  }
+}
+
+/** A register has constants of its own name with a suffix, which no other register may be called. */
+function checkDerivedNames(registers, where, faults) {
+  const names = new Set(registers.map(({ name }) => name));
+  for (const { name, array } of registers) {
+    for (const suffix of array ? ['count', 'stride', 'reset'] : ['reset']) {
+      if (!names.has(`${name}_${suffix}`)) continue;
+      faults.add(
+        `${where}.${name}_${suffix}`,
+        `this is also what the ${suffix} of "${name}" is called; rename one of the two`,
+      );
     }
   }
 }

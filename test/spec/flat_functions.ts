@@ -1,0 +1,71 @@
+import * as spec from '../../lib/spec/index.ts';
+import type { FieldDescription, FieldValue, FormatDescription } from '../../lib/spec/index.ts';
+
+const pascalCase = (name: string): string =>
+  name.replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+const exported: Readonly<Record<string, unknown>> = spec;
+
+type Getter = (view: DataView, base: number) => number | bigint | Uint8Array;
+type Setter = (view: DataView, base: number, value: number | bigint | Uint8Array) => void;
+
+function named<Type>(name: string): Type {
+  const found = exported[name];
+  if (typeof found !== 'function') throw new Error(`lib/spec exports no function ${name}`);
+  return found as Type;
+}
+
+const nameOf = (format: FormatDescription, field: FieldDescription): string =>
+  pascalCase(format.name) + pascalCase(field.name);
+
+/** Reads a field with the generated function of its name. */
+export function getFlat(
+  format: FormatDescription,
+  field: FieldDescription,
+  view: DataView,
+  base: number,
+): FieldValue {
+  const value = named<Getter>(`get${nameOf(format, field)}`)(view, base);
+  return field.width <= 53 && typeof value === 'bigint' ? Number(value) : value;
+}
+
+/** Reads the two halves of a field over 32 bits. */
+export function getFlatHalves(
+  format: FormatDescription,
+  field: FieldDescription,
+  view: DataView,
+  base: number,
+): bigint {
+  const half = (name: string): bigint =>
+    BigInt(named<(view: DataView, base: number) => number>(`get${nameOf(format, field)}${name}`)(view, base));
+  return (half('High') << 32n) | half('Low');
+}
+
+/** Writes a field with the generated function of its name. */
+export function setFlat(
+  format: FormatDescription,
+  field: FieldDescription,
+  view: DataView,
+  base: number,
+  value: FieldValue,
+): void {
+  if (Array.isArray(value)) throw new Error('arrays are written element by element');
+  const single = value as number | bigint | Uint8Array;
+  const written =
+    field.shape === 'bytes' ? single : field.width > 32 ? BigInt(single as number) : Number(single);
+  named<Setter>(`set${nameOf(format, field)}`)(view, base, written);
+}
+
+/** Writes the two halves of a field over 32 bits. */
+export function setFlatHalves(
+  format: FormatDescription,
+  field: FieldDescription,
+  view: DataView,
+  base: number,
+  value: bigint,
+): void {
+  const half = (name: string): ((view: DataView, base: number, value: number) => void) =>
+    named(`set${nameOf(format, field)}${name}`);
+  half('Low')(view, base, Number(value & 0xffffffffn));
+  half('High')(view, base, Number(value >> 32n));
+}

@@ -1,0 +1,64 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The outcome of a run of the generator. */
+export interface GeneratorRun {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the generator of the tree under `directory`. */
+export function runGenerator(directory: string, ...args: string[]): GeneratorRun {
+  const generator = path.join(directory, 'fpga/spec/generate.mjs');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [generator, ...args], { encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+/** The repository's own tree. */
+export const repository = root;
+
+/** The specification, and everything that is generated from it or stands beside it. */
+export const allOfSpecification: readonly string[] = [
+  'fpga',
+  'lib/spec',
+  'native/spec',
+  'native/test/spec_golden*',
+];
+
+/** A copy of the specification, removed when the test is over. */
+export class SpecificationCopy {
+  readonly directory: string = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-spec-'));
+
+  /** @param paths what is copied, as git names it */
+  constructor(...paths: string[]) {
+    onTestFinished(() => rmSync(this.directory, { recursive: true }));
+    const listed = execFileSync('git', ['ls-files', ...paths], { cwd: root, encoding: 'utf8' });
+    for (const file of listed.trim().split('\n')) cpSync(path.join(root, file), this.path(file));
+  }
+
+  path(file: string): string {
+    return path.join(this.directory, file);
+  }
+
+  /** Replaces the one place in a file where `found` stands. */
+  replace(file: string, found: string, replacement: string): void {
+    const parts = readFileSync(this.path(file), 'utf8').split(found);
+    if (parts.length !== 2) throw new Error(`${found} stands ${parts.length - 1} times in ${file}, not once`);
+    writeFileSync(this.path(file), parts.join(replacement));
+  }
+
+  write(file: string, content: unknown): void {
+    writeFileSync(this.path(file), JSON.stringify(content));
+  }
+
+  generate(...args: string[]): GeneratorRun {
+    return runGenerator(this.directory, ...args);
+  }
+}
