@@ -1,0 +1,40 @@
+#include "test/bit_mask_port.h"
+#include "test/collect_buffer_port.h"
+#include "test/event_queue_port.h"
+#include "test/hca_port.h"
+#include "test/linked_list_queue_port.h"
+#include "test/order_port.h"
+#include "test/register_file_board.h"
+#include "test/resource_manager_port.h"
+#include "test/secded_port.h"
+#include "test/spec_golden_port.h"
+#include "test/transaction_ring_port.h"
+
+#include <napi.h>
+
+namespace fpga_verbs::test {
+
+namespace {
+
+Napi::Object start(Napi::Env env, Napi::Object exports) {
+  exports.Set("BitMaskPort", BitMaskPort::define(env));
+  exports.Set("CollectBufferPort", CollectBufferPort::define(env));
+  exports.Set("EventQueuePort", EventQueuePort::define(env));
+  exports.Set("HcaPort", HcaPort::define(env));
+  exports.Set("LinkedListQueuePort", LinkedListQueuePort::define(env));
+  exports.Set("OrderPort", OrderPort::define(env));
+  exports.Set("ResourceManagerPort", ResourceManagerPort::define(env));
+  exports.Set("secdedEncode", Napi::Function::New<secded_encode>(env, "secdedEncode"));
+  exports.Set("secdedDecode", Napi::Function::New<secded_decode>(env, "secdedDecode"));
+  exports.Set("encodeGolden", Napi::Function::New<encode_golden_structure>(env, "encodeGolden"));
+  exports.Set("goldenMismatch", Napi::Function::New<golden_structure_mismatch>(env, "goldenMismatch"));
+  define_register_file_board(env, exports);
+  define_transaction_ring_port(env, exports);
+  return exports;
+}
+
+NODE_API_MODULE(fpga_verbs_test, start)
+
+} // namespace
+
+} // namespace fpga_verbs::test
