@@ -156,6 +156,12 @@ const faults: [what: string, file: string, content: Json, message: string][] = [
     'formats/sample.json: sample.list: starts at bit 8; an array starts at a multiple of its width 16',
   ],
   [
+    'an array of an enum',
+    sample,
+    fields({ name: 'kinds', width: 8, count: 8, enum: 'opcode', doc }),
+    'formats/sample.json: sample.kinds: is an array of an enum; an array holds numbers',
+  ],
+  [
     'an enum that is not there',
     sample,
     fields({ name: 'kind', width: 8, enum: 'colour', doc }, { reserved: 56 }),

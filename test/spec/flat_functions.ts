@@ -6,13 +6,13 @@ const pascalCase = (name: string): string =>
 
 const exported: Readonly<Record<string, unknown>> = spec;
 
-type Getter = (view: DataView, base: number) => number | bigint | Uint8Array;
-type Setter = (view: DataView, base: number, value: number | bigint | Uint8Array) => void;
+type Single = number | bigint | Uint8Array;
+type Accessor = (view: DataView, base: number, value?: Single) => Single;
 
-function named<Type>(name: string): Type {
+function named(name: string): Accessor {
   const found = exported[name];
   if (typeof found !== 'function') throw new Error(`lib/spec exports no function ${name}`);
-  return found as Type;
+  return found as Accessor;
 }
 
 const nameOf = (format: FormatDescription, field: FieldDescription): string =>
@@ -25,7 +25,7 @@ export function getFlat(
   view: DataView,
   base: number,
 ): FieldValue {
-  const value = named<Getter>(`get${nameOf(format, field)}`)(view, base);
+  const value = named(`get${nameOf(format, field)}`)(view, base);
   return field.width <= 53 && typeof value === 'bigint' ? Number(value) : value;
 }
 
@@ -37,7 +37,7 @@ export function getFlatHalves(
   base: number,
 ): bigint {
   const half = (name: string): bigint =>
-    BigInt(named<(view: DataView, base: number) => number>(`get${nameOf(format, field)}${name}`)(view, base));
+    BigInt(Number(named(`get${nameOf(format, field)}${name}`)(view, base)));
   return (half('High') << 32n) | half('Low');
 }
 
@@ -49,11 +49,10 @@ export function setFlat(
   base: number,
   value: FieldValue,
 ): void {
-  if (Array.isArray(value)) throw new Error('arrays are written element by element');
-  const single = value as number | bigint | Uint8Array;
+  const single = value as Single;
   const written =
     field.shape === 'bytes' ? single : field.width > 32 ? BigInt(single as number) : Number(single);
-  named<Setter>(`set${nameOf(format, field)}`)(view, base, written);
+  named(`set${nameOf(format, field)}`)(view, base, written);
 }
 
 /** Writes the two halves of a field over 32 bits. */
@@ -64,8 +63,7 @@ export function setFlatHalves(
   base: number,
   value: bigint,
 ): void {
-  const half = (name: string): ((view: DataView, base: number, value: number) => void) =>
-    named(`set${nameOf(format, field)}${name}`);
+  const half = (name: string): Accessor => named(`set${nameOf(format, field)}${name}`);
   half('Low')(view, base, Number(value & 0xffffffffn));
   half('High')(view, base, Number(value >> 32n));
 }

@@ -179,18 +179,16 @@ function arrayAccessors(field, order) {
   }
 `;
   }
-  const type = field.enum === undefined ? 'uint32_t' : pascalCase(field.enum);
-  const value = field.enum === undefined ? 'value' : 'static_cast<uint32_t>(value)';
   const place = `const unsigned bit = ${bit} + ${width} * index, shift = ${order === 'little' ? 'bit % 32' : `${32 - width} - bit % 32`};`;
   const mask = literal(ones(width));
   const got = `(${load('bit / 32')} >> shift) & ${mask}`;
-  return `${comment}  constexpr ${type} ${name}(unsigned index) const {
+  return `${comment}  constexpr uint32_t ${name}(unsigned index) const {
     ${place}
-    return ${field.enum === undefined ? got : `static_cast<${type}>(${got})`};
+    return ${got};
   }
-  constexpr void set_${name}(unsigned index, ${type} value) {
+  constexpr void set_${name}(unsigned index, uint32_t value) {
     ${place}
-    ${store('bit / 32', `(${load('bit / 32')} & ~(${mask} << shift)) | ((${value} & ${mask}) << shift)`)}
+    ${store('bit / 32', `(${load('bit / 32')} & ~(${mask} << shift)) | ((value & ${mask}) << shift)`)}
   }
 `;
 }

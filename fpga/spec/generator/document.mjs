@@ -2,7 +2,7 @@
 import { hex, namedFields, notice } from './text.mjs';
 
 const heading = (title) => `<!-- ${notice} -->\n\n# ${title}\n`;
-const row = (cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |\n`;
+const row = (cells) => `| ${cells.map((each) => String(each).replaceAll('|', '\\|')).join(' | ')} |\n`;
 const table = (titles, rows) => row(titles) + row(titles.map(() => '---')) + rows.map(row).join('');
 const enumLink = (name) => (name === undefined ? '' : `[${name}](formats.md#${name})`);
 

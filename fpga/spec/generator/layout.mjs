@@ -96,6 +96,7 @@ function* placeFaults({ bit, width, array, shape }, order) {
 
 function* enumFaults(field, enums) {
   if (field.enum === undefined) return;
+  if (field.array) yield 'is an array of an enum; an array holds numbers';
   const known = enums.get(field.enum);
   if (known === undefined)
     yield `enum "${field.enum}" is not in enums.json; there are ${[...enums.keys()].join(', ')}`;

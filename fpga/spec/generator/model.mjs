@@ -17,7 +17,7 @@ import { Faults, checkEntry, checkUnique, integer, kinds } from './schema.mjs';
  */
 
 // Files of these names are written for other subjects.
-const takenStems = [
+const takenStems = new Set([
   'parameters',
   'enums',
   'registers',
@@ -26,7 +26,7 @@ const takenStems = [
   'codec',
   'index',
   'byte_order',
-];
+]);
 
 /**
  * Reads and checks the specification.
@@ -120,7 +120,7 @@ function readFormatFiles(directory, enums, faults) {
   const files = names.map((name) => {
     const file = `formats/${name}`;
     const stem = name.replace(/\.json$/, '');
-    if (takenStems.includes(stem))
+    if (takenStems.has(stem))
       faults.add(file, `the name "${stem}" is taken by another output; rename the file`);
     const { content, entries } = readList(directory, file, kinds.formatFile, 'formats', faults);
     const formats = entries.flatMap((entry, index) => readFormat(entry, file, index, enums, faults));

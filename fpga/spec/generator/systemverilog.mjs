@@ -45,7 +45,7 @@ function svEnum({ name, width, doc, values }) {
 const bitsOf = ({ width, count }) => width * count;
 
 function svType(field) {
-  if (field.enum !== undefined && !field.array) return `${field.enum}_t`;
+  if (field.enum !== undefined) return `${field.enum}_t`;
   return bitsOf(field) === 1 ? 'logic' : `logic [${bitsOf(field) - 1}:0]`;
 }
 

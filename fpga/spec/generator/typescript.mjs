@@ -179,7 +179,7 @@ export function set${method}(view: DataView, base: number, index: number, value:
 export function get${method}(view: DataView, base: number, index: number): number {
 ${place}  return ((view.getUint32(at, ${little}) >>> shift) & ${constant}_MASK) >>> 0;
 }
-export function set${method}(view: DataView, base: number, index: number, value: ${setterType(field)}): void {
+export function set${method}(view: DataView, base: number, index: number, value: number): void {
 ${place}  const kept = view.getUint32(at, ${little}) & ~(${constant}_MASK << shift);
   view.setUint32(at, kept | ((value & ${constant}_MASK) << shift), ${little});
 }
