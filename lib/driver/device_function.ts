@@ -1,0 +1,111 @@
+import type { BoardFunction, DmaMemory } from '../board/addon.ts';
+import {
+  IDENTITY_MAGIC_OFFSET,
+  IDENTITY_MAGIC_RESET,
+  IDENTITY_VERSION_MAJOR_MASK,
+  IDENTITY_VERSION_MAJOR_SHIFT,
+  IDENTITY_VERSION_OFFSET,
+  IDENTITY_VERSION_RESET,
+  RegionType,
+} from '../spec/index.ts';
+import { VerbsError, deviceGone } from './errors.ts';
+import { readIdentity, type Identity } from './identity.ts';
+import { RegisterPage } from './register_page.ts';
+import { Regions, notDrivable, type Region } from './regions.ts';
+
+const allOnes = 0xffff_ffff;
+const identityBar = 0;
+
+/** An open underlying function of a board that this driver knows: its registers and the memory that it may reach. */
+export class DeviceFunction {
+  readonly board: BoardFunction;
+  readonly underlyingFunction: number;
+  readonly identity: Identity;
+  readonly regions: Regions;
+  readonly identityPage: RegisterPage;
+  /** The function's own register page. */
+  readonly page: RegisterPage;
+  /** The control registers, of function 0 alone. */
+  readonly controlPage: RegisterPage | undefined;
+  readonly virtualCollectBufferRegion: Region;
+  private readonly memory = new Set<DmaMemory>();
+  private isClosed = false;
+
+  /**
+   * Takes over an open function of a board, on any backend; close() closes it.
+   * @throws VerbsError ENODEV: nothing is there; ENOTSUP: it is no board of ours, of another major version, or
+   * lacks what the driver needs. The function is closed then.
+   */
+  constructor(board: BoardFunction) {
+    this.board = board;
+    this.underlyingFunction = board.facts().underlyingFunction;
+    try {
+      checkMagic(board);
+      this.identityPage = new RegisterPage(board, identityBar, 0);
+      checkVersion(this.identityPage);
+      this.identity = readIdentity(this.identityPage);
+      this.regions = new Regions(this.identityPage);
+      this.page = this.regions.page(
+        board,
+        this.regions.find(RegionType.underlyingFunction, 'underlying_function'),
+        this.underlyingFunction,
+      );
+      this.virtualCollectBufferRegion = this.regions.find(
+        RegionType.virtualCollectBuffer,
+        'virtual_collect_buffer',
+      );
+      this.controlPage =
+        this.underlyingFunction === 0
+          ? this.regions.page(board, this.regions.find(RegionType.control, 'control'), 0)
+          : undefined;
+    } catch (error) {
+      board.close();
+      throw error;
+    }
+  }
+
+  get closed(): boolean {
+    return this.isClosed;
+  }
+
+  /** Memory that the device reaches, zeroed, of whole pages; freed by {@link free}, and with the function. */
+  allocate(bytes: number): DmaMemory {
+    const memory = this.board.allocateMemory(bytes);
+    this.memory.add(memory);
+    return memory;
+  }
+
+  free(memory: DmaMemory): void {
+    this.memory.delete(memory);
+    memory.free();
+  }
+
+  /** Frees the memory and closes the function. Twice is once. */
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    for (const memory of this.memory) memory.free();
+    this.memory.clear();
+    this.board.close();
+  }
+}
+
+function checkMagic(board: BoardFunction): void {
+  const magic = board.read32(identityBar, IDENTITY_MAGIC_OFFSET);
+  if (magic === allOnes) throw deviceGone('openDevice');
+  if (magic !== IDENTITY_MAGIC_RESET) {
+    const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`;
+    throw new VerbsError(
+      `this is no fpga-verbs HCA: BAR ${identityBar} begins with ${hex(magic)}, not ${hex(IDENTITY_MAGIC_RESET)}`,
+      { code: 'ENOTSUP', verb: 'openDevice', attribute: 'magic', expected: hex(IDENTITY_MAGIC_RESET) },
+    );
+  }
+}
+
+/** Minor versions only add: a driver works with any, and uses what it knows. */
+function checkVersion(page: RegisterPage): void {
+  const majorOf = (version: number): number => (version >>> IDENTITY_VERSION_MAJOR_SHIFT) & IDENTITY_VERSION_MAJOR_MASK;
+  const major = majorOf(page.read32(IDENTITY_VERSION_OFFSET));
+  const ours = majorOf(IDENTITY_VERSION_RESET);
+  if (major !== ours) throw notDrivable(`its programming interface has major version ${major}`, `${ours}`);
+}

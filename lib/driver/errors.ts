@@ -1,0 +1,38 @@
+/** What a {@link VerbsError} says beside its message. */
+export interface VerbsErrorDetails {
+  /** Name of the system's error number, as libibverbs would set it: `EINVAL`, `EBUSY`, `ENODEV` … */
+  readonly code: string;
+  /** Verb that failed, in libibverbs' terms spelled out: `createQueuePair`. */
+  readonly verb: string;
+  /** Attribute or field that was wrong. */
+  readonly attribute?: string;
+  /** What would have been right. */
+  readonly expected?: string;
+  readonly cause?: unknown;
+}
+
+/** A verb that failed. The message says what was wrong and, where it is known, what would be right. */
+export class VerbsError extends Error {
+  override readonly name = 'VerbsError';
+  readonly code: string;
+  readonly verb: string;
+  readonly attribute: string | undefined;
+  readonly expected: string | undefined;
+
+  constructor(message: string, { code, verb, attribute, expected, cause }: VerbsErrorDetails) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.verb = verb;
+    this.attribute = attribute;
+    this.expected = expected;
+  }
+}
+
+/** The device answers all ones: it was removed, or has lost its power or its link. */
+export function deviceGone(verb: string): VerbsError {
+  return new VerbsError('the device is gone: all ones are read back from its registers', {
+    code: 'ENODEV',
+    verb,
+    expected: 'open the device again when it is back',
+  });
+}

@@ -1,0 +1,136 @@
+import type { DmaMemory } from '../board/addon.ts';
+import {
+  EVENT_QUEUE_ENTRY_BYTES,
+  EVENT_QUEUE_ENTRY_PHASE_BYTE,
+  EVENT_QUEUE_ENTRY_PHASE_MASK,
+  EVENT_QUEUE_ENTRY_PHASE_SHIFT,
+  EventType,
+  ManagementOpcode,
+  PAGE_BYTES,
+  RING_HEAD_BYTES,
+  UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET,
+  decode,
+  encode,
+  eventTypeNames,
+} from '../spec/index.ts';
+import type { DeviceFunction } from './device_function.ts';
+import type { ManagementQueue } from './management_queue.ts';
+import { pageList } from './page_list.ts';
+
+/** Something that happened, as the device reports it (event_queue_entry). */
+export interface DeviceEvent {
+  readonly type: EventType;
+  /** As the specification writes it: `virtual_collect_buffer_error`. */
+  readonly name: string;
+  /** Depends on the type: a refusal for an error of a VCB. */
+  readonly reason: number;
+  /** Error of a VCB: offset of the write, bytes. */
+  readonly offset: number;
+  /** Number of the queue pair, completion queue or VCB. */
+  readonly object: number;
+  /** Depends on the type: an address, a sequence number. */
+  readonly detail: bigint;
+  /** Device clock, ticks. */
+  readonly timestamp: bigint;
+  /** Events that were lost before this one, because the queue was full. */
+  readonly lost: number;
+}
+
+/** An event queue of a function: the device writes, the host reads by the phase bit. */
+export class EventQueue {
+  readonly number: number;
+  private readonly device: DeviceFunction;
+  private readonly management: ManagementQueue;
+  private readonly ring: DmaMemory;
+  private readonly head: DmaMemory;
+  private readonly bytes: Uint8Array;
+  private readonly dwords: Int32Array;
+  private readonly headDwords: Int32Array;
+  private readonly entriesLog2: number;
+  private readonly collected: DeviceEvent[] = [];
+  private read = 0;
+
+  /**
+   * Creates an event queue.
+   * @param number 0 takes the asynchronous events; signals MSI-X vector `number`
+   * @throws VerbsError what the device says of it
+   */
+  constructor(device: DeviceFunction, management: ManagementQueue, number: number, entriesLog2: number) {
+    this.device = device;
+    this.management = management;
+    this.number = number;
+    this.entriesLog2 = entriesLog2;
+    this.ring = device.allocate(EVENT_QUEUE_ENTRY_BYTES << entriesLog2);
+    this.head = device.allocate(RING_HEAD_BYTES);
+    this.bytes = new Uint8Array(this.ring.buffer);
+    this.dwords = new Int32Array(this.ring.buffer);
+    this.headDwords = new Int32Array(this.head.buffer);
+    const pages = Math.ceil((EVENT_QUEUE_ENTRY_BYTES << entriesLog2) / PAGE_BYTES);
+    management.execute({
+      verb: 'createEventQueue',
+      opcode: ManagementOpcode.createEventQueue,
+      inputFormat: 'create_event_queue_input',
+      input: [
+        encode('create_event_queue_input', {
+          event_queue: number,
+          entries_log2: entriesLog2,
+          pages,
+          head_address: this.head.address,
+        }),
+        pageList(this.ring),
+      ],
+    });
+  }
+
+  /** Takes the oldest event that was not taken; undefined: there is none. Never waits. */
+  poll(): DeviceEvent | undefined {
+    this.collect();
+    return this.collected.shift();
+  }
+
+  /** Takes what lies in the ring, so that it does not fill. Answers to management commands, which somebody awaits, are left out. */
+  collect(): void {
+    const mask = (1 << this.entriesLog2) - 1;
+    for (;;) {
+      const at = (this.read & mask) * EVENT_QUEUE_ENTRY_BYTES;
+      const last = Atomics.load(this.dwords, (at + EVENT_QUEUE_ENTRY_PHASE_BYTE) / 4);
+      const phase = ((this.read >>> this.entriesLog2) & 1) ^ 1;
+      if (((last >>> EVENT_QUEUE_ENTRY_PHASE_SHIFT) & EVENT_QUEUE_ENTRY_PHASE_MASK) !== phase) return;
+      const event = eventOf(this.bytes.slice(at, at + EVENT_QUEUE_ENTRY_BYTES));
+      this.read = (this.read + 1) >>> 0;
+      Atomics.store(this.headDwords, 0, this.read | 0);
+      if (event.type !== EventType.managementCompletion || event.lost !== 0) this.collected.push(event);
+    }
+  }
+
+  /** Asks for one interrupt: at the next event, or at once if one lies there that was not taken. */
+  arm(): void {
+    this.device.page.write32(UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET, this.number);
+  }
+
+  /** Destroys the queue in the device and frees its memory. */
+  destroy(): void {
+    this.management.execute({
+      verb: 'destroyEventQueue',
+      opcode: ManagementOpcode.destroyEventQueue,
+      object: this.number,
+    });
+    this.device.free(this.ring);
+    this.device.free(this.head);
+  }
+}
+
+function eventOf(bytes: Uint8Array): DeviceEvent {
+  const entry = decode('event_queue_entry', bytes);
+  const type = Number(entry['type']) as EventType;
+  return {
+    type,
+    name: eventTypeNames[type] ?? `event ${type}`,
+    reason: Number(entry['reason']),
+    offset: Number(entry['offset']),
+    object: Number(entry['object']),
+    detail: BigInt(entry['detail'] as number | bigint),
+    timestamp: BigInt(entry['timestamp'] as number | bigint),
+    lost: Number(entry['lost']),
+  };
+}

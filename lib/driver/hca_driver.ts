@@ -1,0 +1,197 @@
+import type { BoardFunction, DmaMemory } from '../board/addon.ts';
+import {
+  CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET,
+  CONTROL_CONTEXT_MEMORY_BYTES_OFFSET,
+  CONTROL_CONTROL_ENABLE_MASK,
+  CONTROL_CONTROL_ENABLE_SHIFT,
+  CONTROL_CONTROL_OFFSET,
+  CONTROL_CONTROL_RESET_MASK,
+  CONTROL_CONTROL_RESET_SHIFT,
+  ManagementOpcode,
+  QUALITY_OF_SERVICE_LEVELS,
+  QUERY_FUNCTION_OUTPUT_BYTES,
+  QUEUING_STRUCTURE_ENTRY_BYTES,
+  UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET,
+  UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET,
+  UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE,
+  UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET,
+  UNDERLYING_FUNCTION_RESET_OFFSET,
+  UNDERLYING_FUNCTION_RESET_RESET_MASK,
+  UNDERLYING_FUNCTION_RESET_RESET_SHIFT,
+  UNDERLYING_FUNCTION_STATUS_ENABLED_MASK,
+  UNDERLYING_FUNCTION_STATUS_ENABLED_SHIFT,
+  UNDERLYING_FUNCTION_STATUS_OFFSET,
+  UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_MASK,
+  UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_SHIFT,
+  decode,
+} from '../spec/index.ts';
+import { DeviceFunction } from './device_function.ts';
+import { VerbsError } from './errors.ts';
+import { EventQueue } from './event_queue.ts';
+import { ManagementQueue } from './management_queue.ts';
+
+const asynchronousEventsLog2 = 8;
+/** Milliseconds within which a reset is done (device.md allows 100). */
+const resetPatience = 1000;
+
+/** Limits of a function, as query_function reports them. */
+export interface FunctionLimits {
+  readonly eventQueues: number;
+  readonly queuePairs: number;
+  readonly completionQueues: number;
+  readonly memoryKeys: number;
+  readonly queueEntriesMaximum: number;
+  /** Physical collect buffers that nobody can take from it. */
+  readonly physicalCollectBuffers: number;
+  readonly transmitVirtualLanes: number;
+}
+
+/**
+ * The driver of one underlying function: management queue, asynchronous events, and what the device needs of host memory.
+ * Function 0 is the control function: it gives the device its context memory and enables it, and disables it when it closes.
+ */
+export class HcaDriver {
+  readonly device: DeviceFunction;
+  readonly management: ManagementQueue;
+  readonly limits: FunctionLimits;
+  /** Asynchronous events: errors, refusals, states. */
+  readonly events: EventQueue;
+  private isClosed = false;
+
+  /**
+   * Takes over an open function of a board, on any backend.
+   * @throws VerbsError ENODEV: nothing is there, or the device is not enabled; ENOTSUP: not a board that this driver drives;
+   * EBUSY: another driver has the function. The function is closed then.
+   */
+  constructor(board: BoardFunction) {
+    this.device = new DeviceFunction(board);
+    try {
+      refuseTwoDrivers(this.device);
+      enable(this.device);
+      this.management = new ManagementQueue(this.device);
+      this.limits = queryFunction(this.management);
+      giveQueuingStructures(this.device, this.limits.queuePairs);
+      this.events = new EventQueue(this.device, this.management, 0, asynchronousEventsLog2);
+      this.management.afterAnswer = () => this.events.collect();
+    } catch (error) {
+      this.device.close();
+      throw error;
+    }
+  }
+
+  get closed(): boolean {
+    return this.isClosed;
+  }
+
+  /**
+   * Resets the function, after which the device reaches none of its memory, and frees all. Function 0 resets the whole device.
+   * Twice is once; a device that is gone is no error.
+   */
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    try {
+      reset(this.device);
+    } catch (error) {
+      if (!(error instanceof VerbsError && error.code === 'ENODEV')) throw error;
+    } finally {
+      this.device.close();
+    }
+  }
+}
+
+/** The management queues of a function serve one driver. */
+function refuseTwoDrivers({ page, underlyingFunction }: DeviceFunction): void {
+  if (page.read64(UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET) === 0n) return;
+  throw new VerbsError(`underlying function ${underlyingFunction} has a driver already`, {
+    code: 'EBUSY',
+    verb: 'openDevice',
+    expected: 'another underlying function, or the first driver closed',
+  });
+}
+
+function isEnabled({ page }: DeviceFunction): boolean {
+  const status = page.read32(UNDERLYING_FUNCTION_STATUS_OFFSET);
+  return (
+    ((status >>> UNDERLYING_FUNCTION_STATUS_ENABLED_SHIFT) & UNDERLYING_FUNCTION_STATUS_ENABLED_MASK) === 1
+  );
+}
+
+function enable(device: DeviceFunction): void {
+  if (isEnabled(device)) return;
+  const { controlPage, identity } = device;
+  if (controlPage === undefined) {
+    throw new VerbsError('the device is not enabled', {
+      code: 'ENODEV',
+      verb: 'openDevice',
+      expected: 'underlying function 0 open: it gives the device its memory and enables it',
+    });
+  }
+  const memory = device.allocate(identity.contextMemoryNeeded);
+  controlPage.write64(CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET, memory.address);
+  controlPage.write64(CONTROL_CONTEXT_MEMORY_BYTES_OFFSET, BigInt(memory.buffer.byteLength));
+  controlPage.write32(CONTROL_CONTROL_OFFSET, CONTROL_CONTROL_ENABLE_MASK << CONTROL_CONTROL_ENABLE_SHIFT);
+  if (isEnabled(device)) return;
+  throw new VerbsError(`the device did not take ${memory.buffer.byteLength} B of context memory`, {
+    code: 'EIO',
+    verb: 'openDevice',
+    expected: 'memory that the device reaches by DMA',
+  });
+}
+
+function queryFunction(management: ManagementQueue): FunctionLimits {
+  const { output } = management.execute({
+    verb: 'queryDevice',
+    opcode: ManagementOpcode.queryFunction,
+    outputFormat: { name: 'query_function_output', bytes: QUERY_FUNCTION_OUTPUT_BYTES },
+  });
+  const fields = decode('query_function_output', output);
+  return {
+    eventQueues: Number(fields['event_queues']),
+    queuePairs: Number(fields['queue_pairs']),
+    completionQueues: Number(fields['completion_queues']),
+    memoryKeys: Number(fields['memory_keys']),
+    queueEntriesMaximum: Number(fields['queue_entries_maximum']),
+    physicalCollectBuffers: Number(fields['physical_collect_buffers']),
+    transmitVirtualLanes: Number(fields['transmit_virtual_lanes']),
+  };
+}
+
+/** A queue pair is in the queuing structure of its level once at most, so that one with an entry each cannot overflow. */
+function giveQueuingStructures(device: DeviceFunction, queuePairs: number): void {
+  const entriesLog2 = Math.ceil(Math.log2(queuePairs));
+  for (let level = 0; level < QUALITY_OF_SERVICE_LEVELS; level++) {
+    const structure: DmaMemory = device.allocate(QUEUING_STRUCTURE_ENTRY_BYTES << entriesLog2);
+    device.page.write64(
+      UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET +
+        level * UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE,
+      structure.address,
+    );
+  }
+  device.page.write32(UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET, entriesLog2);
+}
+
+function reset(device: DeviceFunction): void {
+  const { page, controlPage } = device;
+  if (controlPage !== undefined) {
+    controlPage.write32(CONTROL_CONTROL_OFFSET, CONTROL_CONTROL_RESET_MASK << CONTROL_CONTROL_RESET_SHIFT);
+  } else {
+    page.write32(
+      UNDERLYING_FUNCTION_RESET_OFFSET,
+      UNDERLYING_FUNCTION_RESET_RESET_MASK << UNDERLYING_FUNCTION_RESET_RESET_SHIFT,
+    );
+  }
+  const inProgress =
+    UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_MASK << UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_SHIFT;
+  const givenUp = performance.now() + resetPatience;
+  while ((page.read32(UNDERLYING_FUNCTION_STATUS_OFFSET) & inProgress) !== 0) {
+    device.board.advance();
+    if (performance.now() > givenUp) {
+      throw new VerbsError(`the reset of underlying function ${device.underlyingFunction} does not end`, {
+        code: 'ETIMEDOUT',
+        verb: 'close',
+        expected: 'a device that answers; power it off and on',
+      });
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import {
+  ManagementStatus,
+  enumDescriptions,
+  formatDescriptions,
+  managementOpcodeNames,
+  managementStatusNames,
+  resourceNames,
+  type ManagementOpcode,
+} from '../spec/index.ts';
+import { VerbsError } from './errors.ts';
+
+/** How a management command ended, as management_completion says. */
+export interface ManagementAnswer {
+  readonly status: ManagementStatus;
+  /** Number of the object made; or which field or attributes are wrong. */
+  readonly output: bigint;
+  /** The wrong field lies in the input mailbox, not in the command. */
+  readonly inMailbox: boolean;
+  /** What was short, how much was asked for, and how much is left. */
+  readonly resource: number;
+  readonly asked: number;
+  readonly left: number;
+}
+
+/** The error number that libibverbs would give. */
+const codes: Readonly<Record<number, string>> = {
+  [ManagementStatus.unknownOpcode]: 'EOPNOTSUPP',
+  [ManagementStatus.inUse]: 'EBUSY',
+  [ManagementStatus.noResources]: 'ENOMEM',
+  [ManagementStatus.notPermitted]: 'EPERM',
+  [ManagementStatus.mailboxFault]: 'EFAULT',
+  [ManagementStatus.notEnabled]: 'ENODEV',
+  [ManagementStatus.contextMemoryFault]: 'EIO',
+};
+
+/** What the user has to know of a status beside its own description. */
+const cures: Readonly<Record<number, string>> = {
+  [ManagementStatus.unknownOpcode]: 'a device whose design knows this command',
+  [ManagementStatus.badObject]: 'an object of this function that was not destroyed',
+  [ManagementStatus.badState]: "a state in which the object's transitions allow it",
+  [ManagementStatus.inUse]: 'destroy what refers to it first',
+  [ManagementStatus.notPermitted]: 'the control function (underlying function 0)',
+  [ManagementStatus.notEnabled]: 'open underlying function 0 first: it gives the device its memory',
+};
+
+/**
+ * The error of a management command that did not succeed.
+ * @param verb in libibverbs' terms spelled out
+ * @param inputFormat format of what the input mailbox begins with, where there is one
+ */
+export function managementError(
+  verb: string,
+  opcode: ManagementOpcode,
+  answer: ManagementAnswer,
+  inputFormat: string | undefined,
+): VerbsError {
+  const { status } = answer;
+  const { attribute, expected, detail } = particulars(answer, inputFormat);
+  const name = managementStatusNames[status] ?? `status ${status}`;
+  const doc = descriptionOf('management_status', status);
+  const cure = expected ?? cures[status];
+  const message = `${managementOpcodeNames[opcode] ?? opcode} failed: ${name}${detail}. ${doc}${cure === undefined ? '' : ` Expected: ${cure}.`}`;
+  return new VerbsError(message, {
+    code: codes[status] ?? 'EINVAL',
+    verb,
+    ...(attribute === undefined ? {} : { attribute }),
+    ...(cure === undefined ? {} : { expected: cure }),
+  });
+}
+
+interface Particulars {
+  readonly attribute?: string;
+  readonly expected?: string;
+  readonly detail: string;
+}
+
+function particulars(answer: ManagementAnswer, inputFormat: string | undefined): Particulars {
+  switch (answer.status) {
+    case ManagementStatus.badParameter: {
+      const attribute = fieldAt(answer, inputFormat);
+      return { attribute, detail: ` (${attribute})` };
+    }
+    case ManagementStatus.noResources: {
+      const attribute = resourceNames[answer.resource] ?? 'resource';
+      return {
+        attribute,
+        detail: ` (${attribute}: ${answer.asked} asked for, ${answer.left} left)`,
+        expected: `at most ${answer.left}`,
+      };
+    }
+    case ManagementStatus.missingAttribute:
+    case ManagementStatus.attributeNotAllowed: {
+      const attribute = attributesOf(Number(answer.output)).join(', ');
+      return { attribute, detail: ` (${attribute})` };
+    }
+    default:
+      return { detail: '' };
+  }
+}
+
+/** Name of the field that begins at the bit that the answer names. */
+function fieldAt({ output, inMailbox }: ManagementAnswer, inputFormat: string | undefined): string {
+  const format = inMailbox ? inputFormat : 'management_command';
+  const description = formatDescriptions.find(({ name }) => name === format);
+  if (description === undefined || output === 0xffff_ffff_ffff_ffffn) return 'a reserved field';
+  const bit = Number(output);
+  if (bit >= description.bytes * 8) return 'the page list';
+  return description.fields.find((field) => field.bit === bit)?.name ?? `bit ${bit} of ${description.name}`;
+}
+
+function attributesOf(mask: number): string[] {
+  const attributes = enumDescriptions.find(({ name }) => name === 'queue_pair_attribute')!;
+  return attributes.values.filter(({ value }) => (mask & (1 << value)) !== 0).map(({ name }) => name);
+}
+
+function descriptionOf(enumeration: string, value: number): string {
+  const values = enumDescriptions.find(({ name }) => name === enumeration)!.values;
+  return values.find((each) => each.value === value)?.doc ?? '';
+}

@@ -1,0 +1,157 @@
+import type { DmaMemory } from '../board/addon.ts';
+import {
+  COMMAND_VERSION,
+  MAILBOX_HEADER_BYTES,
+  MANAGEMENT_COMMAND_BYTES,
+  MANAGEMENT_COMPLETION_BYTES,
+  MANAGEMENT_COMPLETION_PHASE_BYTE,
+  MANAGEMENT_COMPLETION_PHASE_MASK,
+  MANAGEMENT_COMPLETION_PHASE_SHIFT,
+  ManagementStatus,
+  PAGE_BYTES,
+  UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET,
+  UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET,
+  UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_OFFSET,
+  UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET,
+  UNDERLYING_FUNCTION_STATUS_OFFSET,
+  decode,
+  encode,
+  managementOpcodeNames,
+  type ManagementOpcode,
+} from '../spec/index.ts';
+import type { DeviceFunction } from './device_function.ts';
+import { VerbsError } from './errors.ts';
+import { Mailbox } from './mailbox.ts';
+import { managementError, type ManagementAnswer } from './management_error.ts';
+
+const entriesLog2 = 4;
+const entries = 1 << entriesLog2;
+/** Milliseconds after which a device that has not answered is given up; destroy waits for what is in flight. */
+const patience = 10_000;
+
+/** A management command. */
+export interface ManagementRequest {
+  /** Verb that it serves, in libibverbs' terms spelled out. */
+  readonly verb: string;
+  readonly opcode: ManagementOpcode;
+  /** Object that the command is about. */
+  readonly object?: number;
+  /** What the input mailbox holds: a structure of `inputFormat`, and lists behind it. */
+  readonly input?: readonly Uint8Array[];
+  readonly inputFormat?: string;
+  /** Format of what the output mailbox gets. */
+  readonly outputFormat?: { readonly name: string; readonly bytes: number };
+}
+
+/** What a management command gave. */
+export interface ManagementResult {
+  /** Number of the object made. */
+  readonly number: number;
+  /** What the output mailbox got. */
+  readonly output: Uint8Array;
+}
+
+/** The management send and completion queue of a function. One command is carried out at a time. */
+export class ManagementQueue {
+  private readonly device: DeviceFunction;
+  private readonly sendQueue: DmaMemory;
+  private readonly completionQueue: DmaMemory;
+  private readonly output: Mailbox;
+  private readonly input: Mailbox;
+  private readonly commands: Uint8Array;
+  private readonly answers: Uint8Array;
+  private readonly phases: Int32Array;
+  private tail = 0;
+  /** Called after each answer: the device reports it in the event queue too, where nobody looks for it. */
+  afterAnswer: (() => void) | undefined;
+  /** A command that was never answered may still be carried out: nothing can be asked any more. */
+  private stopped = false;
+
+  /** Begins both queues anew. */
+  constructor(device: DeviceFunction) {
+    this.device = device;
+    this.sendQueue = device.allocate(entries * MANAGEMENT_COMMAND_BYTES);
+    this.completionQueue = device.allocate(entries * MANAGEMENT_COMPLETION_BYTES);
+    this.input = new Mailbox(device);
+    this.output = new Mailbox(device);
+    this.commands = new Uint8Array(this.sendQueue.buffer);
+    this.answers = new Uint8Array(this.completionQueue.buffer);
+    this.phases = new Int32Array(this.completionQueue.buffer);
+    const { page } = device;
+    page.write32(UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_OFFSET, entriesLog2);
+    page.write64(UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET, this.sendQueue.address);
+    page.write64(UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET, this.completionQueue.address);
+  }
+
+  /**
+   * Carries out a command and waits for its answer.
+   * @throws VerbsError what the device says of it; ENODEV: the device is gone; ETIMEDOUT: it does not answer
+   */
+  execute(request: ManagementRequest): ManagementResult {
+    if (this.stopped) throw this.unanswered(request, 'an earlier command was not answered');
+    this.post(request);
+    const answer = this.waitForAnswer(request);
+    this.afterAnswer?.();
+    if (answer.status !== ManagementStatus.success) {
+      throw managementError(request.verb, request.opcode, answer, request.inputFormat);
+    }
+    const bytes = request.outputFormat?.bytes ?? 0;
+    return { number: Number(answer.output), output: this.output.read(bytes) };
+  }
+
+  private post({ opcode, object = 0, input = [] }: ManagementRequest): void {
+    const length = this.input.write(input);
+    const command = encode('management_command', {
+      opcode,
+      send_queue_sequence_number: this.tail & 0xffff,
+      version: COMMAND_VERSION,
+      token: this.tail,
+      input_modifier: object,
+      input_mailbox: length > 0 ? this.input.address : 0,
+      input_length: length,
+      output_mailbox: this.output.address,
+      output_length: PAGE_BYTES - MAILBOX_HEADER_BYTES,
+    });
+    this.commands.set(command, (this.tail % entries) * MANAGEMENT_COMMAND_BYTES);
+    this.tail = (this.tail + 1) >>> 0;
+    this.device.page.write32(UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET, this.tail & 0xffff);
+  }
+
+  private waitForAnswer(request: ManagementRequest): ManagementAnswer {
+    const number = (this.tail - 1) >>> 0;
+    const at = (number % entries) * MANAGEMENT_COMPLETION_BYTES;
+    const dword = (at + MANAGEMENT_COMPLETION_PHASE_BYTE) / 4;
+    const phase = (Math.floor(number / entries) & 1) ^ 1;
+    const givenUp = performance.now() + patience;
+    while (
+      ((Atomics.load(this.phases, dword) >>> MANAGEMENT_COMPLETION_PHASE_SHIFT) &
+        MANAGEMENT_COMPLETION_PHASE_MASK) !==
+      phase
+    ) {
+      if (this.device.board.advance()) continue;
+      // A read brings what is on its way to the device, and tells when it is gone.
+      this.device.page.read32(UNDERLYING_FUNCTION_STATUS_OFFSET);
+      if (performance.now() > givenUp) {
+        this.stopped = true;
+        throw this.unanswered(request, `no answer came within ${patience / 1000} s`);
+      }
+    }
+    const entry = decode('management_completion', this.answers.slice(at, at + MANAGEMENT_COMPLETION_BYTES));
+    return {
+      status: entry['status'] as ManagementStatus,
+      output: BigInt(entry['output'] as number | bigint),
+      inMailbox: entry['in_mailbox'] === 1,
+      resource: Number(entry['resource']),
+      asked: Number(entry['asked']),
+      left: Number(entry['left']),
+    };
+  }
+
+  private unanswered({ verb, opcode }: ManagementRequest, why: string): VerbsError {
+    return new VerbsError(`${managementOpcodeNames[opcode] ?? opcode}: ${why}`, {
+      code: 'ETIMEDOUT',
+      verb,
+      expected: 'close the device and open it again, which resets its function',
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import { blockDescriptions, type BlockDescription, type RegisterDescription } from '../spec/index.ts';
+import { VerbsError } from './errors.ts';
+import type { RegisterPage } from './register_page.ts';
+
+/** A register as it was read: a value of each element, and its fields where it has some. */
+export interface NamedRegister {
+  readonly name: string;
+  readonly description: RegisterDescription;
+  /** One; as many as the register has elements. */
+  readonly values: readonly bigint[];
+  /** By name, of each element; empty where the register is one value. */
+  readonly fields: readonly Readonly<Record<string, number>>[];
+}
+
+/** The description of a page of registers. @throws VerbsError EINVAL: there is none of this name */
+export function blockNamed(name: string): BlockDescription {
+  const found = blockDescriptions.find((block) => block.name === name);
+  if (found === undefined) throw unknown('block of registers', name, blockDescriptions);
+  return found;
+}
+
+/** The description of a register. @throws VerbsError EINVAL: the block has none of this name */
+export function registerNamed(block: BlockDescription, name: string): RegisterDescription {
+  const found = block.registers.find((register) => register.name === name);
+  if (found === undefined) throw unknown(`register in ${block.name}`, name, block.registers);
+  return found;
+}
+
+/** Reads a register with all of its elements. Those that can only be written read 0. */
+export function readNamed(page: RegisterPage, description: RegisterDescription): NamedRegister {
+  const { name, offset, width, count, stride } = description;
+  const values = Array.from({ length: count }, (_, index) => {
+    const at = offset + index * stride;
+    return width === 64 ? page.read64(at) : BigInt(page.read32(at));
+  });
+  return { name, description, values, fields: values.map((value) => fieldsOf(description, value)) };
+}
+
+/** The fields of a value of a register, by name. */
+export function fieldsOf(description: RegisterDescription, value: bigint): Record<string, number> {
+  return Object.fromEntries(
+    description.fields.map(({ name, bit, width }) => [
+      name,
+      Number((value >> BigInt(bit)) & ((1n << BigInt(width)) - 1n)),
+    ]),
+  );
+}
+
+/** The value of a register with these fields, the others zero. @throws VerbsError EINVAL: no such field, or it does not fit */
+export function valueOf(description: RegisterDescription, fields: Readonly<Record<string, number>>): bigint {
+  return Object.entries(fields).reduce((value, [name, field]) => {
+    const found = description.fields.find((each) => each.name === name);
+    if (found === undefined) throw unknown(`field in ${description.name}`, name, description.fields);
+    const limit = 1n << BigInt(found.width);
+    const number = BigInt(field);
+    if (number < 0n || number >= limit) {
+      throw new VerbsError(`${description.name}.${name} is 0 to ${limit - 1n}, not ${number}`, {
+        code: 'EINVAL',
+        verb: 'writeRegister',
+        attribute: `${description.name}.${name}`,
+        expected: `0 to ${limit - 1n}`,
+      });
+    }
+    return value | (number << BigInt(found.bit));
+  }, 0n);
+}
+
+function unknown(what: string, name: string, known: readonly { readonly name: string }[]): VerbsError {
+  const expected = known.map((each) => each.name).join(', ');
+  return new VerbsError(`no ${what} is named ${name}; there are ${expected}`, {
+    code: 'EINVAL',
+    verb: 'readRegister',
+    attribute: name,
+    expected,
+  });
+}

@@ -1,0 +1,57 @@
+import type { BoardFunction } from '../board/addon.ts';
+import { deviceGone } from './errors.ts';
+
+const allOnes = 0xffff_ffff;
+
+/** A page of registers of an open function. Offsets are those of the generated constants. */
+export class RegisterPage {
+  private readonly board: BoardFunction;
+  private readonly bar: number;
+  private readonly base: number;
+  private readonly magicOffset: number;
+  private readonly magicBar: number;
+
+  /**
+   * @param bar number of the BAR that the page lies in, at `base` bytes
+   * @param magicBar BAR in which `magicOffset` bytes hold the magic number, which is never all ones
+   */
+  constructor(board: BoardFunction, bar: number, base: number, magicBar = 0, magicOffset = 0) {
+    this.board = board;
+    this.bar = bar;
+    this.base = base;
+    this.magicBar = magicBar;
+    this.magicOffset = magicOffset;
+  }
+
+  /**
+   * A register of 32 bits, unsigned. All writes before it have reached the device.
+   * @throws VerbsError ENODEV: the device is gone
+   */
+  read32(offset: number): number {
+    const value = this.board.read32(this.bar, this.base + offset);
+    if (value === allOnes && this.board.read32(this.magicBar, this.magicOffset) === allOnes) {
+      throw deviceGone('readRegister');
+    }
+    return value;
+  }
+
+  /** A register of 64 bits: reading its low half latches the high one. */
+  read64(offset: number): bigint {
+    const low = this.read32(offset);
+    return (BigInt(this.read32(offset + 4)) << 32n) | BigInt(low);
+  }
+
+  write32(offset: number, value: number): void {
+    this.board.write32(this.bar, this.base + offset, value);
+  }
+
+  /** One store of 8 B. */
+  write64(offset: number, value: bigint): void {
+    this.writeHalves(offset, Number(value & 0xffff_ffffn), Number(value >> 32n));
+  }
+
+  /** One store of 8 B, given as two unsigned halves. */
+  writeHalves(offset: number, low: number, high: number): void {
+    this.board.write64(this.bar, this.base + offset, low, high);
+  }
+}

@@ -1,0 +1,71 @@
+import { afterEach, describe } from 'vitest';
+
+import { loadAddon, type BoardFunction, type BoardOptions, type EmulatedBoard } from '../../lib/board/addon.ts';
+import { HcaDriver } from '../../lib/driver/hca_driver.ts';
+
+/** A backend that the driver's tests run on. */
+export interface Backend {
+  /** As in a device string. */
+  readonly name: string;
+  readonly options: BoardOptions;
+}
+
+export const backends: readonly Backend[] = (['shared', 'own', 'stepped'] as const).map((progress) => ({
+  name: `emu:?progress=${progress}`,
+  options: { progress },
+}));
+
+const opened: { close(): void }[] = [];
+
+afterEach(() => {
+  for (const object of opened.splice(0).reverse()) object.close();
+});
+
+/** What closes when the test ends. */
+export function closing<Closed extends { close(): void }>(object: Closed): Closed {
+  opened.push(object);
+  return object;
+}
+
+/** Sizes small enough that a test opens hundreds of boards. */
+const small: BoardOptions = { queuePairs: 256, pageTableEntries: 4096 };
+
+/** A board of a backend, closed when the test ends. */
+export function makeBoard(backend: Backend, options: BoardOptions = {}): EmulatedBoard {
+  return closing(new (loadAddon().EmulatedBoard)({ ...small, ...backend.options, ...options }));
+}
+
+/** A driver of a function, closed when the test ends. */
+export function openDriver(board: EmulatedBoard, underlyingFunction = 0): HcaDriver {
+  return closing(new HcaDriver(board.open(underlyingFunction)));
+}
+
+/** Lets the device do all that it has to do; on boards that work on their own, until `done`. */
+export function settle(board: EmulatedBoard, backend: Backend, done: () => boolean = () => true): void {
+  if (backend.options.progress === 'stepped') board.runUntilIdle();
+  const givenUp = performance.now() + 10_000;
+  while (!done()) {
+    if (performance.now() > givenUp) throw new Error('what the test waits for does not happen');
+  }
+}
+
+/** Runs tests on every backend. */
+export function describeOnBackends(subject: string, tests: (backend: Backend) => void): void {
+  for (const backend of backends) describe(`${subject} on ${backend.name}`, () => tests(backend));
+}
+
+/** An open function whose reads answer otherwise: `answer` gives the value, or undefined to leave it. */
+export function withReads(
+  board: BoardFunction,
+  answer: (bar: number, offset: number) => number | undefined,
+): BoardFunction {
+  return new Proxy(board, {
+    get: (target, property) => {
+      if (property === 'read32') {
+        return (bar: number, offset: number) => answer(bar, offset) ?? target.read32(bar, offset);
+      }
+      const value: unknown = Reflect.get(target, property, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
