@@ -29,6 +29,7 @@ import { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import { EventQueue } from './event_queue.ts';
 import { ManagementQueue } from './management_queue.ts';
+import { VirtualCollectBuffers } from './virtual_collect_buffers.ts';
 
 const asynchronousEventsLog2 = 8;
 /** Milliseconds within which a reset is done (device.md allows 100). */
@@ -54,6 +55,7 @@ export class HcaDriver {
   readonly device: DeviceFunction;
   readonly management: ManagementQueue;
   readonly limits: FunctionLimits;
+  readonly virtualCollectBuffers: VirtualCollectBuffers;
   /** Asynchronous events: errors, refusals, states. */
   readonly events: EventQueue;
   private isClosed = false;
@@ -70,6 +72,7 @@ export class HcaDriver {
       enable(this.device);
       this.management = new ManagementQueue(this.device);
       this.limits = queryFunction(this.management);
+      this.virtualCollectBuffers = new VirtualCollectBuffers(this.device);
       giveQueuingStructures(this.device, this.limits.queuePairs);
       this.events = new EventQueue(this.device, this.management, 0, asynchronousEventsLog2);
       this.management.afterAnswer = () => this.events.collect();
@@ -143,7 +146,7 @@ function queryFunction(management: ManagementQueue): FunctionLimits {
   const { output } = management.execute({
     verb: 'queryDevice',
     opcode: ManagementOpcode.queryFunction,
-    outputFormat: { name: 'query_function_output', bytes: QUERY_FUNCTION_OUTPUT_BYTES },
+    outputBytes: QUERY_FUNCTION_OUTPUT_BYTES,
   });
   const fields = decode('query_function_output', output);
   return {

@@ -39,8 +39,8 @@ export interface ManagementRequest {
   /** What the input mailbox holds: a structure of `inputFormat`, and lists behind it. */
   readonly input?: readonly Uint8Array[];
   readonly inputFormat?: string;
-  /** Format of what the output mailbox gets. */
-  readonly outputFormat?: { readonly name: string; readonly bytes: number };
+  /** Bytes that the output mailbox gets. */
+  readonly outputBytes?: number;
 }
 
 /** What a management command gave. */
@@ -95,8 +95,7 @@ export class ManagementQueue {
     if (answer.status !== ManagementStatus.success) {
       throw managementError(request.verb, request.opcode, answer, request.inputFormat);
     }
-    const bytes = request.outputFormat?.bytes ?? 0;
-    return { number: Number(answer.output), output: this.output.read(bytes) };
+    return { number: Number(answer.output), output: this.output.read(request.outputBytes ?? 0) };
   }
 
   private post({ opcode, object = 0, input = [] }: ManagementRequest): void {

@@ -1,0 +1,182 @@
+import {
+  COMMAND_HEADER_ADDRESS_HANDLE_BYTE,
+  COMMAND_HEADER_BYTES,
+  COMMAND_HEADER_CHECKSUM_BYTE,
+  COMMAND_HEADER_CHECKSUM_ENABLE_SHIFT,
+  COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE,
+  COMMAND_HEADER_COMPARE_ADD_LOW_BYTE,
+  COMMAND_HEADER_DESTINATION_QUEUE_PAIR_BYTE,
+  COMMAND_HEADER_FENCE_SHIFT,
+  COMMAND_HEADER_GATHER_COUNT_SHIFT,
+  COMMAND_HEADER_IMMEDIATE_DATA_BYTE,
+  COMMAND_HEADER_INLINE_DATA_SHIFT,
+  COMMAND_HEADER_LENGTH_SHIFT,
+  COMMAND_HEADER_OPCODE_BYTE,
+  COMMAND_HEADER_QUALITY_OF_SERVICE_LEVEL_SHIFT,
+  COMMAND_HEADER_QUEUE_KEY_BYTE,
+  COMMAND_HEADER_QUEUE_PAIR_NUMBER_SHIFT,
+  COMMAND_HEADER_REMOTE_ADDRESS_HIGH_BYTE,
+  COMMAND_HEADER_REMOTE_ADDRESS_LOW_BYTE,
+  COMMAND_HEADER_REMOTE_KEY_BYTE,
+  COMMAND_HEADER_SEND_QUEUE_SEQUENCE_NUMBER_BYTE,
+  COMMAND_HEADER_SIGNALED_BYTE,
+  COMMAND_HEADER_SIGNALED_SHIFT,
+  COMMAND_HEADER_SOLICITED_SHIFT,
+  COMMAND_HEADER_SWAP_HIGH_BYTE,
+  COMMAND_HEADER_SWAP_LOW_BYTE,
+  COMMAND_HEADER_VERSION_SHIFT,
+  COMMAND_VERSION,
+  GATHER_ENTRY_ADDRESS_HIGH_BYTE,
+  GATHER_ENTRY_ADDRESS_LOW_BYTE,
+  GATHER_ENTRY_BYTES,
+  GATHER_ENTRY_LENGTH_BYTE,
+  GATHER_ENTRY_LOCAL_KEY_BYTE,
+  SEGMENT_BYTES,
+  type Opcode,
+} from '../spec/index.ts';
+
+/** A piece of a registered memory region; the address in two halves, so that none is computed per operation. */
+export interface GatherEntry {
+  readonly addressLow: number;
+  readonly addressHigh: number;
+  /** Bytes; 0 is allowed. */
+  readonly length: number;
+  readonly localKey: number;
+}
+
+/** A send work request, as the device takes it. Whole numbers, 32 bits where nothing else is said. */
+export interface SendRequest {
+  readonly opcode: Opcode;
+  /** Data that is sent itself, 0 to 256 B; instead of `gather`. */
+  readonly inlineData?: Uint8Array | undefined;
+  /** Where the data lies, or for a READ or atomic goes to; up to 16 entries. */
+  readonly gather?: readonly GatherEntry[] | undefined;
+  /** A completion is wanted. */
+  readonly signaled?: boolean | undefined;
+  /** Waits for the READs and atomics before it. */
+  readonly fence?: boolean | undefined;
+  /** Solicited event at the peer. */
+  readonly solicited?: boolean | undefined;
+  /** The device compares the doorbell checksum before it executes. */
+  readonly checksum?: boolean | undefined;
+  /** Immediate data, or the key to be invalidated. */
+  readonly immediateData?: number | undefined;
+  readonly remoteKey?: number | undefined;
+  readonly remoteAddressLow?: number | undefined;
+  readonly remoteAddressHigh?: number | undefined;
+  readonly compareAddLow?: number | undefined;
+  readonly compareAddHigh?: number | undefined;
+  readonly swapLow?: number | undefined;
+  readonly swapHigh?: number | undefined;
+  /** Unreliable datagram: address handle, destination queue pair (24 bits) and Q_Key. */
+  readonly addressHandle?: number | undefined;
+  readonly destinationQueuePair?: number | undefined;
+  readonly queueKey?: number | undefined;
+}
+
+/** What all commands of a queue pair share. */
+export interface CommandOrigin {
+  readonly queuePairNumber: number;
+  readonly level: number;
+  /** Secret that the doorbell checksum covers. */
+  readonly checksumSecret: number;
+}
+
+const dword = 4;
+
+/** Bytes of a command's payload. */
+export function payloadBytes({ inlineData, gather }: SendRequest): number {
+  if (inlineData !== undefined) return inlineData.length;
+  return gather === undefined ? 0 : gather.length * GATHER_ENTRY_BYTES;
+}
+
+/**
+ * Encodes a command in place (US8589610, command header and payload). All DWORDs up to its end, rounded up to 8 B, are written.
+ * @param dwords the memory of send queue entries
+ * @param bytes the same memory
+ * @param at begin of the entry in it, bytes, a multiple of 8
+ * @param sequenceNumber 16 bits
+ * @returns bytes of the command, rounded up to 8
+ */
+export function encodeCommand(
+  dwords: Uint32Array,
+  bytes: Uint8Array,
+  at: number,
+  origin: CommandOrigin,
+  sequenceNumber: number,
+  request: SendRequest,
+): number {
+  const { inlineData, gather } = request;
+  const length = payloadBytes(request);
+  const base = at / dword;
+  dwords[base + COMMAND_HEADER_OPCODE_BYTE / dword] =
+    request.opcode | (origin.queuePairNumber << COMMAND_HEADER_QUEUE_PAIR_NUMBER_SHIFT);
+  dwords[base + COMMAND_HEADER_SEND_QUEUE_SEQUENCE_NUMBER_BYTE / dword] =
+    sequenceNumber |
+    (length << COMMAND_HEADER_LENGTH_SHIFT) |
+    (origin.level << COMMAND_HEADER_QUALITY_OF_SERVICE_LEVEL_SHIFT) |
+    (COMMAND_VERSION << COMMAND_HEADER_VERSION_SHIFT);
+  dwords[base + COMMAND_HEADER_SIGNALED_BYTE / dword] =
+    (request.signaled === true ? 1 << COMMAND_HEADER_SIGNALED_SHIFT : 0) |
+    (request.fence === true ? 1 << COMMAND_HEADER_FENCE_SHIFT : 0) |
+    (request.solicited === true ? 1 << COMMAND_HEADER_SOLICITED_SHIFT : 0) |
+    (inlineData !== undefined ? 1 << COMMAND_HEADER_INLINE_DATA_SHIFT : 0) |
+    (request.checksum === true ? 1 << COMMAND_HEADER_CHECKSUM_ENABLE_SHIFT : 0) |
+    ((gather === undefined || inlineData !== undefined ? 0 : gather.length) << COMMAND_HEADER_GATHER_COUNT_SHIFT);
+  dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = 0;
+  dwords[base + COMMAND_HEADER_IMMEDIATE_DATA_BYTE / dword] = request.immediateData ?? 0;
+  dwords[base + COMMAND_HEADER_REMOTE_KEY_BYTE / dword] = request.remoteKey ?? 0;
+  dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_LOW_BYTE / dword] = request.remoteAddressLow ?? 0;
+  dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_HIGH_BYTE / dword] = request.remoteAddressHigh ?? 0;
+  dwords[base + COMMAND_HEADER_COMPARE_ADD_LOW_BYTE / dword] = request.compareAddLow ?? 0;
+  dwords[base + COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE / dword] = request.compareAddHigh ?? 0;
+  dwords[base + COMMAND_HEADER_SWAP_LOW_BYTE / dword] = request.swapLow ?? 0;
+  dwords[base + COMMAND_HEADER_SWAP_HIGH_BYTE / dword] = request.swapHigh ?? 0;
+  dwords[base + COMMAND_HEADER_ADDRESS_HANDLE_BYTE / dword] = request.addressHandle ?? 0;
+  dwords[base + COMMAND_HEADER_DESTINATION_QUEUE_PAIR_BYTE / dword] = request.destinationQueuePair ?? 0;
+  dwords[base + COMMAND_HEADER_QUEUE_KEY_BYTE / dword] = request.queueKey ?? 0;
+  dwords[base + COMMAND_HEADER_BYTES / dword - 1] = 0;
+  const payload = at + COMMAND_HEADER_BYTES;
+  if (inlineData !== undefined) encodeInlineData(dwords, bytes, payload, inlineData);
+  else if (gather !== undefined) encodeGatherList(dwords, payload / dword, gather);
+  const whole = Math.ceil((COMMAND_HEADER_BYTES + length) / SEGMENT_BYTES) * SEGMENT_BYTES;
+  if (request.checksum === true) {
+    dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = checksumOf(dwords, base, whole / dword, origin.checksumSecret);
+  }
+  return whole;
+}
+
+/** The tail of the last segment is zero: the doorbell checksum covers it. */
+function encodeInlineData(dwords: Uint32Array, bytes: Uint8Array, at: number, data: Uint8Array): void {
+  if (data.length % SEGMENT_BYTES !== 0) {
+    const last = (at + data.length - (data.length % SEGMENT_BYTES)) / dword;
+    dwords[last] = 0;
+    dwords[last + 1] = 0;
+  }
+  bytes.set(data, at);
+}
+
+function encodeGatherList(dwords: Uint32Array, first: number, gather: readonly GatherEntry[]): void {
+  let at = first;
+  for (let index = 0; index < gather.length; index++) {
+    const entry = gather[index]!;
+    dwords[at + GATHER_ENTRY_ADDRESS_LOW_BYTE / dword] = entry.addressLow;
+    dwords[at + GATHER_ENTRY_ADDRESS_HIGH_BYTE / dword] = entry.addressHigh;
+    dwords[at + GATHER_ENTRY_LENGTH_BYTE / dword] = entry.length;
+    dwords[at + GATHER_ENTRY_LOCAL_KEY_BYTE / dword] = entry.localKey;
+    at += GATHER_ENTRY_BYTES / dword;
+  }
+}
+
+/**
+ * The doorbell checksum of a command whose checksum field is zero: with it, the 32-bit ones' complement sum of all DWORDs and
+ * the secret is all ones.
+ */
+function checksumOf(dwords: Uint32Array, base: number, count: number, secret: number): number {
+  // At most 81 numbers of 32 bits: exact.
+  let sum = secret;
+  for (let index = 0; index < count; index++) sum += dwords[base + index]!;
+  const wrap = 2 ** 32;
+  const folded = (sum % wrap) + Math.floor(sum / wrap);
+  return ~((folded % wrap) + Math.floor(folded / wrap)) >>> 0;
+}

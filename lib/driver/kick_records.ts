@@ -1,0 +1,158 @@
+import type { DmaMemory } from '../board/addon.ts';
+import {
+  KICK_RECORD_BYTES,
+  KICK_RECORD_PHASE_BYTE,
+  KICK_RECORD_PHASE_MASK,
+  KICK_RECORD_PHASE_SHIFT,
+  RING_HEAD_BYTES,
+  UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET,
+  UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_MASK,
+  UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_SHIFT,
+  UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_SHIFT,
+  UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET,
+  UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET,
+  getKickRecordBeginHigh,
+  getKickRecordBeginLow,
+  getKickRecordDropped,
+  getKickRecordEndHigh,
+  getKickRecordEndLow,
+  getKickRecordKickNumber,
+  getKickRecordLength,
+  getKickRecordOpcode,
+  getKickRecordOrigin,
+  getKickRecordPhysicalCollectBuffer,
+  getKickRecordQualityOfServiceLevel,
+  getKickRecordQueuePairNumber,
+  getKickRecordSendQueueSequenceNumber,
+  getKickRecordStatus,
+  getKickRecordTransmitVirtualLane,
+  getKickRecordType,
+  getKickRecordUnderlyingFunction,
+  getKickRecordVirtualCollectBuffer,
+  getKickRecordWrittenHigh,
+  getKickRecordWrittenLow,
+  type CompletionStatus,
+  type KickOrigin,
+  type KickRecordType,
+  type Opcode,
+  type QualityOfServiceLevel,
+} from '../spec/index.ts';
+import type { DeviceFunction } from './device_function.ts';
+
+/** A kick record, filled in by {@link KickRecordRing.poll}. Times are device clock ticks. */
+export class KickRecord {
+  type = 0 as KickRecordType;
+  underlyingFunction = 0;
+  qualityOfServiceLevel = 0 as QualityOfServiceLevel;
+  origin = 0 as KickOrigin;
+  /** Sent: the outcome. */
+  status = 0 as CompletionStatus;
+  /** Joins the two records of a kick. */
+  kickNumber = 0;
+  /** 0xffff: none. */
+  virtualCollectBuffer = 0;
+  /** 0xffff: send queue mode. */
+  physicalCollectBuffer = 0;
+  /** 0xff: none chosen yet. */
+  transmitVirtualLane = 0;
+  opcode = 0 as Opcode;
+  sendQueueSequenceNumber = 0;
+  queuePairNumber = 0;
+  /** Bytes of payload of the command. */
+  length = 0;
+  /** Kicked: first write. Sent: start of the execution. Exact up to 2^53. */
+  begin = 0;
+  /** Kicked: the kick. Sent: last packet out. */
+  end = 0;
+  /** When the record was handed to the DMA. */
+  written = 0;
+  /** Records dropped before this one since the ring began, modulo 2^32. */
+  dropped = 0;
+}
+
+const entriesLog2Default = 10;
+const high = 2 ** 32;
+
+/** A ring in host memory in which the device says of each command when it was kicked and when it was sent. */
+export class KickRecordRing {
+  readonly entriesLog2: number;
+  /** The ring, and the host's head. */
+  readonly ring: DmaMemory;
+  readonly head: DmaMemory;
+  private readonly device: DeviceFunction;
+  private readonly view: DataView;
+  private readonly dwords: Int32Array;
+  private readonly headDwords: Int32Array;
+  private taken = 0;
+
+  /** Gives the ring to the device, which writes records from now on. @param entriesLog2 up to 16 */
+  constructor(device: DeviceFunction, entriesLog2 = entriesLog2Default) {
+    this.device = device;
+    this.entriesLog2 = entriesLog2;
+    this.ring = device.allocate(KICK_RECORD_BYTES << entriesLog2);
+    this.head = device.allocate(RING_HEAD_BYTES);
+    this.view = new DataView(this.ring.buffer);
+    this.dwords = new Int32Array(this.ring.buffer);
+    this.headDwords = new Int32Array(this.head.buffer);
+    const { page } = device;
+    page.write64(UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET, this.ring.address);
+    page.write64(UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET, this.head.address);
+    this.writeControl(1);
+  }
+
+  /**
+   * Takes records into the caller's objects, oldest first. Never waits; crosses into native code only when nothing is there.
+   * @returns how many were filled in
+   */
+  poll(records: readonly KickRecord[]): number {
+    let count = 0;
+    while (count < records.length && this.next(records[count]!)) count++;
+    if (count === 0) this.device.board.advance();
+    else Atomics.store(this.headDwords, 0, this.taken | 0);
+    return count;
+  }
+
+  /** No more records; the device does not reach the ring any more. */
+  close(): void {
+    this.writeControl(0);
+    this.device.page.read32(UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET);
+    this.device.free(this.ring);
+    this.device.free(this.head);
+  }
+
+  private writeControl(enable: number): void {
+    this.device.page.write32(
+      UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET,
+      ((enable & UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_MASK) <<
+        UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENABLE_SHIFT) |
+        (this.entriesLog2 << UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_ENTRIES_LOG2_SHIFT),
+    );
+  }
+
+  private next(record: KickRecord): boolean {
+    const at = (this.taken & ((1 << this.entriesLog2) - 1)) * KICK_RECORD_BYTES;
+    const last = Atomics.load(this.dwords, (at + KICK_RECORD_PHASE_BYTE) / 4);
+    const phase = ((this.taken >>> this.entriesLog2) & 1) ^ 1;
+    if (((last >>> KICK_RECORD_PHASE_SHIFT) & KICK_RECORD_PHASE_MASK) !== phase) return false;
+    const { view } = this;
+    record.type = getKickRecordType(view, at) as KickRecordType;
+    record.underlyingFunction = getKickRecordUnderlyingFunction(view, at);
+    record.qualityOfServiceLevel = getKickRecordQualityOfServiceLevel(view, at) as QualityOfServiceLevel;
+    record.origin = getKickRecordOrigin(view, at) as KickOrigin;
+    record.status = getKickRecordStatus(view, at) as CompletionStatus;
+    record.kickNumber = getKickRecordKickNumber(view, at);
+    record.virtualCollectBuffer = getKickRecordVirtualCollectBuffer(view, at);
+    record.physicalCollectBuffer = getKickRecordPhysicalCollectBuffer(view, at);
+    record.transmitVirtualLane = getKickRecordTransmitVirtualLane(view, at);
+    record.opcode = getKickRecordOpcode(view, at) as Opcode;
+    record.sendQueueSequenceNumber = getKickRecordSendQueueSequenceNumber(view, at);
+    record.queuePairNumber = getKickRecordQueuePairNumber(view, at);
+    record.length = getKickRecordLength(view, at);
+    record.begin = getKickRecordBeginLow(view, at) + getKickRecordBeginHigh(view, at) * high;
+    record.end = getKickRecordEndLow(view, at) + getKickRecordEndHigh(view, at) * high;
+    record.written = getKickRecordWrittenLow(view, at) + getKickRecordWrittenHigh(view, at) * high;
+    record.dropped = getKickRecordDropped(view, at);
+    this.taken = (this.taken + 1) >>> 0;
+    return true;
+  }
+}

@@ -1,0 +1,123 @@
+import {
+  ManagementOpcode,
+  PAGE_BYTES,
+  QUEUE_PAIR_ATTRIBUTES_BYTES,
+  QueuePairState,
+  QualityOfServiceLevel,
+  ServiceType,
+  encode,
+} from '../spec/index.ts';
+import type { CommandOrigin, SendRequest } from './command.ts';
+import type { HcaDriver } from './hca_driver.ts';
+import { pageList } from './page_list.ts';
+import type { ProtectionDomain } from './protection_domain.ts';
+import {
+  decodeQueuePairAttributes,
+  encodeQueuePairAttributes,
+  type QueuePairAttributes,
+  type QueuePairQuery,
+} from './queue_pair_attributes.ts';
+import { SendQueue, type SendQueueSizes } from './send_queue.ts';
+import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
+
+/** How a queue pair is made. */
+export interface QueuePairOptions {
+  readonly protectionDomain: ProtectionDomain;
+  /** Default reliable connection. */
+  readonly serviceType?: ServiceType;
+  /** Default low. */
+  readonly level?: QualityOfServiceLevel;
+  readonly sendQueue: SendQueueSizes;
+  /** Every work request is signaled. */
+  readonly signalAll?: boolean;
+  /** Secret that doorbell checksums cover; 32 bits. Default 0. */
+  readonly checksumSecret?: number;
+}
+
+/** A queue pair in the device, and its queues in host memory. */
+export class QueuePair {
+  /** Index and generation, 24 bits. */
+  readonly number: number;
+  readonly level: QualityOfServiceLevel;
+  readonly sendQueue: SendQueue;
+  readonly virtualCollectBuffer: VirtualCollectBuffer;
+  private readonly driver: HcaDriver;
+  private readonly origin: CommandOrigin;
+
+  /** Creates a queue pair in RESET. @throws VerbsError EINVAL, ENOMEM: what the device says of it */
+  constructor(driver: HcaDriver, options: QueuePairOptions) {
+    const { protectionDomain, serviceType = ServiceType.reliableConnection, checksumSecret = 0 } = options;
+    this.driver = driver;
+    this.level = options.level ?? QualityOfServiceLevel.low;
+    this.virtualCollectBuffer = driver.virtualCollectBuffers.take(this.level);
+    this.sendQueue = new SendQueue(driver.device, options.sendQueue);
+    const { references, entryArea } = this.sendQueue;
+    try {
+      this.number = driver.management.execute({
+        verb: 'createQueuePair',
+        opcode: ManagementOpcode.createQueuePair,
+        inputFormat: 'create_queue_pair_input',
+        input: [
+          encode('create_queue_pair_input', {
+            service_type: serviceType,
+            quality_of_service_level: this.level,
+            signal_all: options.signalAll === true ? 1 : 0,
+            send_queue_log2: this.sendQueue.entriesLog2,
+            protection_domain: protectionDomain.number,
+            checksum_secret: checksumSecret,
+            send_queue_pages: references.buffer.byteLength / PAGE_BYTES,
+            send_entry_pages: entryArea.buffer.byteLength / PAGE_BYTES,
+          }),
+          pageList(references),
+          pageList(entryArea),
+        ],
+      }).number;
+    } catch (error) {
+      this.sendQueue.free();
+      throw error;
+    }
+    this.origin = { queuePairNumber: this.number, level: this.level, checksumSecret };
+  }
+
+  /** @throws VerbsError EINVAL: an attribute is missing or not allowed in this transition, or a value is wrong */
+  modify(attributes: QueuePairAttributes): void {
+    this.driver.management.execute({
+      verb: 'modifyQueuePair',
+      opcode: ManagementOpcode.modifyQueuePair,
+      object: this.number,
+      inputFormat: 'queue_pair_attributes',
+      input: [encodeQueuePairAttributes(attributes)],
+    });
+    if (attributes.state === QueuePairState.reset) this.sendQueue.reset();
+  }
+
+  query(): QueuePairQuery {
+    const { output } = this.driver.management.execute({
+      verb: 'queryQueuePair',
+      opcode: ManagementOpcode.queryQueuePair,
+      object: this.number,
+      outputBytes: QUEUE_PAIR_ATTRIBUTES_BYTES,
+    });
+    return decodeQueuePairAttributes(output);
+  }
+
+  /** Posts a send work request; see {@link SendQueue.post}. @returns its sequence number */
+  post(request: SendRequest): number {
+    return this.sendQueue.post(this.origin, this.virtualCollectBuffer, request);
+  }
+
+  /** Posts work requests by one doorbell; see {@link SendQueue.postBatch}. */
+  postBatch(requests: readonly SendRequest[]): number {
+    return this.sendQueue.postBatch(this.origin, this.virtualCollectBuffer, requests);
+  }
+
+  /** Destroys the queue pair when nothing of it is in flight, and frees its memory. */
+  destroy(): void {
+    this.driver.management.execute({
+      verb: 'destroyQueuePair',
+      opcode: ManagementOpcode.destroyQueuePair,
+      object: this.number,
+    });
+    this.sendQueue.free();
+  }
+}

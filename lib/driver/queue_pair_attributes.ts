@@ -1,0 +1,132 @@
+import {
+  QueuePairAttribute,
+  decode,
+  encode,
+  type PathMtu,
+  type QueuePairState,
+} from '../spec/index.ts';
+
+/** Where the peer is (address_vector). */
+export interface AddressVector {
+  readonly port: number;
+  readonly serviceLevel?: number;
+  readonly isGlobal?: boolean;
+  readonly sourcePathBits?: number;
+  readonly staticRate?: number;
+  readonly destinationLocalIdentifier?: number;
+  readonly hopLimit?: number;
+  readonly trafficClass?: number;
+  readonly flowLabel?: number;
+  readonly gidIndex?: number;
+  /** 6 bytes. */
+  readonly destinationMac?: Uint8Array;
+  /** 0: from a hash of both queue pair numbers. */
+  readonly udpSourcePort?: number;
+  readonly vlan?: number;
+  /** 16 bytes. */
+  readonly destinationGid?: Uint8Array;
+}
+
+/** Attributes of a queue pair, those of ibv_qp_attr spelled out. Which ones a transition takes is the device's to say. */
+export interface QueuePairAttributes {
+  readonly state?: QueuePairState;
+  /** The state that the caller believes; another one is an error. */
+  readonly currentState?: QueuePairState;
+  /** With state SQD: the event send_queue_drained is wanted. */
+  readonly drainedEvent?: boolean;
+  /** Remote rights. */
+  readonly accessFlags?: number;
+  readonly partitionKeyIndex?: number;
+  readonly port?: number;
+  readonly queueKey?: number;
+  readonly addressVector?: AddressVector;
+  readonly pathMtu?: PathMtu;
+  /** Local ACK timeout: 4.096 µs × 2^timeout; 0: never. 0 to 31. */
+  readonly timeout?: number;
+  /** 0 to 7. */
+  readonly retryCount?: number;
+  /** 0 to 7; 7: for ever. */
+  readonly receiverNotReadyRetry?: number;
+  /** ePSN, 24 bits. */
+  readonly receivePsn?: number;
+  /** nPSN, 24 bits. */
+  readonly sendPsn?: number;
+  /** READs and atomics outstanding as initiator, up to 16. */
+  readonly maxReadAtomic?: number;
+  /** READs and atomics that the peer may have outstanding here, up to 16. */
+  readonly maxDestinationReadAtomic?: number;
+  /** RNR timer, 0 to 31 (InfiniBand volume 1, 9.7.5.2.8). */
+  readonly minReceiverNotReadyTimer?: number;
+  readonly destinationQueuePair?: number;
+}
+
+/** Attributes and positions of a queue pair, as the device has them. */
+export type QueuePairQuery = Required<Omit<QueuePairAttributes, 'addressVector' | 'currentState'>> & {
+  /** Sequence number to execute, newest posted, oldest not acknowledged. */
+  readonly next: number;
+  readonly posted: number;
+  readonly acknowledged: number;
+  /** Data units in the device that refer to it. */
+  readonly inFlight: number;
+};
+
+/** As the specification writes a name. */
+function specified(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The structure queue_pair_attributes, with a mask of what is given. */
+export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint8Array {
+  const { addressVector, drainedEvent, ...numbers } = attributes;
+  const given = Object.keys(attributes).filter((name) => Reflect.get(attributes, name) !== undefined);
+  return encode('queue_pair_attributes', {
+    attribute_mask: given.reduce((mask, name) => mask | (1 << Reflect.get(QueuePairAttribute, name)), 0) >>> 0,
+    drained_event: drainedEvent === true ? 1 : 0,
+    ...(addressVector === undefined ? {} : { address_vector: encodeAddressVector(addressVector) }),
+    ...Object.fromEntries(
+      Object.entries(numbers)
+        .filter(([, value]) => value !== undefined)
+        .map(([name, value]) => [specified(name), value]),
+    ),
+  });
+}
+
+function encodeAddressVector(vector: AddressVector): Uint8Array {
+  const { isGlobal, destinationMac = new Uint8Array(6), destinationGid = new Uint8Array(16), ...numbers } = vector;
+  const mac = new DataView(Uint8Array.from(destinationMac).buffer);
+  return encode('address_vector', {
+    ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [specified(name), value])),
+    is_global: isGlobal === true ? 1 : 0,
+    destination_mac_low: mac.getUint32(0, true),
+    destination_mac_high: mac.getUint16(4, true),
+    destination_gid: destinationGid,
+  });
+}
+
+/** What query_queue_pair gave. */
+export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
+  const fields = decode('queue_pair_attributes', bytes);
+  const value = (name: string): number => Number(fields[specified(name)]);
+  return {
+    state: value('state') as QueuePairState,
+    drainedEvent: value('drainedEvent') === 1,
+    accessFlags: value('accessFlags'),
+    partitionKeyIndex: value('partitionKeyIndex'),
+    port: value('port'),
+    queueKey: value('queueKey'),
+    pathMtu: value('pathMtu') as PathMtu,
+    timeout: value('timeout'),
+    retryCount: value('retryCount'),
+    receiverNotReadyRetry: value('receiverNotReadyRetry'),
+    receivePsn: value('receivePsn'),
+    sendPsn: value('sendPsn'),
+    maxReadAtomic: value('maxReadAtomic'),
+    maxDestinationReadAtomic: value('maxDestinationReadAtomic'),
+    minReceiverNotReadyTimer: value('minReceiverNotReadyTimer'),
+    destinationQueuePair: value('destinationQueuePair'),
+    next: value('next'),
+    posted: value('posted'),
+    acknowledged: value('acknowledged'),
+    inFlight: value('inFlight'),
+  };
+}

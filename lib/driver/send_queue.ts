@@ -1,0 +1,197 @@
+import type { CommandWriter, DmaMemory } from '../board/addon.ts';
+import {
+  COMMAND_HEADER_BYTES,
+  COMMAND_PAYLOAD_BYTES,
+  GATHER_ENTRIES,
+  GATHER_ENTRY_BYTES,
+  PAGE_BYTES,
+  QUEUE_ENTRIES_MAXIMUM,
+  WORK_QUEUE_ENTRY_ALIGNMENT,
+  WORK_QUEUE_REFERENCE_BYTES,
+  WORK_QUEUE_REFERENCE_LENGTH_SHIFT,
+  WORK_QUEUE_REFERENCE_OFFSET_BYTE,
+  WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE,
+} from '../spec/index.ts';
+import { encodeCommand, payloadBytes, type CommandOrigin, type SendRequest } from './command.ts';
+import type { DeviceFunction } from './device_function.ts';
+import { VerbsError } from './errors.ts';
+import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
+
+/** Sizes of a send queue. */
+export interface SendQueueSizes {
+  /** Work requests that it takes; a power of two up to 32768 is used, at least this many. */
+  readonly entries: number;
+  /** Most entries of a gather list, up to 16. */
+  readonly gatherEntries: number;
+  /** Most inline data, up to 256 B. */
+  readonly inlineBytes: number;
+}
+
+const dword = 4;
+
+/**
+ * The send queue of a queue pair in host memory: references in a circular buffer, and the work queue entries that they refer to
+ * (US6789143). A command is encoded once, in its entry; that is copied to a virtual collect buffer, and what the device fetches
+ * when it found no physical collect buffer. Sequence numbers are 16 bits, free-running.
+ */
+export class SendQueue {
+  /** log2 of the entries. */
+  readonly entriesLog2: number;
+  /** Circular buffer of references. */
+  readonly references: DmaMemory;
+  /** Work queue entries. */
+  readonly entryArea: DmaMemory;
+  readonly inlineBytes: number;
+  readonly gatherEntries: number;
+  private readonly device: DeviceFunction;
+  private readonly entries: number;
+  private readonly referenceDwords: Uint32Array;
+  private readonly dwords: Uint32Array;
+  private readonly bytes: Uint8Array;
+  /** Where the entry of each slot begins. */
+  private readonly places: Uint32Array;
+  private readonly writer: CommandWriter;
+  private next = 0;
+  private completed = -1;
+  /** Of the command that was encoded last, rounded up to 8. */
+  private lastBytes = 0;
+
+  /** @throws VerbsError EINVAL: a size beyond what the device has */
+  constructor(device: DeviceFunction, { entries, gatherEntries, inlineBytes }: SendQueueSizes) {
+    check('max_send_wr', entries, 1, QUEUE_ENTRIES_MAXIMUM);
+    check('max_send_sge', gatherEntries, 0, GATHER_ENTRIES);
+    check('max_inline_data', inlineBytes, 0, COMMAND_PAYLOAD_BYTES);
+    this.device = device;
+    this.entriesLog2 = Math.ceil(Math.log2(entries));
+    this.entries = 1 << this.entriesLog2;
+    this.gatherEntries = gatherEntries;
+    this.inlineBytes = inlineBytes;
+    const largest = COMMAND_HEADER_BYTES + Math.max(inlineBytes, gatherEntries * GATHER_ENTRY_BYTES);
+    const entryBytes = Math.ceil(largest / WORK_QUEUE_ENTRY_ALIGNMENT) * WORK_QUEUE_ENTRY_ALIGNMENT;
+    const entriesPerPage = Math.floor(PAGE_BYTES / entryBytes); // none crosses a page
+    this.places = Uint32Array.from(
+      { length: this.entries },
+      (_, slot) => Math.floor(slot / entriesPerPage) * PAGE_BYTES + (slot % entriesPerPage) * entryBytes,
+    );
+    this.references = device.allocate(this.entries * WORK_QUEUE_REFERENCE_BYTES);
+    this.entryArea = device.allocate(Math.ceil(this.entries / entriesPerPage) * PAGE_BYTES);
+    this.referenceDwords = new Uint32Array(this.references.buffer);
+    this.dwords = new Uint32Array(this.entryArea.buffer);
+    this.bytes = new Uint8Array(this.entryArea.buffer);
+    this.writer = device.board.commandWriter(this.entryArea, device.virtualCollectBufferRegion.bar);
+  }
+
+  /** Work requests that it takes. */
+  get capacity(): number {
+    return this.entries;
+  }
+
+  /** Work requests that are posted and not completed. */
+  get outstanding(): number {
+    return (this.next - this.completed - 1) & 0xffff;
+  }
+
+  /** Sequence number of the next work request. */
+  get nextSequenceNumber(): number {
+    return this.next;
+  }
+
+  /**
+   * Posts a work request: encodes it in its entry and copies it to a virtual collect buffer. One crossing into native code.
+   * @returns its sequence number
+   * @throws VerbsError ENOMEM: the queue is full; EINVAL: more data or entries than the queue was made for. Nothing is posted then.
+   */
+  post(origin: CommandOrigin, buffer: VirtualCollectBuffer, request: SendRequest): number {
+    const sequenceNumber = this.next;
+    const slot = this.put(origin, request);
+    this.writer.write(buffer.offset, this.places[slot]!, this.lastBytes);
+    return sequenceNumber;
+  }
+
+  /**
+   * Posts work requests by one doorbell: the device fetches them from the queue.
+   * @returns how many were posted: all
+   * @throws VerbsError as post(), with `posted`, the number of requests before the one that is wrong; these are posted
+   */
+  postBatch(origin: CommandOrigin, buffer: VirtualCollectBuffer, requests: readonly SendRequest[]): number {
+    let posted = 0;
+    try {
+      for (; posted < requests.length; posted++) this.put(origin, requests[posted]!);
+    } catch (error) {
+      throw Object.assign(error as Error, { posted });
+    } finally {
+      if (posted > 0) buffer.start(origin.queuePairNumber, (this.next - 1) & 0xffff);
+    }
+    return posted;
+  }
+
+  /** A completion named this sequence number: it and all before it are completed, and their slots free. */
+  completedThrough(sequenceNumber: number): void {
+    this.completed = sequenceNumber;
+  }
+
+  /** The queue is empty and begins with sequence number 0 again: its queue pair was reset. */
+  reset(): void {
+    this.next = 0;
+    this.completed = -1;
+  }
+
+  /** The device does not reach it any more. */
+  free(): void {
+    this.device.free(this.references);
+    this.device.free(this.entryArea);
+  }
+
+  /** Encodes a work request and its reference. Gives its slot. */
+  private put(origin: CommandOrigin, request: SendRequest): number {
+    if (this.outstanding >= this.entries) throw this.full();
+    this.checkSizes(request);
+    const sequenceNumber = this.next;
+    const slot = sequenceNumber & (this.entries - 1);
+    const place = this.places[slot]!;
+    this.lastBytes = encodeCommand(this.dwords, this.bytes, place, origin, sequenceNumber, request);
+    const length = COMMAND_HEADER_BYTES + payloadBytes(request);
+    const reference = (slot * WORK_QUEUE_REFERENCE_BYTES) / dword;
+    this.referenceDwords[reference + WORK_QUEUE_REFERENCE_OFFSET_BYTE / dword] = place;
+    this.referenceDwords[reference + WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE / dword] =
+      sequenceNumber | (length << WORK_QUEUE_REFERENCE_LENGTH_SHIFT);
+    this.next = (sequenceNumber + 1) & 0xffff;
+    return slot;
+  }
+
+  private checkSizes({ inlineData, gather }: SendRequest): void {
+    if (inlineData !== undefined && inlineData.length > this.inlineBytes) {
+      throw tooLarge('inlineData', `${inlineData.length} B`, `at most ${this.inlineBytes} B`);
+    }
+    if (gather !== undefined && gather.length > this.gatherEntries) {
+      throw tooLarge('gather', `${gather.length} entries`, `at most ${this.gatherEntries} entries`);
+    }
+  }
+
+  private full(): VerbsError {
+    return new VerbsError(`the send queue is full: ${this.entries} work requests are not completed`, {
+      code: 'ENOMEM',
+      verb: 'postSend',
+      expected: 'completions polled, or a queue made larger',
+    });
+  }
+}
+
+function check(attribute: string, value: number, least: number, most: number): void {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
+  throw new VerbsError(`${attribute} is ${least} to ${most}, not ${value}`, {
+    code: 'EINVAL',
+    verb: 'createQueuePair',
+    attribute,
+    expected: `${least} to ${most}`,
+  });
+}
+
+function tooLarge(attribute: string, is: string, expected: string): VerbsError {
+  return new VerbsError(`${attribute} has ${is}; the queue pair was made for ${expected}`, {
+    code: 'EINVAL',
+    verb: 'postSend',
+    attribute,
+    expected,
+  });
+}
