@@ -1,4 +1,5 @@
 import type { BoardFunction, DmaMemory } from '../board/addon.ts';
+import { IDENTITY_BAR, type Region } from '../board/regions.ts';
 import {
   IDENTITY_MAGIC_OFFSET,
   IDENTITY_MAGIC_RESET,
@@ -11,10 +12,9 @@ import {
 import { VerbsError, deviceGone } from './errors.ts';
 import { readIdentity, type Identity } from './identity.ts';
 import { RegisterPage } from './register_page.ts';
-import { Regions, notDrivable, type Region } from './regions.ts';
+import { Regions, notDrivable } from './regions.ts';
 
 const allOnes = 0xffff_ffff;
-const identityBar = 0;
 
 /** An open underlying function of a board that this driver knows: its registers and the memory that it may reach. */
 export class DeviceFunction {
@@ -41,23 +41,13 @@ export class DeviceFunction {
     this.underlyingFunction = board.facts().underlyingFunction;
     try {
       checkMagic(board);
-      this.identityPage = new RegisterPage(board, identityBar, 0);
+      this.identityPage = new RegisterPage(board, IDENTITY_BAR, 0);
       checkVersion(this.identityPage);
       this.identity = readIdentity(this.identityPage);
-      this.regions = new Regions(this.identityPage);
-      this.page = this.regions.page(
-        board,
-        this.regions.find(RegionType.underlyingFunction, 'underlying_function'),
-        this.underlyingFunction,
-      );
-      this.virtualCollectBufferRegion = this.regions.find(
-        RegionType.virtualCollectBuffer,
-        'virtual_collect_buffer',
-      );
-      this.controlPage =
-        this.underlyingFunction === 0
-          ? this.regions.page(board, this.regions.find(RegionType.control, 'control'), 0)
-          : undefined;
+      this.regions = new Regions(board);
+      this.page = this.regions.page(RegionType.underlyingFunction, this.underlyingFunction);
+      this.virtualCollectBufferRegion = this.regions.find(RegionType.virtualCollectBuffer);
+      this.controlPage = this.underlyingFunction === 0 ? this.regions.page(RegionType.control, 0) : undefined;
     } catch (error) {
       board.close();
       throw error;
@@ -91,12 +81,12 @@ export class DeviceFunction {
 }
 
 function checkMagic(board: BoardFunction): void {
-  const magic = board.read32(identityBar, IDENTITY_MAGIC_OFFSET);
+  const magic = board.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET);
   if (magic === allOnes) throw deviceGone('openDevice');
   if (magic !== IDENTITY_MAGIC_RESET) {
     const hex = (value: number): string => `0x${value.toString(16).padStart(8, '0')}`;
     throw new VerbsError(
-      `this is no fpga-verbs HCA: BAR ${identityBar} begins with ${hex(magic)}, not ${hex(IDENTITY_MAGIC_RESET)}`,
+      `this is no fpga-verbs HCA: BAR ${IDENTITY_BAR} begins with ${hex(magic)}, not ${hex(IDENTITY_MAGIC_RESET)}`,
       { code: 'ENOTSUP', verb: 'openDevice', attribute: 'magic', expected: hex(IDENTITY_MAGIC_RESET) },
     );
   }

@@ -1,4 +1,6 @@
 import type { BoardFunction } from '../board/addon.ts';
+import { IDENTITY_BAR } from '../board/regions.ts';
+import { IDENTITY_MAGIC_OFFSET } from '../spec/index.ts';
 import { deviceGone } from './errors.ts';
 
 const allOnes = 0xffff_ffff;
@@ -8,19 +10,12 @@ export class RegisterPage {
   private readonly board: BoardFunction;
   private readonly bar: number;
   private readonly base: number;
-  private readonly magicOffset: number;
-  private readonly magicBar: number;
 
-  /**
-   * @param bar number of the BAR that the page lies in, at `base` bytes
-   * @param magicBar BAR in which `magicOffset` bytes hold the magic number, which is never all ones
-   */
-  constructor(board: BoardFunction, bar: number, base: number, magicBar = 0, magicOffset = 0) {
+  /** @param bar number of the BAR that the page lies in, at `base` bytes */
+  constructor(board: BoardFunction, bar: number, base: number) {
     this.board = board;
     this.bar = bar;
     this.base = base;
-    this.magicBar = magicBar;
-    this.magicOffset = magicOffset;
   }
 
   /**
@@ -29,7 +24,7 @@ export class RegisterPage {
    */
   read32(offset: number): number {
     const value = this.board.read32(this.bar, this.base + offset);
-    if (value === allOnes && this.board.read32(this.magicBar, this.magicOffset) === allOnes) {
+    if (value === allOnes && this.board.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET) === allOnes) {
       throw deviceGone('readRegister');
     }
     return value;

@@ -1,0 +1,152 @@
+import {
+  loadAddon,
+  type BoardCounters,
+  type BoardFunction,
+  type BoardOptions,
+  type DmaFault,
+  type FaultRule,
+  type PostedWrite,
+  type EmulatedBoard as NativeBoard,
+  type Transaction,
+} from './addon.ts';
+import type { Recording } from './recording.ts';
+import { readRegions, type Region } from './regions.ts';
+import { describeTransaction } from './transaction_text.ts';
+
+/** A fault that was put into a board. */
+export interface InjectedFault {
+  /** How often it has happened. */
+  readonly happened: number;
+  /** Takes it back; what it holds back is released in order. */
+  remove(): void;
+}
+
+/**
+ * An emulated board: the device model behind BARs, an IOMMU and interrupts, in this process. A driver cannot tell it from
+ * hardware; a test sees every transaction that reaches its device, and puts faults between the two.
+ *
+ * With progress `stepped` nothing happens unless it is asked for, in virtual time, so that what a test saw happens again.
+ *
+ * ```ts
+ * using board = new EmulatedBoard({ progress: 'stepped', seed: 7 });
+ * const fault = board.inject({ kind: 'drop', bar: 2, nth: 3 });
+ * ```
+ */
+export class EmulatedBoard {
+  readonly options: BoardOptions;
+  private readonly native: NativeBoard;
+  private regionTable: readonly Region[] | undefined;
+
+  /**
+   * Makes a board; boards of one name are one board in the whole process.
+   * @throws RangeError, TypeError: an option is wrong; Error: a board of this name has other options
+   */
+  constructor(options: BoardOptions = {}) {
+    this.options = { ...options };
+    this.native = new (loadAddon().EmulatedBoard)(options);
+  }
+
+  /** Opens an underlying function: what a driver takes. @throws RangeError: the board has no such function */
+  open(underlyingFunction = 0): BoardFunction {
+    return this.native.open(underlyingFunction);
+  }
+
+  /** The regions of its BARs. */
+  get regions(): readonly Region[] {
+    if (this.regionTable === undefined) {
+      const opened = this.native.open(0);
+      this.regionTable = readRegions(opened);
+      opened.close();
+    }
+    return this.regionTable;
+  }
+
+  /** Puts one write into the link, whatever a processor's stores would make of it. */
+  post(write: PostedWrite): void {
+    this.native.post(write);
+  }
+
+  /** Stepped: does up to `count` units of work, one tick each. Gives the number done; fewer: the board is idle. */
+  step(count = 1): number {
+    return this.native.step(count);
+  }
+
+  /** Stepped: works until nothing is left. @throws Error: more than `limit` units of work */
+  runUntilIdle(limit?: number): number {
+    return this.native.runUntilIdle(limit);
+  }
+
+  /** Stepped: lets the clock go on by so many ticks; what becomes due happens at its time. */
+  advanceTime(ticks: number | bigint): void {
+    this.native.advanceTime(ticks);
+  }
+
+  /** Device clock, ticks. */
+  now(): bigint {
+    return this.native.now();
+  }
+
+  /**
+   * Puts a fault between driver and device: a write dropped, torn, delayed or reordered, reads that answer all ones, an
+   * interrupt lost, a DMA refused. Offsets of a virtual collect buffer or a register page: {@link regions}.
+   */
+  inject(rule: FaultRule): InjectedFault {
+    const { native } = this;
+    const id = native.inject(rule);
+    return {
+      get happened() {
+        return native.injected(id);
+      },
+      remove: () => native.clearFaults(id),
+    };
+  }
+
+  /** Takes back all faults; what they hold back is released in order. */
+  clearFaults(): void {
+    this.native.clearFaults();
+  }
+
+  /** Begins to record the transactions that reach the device. @param capacity beyond, they are counted, not kept */
+  startRecording(capacity?: number): void {
+    this.native.startTrace(capacity);
+  }
+
+  /** Takes out what was recorded since the start or the last call. */
+  takeTransactions(): Transaction[] {
+    return this.native.takeTrace();
+  }
+
+  /** Ends the recording; what was not taken yet. */
+  stopRecording(): Recording {
+    this.native.stopTrace();
+    return { options: this.options, transactions: this.native.takeTrace() };
+  }
+
+  /** Stepped: plays transactions to the device at their times. Gives the number of reads whose answer differed. */
+  replay(transactions: readonly Transaction[]): number {
+    return this.native.replay(transactions);
+  }
+
+  /** A transaction in words. */
+  describe(transaction: Transaction): string {
+    return describeTransaction(transaction, this.regions);
+  }
+
+  /** Takes out the DMAs of the device that the IOMMU refused (the newest 1,024 are kept). */
+  takeDmaFaults(): DmaFault[] {
+    return this.native.takeDmaFaults();
+  }
+
+  counters(): BoardCounters {
+    return this.native.counters();
+  }
+
+  /** Gives the board up; it goes with the last function that is open. Twice is once. */
+  close(): void {
+    this.native.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

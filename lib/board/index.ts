@@ -1,0 +1,23 @@
+// `fpga-verbs/board`: emulated boards for tests of drivers, and device strings.
+export type {
+  BoardCounters,
+  BoardFacts,
+  BoardFunction,
+  BoardOptions,
+  CommandMapping,
+  CommandWriter,
+  DmaFault,
+  DmaMemory,
+  FaultRule,
+  Interrupt,
+  PostedWrite,
+  Progress,
+  Transaction,
+} from './addon.ts';
+export { DeviceStringError, chosenDeviceString, formatDeviceString, parseDeviceString } from './device_string.ts';
+export type { DeviceName } from './device_string.ts';
+export { EmulatedBoard, type InjectedFault } from './emulated_board.ts';
+export { BackendMissingError, openBoard } from './open_board.ts';
+export { formatRecording, parseRecording, type Recording } from './recording.ts';
+export type { Region } from './regions.ts';
+export { describeTransaction } from './transaction_text.ts';

@@ -1,0 +1,76 @@
+import type { BoardOptions, Transaction } from './addon.ts';
+
+/** Transactions as they reached a device, and the board that they were recorded on. */
+export interface Recording {
+  /** Options that make the same board again. */
+  readonly options: BoardOptions;
+  readonly transactions: readonly Transaction[];
+}
+
+const format = 'fpga-verbs recording';
+const version = 1;
+
+/** A recording as text: JSON lines, the first says what it is, each of the others is a transaction. */
+export function formatRecording({ options, transactions }: Recording): string {
+  const lines = transactions.map(({ kind, underlyingFunction, bar, offset, data, byteEnables, time }) =>
+    JSON.stringify({
+      kind,
+      underlyingFunction,
+      bar,
+      offset,
+      data: Buffer.from(data).toString('hex'),
+      byteEnables: byteEnables.toString(16),
+      time: time.toString(),
+    }),
+  );
+  return [JSON.stringify({ format, version, options }), ...lines, ''].join('\n');
+}
+
+/** Reads what formatRecording() wrote. @throws TypeError that names the line that is wrong */
+export function parseRecording(text: string): Recording {
+  const [first = '', ...lines] = text.split('\n');
+  const header = parseLine(first, 1);
+  if (header['format'] !== format || header['version'] !== version) {
+    throw new TypeError(`line 1: this is no ${format} of version ${version}`);
+  }
+  return {
+    options: header['options'] as BoardOptions,
+    transactions: lines.flatMap((line, index) => (line === '' ? [] : [transactionOf(line, index + 2)])),
+  };
+}
+
+function transactionOf(line: string, number: number): Transaction {
+  const fields = parseLine(line, number);
+  const { kind, underlyingFunction, bar, offset, data, byteEnables, time } = fields;
+  if (
+    (kind !== 'write' && kind !== 'read') ||
+    typeof underlyingFunction !== 'number' ||
+    typeof bar !== 'number' ||
+    typeof offset !== 'number' ||
+    typeof data !== 'string' ||
+    !/^([0-9a-f]{8}){1,16}$/.test(data) ||
+    typeof byteEnables !== 'string' ||
+    !/^[0-9a-f]{1,16}$/.test(byteEnables) ||
+    typeof time !== 'string' ||
+    !/^\d+$/.test(time)
+  ) {
+    throw new TypeError(`line ${number}: this is no transaction: ${line}`);
+  }
+  return {
+    kind,
+    underlyingFunction,
+    bar,
+    offset,
+    data: Uint8Array.from(Buffer.from(data, 'hex')),
+    byteEnables: BigInt(`0x${byteEnables}`),
+    time: BigInt(time),
+  };
+}
+
+function parseLine(line: string, number: number): Record<string, unknown> {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch (error) {
+    throw new TypeError(`line ${number}: not JSON`, { cause: error });
+  }
+}
