@@ -208,6 +208,55 @@ export interface CommandWriter {
   write(this: void, vcbOffset: number, sourceOffset: number, length: number): void;
 }
 
+/** What a doorbell probe posts, and where it sees the kick. Nobody else posts to the queue pair, and nothing is outstanding. */
+export interface DoorbellProbeSetup {
+  virtualCollectBufferBar: number;
+  /** Of the page that the command is written to. */
+  virtualCollectBufferOffset: number;
+  /** Work queue entries; at `entryOffset` lies an encoded command of `commandBytes`. */
+  entryArea: DmaMemory;
+  entryOffset: number;
+  commandBytes: number;
+  /** References of the send queue, log2 of their number, and the next sequence number. */
+  references: DmaMemory;
+  sendQueueLog2: number;
+  firstSequenceNumber: number;
+  /** Ring of kick records, enabled and empty, log2 of their number, and the host's head. */
+  records: DmaMemory;
+  recordsLog2: number;
+  recordsHead: DmaMemory;
+  /** Where the device clock is read, and its frequency in hertz. */
+  clockBar: number;
+  clockOffset: number;
+  clockFrequency: number;
+  /** CPU that the posting thread is pinned to while it posts. None: it stays as it is. */
+  cpu?: number;
+  /** Nanoseconds within which a record has to come. Default 10^9. */
+  patience?: number;
+}
+
+/** What a run of a doorbell probe gave: nanoseconds, an element for each post; empty when it was not stamped. */
+export interface DoorbellProbeRun {
+  /** Of the whole loop. */
+  nanosecondsPerPost: number;
+  /** By how much times with the kick in them can be off, because they come from the device clock. */
+  clockUncertainty: number;
+  callToLastStore: Float64Array;
+  fence: Float64Array;
+  lastStoreToKick: Float64Array;
+  /** Device clock alone. */
+  firstWriteToKick: Float64Array;
+  kickToRecord: Float64Array;
+  /** Host clock alone. */
+  lastStoreToRecord: Float64Array;
+}
+
+/** Posts commands one at a time and takes the times of their way. */
+export interface DoorbellProbe {
+  /** Posts `count` commands, waiting for each. Throws an Error when a kick record does not come. */
+  run(count: number, stamped: boolean): DoorbellProbeRun;
+}
+
 /** A subscription to an MSI-X vector; while it is referenced it keeps the process alive. Begins unreferenced. */
 export interface Interrupt {
   ref(): void;
@@ -235,6 +284,8 @@ export interface BoardFunction {
   unmap(address: bigint): void;
   /** `vcbBar`: the BAR that offsets of the writer are in. */
   commandWriter(memory: DmaMemory, vcbBar: number): CommandWriter;
+  /** A probe of doorbell latency on this function. */
+  doorbellProbe(setup: DoorbellProbeSetup): DoorbellProbe;
   /** Calls back from the event loop after vector `vector` was signalled, with the number of signals since the last call. */
   interrupt(vector: number, callback: (count: number) => void): Interrupt;
   facts(): BoardFacts;

@@ -30,6 +30,11 @@ export class RegisterPage {
     return value;
   }
 
+  /** Where a register lies: for native code that reads it itself. */
+  place(offset: number): { readonly bar: number; readonly offset: number } {
+    return { bar: this.bar, offset: this.base + offset };
+  }
+
   /** A register of 64 bits: reading its low half latches the high one. */
   read64(offset: number): bigint {
     const low = this.read32(offset);

@@ -74,6 +74,12 @@ bool Fields::has(const char* name) {
 
 Napi::Value Fields::value(const char* name) { return object_->Get(name); }
 
+Napi::Value Fields::required(Napi::Env env, const char* name) {
+  if (!has(name))
+    throw Napi::TypeError::New(env, std::string(what_) + " must have " + name);
+  return value(name);
+}
+
 void Fields::read(const char* name, bool& flag) {
   if (!has(name))
     return;

@@ -4,6 +4,7 @@
 #include "addon/arguments.h"
 #include "addon/command_writer.h"
 #include "addon/dma_memory.h"
+#include "addon/doorbell_probe.h"
 #include "addon/foreign_memory.h"
 #include "addon/interrupt.h"
 
@@ -25,6 +26,7 @@ Napi::Function BoardFunction::define(Napi::Env env) {
                          InstanceMethod<&BoardFunction::map>("map"),
                          InstanceMethod<&BoardFunction::unmap>("unmap"),
                          InstanceMethod<&BoardFunction::command_writer>("commandWriter"),
+                         InstanceMethod<&BoardFunction::doorbell_probe>("doorbellProbe"),
                          InstanceMethod<&BoardFunction::interrupt>("interrupt"),
                          InstanceMethod<&BoardFunction::facts>("facts"),
                          InstanceMethod<&BoardFunction::close>("close"),
@@ -105,6 +107,11 @@ void BoardFunction::unmap(const Napi::CallbackInfo& info) {
 Napi::Value BoardFunction::command_writer(const Napi::CallbackInfo& info) {
   open(info.Env());
   return make_command_writer(info.Env(), DmaMemory::of(info[0]).allocation(), bar_number(info[1]));
+}
+
+Napi::Value BoardFunction::doorbell_probe(const Napi::CallbackInfo& info) {
+  open(info.Env());
+  return make_doorbell_probe(info.Env(), open_, info[0]);
 }
 
 Napi::Value BoardFunction::interrupt(const Napi::CallbackInfo& info) {

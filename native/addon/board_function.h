@@ -29,6 +29,7 @@ private:
   Napi::Value map(const Napi::CallbackInfo& info);
   void unmap(const Napi::CallbackInfo& info);
   Napi::Value command_writer(const Napi::CallbackInfo& info);
+  Napi::Value doorbell_probe(const Napi::CallbackInfo& info);
   Napi::Value interrupt(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   void close(const Napi::CallbackInfo& info);

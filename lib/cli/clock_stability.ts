@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+
+const clocksource = '/sys/devices/system/clocksource/clocksource0/current_clocksource';
+
+/** What speaks against the clock that times are taken with; empty: nothing. */
+export function clockWarnings(): string[] {
+  const flags = new Set((/^flags\s*:(.*)$/m.exec(textOf('/proc/cpuinfo'))?.[1] ?? '').trim().split(' '));
+  const missing = ['constant_tsc', 'nonstop_tsc'].filter((flag) => !flags.has(flag));
+  const source = textOf(clocksource).trim();
+  return [
+    ...(missing.length > 0 ? [`the time stamp counter may change its rate: the CPU lacks ${missing.join(', ')}`] : []),
+    ...(source !== '' && !['tsc', 'arch_sys_counter', 'kvm-clock'].includes(source)
+      ? [`the kernel does not trust the time stamp counter: its clock source is ${source}`]
+      : []),
+  ];
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // not told on this machine
+  }
+}

@@ -1,0 +1,149 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+
+import { chosenDeviceString } from '../board/index.ts';
+import { loadAddon } from '../board/addon.ts';
+import { doorbell } from './doorbell.ts';
+import { info } from './info.ts';
+import { kicks } from './kicks.ts';
+import { list } from './list.ts';
+import { Output, type Streams } from './output/output.ts';
+import { registers } from './registers.ts';
+
+/** How a command ended: as it should, with an error, or called in a wrong way. */
+export const ExitCode = { success: 0, failure: 1, usage: 2 } as const;
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+
+interface CommonOptions {
+  readonly device?: string;
+  readonly json?: boolean;
+}
+
+const largestPayload = 256;
+
+/**
+ * The command `hca`.
+ * @param words what stands behind `hca`
+ * @param signal ends commands that go on: kicks --follow
+ */
+export async function runCommandLine(words: readonly string[], streams: Streams, signal: AbortSignal): Promise<ExitCode> {
+  try {
+    await programOf(streams, signal).parseAsync(words, { from: 'user' });
+    return ExitCode.success;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.success : ExitCode.usage;
+    if (signal.aborted) return ExitCode.success;
+    streams.error(`hca: ${messageOf(error)}\n`);
+    return ExitCode.failure;
+  }
+}
+
+/** One line: what was wrong, and what would be right where the message does not say so. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const expected: unknown = Reflect.get(error, 'expected');
+  const cure = typeof expected === 'string' && !error.message.includes(expected) ? `; expected: ${expected}` : '';
+  return `${error.message}${cure}`.replaceAll('\n', ' ');
+}
+
+function programOf(streams: Streams, signal: AbortSignal): Command {
+  const program = new Command('hca')
+    .description('An InfiniBand host channel adapter on an FPGA, or its emulated board: look at it and measure it.')
+    .version(loadAddon().version)
+    .exitOverride()
+    .configureOutput({ writeOut: streams.out, writeErr: streams.error, outputError: (text, write) => write(oneLine(text)) })
+    .addHelpText(
+      'after',
+      `
+Devices: emu:[UF]?progress=shared|own|stepped&… (an emulated board of its own), or what FPGA_VERBS_DEVICE says; default emu:
+Exit codes: 0 success, 1 failure, 2 wrong usage.
+
+Examples:
+  hca info -v
+  hca registers underlying_function.status control.lane_state
+  hca doorbell --device 'emu:?progress=own' --cpu 0 --device-cpu 1`,
+    );
+  const add = (name: string, description: string, examples: readonly string[]): Command =>
+    program
+      .command(name)
+      .description(description)
+      .option('--device <device>', 'device string')
+      .option('--json', 'JSON instead of text')
+      .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`);
+  const outputOf = ({ json = false }: CommonOptions): Output => new Output(streams, json);
+
+  add('list', 'list devices', ['hca list', 'hca list --json']).action((options: CommonOptions) =>
+    list(outputOf(options)),
+  );
+  add('info', 'who a device is, and how it is reached', ['hca info', "hca info -v --device 'emu:?progress=own'"])
+    .option('-v, --verbose', 'sizes and regions too')
+    .action((options: CommonOptions & { verbose?: boolean }) =>
+      info(outputOf(options), chosenDeviceString(options.device), options.verbose === true),
+    );
+  add('registers', 'read registers by name, decoded', [
+    'hca registers',
+    'hca registers identity',
+    'hca registers underlying_function.status kicks --json',
+  ])
+    .argument('[names...]', 'blocks (identity, underlying_function, control), registers, or block.register')
+    .action((names: string[], options: CommonOptions) =>
+      registers(outputOf(options), chosenDeviceString(options.device), names),
+    );
+  add('kicks', 'watch commands being kicked and sent', ['hca kicks', 'hca kicks --count 100 --json', 'hca kicks --follow'])
+    .option('--count <kicks>', 'how many', wholeNumber(1), 8)
+    .option('--follow', 'until interrupted')
+    .action((options: CommonOptions & { count: number; follow?: boolean }) =>
+      kicks(outputOf(options), chosenDeviceString(options.device), {
+        count: options.count,
+        follow: options.follow === true,
+        signal,
+      }),
+    );
+  add('doorbell', 'measure the latency of a doorbell in parts', [
+    'hca doorbell',
+    "hca doorbell --device 'emu:?progress=own' --cpu 0 --device-cpu 1 --size 64",
+    'hca doorbell --iterations 100000 --samples doorbell.csv',
+  ])
+    .option('--iterations <posts>', 'stamped posts of each payload', wholeNumber(1), 10_000)
+    .option('--warmup <posts>', 'posts before, not measured', wholeNumber(0), 1000)
+    .option('--cpu <number>', 'CPU of the posting thread', wholeNumber(0))
+    .option('--device-cpu <number>', 'CPU of the device thread', wholeNumber(0))
+    .addOption(
+      new Option('--size <bytes>', 'one payload instead of 0 to 256 B').argParser(wholeNumber(0, largestPayload)),
+    )
+    .option('--samples <file>', 'write every sample to a CSV file')
+    .action(
+      (
+        options: CommonOptions & {
+          iterations: number;
+          warmup: number;
+          cpu?: number;
+          deviceCpu?: number;
+          size?: number;
+          samples?: string;
+        },
+      ) =>
+        doorbell(outputOf(options), chosenDeviceString(options.device), {
+          iterations: options.iterations,
+          warmup: options.warmup,
+          cpu: options.cpu,
+          deviceCpu: options.deviceCpu,
+          size: options.size,
+          samples: options.samples,
+        }),
+    );
+  return program;
+}
+
+function oneLine(text: string): string {
+  return `hca: ${text.replace(/^error: /, '').trim().replaceAll('\n', ' ')}\n`;
+}
+
+function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(
+      most === Number.MAX_SAFE_INTEGER ? `It must be a whole number from ${least}.` : `It must be ${least} to ${most}.`,
+    );
+  };
+}

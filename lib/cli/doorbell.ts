@@ -1,0 +1,149 @@
+import { writeFileSync } from 'node:fs';
+
+import { formatDeviceString, parseDeviceString } from '../board/index.ts';
+import { VerbsError, openDevice, type DeviceInfo } from '../index.ts';
+import { clockWarnings } from './clock_stability.ts';
+import {
+  measure,
+  parts,
+  type Measurement,
+  type MeasurementOptions,
+  type PartName,
+  type Samples,
+} from './doorbell_measurement.ts';
+import type { Output } from './output/output.ts';
+import { histogramText, type Statistics } from './output/statistics.ts';
+import { table } from './output/table.ts';
+
+/** Options of `hca doorbell`. */
+export interface DoorbellOptions extends MeasurementOptions {
+  /** Payload bytes; undefined: all of {@link sizes}. */
+  readonly size: number | undefined;
+  /** File that gets every sample, as CSV. */
+  readonly samples: string | undefined;
+}
+
+/** Payloads that are measured, bytes. */
+export const sizes = [0, 32, 64, 96, 128, 256] as const;
+
+/**
+ * `hca doorbell`: the latency of a doorbell in parts, and the floor beside it. JSON: {device, info, warnings, measurements}.
+ */
+export function doorbell(output: Output, deviceString: string, options: DoorbellOptions): void {
+  const deviceName = withDeviceCpu(deviceString, options.deviceCpu);
+  const device = openDevice(deviceName);
+  try {
+    const info = device.query();
+    refuseVirtualTime(info);
+    const warnings = warningsOf(options);
+    for (const warning of warnings) output.warn(warning);
+    output.text(heading(deviceName, info, options));
+    const measurements: Measurement[] = [];
+    const csv: string[] = [];
+    for (const payloadBytes of options.size === undefined ? sizes : [options.size]) {
+      const { measurement, samples } = measure(device, payloadBytes, options);
+      measurements.push(measurement);
+      output.text(measurementText(measurement, info));
+      if (options.samples !== undefined) csv.push(...csvLines(payloadBytes, samples));
+    }
+    output.text(summary(measurements, info));
+    if (options.samples !== undefined) writeSamples(options.samples, csv);
+    output.value({ device: deviceName, info, warnings, measurements });
+  } finally {
+    device.close();
+  }
+}
+
+/** The device thread of an emulated board is pinned when the board is made. */
+function withDeviceCpu(deviceString: string, deviceCpu: number | undefined): string {
+  const name = parseDeviceString(deviceString);
+  if (deviceCpu === undefined || name.backend !== 'emu') return deviceString;
+  return formatDeviceString({ ...name, options: { ...name.options, deviceCpu } });
+}
+
+function refuseVirtualTime({ board }: DeviceInfo): void {
+  if (board.progress !== 'stepped') return;
+  throw new VerbsError('a stepped board has virtual time: there is no latency to measure', {
+    code: 'EINVAL',
+    verb: 'doorbell',
+    attribute: 'progress',
+    expected: 'progress=own or progress=shared',
+  });
+}
+
+function warningsOf({ cpu, deviceCpu }: DoorbellOptions): string[] {
+  const notPinned = [
+    ...(cpu === undefined ? ['the posting thread (--cpu)'] : []),
+    ...(deviceCpu === undefined ? ['the device thread (--device-cpu)'] : []),
+  ];
+  return [
+    ...(notPinned.length > 0 ? [`not pinned to a CPU: ${notPinned.join(' and ')}; figures vary more`] : []),
+    ...clockWarnings(),
+  ];
+}
+
+function heading(deviceName: string, { board }: DeviceInfo, { iterations }: DoorbellOptions): string {
+  return [
+    `Doorbell latency on ${deviceName}: ${iterations} stamped posts of each payload, one at a time, nanoseconds`,
+    `progress ${board.progress}; clock: ${board.clock}`,
+    ...(board.progress === 'shared'
+      ? ['The device works on the posting thread: parts marked * are computation, not latency.']
+      : []),
+    '',
+    '',
+  ].join('\n');
+}
+
+function cells({ minimum, median, percentile99, percentile999, maximum }: Statistics): string[] {
+  return [minimum, median, percentile99, percentile999, maximum].map((value) => value.toFixed(0));
+}
+
+const statisticColumns = ['min', 'median', '99%', '99.9%', 'max'].map(
+  (title) => ({ title, align: 'right' }) as const,
+);
+
+function measurementText(measurement: Measurement, { board }: DeviceInfo): string {
+  const { payloadBytes, histogram, clockUncertainty, stampedPost, unstampedPost, floor } = measurement;
+  const rows = parts.map(({ letter, name, text, ofDevice }) => [
+    `(${letter}) ${text}${ofDevice && board.progress === 'shared' ? ' *' : ''}`,
+    ...cells(measurement.parts[name]),
+  ]);
+  return [
+    table([{ title: `payload ${payloadBytes} B` }, ...statisticColumns], [
+      ...rows,
+      ['    floor: cache-line round trip', ...cells(floor)],
+    ]),
+    `    (c) and (e) come from the device clock: ± ${clockUncertainty.toFixed(0)} ns. `,
+    `A whole post takes ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without.\n`,
+    `    (g):\n${histogramText(histogram)}\n`,
+  ].join('');
+}
+
+function summary(measurements: readonly Measurement[], { board }: DeviceInfo): string {
+  const rows = measurements.map(({ payloadBytes, parts: { lastStoreToRecord }, floor, ratio }) => [
+    `${payloadBytes}`,
+    lastStoreToRecord.median.toFixed(0),
+    floor.median.toFixed(0),
+    ratio.toFixed(2),
+  ]);
+  const columns = ['payload B', 'headline (g)', 'floor', 'headline / floor'];
+  const note =
+    board.progress === 'shared'
+      ? 'In shared progress nothing crosses between CPUs: the headline is the work of the device itself.\n'
+      : '';
+  return `${table(
+    columns.map((title) => ({ title, align: 'right' })),
+    rows,
+  )}${note}(f) post to completion is not measured yet.\n`;
+}
+
+function csvLines(payloadBytes: number, samples: Samples): string[] {
+  return Array.from(samples.lastStoreToRecord, (_, post) =>
+    [payloadBytes, post, ...parts.map(({ name }) => samples[name as PartName][post]!.toFixed(1))].join(','),
+  );
+}
+
+function writeSamples(file: string, lines: readonly string[]): void {
+  const header = ['payload_bytes', 'post', ...parts.map(({ name }) => `${name}_ns`)].join(',');
+  writeFileSync(file, [header, ...lines, ''].join('\n'));
+}

@@ -1,0 +1,161 @@
+import { loadAddon, type DoorbellProbe, type DoorbellProbeRun } from '../board/addon.ts';
+import { encodeCommand } from '../driver/command.ts';
+import { KickRecordRing } from '../driver/kick_records.ts';
+import type { Context } from '../index.ts';
+import { COMMAND_HEADER_BYTES, Opcode, UNDERLYING_FUNCTION_CLOCK_OFFSET } from '../spec/index.ts';
+import { LoopbackQueuePair } from './loopback_queue_pair.ts';
+import { histogramOf, statisticsOf, type Bin, type Statistics } from './output/statistics.ts';
+
+/** The parts of a doorbell's way, in the order of their letters; (f), post to completion, comes with completions. */
+export const parts = [
+  { letter: 'a', name: 'callToLastStore', text: 'call to last store', ofDevice: false },
+  { letter: 'b', name: 'fence', text: 'fence', ofDevice: false },
+  { letter: 'c', name: 'lastStoreToKick', text: 'last store to kick', ofDevice: true },
+  { letter: 'd', name: 'firstWriteToKick', text: 'first write to kick', ofDevice: true },
+  { letter: 'e', name: 'kickToRecord', text: 'kick to record seen', ofDevice: true },
+  { letter: 'g', name: 'lastStoreToRecord', text: 'last store to record seen', ofDevice: false },
+] as const;
+export type PartName = (typeof parts)[number]['name'];
+export type Samples = Readonly<Record<PartName, Float64Array>>;
+
+/** How it is measured. */
+export interface MeasurementOptions {
+  /** Stamped posts of each payload size; as many are posted without stamps. */
+  readonly iterations: number;
+  /** Posts before, not measured. */
+  readonly warmup: number;
+  /** CPU that the posting thread is pinned to. */
+  readonly cpu: number | undefined;
+  /** CPU that the device thread is pinned to, and the other thread of the floor. */
+  readonly deviceCpu: number | undefined;
+}
+
+/** What was measured for one payload size; nanoseconds. */
+export interface Measurement {
+  readonly payloadBytes: number;
+  readonly parts: Readonly<Record<PartName, Statistics>>;
+  /** Of the headline, last store to record seen. */
+  readonly histogram: readonly Bin[];
+  /** A cache-line round trip between two threads, taken in turns with the posts. */
+  readonly floor: Statistics;
+  /** Median of the headline by the median of the floor. */
+  readonly ratio: number;
+  /** Of a whole post, its records waited for: with stamps and without. */
+  readonly stampedPost: number;
+  readonly unstampedPost: number;
+  readonly clockUncertainty: number;
+}
+
+const rounds = 10;
+const recordsLog2 = 8;
+const sendQueueEntries = 64;
+/** Milliseconds after which an own device thread has gone to sleep, so that the floor has its CPU to itself. */
+const deviceSleeps = 6;
+
+/** Measures one payload size: stamped and unstamped posts and the floor in turns, so that all see the same machine. */
+export function measure(
+  device: Context,
+  payloadBytes: number,
+  options: MeasurementOptions,
+): { readonly measurement: Measurement; readonly samples: Samples } {
+  const source = new LoopbackQueuePair(device.driver, {
+    entries: sendQueueEntries,
+    gatherEntries: 0,
+    inlineBytes: 256,
+  });
+  const records = new KickRecordRing(device.driver.device, recordsLog2);
+  try {
+    const probe = probeOf(device, source, records, payloadBytes, options.cpu);
+    probe.run(Math.max(1, options.warmup), false);
+    const each = Math.max(1, Math.ceil(options.iterations / rounds));
+    const stamped: DoorbellProbeRun[] = [];
+    const unstamped: DoorbellProbeRun[] = [];
+    const floors: Float64Array[] = [];
+    for (let round = 0; round < rounds; round++) {
+      stamped.push(probe.run(each, true));
+      unstamped.push(probe.run(each, false));
+      pause(deviceSleeps);
+      floors.push(loadAddon().cacheLineRoundTrip(each, options.cpu ?? -1, options.deviceCpu ?? -1));
+    }
+    return summarize(payloadBytes, stamped, unstamped, floors);
+  } finally {
+    records.close();
+    source.close();
+  }
+}
+
+function probeOf(
+  { driver }: Context,
+  { queuePair }: LoopbackQueuePair,
+  records: KickRecordRing,
+  payloadBytes: number,
+  cpu: number | undefined,
+): DoorbellProbe {
+  const { device } = driver;
+  const { sendQueue, virtualCollectBuffer } = queuePair;
+  const { buffer } = sendQueue.entryArea;
+  const origin = { queuePairNumber: queuePair.number, level: queuePair.level, checksumSecret: 0 };
+  const request = { opcode: Opcode.send, inlineData: new Uint8Array(payloadBytes).fill(0x5a) };
+  encodeCommand(new Uint32Array(buffer), new Uint8Array(buffer), 0, origin, 0, request);
+  const clock = device.page.place(UNDERLYING_FUNCTION_CLOCK_OFFSET);
+  return device.board.doorbellProbe({
+    virtualCollectBufferBar: device.virtualCollectBufferRegion.bar,
+    virtualCollectBufferOffset: virtualCollectBuffer.offset,
+    entryArea: sendQueue.entryArea,
+    entryOffset: 0,
+    commandBytes: COMMAND_HEADER_BYTES + payloadBytes,
+    references: sendQueue.references,
+    sendQueueLog2: sendQueue.entriesLog2,
+    firstSequenceNumber: sendQueue.nextSequenceNumber,
+    records: records.ring,
+    recordsLog2: records.entriesLog2,
+    recordsHead: records.head,
+    clockBar: clock.bar,
+    clockOffset: clock.offset,
+    clockFrequency: device.identity.clockFrequency,
+    ...(cpu === undefined ? {} : { cpu }),
+  });
+}
+
+function summarize(
+  payloadBytes: number,
+  stamped: readonly DoorbellProbeRun[],
+  unstamped: readonly DoorbellProbeRun[],
+  floors: readonly Float64Array[],
+): { readonly measurement: Measurement; readonly samples: Samples } {
+  const joined = (name: PartName): Float64Array => join(stamped.map((run) => run[name]));
+  const samples = Object.fromEntries(parts.map(({ name }) => [name, joined(name)])) as Record<PartName, Float64Array>;
+  const statistics = Object.fromEntries(
+    parts.map(({ name }) => [name, statisticsOf(samples[name])]),
+  ) as Record<PartName, Statistics>;
+  const floor = statisticsOf(join(floors));
+  const perPost = (runs: readonly DoorbellProbeRun[]): number =>
+    statisticsOf(Float64Array.from(runs, ({ nanosecondsPerPost }) => nanosecondsPerPost)).median;
+  return {
+    samples,
+    measurement: {
+      payloadBytes,
+      parts: statistics,
+      histogram: histogramOf(samples.lastStoreToRecord),
+      floor,
+      ratio: statistics.lastStoreToRecord.median / floor.median,
+      stampedPost: perPost(stamped),
+      unstampedPost: perPost(unstamped),
+      clockUncertainty: Math.max(...stamped.map(({ clockUncertainty }) => clockUncertainty)),
+    },
+  };
+}
+
+function join(arrays: readonly Float64Array[]): Float64Array {
+  const joined = new Float64Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array, at);
+    at += array.length;
+  }
+  return joined;
+}
+
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

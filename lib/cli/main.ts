@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+import { runCommandLine } from './command_line.ts';
+
+const interrupted = new AbortController();
+process.once('SIGINT', () => interrupted.abort());
+// A reader that has seen enough is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+process.exitCode = await runCommandLine(
+  process.argv.slice(2),
+  { out: (text) => process.stdout.write(text), error: (text) => process.stderr.write(text) },
+  interrupted.signal,
+);

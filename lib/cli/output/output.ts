@@ -1,0 +1,36 @@
+/** Where a command's text goes. */
+export interface Streams {
+  readonly out: (text: string) => void;
+  readonly error: (text: string) => void;
+}
+
+/** What a command gives out: text for people, or JSON. */
+export class Output {
+  readonly json: boolean;
+  private readonly streams: Streams;
+
+  constructor(streams: Streams, json: boolean) {
+    this.streams = streams;
+    this.json = json;
+  }
+
+  /** Text for people; nothing with --json. */
+  text(text: string): void {
+    if (!this.json) this.streams.out(text);
+  }
+
+  /** A value for programs; nothing without --json. A line; 64-bit numbers beyond 2^53 are strings. */
+  value(value: unknown): void {
+    if (!this.json) return;
+    const replace = (_: string, each: unknown): unknown => {
+      if (typeof each !== 'bigint') return each;
+      return each <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(each) : each.toString();
+    };
+    this.streams.out(`${JSON.stringify(value, replace)}\n`);
+  }
+
+  /** What a person should know who looks at the figures. It is no part of them. */
+  warn(text: string): void {
+    this.streams.error(`hca: warning: ${text}\n`);
+  }
+}

@@ -1,0 +1,187 @@
+#include "board/doorbell_probe.h"
+
+#include "board/board_clock.h"
+#include "board/device_thread.h"
+#include "board/processor.h"
+#include "spec/commands.h"
+#include "spec/enums.h"
+#include "spec/queues.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <sched.h>
+
+namespace fpga_verbs::board {
+
+namespace {
+
+// Pins the calling thread for the time of a scope.
+class Pinned {
+public:
+  explicit Pinned(int cpu) {
+    sched_getaffinity(0, sizeof before_, &before_);
+    pin_to_cpu(cpu);
+  }
+  ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+private:
+  cpu_set_t before_;
+};
+
+constexpr size_t last_dword = spec::KickRecord::bytes / sizeof(uint32_t) - 1;
+
+spec::KickRecord& record_at(const DoorbellSetup& setup, uint32_t number) {
+  const uint32_t slot = number & ((uint32_t{1} << setup.records_log2) - 1);
+  return *reinterpret_cast<spec::KickRecord*>(setup.records + size_t{slot} * spec::KickRecord::bytes);
+}
+
+double nanoseconds(uint64_t begin, uint64_t end) {
+  return static_cast<double>(static_cast<int64_t>(end - begin));
+}
+
+} // namespace
+
+DoorbellProbe::DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup)
+    : function_(function), setup_(setup), polling_advances_(function.facts().progress != "own"),
+      sequence_number_(setup.first_sequence_number) {}
+
+DoorbellRun DoorbellProbe::run(size_t count, bool stamped) {
+  const Pinned pinned(setup_.cpu);
+  std::vector<Observed> observed(stamped ? count : 0);
+  DoorbellRun run;
+  const Correlation before = correlate();
+  const uint64_t begin = HostTime::now();
+  for (size_t post = 0; post < count; ++post)
+    if (!(stamped ? post_stamped(observed[post]) : post_unstamped()))
+      return run;
+  run.nanoseconds_per_post = nanoseconds(begin, HostTime::now()) / static_cast<double>(count);
+  const Correlation after = correlate();
+  run.clock_uncertainty = static_cast<double>(std::max(before.uncertainty, after.uncertainty));
+  for (const Observed& each : observed)
+    add(each, before, after, run.samples);
+  run.complete = true;
+  return run;
+}
+
+// The command and its reference get the next sequence number; they lie in the send queue as those of a driver
+// do.
+void DoorbellProbe::prepare() {
+  auto& header = *reinterpret_cast<spec::CommandHeader*>(setup_.command);
+  header.set_send_queue_sequence_number(sequence_number_);
+  const uint32_t slot = sequence_number_ & ((uint32_t{1} << setup_.send_queue_log2) - 1);
+  spec::WorkQueueReference reference;
+  reference.set_offset(setup_.entry_offset);
+  reference.set_sequence_number(sequence_number_);
+  reference.set_length(setup_.command_bytes);
+  std::memcpy(setup_.references + size_t{slot} * spec::WorkQueueReference::bytes, &reference,
+              sizeof reference);
+  sequence_number_ = (sequence_number_ + 1) & 0xffff;
+}
+
+bool DoorbellProbe::post_stamped(Observed& observed) {
+  prepare();
+  Stamps& stamps = observed.stamps;
+  stamps.call = HostTime::now();
+  function_.store_command(setup_.virtual_collect_buffer_bar, setup_.virtual_collect_buffer_offset,
+                          setup_.command, setup_.command_bytes);
+  stamps.last_store = HostTime::now();
+  function_.fence();
+  stamps.fenced = HostTime::now();
+  const bool came = wait_for_record();
+  stamps.record = HostTime::now();
+  if (!came)
+    return false;
+  const spec::KickRecord& record = record_at(setup_, records_taken_);
+  observed.first_write = record.begin();
+  observed.kick = record.end();
+  return wait_until_sent();
+}
+
+bool DoorbellProbe::post_unstamped() {
+  prepare();
+  function_.write_command(setup_.virtual_collect_buffer_bar, setup_.virtual_collect_buffer_offset,
+                          setup_.command, setup_.command_bytes);
+  return wait_for_record() && wait_until_sent();
+}
+
+// Spins on the last DWORD of the next record.
+bool DoorbellProbe::wait_for_record() {
+  constexpr uint64_t looks_between_clocks = 4096;
+  const uint32_t expected = ~(records_taken_ >> setup_.records_log2) & 1;
+  const std::atomic_ref<uint32_t> last(record_at(setup_, records_taken_).dwords[last_dword]);
+  uint64_t begin = 0;
+  for (uint64_t looks = 1;; ++looks) {
+    spec::KickRecord seen;
+    seen.dwords[last_dword] = last.load(std::memory_order_acquire);
+    if (seen.phase() == expected)
+      return true;
+    if (polling_advances_)
+      function_.advance();
+    else
+      relax_processor();
+    if (looks % looks_between_clocks != 0)
+      continue;
+    const uint64_t now = HostTime::now();
+    if (begin == 0)
+      begin = now;
+    else if (now - begin > setup_.patience)
+      return false;
+    sched_yield(); // the device may share this CPU
+  }
+}
+
+// The next command begins when nothing of this one is left.
+bool DoorbellProbe::wait_until_sent() {
+  for (;;) {
+    if (!wait_for_record())
+      return false;
+    const bool sent = record_at(setup_, records_taken_).type() == spec::KickRecordType::sent;
+    ++records_taken_;
+    const std::atomic_ref<uint32_t> head(*reinterpret_cast<uint32_t*>(setup_.records_head));
+    head.store(records_taken_, std::memory_order_release);
+    if (sent)
+      return true;
+  }
+}
+
+// The narrowest of several brackets of a read of the device clock.
+DoorbellProbe::Correlation DoorbellProbe::correlate() {
+  constexpr unsigned reads = 64;
+  Correlation best{.host = 0, .ticks = 0, .uncertainty = ~uint64_t{0}};
+  for (unsigned i = 0; i < reads; ++i) {
+    const uint64_t begin = HostTime::now();
+    const uint64_t low = function_.read32(setup_.clock_bar, setup_.clock_offset);
+    const uint64_t end = HostTime::now();
+    const uint64_t high = function_.read32(setup_.clock_bar, setup_.clock_offset + sizeof(uint32_t));
+    const uint64_t uncertainty = (end - begin + 1) / 2;
+    if (uncertainty < best.uncertainty)
+      best = {.host = begin + (end - begin) / 2, .ticks = low | high << 32, .uncertainty = uncertainty};
+  }
+  return best;
+}
+
+// By the line through both correlations, which takes care of clocks that drift.
+double DoorbellProbe::host_time(uint64_t ticks, const Correlation& before, const Correlation& after) const {
+  const double nominal = 1e9 / static_cast<double>(setup_.clock_frequency);
+  const double apart = nanoseconds(before.ticks, after.ticks);
+  const double rate = apart > 0 ? nanoseconds(before.host, after.host) / apart : nominal;
+  return static_cast<double>(before.host) + nanoseconds(before.ticks, ticks) * rate;
+}
+
+void DoorbellProbe::add(const Observed& observed, const Correlation& before, const Correlation& after,
+                        DoorbellSamples& samples) const {
+  const Stamps& stamps = observed.stamps;
+  const double kick = host_time(observed.kick, before, after);
+  const double tick = 1e9 / static_cast<double>(setup_.clock_frequency);
+  samples.call_to_last_store.push_back(nanoseconds(stamps.call, stamps.last_store));
+  samples.fence.push_back(nanoseconds(stamps.last_store, stamps.fenced));
+  samples.last_store_to_kick.push_back(kick - static_cast<double>(stamps.last_store));
+  samples.first_write_to_kick.push_back(nanoseconds(observed.first_write, observed.kick) * tick);
+  samples.kick_to_record.push_back(static_cast<double>(stamps.record) - kick);
+  samples.last_store_to_record.push_back(nanoseconds(stamps.last_store, stamps.record));
+}
+
+} // namespace fpga_verbs::board

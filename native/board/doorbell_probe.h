@@ -1,0 +1,97 @@
+#pragma once
+
+#include "board/board.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fpga_verbs::board {
+
+// What the probe posts, and where it sees the kick. All of the memory is mapped for the device and belongs to
+// a queue pair that nobody else posts to, with nothing outstanding.
+struct DoorbellSetup {
+  unsigned virtual_collect_buffer_bar = 0;
+  uint64_t virtual_collect_buffer_offset = 0; // of the page that the command is written to
+  uint8_t* command = nullptr;                 // an encoded command in the area of work queue entries
+  uint32_t command_bytes = 0;
+  uint32_t entry_offset = 0;           // of the command in its area
+  uint8_t* references = nullptr;       // work queue references of the send queue
+  unsigned send_queue_log2 = 0;        // log2 of their number
+  uint32_t first_sequence_number = 0;  // of the next work request
+  uint8_t* records = nullptr;          // ring of kick records, enabled and empty
+  unsigned records_log2 = 0;           // log2 of their number
+  uint8_t* records_head = nullptr;     // the host's head
+  unsigned clock_bar = 0;              // where the device clock is read
+  uint64_t clock_offset = 0;           // low half; reading it latches the high one
+  uint64_t clock_frequency = 0;        // hertz
+  int cpu = -1;                        // that the posting thread is pinned to; negative: none
+  uint64_t patience = 1'000'000'000;   // nanoseconds within which a record has to come
+};
+
+// Nanoseconds, an element for each post. Host times come from one clock; those with the kick in them from the
+// device clock, by a correlation that is off by clock_uncertainty at most.
+struct DoorbellSamples {
+  std::vector<double> call_to_last_store;
+  std::vector<double> fence;
+  std::vector<double> last_store_to_kick;
+  std::vector<double> first_write_to_kick; // device clock alone
+  std::vector<double> kick_to_record;
+  std::vector<double> last_store_to_record; // host clock alone: the headline
+};
+
+// What a run gave.
+struct DoorbellRun {
+  bool complete = false;          // false: a record did not come
+  double nanoseconds_per_post = 0; // of the whole loop
+  double clock_uncertainty = 0;
+  DoorbellSamples samples; // of a stamped run
+};
+
+// Measures the way of a command from the call that posts it to the record of its kick, one at a time.
+class DoorbellProbe {
+public:
+  DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup);
+
+  // Posts `count` commands, and waits for the records of each before the next. Stamped runs take the time of
+  // each; the others only that of all.
+  DoorbellRun run(size_t count, bool stamped);
+
+private:
+  struct Stamps {
+    uint64_t call = 0;
+    uint64_t last_store = 0;
+    uint64_t fenced = 0;
+    uint64_t record = 0;
+  };
+  // A moment in both clocks.
+  struct Correlation {
+    uint64_t host = 0;
+    uint64_t ticks = 0;
+    uint64_t uncertainty = 0;
+  };
+  // What of a kick is converted to host time when the run is over.
+  struct Observed {
+    Stamps stamps;
+    uint64_t first_write = 0;
+    uint64_t kick = 0;
+  };
+
+  void prepare();
+  bool post_stamped(Observed& observed);
+  bool post_unstamped();
+  bool wait_for_record();
+  bool wait_until_sent();
+  Correlation correlate();
+  double host_time(uint64_t ticks, const Correlation& before, const Correlation& after) const;
+  void add(const Observed& observed, const Correlation& before, const Correlation& after,
+           DoorbellSamples& samples) const;
+
+  BoardFunction& function_;
+  DoorbellSetup setup_;
+  bool polling_advances_;
+  uint32_t sequence_number_;
+  uint32_t records_taken_ = 0;
+};
+
+} // namespace fpga_verbs::board
