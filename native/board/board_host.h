@@ -47,6 +47,7 @@ public:
 private:
   static constexpr size_t faults_kept = 1024;
 
+  uint8_t* within_page(unsigned underlying_function, uint64_t address, size_t bytes, DmaRights right);
   bool allowed(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right);
   void refuse(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right,
               DmaRefusal reason);

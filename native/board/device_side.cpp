@@ -86,6 +86,7 @@ bool DeviceSide::next_message() {
   if (!ring_.pop(message_))
     return false;
   message_done_ = 0;
+  message_place_ = map_.find(message_.underlying_function, message_.bar, message_.offset, message_.length);
   const bool prefetchable = map_.prefetchable(message_.bar);
   cut_bytes_ = std::min(prefetchable ? sizes_.prefetchable_bytes : transaction_bytes, sizes_.bridge_bytes);
   return true;
@@ -95,16 +96,20 @@ bool DeviceSide::next_message() {
 void DeviceSide::deliver_next() {
   if (message_.kind == MessageKind::read)
     return answer_read();
-  const uint64_t offset = message_.offset + message_done_;
+  const unsigned done = message_done_;
+  const uint64_t offset = message_.offset + done;
   const unsigned length =
-      std::min(message_.length - message_done_, cut_bytes_ - static_cast<unsigned>(offset % cut_bytes_));
-  const uint8_t* const data = message_.data.data() + message_done_;
+      std::min(message_.length - done, cut_bytes_ - static_cast<unsigned>(offset % cut_bytes_));
+  const uint8_t* const data = message_.data.data() + done;
   uint64_t enables = enables_of(length);
   if (message_.kind == MessageKind::partial_write)
-    enables &= message_.byte_enables >> message_done_;
+    enables &= message_.byte_enables >> done;
   message_done_ += length;
-  if (!faults_.any() && !held_.any() && !trace_.on())
-    return write(message_.underlying_function, message_.bar, offset, enables, data, length);
+  const bool plain = !faults_.any() && !held_.any() && !trace_.on();
+  if (plain && message_place_) {
+    const BarMap::Place place{message_place_->region, message_place_->page, message_place_->offset + done};
+    return write_at(place, message_.underlying_function, enables, data, length);
+  }
   Transaction transaction{TransactionKind::write,
                           message_.underlying_function,
                           message_.bar,
@@ -211,17 +216,21 @@ void DeviceSide::record_and_write(Transaction transaction) {
 void DeviceSide::write(unsigned underlying_function, unsigned bar, uint64_t offset, uint64_t byte_enables,
                        const uint8_t* data, unsigned length) {
   const std::optional<BarMap::Place> place = map_.find(underlying_function, bar, offset, length);
-  if (!place) {
+  if (place)
+    write_at(*place, underlying_function, byte_enables, data, length);
+  else
     ++counters_.writes_unsupported;
-    return;
-  }
-  hca::BarWrite write{place->region,
-                      static_cast<uint8_t>(underlying_function),
-                      place->page,
-                      place->offset,
-                      length,
-                      byte_enables,
-                      {}};
+}
+
+void DeviceSide::write_at(const BarMap::Place& place, unsigned underlying_function, uint64_t byte_enables,
+                          const uint8_t* data, unsigned length) {
+  hca::BarWrite write;
+  write.region = place.region;
+  write.underlying_function = static_cast<uint8_t>(underlying_function);
+  write.page = place.page;
+  write.offset = place.offset;
+  write.length = length;
+  write.byte_enables = byte_enables;
   if (length == transaction_bytes)
     std::memcpy(write.data.data(), data, transaction_bytes); // constant size: a few vector moves
   else

@@ -10,6 +10,7 @@
 #include "board/transaction_trace.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace fpga_verbs::board {
 
@@ -64,6 +65,8 @@ private:
   void record_and_write(Transaction transaction);
   void write(unsigned underlying_function, unsigned bar, uint64_t offset, uint64_t byte_enables,
              const uint8_t* data, unsigned length);
+  void write_at(const BarMap::Place& place, unsigned underlying_function, uint64_t byte_enables,
+                const uint8_t* data, unsigned length);
   uint32_t read(unsigned underlying_function, unsigned bar, uint64_t offset);
 
   TransactionRing& ring_;
@@ -75,11 +78,12 @@ private:
   BarMap map_;
   TransactionSizes sizes_;
   HeldWrites held_;
-  Message message_;                        // being delivered
-  unsigned message_done_ = 0;              // bytes of it that are delivered
-  unsigned cut_bytes_ = 64;                // how it is cut
-  bool device_busy_ = true;                // the device may have something to do
-  uint64_t device_deadline_ = no_deadline; // of an idle device
+  Message message_;                            // being delivered
+  std::optional<BarMap::Place> message_place_; // where it goes, if all of it goes to one page
+  unsigned message_done_ = 0;                  // bytes of it that are delivered
+  unsigned cut_bytes_ = 64;                    // how it is cut
+  bool device_busy_ = true;                    // the device may have something to do
+  uint64_t device_deadline_ = no_deadline;     // of an idle device
 };
 
 } // namespace fpga_verbs::board

@@ -68,6 +68,10 @@ public:
     if (!arrived(head))
       return false;
     const uint64_t count = lines_[head % lines].count;
+    // All at once: their transfers overlap, where looks one after the other would each wait for the one
+    // before.
+    for (uint64_t i = 1; i < count; ++i)
+      __builtin_prefetch(&lines_[(head + i) % lines]);
     for (uint64_t i = 1; i < count; ++i)
       if (!arrived(head + i))
         return false;
