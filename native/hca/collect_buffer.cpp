@@ -238,6 +238,7 @@ void CollectBuffer::kick(uint16_t buffer) {
   spec::KickUnit unit =
       kick_unit(spec::KickOrigin::collected, pcb.underlying_function, header, pcb.kick_number);
   unit.set_physical_collect_buffer(number);
+  kick_records_.kicked(unit, buffer, header.opcode(), pcb.first_write, pcb.kicked_at);
   kicks_collected_.push(unit);
 #ifdef FPGA_VERBS_MUTANT_KICK_TWICE
   if (kicks_collected_.has_credit())
@@ -246,7 +247,6 @@ void CollectBuffer::kick(uint16_t buffer) {
   ++counters_.function[pcb.underlying_function].kicks;
   ++counters_.device.data_units_collect_buffer;
   unbind(buffer);
-  kick_records_.kicked(unit, buffer, header.opcode(), pcb.first_write, pcb.kicked_at);
 }
 
 // The command lies in the send queue: the scheduler will bring it.

@@ -12,8 +12,8 @@ constexpr uint32_t nearly_full = 8; // an eighth of the ring is left
 
 } // namespace
 
-KickRecords::KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events)
-    : counters_(counters), host_(host), clock_(clock), events_(events) {}
+KickRecords::KickRecords(Counters& counters, HostPort& host, EventPort& events)
+    : counters_(counters), host_(host), events_(events) {}
 
 void KickRecords::set_control(unsigned underlying_function,
                               spec::underlying_function::KickRecordControl control) {
@@ -51,7 +51,7 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
   record.set_length(unit.length());
   record.set_begin(begin);
   record.set_end(end);
-  record.set_written(clock_.now());
+  record.set_written(end); // in the same unit of work
   record.set_dropped(ring.dropped);
   record.set_phase(~(ring.tail >> entries_log2) & 1);
   record.set_sequence(ring.tail);

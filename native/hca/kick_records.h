@@ -1,6 +1,5 @@
 #pragma once
 
-#include "hca/clock.h"
 #include "hca/counters.h"
 #include "hca/event_port.h"
 #include "hca/host_port.h"
@@ -19,7 +18,7 @@ namespace fpga_verbs::hca {
 // stalls; a ring that DMA cannot reach is turned off, with one event. Off, it costs a test.
 class KickRecords {
 public:
-  KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
+  KickRecords(Counters& counters, HostPort& host, EventPort& events);
 
   // The registers of a function of the same names. Writing kick_record_control begins the ring anew; more
   // entries than 2^16 leave it off.
@@ -75,7 +74,6 @@ private:
 
   Counters& counters_;
   HostPort& host_;
-  const Clock& clock_;
   EventPort& events_;
   std::array<Ring, spec::underlying_functions> rings_{};
 };

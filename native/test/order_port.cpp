@@ -58,7 +58,7 @@ Napi::Function OrderPort::define(Napi::Env env) {
 OrderPort::OrderPort(const Napi::CallbackInfo& info)
     : HostedPort<OrderPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
-      queue_pairs_(parameters_, counters_, context_memory_), kick_records_(counters_, host_, clock_, events_),
+      queue_pairs_(parameters_, counters_, context_memory_), kick_records_(counters_, host_, events_),
       collect_buffer_(parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
                       post_notices_, management_units_),
       virtual_kick_(parameters_, counters_, collect_buffer_, queue_pairs_, kicks_collected_, kicks_scheduled_,
