@@ -68,7 +68,6 @@
       "native/addon/emulated_board.cpp",
       "native/addon/foreign_memory.cpp",
       "native/addon/interrupt.cpp",
-      "native/addon/module.cpp",
       "native/addon/open_function.cpp"
     ],
     "test_sources": [
@@ -77,7 +76,6 @@
       "native/test/event_queue_port.cpp",
       "native/test/hca_port.cpp",
       "native/test/linked_list_queue_port.cpp",
-      "native/test/module.cpp",
       "native/test/order_port.cpp",
       "native/test/register_file_board.cpp",
       "native/test/register_file_device.cpp",
@@ -90,33 +88,25 @@
     ]
   },
   "target_defaults": {
-    "include_dirs": [
-      "native",
-      "<!(node -p \"require('node-addon-api').include_dir\")"
-    ],
+    "include_dirs": ["native", "<!(node -p \"require('node-addon-api').include_dir\")"],
     "defines": [
       "NAPI_VERSION=9",
       "NODE_ADDON_API_CPP_EXCEPTIONS",
       "NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS",
-      "FPGA_VERBS_VERSION=\"0.1.0\""
+      "FPGA_VERBS_VERSION=\"<!(node -p \"require('./package.json').version\")\""
     ],
-    "cflags_cc!": [
-      "-fno-exceptions",
-      "-std=gnu++17",
-      "-fno-rtti"
-    ],
-    "cflags_cc": [
-      "-std=c++20",
-      "-O3"
-    ]
+    "cflags!": ["-fno-exceptions"],
+    "cflags_cc!": ["-fno-exceptions", "-fno-rtti", "-std=gnu++17", "-std=gnu++20"],
+    "cflags_cc": ["-std=c++20", "-O3", "-fexceptions", "-fvisibility=hidden", "-Wno-cast-function-type"]
   },
   "targets": [
     {
       "target_name": "fpga_verbs",
-      "sources": [
-        "<@(library_sources)",
-        "<@(addon_sources)"
-      ]
+      "sources": ["<@(library_sources)", "<@(addon_sources)", "native/addon/module.cpp"]
+    },
+    {
+      "target_name": "fpga_verbs_test",
+      "sources": ["<@(library_sources)", "<@(addon_sources)", "<@(test_sources)", "native/test/module.cpp"]
     }
   ]
 }

@@ -1,3 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { include: ['test/**/*.test.ts'], pool: 'forks', testTimeout: 120_000 } });
+export default defineConfig({
+  test: { include: ['test/**/*.test.ts'], pool: 'forks', testTimeout: 120_000 },
+});

@@ -1,29 +1,62 @@
-// Type check, then every test; the last line counts both: `N passed, N failed`.
+// All tests: types, lint, format, then vitest. Prints a table, what was left out, and last `N passed, N failed`, the table's sums.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 
-let passed = 0;
-let failed = 0;
-const count = (name, ok) => {
-  console.log(`${ok ? 'passed' : 'FAILED'}  ${name}`);
-  if (ok) passed += 1;
-  else failed += 1;
-};
-
-const types = spawnSync('npx', ['tsc', '--noEmit'], { stdio: ['ignore', 'inherit', 'inherit'] });
-count('types (tsc)', types.status === 0);
+import { formatChecks } from './format_checks.mjs';
+import { suitesOf } from './suites.mjs';
 
 const report = 'build/vitest.json';
-const tests = spawnSync('npx', ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`], {
-  stdio: ['ignore', 'inherit', 'inherit'],
-});
-try {
-  const { numPassedTests, numFailedTests, numFailedTestSuites, success } = JSON.parse(readFileSync(report, 'utf8'));
-  passed += numPassedTests;
-  failed += Math.max(numFailedTests, success && tests.status === 0 ? 0 : Math.max(1, numFailedTestSuites));
-} catch {
-  console.error('vitest left no report');
-  failed += 1;
+const leftOut = 'build/left_out.txt';
+rmSync(report, { force: true });
+rmSync(leftOut, { force: true });
+
+const rows = [
+  check('types', 'npx', ['tsc']),
+  check('lint', 'npx', ['oxlint', '--type-aware', '--deny-warnings', '--quiet']),
+  ...formatChecks().map(({ name, command, args }) => check(name, command, args)),
+];
+const tests = spawnSync(
+  'npx',
+  ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
+  { stdio: ['ignore', 'inherit', 'inherit'] },
+);
+if (existsSync(report)) rows.push(...suitesOf(JSON.parse(readFileSync(report, 'utf8'))));
+// What stopped vitest itself, outside of all tests.
+if (tests.status !== 0 && !rows.some(({ failed }) => failed > 0)) {
+  rows.push({ suite: 'vitest', backend: '-', passed: 0, failed: 1, skipped: 0, seconds: 0 });
 }
-console.log(`\n${passed} passed, ${failed} failed`);
-process.exit(failed === 0 ? 0 : 1);
+printTable(rows);
+if (existsSync(leftOut)) {
+  const reasons = [...new Set(readFileSync(leftOut, 'utf8').trim().split('\n'))];
+  console.log(`\nLeft out on this machine:\n${reasons.map((reason) => `  ${reason}\n`).join('')}`);
+}
+const sum = (of) => rows.reduce((total, row) => total + row[of], 0);
+const skips = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
+console.log(`\n${sum('passed')} passed, ${sum('failed')} failed${skips}`);
+process.exitCode = sum('failed') === 0 ? 0 : 1;
+
+function check(suite, command, args) {
+  const begin = performance.now();
+  const { status } = spawnSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const ok = status === 0;
+  const seconds = (performance.now() - begin) / 1000;
+  return { suite, backend: '-', passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0, seconds };
+}
+
+function printTable(all) {
+  const lines = [
+    ['suite', 'backend', 'passed', 'failed', 'skipped', 'seconds'],
+    ...all.map(({ suite, backend, passed, failed, skipped, seconds }) =>
+      [suite, backend, passed, failed, skipped, seconds.toFixed(1)].map(String),
+    ),
+  ];
+  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
+  console.log();
+  for (const line of lines) {
+    console.log(
+      line
+        .map((cell, column) => (column < 2 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
+        .join('  '),
+    );
+  }
+}

@@ -122,7 +122,7 @@ function parseOptions(text: string, query: string): BoardOptions {
     const value = decodeOption(text, part.slice(equals + 1));
     options[name] = optionValue(text, name, value, optionKinds[name as keyof BoardOptions]);
   }
-  return options as BoardOptions;
+  return options;
 }
 
 function decodeOption(text: string, value: string): string {

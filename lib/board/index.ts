@@ -14,7 +14,12 @@ export type {
   Progress,
   Transaction,
 } from './addon.ts';
-export { DeviceStringError, chosenDeviceString, formatDeviceString, parseDeviceString } from './device_string.ts';
+export {
+  DeviceStringError,
+  chosenDeviceString,
+  formatDeviceString,
+  parseDeviceString,
+} from './device_string.ts';
 export type { DeviceName } from './device_string.ts';
 export { EmulatedBoard, type InjectedFault } from './emulated_board.ts';
 export { BackendMissingError, openBoard } from './open_board.ts';

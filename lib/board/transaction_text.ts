@@ -58,7 +58,10 @@ function registerAt(block: string, offset: number): string {
 }
 
 /** Which element of a register lies at an offset. */
-function indexIn({ offset: first, stride, count, width }: RegisterDescription, offset: number): number | undefined {
+function indexIn(
+  { offset: first, stride, count, width }: RegisterDescription,
+  offset: number,
+): number | undefined {
   const index = count > 1 ? Math.floor((offset - first) / stride) : 0;
   const inside = offset - first - index * (count > 1 ? stride : 0);
   return index >= 0 && index < count && inside >= 0 && inside < width / 8 ? index : undefined;

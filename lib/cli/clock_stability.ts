@@ -8,7 +8,9 @@ export function clockWarnings(): string[] {
   const missing = ['constant_tsc', 'nonstop_tsc'].filter((flag) => !flags.has(flag));
   const source = textOf(clocksource).trim();
   return [
-    ...(missing.length > 0 ? [`the time stamp counter may change its rate: the CPU lacks ${missing.join(', ')}`] : []),
+    ...(missing.length > 0
+      ? [`the time stamp counter may change its rate: the CPU lacks ${missing.join(', ')}`]
+      : []),
     ...(source !== '' && !['tsc', 'arch_sys_counter', 'kvm-clock'].includes(source)
       ? [`the kernel does not trust the time stamp counter: its clock source is ${source}`]
       : []),

@@ -25,7 +25,11 @@ const largestPayload = 256;
  * @param words what stands behind `hca`
  * @param signal ends commands that go on: kicks --follow
  */
-export async function runCommandLine(words: readonly string[], streams: Streams, signal: AbortSignal): Promise<ExitCode> {
+export async function runCommandLine(
+  words: readonly string[],
+  streams: Streams,
+  signal: AbortSignal,
+): Promise<ExitCode> {
   try {
     await programOf(streams, signal).parseAsync(words, { from: 'user' });
     return ExitCode.success;
@@ -41,16 +45,23 @@ export async function runCommandLine(words: readonly string[], streams: Streams,
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const expected: unknown = Reflect.get(error, 'expected');
-  const cure = typeof expected === 'string' && !error.message.includes(expected) ? `; expected: ${expected}` : '';
+  const cure =
+    typeof expected === 'string' && !error.message.includes(expected) ? `; expected: ${expected}` : '';
   return `${error.message}${cure}`.replaceAll('\n', ' ');
 }
 
 function programOf(streams: Streams, signal: AbortSignal): Command {
   const program = new Command('hca')
-    .description('An InfiniBand host channel adapter on an FPGA, or its emulated board: look at it and measure it.')
+    .description(
+      'An InfiniBand host channel adapter on an FPGA, or its emulated board: look at it and measure it.',
+    )
     .version(loadAddon().version)
     .exitOverride()
-    .configureOutput({ writeOut: streams.out, writeErr: streams.error, outputError: (text, write) => write(oneLine(text)) })
+    .configureOutput({
+      writeOut: streams.out,
+      writeErr: streams.error,
+      outputError: (text, write) => write(oneLine(text)),
+    })
     .addHelpText(
       'after',
       `
@@ -74,7 +85,10 @@ Examples:
   add('list', 'list devices', ['hca list', 'hca list --json']).action((options: CommonOptions) =>
     list(outputOf(options)),
   );
-  add('info', 'who a device is, and how it is reached', ['hca info', "hca info -v --device 'emu:?progress=own'"])
+  add('info', 'who a device is, and how it is reached', [
+    'hca info',
+    "hca info -v --device 'emu:?progress=own'",
+  ])
     .option('-v, --verbose', 'sizes and regions too')
     .action((options: CommonOptions & { verbose?: boolean }) =>
       info(outputOf(options), chosenDeviceString(options.device), options.verbose === true),
@@ -88,7 +102,11 @@ Examples:
     .action((names: string[], options: CommonOptions) =>
       registers(outputOf(options), chosenDeviceString(options.device), names),
     );
-  add('kicks', 'watch commands being kicked and sent', ['hca kicks', 'hca kicks --count 100 --json', 'hca kicks --follow'])
+  add('kicks', 'watch commands being kicked and sent', [
+    'hca kicks',
+    'hca kicks --count 100 --json',
+    'hca kicks --follow',
+  ])
     .option('--count <kicks>', 'how many', wholeNumber(1), 8)
     .option('--follow', 'until interrupted')
     .action((options: CommonOptions & { count: number; follow?: boolean }) =>
@@ -108,7 +126,9 @@ Examples:
     .option('--cpu <number>', 'CPU of the posting thread', wholeNumber(0))
     .option('--device-cpu <number>', 'CPU of the device thread', wholeNumber(0))
     .addOption(
-      new Option('--size <bytes>', 'one payload instead of 0 to 256 B').argParser(wholeNumber(0, largestPayload)),
+      new Option('--size <bytes>', 'one payload instead of 0 to 256 B').argParser(
+        wholeNumber(0, largestPayload),
+      ),
     )
     .option('--samples <file>', 'write every sample to a CSV file')
     .action(
@@ -135,7 +155,10 @@ Examples:
 }
 
 function oneLine(text: string): string {
-  return `hca: ${text.replace(/^error: /, '').trim().replaceAll('\n', ' ')}\n`;
+  return `hca: ${text
+    .replace(/^error: /, '')
+    .trim()
+    .replaceAll('\n', ' ')}\n`;
 }
 
 function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -143,7 +166,9 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: stri
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= least && value <= most) return value;
     throw new InvalidArgumentError(
-      most === Number.MAX_SAFE_INTEGER ? `It must be a whole number from ${least}.` : `It must be ${least} to ${most}.`,
+      most === Number.MAX_SAFE_INTEGER
+        ? `It must be a whole number from ${least}.`
+        : `It must be ${least} to ${most}.`,
     );
   };
 }

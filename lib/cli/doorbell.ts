@@ -8,7 +8,6 @@ import {
   parts,
   type Measurement,
   type MeasurementOptions,
-  type PartName,
   type Samples,
 } from './doorbell_measurement.ts';
 import type { Output } from './output/output.ts';
@@ -109,10 +108,10 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
     ...cells(measurement.parts[name]),
   ]);
   return [
-    table([{ title: `payload ${payloadBytes} B` }, ...statisticColumns], [
-      ...rows,
-      ['    floor: cache-line round trip', ...cells(floor)],
-    ]),
+    table(
+      [{ title: `payload ${payloadBytes} B` }, ...statisticColumns],
+      [...rows, ['    floor: cache-line round trip', ...cells(floor)]],
+    ),
     `    (c) and (e) come from the device clock: ± ${clockUncertainty.toFixed(0)} ns. `,
     `A whole post takes ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without.\n`,
     `    (g):\n${histogramText(histogram)}\n`,
@@ -139,7 +138,7 @@ function summary(measurements: readonly Measurement[], { board }: DeviceInfo): s
 
 function csvLines(payloadBytes: number, samples: Samples): string[] {
   return Array.from(samples.lastStoreToRecord, (_, post) =>
-    [payloadBytes, post, ...parts.map(({ name }) => samples[name as PartName][post]!.toFixed(1))].join(','),
+    [payloadBytes, post, ...parts.map(({ name }) => samples[name][post]!.toFixed(1))].join(','),
   );
 }
 

@@ -124,7 +124,10 @@ function summarize(
   floors: readonly Float64Array[],
 ): { readonly measurement: Measurement; readonly samples: Samples } {
   const joined = (name: PartName): Float64Array => join(stamped.map((run) => run[name]));
-  const samples = Object.fromEntries(parts.map(({ name }) => [name, joined(name)])) as Record<PartName, Float64Array>;
+  const samples = Object.fromEntries(parts.map(({ name }) => [name, joined(name)])) as Record<
+    PartName,
+    Float64Array
+  >;
   const statistics = Object.fromEntries(
     parts.map(({ name }) => [name, statisticsOf(samples[name])]),
   ) as Record<PartName, Statistics>;

@@ -72,13 +72,19 @@ function sizes({ identity, limits, board }: DeviceInfo): Entry[] {
   const dedicated = identity.dedicatedPhysicalCollectBuffers;
   const management = identity.managementPhysicalCollectBuffers;
   return [
-    ['virtual collect buffers', `${identity.virtualCollectBuffers}, ${identity.virtualCollectBufferStride} B apart`],
+    [
+      'virtual collect buffers',
+      `${identity.virtualCollectBuffers}, ${identity.virtualCollectBufferStride} B apart`,
+    ],
     [
       'physical collect buffers',
       `${identity.physicalCollectBuffers}, and ${dedicated} dedicated (${management} to management)`,
     ],
     ['guaranteed to this function', `${limits.physicalCollectBuffers} physical collect buffers`],
-    ['transmit virtual lanes', `${identity.transmitVirtualLanes}, ${limits.transmitVirtualLanes} of this function`],
+    [
+      'transmit virtual lanes',
+      `${identity.transmitVirtualLanes}, ${limits.transmitVirtualLanes} of this function`,
+    ],
     ['scoreboard variant', identity.capabilities.scoreboardVariant],
     ['DWORD-only bridge', identity.capabilities.doubleWordOnly ? 'yes' : 'no'],
     ['kick records', identity.capabilities.kickRecords ? 'yes' : 'no'],

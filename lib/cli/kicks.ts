@@ -51,10 +51,13 @@ async function show(output: Output, device: Context, { count, follow, signal }: 
   const { board, identity } = device.query();
   const source = new LoopbackQueuePair(device.driver, { entries: 16, gatherEntries: 0, inlineBytes: 256 });
   const ticksPerNanosecond = identity.clockFrequency / 1e9;
-  output.text(`${board.backend}: nobody else posts to this board; sends of ${payloads.join(', ')} B are posted here\n\n`);
+  output.text(
+    `${board.backend}: nobody else posts to this board; sends of ${payloads.join(', ')} B are posted here\n\n`,
+  );
   output.text(line(columns.map(([title]) => title)));
   const observed = device.kicks({ signal, timeout: patience });
-  for (let shown = 0; follow || shown < count; shown++) {
+  const last = follow ? Infinity : count;
+  for (let shown = 0; shown < last; shown++) {
     if (follow && shown > 0) await setTimeout(pace, undefined, { signal });
     const next = observed.next(); // observes from here on
     const sequenceNumber = source.queuePair.post({
@@ -72,7 +75,10 @@ async function show(output: Output, device: Context, { count, follow, signal }: 
 }
 
 function line(cells: readonly string[]): string {
-  return `${columns.map(([, width], index) => cells[index]!.padEnd(width)).join(' ').trimEnd()}\n`;
+  return `${columns
+    .map(([, width], index) => cells[index]!.padEnd(width))
+    .join(' ')
+    .trimEnd()}\n`;
 }
 
 function cellsOf(kick: Kick, ticksPerNanosecond: number): string[] {
@@ -92,6 +98,8 @@ function cellsOf(kick: Kick, ticksPerNanosecond: number): string[] {
     kick.sent === undefined ? '-' : `${kick.sent.transmitVirtualLane}`,
     nanoseconds(kick.firstWrite, kick.kicked),
     kick.sent === undefined ? '-' : nanoseconds(kick.kicked, kick.sent.end),
-    kick.sent === undefined ? 'handed back' : (completionStatusNames[kick.sent.status] ?? `${kick.sent.status}`),
+    kick.sent === undefined
+      ? 'handed back'
+      : (completionStatusNames[kick.sent.status] ?? `${kick.sent.status}`),
   ];
 }

@@ -41,7 +41,7 @@ export function registers(output: Output, deviceString: string, names: readonly 
 /** What a name means. `lenient`: a block that the function does not reach is left out. */
 function shownOf(device: DeviceFunction, name: string, lenient: boolean): Shown[] {
   const [block, register] = name.includes('.') ? name.split('.', 2) : [name, undefined];
-  if (register !== undefined) return [shownRegister(device, block!, register)];
+  if (register !== undefined) return [shownRegister(device, block, register)];
   if (blocks.includes(name as (typeof blocks)[number])) {
     if (lenient && name === 'control' && device.controlPage === undefined) return [];
     return blockNamed(name)

@@ -122,7 +122,8 @@ export function encodeCommand(
     (request.solicited === true ? 1 << COMMAND_HEADER_SOLICITED_SHIFT : 0) |
     (inlineData !== undefined ? 1 << COMMAND_HEADER_INLINE_DATA_SHIFT : 0) |
     (request.checksum === true ? 1 << COMMAND_HEADER_CHECKSUM_ENABLE_SHIFT : 0) |
-    ((gather === undefined || inlineData !== undefined ? 0 : gather.length) << COMMAND_HEADER_GATHER_COUNT_SHIFT);
+    ((gather === undefined || inlineData !== undefined ? 0 : gather.length) <<
+      COMMAND_HEADER_GATHER_COUNT_SHIFT);
   dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = 0;
   dwords[base + COMMAND_HEADER_IMMEDIATE_DATA_BYTE / dword] = request.immediateData ?? 0;
   dwords[base + COMMAND_HEADER_REMOTE_KEY_BYTE / dword] = request.remoteKey ?? 0;
@@ -141,7 +142,12 @@ export function encodeCommand(
   else if (gather !== undefined) encodeGatherList(dwords, payload / dword, gather);
   const whole = Math.ceil((COMMAND_HEADER_BYTES + length) / SEGMENT_BYTES) * SEGMENT_BYTES;
   if (request.checksum === true) {
-    dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = checksumOf(dwords, base, whole / dword, origin.checksumSecret);
+    dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = checksumOf(
+      dwords,
+      base,
+      whole / dword,
+      origin.checksumSecret,
+    );
   }
   return whole;
 }

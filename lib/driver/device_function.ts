@@ -94,7 +94,8 @@ function checkMagic(board: BoardFunction): void {
 
 /** Minor versions only add: a driver works with any, and uses what it knows. */
 function checkVersion(page: RegisterPage): void {
-  const majorOf = (version: number): number => (version >>> IDENTITY_VERSION_MAJOR_SHIFT) & IDENTITY_VERSION_MAJOR_MASK;
+  const majorOf = (version: number): number =>
+    (version >>> IDENTITY_VERSION_MAJOR_SHIFT) & IDENTITY_VERSION_MAJOR_MASK;
   const major = majorOf(page.read32(IDENTITY_VERSION_OFFSET));
   const ours = majorOf(IDENTITY_VERSION_RESET);
   if (major !== ours) throw notDrivable(`its programming interface has major version ${major}`, `${ours}`);

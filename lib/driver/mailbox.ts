@@ -28,7 +28,7 @@ export class Mailbox {
     this.reserve(length);
     let written = 0;
     for (const part of parts) {
-      for (let at = 0; at < part.length; ) {
+      for (let at = 0; at < part.length;) {
         const room = content - (written % content);
         const portion = part.subarray(at, at + room);
         this.bytes.set(portion, this.placeOf(written));

@@ -80,7 +80,10 @@ export class ManagementQueue {
     const { page } = device;
     page.write32(UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_OFFSET, entriesLog2);
     page.write64(UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET, this.sendQueue.address);
-    page.write64(UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET, this.completionQueue.address);
+    page.write64(
+      UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET,
+      this.completionQueue.address,
+    );
   }
 
   /**

@@ -1,10 +1,4 @@
-import {
-  QueuePairAttribute,
-  decode,
-  encode,
-  type PathMtu,
-  type QueuePairState,
-} from '../spec/index.ts';
+import { QueuePairAttribute, decode, encode, type PathMtu, type QueuePairState } from '../spec/index.ts';
 
 /** Where the peer is (address_vector). */
 export interface AddressVector {
@@ -80,7 +74,8 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
   const { addressVector, drainedEvent, ...numbers } = attributes;
   const given = Object.keys(attributes).filter((name) => Reflect.get(attributes, name) !== undefined);
   return encode('queue_pair_attributes', {
-    attribute_mask: given.reduce((mask, name) => mask | (1 << Reflect.get(QueuePairAttribute, name)), 0) >>> 0,
+    attribute_mask:
+      given.reduce((mask, name) => mask | (1 << Reflect.get(QueuePairAttribute, name)), 0) >>> 0,
     drained_event: drainedEvent === true ? 1 : 0,
     ...(addressVector === undefined ? {} : { address_vector: encodeAddressVector(addressVector) }),
     ...Object.fromEntries(
@@ -92,7 +87,12 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
 }
 
 function encodeAddressVector(vector: AddressVector): Uint8Array {
-  const { isGlobal, destinationMac = new Uint8Array(6), destinationGid = new Uint8Array(16), ...numbers } = vector;
+  const {
+    isGlobal,
+    destinationMac = new Uint8Array(6),
+    destinationGid = new Uint8Array(16),
+    ...numbers
+  } = vector;
   const mac = new DataView(Uint8Array.from(destinationMac).buffer);
   return encode('address_vector', {
     ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [specified(name), value])),

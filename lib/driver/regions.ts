@@ -26,7 +26,8 @@ export class Regions {
   /** @throws VerbsError ENOTSUP: the board has no region of this type */
   find(type: RegionType): Region {
     const found = this.all.find((region) => region.type === type);
-    if (found === undefined) throw notDrivable(`it has no region ${nameOf(type)}`, `a region ${nameOf(type)}`);
+    if (found === undefined)
+      throw notDrivable(`it has no region ${nameOf(type)}`, `a region ${nameOf(type)}`);
     return found;
   }
 

@@ -57,7 +57,7 @@ export class Context {
     try {
       const records = Array.from({ length: recordsAtOnce }, () => new KickRecord());
       const joiner = new KickJoiner();
-      for (const patience = new Patience(options); ; ) {
+      for (const patience = new Patience(options); ;) {
         const count = this.pollKicks(records);
         for (let index = 0; index < count; index++) yield* joiner.take(records[index]!);
         if (count > 0) patience.refresh();

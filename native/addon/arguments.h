@@ -31,7 +31,7 @@ public:
   Fields(const Napi::Value& object, const char* what);
 
   bool has(const char* name);
-  Napi::Value value(const char* name); // one that it has
+  Napi::Value value(const char* name);                   // one that it has
   Napi::Value required(Napi::Env env, const char* name); // TypeError: it has none
 
   template <class Number>

@@ -27,10 +27,9 @@ uint8_t* memory_of(Napi::Env env, Fields& fields, const char* name, size_t offse
   const Napi::Value value = fields.required(env, name);
   const std::shared_ptr<Allocation>& allocation = DmaMemory::of(value).allocation();
   if (offset > allocation->memory.bytes() || bytes > allocation->memory.bytes() - offset)
-    throw Napi::RangeError::New(value.Env(), std::string(name) + " has " +
-                                                 std::to_string(allocation->memory.bytes()) + " B, but " +
-                                                 std::to_string(bytes) + " B at " + std::to_string(offset) +
-                                                 " are needed");
+    throw Napi::RangeError::New(
+        value.Env(), std::string(name) + " has " + std::to_string(allocation->memory.bytes()) + " B, but " +
+                         std::to_string(bytes) + " B at " + std::to_string(offset) + " are needed");
   held.push_back(allocation);
   return static_cast<uint8_t*>(allocation->memory.data()) + offset;
 }
@@ -103,8 +102,8 @@ Napi::Value make_doorbell_probe(Napi::Env env, const std::shared_ptr<OpenFunctio
   auto probe = std::make_shared<Probe>(
       Probe{function, std::move(held), board::DoorbellProbe(*function->function, read)});
   Napi::Object object = Napi::Object::New(env);
-  object["run"] = Napi::Function::New(
-      env, [probe](const Napi::CallbackInfo& info) { return run(info, *probe); }, "run");
+  object["run"] =
+      Napi::Function::New(env, [probe](const Napi::CallbackInfo& info) { return run(info, *probe); }, "run");
   return object;
 }
 

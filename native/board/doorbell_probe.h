@@ -15,18 +15,18 @@ struct DoorbellSetup {
   uint64_t virtual_collect_buffer_offset = 0; // of the page that the command is written to
   uint8_t* command = nullptr;                 // an encoded command in the area of work queue entries
   uint32_t command_bytes = 0;
-  uint32_t entry_offset = 0;           // of the command in its area
-  uint8_t* references = nullptr;       // work queue references of the send queue
-  unsigned send_queue_log2 = 0;        // log2 of their number
-  uint32_t first_sequence_number = 0;  // of the next work request
-  uint8_t* records = nullptr;          // ring of kick records, enabled and empty
-  unsigned records_log2 = 0;           // log2 of their number
-  uint8_t* records_head = nullptr;     // the host's head
-  unsigned clock_bar = 0;              // where the device clock is read
-  uint64_t clock_offset = 0;           // low half; reading it latches the high one
-  uint64_t clock_frequency = 0;        // hertz
-  int cpu = -1;                        // that the posting thread is pinned to; negative: none
-  uint64_t patience = 1'000'000'000;   // nanoseconds within which a record has to come
+  uint32_t entry_offset = 0;          // of the command in its area
+  uint8_t* references = nullptr;      // work queue references of the send queue
+  unsigned send_queue_log2 = 0;       // log2 of their number
+  uint32_t first_sequence_number = 0; // of the next work request
+  uint8_t* records = nullptr;         // ring of kick records, enabled and empty
+  unsigned records_log2 = 0;          // log2 of their number
+  uint8_t* records_head = nullptr;    // the host's head
+  unsigned clock_bar = 0;             // where the device clock is read
+  uint64_t clock_offset = 0;          // low half; reading it latches the high one
+  uint64_t clock_frequency = 0;       // hertz
+  int cpu = -1;                       // that the posting thread is pinned to; negative: none
+  uint64_t patience = 1'000'000'000;  // nanoseconds within which a record has to come
 };
 
 // Nanoseconds, an element for each post. Host times come from one clock; those with the kick in them from the
@@ -42,7 +42,7 @@ struct DoorbellSamples {
 
 // What a run gave.
 struct DoorbellRun {
-  bool complete = false;          // false: a record did not come
+  bool complete = false;           // false: a record did not come
   double nanoseconds_per_post = 0; // of the whole loop
   double clock_uncertainty = 0;
   DoorbellSamples samples; // of a stamped run

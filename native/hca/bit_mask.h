@@ -7,8 +7,8 @@
 
 namespace fpga_verbs::hca {
 
-// A string of 1 to 4096 bits that finds set bits in constant time, like a two-level priority encoder: a summary word tells
-// which words have a set bit. Nothing is allocated.
+// A string of 1 to 4096 bits that finds set bits in constant time, like a two-level priority encoder: a
+// summary word tells which words have a set bit. Nothing is allocated.
 class BitMask {
 public:
   static constexpr size_t size_maximum = 64 * 64;
@@ -21,7 +21,6 @@ public:
         set(bit);
   }
 
-  
   bool any() const { return has_set_ != 0; }
 
   bool test(size_t bit) const {
@@ -42,8 +41,6 @@ public:
       has_set_ &= ~one(bit / 64);
   }
 
-  
-
   // The lowest set bit, or none.
   size_t find_first() const {
     if (has_set_ == 0)
@@ -51,8 +48,8 @@ public:
     return lowest_in(lowest(has_set_));
   }
 
-  // Round robin: the first set bit after `after`, going on at 0 behind the last; `after` itself comes last. none: no bit is
-  // set.
+  // Round robin: the first set bit after `after`, going on at 0 behind the last; `after` itself comes last.
+  // none: no bit is set.
   size_t find_next(size_t after) const {
     assert(after < size_);
     const size_t word = after / 64;

@@ -52,8 +52,9 @@ std::string check_parameters(const HcaParameters& parameters) {
     if (range.value < range.least || range.value > range.most)
       return std::string(range.name) + " is " + std::to_string(range.value) + "; it can be " +
              std::to_string(range.least) + " to " + std::to_string(range.most);
-  for (const auto& [name, value] : {std::pair{"virtual_collect_buffer_stride", p.virtual_collect_buffer_stride},
-                                    std::pair{"page_table_entries", p.page_table_entries}})
+  for (const auto& [name, value] :
+       {std::pair{"virtual_collect_buffer_stride", p.virtual_collect_buffer_stride},
+        std::pair{"page_table_entries", p.page_table_entries}})
     if (!std::has_single_bit(value))
       return std::string(name) + " is " + std::to_string(value) + "; it has to be a power of two";
   const bool executes = p.execution_credits_per_lane != 0 ||

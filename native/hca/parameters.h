@@ -9,7 +9,8 @@
 
 namespace fpga_verbs::hca {
 
-// Sizes and defaults of a board; the same names as the parameters of the RTL. Upper bounds are those of the specification.
+// Sizes and defaults of a board; the same names as the parameters of the RTL. Upper bounds are those of the
+// specification.
 struct HcaParameters {
   unsigned underlying_functions = spec::underlying_functions;
   unsigned virtual_collect_buffers = spec::virtual_collect_buffers;
@@ -31,7 +32,8 @@ struct HcaParameters {
   unsigned page_table_entries = 1u << 21; // a power of two; of all page tables together
   uint64_t clock_frequency = spec::clock_frequency;
   spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
-  bool double_word_only = false; // the bridge before the board makes DWORD writes only; reported, not enforced
+  bool double_word_only =
+      false; // the bridge before the board makes DWORD writes only; reported, not enforced
   std::string board_name = "fpga-verbs emulated board";
 
   bool operator==(const HcaParameters&) const = default;

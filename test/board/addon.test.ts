@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 
-import type { BoardOptions } from '../../lib/board/addon.ts';
 import { loadAddon } from '../../lib/board/addon.ts';
 import { magic, makeBoard, openFunction, registerBar, vcbBar } from './register_file_board.ts';
 
@@ -15,7 +14,7 @@ describe('what is closed', () => {
     const kept = openFunction(board).allocateMemory(64);
     opened.close();
     opened.close();
-    const closed = expect.objectContaining({ code: 'ERR_CLOSED' });
+    const closed: unknown = expect.objectContaining({ code: 'ERR_CLOSED' });
     expect(() => opened.read32(0, 0)).toThrow(closed);
     expect(() => opened.write32(0, 0, 0)).toThrow(closed);
     expect(() => opened.write64(0, 0, 0, 0)).toThrow(closed);
@@ -43,7 +42,7 @@ describe('what is closed', () => {
 
 describe('wrong arguments are refused by name', () => {
   it('of a board', () => {
-    const make = (options: object) => () => new EmulatedBoard(options as BoardOptions);
+    const make = (options: object) => () => new EmulatedBoard(options);
     expect(make({ progress: 'fast' })).toThrow(/progress must be one of shared, own, stepped/);
     expect(make({ prgress: 'own' })).toThrow(/board options have no field prgress/);
     expect(make({ seed: -1 })).toThrow(/seed is -1/);

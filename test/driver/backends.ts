@@ -1,6 +1,11 @@
 import { afterEach, describe } from 'vitest';
 
-import { loadAddon, type BoardFunction, type BoardOptions, type EmulatedBoard } from '../../lib/board/addon.ts';
+import {
+  loadAddon,
+  type BoardFunction,
+  type BoardOptions,
+  type EmulatedBoard,
+} from '../../lib/board/addon.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 
 /** A backend that the driver's tests run on. */

@@ -107,12 +107,24 @@ describe('a board that is not ours is refused with the reason', () => {
   const region = (index: number, offset: number): number => offset + index * IDENTITY_REGION_STRIDE;
 
   it.each([
-    ['another magic number', at(IDENTITY_MAGIC_OFFSET, 0x8086), 'BAR 0 begins with 0x00008086, not 0x43485646'],
+    [
+      'another magic number',
+      at(IDENTITY_MAGIC_OFFSET, 0x8086),
+      'BAR 0 begins with 0x00008086, not 0x43485646',
+    ],
     ['another major version', at(IDENTITY_VERSION_OFFSET, 2 << 16), 'has major version 2; expected: 1'],
     ['no regions', at(IDENTITY_REGIONS_OFFSET, 0), 'it has no region underlying_function'],
     ['no register pages', at(region(2, IDENTITY_REGION_OFFSET), 0), 'it has no region underlying_function'],
-    ['no collect buffers', at(region(3, IDENTITY_REGION_OFFSET), 0), 'it has no region virtual_collect_buffer'],
-    ['pages beyond the region', at(region(3, IDENTITY_REGION_ENTRIES_OFFSET), 1 << 30), 'a region that holds its pages'],
+    [
+      'no collect buffers',
+      at(region(3, IDENTITY_REGION_OFFSET), 0),
+      'it has no region virtual_collect_buffer',
+    ],
+    [
+      'pages beyond the region',
+      at(region(3, IDENTITY_REGION_ENTRIES_OFFSET), 1 << 30),
+      'a region that holds its pages',
+    ],
   ])('%s', (_, reads, message) => {
     const board = makeBoard(stepped);
     const opened = closing(board.open(0));
@@ -125,7 +137,9 @@ describe('a board that is not ours is refused with the reason', () => {
 
   it('takes a later minor version', () => {
     const board = makeBoard(stepped);
-    const driver = closing(new HcaDriver(withReads(board.open(0), at(IDENTITY_VERSION_OFFSET, (1 << 16) | 7))));
+    const driver = closing(
+      new HcaDriver(withReads(board.open(0), at(IDENTITY_VERSION_OFFSET, (1 << 16) | 7))),
+    );
     expect(driver.device.identity.version).toEqual({ major: 1, minor: 7 });
   });
 });

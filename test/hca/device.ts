@@ -178,7 +178,7 @@ export class Management {
     );
     device.runUntilIdle();
     const answer = device.get(this.completionQueue + (number & mask) * 64, 'management_completion', 64);
-    if (answer.phase !== (((number >> managementLog2) & 1) ^ 1) || answer.token !== number)
+    if (answer['phase'] !== (((number >> managementLog2) & 1) ^ 1) || answer['token'] !== number)
       throw new Error(`management command ${number} is not answered`);
     return { ...answer, outputOffset: this.output + 16 };
   }
@@ -190,7 +190,7 @@ export class Management {
     inputs: readonly Uint8Array[] = [],
   ): ReturnType<Management['execute']> {
     const answer = this.execute(opcode, fields, inputs);
-    if (answer.status !== ManagementStatus.success)
+    if (answer['status'] !== ManagementStatus.success)
       throw new Error(
         `management command failed: ${JSON.stringify(answer, (_, v: unknown) => (typeof v === 'bigint' ? v.toString() : v))}`,
       );

@@ -72,7 +72,7 @@ class HostEventQueue {
     const offset = this.pages[(index * entryBytes) >> 12]! + ((index * entryBytes) & 4095);
     const entry = decode('event_queue_entry', new Uint8Array(this.port.memory, offset, entryBytes));
     const phase = ((this.head >>> this.log2) & 1) ^ 1;
-    return entry.phase === phase ? entry : undefined;
+    return entry['phase'] === phase ? entry : undefined;
   }
 
   /** Takes the entry at the head and tells the device. */
@@ -210,7 +210,7 @@ describe('event_queue', () => {
     host.report(5);
     host.report(5);
     const objects = [];
-    for (let entry = host.take(); entry !== undefined; entry = host.take()) objects.push(entry.object);
+    for (let entry = host.take(); entry !== undefined; entry = host.take()) objects.push(entry['object']);
     expect(objects).toEqual([7, 8, 7, 5, 5]);
     expect(host.dropped).toBe(0);
     host.report(7, EventType.queuePairFatal);

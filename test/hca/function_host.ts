@@ -101,7 +101,7 @@ export class FunctionHost {
     for (;;) {
       const offset = this.records + (this.recordsRead & ((1 << recordsLog2) - 1)) * 64;
       const record = this.device.get(offset, 'kick_record', 64);
-      if ((record.phase === 1) !== phase()) break;
+      if ((record['phase'] === 1) !== phase()) break;
       taken.push(record as unknown as KickRecord);
       this.device.view.setUint32(this.recordHead, ++this.recordsRead, true);
     }
@@ -114,8 +114,8 @@ export class FunctionHost {
     for (;;) {
       const offset = this.events + (this.eventsRead & ((1 << eventsLog2) - 1)) * 32;
       const event = this.device.get(offset, 'event_queue_entry', 32);
-      if (event.phase !== (((this.eventsRead >> eventsLog2) & 1) ^ 1)) break;
-      if (event.type !== EventType.managementCompletion) taken.push(event);
+      if (event['phase'] !== (((this.eventsRead >> eventsLog2) & 1) ^ 1)) break;
+      if (event['type'] !== EventType.managementCompletion) taken.push(event);
       this.device.view.setUint32(this.eventHead, ++this.eventsRead, true);
     }
     return taken;
@@ -143,7 +143,7 @@ export class SendQueue {
     this.level = level;
     this.references = device.allocate(8 << this.log2);
     this.entries = device.allocate(slotBytes << this.log2);
-    this.protectionDomain = Number(management.succeed(ManagementOpcode.createProtectionDomain).output);
+    this.protectionDomain = Number(management.succeed(ManagementOpcode.createProtectionDomain)['output']);
     const created = management.succeed(ManagementOpcode.createQueuePair, {}, [
       encode('create_queue_pair_input', {
         service_type: ServiceType.unreliableDatagram,
@@ -156,7 +156,7 @@ export class SendQueue {
       pageList(device, this.references, 8 << this.log2),
       pageList(device, this.entries, slotBytes << this.log2),
     ]);
-    this.number = Number(created.output);
+    this.number = Number(created['output']);
     this.modify({
       attribute_mask: state | partitionKeyIndex | port | queueKey,
       state: QueuePairState.init,

@@ -181,7 +181,7 @@ describe('hca', () => {
         fc.boolean(),
         fc.boolean(),
         (posts, scarce, byRegister) => {
-          const device = enabledDevice({ ...(scarce ? { physicalCollectBuffers: 33 } : {}) });
+          const device = enabledDevice(scarce ? { physicalCollectBuffers: 33 } : {});
           const hosts = [1, 2].map((underlyingFunction) => new FunctionHost(device, underlyingFunction));
           const queues = hosts.map((host) => [
             host.createQueuePair(),

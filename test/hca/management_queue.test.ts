@@ -102,7 +102,7 @@ describe('management_queue', () => {
     while (device.port.step())
       for (const host of [...hosts, paging])
         if (host.takeAnswers().length > 0) order.push(host.underlyingFunction);
-    expect(order.filter((number) => number !== 7)).toEqual(Array(5).fill([1, 5, 0]).flat());
+    expect(order.filter((number) => number !== 7)).toEqual(Array.from({ length: 5 }, () => [1, 5, 0]).flat());
     expect(order.lastIndexOf(7)).toBeLessThanOrEqual(3);
   });
 

@@ -87,10 +87,13 @@ class Host {
   private readonly late: { queuePair: BenchQueuePair; command: Uint8Array }[] = [];
   private readonly writing: Writing[] = [];
 
-  constructor(
-    private readonly bench: OrderBench,
-    private readonly random: Random,
-  ) {}
+  private readonly bench: OrderBench;
+  private readonly random: Random;
+
+  constructor(bench: OrderBench, random: Random) {
+    this.bench = bench;
+    this.random = random;
+  }
 
   /** Posts a work request, and writes its command now, later, or never. */
   post(queuePair: BenchQueuePair): void {

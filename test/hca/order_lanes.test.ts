@@ -60,7 +60,9 @@ describe('virtual_kick', () => {
     for (const queuePair of queuePairs) kickInOrder(bench, queuePair);
     list(bench);
     bench.settle();
-    expect(bench.executions.map(({ lane }) => lane).sort()).toEqual([0, 0, 2, 2, 3]);
+    expect(bench.executions.map(({ lane }) => lane).sort((one, other) => one - other)).toEqual([
+      0, 0, 2, 2, 3,
+    ]);
   });
 
   it('refuses a mapping that leaves a level without a lane, and leaves out lanes that the board has not', () => {

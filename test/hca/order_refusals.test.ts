@@ -315,7 +315,7 @@ describe('a queuing structure', () => {
   it.each([
     ['written', 0],
     ['read', 1],
-  ])('that cannot be %s turns out all who wait in it, with an event, and serves again', (_, when) => {
+  ])('that cannot be %s turns out all who wait in it, with an event, and serves again', (_access, when) => {
     const bench = new OrderBench();
     const queuePairs = waiting(bench, 4);
     // Once all are written the first has its turn already; the second is read next.

@@ -11,7 +11,8 @@ export interface Statistics {
 /** Statistics of at least one sample. */
 export function statisticsOf(samples: Float64Array): Statistics {
   const sorted = Float64Array.from(samples).sort();
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
   return {
     samples: sorted.length,
     minimum: at(0),
@@ -34,7 +35,7 @@ export function histogramOf(samples: Float64Array, bins = 8): Bin[] {
   const { minimum, percentile99, maximum } = statisticsOf(samples);
   const width = Math.max(1, Math.ceil((percentile99 - minimum + 1) / bins));
   const first = Math.floor(minimum);
-  const counts = new Array<number>(bins + 1).fill(0);
+  const counts = Array.from({ length: bins + 1 }, () => 0);
   for (const sample of samples) counts[Math.min(bins, Math.floor((sample - first) / width))]! += 1;
   return counts.map((count, bin) => ({
     from: first + bin * width,

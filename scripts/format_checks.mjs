@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+
+/** Native sources that people write: the generated ones are as their generator leaves them. */
+export function nativeSources() {
+  return execFileSync('git', ['ls-files', 'native/*.cpp', 'native/*.h'], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .filter((name) => !name.startsWith('native/spec/') && !/\/spec_golden\.(cpp|h)$/.test(name));
+}
+
+const clangFormat = ['clang-format-19', 'clang-format'].find((name) => {
+  try {
+    return /version 19\./.test(execFileSync(name, ['--version'], { encoding: 'utf8' }));
+  } catch {
+    return false;
+  }
+});
+
+/** The program of the version that the sources are formatted with, or undefined. */
+export const clangFormatProgram = clangFormat;
+
+/** Checks that all files are formatted. clang-format is left out where it is not installed, unless CI is set. */
+export function formatChecks() {
+  const prettier = {
+    name: 'format',
+    command: 'npx',
+    args: ['prettier', '--check', '--log-level', 'warn', '.'],
+  };
+  if (clangFormat === undefined && process.env.CI === undefined) {
+    console.log('left out: format of native sources; on Debian: apt-get install clang-format-19');
+    return [prettier];
+  }
+  return [
+    prettier,
+    {
+      name: 'format native',
+      command: clangFormat ?? 'clang-format-19',
+      args: ['--dry-run', '--Werror', ...nativeSources()],
+    },
+  ];
+}

@@ -1,0 +1,22 @@
+// The main job after set-up, on the emulated board: who it is, commands being kicked, and the latency of a doorbell.
+import { spawnSync } from 'node:child_process';
+
+const steps = [
+  ['Who the board is', ['info', '--device', 'emu:']],
+  ['Commands are posted, collected, kicked and sent', ['kicks', '--device', 'emu:', '--count', '6']],
+  [
+    'Doorbell latency when polling advances the device on the calling thread',
+    ['doorbell', '--device', 'emu:?progress=shared', '--iterations', '5000'],
+  ],
+  [
+    'Doorbell latency when the device has a thread of its own',
+    ['doorbell', '--device', 'emu:?progress=own', '--iterations', '5000'],
+  ],
+];
+for (const [title, words] of steps) {
+  console.log(
+    `\n── ${title}: hca ${words.map((word) => (word.includes('?') ? `'${word}'` : word)).join(' ')}\n`,
+  );
+  const { status } = spawnSync(process.execPath, ['dist/lib/cli/main.js', ...words], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
