@@ -1,0 +1,156 @@
+import type { BoardFunction, BoardOptions, DmaMemory, EmulatedBoard } from '../../lib/board/addon.ts';
+import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import type { SendRequest } from '../../lib/driver/command.ts';
+import type { DeviceEvent } from '../../lib/driver/event_queue.ts';
+import { HcaDriver } from '../../lib/driver/hca_driver.ts';
+import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
+import { blockNamed, readNamed, registerNamed } from '../../lib/driver/named_registers.ts';
+import type { QueuePair } from '../../lib/driver/queue_pair.ts';
+import type { VirtualCollectBuffer } from '../../lib/driver/virtual_collect_buffers.ts';
+import { KickRecordType, PhysicalCollectBufferState, VirtualCollectBufferState } from '../../lib/spec/index.ts';
+import { closing, makeBoard, type Backend } from './backends.ts';
+
+/** A command as the driver would copy it to a virtual collect buffer. */
+export interface WrittenCommand {
+  /** In the BAR. */
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+const stepped: Backend = { name: 'emu:?progress=stepped', options: { progress: 'stepped' } };
+const recordsLog2 = 12;
+
+/**
+ * A stepped board whose driver encodes commands as ever, but whose writes to virtual collect buffers a test makes itself, as
+ * transactions of any kind and in any order.
+ */
+export class CommandBench {
+  readonly board: EmulatedBoard;
+  readonly driver: HcaDriver;
+  /** Commands that the driver wrote since they were taken. */
+  readonly written: WrittenCommand[] = [];
+  private readonly records: KickRecordRing;
+
+  constructor(options: BoardOptions = {}, underlyingFunction = 0) {
+    this.board = makeBoard(stepped, options);
+    this.driver = closing(new HcaDriver(this.capturing(this.board.open(underlyingFunction))));
+    this.records = new KickRecordRing(this.driver.device, recordsLog2);
+  }
+
+  makeQueuePair(entries = 64): QueuePair {
+    return new LoopbackQueuePair(this.driver, { entries, gatherEntries: 16, inlineBytes: 256 }).queuePair;
+  }
+
+  /** The command of a work request, which lies in the send queue but is not written yet. */
+  encode(queuePair: QueuePair, request: SendRequest): WrittenCommand {
+    queuePair.post(request);
+    const command = this.written.pop();
+    if (command === undefined) throw new Error('the driver wrote no command');
+    return command;
+  }
+
+  /** Puts one write transaction into the link: `bytes` at an offset in the BAR, within an aligned 64 B. */
+  write(offset: number, bytes: Uint8Array, byteEnables?: bigint): void {
+    const { bar } = this.driver.device.virtualCollectBufferRegion;
+    const { underlyingFunction } = this.driver.device;
+    const enables = byteEnables === undefined ? {} : { byteEnables };
+    this.board.post({ underlyingFunction, bar, offset, data: bytes, ...enables });
+  }
+
+  /** Writes a command as a processor would: in lines of 64 B. */
+  writeWhole({ offset, bytes }: WrittenCommand): void {
+    for (let at = 0; at < bytes.length; at += 64) this.write(offset + at, bytes.subarray(at, at + 64));
+  }
+
+  /** A register of the function's page or of the control registers; what was written before has reached the device. */
+  register(name: string, block: 'underlying_function' | 'control' = 'underlying_function'): bigint {
+    return this.values(name, block)[0]!;
+  }
+
+  values(name: string, block: 'underlying_function' | 'control' = 'underlying_function'): readonly bigint[] {
+    const { page, controlPage } = this.driver.device;
+    return readNamed(block === 'control' ? controlPage! : page, registerNamed(blockNamed(block), name)).values;
+  }
+
+  /** What the inspect window of the control function shows of a VCB, and of the PCB that it is bound to. */
+  inspect(buffer: VirtualCollectBuffer): {
+    state: VirtualCollectBufferState;
+    refusal: number;
+    scoreboard: bigint;
+    mask: bigint;
+  } {
+    const control = this.driver.device.controlPage!;
+    const named = (name: string): ReturnType<typeof readNamed> =>
+      readNamed(control, registerNamed(blockNamed('control'), name));
+    const select = registerNamed(blockNamed('control'), 'inspect_select').offset;
+    control.write32(select, buffer.number * 0x1_0000);
+    const [fields] = named('inspect_virtual_collect_buffer').fields;
+    control.write32(select, buffer.number * 0x1_0000 + (fields!['physical_collect_buffer']! & 0xff));
+    return {
+      state: fields!['state'] as VirtualCollectBufferState,
+      refusal: fields!['refusal']!,
+      scoreboard: named('inspect_scoreboard').values[0]!,
+      mask: named('inspect_scoreboard_mask').values[0]!,
+    };
+  }
+
+  /** Physical collect buffers that are not free: pool and dedicated. */
+  buffersInUse(): number {
+    const control = this.driver.device.controlPage!;
+    const { physicalCollectBuffers, dedicatedPhysicalCollectBuffers } = this.driver.device.identity;
+    const select = registerNamed(blockNamed('control'), 'inspect_select').offset;
+    let inUse = 0;
+    for (let buffer = 0; buffer < physicalCollectBuffers + dedicatedPhysicalCollectBuffers; buffer++) {
+      control.write32(select, buffer);
+      const [fields] = readNamed(
+        control,
+        registerNamed(blockNamed('control'), 'inspect_physical_collect_buffer'),
+      ).fields;
+      if (fields!['state'] !== PhysicalCollectBufferState.free) inUse += 1;
+    }
+    return inUse;
+  }
+
+  /** Lets the device do all that it has to do; the kick records that it wrote meanwhile. */
+  settle(): KickRecord[] {
+    this.board.runUntilIdle();
+    const taken: KickRecord[] = [];
+    for (;;) {
+      const record = new KickRecord();
+      if (this.records.poll([record]) === 0) return taken;
+      taken.push(record);
+    }
+  }
+
+  events(): DeviceEvent[] {
+    const taken: DeviceEvent[] = [];
+    for (let event = this.driver.events.poll(); event !== undefined; event = this.driver.events.poll()) {
+      taken.push(event);
+    }
+    return taken;
+  }
+
+  private capturing(board: BoardFunction): BoardFunction {
+    const { written } = this;
+    return new Proxy(board, {
+      get: (target, property) => {
+        if (property === 'commandWriter') {
+          return (memory: DmaMemory) => ({
+            write: (offset: number, source: number, length: number) => {
+              written.push({ offset, bytes: new Uint8Array(memory.buffer).slice(source, source + length) });
+            },
+          });
+        }
+        const value: unknown = Reflect.get(target, property, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+  }
+}
+
+/** Sequence numbers of a queue pair in the order in which they were sent. */
+export function sentBy(queuePair: QueuePair, records: readonly KickRecord[]): number[] {
+  return records
+    .filter(({ type, queuePairNumber }) => type === KickRecordType.sent && queuePairNumber === queuePair.number)
+    .map(({ sendQueueSequenceNumber }) => sendQueueSequenceNumber);
+}

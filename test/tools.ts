@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { TestContext } from 'vitest';
+
+/** The Debian package of each tool that tests run. */
+const packages: Readonly<Record<string, string>> = { cmake: 'cmake', verilator: 'verilator' };
+
+const root = new URL('../', import.meta.url);
+
+/**
+ * A tool that a test runs. Where it is not installed the test is left out, and `npm test` says at its end how to get it; with
+ * CI set, when nothing is to be left out, that is a failure. So is a tool that .ci/packages does not list.
+ * @returns its name
+ */
+export function requireTool(tool: string, context: TestContext): string {
+  const debianPackage = packages[tool];
+  if (debianPackage === undefined) throw new Error(`test/tools.ts does not know the package of ${tool}`);
+  const listed = readFileSync(new URL('.ci/packages', root), 'utf8').split('\n');
+  if (!listed.includes(debianPackage)) throw new Error(`${debianPackage} is not listed in .ci/packages`);
+  if (isInstalled(tool)) return tool;
+  const reason = `${tool} is not installed; on Debian: apt-get install ${debianPackage}`;
+  if (process.env['CI'] !== undefined) throw new Error(reason);
+  const build = fileURLToPath(new URL('build/', root));
+  mkdirSync(build, { recursive: true });
+  appendFileSync(`${build}left_out.txt`, `${context.task.name}: ${reason}\n`);
+  return context.skip(reason);
+}
+
+function isInstalled(tool: string): boolean {
+  try {
+    execFileSync(tool, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
