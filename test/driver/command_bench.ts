@@ -7,7 +7,11 @@ import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
 import { blockNamed, readNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import type { VirtualCollectBuffer } from '../../lib/driver/virtual_collect_buffers.ts';
-import { KickRecordType, PhysicalCollectBufferState, VirtualCollectBufferState } from '../../lib/spec/index.ts';
+import {
+  KickRecordType,
+  PhysicalCollectBufferState,
+  VirtualCollectBufferState,
+} from '../../lib/spec/index.ts';
 import { closing, makeBoard, type Backend } from './backends.ts';
 
 /** A command as the driver would copy it to a virtual collect buffer. */
@@ -69,7 +73,8 @@ export class CommandBench {
 
   values(name: string, block: 'underlying_function' | 'control' = 'underlying_function'): readonly bigint[] {
     const { page, controlPage } = this.driver.device;
-    return readNamed(block === 'control' ? controlPage! : page, registerNamed(blockNamed(block), name)).values;
+    return readNamed(block === 'control' ? controlPage! : page, registerNamed(blockNamed(block), name))
+      .values;
   }
 
   /** What the inspect window of the control function shows of a VCB, and of the PCB that it is bound to. */
@@ -151,6 +156,8 @@ export class CommandBench {
 /** Sequence numbers of a queue pair in the order in which they were sent. */
 export function sentBy(queuePair: QueuePair, records: readonly KickRecord[]): number[] {
   return records
-    .filter(({ type, queuePairNumber }) => type === KickRecordType.sent && queuePairNumber === queuePair.number)
+    .filter(
+      ({ type, queuePairNumber }) => type === KickRecordType.sent && queuePairNumber === queuePair.number,
+    )
     .map(({ sendQueueSequenceNumber }) => sendQueueSequenceNumber);
 }

@@ -51,7 +51,13 @@ describeOnBackends('posting', (backend) => {
     });
     const gathers = Array.from({ length: 17 }, (_, count): SendRequest => {
       const gather = Array.from({ length: count }, () => entry);
-      return { opcode: Opcode.rdmaWrite, gather, checksum: true, remoteKey: 7, remoteAddressHigh: 0xffff_ffff };
+      return {
+        opcode: Opcode.rdmaWrite,
+        gather,
+        checksum: true,
+        remoteKey: 7,
+        remoteAddressHigh: 0xffff_ffff,
+      };
     });
     const all = [...requests, ...gathers];
     expect(all.map((request) => queuePair.post(request))).toEqual(all.map((_, index) => index));

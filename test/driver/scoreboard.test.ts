@@ -43,7 +43,10 @@ describe("the patent's example through the BAR", () => {
     const bench = new CommandBench({ scoreboardVariant });
     const queuePair = bench.makeQueuePair();
     const buffer = queuePair.virtualCollectBuffer;
-    const { offset, bytes } = bench.encode(queuePair, { opcode: Opcode.send, inlineData: new Uint8Array(16) });
+    const { offset, bytes } = bench.encode(queuePair, {
+      opcode: Opcode.send,
+      inlineData: new Uint8Array(16),
+    });
     const [last, ...before] = [...rows].reverse();
     for (const [index, [from, to]] of before.reverse().entries()) {
       bench.write(offset + from, bytes.subarray(from, to + 8));
