@@ -1,5 +1,15 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
   test: { include: ['test/**/*.test.ts'], pool: 'forks', testTimeout: 120_000 },
+  // Examples import the package by its name; here that is its sources.
+  resolve: {
+    alias: [
+      { find: /^fpga-verbs\/board$/, replacement: source('lib/board/index.ts') },
+      { find: /^fpga-verbs$/, replacement: source('lib/index.ts') },
+    ],
+  },
 });

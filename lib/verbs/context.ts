@@ -22,11 +22,16 @@ const recordsAtOnce = 64;
 export class Context {
   /** The driver below; for tools. */
   readonly driver: HcaDriver;
+  private readonly control: HcaDriver | undefined;
   private records: KickRecordRing | undefined;
 
-  /** Takes over a driver. {@link openDevice} makes one. */
-  constructor(driver: HcaDriver) {
+  /**
+   * Takes over a driver. {@link openDevice} makes one.
+   * @param control driver of the control function of a board that nobody else has; closed with this device
+   */
+  constructor(driver: HcaDriver, control?: HcaDriver) {
     this.driver = driver;
+    this.control = control;
   }
 
   get closed(): boolean {
@@ -97,6 +102,7 @@ export class Context {
   close(): void {
     this.records = undefined;
     this.driver.close();
+    this.control?.close();
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,12 @@
-import { chosenDeviceString, openBoard, parseDeviceString, type BoardFunction } from '../board/index.ts';
+import { randomUUID } from 'node:crypto';
+
+import {
+  chosenDeviceString,
+  openBoard,
+  parseDeviceString,
+  type BoardFunction,
+  type DeviceName,
+} from '../board/index.ts';
 import { HcaDriver } from '../driver/hca_driver.ts';
 import { Context } from './context.ts';
 
@@ -31,9 +39,21 @@ export function getDeviceList(): Device[] {
  * function is open already
  */
 export function openDevice(device?: string | BoardFunction): Context {
-  const board =
-    device === undefined || typeof device === 'string'
-      ? openBoard(parseDeviceString(chosenDeviceString(device)))
-      : device;
-  return new Context(new HcaDriver(board));
+  if (device !== undefined && typeof device !== 'string') return new Context(new HcaDriver(device));
+  const name = parseDeviceString(chosenDeviceString(device));
+  const isOwnBoard = name.backend === 'emu' && name.options.name === undefined;
+  if (isOwnBoard && name.underlyingFunction !== 0) return openGuest(name);
+  return new Context(new HcaDriver(openBoard(name)));
+}
+
+/** Nobody else can reach an emulated board without a name: its control function is opened with the guest, to enable it. */
+function openGuest(name: Extract<DeviceName, { backend: 'emu' | 'rtl' }>): Context {
+  const options = { ...name.options, name: `unnamed-${randomUUID()}` };
+  const control = new HcaDriver(openBoard({ ...name, options, underlyingFunction: 0 }));
+  try {
+    return new Context(new HcaDriver(openBoard({ ...name, options })), control);
+  } catch (error) {
+    control.close();
+    throw error;
+  }
 }

@@ -21,12 +21,12 @@ function open(backend: Backend): { device: Context; post: (length: number) => vo
   };
 }
 
-async function take(kicks: AsyncGenerator<Kick>, count: number): Promise<Kick[]> {
+async function take(kicks: AsyncGenerator<Kick, void>, count: number): Promise<Kick[]> {
   const taken: Kick[] = [];
   while (taken.length < count) {
-    const { value, done } = await kicks.next();
-    if (done === true) break;
-    taken.push(value as Kick);
+    const next = await kicks.next();
+    if (next.done === true) break;
+    taken.push(next.value);
   }
   return taken;
 }

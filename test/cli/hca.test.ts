@@ -1,0 +1,225 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { describe, expect, it, vi } from 'vitest';
+
+import { runHca } from './run_hca.ts';
+
+const small = 'queuePairs=64&pageTableEntries=1024';
+
+describe('hca', () => {
+  it('explains itself with examples, and each of its commands', async () => {
+    const { exitCode, out } = await runHca(['--help']);
+    expect(exitCode).toBe(0);
+    expect(out).toContain('Exit codes: 0 success, 1 failure, 2 wrong usage.');
+    for (const command of ['list', 'info', 'registers', 'kicks', 'doorbell']) {
+      const help = await runHca([command, '--help']);
+      expect(help.exitCode).toBe(0);
+      expect(help.out).toContain(`Examples:\n  hca ${command}`);
+      expect(help.out).toContain('--json');
+    }
+  });
+
+  it('tells its version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect((await runHca(['--version'])).out).toBe(`${version}\n`);
+  });
+
+  it.each([
+    [['frobnicate'], 2, "hca: unknown command 'frobnicate'\n"],
+    [['info', '--colour'], 2, "hca: unknown option '--colour'\n"],
+    [
+      ['kicks', '--count', '0'],
+      2,
+      /^hca: option '--count <kicks>' argument '0' is invalid. It must be a whole number from 1.\n$/,
+    ],
+    [['doorbell', '--size', '257'], 2, /It must be 0 to 256.\n$/],
+    [['info', '--device', 'usb:1'], 1, /^hca: device "usb:1": no backend "usb"; expected: one of emu:.*\n$/],
+    [['info', '--device', 'emu:8'], 1, 'hca: underlying function 8 does not exist: the board has 8\n'],
+    [
+      ['info', '--device', 'emu:1?name=nobody-controls-it'],
+      1,
+      'hca: the device is not enabled; expected: underlying function 0 open: it gives the device its memory and enables it\n',
+    ],
+    [
+      ['info', '--device', 'vfio:0000:01:00.0'],
+      1,
+      /this version does not open PCI functions through VFIO yet/,
+    ],
+    [['doorbell', '--device', 'emu:?progress=stepped'], 1, /virtual time: there is no latency.*progress=own/],
+    [['registers', 'nonsense'], 1, /^hca: no block or register is named nonsense; expected: identity,/],
+    [
+      ['registers', 'control.nonsense'],
+      1,
+      /no register in control is named nonsense; there are control, half/,
+    ],
+  ])('%j fails in one line', async (words, exitCode, error) => {
+    const run = await runHca(words);
+    expect(run.exitCode).toBe(exitCode);
+    expect(run.out).toBe('');
+    if (typeof error === 'string') expect(run.error).toBe(error);
+    else expect(run.error).toMatch(error);
+    expect(run.error.trimEnd()).not.toContain('\n');
+  });
+
+  it('takes the device of the environment', async () => {
+    vi.stubEnv('FPGA_VERBS_DEVICE', `emu:?progress=own&${small}`);
+    try {
+      expect((await runHca(['info'])).out).toContain('progress:             own: the device spins');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+});
+
+describe('hca list', () => {
+  it('lists the emulated board', async () => {
+    expect((await runHca(['list'])).out).toMatch(
+      /^DEVICE +WHAT IT IS\nemu: +emulated board in this process\n/,
+    );
+    expect((await runHca(['list', '--json'])).json()).toEqual([
+      [{ device: 'emu:', backend: 'emu', description: 'emulated board in this process' }],
+    ]);
+  });
+});
+
+describe('hca info', () => {
+  it('says who the board is, and how it is reached', async () => {
+    const { out } = await runHca(['info', '--device', `emu:?${small}`]);
+    expect(out).toContain('board:                fpga-verbs emulated board\n');
+    expect(out).toContain('blocks in RTL:        none: all blocks are the model\n');
+    expect(out).toContain('write-combining: up to 64 B a transaction, any order between fences\n');
+    expect(out).not.toContain('max_qp');
+  });
+
+  it('opens a guest function of a board of its own', async () => {
+    const { out } = await runHca(['info', '--device', `emu:3?${small}`]);
+    expect(out).toContain('underlying function:  3 of 8\n');
+  });
+
+  it('says more with -v', async () => {
+    const { out } = await runHca([
+      'info',
+      '-v',
+      '--device',
+      `emu:?mapping=uncached&scoreboardVariant=direct&${small}`,
+    ]);
+    expect(out).toContain('uncached: 8 B a transaction, in order\n');
+    expect(out).toMatch(/max_qp: +62\n/);
+    expect(out).toMatch(/scoreboard variant: +direct\n/);
+    expect(out).toMatch(
+      /region virtual_collect_buffer: +BAR 2 \+ 0x0, 1048576 B, 256 × 4096 B, prefetchable\n/,
+    );
+  });
+
+  it('as JSON', async () => {
+    const [info] = (await runHca(['info', '--json', '--device', `emu:?${small}`])).json();
+    expect(info).toMatchObject({
+      device: `emu:?${small}`,
+      underlyingFunction: 0,
+      identity: { version: { major: 1, minor: 0 }, queuePairs: 64 },
+      limits: { queuePairs: 62 },
+      board: { backend: 'emu', progress: 'shared' },
+      regions: [
+        { type: 'identity' },
+        { type: 'control' },
+        { type: 'underlying_function' },
+        { type: 'virtual_collect_buffer' },
+      ],
+    });
+  });
+});
+
+describe('hca registers', () => {
+  it('shows a register decoded, by its whole name or by its own', async () => {
+    const { out } = await runHca([
+      'registers',
+      'identity.magic',
+      'status',
+      'kicks',
+      '--device',
+      `emu:?${small}`,
+    ]);
+    expect(out).toMatch(/^identity\.magic: +0x43485646 {2}\(1128814150\)\n/);
+    expect(out).toMatch(
+      /underlying_function\.status: +0x00000001\n {2}enabled: +1\n {2}reset_in_progress: +0\n/,
+    );
+    expect(out).toMatch(/underlying_function\.kicks: +0x0000000000000000 {2}\(0 events\)\n/);
+  });
+
+  it('names values of enums, and elements that are not zero', async () => {
+    const { out } = await runHca(['registers', 'identity.region', '--device', `emu:?${small}`]);
+    expect(out).toMatch(/identity\.region\[0\]: +0x00000001\n {2}type: +identity\n/);
+    expect(out).toMatch(
+      /identity\.region\[3\]: +0x00010204\n {2}type: +virtual_collect_buffer\n {2}bar: +2\n/,
+    );
+    expect(out).not.toContain('region[4]');
+  });
+
+  it('shows all that the function reaches, without side effects', async () => {
+    const { out, exitCode } = await runHca(['registers', '--device', `emu:?${small}`]);
+    expect(exitCode).toBe(0);
+    expect(out).toContain('control.shared_execution_credits');
+    expect(out).not.toContain('management_lock');
+  });
+
+  it('as JSON', async () => {
+    const [shown] = (
+      await runHca(['registers', 'clock', 'control.control', '--json', '--device', `emu:?${small}`])
+    ).json();
+    expect(shown).toMatchObject([
+      { block: 'underlying_function', register: 'clock', offset: 16, unit: 'clock ticks' },
+      { block: 'control', register: 'control', values: [1], fields: [{ enable: 1, reset: 0 }] },
+    ]);
+  });
+});
+
+describe('hca kicks', () => {
+  it('posts commands, and shows their kicks', async () => {
+    const { out } = await runHca(['kicks', '--count', '7', '--device', `emu:?${small}`]);
+    const lines = out.trimEnd().split('\n');
+    expect(lines[0]).toMatch(
+      /^emu: nobody else posts to this board; sends of 0, 32, 64, 96, 128, 256 B are posted here$/,
+    );
+    expect(lines.slice(3).map((line) => line.split(/ +/).slice(3, 7))).toEqual(
+      [0, 32, 64, 96, 128, 256, 0].map((bytes, index) => [`${index}`, 'send', `${bytes}`, 'collected']),
+    );
+  });
+
+  it('as JSON, a line each', async () => {
+    const kicks = (await runHca(['kicks', '--count', '2', '--json', '--device', `emu:?${small}`])).json();
+    expect(kicks).toMatchObject([
+      { kickNumber: 0, length: 0, sent: { status: 0 } },
+      { kickNumber: 1, length: 32, sent: { status: 0 } },
+    ]);
+  });
+
+  it('follows until it is interrupted, which is no error', async () => {
+    const interrupted = new AbortController();
+    const running = runHca(['kicks', '--follow', '--device', `emu:?${small}`], interrupted.signal);
+    setImmediate(() => interrupted.abort());
+    expect((await running).exitCode).toBe(0);
+  });
+});
+
+describe('hca as a program', () => {
+  const program = ['dist/lib/cli/main.js'];
+  it('writes to its streams, and ends with its exit code', async () => {
+    const run = promisify(execFile);
+    expect((await run(process.execPath, [...program, 'list'])).stdout).toContain('emu:');
+    await expect(run(process.execPath, [...program, 'frobnicate'])).rejects.toMatchObject({
+      code: 2,
+      stderr: "hca: unknown command 'frobnicate'\n",
+    });
+  });
+
+  it('is quiet when its reader has seen enough', async () => {
+    const run = promisify(execFile);
+    const { stdout, stderr } = await run('bash', [
+      '-c',
+      `set -o pipefail; ${process.execPath} ${program.join(' ')} registers | head -n 1`,
+    ]);
+    expect(stdout.split('\n').length).toBe(2);
+    expect(stderr).toBe('');
+  });
+});

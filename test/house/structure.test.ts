@@ -1,0 +1,75 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+function filesIn(directory: string, ending: string): string[] {
+  return readdirSync(path.join(root, directory), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => path.join(directory, name));
+}
+
+interface GypFile {
+  readonly variables: Readonly<Record<string, readonly string[]>>;
+  readonly targets: readonly { readonly sources: readonly string[] }[];
+}
+
+describe('binding.gyp', () => {
+  it('lists every native source once', () => {
+    const { variables, targets } = JSON.parse(
+      readFileSync(path.join(root, 'binding.gyp'), 'utf8'),
+    ) as GypFile;
+    const listed = [
+      ...Object.values(variables).flat(),
+      ...targets.flatMap(({ sources }) => sources.filter((name) => name.endsWith('.cpp'))),
+    ];
+    expect([...listed].sort()).toEqual(filesIn('native', '.cpp').sort());
+  });
+});
+
+/** Layers of lib/, each may import itself and those behind it. */
+const layers = ['cli', 'connect', 'verbs', 'driver', 'board', 'spec'];
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s+'([^']+)'/g)]
+    .map(([, name]) => name!)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => path.join(path.dirname(file), name));
+}
+
+function layerOf(file: string): string {
+  const [, layer] = file.split(path.sep);
+  return layers.includes(layer!) ? layer! : 'verbs'; // lib/index.ts
+}
+
+describe('imports', () => {
+  const files = filesIn('lib', '.ts');
+  it('of lib/ point down', () => {
+    expect(files.length).toBeGreaterThan(30);
+    const upwards = files.flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => layers.indexOf(layerOf(imported)) < layers.indexOf(layerOf(file)))
+        .map((imported) => `${file} imports ${imported}`),
+    );
+    expect(upwards).toEqual([]);
+  });
+
+  it('of native/hca reach neither N-API nor boards', () => {
+    const reaching = [...filesIn('native/hca', '.h'), ...filesIn('native/hca', '.cpp')].filter((file) =>
+      /#include [<"](napi|node_api|addon\/|board\/|pci\/)/.test(readFileSync(path.join(root, file), 'utf8')),
+    );
+    expect(reaching).toEqual([]);
+  });
+
+  it('of native/ but addon/ and test/ do not reach N-API', () => {
+    const reaching = filesIn('native', '.cpp')
+      .filter((file) => !/native\/(addon|test)\//.test(file))
+      .filter((file) =>
+        /#include [<"](napi|node_api|addon\/)/.test(readFileSync(path.join(root, file), 'utf8')),
+      );
+    expect(reaching).toEqual([]);
+  });
+});
