@@ -1,5 +1,7 @@
 // Runs tests with the native code under sanitizers: `address` (with undefined behaviour) or `thread`.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
 
 import { buildVariant } from './native_variant.mjs';
 
@@ -17,8 +19,10 @@ if (variant === undefined) {
   console.error(`no sanitizer build is named ${name}; there are ${Object.keys(variants).join(', ')}`);
   process.exit(2);
 }
+const directory = path.resolve('build', `sanitize-${name}`);
 const environment = buildVariant(`sanitize-${name}`, { FPGA_VERBS_SANITIZE: variant.sanitizers });
 const library = execFileSync('g++', [`-print-file-name=${variant.library}`], { encoding: 'utf8' }).trim();
+for (const report of reports()) rmSync(report);
 const { status } = spawnSync(
   process.execPath,
   ['node_modules/vitest/vitest.mjs', 'run', '--exclude', '**/*.slow.test.ts', ...variant.tests],
@@ -28,11 +32,24 @@ const { status } = spawnSync(
       ...process.env,
       ...environment,
       LD_PRELOAD: library,
-      // Node itself does not free all at its end, and its stacks are its own.
-      ASAN_OPTIONS: 'detect_leaks=0:halt_on_error=1',
+      // Node itself does not free all at its end.
+      ASAN_OPTIONS: 'detect_leaks=0',
       UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
-      TSAN_OPTIONS: 'halt_on_error=1:report_signal_unsafe=0',
+      TSAN_OPTIONS: `exitcode=0:log_path=${directory}/report`,
     },
   },
 );
-process.exitCode = status ?? 1;
+// Node and its packages are not built with the thread sanitizer, so it misjudges what they do: only reports with a frame of
+// ours count.
+const ours = reports()
+  .flatMap((report) => readFileSync(report, 'utf8').split(/^={18}$/m))
+  .filter((report) => /#\d+ .*fpga_verbs::/.test(report));
+for (const report of ours) console.error(report);
+console.log(`${name}: ${ours.length} reports`);
+process.exitCode = status === 0 && ours.length === 0 ? 0 : 1;
+
+function reports() {
+  return readdirSync(directory)
+    .filter((file) => file.startsWith('report.'))
+    .map((file) => path.join(directory, file));
+}

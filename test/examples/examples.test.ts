@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 
 /** Runs an example; what it prints. */
@@ -11,6 +12,12 @@ async function run(name: string): Promise<string[]> {
   }
   return lines;
 }
+
+it('open-device, as the README prints it', async () => {
+  expect(await run('open-device')).toEqual(['fpga-verbs emulated board: up to 65534 queue pairs']);
+  const program = readFileSync('examples/open-device.ts', 'utf8');
+  expect(readFileSync('README.md', 'utf8')).toContain(`\`\`\`ts\n${program}\`\`\``);
+});
 
 it('driver-test-with-faults', async () => {
   expect(await run('driver-test-with-faults')).toEqual([

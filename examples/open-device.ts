@@ -1,0 +1,6 @@
+import { openDevice } from 'fpga-verbs';
+
+const device = openDevice('emu:');
+const { identity, limits } = device.query();
+console.log(`${identity.boardName}: up to ${limits.queuePairs} queue pairs`);
+device.close();
