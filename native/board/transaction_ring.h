@@ -65,8 +65,13 @@ public:
   // Consumer: takes the next message. False: none has wholly arrived.
   bool pop(Message& message) {
     const uint64_t head = head_.load(std::memory_order_relaxed);
-    if (!arrived(head))
+    if (!arrived(head)) {
+      // The lines behind are looked at too: once they are written they are on their way together with the
+      // first.
+      for (uint64_t i = 1; i <= lines_watched; ++i)
+        __builtin_prefetch(&lines_[(head + i) % lines]);
       return false;
+    }
     const uint64_t count = lines_[head % lines].count;
     // All at once: their transfers overlap, where looks one after the other would each wait for the one
     // before.
@@ -93,6 +98,7 @@ private:
   static constexpr uint64_t lines = 512;
   static constexpr size_t first_line_bytes = 48;
   static constexpr size_t next_line_bytes = 56;
+  static constexpr uint64_t lines_watched = 2; // behind the first: those of a command with 96 B of payload
 
   struct alignas(64) Line {
     std::atomic<uint32_t> sequence{0};
