@@ -1,27 +1,19 @@
 // Makes a clone ready: packages, both addons, dist/. Says what it does; does nothing when nothing changed. Plain JavaScript:
 // it runs before anything is installed.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import { fingerprint } from './fingerprint.mjs';
 
-const stampFile = 'build/setup.json';
-
 process.chdir(path.join(import.meta.dirname, '..'));
-const stamps = readStamps();
-step('packages', ['package-lock.json'], 'node_modules', () => {
+step('node_modules', ['package-lock.json'], () => {
   say('installing packages (npm ci)');
   run('npm', ['ci', '--no-audit', '--no-fund']);
 });
-step(
-  'addons',
-  ['native', 'binding.gyp', 'CMakeLists.txt', 'package-lock.json'],
-  'build/Release/fpga_verbs.node',
-  buildAddons,
-);
-step('dist', ['lib', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'], 'dist/lib', () => {
+step('build/Release', ['native', 'binding.gyp', 'CMakeLists.txt', 'package-lock.json'], buildAddons);
+step('dist', ['lib', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'], () => {
   say('compiling lib/ to dist/');
   rmSync('dist', { recursive: true, force: true });
   runTool('typescript', 'tsc', ['-p', 'tsconfig.build.json']);
@@ -76,18 +68,13 @@ function missing(what, debianPackage) {
   process.exit(1);
 }
 
-/** Does what one of its inputs has changed for since it was done, or whose output is not there. */
-function step(name, inputs, output, work) {
+/** Makes a directory anew when one of its inputs has changed since it was made. */
+function step(output, inputs, make) {
+  const stamp = path.join(output, '.setup');
   const now = fingerprint(inputs);
-  if (stamps[name] === now && existsSync(output)) return;
-  work();
-  stamps[name] = now;
-  mkdirSync('build', { recursive: true });
-  writeFileSync(stampFile, JSON.stringify(stamps));
-}
-
-function readStamps() {
-  return existsSync(stampFile) ? JSON.parse(readFileSync(stampFile, 'utf8')) : {};
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === now) return;
+  make();
+  writeFileSync(stamp, now);
 }
 
 function say(text) {
