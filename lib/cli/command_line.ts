@@ -20,6 +20,20 @@ interface CommonOptions {
 
 const largestPayload = 256;
 
+/** What --json gives, for the help of each command. Whole numbers beyond 2^53 are strings. */
+const jsonShapes = {
+  info: '{device, underlyingFunction, identity, limits, board, regions}; sizes in bytes, frequencies in hertz',
+  registers:
+    '[{block, register, offset, unit, values, fields}]; values and fields have an element for each of the register',
+  kicks: `a line for each: {kickNumber, underlyingFunction, qualityOfServiceLevel, origin, virtualCollectBuffer,
+  physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
+  {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
+  without sent: handed back to the send queue`,
+  doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}], floor, ratio,
+  stampedPost, unstampedPost, clockUncertainty}]}; nanoseconds; each of parts, and floor: {samples, minimum,
+  median, percentile99, percentile999, maximum}`,
+} as const;
+
 /**
  * The command `hca`.
  * @param words what stands behind `hca`
@@ -73,19 +87,22 @@ Examples:
   hca registers underlying_function.status control.lane_state
   hca doorbell --device 'emu:?progress=own' --cpu 0 --device-cpu 1`,
     );
-  const add = (name: string, description: string, examples: readonly string[]): Command =>
+  const add = (name: string, description: string, json: string, examples: readonly string[]): Command =>
     program
       .command(name)
       .description(description)
-      .option('--device <device>', 'device string')
       .option('--json', 'JSON instead of text')
-      .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`);
+      .addHelpText(
+        'after',
+        `\nJSON: ${json}\n\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}`,
+      );
+  const addOfDevice: typeof add = (...words) => add(...words).option('--device <device>', 'device string');
   const outputOf = ({ json = false }: CommonOptions): Output => new Output(streams, json);
 
-  add('list', 'list devices', ['hca list', 'hca list --json']).action((options: CommonOptions) =>
-    list(outputOf(options)),
+  add('list', 'list devices', '[{device, backend, description}]', ['hca list', 'hca list --json']).action(
+    (options: CommonOptions) => list(outputOf(options)),
   );
-  add('info', 'who a device is, and how it is reached', [
+  addOfDevice('info', 'who a device is, and how it is reached', jsonShapes.info, [
     'hca info',
     "hca info -v --device 'emu:?progress=own'",
   ])
@@ -93,7 +110,7 @@ Examples:
     .action((options: CommonOptions & { verbose?: boolean }) =>
       info(outputOf(options), chosenDeviceString(options.device), options.verbose === true),
     );
-  add('registers', 'read registers by name, decoded', [
+  addOfDevice('registers', 'read registers by name, decoded', jsonShapes.registers, [
     'hca registers',
     'hca registers identity',
     'hca registers underlying_function.status kicks --json',
@@ -102,7 +119,7 @@ Examples:
     .action((names: string[], options: CommonOptions) =>
       registers(outputOf(options), chosenDeviceString(options.device), names),
     );
-  add('kicks', 'watch commands being kicked and sent', [
+  addOfDevice('kicks', 'watch commands being kicked and sent', jsonShapes.kicks, [
     'hca kicks',
     'hca kicks --count 100 --json',
     'hca kicks --follow',
@@ -116,7 +133,7 @@ Examples:
         signal,
       }),
     );
-  add('doorbell', 'measure the latency of a doorbell in parts', [
+  addOfDevice('doorbell', 'measure the latency of a doorbell in parts', jsonShapes.doorbell, [
     'hca doorbell',
     "hca doorbell --device 'emu:?progress=own' --cpu 0 --device-cpu 1 --size 64",
     'hca doorbell --iterations 100000 --samples doorbell.csv',

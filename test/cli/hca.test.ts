@@ -16,7 +16,7 @@ describe('hca', () => {
       const help = await runHca([command, '--help']);
       expect(help.exitCode).toBe(0);
       expect(help.out).toContain(`Examples:\n  hca ${command}`);
-      expect(help.out).toContain('--json');
+      expect(help.out).toMatch(/--json[^]*\nJSON: [[{a]/);
     }
   });
 
