@@ -40,7 +40,6 @@ export interface DeviceEvent {
 export class EventQueue {
   readonly number: number;
   private readonly device: DeviceFunction;
-  private readonly management: ManagementQueue;
   private readonly ring: DmaMemory;
   private readonly head: DmaMemory;
   private readonly bytes: Uint8Array;
@@ -57,7 +56,6 @@ export class EventQueue {
    */
   constructor(device: DeviceFunction, management: ManagementQueue, number: number, entriesLog2: number) {
     this.device = device;
-    this.management = management;
     this.number = number;
     this.entriesLog2 = entriesLog2;
     this.ring = device.allocate(EVENT_QUEUE_ENTRY_BYTES << entriesLog2);
@@ -106,17 +104,6 @@ export class EventQueue {
   /** Asks for one interrupt: at the next event, or at once if one lies there that was not taken. */
   arm(): void {
     this.device.page.write32(UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET, this.number);
-  }
-
-  /** Destroys the queue in the device and frees its memory. */
-  destroy(): void {
-    this.management.execute({
-      verb: 'destroyEventQueue',
-      opcode: ManagementOpcode.destroyEventQueue,
-      object: this.number,
-    });
-    this.device.free(this.ring);
-    this.device.free(this.head);
   }
 }
 

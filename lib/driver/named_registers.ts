@@ -46,25 +46,6 @@ export function fieldsOf(description: RegisterDescription, value: bigint): Recor
   );
 }
 
-/** The value of a register with these fields, the others zero. @throws VerbsError EINVAL: no such field, or it does not fit */
-export function valueOf(description: RegisterDescription, fields: Readonly<Record<string, number>>): bigint {
-  return Object.entries(fields).reduce((value, [name, field]) => {
-    const found = description.fields.find((each) => each.name === name);
-    if (found === undefined) throw unknown(`field in ${description.name}`, name, description.fields);
-    const limit = 1n << BigInt(found.width);
-    const number = BigInt(field);
-    if (number < 0n || number >= limit) {
-      throw new VerbsError(`${description.name}.${name} is 0 to ${limit - 1n}, not ${number}`, {
-        code: 'EINVAL',
-        verb: 'writeRegister',
-        attribute: `${description.name}.${name}`,
-        expected: `0 to ${limit - 1n}`,
-      });
-    }
-    return value | (number << BigInt(found.bit));
-  }, 0n);
-}
-
 function unknown(what: string, name: string, known: readonly { readonly name: string }[]): VerbsError {
   const expected = known.map((each) => each.name).join(', ');
   return new VerbsError(`no ${what} is named ${name}; there are ${expected}`, {
