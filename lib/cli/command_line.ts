@@ -1,7 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
-import { chosenDeviceString } from '../board/index.ts';
+import { chosenDeviceString, formatDeviceString, parseDeviceString } from '../board/index.ts';
 import { loadAddon } from '../board/addon.ts';
+import { VerbsError } from '../index.ts';
 import { doorbell } from './doorbell.ts';
 import { info } from './info.ts';
 import { kicks } from './kicks.ts';
@@ -37,7 +38,7 @@ const jsonShapes = {
 /**
  * The command `hca`.
  * @param words what stands behind `hca`
- * @param signal ends commands that go on: kicks --follow
+ * @param signal ends commands that go on: kicks --follow with success, others as a failure
  */
 export async function runCommandLine(
   words: readonly string[],
@@ -49,8 +50,7 @@ export async function runCommandLine(
     return ExitCode.success;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.success : ExitCode.usage;
-    if (signal.aborted) return ExitCode.success;
-    streams.error(`hca: ${messageOf(error)}\n`);
+    streams.error(`hca: ${signal.aborted ? 'interrupted' : messageOf(error)}\n`);
     return ExitCode.failure;
   }
 }
@@ -114,10 +114,12 @@ Examples:
     'hca registers',
     'hca registers identity',
     'hca registers underlying_function.status kicks --json',
+    'hca registers underlying_function --uf 3',
   ])
     .argument('[names...]', 'blocks (identity, underlying_function, control), registers, or block.register')
-    .action((names: string[], options: CommonOptions) =>
-      registers(outputOf(options), chosenDeviceString(options.device), names),
+    .option('--uf <number>', 'underlying function, instead of the one of the device string', wholeNumber(0))
+    .action((names: string[], options: CommonOptions & { uf?: number }) =>
+      registers(outputOf(options), ofFunction(chosenDeviceString(options.device), options.uf), names),
     );
   addOfDevice('kicks', 'watch commands being kicked and sent', jsonShapes.kicks, [
     'hca kicks',
@@ -166,9 +168,23 @@ Examples:
           deviceCpu: options.deviceCpu,
           size: options.size,
           samples: options.samples,
+          signal,
         }),
     );
   return program;
+}
+
+/** A device string with another underlying function. @throws VerbsError EINVAL where an address is that of one function */
+function ofFunction(deviceString: string, underlyingFunction: number | undefined): string {
+  if (underlyingFunction === undefined) return deviceString;
+  const name = parseDeviceString(deviceString);
+  if ('underlyingFunction' in name) return formatDeviceString({ ...name, underlyingFunction });
+  throw new VerbsError(`${deviceString} is the address of one function, --uf cannot choose another`, {
+    code: 'EINVAL',
+    verb: 'readRegister',
+    attribute: '--uf',
+    expected: 'the address of that function in --device',
+  });
 }
 
 function oneLine(text: string): string {

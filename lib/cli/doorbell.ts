@@ -1,18 +1,12 @@
-import { writeFileSync } from 'node:fs';
-
 import { formatDeviceString, parseDeviceString } from '../board/index.ts';
 import { VerbsError, openDevice, type DeviceInfo } from '../index.ts';
 import { clockWarnings } from './clock_stability.ts';
-import {
-  measure,
-  parts,
-  type Measurement,
-  type MeasurementOptions,
-  type Samples,
-} from './doorbell_measurement.ts';
+import { refuseForbiddenCpu } from './cpus.ts';
+import { measure, parts, type Measurement, type MeasurementOptions } from './doorbell_measurement.ts';
 import type { Output } from './output/output.ts';
 import { histogramText, type Statistics } from './output/statistics.ts';
 import { table } from './output/table.ts';
+import { SamplesFile } from './samples_file.ts';
 
 /** Options of `hca doorbell`. */
 export interface DoorbellOptions extends MeasurementOptions {
@@ -28,36 +22,51 @@ export const sizes = [0, 32, 64, 96, 128, 256] as const;
 /**
  * `hca doorbell`: the latency of a doorbell in parts, and the floor beside it. JSON: {device, info, warnings, measurements}.
  */
-export function doorbell(output: Output, deviceString: string, options: DoorbellOptions): void {
-  const deviceName = withDeviceCpu(deviceString, options.deviceCpu);
+export async function doorbell(
+  output: Output,
+  deviceString: string,
+  options: DoorbellOptions,
+): Promise<void> {
+  const { deviceName, deviceCpu } = withDeviceCpu(deviceString, options.deviceCpu);
+  refuseForbiddenCpu('--cpu', options.cpu);
+  refuseForbiddenCpu('--device-cpu', deviceCpu);
+  const pinned = { ...options, deviceCpu };
   const device = openDevice(deviceName);
   try {
     const info = device.query();
     refuseVirtualTime(info);
-    const warnings = warningsOf(options);
-    for (const warning of warnings) output.warn(warning);
-    output.text(heading(deviceName, info, options));
-    const measurements: Measurement[] = [];
-    const csv: string[] = [];
-    for (const payloadBytes of options.size === undefined ? sizes : [options.size]) {
-      const { measurement, samples } = measure(device, payloadBytes, options);
-      measurements.push(measurement);
-      output.text(measurementText(measurement, info));
-      if (options.samples !== undefined) csv.push(...csvLines(payloadBytes, samples));
+    const file = options.samples === undefined ? undefined : new SamplesFile(options.samples);
+    try {
+      const warnings = warningsOf(pinned);
+      for (const warning of warnings) output.warn(warning);
+      output.text(heading(deviceName, info, options));
+      const measurements: Measurement[] = [];
+      for (const payloadBytes of options.size === undefined ? sizes : [options.size]) {
+        const { measurement, samples } = await measure(device, payloadBytes, pinned);
+        measurements.push(measurement);
+        output.text(measurementText(measurement, info));
+        file?.add(payloadBytes, samples);
+      }
+      output.text(summary(measurements, info));
+      output.value({ device: deviceName, info, warnings, measurements });
+    } finally {
+      file?.close();
     }
-    output.text(summary(measurements, info));
-    if (options.samples !== undefined) writeSamples(options.samples, csv);
-    output.value({ device: deviceName, info, warnings, measurements });
   } finally {
     device.close();
   }
 }
 
-/** The device thread of an emulated board is pinned when the board is made. */
-function withDeviceCpu(deviceString: string, deviceCpu: number | undefined): string {
+/** The device thread of an emulated board is pinned when the board is made: by the option, or by its device string. */
+function withDeviceCpu(
+  deviceString: string,
+  given: number | undefined,
+): { readonly deviceName: string; readonly deviceCpu: number | undefined } {
   const name = parseDeviceString(deviceString);
-  if (deviceCpu === undefined || name.backend !== 'emu') return deviceString;
-  return formatDeviceString({ ...name, options: { ...name.options, deviceCpu } });
+  if (name.backend !== 'emu') return { deviceName: deviceString, deviceCpu: given };
+  const deviceCpu = given ?? name.options.deviceCpu;
+  if (deviceCpu === undefined) return { deviceName: deviceString, deviceCpu };
+  return { deviceName: formatDeviceString({ ...name, options: { ...name.options, deviceCpu } }), deviceCpu };
 }
 
 function refuseVirtualTime({ board }: DeviceInfo): void {
@@ -134,15 +143,4 @@ function summary(measurements: readonly Measurement[], { board }: DeviceInfo): s
     columns.map((title) => ({ title, align: 'right' })),
     rows,
   )}${note}(f) post to completion is not measured yet.\n`;
-}
-
-function csvLines(payloadBytes: number, samples: Samples): string[] {
-  return Array.from(samples.lastStoreToRecord, (_, post) =>
-    [payloadBytes, post, ...parts.map(({ name }) => samples[name][post]!.toFixed(1))].join(','),
-  );
-}
-
-function writeSamples(file: string, lines: readonly string[]): void {
-  const header = ['payload_bytes', 'post', ...parts.map(({ name }) => `${name}_ns`)].join(',');
-  writeFileSync(file, [header, ...lines, ''].join('\n'));
 }

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { loadAddon, type DoorbellProbe, type DoorbellProbeRun } from '../board/addon.ts';
 import { encodeCommand } from '../driver/command.ts';
 import { KickRecordRing } from '../driver/kick_records.ts';
@@ -28,6 +30,8 @@ export interface MeasurementOptions {
   readonly cpu: number | undefined;
   /** CPU that the device thread is pinned to, and the other thread of the floor. */
   readonly deviceCpu: number | undefined;
+  /** Ends it between two rounds. */
+  readonly signal: AbortSignal;
 }
 
 /** What was measured for one payload size; nanoseconds. */
@@ -46,18 +50,25 @@ export interface Measurement {
   readonly clockUncertainty: number;
 }
 
-const rounds = 10;
+/** Rounds at least, in which stamped posts, unstamped ones and the floor take turns. */
+const turns = 10;
+/** Posts for which the loop lies in native code: some milliseconds, after which an interrupt is heard. */
+const postsAtOnce = 10_000;
 const recordsLog2 = 8;
 const sendQueueEntries = 64;
 /** Milliseconds after which an own device thread has gone to sleep, so that the floor has its CPU to itself. */
 const deviceSleeps = 6;
 
-/** Measures one payload size: stamped and unstamped posts and the floor in turns, so that all see the same machine. */
-export function measure(
+/**
+ * Measures one payload size: stamped and unstamped posts and the floor in turns, so that all see the same machine.
+ * @throws AbortError when the signal says so
+ */
+export async function measure(
   device: Context,
   payloadBytes: number,
   options: MeasurementOptions,
-): { readonly measurement: Measurement; readonly samples: Samples } {
+): Promise<{ readonly measurement: Measurement; readonly samples: Samples }> {
+  const { cpu, deviceCpu, signal } = options;
   const source = new LoopbackQueuePair(device.driver, {
     entries: sendQueueEntries,
     gatherEntries: 0,
@@ -65,23 +76,33 @@ export function measure(
   });
   const records = new KickRecordRing(device.driver.device, recordsLog2);
   try {
-    const probe = probeOf(device, source, records, payloadBytes, options.cpu);
-    probe.run(Math.max(1, options.warmup), false);
-    const each = Math.max(1, Math.ceil(options.iterations / rounds));
+    const probe = probeOf(device, source, records, payloadBytes, cpu);
+    for (const posts of roundsOf(options.warmup, 1)) {
+      await setImmediate(undefined, { signal });
+      probe.run(posts, false);
+    }
     const stamped: DoorbellProbeRun[] = [];
     const unstamped: DoorbellProbeRun[] = [];
     const floors: Float64Array[] = [];
-    for (let round = 0; round < rounds; round++) {
-      stamped.push(probe.run(each, true));
-      unstamped.push(probe.run(each, false));
+    for (const posts of roundsOf(options.iterations, turns)) {
+      await setImmediate(undefined, { signal });
+      stamped.push(probe.run(posts, true));
+      unstamped.push(probe.run(posts, false));
       pause(deviceSleeps);
-      floors.push(loadAddon().cacheLineRoundTrip(each, options.cpu ?? -1, options.deviceCpu ?? -1));
+      floors.push(loadAddon().cacheLineRoundTrip(posts, cpu ?? -1, deviceCpu ?? -1));
     }
     return summarize(payloadBytes, stamped, unstamped, floors);
   } finally {
     records.close();
     source.close();
   }
+}
+
+/** Posts of each round, `least` rounds or more where there are as many posts; their sum is `posts`. */
+export function roundsOf(posts: number, least: number): number[] {
+  const rounds = Math.min(posts, Math.max(least, Math.ceil(posts / postsAtOnce)));
+  const before = (round: number): number => Math.floor((round * posts) / rounds);
+  return Array.from({ length: rounds }, (_, round) => before(round + 1) - before(round));
 }
 
 function probeOf(

@@ -42,6 +42,8 @@ export async function kicks(output: Output, deviceString: string, options: Kicks
   const device = openDevice(deviceString);
   try {
     await show(output, device, options);
+  } catch (error) {
+    if (!options.follow || !options.signal.aborted) throw error; // to be interrupted is how following ends
   } finally {
     device.close();
   }

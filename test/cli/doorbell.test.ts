@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { parts } from '../../lib/cli/doorbell_measurement.ts';
+import { isListed } from '../../lib/cli/cpus.ts';
+import { parts, roundsOf } from '../../lib/cli/doorbell_measurement.ts';
 import { histogramOf, histogramText, statisticsOf } from '../../lib/cli/output/statistics.ts';
 import { runHca } from './run_hca.ts';
 
@@ -76,6 +77,94 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
     expect(out).toMatch(/A whole post takes \d+ ns with stamps, \d+ ns without\./);
     expect(out).toMatch(/floor: cache-line round trip +\d+/);
     expect(error).toMatch(/warning: not pinned to a CPU: the posting thread \(--cpu\) and the device thread/);
+  });
+});
+
+describe('hca doorbell, how it is called', () => {
+  const device = `emu:?${board}`;
+
+  it('takes as many samples as were asked for, fewer than rounds and more', async () => {
+    for (const iterations of [1, 15]) {
+      const { out } = await runHca([
+        'doorbell',
+        '--iterations',
+        `${iterations}`,
+        '--size',
+        '0',
+        '--device',
+        device,
+        '--json',
+      ]);
+      const [{ parts: statistics, floor }] = (JSON.parse(out) as Measured).measurements as [
+        Measured['measurements'][0],
+      ];
+      expect(statistics['lastStoreToRecord']!.samples).toBe(iterations);
+      expect(floor.samples).toBe(iterations);
+    }
+  });
+
+  it('divides posts into rounds that lose none and keep the thread for a moment only', () => {
+    for (const posts of [0, 1, 9, 10, 11, 12_345, 100_001, 1_000_003]) {
+      const rounds = roundsOf(posts, 10);
+      expect(rounds.reduce((sum, each) => sum + each, 0)).toBe(posts);
+      expect(rounds.length).toBeGreaterThanOrEqual(Math.min(posts, 10));
+      for (const each of rounds) {
+        expect(each).toBeGreaterThan(0);
+        expect(each).toBeLessThanOrEqual(10_000);
+      }
+    }
+  });
+
+  it('ends when it is interrupted, and says that it was', async () => {
+    const interrupted = new AbortController();
+    const running = runHca(
+      ['doorbell', '--iterations', '1000000000', '--size', '0', '--device', device],
+      interrupted.signal,
+    );
+    setImmediate(() => interrupted.abort());
+    const { exitCode, error } = await running;
+    expect(exitCode).toBe(1);
+    expect(error).toMatch(/^hca: interrupted$/m);
+  });
+
+  it('refuses a file that cannot be written before it measures', async () => {
+    const { exitCode, out, error } = await runHca([
+      'doorbell',
+      ...few,
+      '--device',
+      device,
+      '--samples',
+      '/nonexistent/x.csv',
+    ]);
+    expect(exitCode).toBe(1);
+    expect(out).toBe('');
+    expect(error).toMatch(/^hca: ENOENT: .*'\/nonexistent\/x\.csv'\n$/);
+  });
+
+  it.each([
+    [['--cpu', '99999'], '--cpu'],
+    [['--device-cpu', '99999'], '--device-cpu'],
+    [['--device', `${device}&progress=own&deviceCpu=99999`], '--device-cpu'],
+  ])('refuses a CPU that is not there: %j', async (words, option) => {
+    const { exitCode, out, error } = await runHca(['doorbell', ...few, '--device', device, ...words]);
+    expect(exitCode).toBe(1);
+    expect(out).toBe('');
+    expect(error).toMatch(
+      new RegExp(
+        `^hca: CPU 99999 of ${option} is not one that this process may run on; expected: one of \\d`,
+      ),
+    );
+  });
+
+  it('knows that a device string pins the device thread', async () => {
+    const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
+    const pinned = `${device}&progress=own&deviceCpu=${allowed}`;
+    const { error } = await runHca(['doorbell', ...few, '--size', '0', '--device', pinned]);
+    expect(error).toMatch(/not pinned to a CPU: the posting thread \(--cpu\); figures vary more/);
+  });
+
+  it('reads lists of CPUs', () => {
+    expect([0, 1, 3, 4, 7, 8, 9].filter((cpu) => isListed('0-1,4-7,9', cpu))).toEqual([0, 1, 4, 7, 9]);
   });
 });
 

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
@@ -163,6 +164,22 @@ describe('hca registers', () => {
     expect(out).not.toContain('management_lock');
   });
 
+  it('of another function', async () => {
+    const { out } = await runHca([
+      'registers',
+      'identity.board_name',
+      '--uf',
+      '3',
+      '--device',
+      `emu:?${small}`,
+    ]);
+    expect(out).toBe((await runHca(['registers', 'identity.board_name', '--device', `emu:3?${small}`])).out);
+    const control = await runHca(['registers', 'control', '--uf', '3', '--device', `emu:?${small}`]);
+    expect(control.error).toMatch(/^hca: the control registers belong to underlying function 0; expected: /);
+    const address = await runHca(['registers', '--uf', '3', '--device', 'pci:0000:01:00.0']);
+    expect(address.error).toMatch(/^hca: pci:0000:01:00.0 is the address of one function, --uf cannot/);
+  });
+
   it('as JSON', async () => {
     const [shown] = (
       await runHca(['registers', 'clock', 'control.control', '--json', '--device', `emu:?${small}`])
@@ -202,6 +219,18 @@ describe('hca kicks', () => {
   });
 });
 
+describe('hca kicks, interrupted', () => {
+  it('before all that were asked for came is a failure', async () => {
+    const interrupted = new AbortController();
+    interrupted.abort();
+    const run = await runHca(
+      ['kicks', '--count', '3', '--device', `emu:?${small}&progress=own`],
+      interrupted.signal,
+    );
+    expect([run.exitCode, run.error]).toEqual([1, 'hca: interrupted\n']);
+  });
+});
+
 describe('hca as a program', () => {
   const program = ['dist/lib/cli/main.js'];
   it('writes to its streams, and ends with its exit code', async () => {
@@ -211,6 +240,18 @@ describe('hca as a program', () => {
       code: 2,
       stderr: "hca: unknown command 'frobnicate'\n",
     });
+  });
+
+  it('ends at an interrupt, also in the middle of a measurement', async () => {
+    const child = spawn(process.execPath, [...program, 'doorbell', '--iterations', '1000000000']);
+    let error = '';
+    child.stderr.on('data', (part: Buffer) => {
+      error += part.toString();
+    });
+    child.stdout.once('data', () => child.kill('SIGINT')); // its heading: it measures from here on
+    const [exitCode] = (await once(child, 'close')) as [number | null];
+    expect(exitCode).toBe(1);
+    expect(error).toMatch(/^hca: interrupted$/m);
   });
 
   it('is quiet when its reader has seen enough', async () => {
