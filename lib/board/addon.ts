@@ -208,12 +208,18 @@ export interface CommandWriter {
   write(this: void, vcbOffset: number, sourceOffset: number, length: number): void;
 }
 
-/** What a doorbell probe posts, and where it sees the kick. Nobody else posts to the queue pair, and nothing is outstanding. */
+/**
+ * What a doorbell probe posts, and where it sees the kick. Nobody else posts to the queue pair, and nothing is outstanding. All is
+ * required but `cpu` and `patience`.
+ */
 export interface DoorbellProbeSetup {
   virtualCollectBufferBar: number;
   /** Of the page that the command is written to. */
   virtualCollectBufferOffset: number;
-  /** Work queue entries; at `entryOffset` lies an encoded command of `commandBytes`. */
+  /**
+   * Work queue entries; at `entryOffset`, a multiple of 64, lies an encoded command of `commandBytes`, 64 to 320, without checksum:
+   * its sequence number is the probe's to write. 320 B behind the offset must be there.
+   */
   entryArea: DmaMemory;
   entryOffset: number;
   commandBytes: number;
@@ -239,6 +245,8 @@ export interface DoorbellProbeSetup {
 export interface DoorbellProbeRun {
   /** Of the whole loop. */
   nanosecondsPerPost: number;
+  /** What taking the time once costs; a stamped post does it four times. */
+  nanosecondsPerStamp: number;
   /** By how much times with the kick in them can be off, because they come from the device clock. */
   clockUncertainty: number;
   callToLastStore: Float64Array;
@@ -251,9 +259,16 @@ export interface DoorbellProbeRun {
   lastStoreToRecord: Float64Array;
 }
 
-/** Posts commands one at a time and takes the times of their way. */
+/**
+ * Posts commands one at a time and takes the times of their way. A command is posted when the one before was sent, so that a send
+ * queue of any size has room; sequence numbers go on from run to run.
+ */
 export interface DoorbellProbe {
-  /** Posts `count` commands, waiting for each. Throws an Error when a kick record does not come. */
+  /**
+   * Posts `count` commands, at least one, and waits for each. Throws an Error that says which command it was when its record does
+   * not come in time, is of another command, or says that it failed: such a probe is of no more use. RangeError: the thread may not
+   * run on `cpu`; ERR_CLOSED: the function is closed, or a memory freed.
+   */
   run(count: number, stamped: boolean): DoorbellProbeRun;
 }
 

@@ -31,7 +31,7 @@ const jsonShapes = {
   {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
   without sent: handed back to the send queue`,
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}], floor, ratio,
-  stampedPost, unstampedPost, clockUncertainty}]}; nanoseconds; each of parts, and floor: {samples, minimum,
+  stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts, and floor: {samples, minimum,
   median, percentile99, percentile999, maximum}`,
 } as const;
 

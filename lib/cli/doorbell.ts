@@ -111,7 +111,7 @@ const statisticColumns = ['min', 'median', '99%', '99.9%', 'max'].map(
 );
 
 function measurementText(measurement: Measurement, { board }: DeviceInfo): string {
-  const { payloadBytes, histogram, clockUncertainty, stampedPost, unstampedPost, floor } = measurement;
+  const { payloadBytes, histogram, clockUncertainty, stampedPost, unstampedPost, stamp, floor } = measurement;
   const rows = parts.map(({ letter, name, text, ofDevice }) => [
     `(${letter}) ${text}${ofDevice && board.progress === 'shared' ? ' *' : ''}`,
     ...cells(measurement.parts[name]),
@@ -122,7 +122,8 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
       [...rows, ['    floor: cache-line round trip', ...cells(floor)]],
     ),
     `    (c) and (e) come from the device clock: ± ${clockUncertainty.toFixed(0)} ns. `,
-    `A whole post takes ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without.\n`,
+    `A whole post takes ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without; `,
+    `a stamp takes ${stamp.toFixed(1)} ns.\n`,
     `    (g):\n${histogramText(histogram)}\n`,
   ].join('');
 }

@@ -47,6 +47,8 @@ export interface Measurement {
   /** Of a whole post, its records waited for: with stamps and without. */
   readonly stampedPost: number;
   readonly unstampedPost: number;
+  /** What taking the time once costs; a stamped post does it four times. */
+  readonly stamp: number;
   readonly clockUncertainty: number;
 }
 
@@ -165,6 +167,7 @@ function summarize(
       ratio: statistics.lastStoreToRecord.median / floor.median,
       stampedPost: perPost(stamped),
       unstampedPost: perPost(unstamped),
+      stamp: Math.min(...stamped.map(({ nanosecondsPerStamp }) => nanosecondsPerStamp)),
       clockUncertainty: Math.max(...stamped.map(({ clockUncertainty }) => clockUncertainty)),
     },
   };

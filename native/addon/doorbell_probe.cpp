@@ -3,6 +3,7 @@
 #include "addon/arguments.h"
 #include "addon/dma_memory.h"
 #include "board/doorbell_probe.h"
+#include "spec/commands.h"
 #include "spec/parameters.h"
 #include "spec/queues.h"
 
@@ -19,7 +20,28 @@ struct Probe {
   std::shared_ptr<OpenFunction> function;
   std::vector<std::shared_ptr<Allocation>> memory;
   board::DoorbellProbe probe;
+  uint64_t patience = 0; // nanoseconds
+  int cpu = -1;
 };
+
+// A number that has to be there, `least` to `most`.
+uint64_t required_number(Napi::Env env, Fields& fields, const char* name, uint64_t least, uint64_t most) {
+  const uint64_t number = whole_number(fields.required(env, name), name, most);
+  if (number < least)
+    throw Napi::RangeError::New(env, std::string(name) + " is " + std::to_string(number) +
+                                         ", but must be at least " + std::to_string(least));
+  return number;
+}
+
+// The same, a multiple of `unit`.
+uint32_t required_multiple(Napi::Env env, Fields& fields, const char* name, uint64_t least, uint64_t most,
+                           uint64_t unit) {
+  const uint64_t number = required_number(env, fields, name, least, most);
+  if (number % unit != 0)
+    throw Napi::RangeError::New(env, std::string(name) + " is " + std::to_string(number) +
+                                         ", but must be a multiple of " + std::to_string(unit));
+  return static_cast<uint32_t>(number);
+}
 
 // `bytes` of a memory that the fields name, from `offset` on.
 uint8_t* memory_of(Napi::Env env, Fields& fields, const char* name, size_t offset, size_t bytes,
@@ -35,17 +57,23 @@ uint8_t* memory_of(Napi::Env env, Fields& fields, const char* name, size_t offse
 }
 
 board::DoorbellSetup setup_of(const Napi::Value& value, std::vector<std::shared_ptr<Allocation>>& held) {
-  constexpr unsigned largest_log2 = 16;
+  constexpr uint64_t largest_log2 = 16;
+  constexpr uint64_t dword_bytes = 4;
+  constexpr uint64_t largest_frequency = 10'000'000'000;
   const Napi::Env env = value.Env();
   Fields fields(value, "the options of a doorbell probe");
   board::DoorbellSetup setup;
   setup.virtual_collect_buffer_bar = bar_number(fields.required(env, "virtualCollectBufferBar"));
   setup.virtual_collect_buffer_offset = bar_offset(fields.required(env, "virtualCollectBufferOffset"), 64);
-  fields.read("commandBytes", setup.command_bytes, spec::command_bytes);
-  fields.read("entryOffset", setup.entry_offset);
-  fields.read("sendQueueLog2", setup.send_queue_log2, largest_log2);
-  fields.read("firstSequenceNumber", setup.first_sequence_number, 0xffff);
-  fields.read("recordsLog2", setup.records_log2, largest_log2);
+  setup.command_bytes = required_multiple(env, fields, "commandBytes", spec::CommandHeader::bytes,
+                                          spec::command_bytes, dword_bytes);
+  setup.entry_offset =
+      required_multiple(env, fields, "entryOffset", 0, UINT32_MAX, spec::work_queue_entry_alignment);
+  setup.send_queue_log2 =
+      static_cast<unsigned>(required_number(env, fields, "sendQueueLog2", 0, largest_log2));
+  setup.first_sequence_number =
+      static_cast<uint32_t>(required_number(env, fields, "firstSequenceNumber", 0, 0xffff));
+  setup.records_log2 = static_cast<unsigned>(required_number(env, fields, "recordsLog2", 0, largest_log2));
   setup.command = memory_of(env, fields, "entryArea", setup.entry_offset, spec::command_bytes, held);
   setup.references = memory_of(env, fields, "references", 0,
                                size_t{spec::WorkQueueReference::bytes} << setup.send_queue_log2, held);
@@ -54,7 +82,7 @@ board::DoorbellSetup setup_of(const Napi::Value& value, std::vector<std::shared_
   setup.records_head = memory_of(env, fields, "recordsHead", 0, spec::RingHead::bytes, held);
   setup.clock_bar = bar_number(fields.required(env, "clockBar"));
   setup.clock_offset = bar_offset(fields.required(env, "clockOffset"), 8);
-  fields.read("clockFrequency", setup.clock_frequency);
+  setup.clock_frequency = required_number(env, fields, "clockFrequency", 1, largest_frequency);
   fields.read("patience", setup.patience);
   uint32_t cpu = 0;
   if (fields.has("cpu")) {
@@ -71,18 +99,44 @@ Napi::Float64Array array_of(Napi::Env env, const std::vector<double>& samples) {
   return array;
 }
 
+Napi::Error failure_error(Napi::Env env, const Probe& probe, const board::DoorbellRun& run) {
+  const std::string command = "command " + std::to_string(run.sequence_number);
+  switch (run.failure) {
+  case board::DoorbellFailure::not_pinned:
+    return Napi::RangeError::New(env, "cpu is " + std::to_string(probe.cpu) +
+                                          ", but this thread may not run there");
+  case board::DoorbellFailure::foreign_record:
+    return Napi::Error::New(env, "the record after " + command +
+                                     " is of another one: somebody else posts, or the ring was not empty");
+  case board::DoorbellFailure::command_failed:
+    return Napi::Error::New(env, command + " failed: " + spec::name(run.status));
+  case board::DoorbellFailure::no_record:
+  case board::DoorbellFailure::none:
+    break;
+  }
+  return Napi::Error::New(env, "no kick record of " + command + " came within " +
+                                   std::to_string(probe.patience) +
+                                   " ns: the command was refused, the ring is full or off, or the device "
+                                   "is gone");
+}
+
 Napi::Value run(const Napi::CallbackInfo& info, Probe& probe) {
   constexpr uint64_t most_posts = 100'000'000;
   const Napi::Env env = info.Env();
   if (probe.function->function == nullptr)
     throw closed_error(env, "the function of the board");
+  if (!std::ranges::all_of(probe.memory, [](const auto& allocation) { return allocation->mapped; }))
+    throw closed_error(env, "a memory of the doorbell probe");
   const uint64_t count = whole_number(info[0], "count", most_posts);
+  if (count == 0)
+    throw Napi::RangeError::New(env, "count is 0, but must be at least 1");
   const board::DoorbellRun run = probe.probe.run(count, info[1].ToBoolean());
-  if (!run.complete)
-    throw Napi::Error::New(env, "no kick record came: the command was refused, or the device is gone");
+  if (run.failure != board::DoorbellFailure::none)
+    throw failure_error(env, probe, run);
   const board::DoorbellSamples& samples = run.samples;
   Napi::Object result = Napi::Object::New(env);
   result["nanosecondsPerPost"] = run.nanoseconds_per_post;
+  result["nanosecondsPerStamp"] = run.nanoseconds_per_stamp;
   result["clockUncertainty"] = run.clock_uncertainty;
   result["callToLastStore"] = array_of(env, samples.call_to_last_store);
   result["fence"] = array_of(env, samples.fence);
@@ -99,8 +153,8 @@ Napi::Value make_doorbell_probe(Napi::Env env, const std::shared_ptr<OpenFunctio
                                 const Napi::Value& setup) {
   std::vector<std::shared_ptr<Allocation>> held;
   const board::DoorbellSetup read = setup_of(setup, held);
-  auto probe = std::make_shared<Probe>(
-      Probe{function, std::move(held), board::DoorbellProbe(*function->function, read)});
+  auto probe = std::make_shared<Probe>(Probe{
+      function, std::move(held), board::DoorbellProbe(*function->function, read), read.patience, read.cpu});
   Napi::Object object = Napi::Object::New(env);
   object["run"] =
       Napi::Function::New(env, [probe](const Napi::CallbackInfo& info) { return run(info, *probe); }, "run");

@@ -3,8 +3,6 @@
 #include "board/board_clock.h"
 #include "board/device_thread.h"
 #include "board/processor.h"
-#include "spec/commands.h"
-#include "spec/enums.h"
 #include "spec/queues.h"
 
 #include <algorithm>
@@ -19,16 +17,23 @@ namespace {
 // Pins the calling thread for the time of a scope.
 class Pinned {
 public:
-  explicit Pinned(int cpu) {
-    sched_getaffinity(0, sizeof before_, &before_);
-    pin_to_cpu(cpu);
+  // Negative: it stays as it is.
+  explicit Pinned(int cpu)
+      : pinned_(cpu >= 0 && sched_getaffinity(0, sizeof before_, &before_) == 0 && pin_to_cpu(cpu)),
+        succeeded_(pinned_ || cpu < 0) {}
+  ~Pinned() {
+    if (pinned_)
+      sched_setaffinity(0, sizeof before_, &before_);
   }
-  ~Pinned() { sched_setaffinity(0, sizeof before_, &before_); }
   Pinned(const Pinned&) = delete;
   Pinned& operator=(const Pinned&) = delete;
 
+  bool succeeded() const { return succeeded_; }
+
 private:
-  cpu_set_t before_;
+  cpu_set_t before_{};
+  bool pinned_;
+  bool succeeded_;
 };
 
 constexpr size_t last_dword = spec::KickRecord::bytes / sizeof(uint32_t) - 1;
@@ -42,6 +47,23 @@ double nanoseconds(uint64_t begin, uint64_t end) {
   return static_cast<double>(static_cast<int64_t>(end - begin));
 }
 
+// The fastest of a few rows: what a stamp costs where nothing interrupts.
+double cost_of_stamp() {
+  constexpr unsigned rows = 8;
+  constexpr unsigned stamps = 64;
+  double least = 0;
+  for (unsigned row = 0; row < rows; ++row) {
+    const uint64_t begin = HostTime::now();
+    uint64_t end = begin;
+    for (unsigned i = 0; i < stamps; ++i)
+      end = HostTime::now();
+    const double each = nanoseconds(begin, end) / stamps;
+    if (row == 0 || each < least)
+      least = each;
+  }
+  return least;
+}
+
 } // namespace
 
 DoorbellProbe::DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup)
@@ -49,28 +71,34 @@ DoorbellProbe::DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup
       sequence_number_(setup.first_sequence_number) {}
 
 DoorbellRun DoorbellProbe::run(size_t count, bool stamped) {
-  const Pinned pinned(setup_.cpu);
   std::vector<Observed> observed(stamped ? count : 0);
   DoorbellRun run;
+  const Pinned pinned(setup_.cpu);
+  if (!pinned.succeeded()) {
+    run.failure = DoorbellFailure::not_pinned;
+    return run;
+  }
+  run.nanoseconds_per_stamp = cost_of_stamp();
   const Correlation before = correlate();
   const uint64_t begin = HostTime::now();
-  for (size_t post = 0; post < count; ++post)
-    if (!(stamped ? post_stamped(observed[post]) : post_unstamped()))
-      return run;
+  for (size_t post = 0; post < count && run.failure == DoorbellFailure::none; ++post)
+    run.failure = stamped ? post_stamped(observed[post]) : post_unstamped();
+  run.sequence_number = last_sequence_number();
+  run.status = status_;
+  if (run.failure != DoorbellFailure::none)
+    return run;
   run.nanoseconds_per_post = nanoseconds(begin, HostTime::now()) / static_cast<double>(count);
   const Correlation after = correlate();
   run.clock_uncertainty = static_cast<double>(std::max(before.uncertainty, after.uncertainty));
   for (const Observed& each : observed)
     add(each, before, after, run.samples);
-  run.complete = true;
   return run;
 }
 
 // The command and its reference get the next sequence number; they lie in the send queue as those of a driver
 // do.
 void DoorbellProbe::prepare() {
-  auto& header = *reinterpret_cast<spec::CommandHeader*>(setup_.command);
-  header.set_send_queue_sequence_number(sequence_number_);
+  command().set_send_queue_sequence_number(sequence_number_);
   const uint32_t slot = sequence_number_ & ((uint32_t{1} << setup_.send_queue_log2) - 1);
   spec::WorkQueueReference reference;
   reference.set_offset(setup_.entry_offset);
@@ -81,7 +109,13 @@ void DoorbellProbe::prepare() {
   sequence_number_ = (sequence_number_ + 1) & 0xffff;
 }
 
-bool DoorbellProbe::post_stamped(Observed& observed) {
+spec::CommandHeader& DoorbellProbe::command() const {
+  return *reinterpret_cast<spec::CommandHeader*>(setup_.command);
+}
+
+uint32_t DoorbellProbe::last_sequence_number() const { return (sequence_number_ - 1) & 0xffff; }
+
+DoorbellFailure DoorbellProbe::post_stamped(Observed& observed) {
   prepare();
   Stamps& stamps = observed.stamps;
   stamps.call = HostTime::now();
@@ -93,18 +127,18 @@ bool DoorbellProbe::post_stamped(Observed& observed) {
   const bool came = wait_for_record();
   stamps.record = HostTime::now();
   if (!came)
-    return false;
+    return DoorbellFailure::no_record;
   const spec::KickRecord& record = record_at(setup_, records_taken_);
   observed.first_write = record.begin();
   observed.kick = record.end();
   return wait_until_sent();
 }
 
-bool DoorbellProbe::post_unstamped() {
+DoorbellFailure DoorbellProbe::post_unstamped() {
   prepare();
   function_.write_command(setup_.virtual_collect_buffer_bar, setup_.virtual_collect_buffer_offset,
                           setup_.command, setup_.command_bytes);
-  return wait_for_record() && wait_until_sent();
+  return wait_until_sent();
 }
 
 // Spins on the last DWORD of the next record.
@@ -134,16 +168,23 @@ bool DoorbellProbe::wait_for_record() {
 }
 
 // The next command begins when nothing of this one is left.
-bool DoorbellProbe::wait_until_sent() {
+DoorbellFailure DoorbellProbe::wait_until_sent() {
   for (;;) {
     if (!wait_for_record())
-      return false;
-    const bool sent = record_at(setup_, records_taken_).type() == spec::KickRecordType::sent;
+      return DoorbellFailure::no_record;
+    const spec::KickRecord& record = record_at(setup_, records_taken_);
+    const bool ours = record.send_queue_sequence_number() == last_sequence_number() &&
+                      record.queue_pair_number() == command().queue_pair_number();
+    const bool sent = record.type() == spec::KickRecordType::sent;
+    status_ = record.status();
     ++records_taken_;
     const std::atomic_ref<uint32_t> head(*reinterpret_cast<uint32_t*>(setup_.records_head));
     head.store(records_taken_, std::memory_order_release);
+    if (!ours)
+      return DoorbellFailure::foreign_record;
     if (sent)
-      return true;
+      return status_ == spec::CompletionStatus::success ? DoorbellFailure::none
+                                                        : DoorbellFailure::command_failed;
   }
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "board/board.h"
+#include "spec/commands.h"
+#include "spec/enums.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +15,7 @@ namespace fpga_verbs::board {
 struct DoorbellSetup {
   unsigned virtual_collect_buffer_bar = 0;
   uint64_t virtual_collect_buffer_offset = 0; // of the page that the command is written to
-  uint8_t* command = nullptr;                 // an encoded command in the area of work queue entries
+  uint8_t* command = nullptr; // an encoded command in the area of work queue entries, without checksum
   uint32_t command_bytes = 0;
   uint32_t entry_offset = 0;          // of the command in its area
   uint8_t* references = nullptr;      // work queue references of the send queue
@@ -40,21 +42,35 @@ struct DoorbellSamples {
   std::vector<double> last_store_to_record; // host clock alone: the headline
 };
 
+// Why a run came to an end before all was posted.
+enum class DoorbellFailure : uint8_t {
+  none,
+  not_pinned,     // the thread may not run on the CPU
+  no_record,      // within the time that is allowed
+  foreign_record, // one of a command that was not posted last
+  command_failed, // it was sent with another status than success
+};
+
 // What a run gave.
 struct DoorbellRun {
-  bool complete = false;           // false: a record did not come
-  double nanoseconds_per_post = 0; // of the whole loop
+  DoorbellFailure failure = DoorbellFailure::none;
+  uint32_t sequence_number = 0;                                    // of the last command that was posted
+  spec::CompletionStatus status = spec::CompletionStatus::success; // of the command that failed
+  double nanoseconds_per_post = 0;                                 // of the whole loop
+  double nanoseconds_per_stamp = 0; // what taking the time costs; a stamped post does it four times
   double clock_uncertainty = 0;
   DoorbellSamples samples; // of a stamped run
 };
 
-// Measures the way of a command from the call that posts it to the record of its kick, one at a time.
+// Measures the way of a command from the call that posts it to the record of its kick, one at a time. The
+// next is posted when the records of the one before are there, kicked and sent; its slot in the send queue is
+// free then, so that the send queue never fills, whatever its size. Sequence numbers go on from run to run.
+// After a failure the queue pair and the ring are not what the probe takes them for: it is not run again.
 class DoorbellProbe {
 public:
   DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup);
 
-  // Posts `count` commands, and waits for the records of each before the next. Stamped runs take the time of
-  // each; the others only that of all.
+  // Posts `count` commands, at least one. Stamped runs take the time of each; the others only that of all.
   DoorbellRun run(size_t count, bool stamped);
 
 private:
@@ -78,10 +94,12 @@ private:
   };
 
   void prepare();
-  bool post_stamped(Observed& observed);
-  bool post_unstamped();
+  spec::CommandHeader& command() const;
+  uint32_t last_sequence_number() const; // of the command that was posted last
+  DoorbellFailure post_stamped(Observed& observed);
+  DoorbellFailure post_unstamped();
   bool wait_for_record();
-  bool wait_until_sent();
+  DoorbellFailure wait_until_sent();
   Correlation correlate();
   double host_time(uint64_t ticks, const Correlation& before, const Correlation& after) const;
   void add(const Observed& observed, const Correlation& before, const Correlation& after,
@@ -90,8 +108,9 @@ private:
   BoardFunction& function_;
   DoorbellSetup setup_;
   bool polling_advances_;
-  uint32_t sequence_number_;
+  uint32_t sequence_number_; // of the next command
   uint32_t records_taken_ = 0;
+  spec::CompletionStatus status_ = spec::CompletionStatus::success; // of the command that was sent last
 };
 
 } // namespace fpga_verbs::board

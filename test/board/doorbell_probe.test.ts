@@ -1,0 +1,260 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import type {
+  DoorbellProbe,
+  DoorbellProbeRun,
+  DoorbellProbeSetup,
+  EmulatedBoard,
+} from '../../lib/board/addon.ts';
+import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { encodeCommand } from '../../lib/driver/command.ts';
+import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
+import { KickRecordRing } from '../../lib/driver/kick_records.ts';
+import {
+  COMMAND_HEADER_BYTES,
+  Opcode,
+  QueuePairState,
+  UNDERLYING_FUNCTION_CLOCK_OFFSET,
+  UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET,
+  UNDERLYING_FUNCTION_COMMANDS_STALE_OFFSET,
+  UNDERLYING_FUNCTION_KICKS_OFFSET,
+  UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET,
+  WORK_QUEUE_REFERENCE_BYTES,
+  getWorkQueueReferenceLength,
+  getWorkQueueReferenceOffset,
+  getWorkQueueReferenceSequenceNumber,
+} from '../../lib/spec/index.ts';
+import { closing, describeOnBackends, makeBoard, openDriver, type Backend } from '../driver/backends.ts';
+
+const recordsLog2 = 3;
+const impatience = 5_000_000; // nanoseconds; nobody waits for what will not come
+
+interface Probed {
+  readonly board: EmulatedBoard;
+  readonly driver: HcaDriver;
+  readonly source: LoopbackQueuePair;
+  readonly setup: DoorbellProbeSetup;
+  readonly probe: DoorbellProbe;
+}
+
+/** A probe whose send queue and ring of records are so small that every run goes round them. */
+function makeProbe(
+  backend: Backend,
+  { payloadBytes = 32, ...changed }: Partial<DoorbellProbeSetup> & { payloadBytes?: number } = {},
+): Probed {
+  const board = makeBoard(backend);
+  const driver = openDriver(board);
+  const source = closing(new LoopbackQueuePair(driver, { entries: 4, gatherEntries: 0, inlineBytes: 256 }));
+  const records = closing(new KickRecordRing(driver.device, recordsLog2));
+  const { sendQueue, virtualCollectBuffer, number, level } = source.queuePair;
+  const { buffer } = sendQueue.entryArea;
+  encodeCommand(
+    new Uint32Array(buffer),
+    new Uint8Array(buffer),
+    0,
+    { queuePairNumber: number, level, checksumSecret: 0 },
+    0,
+    { opcode: Opcode.send, inlineData: new Uint8Array(payloadBytes) },
+  );
+  const clock = driver.device.page.place(UNDERLYING_FUNCTION_CLOCK_OFFSET);
+  const setup: DoorbellProbeSetup = {
+    virtualCollectBufferBar: driver.device.virtualCollectBufferRegion.bar,
+    virtualCollectBufferOffset: virtualCollectBuffer.offset,
+    entryArea: sendQueue.entryArea,
+    entryOffset: 0,
+    commandBytes: COMMAND_HEADER_BYTES + payloadBytes,
+    references: sendQueue.references,
+    sendQueueLog2: sendQueue.entriesLog2,
+    firstSequenceNumber: sendQueue.nextSequenceNumber,
+    records: records.ring,
+    recordsLog2,
+    recordsHead: records.head,
+    clockBar: clock.bar,
+    clockOffset: clock.offset,
+    clockFrequency: driver.device.identity.clockFrequency,
+    ...changed,
+  };
+  return { board, driver, source, setup, probe: driver.device.board.doorbellProbe(setup) };
+}
+
+function partsOf(run: DoorbellProbeRun): readonly Float64Array[] {
+  return [
+    run.callToLastStore,
+    run.fence,
+    run.lastStoreToKick,
+    run.firstWriteToKick,
+    run.kickToRecord,
+    run.lastStoreToRecord,
+  ];
+}
+
+/** The CPUs that this thread may run on, as Linux lists them. */
+function allowedCpus(): string {
+  return /^Cpus_allowed_list:\t(.*)$/m.exec(readFileSync('/proc/thread-self/status', 'utf8'))![1]!;
+}
+
+describeOnBackends('a doorbell probe', (backend) => {
+  it.each([0, 4, 96, 256])('takes every part of every post of %i B, in order', (payloadBytes) => {
+    const { probe } = makeProbe(backend, { payloadBytes });
+    const run = probe.run(40, true);
+    expect(partsOf(run).map(({ length }) => length)).toEqual([40, 40, 40, 40, 40, 40]);
+    for (let post = 0; post < 40; post++) {
+      const [call, fence, toKick, collecting, toRecord, headline] = partsOf(run).map((part) => part[post]!);
+      for (const time of [call!, fence!, collecting!]) expect(time).toBeGreaterThanOrEqual(0);
+      expect(headline!).toBeGreaterThanOrEqual(fence!);
+      expect(toKick! + toRecord!).toBeCloseTo(headline!, 2); // they meet at the kick
+    }
+    expect(run.nanosecondsPerPost).toBeGreaterThan(0);
+    expect(run.nanosecondsPerStamp).toBeGreaterThan(0);
+    expect(run.clockUncertainty).toBeGreaterThan(0);
+  });
+
+  it('is run with stamps and without in turns; the device kicked all of it in order, and sent it', () => {
+    const { driver, probe, source } = makeProbe(backend);
+    let posted = 0;
+    for (const [count, stamped] of [
+      [1, false],
+      [9, true],
+      [17, false],
+      [1, true],
+    ] as const) {
+      const run = probe.run(count, stamped);
+      posted += count;
+      expect(new Set(partsOf(run).map(({ length }) => length))).toEqual(new Set([stamped ? count : 0]));
+      const { page } = driver.device;
+      expect(page.read32(UNDERLYING_FUNCTION_KICKS_OFFSET)).toBe(posted);
+      expect(page.read32(UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET)).toBe(posted);
+      expect(page.read32(UNDERLYING_FUNCTION_COMMANDS_STALE_OFFSET)).toBe(0);
+      expect(page.read32(UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET)).toBe(0);
+    }
+    expect(source.queuePair.query().state).toBe(QueuePairState.readyToSend);
+  });
+
+  it('goes round the 16 bits of the sequence number', () => {
+    const { driver, probe } = makeProbe(backend, { payloadBytes: 0 });
+    const posts = 0x10000 + 5;
+    probe.run(posts, false);
+    expect(driver.device.page.read32(UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET)).toBe(posts);
+  });
+
+  it('leaves references that are those of its commands', () => {
+    const { probe, setup } = makeProbe(backend, { payloadBytes: 96 });
+    probe.run(6, false);
+    const references = new DataView(setup.references.buffer);
+    for (const [slot, sequenceNumber] of [4, 5, 2, 3].entries()) {
+      const at = slot * WORK_QUEUE_REFERENCE_BYTES;
+      expect(getWorkQueueReferenceSequenceNumber(references, at)).toBe(sequenceNumber);
+      expect(getWorkQueueReferenceOffset(references, at)).toBe(0);
+      expect(getWorkQueueReferenceLength(references, at)).toBe(COMMAND_HEADER_BYTES + 96);
+    }
+  });
+
+  it('says which command had no record', () => {
+    const { board, probe, setup } = makeProbe(backend, { payloadBytes: 0, patience: impatience });
+    probe.run(2, true);
+    board.inject({ kind: 'drop', bar: setup.virtualCollectBufferBar, nth: 2 });
+    expect(() => probe.run(10, true)).toThrow(/no kick record of command 4 came within 5000000 ns/);
+  });
+
+  it('says that a command is not whole, or was refused', () => {
+    const { probe } = makeProbe(backend, { payloadBytes: 64, commandBytes: 96, patience: impatience });
+    expect(() => probe.run(1, false)).toThrow(/no kick record of command 0/);
+  });
+
+  it('says how a command failed', () => {
+    const { probe, source } = makeProbe(backend);
+    probe.run(3, false);
+    source.queuePair.modify({ state: QueuePairState.error });
+    expect(() => probe.run(3, true)).toThrow(/command 3 failed: work_request_flushed_error/);
+  });
+
+  it('takes no record of another command for its own', () => {
+    const { probe, source } = makeProbe(backend, { firstSequenceNumber: 1 });
+    source.queuePair.post({ opcode: Opcode.send });
+    expect(() => probe.run(1, true)).toThrow(/the record after command 1 is of another one/);
+  });
+
+  it('throws when its function is closed or its memory freed', () => {
+    const closed: unknown = expect.objectContaining({ code: 'ERR_CLOSED' });
+    const freed = makeProbe(backend);
+    const spare = freed.driver.device.board.allocateMemory(4096);
+    const probe = freed.driver.device.board.doorbellProbe({ ...freed.setup, recordsHead: spare });
+    spare.free();
+    expect(() => probe.run(1, true)).toThrow(closed);
+    expect(() => freed.probe.run(1, true)).not.toThrow();
+
+    const opened = makeProbe(backend);
+    const other = opened.board.open(0);
+    const memory = other.allocateMemory(4096);
+    const left = other.doorbellProbe({
+      ...opened.setup,
+      entryArea: memory,
+      references: memory,
+      records: memory,
+      recordsHead: memory,
+    });
+    other.close();
+    expect(() => left.run(1, true)).toThrow(closed);
+  });
+
+  it('pins the posting thread, and gives it back its CPUs', () => {
+    const before = allowedCpus();
+    const cpu = Number.parseInt(before, 10);
+    makeProbe(backend, { cpu }).probe.run(5, true);
+    expect(allowedCpus()).toBe(before);
+    expect(() => makeProbe(backend, { cpu: 4095 }).probe.run(5, true)).toThrow(
+      /cpu is 4095, but this thread may not run there/,
+    );
+    expect(allowedCpus()).toBe(before);
+  });
+});
+
+describe('a doorbell probe refuses by name', () => {
+  const stepped: Backend = { name: 'stepped', options: { progress: 'stepped' } };
+  const making = (changed: object) => () => makeProbe(stepped, changed);
+
+  it('what is missing', () => {
+    const names = [
+      'virtualCollectBufferBar',
+      'virtualCollectBufferOffset',
+      'entryArea',
+      'entryOffset',
+      'commandBytes',
+      'references',
+      'sendQueueLog2',
+      'firstSequenceNumber',
+      'records',
+      'recordsLog2',
+      'recordsHead',
+      'clockBar',
+      'clockOffset',
+      'clockFrequency',
+    ];
+    for (const name of names)
+      expect(making({ [name]: undefined }), name).toThrow(new RegExp(`must have ${name}$`));
+  });
+
+  it.each([
+    [{ commandBytes: 60 }, /commandBytes is 60, but must be at least 64/],
+    [{ commandBytes: 66 }, /commandBytes is 66, but must be a multiple of 4/],
+    [{ commandBytes: 324 }, /commandBytes is 324/],
+    [{ entryOffset: 32 }, /entryOffset is 32, but must be a multiple of 64/],
+    [{ entryOffset: 4096 - 256 }, /entryArea has 4096 B, but 320 B at 3840 are needed/],
+    [{ sendQueueLog2: 10 }, /references has 4096 B, but 8192 B at 0 are needed/],
+    [{ recordsLog2: 7 }, /records has 4096 B, but 8192 B at 0 are needed/],
+    [{ firstSequenceNumber: 0x10000 }, /firstSequenceNumber is 65536/],
+    [{ clockFrequency: 0 }, /clockFrequency is 0, but must be at least 1/],
+    [{ virtualCollectBufferOffset: 32 }, /offset is 32, but must be a multiple of 64/],
+    [{ records: {} }, /memory must be a DmaMemory/],
+    [{ cpus: 1 }, /the options of a doorbell probe have no field cpus/],
+  ])('%j', (changed, message) => {
+    expect(making(changed)).toThrow(message);
+  });
+
+  it('a run of nothing', () => {
+    const { probe } = makeProbe(stepped);
+    expect(() => probe.run(0, true)).toThrow(/count is 0, but must be at least 1/);
+    expect(() => probe.run(1.5, true)).toThrow(/count is 1.5/);
+  });
+});
