@@ -29,6 +29,7 @@ struct HcaParameters {
   unsigned scheduler_batch = spec::scheduler_batch;
   unsigned ports = 1;
   unsigned queue_pairs = 65536;
+  unsigned completion_queues = 4096;      // number 0 names none
   unsigned page_table_entries = 1u << 21; // a power of two; of all page tables together
   uint64_t clock_frequency = spec::clock_frequency;
   spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
