@@ -78,6 +78,14 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_NUMBER_GENERAL_SERVICES = 32'd1;
   // UDP destination port of RoCEv2. Unit: port.
   localparam int unsigned ROCEV2_UDP_PORT = 32'd4791;
+  // Where the payload begins in a packet buffer: its headers end there. Unit: bytes.
+  localparam int unsigned PACKET_HEADROOM = 32'd128;
+  // Largest payload of a packet: the largest path MTU. Unit: bytes.
+  localparam int unsigned PACKET_PAYLOAD_BYTES = 32'd4096;
+  // ICRC behind payload and pad. Unit: bytes.
+  localparam int unsigned ICRC_BYTES = 32'd4;
+  // VCRC at the end of an InfiniBand packet. Unit: bytes.
+  localparam int unsigned VCRC_BYTES = 32'd2;
 
   // What a command asks for.
   typedef enum logic [7:0] {
@@ -373,6 +381,99 @@ package hca_spec_pkg;
     DOORBELL_SLOT_STOP = 8'd1,  // Stop the scheduler for a queue pair.
     DOORBELL_SLOT_CANCEL = 8'd2  // Cancel this VCB.
   } doorbell_slot_t;
+
+  // OpCode of a BTH (InfiniBand volume 1, 9.2.1).
+  typedef enum logic [7:0] {
+    PACKET_OPCODE_RELIABLE_CONNECTION_SEND_FIRST = 8'd0,  // RC SEND First
+    PACKET_OPCODE_RELIABLE_CONNECTION_SEND_MIDDLE = 8'd1,  // RC SEND Middle
+    PACKET_OPCODE_RELIABLE_CONNECTION_SEND_LAST = 8'd2,  // RC SEND Last
+    PACKET_OPCODE_RELIABLE_CONNECTION_SEND_LAST_WITH_IMMEDIATE = 8'd3,  // RC SEND Last with Immediate
+    PACKET_OPCODE_RELIABLE_CONNECTION_SEND_ONLY = 8'd4,  // RC SEND Only
+    PACKET_OPCODE_RELIABLE_CONNECTION_SEND_ONLY_WITH_IMMEDIATE = 8'd5,  // RC SEND Only with Immediate
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_WRITE_FIRST = 8'd6,  // RC RDMA WRITE First
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_WRITE_MIDDLE = 8'd7,  // RC RDMA WRITE Middle
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_WRITE_LAST = 8'd8,  // RC RDMA WRITE Last
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_WRITE_LAST_WITH_IMMEDIATE = 8'd9,  // RC RDMA WRITE Last with Immediate
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_WRITE_ONLY = 8'd10,  // RC RDMA WRITE Only
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_WRITE_ONLY_WITH_IMMEDIATE = 8'd11,  // RC RDMA WRITE Only with Immediate
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_READ_REQUEST = 8'd12,  // RC RDMA READ Request
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_READ_RESPONSE_FIRST = 8'd13,  // RC RDMA READ response First
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_READ_RESPONSE_MIDDLE = 8'd14,  // RC RDMA READ response Middle
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_READ_RESPONSE_LAST = 8'd15,  // RC RDMA READ response Last
+    PACKET_OPCODE_RELIABLE_CONNECTION_RDMA_READ_RESPONSE_ONLY = 8'd16,  // RC RDMA READ response Only
+    PACKET_OPCODE_RELIABLE_CONNECTION_ACKNOWLEDGE = 8'd17,  // RC Acknowledge
+    PACKET_OPCODE_RELIABLE_CONNECTION_ATOMIC_ACKNOWLEDGE = 8'd18,  // RC ATOMIC Acknowledge
+    PACKET_OPCODE_RELIABLE_CONNECTION_COMPARE_AND_SWAP = 8'd19,  // RC CmpSwap
+    PACKET_OPCODE_RELIABLE_CONNECTION_FETCH_AND_ADD = 8'd20,  // RC FetchAdd
+    PACKET_OPCODE_RELIABLE_CONNECTION_SEND_LAST_WITH_INVALIDATE = 8'd22,  // RC SEND Last with Invalidate
+    PACKET_OPCODE_RELIABLE_CONNECTION_SEND_ONLY_WITH_INVALIDATE = 8'd23,  // RC SEND Only with Invalidate
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_SEND_FIRST = 8'd32,  // UC SEND First
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_SEND_MIDDLE = 8'd33,  // UC SEND Middle
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_SEND_LAST = 8'd34,  // UC SEND Last
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_SEND_LAST_WITH_IMMEDIATE = 8'd35,  // UC SEND Last with Immediate
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_SEND_ONLY = 8'd36,  // UC SEND Only
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_SEND_ONLY_WITH_IMMEDIATE = 8'd37,  // UC SEND Only with Immediate
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_RDMA_WRITE_FIRST = 8'd38,  // UC RDMA WRITE First
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_RDMA_WRITE_MIDDLE = 8'd39,  // UC RDMA WRITE Middle
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_RDMA_WRITE_LAST = 8'd40,  // UC RDMA WRITE Last
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_RDMA_WRITE_LAST_WITH_IMMEDIATE = 8'd41,  // UC RDMA WRITE Last with Immediate
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_RDMA_WRITE_ONLY = 8'd42,  // UC RDMA WRITE Only
+    PACKET_OPCODE_UNRELIABLE_CONNECTION_RDMA_WRITE_ONLY_WITH_IMMEDIATE = 8'd43,  // UC RDMA WRITE Only with Immediate
+    PACKET_OPCODE_UNRELIABLE_DATAGRAM_SEND_ONLY = 8'd100,  // UD SEND Only
+    PACKET_OPCODE_UNRELIABLE_DATAGRAM_SEND_ONLY_WITH_IMMEDIATE = 8'd101,  // UD SEND Only with Immediate
+    PACKET_OPCODE_CONGESTION_NOTIFICATION = 8'd129  // CNP (annex A17)
+  } packet_opcode_t;
+
+  // Link layer of a port, in the order of libibverbs.
+  typedef enum logic [7:0] {
+    LINK_LAYER_UNSPECIFIED = 8'd0,  // Not known.
+    LINK_LAYER_INFINIBAND = 8'd1,  // LRH and VCRC.
+    LINK_LAYER_ETHERNET = 8'd2  // RoCEv2 (annex A17).
+  } link_layer_t;
+
+  // EtherType.
+  typedef enum logic [15:0] {
+    ETHER_TYPE_IPV4 = 16'd2048,  // IPv4
+    ETHER_TYPE_VIRTUAL_LAN = 16'd33024,  // IEEE 802.1Q tag
+    ETHER_TYPE_IPV6 = 16'd34525  // IPv6
+  } ether_type_t;
+
+  // Protocol of an IPv4 header, next header of an IPv6 header or GRH.
+  typedef enum logic [7:0] {
+    IP_PROTOCOL_UDP = 8'd17,  // UDP
+    IP_PROTOCOL_INFINIBAND_TRANSPORT = 8'd27  // BTH (InfiniBand volume 1, 8.3)
+  } ip_protocol_t;
+
+  // LNH of an LRH (InfiniBand volume 1, 7.7.5).
+  typedef enum logic [1:0] {
+    LINK_NEXT_HEADER_RAW = 2'd0,  // Raw packet with an EtherType.
+    LINK_NEXT_HEADER_IPV6 = 2'd1,  // Raw packet with an IPv6 header.
+    LINK_NEXT_HEADER_LOCAL = 2'd2,  // BTH.
+    LINK_NEXT_HEADER_GLOBAL = 2'd3  // GRH, then BTH.
+  } link_next_header_t;
+
+  // Why a received packet is dropped.
+  typedef enum logic [7:0] {
+    PACKET_DROP_NONE = 8'd0,  // It is not.
+    PACKET_DROP_TOO_SHORT = 8'd1,  // It ends within its headers.
+    PACKET_DROP_TOO_LONG = 8'd2,  // More than 4096 B of payload.
+    PACKET_DROP_UNKNOWN_ETHER_TYPE = 8'd3,  // Neither IPv4 nor IPv6.
+    PACKET_DROP_BAD_IP_HEADER = 8'd4,  // Version or header length are wrong, or there are IPv4 options.
+    PACKET_DROP_IP_FRAGMENT = 8'd5,  // A fragment of an IPv4 packet.
+    PACKET_DROP_IP_CHECKSUM_MISMATCH = 8'd6,  // The IPv4 header checksum is wrong.
+    PACKET_DROP_UNKNOWN_IP_PROTOCOL = 8'd7,  // No UDP in IP, or no BTH behind a GRH.
+    PACKET_DROP_WRONG_UDP_PORT = 8'd8,  // Not for UDP port 4791.
+    PACKET_DROP_UDP_CHECKSUM_MISMATCH = 8'd9,  // A UDP checksum is there and wrong.
+    PACKET_DROP_UNKNOWN_LINK_VERSION = 8'd10,  // LVer is not 0.
+    PACKET_DROP_RAW_PACKET = 8'd11,  // LNH says neither BTH nor GRH.
+    PACKET_DROP_BAD_GLOBAL_ROUTE_HEADER = 8'd12,  // IPVer of the GRH is not 6.
+    PACKET_DROP_LENGTH_MISMATCH = 8'd13,  // The lengths in the headers are not that of the packet.
+    PACKET_DROP_VCRC_MISMATCH = 8'd14,  // VCRC.
+    PACKET_DROP_UNKNOWN_TRANSPORT_VERSION = 8'd15,  // TVer is not 0.
+    PACKET_DROP_UNKNOWN_OPCODE = 8'd16,  // OpCode.
+    PACKET_DROP_UNEXPECTED_PAYLOAD = 8'd17,  // Payload behind an opcode that has none, or pad without payload.
+    PACKET_DROP_ICRC_MISMATCH = 8'd18  // ICRC.
+  } packet_drop_t;
 
   // Commands and what they consist of.
 
@@ -1654,6 +1755,23 @@ package hca_spec_pkg;
     logic [47:0] source;  // Source MAC.
     logic [15:0] ether_type;  // EtherType.
   } ethernet_header_t;
+
+  // IEEE 802.1Q tag behind the EtherType 8100h, and the EtherType of what follows.
+  localparam int unsigned VIRTUAL_LAN_HEADER_BYTES = 4;
+  localparam int unsigned VIRTUAL_LAN_HEADER_PRIORITY_LSB = 29;
+  localparam int unsigned VIRTUAL_LAN_HEADER_PRIORITY_WIDTH = 3;
+  localparam int unsigned VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_LSB = 28;
+  localparam int unsigned VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_WIDTH = 1;
+  localparam int unsigned VIRTUAL_LAN_HEADER_VIRTUAL_LAN_LSB = 16;
+  localparam int unsigned VIRTUAL_LAN_HEADER_VIRTUAL_LAN_WIDTH = 12;
+  localparam int unsigned VIRTUAL_LAN_HEADER_ETHER_TYPE_LSB = 0;
+  localparam int unsigned VIRTUAL_LAN_HEADER_ETHER_TYPE_WIDTH = 16;
+  typedef struct packed {
+    logic [2:0] priority_;  // PCP.
+    logic drop_eligible;  // DEI.
+    logic [11:0] virtual_lan;  // VID.
+    logic [15:0] ether_type;  // EtherType.
+  } virtual_lan_header_t;
 
   // IPv4 header (RFC 791).
   localparam int unsigned IPV4_HEADER_BYTES = 20;

@@ -1638,6 +1638,21 @@ module spec_golden_tb;
     if (golden.ether_type != 16'hf973) $fatal(1, "ethernet_header.ether_type is read wrongly");
   endtask
 
+  task automatic check_virtual_lan_header();
+    hca_spec_pkg::virtual_lan_header_t golden;
+    golden = '0;
+    golden.priority_ = 3'h5;
+    golden.drop_eligible = 1'h1;
+    golden.virtual_lan = 12'h9ab;
+    golden.ether_type = 16'hf973;
+    if (golden != 32'hb9abf973) $fatal(1, "virtual_lan_header is written wrongly: %h", golden);
+    golden = 32'hb9abf973;
+    if (golden.priority_ != 3'h5) $fatal(1, "virtual_lan_header.priority is read wrongly");
+    if (golden.drop_eligible != 1'h1) $fatal(1, "virtual_lan_header.drop_eligible is read wrongly");
+    if (golden.virtual_lan != 12'h9ab) $fatal(1, "virtual_lan_header.virtual_lan is read wrongly");
+    if (golden.ether_type != 16'hf973) $fatal(1, "virtual_lan_header.ether_type is read wrongly");
+  endtask
+
   task automatic check_ipv4_header();
     hca_spec_pkg::ipv4_header_t golden;
     golden = '0;
@@ -2100,6 +2115,7 @@ module spec_golden_tb;
     check_immediate_extended_transport_header();
     check_invalidate_extended_transport_header();
     check_ethernet_header();
+    check_virtual_lan_header();
     check_ipv4_header();
     check_ipv4_header_other();
     check_ipv6_header();
@@ -2115,7 +2131,7 @@ module spec_golden_tb;
     check_queuing_structure_entry();
     check_ring_head();
     check_kick_record();
-    $display("79 golden structures");
+    $display("80 golden structures");
     $finish;
   end
 endmodule

@@ -821,3 +821,264 @@ export const doorbellSlotNames: Readonly<Record<number, string>> = {
   1: 'stop',
   2: 'cancel',
 };
+
+/** OpCode of a BTH (InfiniBand volume 1, 9.2.1). */
+export const PacketOpcode = {
+  /** RC SEND First */
+  reliableConnectionSendFirst: 0,
+  /** RC SEND Middle */
+  reliableConnectionSendMiddle: 1,
+  /** RC SEND Last */
+  reliableConnectionSendLast: 2,
+  /** RC SEND Last with Immediate */
+  reliableConnectionSendLastWithImmediate: 3,
+  /** RC SEND Only */
+  reliableConnectionSendOnly: 4,
+  /** RC SEND Only with Immediate */
+  reliableConnectionSendOnlyWithImmediate: 5,
+  /** RC RDMA WRITE First */
+  reliableConnectionRdmaWriteFirst: 6,
+  /** RC RDMA WRITE Middle */
+  reliableConnectionRdmaWriteMiddle: 7,
+  /** RC RDMA WRITE Last */
+  reliableConnectionRdmaWriteLast: 8,
+  /** RC RDMA WRITE Last with Immediate */
+  reliableConnectionRdmaWriteLastWithImmediate: 9,
+  /** RC RDMA WRITE Only */
+  reliableConnectionRdmaWriteOnly: 10,
+  /** RC RDMA WRITE Only with Immediate */
+  reliableConnectionRdmaWriteOnlyWithImmediate: 11,
+  /** RC RDMA READ Request */
+  reliableConnectionRdmaReadRequest: 12,
+  /** RC RDMA READ response First */
+  reliableConnectionRdmaReadResponseFirst: 13,
+  /** RC RDMA READ response Middle */
+  reliableConnectionRdmaReadResponseMiddle: 14,
+  /** RC RDMA READ response Last */
+  reliableConnectionRdmaReadResponseLast: 15,
+  /** RC RDMA READ response Only */
+  reliableConnectionRdmaReadResponseOnly: 16,
+  /** RC Acknowledge */
+  reliableConnectionAcknowledge: 17,
+  /** RC ATOMIC Acknowledge */
+  reliableConnectionAtomicAcknowledge: 18,
+  /** RC CmpSwap */
+  reliableConnectionCompareAndSwap: 19,
+  /** RC FetchAdd */
+  reliableConnectionFetchAndAdd: 20,
+  /** RC SEND Last with Invalidate */
+  reliableConnectionSendLastWithInvalidate: 22,
+  /** RC SEND Only with Invalidate */
+  reliableConnectionSendOnlyWithInvalidate: 23,
+  /** UC SEND First */
+  unreliableConnectionSendFirst: 32,
+  /** UC SEND Middle */
+  unreliableConnectionSendMiddle: 33,
+  /** UC SEND Last */
+  unreliableConnectionSendLast: 34,
+  /** UC SEND Last with Immediate */
+  unreliableConnectionSendLastWithImmediate: 35,
+  /** UC SEND Only */
+  unreliableConnectionSendOnly: 36,
+  /** UC SEND Only with Immediate */
+  unreliableConnectionSendOnlyWithImmediate: 37,
+  /** UC RDMA WRITE First */
+  unreliableConnectionRdmaWriteFirst: 38,
+  /** UC RDMA WRITE Middle */
+  unreliableConnectionRdmaWriteMiddle: 39,
+  /** UC RDMA WRITE Last */
+  unreliableConnectionRdmaWriteLast: 40,
+  /** UC RDMA WRITE Last with Immediate */
+  unreliableConnectionRdmaWriteLastWithImmediate: 41,
+  /** UC RDMA WRITE Only */
+  unreliableConnectionRdmaWriteOnly: 42,
+  /** UC RDMA WRITE Only with Immediate */
+  unreliableConnectionRdmaWriteOnlyWithImmediate: 43,
+  /** UD SEND Only */
+  unreliableDatagramSendOnly: 100,
+  /** UD SEND Only with Immediate */
+  unreliableDatagramSendOnlyWithImmediate: 101,
+  /** CNP (annex A17) */
+  congestionNotification: 129,
+} as const;
+export type PacketOpcode = (typeof PacketOpcode)[keyof typeof PacketOpcode];
+
+/** Names of the values of {@link PacketOpcode}, as the specification writes them. */
+export const packetOpcodeNames: Readonly<Record<number, string>> = {
+  0: 'reliable_connection_send_first',
+  1: 'reliable_connection_send_middle',
+  2: 'reliable_connection_send_last',
+  3: 'reliable_connection_send_last_with_immediate',
+  4: 'reliable_connection_send_only',
+  5: 'reliable_connection_send_only_with_immediate',
+  6: 'reliable_connection_rdma_write_first',
+  7: 'reliable_connection_rdma_write_middle',
+  8: 'reliable_connection_rdma_write_last',
+  9: 'reliable_connection_rdma_write_last_with_immediate',
+  10: 'reliable_connection_rdma_write_only',
+  11: 'reliable_connection_rdma_write_only_with_immediate',
+  12: 'reliable_connection_rdma_read_request',
+  13: 'reliable_connection_rdma_read_response_first',
+  14: 'reliable_connection_rdma_read_response_middle',
+  15: 'reliable_connection_rdma_read_response_last',
+  16: 'reliable_connection_rdma_read_response_only',
+  17: 'reliable_connection_acknowledge',
+  18: 'reliable_connection_atomic_acknowledge',
+  19: 'reliable_connection_compare_and_swap',
+  20: 'reliable_connection_fetch_and_add',
+  22: 'reliable_connection_send_last_with_invalidate',
+  23: 'reliable_connection_send_only_with_invalidate',
+  32: 'unreliable_connection_send_first',
+  33: 'unreliable_connection_send_middle',
+  34: 'unreliable_connection_send_last',
+  35: 'unreliable_connection_send_last_with_immediate',
+  36: 'unreliable_connection_send_only',
+  37: 'unreliable_connection_send_only_with_immediate',
+  38: 'unreliable_connection_rdma_write_first',
+  39: 'unreliable_connection_rdma_write_middle',
+  40: 'unreliable_connection_rdma_write_last',
+  41: 'unreliable_connection_rdma_write_last_with_immediate',
+  42: 'unreliable_connection_rdma_write_only',
+  43: 'unreliable_connection_rdma_write_only_with_immediate',
+  100: 'unreliable_datagram_send_only',
+  101: 'unreliable_datagram_send_only_with_immediate',
+  129: 'congestion_notification',
+};
+
+/** Link layer of a port, in the order of libibverbs. */
+export const LinkLayer = {
+  /** Not known. */
+  unspecified: 0,
+  /** LRH and VCRC. */
+  infiniband: 1,
+  /** RoCEv2 (annex A17). */
+  ethernet: 2,
+} as const;
+export type LinkLayer = (typeof LinkLayer)[keyof typeof LinkLayer];
+
+/** Names of the values of {@link LinkLayer}, as the specification writes them. */
+export const linkLayerNames: Readonly<Record<number, string>> = {
+  0: 'unspecified',
+  1: 'infiniband',
+  2: 'ethernet',
+};
+
+/** EtherType. */
+export const EtherType = {
+  /** IPv4 */
+  ipv4: 2048,
+  /** IEEE 802.1Q tag */
+  virtualLan: 33024,
+  /** IPv6 */
+  ipv6: 34525,
+} as const;
+export type EtherType = (typeof EtherType)[keyof typeof EtherType];
+
+/** Names of the values of {@link EtherType}, as the specification writes them. */
+export const etherTypeNames: Readonly<Record<number, string>> = {
+  2048: 'ipv4',
+  33024: 'virtual_lan',
+  34525: 'ipv6',
+};
+
+/** Protocol of an IPv4 header, next header of an IPv6 header or GRH. */
+export const IpProtocol = {
+  /** UDP */
+  udp: 17,
+  /** BTH (InfiniBand volume 1, 8.3) */
+  infinibandTransport: 27,
+} as const;
+export type IpProtocol = (typeof IpProtocol)[keyof typeof IpProtocol];
+
+/** Names of the values of {@link IpProtocol}, as the specification writes them. */
+export const ipProtocolNames: Readonly<Record<number, string>> = {
+  17: 'udp',
+  27: 'infiniband_transport',
+};
+
+/** LNH of an LRH (InfiniBand volume 1, 7.7.5). */
+export const LinkNextHeader = {
+  /** Raw packet with an EtherType. */
+  raw: 0,
+  /** Raw packet with an IPv6 header. */
+  ipv6: 1,
+  /** BTH. */
+  local: 2,
+  /** GRH, then BTH. */
+  global: 3,
+} as const;
+export type LinkNextHeader = (typeof LinkNextHeader)[keyof typeof LinkNextHeader];
+
+/** Names of the values of {@link LinkNextHeader}, as the specification writes them. */
+export const linkNextHeaderNames: Readonly<Record<number, string>> = {
+  0: 'raw',
+  1: 'ipv6',
+  2: 'local',
+  3: 'global',
+};
+
+/** Why a received packet is dropped. */
+export const PacketDrop = {
+  /** It is not. */
+  none: 0,
+  /** It ends within its headers. */
+  tooShort: 1,
+  /** More than 4096 B of payload. */
+  tooLong: 2,
+  /** Neither IPv4 nor IPv6. */
+  unknownEtherType: 3,
+  /** Version or header length are wrong, or there are IPv4 options. */
+  badIpHeader: 4,
+  /** A fragment of an IPv4 packet. */
+  ipFragment: 5,
+  /** The IPv4 header checksum is wrong. */
+  ipChecksumMismatch: 6,
+  /** No UDP in IP, or no BTH behind a GRH. */
+  unknownIpProtocol: 7,
+  /** Not for UDP port 4791. */
+  wrongUdpPort: 8,
+  /** A UDP checksum is there and wrong. */
+  udpChecksumMismatch: 9,
+  /** LVer is not 0. */
+  unknownLinkVersion: 10,
+  /** LNH says neither BTH nor GRH. */
+  rawPacket: 11,
+  /** IPVer of the GRH is not 6. */
+  badGlobalRouteHeader: 12,
+  /** The lengths in the headers are not that of the packet. */
+  lengthMismatch: 13,
+  /** VCRC. */
+  vcrcMismatch: 14,
+  /** TVer is not 0. */
+  unknownTransportVersion: 15,
+  /** OpCode. */
+  unknownOpcode: 16,
+  /** Payload behind an opcode that has none, or pad without payload. */
+  unexpectedPayload: 17,
+  /** ICRC. */
+  icrcMismatch: 18,
+} as const;
+export type PacketDrop = (typeof PacketDrop)[keyof typeof PacketDrop];
+
+/** Names of the values of {@link PacketDrop}, as the specification writes them. */
+export const packetDropNames: Readonly<Record<number, string>> = {
+  0: 'none',
+  1: 'too_short',
+  2: 'too_long',
+  3: 'unknown_ether_type',
+  4: 'bad_ip_header',
+  5: 'ip_fragment',
+  6: 'ip_checksum_mismatch',
+  7: 'unknown_ip_protocol',
+  8: 'wrong_udp_port',
+  9: 'udp_checksum_mismatch',
+  10: 'unknown_link_version',
+  11: 'raw_packet',
+  12: 'bad_global_route_header',
+  13: 'length_mismatch',
+  14: 'vcrc_mismatch',
+  15: 'unknown_transport_version',
+  16: 'unknown_opcode',
+  17: 'unexpected_payload',
+  18: 'icrc_mismatch',
+};

@@ -101,3 +101,15 @@ export const QUEUE_PAIR_NUMBER_GENERAL_SERVICES = 1;
 
 /** UDP destination port of RoCEv2. Unit: port. */
 export const ROCEV2_UDP_PORT = 4791;
+
+/** Where the payload begins in a packet buffer: its headers end there. Unit: bytes. */
+export const PACKET_HEADROOM = 128;
+
+/** Largest payload of a packet: the largest path MTU. Unit: bytes. */
+export const PACKET_PAYLOAD_BYTES = 4096;
+
+/** ICRC behind payload and pad. Unit: bytes. */
+export const ICRC_BYTES = 4;
+
+/** VCRC at the end of an InfiniBand packet. Unit: bytes. */
+export const VCRC_BYTES = 2;

@@ -658,4 +658,208 @@ constexpr const char* name(DoorbellSlot value) {
   return "unknown";
 }
 
+/// OpCode of a BTH (InfiniBand volume 1, 9.2.1). 8 bits.
+enum class PacketOpcode : uint8_t {
+  reliable_connection_send_first = 0,  ///< RC SEND First
+  reliable_connection_send_middle = 1,  ///< RC SEND Middle
+  reliable_connection_send_last = 2,  ///< RC SEND Last
+  reliable_connection_send_last_with_immediate = 3,  ///< RC SEND Last with Immediate
+  reliable_connection_send_only = 4,  ///< RC SEND Only
+  reliable_connection_send_only_with_immediate = 5,  ///< RC SEND Only with Immediate
+  reliable_connection_rdma_write_first = 6,  ///< RC RDMA WRITE First
+  reliable_connection_rdma_write_middle = 7,  ///< RC RDMA WRITE Middle
+  reliable_connection_rdma_write_last = 8,  ///< RC RDMA WRITE Last
+  reliable_connection_rdma_write_last_with_immediate = 9,  ///< RC RDMA WRITE Last with Immediate
+  reliable_connection_rdma_write_only = 10,  ///< RC RDMA WRITE Only
+  reliable_connection_rdma_write_only_with_immediate = 11,  ///< RC RDMA WRITE Only with Immediate
+  reliable_connection_rdma_read_request = 12,  ///< RC RDMA READ Request
+  reliable_connection_rdma_read_response_first = 13,  ///< RC RDMA READ response First
+  reliable_connection_rdma_read_response_middle = 14,  ///< RC RDMA READ response Middle
+  reliable_connection_rdma_read_response_last = 15,  ///< RC RDMA READ response Last
+  reliable_connection_rdma_read_response_only = 16,  ///< RC RDMA READ response Only
+  reliable_connection_acknowledge = 17,  ///< RC Acknowledge
+  reliable_connection_atomic_acknowledge = 18,  ///< RC ATOMIC Acknowledge
+  reliable_connection_compare_and_swap = 19,  ///< RC CmpSwap
+  reliable_connection_fetch_and_add = 20,  ///< RC FetchAdd
+  reliable_connection_send_last_with_invalidate = 22,  ///< RC SEND Last with Invalidate
+  reliable_connection_send_only_with_invalidate = 23,  ///< RC SEND Only with Invalidate
+  unreliable_connection_send_first = 32,  ///< UC SEND First
+  unreliable_connection_send_middle = 33,  ///< UC SEND Middle
+  unreliable_connection_send_last = 34,  ///< UC SEND Last
+  unreliable_connection_send_last_with_immediate = 35,  ///< UC SEND Last with Immediate
+  unreliable_connection_send_only = 36,  ///< UC SEND Only
+  unreliable_connection_send_only_with_immediate = 37,  ///< UC SEND Only with Immediate
+  unreliable_connection_rdma_write_first = 38,  ///< UC RDMA WRITE First
+  unreliable_connection_rdma_write_middle = 39,  ///< UC RDMA WRITE Middle
+  unreliable_connection_rdma_write_last = 40,  ///< UC RDMA WRITE Last
+  unreliable_connection_rdma_write_last_with_immediate = 41,  ///< UC RDMA WRITE Last with Immediate
+  unreliable_connection_rdma_write_only = 42,  ///< UC RDMA WRITE Only
+  unreliable_connection_rdma_write_only_with_immediate = 43,  ///< UC RDMA WRITE Only with Immediate
+  unreliable_datagram_send_only = 100,  ///< UD SEND Only
+  unreliable_datagram_send_only_with_immediate = 101,  ///< UD SEND Only with Immediate
+  congestion_notification = 129,  ///< CNP (annex A17)
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(PacketOpcode value) {
+  switch (value) {
+    case PacketOpcode::reliable_connection_send_first: return "reliable_connection_send_first";
+    case PacketOpcode::reliable_connection_send_middle: return "reliable_connection_send_middle";
+    case PacketOpcode::reliable_connection_send_last: return "reliable_connection_send_last";
+    case PacketOpcode::reliable_connection_send_last_with_immediate: return "reliable_connection_send_last_with_immediate";
+    case PacketOpcode::reliable_connection_send_only: return "reliable_connection_send_only";
+    case PacketOpcode::reliable_connection_send_only_with_immediate: return "reliable_connection_send_only_with_immediate";
+    case PacketOpcode::reliable_connection_rdma_write_first: return "reliable_connection_rdma_write_first";
+    case PacketOpcode::reliable_connection_rdma_write_middle: return "reliable_connection_rdma_write_middle";
+    case PacketOpcode::reliable_connection_rdma_write_last: return "reliable_connection_rdma_write_last";
+    case PacketOpcode::reliable_connection_rdma_write_last_with_immediate: return "reliable_connection_rdma_write_last_with_immediate";
+    case PacketOpcode::reliable_connection_rdma_write_only: return "reliable_connection_rdma_write_only";
+    case PacketOpcode::reliable_connection_rdma_write_only_with_immediate: return "reliable_connection_rdma_write_only_with_immediate";
+    case PacketOpcode::reliable_connection_rdma_read_request: return "reliable_connection_rdma_read_request";
+    case PacketOpcode::reliable_connection_rdma_read_response_first: return "reliable_connection_rdma_read_response_first";
+    case PacketOpcode::reliable_connection_rdma_read_response_middle: return "reliable_connection_rdma_read_response_middle";
+    case PacketOpcode::reliable_connection_rdma_read_response_last: return "reliable_connection_rdma_read_response_last";
+    case PacketOpcode::reliable_connection_rdma_read_response_only: return "reliable_connection_rdma_read_response_only";
+    case PacketOpcode::reliable_connection_acknowledge: return "reliable_connection_acknowledge";
+    case PacketOpcode::reliable_connection_atomic_acknowledge: return "reliable_connection_atomic_acknowledge";
+    case PacketOpcode::reliable_connection_compare_and_swap: return "reliable_connection_compare_and_swap";
+    case PacketOpcode::reliable_connection_fetch_and_add: return "reliable_connection_fetch_and_add";
+    case PacketOpcode::reliable_connection_send_last_with_invalidate: return "reliable_connection_send_last_with_invalidate";
+    case PacketOpcode::reliable_connection_send_only_with_invalidate: return "reliable_connection_send_only_with_invalidate";
+    case PacketOpcode::unreliable_connection_send_first: return "unreliable_connection_send_first";
+    case PacketOpcode::unreliable_connection_send_middle: return "unreliable_connection_send_middle";
+    case PacketOpcode::unreliable_connection_send_last: return "unreliable_connection_send_last";
+    case PacketOpcode::unreliable_connection_send_last_with_immediate: return "unreliable_connection_send_last_with_immediate";
+    case PacketOpcode::unreliable_connection_send_only: return "unreliable_connection_send_only";
+    case PacketOpcode::unreliable_connection_send_only_with_immediate: return "unreliable_connection_send_only_with_immediate";
+    case PacketOpcode::unreliable_connection_rdma_write_first: return "unreliable_connection_rdma_write_first";
+    case PacketOpcode::unreliable_connection_rdma_write_middle: return "unreliable_connection_rdma_write_middle";
+    case PacketOpcode::unreliable_connection_rdma_write_last: return "unreliable_connection_rdma_write_last";
+    case PacketOpcode::unreliable_connection_rdma_write_last_with_immediate: return "unreliable_connection_rdma_write_last_with_immediate";
+    case PacketOpcode::unreliable_connection_rdma_write_only: return "unreliable_connection_rdma_write_only";
+    case PacketOpcode::unreliable_connection_rdma_write_only_with_immediate: return "unreliable_connection_rdma_write_only_with_immediate";
+    case PacketOpcode::unreliable_datagram_send_only: return "unreliable_datagram_send_only";
+    case PacketOpcode::unreliable_datagram_send_only_with_immediate: return "unreliable_datagram_send_only_with_immediate";
+    case PacketOpcode::congestion_notification: return "congestion_notification";
+  }
+  return "unknown";
+}
+
+/// Link layer of a port, in the order of libibverbs. 8 bits.
+enum class LinkLayer : uint8_t {
+  unspecified = 0,  ///< Not known.
+  infiniband = 1,  ///< LRH and VCRC.
+  ethernet = 2,  ///< RoCEv2 (annex A17).
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(LinkLayer value) {
+  switch (value) {
+    case LinkLayer::unspecified: return "unspecified";
+    case LinkLayer::infiniband: return "infiniband";
+    case LinkLayer::ethernet: return "ethernet";
+  }
+  return "unknown";
+}
+
+/// EtherType. 16 bits.
+enum class EtherType : uint16_t {
+  ipv4 = 2048,  ///< IPv4
+  virtual_lan = 33024,  ///< IEEE 802.1Q tag
+  ipv6 = 34525,  ///< IPv6
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(EtherType value) {
+  switch (value) {
+    case EtherType::ipv4: return "ipv4";
+    case EtherType::virtual_lan: return "virtual_lan";
+    case EtherType::ipv6: return "ipv6";
+  }
+  return "unknown";
+}
+
+/// Protocol of an IPv4 header, next header of an IPv6 header or GRH. 8 bits.
+enum class IpProtocol : uint8_t {
+  udp = 17,  ///< UDP
+  infiniband_transport = 27,  ///< BTH (InfiniBand volume 1, 8.3)
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(IpProtocol value) {
+  switch (value) {
+    case IpProtocol::udp: return "udp";
+    case IpProtocol::infiniband_transport: return "infiniband_transport";
+  }
+  return "unknown";
+}
+
+/// LNH of an LRH (InfiniBand volume 1, 7.7.5). 2 bits.
+enum class LinkNextHeader : uint8_t {
+  raw = 0,  ///< Raw packet with an EtherType.
+  ipv6 = 1,  ///< Raw packet with an IPv6 header.
+  local = 2,  ///< BTH.
+  global = 3,  ///< GRH, then BTH.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(LinkNextHeader value) {
+  switch (value) {
+    case LinkNextHeader::raw: return "raw";
+    case LinkNextHeader::ipv6: return "ipv6";
+    case LinkNextHeader::local: return "local";
+    case LinkNextHeader::global: return "global";
+  }
+  return "unknown";
+}
+
+/// Why a received packet is dropped. 8 bits.
+enum class PacketDrop : uint8_t {
+  none = 0,  ///< It is not.
+  too_short = 1,  ///< It ends within its headers.
+  too_long = 2,  ///< More than 4096 B of payload.
+  unknown_ether_type = 3,  ///< Neither IPv4 nor IPv6.
+  bad_ip_header = 4,  ///< Version or header length are wrong, or there are IPv4 options.
+  ip_fragment = 5,  ///< A fragment of an IPv4 packet.
+  ip_checksum_mismatch = 6,  ///< The IPv4 header checksum is wrong.
+  unknown_ip_protocol = 7,  ///< No UDP in IP, or no BTH behind a GRH.
+  wrong_udp_port = 8,  ///< Not for UDP port 4791.
+  udp_checksum_mismatch = 9,  ///< A UDP checksum is there and wrong.
+  unknown_link_version = 10,  ///< LVer is not 0.
+  raw_packet = 11,  ///< LNH says neither BTH nor GRH.
+  bad_global_route_header = 12,  ///< IPVer of the GRH is not 6.
+  length_mismatch = 13,  ///< The lengths in the headers are not that of the packet.
+  vcrc_mismatch = 14,  ///< VCRC.
+  unknown_transport_version = 15,  ///< TVer is not 0.
+  unknown_opcode = 16,  ///< OpCode.
+  unexpected_payload = 17,  ///< Payload behind an opcode that has none, or pad without payload.
+  icrc_mismatch = 18,  ///< ICRC.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(PacketDrop value) {
+  switch (value) {
+    case PacketDrop::none: return "none";
+    case PacketDrop::too_short: return "too_short";
+    case PacketDrop::too_long: return "too_long";
+    case PacketDrop::unknown_ether_type: return "unknown_ether_type";
+    case PacketDrop::bad_ip_header: return "bad_ip_header";
+    case PacketDrop::ip_fragment: return "ip_fragment";
+    case PacketDrop::ip_checksum_mismatch: return "ip_checksum_mismatch";
+    case PacketDrop::unknown_ip_protocol: return "unknown_ip_protocol";
+    case PacketDrop::wrong_udp_port: return "wrong_udp_port";
+    case PacketDrop::udp_checksum_mismatch: return "udp_checksum_mismatch";
+    case PacketDrop::unknown_link_version: return "unknown_link_version";
+    case PacketDrop::raw_packet: return "raw_packet";
+    case PacketDrop::bad_global_route_header: return "bad_global_route_header";
+    case PacketDrop::length_mismatch: return "length_mismatch";
+    case PacketDrop::vcrc_mismatch: return "vcrc_mismatch";
+    case PacketDrop::unknown_transport_version: return "unknown_transport_version";
+    case PacketDrop::unknown_opcode: return "unknown_opcode";
+    case PacketDrop::unexpected_payload: return "unexpected_payload";
+    case PacketDrop::icrc_mismatch: return "icrc_mismatch";
+  }
+  return "unknown";
+}
+
 }  // namespace fpga_verbs::spec

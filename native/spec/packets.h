@@ -449,6 +449,41 @@ struct alignas(8) EthernetHeader {
 static_assert(sizeof(EthernetHeader) == EthernetHeader::bytes && offsetof(EthernetHeader, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<EthernetHeader> && std::is_standard_layout_v<EthernetHeader>);
 
+/// IEEE 802.1Q tag behind the EtherType 8100h, and the EtherType of what follows.
+/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+struct alignas(4) VirtualLanHeader {
+  static constexpr unsigned bytes = 4;
+  static constexpr unsigned priority_bit = 0, priority_width = 3;
+  static constexpr unsigned drop_eligible_bit = 3, drop_eligible_width = 1;
+  static constexpr unsigned virtual_lan_bit = 4, virtual_lan_width = 12;
+  static constexpr unsigned ether_type_bit = 16, ether_type_width = 16;
+
+  std::array<uint32_t, 1> dwords{};
+
+  /// PCP.
+  constexpr uint32_t priority() const { return big_endian(dwords[0]) >> 29; }
+  constexpr void set_priority(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0x1fffffffu) | ((value & 0x7u) << 29)); }
+
+  /// DEI.
+  constexpr uint32_t drop_eligible() const { return (big_endian(dwords[0]) >> 28) & 0x1u; }
+  constexpr void set_drop_eligible(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xefffffffu) | ((value & 0x1u) << 28)); }
+
+  /// VID.
+  constexpr uint32_t virtual_lan() const { return (big_endian(dwords[0]) >> 16) & 0xfffu; }
+  constexpr void set_virtual_lan(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xf000ffffu) | ((value & 0xfffu) << 16)); }
+
+  /// EtherType.
+  constexpr uint32_t ether_type() const { return big_endian(dwords[0]) & 0xffffu; }
+  constexpr void set_ether_type(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xffff0000u) | (value & 0xffffu)); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return true; }
+
+  constexpr bool operator==(const VirtualLanHeader&) const = default;
+};
+static_assert(sizeof(VirtualLanHeader) == VirtualLanHeader::bytes && offsetof(VirtualLanHeader, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<VirtualLanHeader> && std::is_standard_layout_v<VirtualLanHeader>);
+
 /// IPv4 header (RFC 791).
 /// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
 struct alignas(4) Ipv4Header {

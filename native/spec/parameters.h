@@ -108,4 +108,16 @@ inline constexpr uint32_t queue_pair_number_general_services = 1u;
 /// UDP destination port of RoCEv2. Unit: port.
 inline constexpr uint32_t rocev2_udp_port = 4791u;
 
+/// Where the payload begins in a packet buffer: its headers end there. Unit: bytes.
+inline constexpr uint32_t packet_headroom = 128u;
+
+/// Largest payload of a packet: the largest path MTU. Unit: bytes.
+inline constexpr uint32_t packet_payload_bytes = 4096u;
+
+/// ICRC behind payload and pad. Unit: bytes.
+inline constexpr uint32_t icrc_bytes = 4u;
+
+/// VCRC at the end of an InfiniBand packet. Unit: bytes.
+inline constexpr uint32_t vcrc_bytes = 2u;
+
 }  // namespace fpga_verbs::spec

@@ -1851,6 +1851,23 @@ std::string_view mismatch_ethernet_header(const EthernetHeader& golden) {
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+VirtualLanHeader make_virtual_lan_header() {
+  VirtualLanHeader golden;
+  golden.set_priority(0x5u);
+  golden.set_drop_eligible(0x1u);
+  golden.set_virtual_lan(0x9abu);
+  golden.set_ether_type(0xf973u);
+  return golden;
+}
+
+std::string_view mismatch_virtual_lan_header(const VirtualLanHeader& golden) {
+  if (golden.priority() != 0x5u) return "priority";
+  if (golden.drop_eligible() != 0x1u) return "drop_eligible";
+  if (golden.virtual_lan() != 0x9abu) return "virtual_lan";
+  if (golden.ether_type() != 0xf973u) return "ether_type";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 Ipv4Header make_ipv4_header() {
   Ipv4Header golden;
   golden.set_version(0xfu);
@@ -2371,6 +2388,7 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "immediate_extended_transport_header") return bytes_of(make_immediate_extended_transport_header());
   if (name == "invalidate_extended_transport_header") return bytes_of(make_invalidate_extended_transport_header());
   if (name == "ethernet_header") return bytes_of(make_ethernet_header());
+  if (name == "virtual_lan_header") return bytes_of(make_virtual_lan_header());
   if (name == "ipv4_header") return bytes_of(make_ipv4_header());
   if (name == "ipv4_header_other") return bytes_of(make_ipv4_header_other());
   if (name == "ipv6_header") return bytes_of(make_ipv6_header());
@@ -2454,6 +2472,7 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "immediate_extended_transport_header") return mismatch_immediate_extended_transport_header(format_of<ImmediateExtendedTransportHeader>(bytes));
   if (name == "invalidate_extended_transport_header") return mismatch_invalidate_extended_transport_header(format_of<InvalidateExtendedTransportHeader>(bytes));
   if (name == "ethernet_header") return mismatch_ethernet_header(format_of<EthernetHeader>(bytes));
+  if (name == "virtual_lan_header") return mismatch_virtual_lan_header(format_of<VirtualLanHeader>(bytes));
   if (name == "ipv4_header") return mismatch_ipv4_header(format_of<Ipv4Header>(bytes));
   if (name == "ipv4_header_other") return mismatch_ipv4_header_other(format_of<Ipv4Header>(bytes));
   if (name == "ipv6_header") return mismatch_ipv6_header(format_of<Ipv6Header>(bytes));
