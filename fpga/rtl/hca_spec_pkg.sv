@@ -86,6 +86,16 @@ package hca_spec_pkg;
   localparam int unsigned ICRC_BYTES = 32'd4;
   // VCRC at the end of an InfiniBand packet. Unit: bytes.
   localparam int unsigned VCRC_BYTES = 32'd2;
+  // Packet buffer: headroom, 4096 B of payload, room for pad, ICRC and VCRC, whole cache lines. Unit: bytes.
+  localparam int unsigned PACKET_BUFFER_BYTES = 32'd4352;
+  // Packet buffers for requests on their way out. Unit: buffers.
+  localparam int unsigned REQUEST_PACKET_BUFFERS = 32'd64;
+  // Packet buffers for responses on their way out. Unit: buffers.
+  localparam int unsigned RESPONSE_PACKET_BUFFERS = 32'd64;
+  // Packet buffers for what has arrived. Unit: buffers.
+  localparam int unsigned RECEIVE_PACKET_BUFFERS = 32'd128;
+  // High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
+  localparam int unsigned MEMORY_KEY_INDEX_BITS = 32'd24;
 
   // What a command asks for.
   typedef enum logic [7:0] {
@@ -350,6 +360,44 @@ package hca_spec_pkg;
     KICK_RECORD_TYPE_KICKED = 8'd1,  // A command was kicked.
     KICK_RECORD_TYPE_SENT = 8'd2  // The last packet of a command has left.
   } kick_record_type_t;
+
+  // Right of a memory region, a memory window or a queue pair, as the number of its bit in access flags; the bits are those of ibv_access_flags.
+  typedef enum logic [2:0] {
+    ACCESS_FLAG_LOCAL_WRITE = 3'd0,  // The device may write it for its owner.
+    ACCESS_FLAG_REMOTE_WRITE = 3'd1,  // RDMA WRITE; asks for local_write.
+    ACCESS_FLAG_REMOTE_READ = 3'd2,  // RDMA READ.
+    ACCESS_FLAG_REMOTE_ATOMIC = 3'd3,  // Atomics; asks for local_write.
+    ACCESS_FLAG_MEMORY_WINDOW_BIND = 3'd4,  // Memory windows may be bound to it.
+    ACCESS_FLAG_ZERO_BASED = 3'd5  // Addresses count from 0.
+  } access_flag_t;
+
+  // Why a queue pair may not send its next command now.
+  typedef enum logic [2:0] {
+    SEND_HOLD_NONE = 3'd0,  // It may.
+    SEND_HOLD_FENCE = 3'd1,  // The command waits for READs and atomics before it.
+    SEND_HOLD_READ_ATOMIC = 3'd2,  // As many READs and atomics are outstanding as the initiator depth allows.
+    SEND_HOLD_PACKET_WINDOW = 3'd3,  // 2^23 PSNs would not be acknowledged.
+    SEND_HOLD_RECEIVER_NOT_READY = 3'd4,  // The peer asked to wait.
+    SEND_HOLD_MESSAGE_LIMIT = 3'd5  // The peer has granted no credit for the message.
+  } send_hold_t;
+
+  // What a queue pair notice says.
+  typedef enum logic [2:0] {
+    QUEUE_PAIR_NOTICE_KIND_RESUME = 3'd0,  // What held the send queue is over.
+    QUEUE_PAIR_NOTICE_KIND_REWIND = 3'd1,  // The send queue goes back to the oldest message that is not acknowledged.
+    QUEUE_PAIR_NOTICE_KIND_FLUSH = 3'd2  // The queue pair is in error: its queues are flushed.
+  } queue_pair_notice_kind_t;
+
+  // What becomes of an accepted request packet.
+  typedef enum logic [3:0] {
+    RECEIVE_ACTION_SEND = 4'd0,  // Its payload goes into a receive queue entry.
+    RECEIVE_ACTION_RDMA_WRITE = 4'd1,  // Its payload goes to the remote address.
+    RECEIVE_ACTION_RDMA_READ = 4'd2,  // It is answered with memory.
+    RECEIVE_ACTION_ATOMIC = 4'd3,  // It changes memory and is answered with what was there.
+    RECEIVE_ACTION_ACKNOWLEDGE = 4'd4,  // A duplicate: it is acknowledged again.
+    RECEIVE_ACTION_REFUSE = 4'd5,  // It is answered with a NAK.
+    RECEIVE_ACTION_FLUSH = 4'd6  // No packet: the receive queue is flushed.
+  } receive_action_t;
 
   // Where a command came from.
   typedef enum logic [1:0] {
@@ -839,14 +887,12 @@ package hca_spec_pkg;
   } queue_pair_control_t;
 
   // Requester part; written by queue_pair_fetch.
-  localparam int unsigned QUEUE_PAIR_REQUESTER_BYTES = 128;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_BYTES = 64;
   localparam int unsigned QUEUE_PAIR_REQUESTER_NEXT_LSB = 0;
   localparam int unsigned QUEUE_PAIR_REQUESTER_NEXT_WIDTH = 16;
   localparam int unsigned QUEUE_PAIR_REQUESTER_POSTED_LSB = 16;
   localparam int unsigned QUEUE_PAIR_REQUESTER_POSTED_WIDTH = 16;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_LSB = 32;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_WIDTH = 16;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_FETCH_NEXT_LSB = 48;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_FETCH_NEXT_LSB = 32;
   localparam int unsigned QUEUE_PAIR_REQUESTER_FETCH_NEXT_WIDTH = 16;
   localparam int unsigned QUEUE_PAIR_REQUESTER_SCHEDULED_LSB = 64;
   localparam int unsigned QUEUE_PAIR_REQUESTER_SCHEDULED_WIDTH = 1;
@@ -854,57 +900,82 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_REQUESTER_STOPPED_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_REQUESTER_REWOUND_LSB = 66;
   localparam int unsigned QUEUE_PAIR_REQUESTER_REWOUND_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_HOLD_LSB = 67;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_HOLD_WIDTH = 3;
   localparam int unsigned QUEUE_PAIR_REQUESTER_NEXT_PSN_LSB = 96;
   localparam int unsigned QUEUE_PAIR_REQUESTER_NEXT_PSN_WIDTH = 24;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_LSB = 128;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_WIDTH = 24;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_LSB = 160;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_RETRY_EPOCH_LSB = 120;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_RETRY_EPOCH_WIDTH = 7;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_LSB = 128;
   localparam int unsigned QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_WIDTH = 24;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_RETRY_COUNT_LSB = 184;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_RETRY_COUNT_WIDTH = 3;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_LSB = 187;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_WIDTH = 3;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_LSB = 192;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_WIDTH = 24;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_LSB = 216;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_WIDTH = 8;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_RESUME_OFFSET_LSB = 224;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_RESUME_OFFSET_WIDTH = 32;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_TIMER_EXPIRY_LSB = 256;
-  localparam int unsigned QUEUE_PAIR_REQUESTER_TIMER_EXPIRY_WIDTH = 64;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_LSB = 152;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_WIDTH = 8;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_RESUME_PACKETS_LSB = 160;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_RESUME_PACKETS_WIDTH = 24;
   typedef struct packed {
-    logic [63:0] reserved_30;
-    logic [63:0] reserved_29;
-    logic [63:0] reserved_28;
-    logic [63:0] reserved_27;
-    logic [63:0] reserved_26;
-    logic [63:0] reserved_25;
-    logic [63:0] reserved_24;
-    logic [63:0] reserved_23;
-    logic [63:0] reserved_22;
-    logic [63:0] reserved_21;
     logic [63:0] reserved_20;
-    logic [63:0] timer_expiry;  // When the transport timer runs out, or 0. Unit: clock ticks.
-    logic [31:0] resume_offset;  // Where a retried message resumes. Unit: bytes.
-    logic [7:0] read_atomic_outstanding;  // READs and atomics without answer.
-    logic [23:0] message_limit;  // End-to-end credit: highest SSN allowed.
-    logic [1:0] reserved_15;
-    logic [2:0] receiver_not_ready_retry;  // RNR retries left.
-    logic [2:0] retry_count;  // Retries left.
+    logic [63:0] reserved_19;
+    logic [63:0] reserved_18;
+    logic [63:0] reserved_17;
+    logic [63:0] reserved_16;
+    logic [7:0] reserved_15;
+    logic [23:0] resume_packets;  // Where the message at next resumes after a retry: packets (of a READ: responses) that are done. Unit: packets.
+    logic [7:0] read_atomic_issued;  // READs and atomics started, modulo 256.
     logic [23:0] send_sequence_number;  // SSN.
-    logic [7:0] reserved_11;
-    logic [23:0] unacknowledged_psn;  // Oldest PSN not acknowledged.
-    logic [7:0] reserved_9;
+    logic reserved_11;
+    logic [6:0] retry_epoch;  // Advances whenever next is set back for a retry; what was started before is abandoned.
     logic [23:0] next_psn;  // nPSN.
-    logic [28:0] reserved_7;
+    logic [25:0] reserved_8;
+    send_hold_t hold;  // Why it may not send now; nothing is fetched for it meanwhile.
     logic rewound;  // next was set back to what the scheduler has fetched already: it fetches from next again.
     logic stopped;  // The scheduler is stopped for it.
     logic scheduled;  // In the queuing structure or in the scheduler's hands.
+    logic [15:0] reserved_3;
     logic [15:0] fetch_next;  // Next sequence number that the scheduler has to fetch.
-    logic [15:0] acknowledged;  // Oldest sequence number not acknowledged.
     logic [15:0] posted;  // Newest sequence number known to lie in the send queue.
     logic [15:0] next;  // Sequence number to execute.
   } queue_pair_requester_t;
+
+  // Completion part: how far the send queue is acknowledged; written by completion.
+  localparam int unsigned QUEUE_PAIR_COMPLETION_BYTES = 64;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_LSB = 0;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_WIDTH = 16;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_LSB = 16;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_WIDTH = 8;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RETRY_COUNT_LSB = 24;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RETRY_COUNT_WIDTH = 3;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_LSB = 27;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_WIDTH = 3;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_LSB = 30;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_LSB = 32;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_PSN_LSB = 64;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_PSN_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_LSB = 96;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LSB = 128;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_WIDTH = 64;
+  typedef struct packed {
+    logic [63:0] reserved_17;
+    logic [63:0] reserved_16;
+    logic [63:0] reserved_15;
+    logic [63:0] reserved_14;
+    logic [63:0] reserved_13;
+    logic [63:0] timer_expiry;  // When the transport timer runs out, or 0. Unit: clock ticks.
+    logic [7:0] reserved_11;
+    logic [23:0] message_limit;  // End-to-end credit: highest SSN allowed.
+    logic [7:0] reserved_9;
+    logic [23:0] message_psn;  // First PSN of the oldest message not acknowledged.
+    logic [7:0] reserved_7;
+    logic [23:0] unacknowledged_psn;  // Oldest PSN not acknowledged.
+    logic reserved_5;
+    logic receiver_not_ready_wait;  // The peer asked to wait; the timer runs.
+    logic [2:0] receiver_not_ready_retry;  // RNR retries left.
+    logic [2:0] retry_count;  // Retries left.
+    logic [7:0] read_atomic_answered;  // READs and atomics answered, modulo 256.
+    logic [15:0] acknowledged;  // Oldest sequence number not acknowledged.
+  } queue_pair_completion_t;
 
   // Responder part; written by receive.
   localparam int unsigned QUEUE_PAIR_RESPONDER_BYTES = 128;
@@ -959,12 +1030,14 @@ package hca_spec_pkg;
     logic [23:0] expected_psn;  // ePSN.
   } queue_pair_responder_t;
 
-  // Queue pair context: control, requester and responder part with one writer each.
+  // Queue pair context: control, requester, completion and responder part with one writer each.
   localparam int unsigned QUEUE_PAIR_CONTEXT_BYTES = 512;
   localparam int unsigned QUEUE_PAIR_CONTEXT_CONTROL_LSB = 0;
   localparam int unsigned QUEUE_PAIR_CONTEXT_CONTROL_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_CONTEXT_REQUESTER_LSB = 1536;
   localparam int unsigned QUEUE_PAIR_CONTEXT_REQUESTER_WIDTH = 8;
+  localparam int unsigned QUEUE_PAIR_CONTEXT_COMPLETION_LSB = 2048;
+  localparam int unsigned QUEUE_PAIR_CONTEXT_COMPLETION_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_CONTEXT_RESPONDER_LSB = 2560;
   localparam int unsigned QUEUE_PAIR_CONTEXT_RESPONDER_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_CONTEXT_SPARE_LSB = 3584;
@@ -972,7 +1045,8 @@ package hca_spec_pkg;
   typedef struct packed {
     logic [511:0] spare;  // For reliable datagram and virtual queue pairs.
     logic [1023:0] responder;  // queue_pair_responder.
-    logic [1023:0] requester;  // queue_pair_requester.
+    logic [511:0] completion;  // queue_pair_completion.
+    logic [511:0] requester;  // queue_pair_requester.
     logic [1535:0] control;  // queue_pair_control.
   } queue_pair_context_t;
 
@@ -1008,10 +1082,12 @@ package hca_spec_pkg;
   localparam int unsigned MEMORY_KEY_ENTRY_IN_FLIGHT_WIDTH = 32;
   localparam int unsigned MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_LSB = 320;
   localparam int unsigned MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_WIDTH = 24;
+  localparam int unsigned MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_LSB = 352;
+  localparam int unsigned MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_WIDTH = 32;
   typedef struct packed {
     logic [63:0] reserved_22;
     logic [63:0] reserved_21;
-    logic [31:0] reserved_20;
+    logic [31:0] first_page_offset;  // Place of the first byte in the first page. Unit: bytes.
     logic [7:0] reserved_19;
     logic [23:0] bound_queue_pair;  // Queue pair of a type 2 window.
     logic [31:0] in_flight;  // Accesses in flight.
@@ -1228,6 +1304,107 @@ package hca_spec_pkg;
     logic [7:0] underlying_function;  // Function.
     logic [7:0] physical_collect_buffer;  // Dedicated PCB.
   } management_unit_t;
+
+  // A packet in packet memory: dma → packet_builder → port, response → port, port → packet_receiver → receive or completion.
+  localparam int unsigned PACKET_UNIT_BYTES = 8;
+  localparam int unsigned PACKET_UNIT_PACKET_LSB = 0;
+  localparam int unsigned PACKET_UNIT_PACKET_WIDTH = 16;
+  localparam int unsigned PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_LSB = 16;
+  localparam int unsigned PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_WIDTH = 8;
+  localparam int unsigned PACKET_UNIT_UNDERLYING_FUNCTION_LSB = 24;
+  localparam int unsigned PACKET_UNIT_UNDERLYING_FUNCTION_WIDTH = 4;
+  localparam int unsigned PACKET_UNIT_FIRST_LSB = 28;
+  localparam int unsigned PACKET_UNIT_FIRST_WIDTH = 1;
+  localparam int unsigned PACKET_UNIT_LAST_LSB = 29;
+  localparam int unsigned PACKET_UNIT_LAST_WIDTH = 1;
+  localparam int unsigned PACKET_UNIT_QUEUE_PAIR_NUMBER_LSB = 32;
+  localparam int unsigned PACKET_UNIT_QUEUE_PAIR_NUMBER_WIDTH = 24;
+  typedef struct packed {
+    logic [7:0] reserved_7;
+    logic [23:0] queue_pair_number;  // Local queue pair.
+    logic [1:0] reserved_5;
+    logic last;  // Last packet of a message.
+    logic first;  // First packet of a message.
+    logic [3:0] underlying_function;  // Function of the local queue pair.
+    logic [7:0] physical_collect_buffer;  // PCB of the command that it belongs to, on the way out.
+    logic [15:0] packet;  // Packet buffer.
+  } packet_unit_t;
+
+  // A message whose last packet leaves: packet_builder → completion. Its PSNs end with last_psn; how many they are follows from its length.
+  localparam int unsigned MESSAGE_UNIT_BYTES = 16;
+  localparam int unsigned MESSAGE_UNIT_QUEUE_PAIR_NUMBER_LSB = 0;
+  localparam int unsigned MESSAGE_UNIT_QUEUE_PAIR_NUMBER_WIDTH = 24;
+  localparam int unsigned MESSAGE_UNIT_UNDERLYING_FUNCTION_LSB = 24;
+  localparam int unsigned MESSAGE_UNIT_UNDERLYING_FUNCTION_WIDTH = 4;
+  localparam int unsigned MESSAGE_UNIT_OPCODE_LSB = 28;
+  localparam int unsigned MESSAGE_UNIT_OPCODE_WIDTH = 4;
+  localparam int unsigned MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_LSB = 32;
+  localparam int unsigned MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_WIDTH = 16;
+  localparam int unsigned MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_LSB = 48;
+  localparam int unsigned MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_WIDTH = 8;
+  localparam int unsigned MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_LSB = 56;
+  localparam int unsigned MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_WIDTH = 2;
+  localparam int unsigned MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_LSB = 58;
+  localparam int unsigned MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_WIDTH = 1;
+  localparam int unsigned MESSAGE_UNIT_FAILURE_LSB = 59;
+  localparam int unsigned MESSAGE_UNIT_FAILURE_WIDTH = 5;
+  localparam int unsigned MESSAGE_UNIT_LAST_PSN_LSB = 64;
+  localparam int unsigned MESSAGE_UNIT_LAST_PSN_WIDTH = 24;
+  localparam int unsigned MESSAGE_UNIT_RETRY_EPOCH_LSB = 88;
+  localparam int unsigned MESSAGE_UNIT_RETRY_EPOCH_WIDTH = 7;
+  localparam int unsigned MESSAGE_UNIT_SIGNALED_LSB = 95;
+  localparam int unsigned MESSAGE_UNIT_SIGNALED_WIDTH = 1;
+  localparam int unsigned MESSAGE_UNIT_MESSAGE_LENGTH_LSB = 96;
+  localparam int unsigned MESSAGE_UNIT_MESSAGE_LENGTH_WIDTH = 32;
+  typedef struct packed {
+    logic [31:0] message_length;  // Length of the message. Unit: bytes.
+    logic signaled;  // A completion is wanted.
+    logic [6:0] retry_epoch;  // The requester's at its start.
+    logic [23:0] last_psn;  // PSN of its last packet; of a READ: of its last response.
+    logic [4:0] failure;  // completion_status of a message that was not sent, or success.
+    logic completion_credit_shared;  // Completion credit is a shared one.
+    quality_of_service_level_t quality_of_service_level;  // QoS level.
+    logic [7:0] transmit_virtual_lane;  // TVL.
+    logic [15:0] send_queue_sequence_number;  // Work request.
+    logic [3:0] opcode;  // opcode of the command, its low 4 bits.
+    logic [3:0] underlying_function;  // Function.
+    logic [23:0] queue_pair_number;  // Queue pair.
+  } message_unit_t;
+
+  // Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush).
+  localparam int unsigned QUEUE_PAIR_NOTICE_BYTES = 8;
+  localparam int unsigned QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_LSB = 0;
+  localparam int unsigned QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_LSB = 24;
+  localparam int unsigned QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_WIDTH = 4;
+  localparam int unsigned QUEUE_PAIR_NOTICE_KIND_LSB = 28;
+  localparam int unsigned QUEUE_PAIR_NOTICE_KIND_WIDTH = 3;
+  typedef struct packed {
+    logic [31:0] reserved_4;
+    logic reserved_3;
+    queue_pair_notice_kind_t kind;  // What.
+    logic [3:0] underlying_function;  // Function.
+    logic [23:0] queue_pair_number;  // Queue pair.
+  } queue_pair_notice_t;
+
+  // A request packet on its way through the responder, in the order of its queue pair: receive → receive_queue_entry_handler → dma_validation.
+  localparam int unsigned RECEIVE_UNIT_BYTES = 8;
+  localparam int unsigned RECEIVE_UNIT_PACKET_LSB = 0;
+  localparam int unsigned RECEIVE_UNIT_PACKET_WIDTH = 16;
+  localparam int unsigned RECEIVE_UNIT_ACTION_LSB = 16;
+  localparam int unsigned RECEIVE_UNIT_ACTION_WIDTH = 4;
+  localparam int unsigned RECEIVE_UNIT_UNDERLYING_FUNCTION_LSB = 20;
+  localparam int unsigned RECEIVE_UNIT_UNDERLYING_FUNCTION_WIDTH = 4;
+  localparam int unsigned RECEIVE_UNIT_QUEUE_PAIR_NUMBER_LSB = 32;
+  localparam int unsigned RECEIVE_UNIT_QUEUE_PAIR_NUMBER_WIDTH = 24;
+  typedef struct packed {
+    logic [7:0] reserved_5;
+    logic [23:0] queue_pair_number;  // Local queue pair.
+    logic [7:0] reserved_3;
+    logic [3:0] underlying_function;  // Function.
+    receive_action_t action;  // What becomes of it.
+    logic [15:0] packet;  // Packet buffer; ffff: none.
+  } receive_unit_t;
 
   // Mailboxes of management commands.
 

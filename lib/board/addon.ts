@@ -42,6 +42,7 @@ export interface BoardOptions {
   queuePairContextsCached?: number;
   queuePairs?: number;
   pageTableEntries?: number;
+  memoryKeys?: number;
   schedulerBatch?: number;
   ports?: number;
   /** How scoreboards are kept. Default masked. */

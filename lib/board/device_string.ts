@@ -31,6 +31,7 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   queuePairContextsCached: 'number',
   queuePairs: 'number',
   pageTableEntries: 'number',
+  memoryKeys: 'number',
   schedulerBatch: 'number',
   ports: 'number',
   scoreboardVariant: ['masked', 'direct'],

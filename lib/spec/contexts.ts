@@ -3,7 +3,7 @@
 // Contexts in context memory. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
 // it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
-import type { PathMtu, QualityOfServiceLevel, QueuePairState, ServiceType } from './enums.ts';
+import type { PathMtu, QualityOfServiceLevel, QueuePairState, SendHold, ServiceType } from './enums.ts';
 
 /** Bytes of address_vector: Where the peer is. */
 export const ADDRESS_VECTOR_BYTES = 48;
@@ -718,7 +718,7 @@ export function setQueuePairControlAddressVector(view: DataView, base: number, v
 }
 
 /** Bytes of queue_pair_requester: Requester part; written by queue_pair_fetch. */
-export const QUEUE_PAIR_REQUESTER_BYTES = 128;
+export const QUEUE_PAIR_REQUESTER_BYTES = 64;
 
 /** queue_pair_requester.next: Sequence number to execute. */
 export const QUEUE_PAIR_REQUESTER_NEXT_BYTE = 0;
@@ -746,22 +746,9 @@ export function setQueuePairRequesterPosted(view: DataView, base: number, value:
   view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_POSTED_MASK) << QUEUE_PAIR_REQUESTER_POSTED_SHIFT), true);
 }
 
-/** queue_pair_requester.acknowledged: Oldest sequence number not acknowledged. */
-export const QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_BYTE = 4;
-export const QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_SHIFT = 0;
-export const QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_MASK = 0xffff;
-export function getQueuePairRequesterAcknowledged(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_BYTE, true) >>> QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_SHIFT) & QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_MASK;
-}
-export function setQueuePairRequesterAcknowledged(view: DataView, base: number, value: number): void {
-  const at = base + QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_MASK << QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_MASK) << QUEUE_PAIR_REQUESTER_ACKNOWLEDGED_SHIFT), true);
-}
-
 /** queue_pair_requester.fetch_next: Next sequence number that the scheduler has to fetch. */
 export const QUEUE_PAIR_REQUESTER_FETCH_NEXT_BYTE = 4;
-export const QUEUE_PAIR_REQUESTER_FETCH_NEXT_SHIFT = 16;
+export const QUEUE_PAIR_REQUESTER_FETCH_NEXT_SHIFT = 0;
 export const QUEUE_PAIR_REQUESTER_FETCH_NEXT_MASK = 0xffff;
 export function getQueuePairRequesterFetchNext(view: DataView, base: number): number {
   return (view.getUint32(base + QUEUE_PAIR_REQUESTER_FETCH_NEXT_BYTE, true) >>> QUEUE_PAIR_REQUESTER_FETCH_NEXT_SHIFT) & QUEUE_PAIR_REQUESTER_FETCH_NEXT_MASK;
@@ -811,6 +798,19 @@ export function setQueuePairRequesterRewound(view: DataView, base: number, value
   view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_REWOUND_MASK) << QUEUE_PAIR_REQUESTER_REWOUND_SHIFT), true);
 }
 
+/** queue_pair_requester.hold: Why it may not send now; nothing is fetched for it meanwhile. */
+export const QUEUE_PAIR_REQUESTER_HOLD_BYTE = 8;
+export const QUEUE_PAIR_REQUESTER_HOLD_SHIFT = 3;
+export const QUEUE_PAIR_REQUESTER_HOLD_MASK = 0x7;
+export function getQueuePairRequesterHold(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_HOLD_BYTE, true) >>> QUEUE_PAIR_REQUESTER_HOLD_SHIFT) & QUEUE_PAIR_REQUESTER_HOLD_MASK;
+}
+export function setQueuePairRequesterHold(view: DataView, base: number, value: SendHold): void {
+  const at = base + QUEUE_PAIR_REQUESTER_HOLD_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_HOLD_MASK << QUEUE_PAIR_REQUESTER_HOLD_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_HOLD_MASK) << QUEUE_PAIR_REQUESTER_HOLD_SHIFT), true);
+}
+
 /** queue_pair_requester.next_psn: nPSN. */
 export const QUEUE_PAIR_REQUESTER_NEXT_PSN_BYTE = 12;
 export const QUEUE_PAIR_REQUESTER_NEXT_PSN_SHIFT = 0;
@@ -824,21 +824,21 @@ export function setQueuePairRequesterNextPsn(view: DataView, base: number, value
   view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_NEXT_PSN_MASK) << QUEUE_PAIR_REQUESTER_NEXT_PSN_SHIFT), true);
 }
 
-/** queue_pair_requester.unacknowledged_psn: Oldest PSN not acknowledged. */
-export const QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_BYTE = 16;
-export const QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_SHIFT = 0;
-export const QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_MASK = 0xffffff;
-export function getQueuePairRequesterUnacknowledgedPsn(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_BYTE, true) >>> QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_SHIFT) & QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_MASK;
+/** queue_pair_requester.retry_epoch: Advances whenever next is set back for a retry; what was started before is abandoned. */
+export const QUEUE_PAIR_REQUESTER_RETRY_EPOCH_BYTE = 12;
+export const QUEUE_PAIR_REQUESTER_RETRY_EPOCH_SHIFT = 24;
+export const QUEUE_PAIR_REQUESTER_RETRY_EPOCH_MASK = 0x7f;
+export function getQueuePairRequesterRetryEpoch(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_RETRY_EPOCH_BYTE, true) >>> QUEUE_PAIR_REQUESTER_RETRY_EPOCH_SHIFT) & QUEUE_PAIR_REQUESTER_RETRY_EPOCH_MASK;
 }
-export function setQueuePairRequesterUnacknowledgedPsn(view: DataView, base: number, value: number): void {
-  const at = base + QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_MASK << QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_MASK) << QUEUE_PAIR_REQUESTER_UNACKNOWLEDGED_PSN_SHIFT), true);
+export function setQueuePairRequesterRetryEpoch(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_REQUESTER_RETRY_EPOCH_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_RETRY_EPOCH_MASK << QUEUE_PAIR_REQUESTER_RETRY_EPOCH_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_RETRY_EPOCH_MASK) << QUEUE_PAIR_REQUESTER_RETRY_EPOCH_SHIFT), true);
 }
 
 /** queue_pair_requester.send_sequence_number: SSN. */
-export const QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_BYTE = 20;
+export const QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_BYTE = 16;
 export const QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_SHIFT = 0;
 export const QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_MASK = 0xffffff;
 export function getQueuePairRequesterSendSequenceNumber(view: DataView, base: number): number {
@@ -850,90 +850,160 @@ export function setQueuePairRequesterSendSequenceNumber(view: DataView, base: nu
   view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_MASK) << QUEUE_PAIR_REQUESTER_SEND_SEQUENCE_NUMBER_SHIFT), true);
 }
 
-/** queue_pair_requester.retry_count: Retries left. */
-export const QUEUE_PAIR_REQUESTER_RETRY_COUNT_BYTE = 20;
-export const QUEUE_PAIR_REQUESTER_RETRY_COUNT_SHIFT = 24;
-export const QUEUE_PAIR_REQUESTER_RETRY_COUNT_MASK = 0x7;
-export function getQueuePairRequesterRetryCount(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_RETRY_COUNT_BYTE, true) >>> QUEUE_PAIR_REQUESTER_RETRY_COUNT_SHIFT) & QUEUE_PAIR_REQUESTER_RETRY_COUNT_MASK;
+/** queue_pair_requester.read_atomic_issued: READs and atomics started, modulo 256. */
+export const QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_BYTE = 16;
+export const QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_SHIFT = 24;
+export const QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_MASK = 0xff;
+export function getQueuePairRequesterReadAtomicIssued(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_BYTE, true) >>> QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_SHIFT) & QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_MASK;
 }
-export function setQueuePairRequesterRetryCount(view: DataView, base: number, value: number): void {
-  const at = base + QUEUE_PAIR_REQUESTER_RETRY_COUNT_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_RETRY_COUNT_MASK << QUEUE_PAIR_REQUESTER_RETRY_COUNT_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_RETRY_COUNT_MASK) << QUEUE_PAIR_REQUESTER_RETRY_COUNT_SHIFT), true);
-}
-
-/** queue_pair_requester.receiver_not_ready_retry: RNR retries left. */
-export const QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_BYTE = 20;
-export const QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_SHIFT = 27;
-export const QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_MASK = 0x7;
-export function getQueuePairRequesterReceiverNotReadyRetry(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_BYTE, true) >>> QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_SHIFT) & QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_MASK;
-}
-export function setQueuePairRequesterReceiverNotReadyRetry(view: DataView, base: number, value: number): void {
-  const at = base + QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_MASK << QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_MASK) << QUEUE_PAIR_REQUESTER_RECEIVER_NOT_READY_RETRY_SHIFT), true);
+export function setQueuePairRequesterReadAtomicIssued(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_MASK << QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_MASK) << QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_SHIFT), true);
 }
 
-/** queue_pair_requester.message_limit: End-to-end credit: highest SSN allowed. */
-export const QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_BYTE = 24;
-export const QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_SHIFT = 0;
-export const QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_MASK = 0xffffff;
-export function getQueuePairRequesterMessageLimit(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_BYTE, true) >>> QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_SHIFT) & QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_MASK;
+/** queue_pair_requester.resume_packets: Where the message at next resumes after a retry: packets (of a READ: responses) that are done. Unit: packets. */
+export const QUEUE_PAIR_REQUESTER_RESUME_PACKETS_BYTE = 20;
+export const QUEUE_PAIR_REQUESTER_RESUME_PACKETS_SHIFT = 0;
+export const QUEUE_PAIR_REQUESTER_RESUME_PACKETS_MASK = 0xffffff;
+export function getQueuePairRequesterResumePackets(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_RESUME_PACKETS_BYTE, true) >>> QUEUE_PAIR_REQUESTER_RESUME_PACKETS_SHIFT) & QUEUE_PAIR_REQUESTER_RESUME_PACKETS_MASK;
 }
-export function setQueuePairRequesterMessageLimit(view: DataView, base: number, value: number): void {
-  const at = base + QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_MASK << QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_MASK) << QUEUE_PAIR_REQUESTER_MESSAGE_LIMIT_SHIFT), true);
-}
-
-/** queue_pair_requester.read_atomic_outstanding: READs and atomics without answer. */
-export const QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_BYTE = 24;
-export const QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_SHIFT = 24;
-export const QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_MASK = 0xff;
-export function getQueuePairRequesterReadAtomicOutstanding(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_BYTE, true) >>> QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_SHIFT) & QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_MASK;
-}
-export function setQueuePairRequesterReadAtomicOutstanding(view: DataView, base: number, value: number): void {
-  const at = base + QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_MASK << QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_MASK) << QUEUE_PAIR_REQUESTER_READ_ATOMIC_OUTSTANDING_SHIFT), true);
+export function setQueuePairRequesterResumePackets(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_REQUESTER_RESUME_PACKETS_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_RESUME_PACKETS_MASK << QUEUE_PAIR_REQUESTER_RESUME_PACKETS_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_RESUME_PACKETS_MASK) << QUEUE_PAIR_REQUESTER_RESUME_PACKETS_SHIFT), true);
 }
 
-/** queue_pair_requester.resume_offset: Where a retried message resumes. Unit: bytes. */
-export const QUEUE_PAIR_REQUESTER_RESUME_OFFSET_BYTE = 28;
-export const QUEUE_PAIR_REQUESTER_RESUME_OFFSET_SHIFT = 0;
-export const QUEUE_PAIR_REQUESTER_RESUME_OFFSET_MASK = 0xffffffff;
-export function getQueuePairRequesterResumeOffset(view: DataView, base: number): number {
-  return view.getUint32(base + QUEUE_PAIR_REQUESTER_RESUME_OFFSET_BYTE, true);
+/** Bytes of queue_pair_completion: Completion part: how far the send queue is acknowledged; written by completion. */
+export const QUEUE_PAIR_COMPLETION_BYTES = 64;
+
+/** queue_pair_completion.acknowledged: Oldest sequence number not acknowledged. */
+export const QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_BYTE = 0;
+export const QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_SHIFT = 0;
+export const QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_MASK = 0xffff;
+export function getQueuePairCompletionAcknowledged(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_BYTE, true) >>> QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_SHIFT) & QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_MASK;
 }
-export function setQueuePairRequesterResumeOffset(view: DataView, base: number, value: number): void {
-  view.setUint32(base + QUEUE_PAIR_REQUESTER_RESUME_OFFSET_BYTE, value, true);
+export function setQueuePairCompletionAcknowledged(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_MASK << QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_MASK) << QUEUE_PAIR_COMPLETION_ACKNOWLEDGED_SHIFT), true);
 }
 
-/** queue_pair_requester.timer_expiry: When the transport timer runs out, or 0. Unit: clock ticks. */
-export const QUEUE_PAIR_REQUESTER_TIMER_EXPIRY_LOW_BYTE = 32;
-export const QUEUE_PAIR_REQUESTER_TIMER_EXPIRY_HIGH_BYTE = 36;
-export function getQueuePairRequesterTimerExpiryLow(view: DataView, base: number): number {
-  return view.getUint32(base + QUEUE_PAIR_REQUESTER_TIMER_EXPIRY_LOW_BYTE, true);
+/** queue_pair_completion.read_atomic_answered: READs and atomics answered, modulo 256. */
+export const QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_BYTE = 0;
+export const QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_SHIFT = 16;
+export const QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_MASK = 0xff;
+export function getQueuePairCompletionReadAtomicAnswered(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_BYTE, true) >>> QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_SHIFT) & QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_MASK;
 }
-export function setQueuePairRequesterTimerExpiryLow(view: DataView, base: number, value: number): void {
-  view.setUint32(base + QUEUE_PAIR_REQUESTER_TIMER_EXPIRY_LOW_BYTE, value, true);
+export function setQueuePairCompletionReadAtomicAnswered(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_MASK << QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_MASK) << QUEUE_PAIR_COMPLETION_READ_ATOMIC_ANSWERED_SHIFT), true);
 }
-export function getQueuePairRequesterTimerExpiryHigh(view: DataView, base: number): number {
-  return view.getUint32(base + QUEUE_PAIR_REQUESTER_TIMER_EXPIRY_HIGH_BYTE, true);
+
+/** queue_pair_completion.retry_count: Retries left. */
+export const QUEUE_PAIR_COMPLETION_RETRY_COUNT_BYTE = 0;
+export const QUEUE_PAIR_COMPLETION_RETRY_COUNT_SHIFT = 24;
+export const QUEUE_PAIR_COMPLETION_RETRY_COUNT_MASK = 0x7;
+export function getQueuePairCompletionRetryCount(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_RETRY_COUNT_BYTE, true) >>> QUEUE_PAIR_COMPLETION_RETRY_COUNT_SHIFT) & QUEUE_PAIR_COMPLETION_RETRY_COUNT_MASK;
 }
-export function setQueuePairRequesterTimerExpiryHigh(view: DataView, base: number, value: number): void {
-  view.setUint32(base + QUEUE_PAIR_REQUESTER_TIMER_EXPIRY_HIGH_BYTE, value, true);
+export function setQueuePairCompletionRetryCount(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_RETRY_COUNT_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_RETRY_COUNT_MASK << QUEUE_PAIR_COMPLETION_RETRY_COUNT_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_RETRY_COUNT_MASK) << QUEUE_PAIR_COMPLETION_RETRY_COUNT_SHIFT), true);
 }
-export function getQueuePairRequesterTimerExpiry(view: DataView, base: number): bigint {
-  return (BigInt(getQueuePairRequesterTimerExpiryHigh(view, base)) << 32n) | BigInt(getQueuePairRequesterTimerExpiryLow(view, base));
+
+/** queue_pair_completion.receiver_not_ready_retry: RNR retries left. */
+export const QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_BYTE = 0;
+export const QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_SHIFT = 27;
+export const QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_MASK = 0x7;
+export function getQueuePairCompletionReceiverNotReadyRetry(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_BYTE, true) >>> QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_SHIFT) & QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_MASK;
 }
-export function setQueuePairRequesterTimerExpiry(view: DataView, base: number, value: bigint): void {
-  setQueuePairRequesterTimerExpiryLow(view, base, Number(value & 0xffffffffn));
-  setQueuePairRequesterTimerExpiryHigh(view, base, Number((value >> 32n) & 0xffffffffn));
+export function setQueuePairCompletionReceiverNotReadyRetry(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_MASK << QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_MASK) << QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_SHIFT), true);
+}
+
+/** queue_pair_completion.receiver_not_ready_wait: The peer asked to wait; the timer runs. */
+export const QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_BYTE = 0;
+export const QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_SHIFT = 30;
+export const QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_MASK = 0x1;
+export function getQueuePairCompletionReceiverNotReadyWait(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_BYTE, true) >>> QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_SHIFT) & QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_MASK;
+}
+export function setQueuePairCompletionReceiverNotReadyWait(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_MASK << QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_MASK) << QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_SHIFT), true);
+}
+
+/** queue_pair_completion.unacknowledged_psn: Oldest PSN not acknowledged. */
+export const QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_BYTE = 4;
+export const QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_SHIFT = 0;
+export const QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_MASK = 0xffffff;
+export function getQueuePairCompletionUnacknowledgedPsn(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_BYTE, true) >>> QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_SHIFT) & QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_MASK;
+}
+export function setQueuePairCompletionUnacknowledgedPsn(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_MASK << QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_MASK) << QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_SHIFT), true);
+}
+
+/** queue_pair_completion.message_psn: First PSN of the oldest message not acknowledged. */
+export const QUEUE_PAIR_COMPLETION_MESSAGE_PSN_BYTE = 8;
+export const QUEUE_PAIR_COMPLETION_MESSAGE_PSN_SHIFT = 0;
+export const QUEUE_PAIR_COMPLETION_MESSAGE_PSN_MASK = 0xffffff;
+export function getQueuePairCompletionMessagePsn(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_MESSAGE_PSN_BYTE, true) >>> QUEUE_PAIR_COMPLETION_MESSAGE_PSN_SHIFT) & QUEUE_PAIR_COMPLETION_MESSAGE_PSN_MASK;
+}
+export function setQueuePairCompletionMessagePsn(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_MESSAGE_PSN_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_MESSAGE_PSN_MASK << QUEUE_PAIR_COMPLETION_MESSAGE_PSN_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_MESSAGE_PSN_MASK) << QUEUE_PAIR_COMPLETION_MESSAGE_PSN_SHIFT), true);
+}
+
+/** queue_pair_completion.message_limit: End-to-end credit: highest SSN allowed. */
+export const QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_BYTE = 12;
+export const QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_SHIFT = 0;
+export const QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_MASK = 0xffffff;
+export function getQueuePairCompletionMessageLimit(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_BYTE, true) >>> QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_SHIFT) & QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_MASK;
+}
+export function setQueuePairCompletionMessageLimit(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_MASK << QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_MASK) << QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_SHIFT), true);
+}
+
+/** queue_pair_completion.timer_expiry: When the transport timer runs out, or 0. Unit: clock ticks. */
+export const QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LOW_BYTE = 16;
+export const QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_HIGH_BYTE = 20;
+export function getQueuePairCompletionTimerExpiryLow(view: DataView, base: number): number {
+  return view.getUint32(base + QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LOW_BYTE, true);
+}
+export function setQueuePairCompletionTimerExpiryLow(view: DataView, base: number, value: number): void {
+  view.setUint32(base + QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LOW_BYTE, value, true);
+}
+export function getQueuePairCompletionTimerExpiryHigh(view: DataView, base: number): number {
+  return view.getUint32(base + QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_HIGH_BYTE, true);
+}
+export function setQueuePairCompletionTimerExpiryHigh(view: DataView, base: number, value: number): void {
+  view.setUint32(base + QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_HIGH_BYTE, value, true);
+}
+export function getQueuePairCompletionTimerExpiry(view: DataView, base: number): bigint {
+  return (BigInt(getQueuePairCompletionTimerExpiryHigh(view, base)) << 32n) | BigInt(getQueuePairCompletionTimerExpiryLow(view, base));
+}
+export function setQueuePairCompletionTimerExpiry(view: DataView, base: number, value: bigint): void {
+  setQueuePairCompletionTimerExpiryLow(view, base, Number(value & 0xffffffffn));
+  setQueuePairCompletionTimerExpiryHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
 /** Bytes of queue_pair_responder: Responder part; written by receive. */
@@ -1086,7 +1156,7 @@ export function setQueuePairResponderReadAtomicTail(view: DataView, base: number
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_MASK) << QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_SHIFT), true);
 }
 
-/** Bytes of queue_pair_context: Queue pair context: control, requester and responder part with one writer each. */
+/** Bytes of queue_pair_context: Queue pair context: control, requester, completion and responder part with one writer each. */
 export const QUEUE_PAIR_CONTEXT_BYTES = 512;
 
 /** queue_pair_context.control: queue_pair_control. */
@@ -1105,7 +1175,7 @@ export function setQueuePairContextControl(view: DataView, base: number, value: 
 
 /** queue_pair_context.requester: queue_pair_requester. */
 export const QUEUE_PAIR_CONTEXT_REQUESTER_BYTE = 192;
-export const QUEUE_PAIR_CONTEXT_REQUESTER_BYTES = 128;
+export const QUEUE_PAIR_CONTEXT_REQUESTER_BYTES = 64;
 /** The bytes themselves, not a copy. */
 export function getQueuePairContextRequester(view: DataView, base: number): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset + base + QUEUE_PAIR_CONTEXT_REQUESTER_BYTE, QUEUE_PAIR_CONTEXT_REQUESTER_BYTES);
@@ -1115,6 +1185,20 @@ export function setQueuePairContextRequester(view: DataView, base: number, value
     throw new RangeError(`queue_pair_context_requester has ${QUEUE_PAIR_CONTEXT_REQUESTER_BYTES} bytes, not ${value.length}`);
   }
   getQueuePairContextRequester(view, base).set(value);
+}
+
+/** queue_pair_context.completion: queue_pair_completion. */
+export const QUEUE_PAIR_CONTEXT_COMPLETION_BYTE = 256;
+export const QUEUE_PAIR_CONTEXT_COMPLETION_BYTES = 64;
+/** The bytes themselves, not a copy. */
+export function getQueuePairContextCompletion(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + QUEUE_PAIR_CONTEXT_COMPLETION_BYTE, QUEUE_PAIR_CONTEXT_COMPLETION_BYTES);
+}
+export function setQueuePairContextCompletion(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== QUEUE_PAIR_CONTEXT_COMPLETION_BYTES) {
+    throw new RangeError(`queue_pair_context_completion has ${QUEUE_PAIR_CONTEXT_COMPLETION_BYTES} bytes, not ${value.length}`);
+  }
+  getQueuePairContextCompletion(view, base).set(value);
 }
 
 /** queue_pair_context.responder: queue_pair_responder. */
@@ -1357,6 +1441,17 @@ export function setMemoryKeyEntryBoundQueuePair(view: DataView, base: number, va
   const at = base + MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_BYTE;
   const kept = view.getUint32(at, true) & ~(MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_MASK << MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_SHIFT);
   view.setUint32(at, kept | ((value & MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_MASK) << MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_SHIFT), true);
+}
+
+/** memory_key_entry.first_page_offset: Place of the first byte in the first page. Unit: bytes. */
+export const MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_BYTE = 44;
+export const MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_SHIFT = 0;
+export const MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_MASK = 0xffffffff;
+export function getMemoryKeyEntryFirstPageOffset(view: DataView, base: number): number {
+  return view.getUint32(base + MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_BYTE, true);
+}
+export function setMemoryKeyEntryFirstPageOffset(view: DataView, base: number, value: number): void {
+  view.setUint32(base + MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_BYTE, value, true);
 }
 
 /** Bytes of page_table_entry: Entry of a queue or key page table. */

@@ -3,7 +3,7 @@
 // Data units of the block ports. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
 // it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
-import type { CompletionStatus, EventType, KickOrigin, QualityOfServiceLevel, Refusal } from './enums.ts';
+import type { CompletionStatus, EventType, KickOrigin, QualityOfServiceLevel, QueuePairNoticeKind, ReceiveAction, Refusal } from './enums.ts';
 
 /** Bytes of kick_unit: A complete command: collect_buffer or send_queue_scheduler → virtual_kick → queue_pair_fetch → pipeline. */
 export const KICK_UNIT_BYTES = 16;
@@ -618,4 +618,339 @@ export function setManagementUnitSendQueueSequenceNumber(view: DataView, base: n
   const at = base + MANAGEMENT_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_BYTE;
   const kept = view.getUint32(at, true) & ~(MANAGEMENT_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_MASK << MANAGEMENT_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_SHIFT);
   view.setUint32(at, kept | ((value & MANAGEMENT_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_MASK) << MANAGEMENT_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_SHIFT), true);
+}
+
+/** Bytes of packet_unit: A packet in packet memory: dma → packet_builder → port, response → port, port → packet_receiver → receive or completion. */
+export const PACKET_UNIT_BYTES = 8;
+
+/** packet_unit.packet: Packet buffer. */
+export const PACKET_UNIT_PACKET_BYTE = 0;
+export const PACKET_UNIT_PACKET_SHIFT = 0;
+export const PACKET_UNIT_PACKET_MASK = 0xffff;
+export function getPacketUnitPacket(view: DataView, base: number): number {
+  return (view.getUint32(base + PACKET_UNIT_PACKET_BYTE, true) >>> PACKET_UNIT_PACKET_SHIFT) & PACKET_UNIT_PACKET_MASK;
+}
+export function setPacketUnitPacket(view: DataView, base: number, value: number): void {
+  const at = base + PACKET_UNIT_PACKET_BYTE;
+  const kept = view.getUint32(at, true) & ~(PACKET_UNIT_PACKET_MASK << PACKET_UNIT_PACKET_SHIFT);
+  view.setUint32(at, kept | ((value & PACKET_UNIT_PACKET_MASK) << PACKET_UNIT_PACKET_SHIFT), true);
+}
+
+/** packet_unit.physical_collect_buffer: PCB of the command that it belongs to, on the way out. */
+export const PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_BYTE = 0;
+export const PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_SHIFT = 16;
+export const PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_MASK = 0xff;
+export function getPacketUnitPhysicalCollectBuffer(view: DataView, base: number): number {
+  return (view.getUint32(base + PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_BYTE, true) >>> PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_SHIFT) & PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_MASK;
+}
+export function setPacketUnitPhysicalCollectBuffer(view: DataView, base: number, value: number): void {
+  const at = base + PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_BYTE;
+  const kept = view.getUint32(at, true) & ~(PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_MASK << PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_SHIFT);
+  view.setUint32(at, kept | ((value & PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_MASK) << PACKET_UNIT_PHYSICAL_COLLECT_BUFFER_SHIFT), true);
+}
+
+/** packet_unit.underlying_function: Function of the local queue pair. */
+export const PACKET_UNIT_UNDERLYING_FUNCTION_BYTE = 0;
+export const PACKET_UNIT_UNDERLYING_FUNCTION_SHIFT = 24;
+export const PACKET_UNIT_UNDERLYING_FUNCTION_MASK = 0xf;
+export function getPacketUnitUnderlyingFunction(view: DataView, base: number): number {
+  return (view.getUint32(base + PACKET_UNIT_UNDERLYING_FUNCTION_BYTE, true) >>> PACKET_UNIT_UNDERLYING_FUNCTION_SHIFT) & PACKET_UNIT_UNDERLYING_FUNCTION_MASK;
+}
+export function setPacketUnitUnderlyingFunction(view: DataView, base: number, value: number): void {
+  const at = base + PACKET_UNIT_UNDERLYING_FUNCTION_BYTE;
+  const kept = view.getUint32(at, true) & ~(PACKET_UNIT_UNDERLYING_FUNCTION_MASK << PACKET_UNIT_UNDERLYING_FUNCTION_SHIFT);
+  view.setUint32(at, kept | ((value & PACKET_UNIT_UNDERLYING_FUNCTION_MASK) << PACKET_UNIT_UNDERLYING_FUNCTION_SHIFT), true);
+}
+
+/** packet_unit.first: First packet of a message. */
+export const PACKET_UNIT_FIRST_BYTE = 0;
+export const PACKET_UNIT_FIRST_SHIFT = 28;
+export const PACKET_UNIT_FIRST_MASK = 0x1;
+export function getPacketUnitFirst(view: DataView, base: number): number {
+  return (view.getUint32(base + PACKET_UNIT_FIRST_BYTE, true) >>> PACKET_UNIT_FIRST_SHIFT) & PACKET_UNIT_FIRST_MASK;
+}
+export function setPacketUnitFirst(view: DataView, base: number, value: number): void {
+  const at = base + PACKET_UNIT_FIRST_BYTE;
+  const kept = view.getUint32(at, true) & ~(PACKET_UNIT_FIRST_MASK << PACKET_UNIT_FIRST_SHIFT);
+  view.setUint32(at, kept | ((value & PACKET_UNIT_FIRST_MASK) << PACKET_UNIT_FIRST_SHIFT), true);
+}
+
+/** packet_unit.last: Last packet of a message. */
+export const PACKET_UNIT_LAST_BYTE = 0;
+export const PACKET_UNIT_LAST_SHIFT = 29;
+export const PACKET_UNIT_LAST_MASK = 0x1;
+export function getPacketUnitLast(view: DataView, base: number): number {
+  return (view.getUint32(base + PACKET_UNIT_LAST_BYTE, true) >>> PACKET_UNIT_LAST_SHIFT) & PACKET_UNIT_LAST_MASK;
+}
+export function setPacketUnitLast(view: DataView, base: number, value: number): void {
+  const at = base + PACKET_UNIT_LAST_BYTE;
+  const kept = view.getUint32(at, true) & ~(PACKET_UNIT_LAST_MASK << PACKET_UNIT_LAST_SHIFT);
+  view.setUint32(at, kept | ((value & PACKET_UNIT_LAST_MASK) << PACKET_UNIT_LAST_SHIFT), true);
+}
+
+/** packet_unit.queue_pair_number: Local queue pair. */
+export const PACKET_UNIT_QUEUE_PAIR_NUMBER_BYTE = 4;
+export const PACKET_UNIT_QUEUE_PAIR_NUMBER_SHIFT = 0;
+export const PACKET_UNIT_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
+export function getPacketUnitQueuePairNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + PACKET_UNIT_QUEUE_PAIR_NUMBER_BYTE, true) >>> PACKET_UNIT_QUEUE_PAIR_NUMBER_SHIFT) & PACKET_UNIT_QUEUE_PAIR_NUMBER_MASK;
+}
+export function setPacketUnitQueuePairNumber(view: DataView, base: number, value: number): void {
+  const at = base + PACKET_UNIT_QUEUE_PAIR_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(PACKET_UNIT_QUEUE_PAIR_NUMBER_MASK << PACKET_UNIT_QUEUE_PAIR_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & PACKET_UNIT_QUEUE_PAIR_NUMBER_MASK) << PACKET_UNIT_QUEUE_PAIR_NUMBER_SHIFT), true);
+}
+
+/** Bytes of message_unit: A message whose last packet leaves: packet_builder → completion. Its PSNs end with last_psn; how many they are follows from its length. */
+export const MESSAGE_UNIT_BYTES = 16;
+
+/** message_unit.queue_pair_number: Queue pair. */
+export const MESSAGE_UNIT_QUEUE_PAIR_NUMBER_BYTE = 0;
+export const MESSAGE_UNIT_QUEUE_PAIR_NUMBER_SHIFT = 0;
+export const MESSAGE_UNIT_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
+export function getMessageUnitQueuePairNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_QUEUE_PAIR_NUMBER_BYTE, true) >>> MESSAGE_UNIT_QUEUE_PAIR_NUMBER_SHIFT) & MESSAGE_UNIT_QUEUE_PAIR_NUMBER_MASK;
+}
+export function setMessageUnitQueuePairNumber(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_QUEUE_PAIR_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_QUEUE_PAIR_NUMBER_MASK << MESSAGE_UNIT_QUEUE_PAIR_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_QUEUE_PAIR_NUMBER_MASK) << MESSAGE_UNIT_QUEUE_PAIR_NUMBER_SHIFT), true);
+}
+
+/** message_unit.underlying_function: Function. */
+export const MESSAGE_UNIT_UNDERLYING_FUNCTION_BYTE = 0;
+export const MESSAGE_UNIT_UNDERLYING_FUNCTION_SHIFT = 24;
+export const MESSAGE_UNIT_UNDERLYING_FUNCTION_MASK = 0xf;
+export function getMessageUnitUnderlyingFunction(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_UNDERLYING_FUNCTION_BYTE, true) >>> MESSAGE_UNIT_UNDERLYING_FUNCTION_SHIFT) & MESSAGE_UNIT_UNDERLYING_FUNCTION_MASK;
+}
+export function setMessageUnitUnderlyingFunction(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_UNDERLYING_FUNCTION_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_UNDERLYING_FUNCTION_MASK << MESSAGE_UNIT_UNDERLYING_FUNCTION_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_UNDERLYING_FUNCTION_MASK) << MESSAGE_UNIT_UNDERLYING_FUNCTION_SHIFT), true);
+}
+
+/** message_unit.opcode: opcode of the command, its low 4 bits. */
+export const MESSAGE_UNIT_OPCODE_BYTE = 0;
+export const MESSAGE_UNIT_OPCODE_SHIFT = 28;
+export const MESSAGE_UNIT_OPCODE_MASK = 0xf;
+export function getMessageUnitOpcode(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_OPCODE_BYTE, true) >>> MESSAGE_UNIT_OPCODE_SHIFT) & MESSAGE_UNIT_OPCODE_MASK;
+}
+export function setMessageUnitOpcode(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_OPCODE_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_OPCODE_MASK << MESSAGE_UNIT_OPCODE_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_OPCODE_MASK) << MESSAGE_UNIT_OPCODE_SHIFT), true);
+}
+
+/** message_unit.send_queue_sequence_number: Work request. */
+export const MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_BYTE = 4;
+export const MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_SHIFT = 0;
+export const MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_MASK = 0xffff;
+export function getMessageUnitSendQueueSequenceNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_BYTE, true) >>> MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_SHIFT) & MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_MASK;
+}
+export function setMessageUnitSendQueueSequenceNumber(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_MASK << MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_MASK) << MESSAGE_UNIT_SEND_QUEUE_SEQUENCE_NUMBER_SHIFT), true);
+}
+
+/** message_unit.transmit_virtual_lane: TVL. */
+export const MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_BYTE = 4;
+export const MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_SHIFT = 16;
+export const MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_MASK = 0xff;
+export function getMessageUnitTransmitVirtualLane(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_BYTE, true) >>> MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_SHIFT) & MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_MASK;
+}
+export function setMessageUnitTransmitVirtualLane(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_MASK << MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_MASK) << MESSAGE_UNIT_TRANSMIT_VIRTUAL_LANE_SHIFT), true);
+}
+
+/** message_unit.quality_of_service_level: QoS level. */
+export const MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_BYTE = 4;
+export const MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_SHIFT = 24;
+export const MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_MASK = 0x3;
+export function getMessageUnitQualityOfServiceLevel(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_BYTE, true) >>> MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_SHIFT) & MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_MASK;
+}
+export function setMessageUnitQualityOfServiceLevel(view: DataView, base: number, value: QualityOfServiceLevel): void {
+  const at = base + MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_MASK << MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_MASK) << MESSAGE_UNIT_QUALITY_OF_SERVICE_LEVEL_SHIFT), true);
+}
+
+/** message_unit.completion_credit_shared: Completion credit is a shared one. */
+export const MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_BYTE = 4;
+export const MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_SHIFT = 26;
+export const MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_MASK = 0x1;
+export function getMessageUnitCompletionCreditShared(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_BYTE, true) >>> MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_SHIFT) & MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_MASK;
+}
+export function setMessageUnitCompletionCreditShared(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_MASK << MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_MASK) << MESSAGE_UNIT_COMPLETION_CREDIT_SHARED_SHIFT), true);
+}
+
+/** message_unit.failure: completion_status of a message that was not sent, or success. */
+export const MESSAGE_UNIT_FAILURE_BYTE = 4;
+export const MESSAGE_UNIT_FAILURE_SHIFT = 27;
+export const MESSAGE_UNIT_FAILURE_MASK = 0x1f;
+export function getMessageUnitFailure(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_FAILURE_BYTE, true) >>> MESSAGE_UNIT_FAILURE_SHIFT) & MESSAGE_UNIT_FAILURE_MASK;
+}
+export function setMessageUnitFailure(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_FAILURE_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_FAILURE_MASK << MESSAGE_UNIT_FAILURE_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_FAILURE_MASK) << MESSAGE_UNIT_FAILURE_SHIFT), true);
+}
+
+/** message_unit.last_psn: PSN of its last packet; of a READ: of its last response. */
+export const MESSAGE_UNIT_LAST_PSN_BYTE = 8;
+export const MESSAGE_UNIT_LAST_PSN_SHIFT = 0;
+export const MESSAGE_UNIT_LAST_PSN_MASK = 0xffffff;
+export function getMessageUnitLastPsn(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_LAST_PSN_BYTE, true) >>> MESSAGE_UNIT_LAST_PSN_SHIFT) & MESSAGE_UNIT_LAST_PSN_MASK;
+}
+export function setMessageUnitLastPsn(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_LAST_PSN_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_LAST_PSN_MASK << MESSAGE_UNIT_LAST_PSN_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_LAST_PSN_MASK) << MESSAGE_UNIT_LAST_PSN_SHIFT), true);
+}
+
+/** message_unit.retry_epoch: The requester's at its start. */
+export const MESSAGE_UNIT_RETRY_EPOCH_BYTE = 8;
+export const MESSAGE_UNIT_RETRY_EPOCH_SHIFT = 24;
+export const MESSAGE_UNIT_RETRY_EPOCH_MASK = 0x7f;
+export function getMessageUnitRetryEpoch(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_RETRY_EPOCH_BYTE, true) >>> MESSAGE_UNIT_RETRY_EPOCH_SHIFT) & MESSAGE_UNIT_RETRY_EPOCH_MASK;
+}
+export function setMessageUnitRetryEpoch(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_RETRY_EPOCH_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_RETRY_EPOCH_MASK << MESSAGE_UNIT_RETRY_EPOCH_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_RETRY_EPOCH_MASK) << MESSAGE_UNIT_RETRY_EPOCH_SHIFT), true);
+}
+
+/** message_unit.signaled: A completion is wanted. */
+export const MESSAGE_UNIT_SIGNALED_BYTE = 8;
+export const MESSAGE_UNIT_SIGNALED_SHIFT = 31;
+export const MESSAGE_UNIT_SIGNALED_MASK = 0x1;
+export function getMessageUnitSignaled(view: DataView, base: number): number {
+  return (view.getUint32(base + MESSAGE_UNIT_SIGNALED_BYTE, true) >>> MESSAGE_UNIT_SIGNALED_SHIFT) & MESSAGE_UNIT_SIGNALED_MASK;
+}
+export function setMessageUnitSignaled(view: DataView, base: number, value: number): void {
+  const at = base + MESSAGE_UNIT_SIGNALED_BYTE;
+  const kept = view.getUint32(at, true) & ~(MESSAGE_UNIT_SIGNALED_MASK << MESSAGE_UNIT_SIGNALED_SHIFT);
+  view.setUint32(at, kept | ((value & MESSAGE_UNIT_SIGNALED_MASK) << MESSAGE_UNIT_SIGNALED_SHIFT), true);
+}
+
+/** message_unit.message_length: Length of the message. Unit: bytes. */
+export const MESSAGE_UNIT_MESSAGE_LENGTH_BYTE = 12;
+export const MESSAGE_UNIT_MESSAGE_LENGTH_SHIFT = 0;
+export const MESSAGE_UNIT_MESSAGE_LENGTH_MASK = 0xffffffff;
+export function getMessageUnitMessageLength(view: DataView, base: number): number {
+  return view.getUint32(base + MESSAGE_UNIT_MESSAGE_LENGTH_BYTE, true);
+}
+export function setMessageUnitMessageLength(view: DataView, base: number, value: number): void {
+  view.setUint32(base + MESSAGE_UNIT_MESSAGE_LENGTH_BYTE, value, true);
+}
+
+/** Bytes of queue_pair_notice: Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush). */
+export const QUEUE_PAIR_NOTICE_BYTES = 8;
+
+/** queue_pair_notice.queue_pair_number: Queue pair. */
+export const QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_BYTE = 0;
+export const QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_SHIFT = 0;
+export const QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
+export function getQueuePairNoticeQueuePairNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_BYTE, true) >>> QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_SHIFT) & QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_MASK;
+}
+export function setQueuePairNoticeQueuePairNumber(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_MASK << QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_MASK) << QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_SHIFT), true);
+}
+
+/** queue_pair_notice.underlying_function: Function. */
+export const QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_BYTE = 0;
+export const QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_SHIFT = 24;
+export const QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_MASK = 0xf;
+export function getQueuePairNoticeUnderlyingFunction(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_BYTE, true) >>> QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_SHIFT) & QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_MASK;
+}
+export function setQueuePairNoticeUnderlyingFunction(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_MASK << QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_MASK) << QUEUE_PAIR_NOTICE_UNDERLYING_FUNCTION_SHIFT), true);
+}
+
+/** queue_pair_notice.kind: What. */
+export const QUEUE_PAIR_NOTICE_KIND_BYTE = 0;
+export const QUEUE_PAIR_NOTICE_KIND_SHIFT = 28;
+export const QUEUE_PAIR_NOTICE_KIND_MASK = 0x7;
+export function getQueuePairNoticeKind(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_NOTICE_KIND_BYTE, true) >>> QUEUE_PAIR_NOTICE_KIND_SHIFT) & QUEUE_PAIR_NOTICE_KIND_MASK;
+}
+export function setQueuePairNoticeKind(view: DataView, base: number, value: QueuePairNoticeKind): void {
+  const at = base + QUEUE_PAIR_NOTICE_KIND_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_NOTICE_KIND_MASK << QUEUE_PAIR_NOTICE_KIND_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_NOTICE_KIND_MASK) << QUEUE_PAIR_NOTICE_KIND_SHIFT), true);
+}
+
+/** Bytes of receive_unit: A request packet on its way through the responder, in the order of its queue pair: receive → receive_queue_entry_handler → dma_validation. */
+export const RECEIVE_UNIT_BYTES = 8;
+
+/** receive_unit.packet: Packet buffer; ffff: none. */
+export const RECEIVE_UNIT_PACKET_BYTE = 0;
+export const RECEIVE_UNIT_PACKET_SHIFT = 0;
+export const RECEIVE_UNIT_PACKET_MASK = 0xffff;
+export function getReceiveUnitPacket(view: DataView, base: number): number {
+  return (view.getUint32(base + RECEIVE_UNIT_PACKET_BYTE, true) >>> RECEIVE_UNIT_PACKET_SHIFT) & RECEIVE_UNIT_PACKET_MASK;
+}
+export function setReceiveUnitPacket(view: DataView, base: number, value: number): void {
+  const at = base + RECEIVE_UNIT_PACKET_BYTE;
+  const kept = view.getUint32(at, true) & ~(RECEIVE_UNIT_PACKET_MASK << RECEIVE_UNIT_PACKET_SHIFT);
+  view.setUint32(at, kept | ((value & RECEIVE_UNIT_PACKET_MASK) << RECEIVE_UNIT_PACKET_SHIFT), true);
+}
+
+/** receive_unit.action: What becomes of it. */
+export const RECEIVE_UNIT_ACTION_BYTE = 0;
+export const RECEIVE_UNIT_ACTION_SHIFT = 16;
+export const RECEIVE_UNIT_ACTION_MASK = 0xf;
+export function getReceiveUnitAction(view: DataView, base: number): number {
+  return (view.getUint32(base + RECEIVE_UNIT_ACTION_BYTE, true) >>> RECEIVE_UNIT_ACTION_SHIFT) & RECEIVE_UNIT_ACTION_MASK;
+}
+export function setReceiveUnitAction(view: DataView, base: number, value: ReceiveAction): void {
+  const at = base + RECEIVE_UNIT_ACTION_BYTE;
+  const kept = view.getUint32(at, true) & ~(RECEIVE_UNIT_ACTION_MASK << RECEIVE_UNIT_ACTION_SHIFT);
+  view.setUint32(at, kept | ((value & RECEIVE_UNIT_ACTION_MASK) << RECEIVE_UNIT_ACTION_SHIFT), true);
+}
+
+/** receive_unit.underlying_function: Function. */
+export const RECEIVE_UNIT_UNDERLYING_FUNCTION_BYTE = 0;
+export const RECEIVE_UNIT_UNDERLYING_FUNCTION_SHIFT = 20;
+export const RECEIVE_UNIT_UNDERLYING_FUNCTION_MASK = 0xf;
+export function getReceiveUnitUnderlyingFunction(view: DataView, base: number): number {
+  return (view.getUint32(base + RECEIVE_UNIT_UNDERLYING_FUNCTION_BYTE, true) >>> RECEIVE_UNIT_UNDERLYING_FUNCTION_SHIFT) & RECEIVE_UNIT_UNDERLYING_FUNCTION_MASK;
+}
+export function setReceiveUnitUnderlyingFunction(view: DataView, base: number, value: number): void {
+  const at = base + RECEIVE_UNIT_UNDERLYING_FUNCTION_BYTE;
+  const kept = view.getUint32(at, true) & ~(RECEIVE_UNIT_UNDERLYING_FUNCTION_MASK << RECEIVE_UNIT_UNDERLYING_FUNCTION_SHIFT);
+  view.setUint32(at, kept | ((value & RECEIVE_UNIT_UNDERLYING_FUNCTION_MASK) << RECEIVE_UNIT_UNDERLYING_FUNCTION_SHIFT), true);
+}
+
+/** receive_unit.queue_pair_number: Local queue pair. */
+export const RECEIVE_UNIT_QUEUE_PAIR_NUMBER_BYTE = 4;
+export const RECEIVE_UNIT_QUEUE_PAIR_NUMBER_SHIFT = 0;
+export const RECEIVE_UNIT_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
+export function getReceiveUnitQueuePairNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + RECEIVE_UNIT_QUEUE_PAIR_NUMBER_BYTE, true) >>> RECEIVE_UNIT_QUEUE_PAIR_NUMBER_SHIFT) & RECEIVE_UNIT_QUEUE_PAIR_NUMBER_MASK;
+}
+export function setReceiveUnitQueuePairNumber(view: DataView, base: number, value: number): void {
+  const at = base + RECEIVE_UNIT_QUEUE_PAIR_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(RECEIVE_UNIT_QUEUE_PAIR_NUMBER_MASK << RECEIVE_UNIT_QUEUE_PAIR_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & RECEIVE_UNIT_QUEUE_PAIR_NUMBER_MASK) << RECEIVE_UNIT_QUEUE_PAIR_NUMBER_SHIFT), true);
 }

@@ -741,6 +741,108 @@ export const kickRecordTypeNames: Readonly<Record<number, string>> = {
   2: 'sent',
 };
 
+/** Right of a memory region, a memory window or a queue pair, as the number of its bit in access flags; the bits are those of ibv_access_flags. */
+export const AccessFlag = {
+  /** The device may write it for its owner. */
+  localWrite: 0,
+  /** RDMA WRITE; asks for local_write. */
+  remoteWrite: 1,
+  /** RDMA READ. */
+  remoteRead: 2,
+  /** Atomics; asks for local_write. */
+  remoteAtomic: 3,
+  /** Memory windows may be bound to it. */
+  memoryWindowBind: 4,
+  /** Addresses count from 0. */
+  zeroBased: 5,
+} as const;
+export type AccessFlag = (typeof AccessFlag)[keyof typeof AccessFlag];
+
+/** Names of the values of {@link AccessFlag}, as the specification writes them. */
+export const accessFlagNames: Readonly<Record<number, string>> = {
+  0: 'local_write',
+  1: 'remote_write',
+  2: 'remote_read',
+  3: 'remote_atomic',
+  4: 'memory_window_bind',
+  5: 'zero_based',
+};
+
+/** Why a queue pair may not send its next command now. */
+export const SendHold = {
+  /** It may. */
+  none: 0,
+  /** The command waits for READs and atomics before it. */
+  fence: 1,
+  /** As many READs and atomics are outstanding as the initiator depth allows. */
+  readAtomic: 2,
+  /** 2^23 PSNs would not be acknowledged. */
+  packetWindow: 3,
+  /** The peer asked to wait. */
+  receiverNotReady: 4,
+  /** The peer has granted no credit for the message. */
+  messageLimit: 5,
+} as const;
+export type SendHold = (typeof SendHold)[keyof typeof SendHold];
+
+/** Names of the values of {@link SendHold}, as the specification writes them. */
+export const sendHoldNames: Readonly<Record<number, string>> = {
+  0: 'none',
+  1: 'fence',
+  2: 'read_atomic',
+  3: 'packet_window',
+  4: 'receiver_not_ready',
+  5: 'message_limit',
+};
+
+/** What a queue pair notice says. */
+export const QueuePairNoticeKind = {
+  /** What held the send queue is over. */
+  resume: 0,
+  /** The send queue goes back to the oldest message that is not acknowledged. */
+  rewind: 1,
+  /** The queue pair is in error: its queues are flushed. */
+  flush: 2,
+} as const;
+export type QueuePairNoticeKind = (typeof QueuePairNoticeKind)[keyof typeof QueuePairNoticeKind];
+
+/** Names of the values of {@link QueuePairNoticeKind}, as the specification writes them. */
+export const queuePairNoticeKindNames: Readonly<Record<number, string>> = {
+  0: 'resume',
+  1: 'rewind',
+  2: 'flush',
+};
+
+/** What becomes of an accepted request packet. */
+export const ReceiveAction = {
+  /** Its payload goes into a receive queue entry. */
+  send: 0,
+  /** Its payload goes to the remote address. */
+  rdmaWrite: 1,
+  /** It is answered with memory. */
+  rdmaRead: 2,
+  /** It changes memory and is answered with what was there. */
+  atomic: 3,
+  /** A duplicate: it is acknowledged again. */
+  acknowledge: 4,
+  /** It is answered with a NAK. */
+  refuse: 5,
+  /** No packet: the receive queue is flushed. */
+  flush: 6,
+} as const;
+export type ReceiveAction = (typeof ReceiveAction)[keyof typeof ReceiveAction];
+
+/** Names of the values of {@link ReceiveAction}, as the specification writes them. */
+export const receiveActionNames: Readonly<Record<number, string>> = {
+  0: 'send',
+  1: 'rdma_write',
+  2: 'rdma_read',
+  3: 'atomic',
+  4: 'acknowledge',
+  5: 'refuse',
+  6: 'flush',
+};
+
 /** Where a command came from. */
 export const KickOrigin = {
   /** Collected in a pool PCB. */

@@ -113,3 +113,18 @@ export const ICRC_BYTES = 4;
 
 /** VCRC at the end of an InfiniBand packet. Unit: bytes. */
 export const VCRC_BYTES = 2;
+
+/** Packet buffer: headroom, 4096 B of payload, room for pad, ICRC and VCRC, whole cache lines. Unit: bytes. */
+export const PACKET_BUFFER_BYTES = 4352;
+
+/** Packet buffers for requests on their way out. Unit: buffers. */
+export const REQUEST_PACKET_BUFFERS = 64;
+
+/** Packet buffers for responses on their way out. Unit: buffers. */
+export const RESPONSE_PACKET_BUFFERS = 64;
+
+/** Packet buffers for what has arrived. Unit: buffers. */
+export const RECEIVE_PACKET_BUFFERS = 128;
+
+/** High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits. */
+export const MEMORY_KEY_INDEX_BITS = 24;

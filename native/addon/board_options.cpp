@@ -39,6 +39,7 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   fields.read("queuePairContextsCached", hca.queue_pair_contexts_cached);
   fields.read("queuePairs", hca.queue_pairs);
   fields.read("pageTableEntries", hca.page_table_entries);
+  fields.read("memoryKeys", hca.memory_keys);
   fields.read("schedulerBatch", hca.scheduler_batch);
   fields.read("ports", hca.ports);
   fields.read_enum("scoreboardVariant", hca.scoreboard_variant,

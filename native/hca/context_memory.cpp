@@ -22,8 +22,12 @@ uint64_t ContextMemory::page_tables() const {
   return whole_pages(uint64_t{parameters_.queue_pairs} * spec::QueuePairContext::bytes);
 }
 
-uint64_t ContextMemory::bytes_needed() const {
+uint64_t ContextMemory::memory_keys() const {
   return page_tables() + whole_pages(uint64_t{parameters_.page_table_entries} * spec::PageTableEntry::bytes);
+}
+
+uint64_t ContextMemory::bytes_needed() const {
+  return memory_keys() + whole_pages(uint64_t{parameters_.memory_keys} * spec::MemoryKeyEntry::bytes);
 }
 
 bool ContextMemory::open(uint64_t address, uint64_t bytes) {
@@ -71,6 +75,16 @@ DmaStatus ContextMemory::read_page_table(uint32_t first, std::span<spec::PageTab
 DmaStatus ContextMemory::write_page_table(uint32_t first, std::span<const spec::PageTableEntry> entries) {
   const uint64_t address = address_ + page_tables() + uint64_t{first} * spec::PageTableEntry::bytes;
   return checked(host_.write(owner, address, entries.data(), entries.size_bytes()), address);
+}
+
+DmaStatus ContextMemory::read_memory_key(uint32_t index, spec::MemoryKeyEntry& entry) {
+  const uint64_t address = address_ + memory_keys() + uint64_t{index} * spec::MemoryKeyEntry::bytes;
+  return checked(host_.read(owner, address, &entry, sizeof entry), address);
+}
+
+DmaStatus ContextMemory::write_memory_key(uint32_t index, const spec::MemoryKeyEntry& entry) {
+  const uint64_t address = address_ + memory_keys() + uint64_t{index} * spec::MemoryKeyEntry::bytes;
+  return checked(host_.write(owner, address, &entry, sizeof entry), address);
 }
 
 // The event is reported once: event_queue itself needs a page table to write it.

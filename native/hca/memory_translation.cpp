@@ -10,7 +10,7 @@ namespace fpga_verbs::hca {
 
 MemoryTranslation::MemoryTranslation(const HcaParameters& parameters, ContextMemory& context_memory)
     : context_memory_(context_memory), runs_(parameters.page_table_entries / line_entries),
-      tables_(runs_.units()) {}
+      tables_(runs_.units()), keys_(parameters, context_memory) {}
 
 std::optional<uint32_t> MemoryTranslation::create_table(unsigned underlying_function, uint32_t pages) {
   if (pages == 0 || pages > longest_table())
@@ -45,7 +45,11 @@ void MemoryTranslation::destroy_table(uint32_t table) {
 }
 
 std::optional<uint64_t> MemoryTranslation::translate(uint32_t table, uint64_t offset) {
-  const uint64_t page = offset / spec::page_bytes;
+  const std::optional<uint64_t> page = page_address(table, offset / spec::page_bytes);
+  return page ? std::optional(*page + offset % spec::page_bytes) : std::nullopt;
+}
+
+std::optional<uint64_t> MemoryTranslation::page_address(uint32_t table, uint64_t page) {
   if (page >= pages(table))
     return std::nullopt;
   const uint32_t index = table + static_cast<uint32_t>(page);
@@ -55,7 +59,48 @@ std::optional<uint64_t> MemoryTranslation::translate(uint32_t table, uint64_t of
   const spec::PageTableEntry& entry = line->entries[index % line_entries];
   if (entry.valid() == 0)
     return std::nullopt;
-  return entry.page() * spec::page_bytes + offset % spec::page_bytes;
+  return entry.page() * spec::page_bytes;
+}
+
+AccessFault MemoryTranslation::check(const KeyAccess& access) {
+  if (access.length == 0)
+    return AccessFault::none;
+  if (!keys_.exists(access.underlying_function, access.key) ||
+      (keys_.is_quiesced(access.key) && !access.begun))
+    return AccessFault::unknown_key;
+  const spec::MemoryKeyEntry* entry = keys_.find(access.underlying_function, access.key);
+  if (entry == nullptr)
+    return AccessFault::unreachable;
+#ifndef FPGA_VERBS_MUTANT_REMOTE_KEY_OF_ANOTHER_DOMAIN_ACCEPTED
+  if (entry->protection_domain() != access.protection_domain)
+    return AccessFault::other_domain;
+#endif
+  if ((access.rights & ~entry->access_flags()) != 0)
+    return AccessFault::missing_right;
+  // No sum of two 64-bit numbers that could overflow.
+  const uint64_t offset = access.address - entry->base();
+#ifdef FPGA_VERBS_MUTANT_BOUNDS_OFF_BY_ONE
+  const uint64_t limit = entry->length() + 1;
+#else
+  const uint64_t limit = entry->length();
+#endif
+  if (access.address < entry->base() || offset > limit || access.length > limit - offset)
+    return AccessFault::out_of_bounds;
+  return AccessFault::none;
+}
+
+std::optional<MemoryPiece> MemoryTranslation::locate(unsigned underlying_function, uint32_t key,
+                                                     uint64_t address) {
+  const spec::MemoryKeyEntry* entry = keys_.find(underlying_function, key);
+  if (entry == nullptr)
+    return std::nullopt;
+  const uint64_t place = address - entry->base() + entry->first_page_offset();
+  const uint64_t page_bytes = uint64_t{1} << entry->page_log2();
+  const uint64_t in_page = place & (page_bytes - 1);
+  const std::optional<uint64_t> page = page_address(entry->page_table(), place >> entry->page_log2());
+  if (!page)
+    return std::nullopt;
+  return MemoryPiece{.address = *page + in_page, .bytes = page_bytes - in_page};
 }
 
 const MemoryTranslation::CachedLine* MemoryTranslation::cached(uint32_t line) {
@@ -80,12 +125,14 @@ void MemoryTranslation::forget_lines(uint32_t first, uint32_t lines) {
 }
 
 void MemoryTranslation::reset_function(unsigned underlying_function) {
+  keys_.reset_function(underlying_function);
   for (uint32_t line = 0; line < tables_.size(); ++line)
     if (tables_[line].pages != 0 && tables_[line].underlying_function == underlying_function)
       destroy_table(line * line_entries);
 }
 
 void MemoryTranslation::reset() {
+  keys_.reset();
   runs_.reset();
   std::ranges::fill(tables_, Table{});
   cache_.fill({});
@@ -96,7 +143,7 @@ bool MemoryTranslation::verify() const {
   for (const Table& table : tables_)
     if (table.pages != 0)
       used += std::bit_ceil((table.pages + line_entries - 1) / line_entries);
-  return used + runs_.units_free() == runs_.units();
+  return used + runs_.units_free() == runs_.units() && keys_.verify();
 }
 
 } // namespace fpga_verbs::hca

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "hca/context_memory.h"
+#include "hca/key_table.h"
 #include "hca/parameters.h"
 #include "hca/run_allocator.h"
 #include "spec/contexts.h"
+#include "spec/enums.h"
 
 #include <array>
 #include <cstdint>
@@ -13,9 +15,38 @@
 
 namespace fpga_verbs::hca {
 
-// Page tables in context memory, and the way from a place in a queue to a DMA address (US6725296, queue page
-// table). A table is a run of entries, named by the index of its first; a small direct-mapped cache keeps
-// lines of eight.
+// Why an access with a key is refused.
+enum class AccessFault : uint8_t {
+  none,
+  unknown_key,   // no key, another variant of it, another function's, or one that is being taken back
+  other_domain,  // of another protection domain
+  missing_right, // the key does not allow it
+  out_of_bounds,
+  unreachable, // a page that is not mapped, or context memory that could not be reached
+};
+
+constexpr uint32_t right(spec::AccessFlag flag) { return 1u << static_cast<uint32_t>(flag); }
+
+// An access to memory that a key names.
+struct KeyAccess {
+  unsigned underlying_function = 0;
+  uint32_t protection_domain = 0;
+  uint32_t key = 0;
+  uint64_t address = 0;
+  uint64_t length = 0; // bytes
+  uint32_t rights = 0; // of access_flag, a bit each; all are asked for
+  bool begun = false;  // it counts as in flight: a key that is being taken back is still good for it
+};
+
+// Bytes that lie together at a DMA address.
+struct MemoryPiece {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
+// Keys and page tables in context memory: the way from a key and an address, or from a place in a queue, to a
+// DMA address (US6725296, queue page table). A table is a run of entries, named by the index of its first; a
+// small direct-mapped cache keeps lines of eight.
 class MemoryTranslation {
 public:
   MemoryTranslation(const HcaParameters& parameters, ContextMemory& context_memory);
@@ -33,10 +64,19 @@ public:
   // no such table, beyond its end, not mapped, or context memory could not be reached.
   std::optional<uint64_t> translate(uint32_t table, uint64_t offset);
 
+  KeyTable& keys() { return keys_; }
+
+  // Whether the key allows the access; one of no bytes is always allowed, whatever the key.
+  AccessFault check(const KeyAccess& access);
+
+  // Where the byte `address` of what an existing key names lies, and how many bytes follow it there; nothing:
+  // it is not mapped, or context memory could not be reached.
+  std::optional<MemoryPiece> locate(unsigned underlying_function, uint32_t key, uint64_t address);
+
   // Entries of the longest table that could be created.
   uint32_t longest_table() const { return runs_.longest() * line_entries; }
 
-  // Takes back all tables of a function, of the device.
+  // Takes back all keys and tables of a function, of the device.
   void reset_function(unsigned underlying_function);
   void reset();
 
@@ -61,6 +101,7 @@ private:
 
   // Number of pages of a table; 0: there is none.
   uint32_t pages(uint32_t table) const;
+  std::optional<uint64_t> page_address(uint32_t table, uint64_t page);
   const CachedLine* cached(uint32_t line);
   void forget_lines(uint32_t first, uint32_t lines);
 
@@ -68,6 +109,7 @@ private:
   RunAllocator runs_; // in lines
   std::vector<Table> tables_;
   std::array<CachedLine, cache_lines> cache_{};
+  KeyTable keys_;
 };
 
 } // namespace fpga_verbs::hca

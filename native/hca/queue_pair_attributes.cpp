@@ -109,11 +109,11 @@ void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& qu
     control.set_timeout(input.timeout());
   if (given.has(QueuePairAttribute::retry_count)) {
     control.set_retry_count(input.retry_count());
-    queue_pair.requester.set_retry_count(input.retry_count());
+    queue_pair.completion.set_retry_count(input.retry_count());
   }
   if (given.has(QueuePairAttribute::receiver_not_ready_retry)) {
     control.set_receiver_not_ready_retry(input.receiver_not_ready_retry());
-    queue_pair.requester.set_receiver_not_ready_retry(input.receiver_not_ready_retry());
+    queue_pair.completion.set_receiver_not_ready_retry(input.receiver_not_ready_retry());
   }
   if (given.has(QueuePairAttribute::receive_psn))
     queue_pair.responder.set_expected_psn(input.receive_psn());
@@ -123,7 +123,8 @@ void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& qu
     control.set_min_receiver_not_ready_timer(input.min_receiver_not_ready_timer());
   if (given.has(QueuePairAttribute::send_psn)) {
     queue_pair.requester.set_next_psn(input.send_psn());
-    queue_pair.requester.set_unacknowledged_psn(input.send_psn());
+    queue_pair.completion.set_unacknowledged_psn(input.send_psn());
+    queue_pair.completion.set_message_psn(input.send_psn());
   }
   if (given.has(QueuePairAttribute::max_destination_read_atomic))
     control.set_max_destination_read_atomic(input.max_destination_read_atomic());
@@ -154,7 +155,7 @@ spec::QueuePairAttributes attributes_of(const QueuePairParts& queue_pair, uint32
   attributes.set_queue_key(control.queue_key());
   attributes.set_next(queue_pair.requester.next());
   attributes.set_posted(queue_pair.requester.posted());
-  attributes.set_acknowledged(queue_pair.requester.acknowledged());
+  attributes.set_acknowledged(queue_pair.completion.acknowledged());
   attributes.set_in_flight(in_flight);
   attributes.set_user_handle(control.user_handle());
   attributes.set_address_vector(control.address_vector());

@@ -290,6 +290,7 @@ void QueuePairStateCache::resume(uint32_t queue_pair_number) {
 
 void QueuePairStateCache::reset_requester_and_responder(QueuePairParts& queue_pair) {
   queue_pair.requester = {};
+  queue_pair.completion = {};
   queue_pair.responder = {};
   // The newest is the one before the next: nothing is owed.
   queue_pair.requester.set_posted(queue_pair.requester.next() - 1);

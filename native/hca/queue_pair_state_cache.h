@@ -16,14 +16,16 @@
 namespace fpga_verbs::hca {
 
 // The parts of a queue pair context, each with one writer: control by resource_manager, requester by
-// queue_pair_fetch, responder by receive.
+// queue_pair_fetch, completion by completion, responder by receive.
 struct QueuePairParts {
   spec::QueuePairControl control;
   spec::QueuePairRequester requester;
+  spec::QueuePairCompletion completion;
   spec::QueuePairResponder responder;
 };
 static_assert(offsetof(QueuePairParts, control) == spec::QueuePairContext::control_byte &&
               offsetof(QueuePairParts, requester) == spec::QueuePairContext::requester_byte &&
+              offsetof(QueuePairParts, completion) == spec::QueuePairContext::completion_byte &&
               offsetof(QueuePairParts, responder) == spec::QueuePairContext::responder_byte);
 
 // Why a queue pair is not found.

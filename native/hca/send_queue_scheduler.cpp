@@ -105,7 +105,7 @@ void SendQueueScheduler::end_turn(Refusal refusal) {
 }
 
 bool SendQueueScheduler::has_more(const QueuePairParts& queue_pair) const {
-  const auto& [control, requester, responder] = queue_pair;
+  const auto& [control, requester, completion, responder] = queue_pair;
   return turn_.fetched < parameters_.scheduler_batch && requester.stopped() == 0 &&
          control.destroying() == 0 && control.state() != spec::QueuePairState::send_queue_drained &&
          sequence_distance(turn_.fetch_next, requester.posted()) >= 0;

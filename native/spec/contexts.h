@@ -330,25 +330,21 @@ static_assert(std::is_trivially_copyable_v<QueuePairControl> && std::is_standard
 /// Requester part; written by queue_pair_fetch.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) QueuePairRequester {
-  static constexpr unsigned bytes = 128;
+  static constexpr unsigned bytes = 64;
   static constexpr unsigned next_bit = 0, next_width = 16;
   static constexpr unsigned posted_bit = 16, posted_width = 16;
-  static constexpr unsigned acknowledged_bit = 32, acknowledged_width = 16;
-  static constexpr unsigned fetch_next_bit = 48, fetch_next_width = 16;
+  static constexpr unsigned fetch_next_bit = 32, fetch_next_width = 16;
   static constexpr unsigned scheduled_bit = 64, scheduled_width = 1;
   static constexpr unsigned stopped_bit = 65, stopped_width = 1;
   static constexpr unsigned rewound_bit = 66, rewound_width = 1;
+  static constexpr unsigned hold_bit = 67, hold_width = 3;
   static constexpr unsigned next_psn_bit = 96, next_psn_width = 24;
-  static constexpr unsigned unacknowledged_psn_bit = 128, unacknowledged_psn_width = 24;
-  static constexpr unsigned send_sequence_number_bit = 160, send_sequence_number_width = 24;
-  static constexpr unsigned retry_count_bit = 184, retry_count_width = 3;
-  static constexpr unsigned receiver_not_ready_retry_bit = 187, receiver_not_ready_retry_width = 3;
-  static constexpr unsigned message_limit_bit = 192, message_limit_width = 24;
-  static constexpr unsigned read_atomic_outstanding_bit = 216, read_atomic_outstanding_width = 8;
-  static constexpr unsigned resume_offset_bit = 224, resume_offset_width = 32;
-  static constexpr unsigned timer_expiry_bit = 256, timer_expiry_width = 64;
+  static constexpr unsigned retry_epoch_bit = 120, retry_epoch_width = 7;
+  static constexpr unsigned send_sequence_number_bit = 128, send_sequence_number_width = 24;
+  static constexpr unsigned read_atomic_issued_bit = 152, read_atomic_issued_width = 8;
+  static constexpr unsigned resume_packets_bit = 160, resume_packets_width = 24;
 
-  std::array<uint32_t, 32> dwords{};
+  std::array<uint32_t, 16> dwords{};
 
   /// Sequence number to execute.
   constexpr uint32_t next() const { return dwords[0] & 0xffffu; }
@@ -358,13 +354,9 @@ struct alignas(8) QueuePairRequester {
   constexpr uint32_t posted() const { return dwords[0] >> 16; }
   constexpr void set_posted(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Oldest sequence number not acknowledged.
-  constexpr uint32_t acknowledged() const { return dwords[1] & 0xffffu; }
-  constexpr void set_acknowledged(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
-
   /// Next sequence number that the scheduler has to fetch.
-  constexpr uint32_t fetch_next() const { return dwords[1] >> 16; }
-  constexpr void set_fetch_next(uint32_t value) { dwords[1] = (dwords[1] & 0xffffu) | ((value & 0xffffu) << 16); }
+  constexpr uint32_t fetch_next() const { return dwords[1] & 0xffffu; }
+  constexpr void set_fetch_next(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
 
   /// In the queuing structure or in the scheduler's hands.
   constexpr uint32_t scheduled() const { return dwords[2] & 0x1u; }
@@ -378,52 +370,100 @@ struct alignas(8) QueuePairRequester {
   constexpr uint32_t rewound() const { return (dwords[2] >> 2) & 0x1u; }
   constexpr void set_rewound(uint32_t value) { dwords[2] = (dwords[2] & 0xfffffffbu) | ((value & 0x1u) << 2); }
 
+  /// Why it may not send now; nothing is fetched for it meanwhile.
+  constexpr SendHold hold() const { return static_cast<SendHold>((dwords[2] >> 3) & 0x7u); }
+  constexpr void set_hold(SendHold value) { dwords[2] = (dwords[2] & 0xffffffc7u) | ((static_cast<uint32_t>(value) & 0x7u) << 3); }
+
   /// nPSN.
   constexpr uint32_t next_psn() const { return dwords[3] & 0xffffffu; }
   constexpr void set_next_psn(uint32_t value) { dwords[3] = (dwords[3] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Oldest PSN not acknowledged.
-  constexpr uint32_t unacknowledged_psn() const { return dwords[4] & 0xffffffu; }
-  constexpr void set_unacknowledged_psn(uint32_t value) { dwords[4] = (dwords[4] & 0xff000000u) | (value & 0xffffffu); }
+  /// Advances whenever next is set back for a retry; what was started before is abandoned.
+  constexpr uint32_t retry_epoch() const { return (dwords[3] >> 24) & 0x7fu; }
+  constexpr void set_retry_epoch(uint32_t value) { dwords[3] = (dwords[3] & 0x80ffffffu) | ((value & 0x7fu) << 24); }
 
   /// SSN.
-  constexpr uint32_t send_sequence_number() const { return dwords[5] & 0xffffffu; }
-  constexpr void set_send_sequence_number(uint32_t value) { dwords[5] = (dwords[5] & 0xff000000u) | (value & 0xffffffu); }
+  constexpr uint32_t send_sequence_number() const { return dwords[4] & 0xffffffu; }
+  constexpr void set_send_sequence_number(uint32_t value) { dwords[4] = (dwords[4] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Retries left.
-  constexpr uint32_t retry_count() const { return (dwords[5] >> 24) & 0x7u; }
-  constexpr void set_retry_count(uint32_t value) { dwords[5] = (dwords[5] & 0xf8ffffffu) | ((value & 0x7u) << 24); }
+  /// READs and atomics started, modulo 256.
+  constexpr uint32_t read_atomic_issued() const { return dwords[4] >> 24; }
+  constexpr void set_read_atomic_issued(uint32_t value) { dwords[4] = (dwords[4] & 0xffffffu) | ((value & 0xffu) << 24); }
 
-  /// RNR retries left.
-  constexpr uint32_t receiver_not_ready_retry() const { return (dwords[5] >> 27) & 0x7u; }
-  constexpr void set_receiver_not_ready_retry(uint32_t value) { dwords[5] = (dwords[5] & 0xc7ffffffu) | ((value & 0x7u) << 27); }
-
-  /// End-to-end credit: highest SSN allowed.
-  constexpr uint32_t message_limit() const { return dwords[6] & 0xffffffu; }
-  constexpr void set_message_limit(uint32_t value) { dwords[6] = (dwords[6] & 0xff000000u) | (value & 0xffffffu); }
-
-  /// READs and atomics without answer.
-  constexpr uint32_t read_atomic_outstanding() const { return dwords[6] >> 24; }
-  constexpr void set_read_atomic_outstanding(uint32_t value) { dwords[6] = (dwords[6] & 0xffffffu) | ((value & 0xffu) << 24); }
-
-  /// Where a retried message resumes. Unit: bytes.
-  constexpr uint32_t resume_offset() const { return dwords[7]; }
-  constexpr void set_resume_offset(uint32_t value) { dwords[7] = value; }
-
-  /// When the transport timer runs out, or 0. Unit: clock ticks.
-  constexpr uint64_t timer_expiry() const { return uint64_t{dwords[9]} << 32 | dwords[8]; }
-  constexpr void set_timer_expiry(uint64_t value) {
-    dwords[8] = static_cast<uint32_t>(value);
-    dwords[9] = static_cast<uint32_t>(value >> 32);
-  }
+  /// Where the message at next resumes after a retry: packets (of a READ: responses) that are done. Unit: packets.
+  constexpr uint32_t resume_packets() const { return dwords[5] & 0xffffffu; }
+  constexpr void set_resume_packets(uint32_t value) { dwords[5] = (dwords[5] & 0xff000000u) | (value & 0xffffffu); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[2] & 0xfffffff8u) | (dwords[3] & 0xff000000u) | (dwords[4] & 0xff000000u) | (dwords[5] & 0xc0000000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | dwords[30] | dwords[31]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffff0000u) | (dwords[2] & 0xffffffc0u) | (dwords[3] & 0x80000000u) | (dwords[5] & 0xff000000u) | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueuePairRequester&) const = default;
 };
 static_assert(sizeof(QueuePairRequester) == QueuePairRequester::bytes && offsetof(QueuePairRequester, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairRequester> && std::is_standard_layout_v<QueuePairRequester>);
+
+/// Completion part: how far the send queue is acknowledged; written by completion.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) QueuePairCompletion {
+  static constexpr unsigned bytes = 64;
+  static constexpr unsigned acknowledged_bit = 0, acknowledged_width = 16;
+  static constexpr unsigned read_atomic_answered_bit = 16, read_atomic_answered_width = 8;
+  static constexpr unsigned retry_count_bit = 24, retry_count_width = 3;
+  static constexpr unsigned receiver_not_ready_retry_bit = 27, receiver_not_ready_retry_width = 3;
+  static constexpr unsigned receiver_not_ready_wait_bit = 30, receiver_not_ready_wait_width = 1;
+  static constexpr unsigned unacknowledged_psn_bit = 32, unacknowledged_psn_width = 24;
+  static constexpr unsigned message_psn_bit = 64, message_psn_width = 24;
+  static constexpr unsigned message_limit_bit = 96, message_limit_width = 24;
+  static constexpr unsigned timer_expiry_bit = 128, timer_expiry_width = 64;
+
+  std::array<uint32_t, 16> dwords{};
+
+  /// Oldest sequence number not acknowledged.
+  constexpr uint32_t acknowledged() const { return dwords[0] & 0xffffu; }
+  constexpr void set_acknowledged(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// READs and atomics answered, modulo 256.
+  constexpr uint32_t read_atomic_answered() const { return (dwords[0] >> 16) & 0xffu; }
+  constexpr void set_read_atomic_answered(uint32_t value) { dwords[0] = (dwords[0] & 0xff00ffffu) | ((value & 0xffu) << 16); }
+
+  /// Retries left.
+  constexpr uint32_t retry_count() const { return (dwords[0] >> 24) & 0x7u; }
+  constexpr void set_retry_count(uint32_t value) { dwords[0] = (dwords[0] & 0xf8ffffffu) | ((value & 0x7u) << 24); }
+
+  /// RNR retries left.
+  constexpr uint32_t receiver_not_ready_retry() const { return (dwords[0] >> 27) & 0x7u; }
+  constexpr void set_receiver_not_ready_retry(uint32_t value) { dwords[0] = (dwords[0] & 0xc7ffffffu) | ((value & 0x7u) << 27); }
+
+  /// The peer asked to wait; the timer runs.
+  constexpr uint32_t receiver_not_ready_wait() const { return (dwords[0] >> 30) & 0x1u; }
+  constexpr void set_receiver_not_ready_wait(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
+
+  /// Oldest PSN not acknowledged.
+  constexpr uint32_t unacknowledged_psn() const { return dwords[1] & 0xffffffu; }
+  constexpr void set_unacknowledged_psn(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// First PSN of the oldest message not acknowledged.
+  constexpr uint32_t message_psn() const { return dwords[2] & 0xffffffu; }
+  constexpr void set_message_psn(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// End-to-end credit: highest SSN allowed.
+  constexpr uint32_t message_limit() const { return dwords[3] & 0xffffffu; }
+  constexpr void set_message_limit(uint32_t value) { dwords[3] = (dwords[3] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// When the transport timer runs out, or 0. Unit: clock ticks.
+  constexpr uint64_t timer_expiry() const { return uint64_t{dwords[5]} << 32 | dwords[4]; }
+  constexpr void set_timer_expiry(uint64_t value) {
+    dwords[4] = static_cast<uint32_t>(value);
+    dwords[5] = static_cast<uint32_t>(value >> 32);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[2] & 0xff000000u) | (dwords[3] & 0xff000000u) | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+
+  constexpr bool operator==(const QueuePairCompletion&) const = default;
+};
+static_assert(sizeof(QueuePairCompletion) == QueuePairCompletion::bytes && offsetof(QueuePairCompletion, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<QueuePairCompletion> && std::is_standard_layout_v<QueuePairCompletion>);
 
 /// Responder part; written by receive.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
@@ -498,12 +538,13 @@ struct alignas(8) QueuePairResponder {
 static_assert(sizeof(QueuePairResponder) == QueuePairResponder::bytes && offsetof(QueuePairResponder, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairResponder> && std::is_standard_layout_v<QueuePairResponder>);
 
-/// Queue pair context: control, requester and responder part with one writer each.
+/// Queue pair context: control, requester, completion and responder part with one writer each.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) QueuePairContext {
   static constexpr unsigned bytes = 512;
   static constexpr unsigned control_byte = 0, control_bytes = 192;
-  static constexpr unsigned requester_byte = 192, requester_bytes = 128;
+  static constexpr unsigned requester_byte = 192, requester_bytes = 64;
+  static constexpr unsigned completion_byte = 256, completion_bytes = 64;
   static constexpr unsigned responder_byte = 320, responder_bytes = 128;
   static constexpr unsigned spare_byte = 448, spare_bytes = 64;
 
@@ -518,11 +559,19 @@ struct alignas(8) QueuePairContext {
   }
 
   /// queue_pair_requester.
-  std::span<const uint8_t, 128> requester() const {
-    return std::span<const uint8_t, 128>(reinterpret_cast<const uint8_t*>(dwords.data()) + 192, 128);
+  std::span<const uint8_t, 64> requester() const {
+    return std::span<const uint8_t, 64>(reinterpret_cast<const uint8_t*>(dwords.data()) + 192, 64);
   }
-  void set_requester(std::span<const uint8_t, 128> value) {
-    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 192, value.data(), 128);
+  void set_requester(std::span<const uint8_t, 64> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 192, value.data(), 64);
+  }
+
+  /// queue_pair_completion.
+  std::span<const uint8_t, 64> completion() const {
+    return std::span<const uint8_t, 64>(reinterpret_cast<const uint8_t*>(dwords.data()) + 256, 64);
+  }
+  void set_completion(std::span<const uint8_t, 64> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 256, value.data(), 64);
   }
 
   /// queue_pair_responder.
@@ -568,6 +617,7 @@ struct alignas(8) MemoryKeyEntry {
   static constexpr unsigned parent_bit = 256, parent_width = 24;
   static constexpr unsigned in_flight_bit = 288, in_flight_width = 32;
   static constexpr unsigned bound_queue_pair_bit = 320, bound_queue_pair_width = 24;
+  static constexpr unsigned first_page_offset_bit = 352, first_page_offset_width = 32;
 
   std::array<uint32_t, 16> dwords{};
 
@@ -637,8 +687,12 @@ struct alignas(8) MemoryKeyEntry {
   constexpr uint32_t bound_queue_pair() const { return dwords[10] & 0xffffffu; }
   constexpr void set_bound_queue_pair(uint32_t value) { dwords[10] = (dwords[10] & 0xff000000u) | (value & 0xffffffu); }
 
+  /// Place of the first byte in the first page. Unit: bytes.
+  constexpr uint32_t first_page_offset() const { return dwords[11]; }
+  constexpr void set_first_page_offset(uint32_t value) { dwords[11] = value; }
+
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0u) | (dwords[1] & 0xff000000u) | (dwords[6] & 0xffffffc0u) | (dwords[8] & 0xff000000u) | (dwords[10] & 0xff000000u) | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0u) | (dwords[1] & 0xff000000u) | (dwords[6] & 0xffffffc0u) | (dwords[8] & 0xff000000u) | (dwords[10] & 0xff000000u) | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const MemoryKeyEntry&) const = default;
 };

@@ -346,4 +346,189 @@ struct alignas(8) ManagementUnit {
 static_assert(sizeof(ManagementUnit) == ManagementUnit::bytes && offsetof(ManagementUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ManagementUnit> && std::is_standard_layout_v<ManagementUnit>);
 
+/// A packet in packet memory: dma → packet_builder → port, response → port, port → packet_receiver → receive or completion.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) PacketUnit {
+  static constexpr unsigned bytes = 8;
+  static constexpr unsigned packet_bit = 0, packet_width = 16;
+  static constexpr unsigned physical_collect_buffer_bit = 16, physical_collect_buffer_width = 8;
+  static constexpr unsigned underlying_function_bit = 24, underlying_function_width = 4;
+  static constexpr unsigned first_bit = 28, first_width = 1;
+  static constexpr unsigned last_bit = 29, last_width = 1;
+  static constexpr unsigned queue_pair_number_bit = 32, queue_pair_number_width = 24;
+
+  std::array<uint32_t, 2> dwords{};
+
+  /// Packet buffer.
+  constexpr uint32_t packet() const { return dwords[0] & 0xffffu; }
+  constexpr void set_packet(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// PCB of the command that it belongs to, on the way out.
+  constexpr uint32_t physical_collect_buffer() const { return (dwords[0] >> 16) & 0xffu; }
+  constexpr void set_physical_collect_buffer(uint32_t value) { dwords[0] = (dwords[0] & 0xff00ffffu) | ((value & 0xffu) << 16); }
+
+  /// Function of the local queue pair.
+  constexpr uint32_t underlying_function() const { return (dwords[0] >> 24) & 0xfu; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xf0ffffffu) | ((value & 0xfu) << 24); }
+
+  /// First packet of a message.
+  constexpr uint32_t first() const { return (dwords[0] >> 28) & 0x1u; }
+  constexpr void set_first(uint32_t value) { dwords[0] = (dwords[0] & 0xefffffffu) | ((value & 0x1u) << 28); }
+
+  /// Last packet of a message.
+  constexpr uint32_t last() const { return (dwords[0] >> 29) & 0x1u; }
+  constexpr void set_last(uint32_t value) { dwords[0] = (dwords[0] & 0xdfffffffu) | ((value & 0x1u) << 29); }
+
+  /// Local queue pair.
+  constexpr uint32_t queue_pair_number() const { return dwords[1] & 0xffffffu; }
+  constexpr void set_queue_pair_number(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xc0000000u) | (dwords[1] & 0xff000000u)) == 0; }
+
+  constexpr bool operator==(const PacketUnit&) const = default;
+};
+static_assert(sizeof(PacketUnit) == PacketUnit::bytes && offsetof(PacketUnit, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<PacketUnit> && std::is_standard_layout_v<PacketUnit>);
+
+/// A message whose last packet leaves: packet_builder → completion. Its PSNs end with last_psn; how many they are follows from its length.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) MessageUnit {
+  static constexpr unsigned bytes = 16;
+  static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
+  static constexpr unsigned underlying_function_bit = 24, underlying_function_width = 4;
+  static constexpr unsigned opcode_bit = 28, opcode_width = 4;
+  static constexpr unsigned send_queue_sequence_number_bit = 32, send_queue_sequence_number_width = 16;
+  static constexpr unsigned transmit_virtual_lane_bit = 48, transmit_virtual_lane_width = 8;
+  static constexpr unsigned quality_of_service_level_bit = 56, quality_of_service_level_width = 2;
+  static constexpr unsigned completion_credit_shared_bit = 58, completion_credit_shared_width = 1;
+  static constexpr unsigned failure_bit = 59, failure_width = 5;
+  static constexpr unsigned last_psn_bit = 64, last_psn_width = 24;
+  static constexpr unsigned retry_epoch_bit = 88, retry_epoch_width = 7;
+  static constexpr unsigned signaled_bit = 95, signaled_width = 1;
+  static constexpr unsigned message_length_bit = 96, message_length_width = 32;
+
+  std::array<uint32_t, 4> dwords{};
+
+  /// Queue pair.
+  constexpr uint32_t queue_pair_number() const { return dwords[0] & 0xffffffu; }
+  constexpr void set_queue_pair_number(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Function.
+  constexpr uint32_t underlying_function() const { return (dwords[0] >> 24) & 0xfu; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xf0ffffffu) | ((value & 0xfu) << 24); }
+
+  /// opcode of the command, its low 4 bits.
+  constexpr uint32_t opcode() const { return dwords[0] >> 28; }
+  constexpr void set_opcode(uint32_t value) { dwords[0] = (dwords[0] & 0xfffffffu) | ((value & 0xfu) << 28); }
+
+  /// Work request.
+  constexpr uint32_t send_queue_sequence_number() const { return dwords[1] & 0xffffu; }
+  constexpr void set_send_queue_sequence_number(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// TVL.
+  constexpr uint32_t transmit_virtual_lane() const { return (dwords[1] >> 16) & 0xffu; }
+  constexpr void set_transmit_virtual_lane(uint32_t value) { dwords[1] = (dwords[1] & 0xff00ffffu) | ((value & 0xffu) << 16); }
+
+  /// QoS level.
+  constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((dwords[1] >> 24) & 0x3u); }
+  constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { dwords[1] = (dwords[1] & 0xfcffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 24); }
+
+  /// Completion credit is a shared one.
+  constexpr uint32_t completion_credit_shared() const { return (dwords[1] >> 26) & 0x1u; }
+  constexpr void set_completion_credit_shared(uint32_t value) { dwords[1] = (dwords[1] & 0xfbffffffu) | ((value & 0x1u) << 26); }
+
+  /// completion_status of a message that was not sent, or success.
+  constexpr uint32_t failure() const { return dwords[1] >> 27; }
+  constexpr void set_failure(uint32_t value) { dwords[1] = (dwords[1] & 0x7ffffffu) | ((value & 0x1fu) << 27); }
+
+  /// PSN of its last packet; of a READ: of its last response.
+  constexpr uint32_t last_psn() const { return dwords[2] & 0xffffffu; }
+  constexpr void set_last_psn(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// The requester's at its start.
+  constexpr uint32_t retry_epoch() const { return (dwords[2] >> 24) & 0x7fu; }
+  constexpr void set_retry_epoch(uint32_t value) { dwords[2] = (dwords[2] & 0x80ffffffu) | ((value & 0x7fu) << 24); }
+
+  /// A completion is wanted.
+  constexpr uint32_t signaled() const { return dwords[2] >> 31; }
+  constexpr void set_signaled(uint32_t value) { dwords[2] = (dwords[2] & 0x7fffffffu) | ((value & 0x1u) << 31); }
+
+  /// Length of the message. Unit: bytes.
+  constexpr uint32_t message_length() const { return dwords[3]; }
+  constexpr void set_message_length(uint32_t value) { dwords[3] = value; }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return true; }
+
+  constexpr bool operator==(const MessageUnit&) const = default;
+};
+static_assert(sizeof(MessageUnit) == MessageUnit::bytes && offsetof(MessageUnit, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<MessageUnit> && std::is_standard_layout_v<MessageUnit>);
+
+/// Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush).
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) QueuePairNotice {
+  static constexpr unsigned bytes = 8;
+  static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
+  static constexpr unsigned underlying_function_bit = 24, underlying_function_width = 4;
+  static constexpr unsigned kind_bit = 28, kind_width = 3;
+
+  std::array<uint32_t, 2> dwords{};
+
+  /// Queue pair.
+  constexpr uint32_t queue_pair_number() const { return dwords[0] & 0xffffffu; }
+  constexpr void set_queue_pair_number(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Function.
+  constexpr uint32_t underlying_function() const { return (dwords[0] >> 24) & 0xfu; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xf0ffffffu) | ((value & 0xfu) << 24); }
+
+  /// What.
+  constexpr QueuePairNoticeKind kind() const { return static_cast<QueuePairNoticeKind>((dwords[0] >> 28) & 0x7u); }
+  constexpr void set_kind(QueuePairNoticeKind value) { dwords[0] = (dwords[0] & 0x8fffffffu) | ((static_cast<uint32_t>(value) & 0x7u) << 28); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | dwords[1]) == 0; }
+
+  constexpr bool operator==(const QueuePairNotice&) const = default;
+};
+static_assert(sizeof(QueuePairNotice) == QueuePairNotice::bytes && offsetof(QueuePairNotice, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<QueuePairNotice> && std::is_standard_layout_v<QueuePairNotice>);
+
+/// A request packet on its way through the responder, in the order of its queue pair: receive → receive_queue_entry_handler → dma_validation.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) ReceiveUnit {
+  static constexpr unsigned bytes = 8;
+  static constexpr unsigned packet_bit = 0, packet_width = 16;
+  static constexpr unsigned action_bit = 16, action_width = 4;
+  static constexpr unsigned underlying_function_bit = 20, underlying_function_width = 4;
+  static constexpr unsigned queue_pair_number_bit = 32, queue_pair_number_width = 24;
+
+  std::array<uint32_t, 2> dwords{};
+
+  /// Packet buffer; ffff: none.
+  constexpr uint32_t packet() const { return dwords[0] & 0xffffu; }
+  constexpr void set_packet(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// What becomes of it.
+  constexpr ReceiveAction action() const { return static_cast<ReceiveAction>((dwords[0] >> 16) & 0xfu); }
+  constexpr void set_action(ReceiveAction value) { dwords[0] = (dwords[0] & 0xfff0ffffu) | ((static_cast<uint32_t>(value) & 0xfu) << 16); }
+
+  /// Function.
+  constexpr uint32_t underlying_function() const { return (dwords[0] >> 20) & 0xfu; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xff0fffffu) | ((value & 0xfu) << 20); }
+
+  /// Local queue pair.
+  constexpr uint32_t queue_pair_number() const { return dwords[1] & 0xffffffu; }
+  constexpr void set_queue_pair_number(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xff000000u) | (dwords[1] & 0xff000000u)) == 0; }
+
+  constexpr bool operator==(const ReceiveUnit&) const = default;
+};
+static_assert(sizeof(ReceiveUnit) == ReceiveUnit::bytes && offsetof(ReceiveUnit, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<ReceiveUnit> && std::is_standard_layout_v<ReceiveUnit>);
+
 }  // namespace fpga_verbs::spec

@@ -584,6 +584,94 @@ constexpr const char* name(KickRecordType value) {
   return "unknown";
 }
 
+/// Right of a memory region, a memory window or a queue pair, as the number of its bit in access flags; the bits are those of ibv_access_flags. 3 bits.
+enum class AccessFlag : uint8_t {
+  local_write = 0,  ///< The device may write it for its owner.
+  remote_write = 1,  ///< RDMA WRITE; asks for local_write.
+  remote_read = 2,  ///< RDMA READ.
+  remote_atomic = 3,  ///< Atomics; asks for local_write.
+  memory_window_bind = 4,  ///< Memory windows may be bound to it.
+  zero_based = 5,  ///< Addresses count from 0.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(AccessFlag value) {
+  switch (value) {
+    case AccessFlag::local_write: return "local_write";
+    case AccessFlag::remote_write: return "remote_write";
+    case AccessFlag::remote_read: return "remote_read";
+    case AccessFlag::remote_atomic: return "remote_atomic";
+    case AccessFlag::memory_window_bind: return "memory_window_bind";
+    case AccessFlag::zero_based: return "zero_based";
+  }
+  return "unknown";
+}
+
+/// Why a queue pair may not send its next command now. 3 bits.
+enum class SendHold : uint8_t {
+  none = 0,  ///< It may.
+  fence = 1,  ///< The command waits for READs and atomics before it.
+  read_atomic = 2,  ///< As many READs and atomics are outstanding as the initiator depth allows.
+  packet_window = 3,  ///< 2^23 PSNs would not be acknowledged.
+  receiver_not_ready = 4,  ///< The peer asked to wait.
+  message_limit = 5,  ///< The peer has granted no credit for the message.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(SendHold value) {
+  switch (value) {
+    case SendHold::none: return "none";
+    case SendHold::fence: return "fence";
+    case SendHold::read_atomic: return "read_atomic";
+    case SendHold::packet_window: return "packet_window";
+    case SendHold::receiver_not_ready: return "receiver_not_ready";
+    case SendHold::message_limit: return "message_limit";
+  }
+  return "unknown";
+}
+
+/// What a queue pair notice says. 3 bits.
+enum class QueuePairNoticeKind : uint8_t {
+  resume = 0,  ///< What held the send queue is over.
+  rewind = 1,  ///< The send queue goes back to the oldest message that is not acknowledged.
+  flush = 2,  ///< The queue pair is in error: its queues are flushed.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(QueuePairNoticeKind value) {
+  switch (value) {
+    case QueuePairNoticeKind::resume: return "resume";
+    case QueuePairNoticeKind::rewind: return "rewind";
+    case QueuePairNoticeKind::flush: return "flush";
+  }
+  return "unknown";
+}
+
+/// What becomes of an accepted request packet. 4 bits.
+enum class ReceiveAction : uint8_t {
+  send = 0,  ///< Its payload goes into a receive queue entry.
+  rdma_write = 1,  ///< Its payload goes to the remote address.
+  rdma_read = 2,  ///< It is answered with memory.
+  atomic = 3,  ///< It changes memory and is answered with what was there.
+  acknowledge = 4,  ///< A duplicate: it is acknowledged again.
+  refuse = 5,  ///< It is answered with a NAK.
+  flush = 6,  ///< No packet: the receive queue is flushed.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(ReceiveAction value) {
+  switch (value) {
+    case ReceiveAction::send: return "send";
+    case ReceiveAction::rdma_write: return "rdma_write";
+    case ReceiveAction::rdma_read: return "rdma_read";
+    case ReceiveAction::atomic: return "atomic";
+    case ReceiveAction::acknowledge: return "acknowledge";
+    case ReceiveAction::refuse: return "refuse";
+    case ReceiveAction::flush: return "flush";
+  }
+  return "unknown";
+}
+
 /// Where a command came from. 2 bits.
 enum class KickOrigin : uint8_t {
   collected = 0,  ///< Collected in a pool PCB.

@@ -120,4 +120,19 @@ inline constexpr uint32_t icrc_bytes = 4u;
 /// VCRC at the end of an InfiniBand packet. Unit: bytes.
 inline constexpr uint32_t vcrc_bytes = 2u;
 
+/// Packet buffer: headroom, 4096 B of payload, room for pad, ICRC and VCRC, whole cache lines. Unit: bytes.
+inline constexpr uint32_t packet_buffer_bytes = 4352u;
+
+/// Packet buffers for requests on their way out. Unit: buffers.
+inline constexpr uint32_t request_packet_buffers = 64u;
+
+/// Packet buffers for responses on their way out. Unit: buffers.
+inline constexpr uint32_t response_packet_buffers = 64u;
+
+/// Packet buffers for what has arrived. Unit: buffers.
+inline constexpr uint32_t receive_packet_buffers = 128u;
+
+/// High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
+inline constexpr uint32_t memory_key_index_bits = 24u;
+
 }  // namespace fpga_verbs::spec

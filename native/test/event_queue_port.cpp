@@ -12,6 +12,7 @@ hca::HcaParameters small_parameters() {
   hca::HcaParameters parameters;
   parameters.queue_pairs = 8;
   parameters.page_table_entries = 1024;
+  parameters.memory_keys = 256;
   return parameters;
 }
 

@@ -29,6 +29,7 @@ inline hca::HcaParameters parameters_of(const Napi::Object& options) {
   set("ports", parameters.ports);
   set("queuePairs", parameters.queue_pairs);
   set("pageTableEntries", parameters.page_table_entries);
+  set("memoryKeys", parameters.memory_keys);
   if (options.Has("scoreboardVariant"))
     parameters.scoreboard_variant = static_cast<spec::ScoreboardVariant>(
         options.Get("scoreboardVariant").As<Napi::Number>().Uint32Value());

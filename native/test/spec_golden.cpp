@@ -879,83 +879,67 @@ std::string_view mismatch_queue_pair_control_other(const QueuePairControl& golde
 
 QueuePairRequester make_queue_pair_requester() {
   QueuePairRequester golden;
-  golden.set_next(0x85d5u);
-  golden.set_posted(0xf0d1u);
-  golden.set_acknowledged(0xcb03u);
-  golden.set_fetch_next(0xa8dfu);
-  golden.set_scheduled(0x1u);
-  golden.set_stopped(0x0u);
-  golden.set_rewound(0x1u);
-  golden.set_next_psn(0xecd7dbu);
-  golden.set_unacknowledged_psn(0xbe296bu);
-  golden.set_send_sequence_number(0x94fa93u);
-  golden.set_retry_count(0x7u);
-  golden.set_receiver_not_ready_retry(0x5u);
-  golden.set_message_limit(0xb79d7bu);
-  golden.set_read_atomic_outstanding(0xd7u);
-  golden.set_resume_offset(0xab9fd461u);
-  golden.set_timer_expiry(0xf84c1e5264cb3ab3ull);
+  golden.set_next(0xfe27u);
+  golden.set_posted(0xef51u);
+  golden.set_fetch_next(0xf88du);
+  golden.set_scheduled(0x0u);
+  golden.set_stopped(0x1u);
+  golden.set_rewound(0x0u);
+  golden.set_hold(SendHold::fence);
+  golden.set_next_psn(0x98efb3u);
+  golden.set_retry_epoch(0x69u);
+  golden.set_send_sequence_number(0xac2b75u);
+  golden.set_read_atomic_issued(0xbbu);
+  golden.set_resume_packets(0xb2f60du);
   return golden;
 }
 
 std::string_view mismatch_queue_pair_requester(const QueuePairRequester& golden) {
-  if (golden.next() != 0x85d5u) return "next";
-  if (golden.posted() != 0xf0d1u) return "posted";
-  if (golden.acknowledged() != 0xcb03u) return "acknowledged";
-  if (golden.fetch_next() != 0xa8dfu) return "fetch_next";
-  if (golden.scheduled() != 0x1u) return "scheduled";
-  if (golden.stopped() != 0x0u) return "stopped";
-  if (golden.rewound() != 0x1u) return "rewound";
-  if (golden.next_psn() != 0xecd7dbu) return "next_psn";
-  if (golden.unacknowledged_psn() != 0xbe296bu) return "unacknowledged_psn";
-  if (golden.send_sequence_number() != 0x94fa93u) return "send_sequence_number";
-  if (golden.retry_count() != 0x7u) return "retry_count";
-  if (golden.receiver_not_ready_retry() != 0x5u) return "receiver_not_ready_retry";
-  if (golden.message_limit() != 0xb79d7bu) return "message_limit";
-  if (golden.read_atomic_outstanding() != 0xd7u) return "read_atomic_outstanding";
-  if (golden.resume_offset() != 0xab9fd461u) return "resume_offset";
-  if (golden.timer_expiry() != 0xf84c1e5264cb3ab3ull) return "timer_expiry";
+  if (golden.next() != 0xfe27u) return "next";
+  if (golden.posted() != 0xef51u) return "posted";
+  if (golden.fetch_next() != 0xf88du) return "fetch_next";
+  if (golden.scheduled() != 0x0u) return "scheduled";
+  if (golden.stopped() != 0x1u) return "stopped";
+  if (golden.rewound() != 0x0u) return "rewound";
+  if (golden.hold() != SendHold::fence) return "hold";
+  if (golden.next_psn() != 0x98efb3u) return "next_psn";
+  if (golden.retry_epoch() != 0x69u) return "retry_epoch";
+  if (golden.send_sequence_number() != 0xac2b75u) return "send_sequence_number";
+  if (golden.read_atomic_issued() != 0xbbu) return "read_atomic_issued";
+  if (golden.resume_packets() != 0xb2f60du) return "resume_packets";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
 QueuePairRequester make_queue_pair_requester_other() {
   QueuePairRequester golden;
-  golden.set_next(0xb0ffu);
-  golden.set_posted(0xe7d7u);
-  golden.set_acknowledged(0xa195u);
-  golden.set_fetch_next(0xd599u);
-  golden.set_scheduled(0x0u);
-  golden.set_stopped(0x1u);
-  golden.set_rewound(0x0u);
-  golden.set_next_psn(0xaa6d0fu);
-  golden.set_unacknowledged_psn(0x8f5879u);
-  golden.set_send_sequence_number(0xe7776du);
-  golden.set_retry_count(0x7u);
-  golden.set_receiver_not_ready_retry(0x5u);
-  golden.set_message_limit(0x9216adu);
-  golden.set_read_atomic_outstanding(0x93u);
-  golden.set_resume_offset(0xc1c43137u);
-  golden.set_timer_expiry(0xcc0236d9fa521d3full);
+  golden.set_next(0xd02fu);
+  golden.set_posted(0xbda5u);
+  golden.set_fetch_next(0xec3du);
+  golden.set_scheduled(0x1u);
+  golden.set_stopped(0x0u);
+  golden.set_rewound(0x1u);
+  golden.set_hold(SendHold::message_limit);
+  golden.set_next_psn(0xe629c7u);
+  golden.set_retry_epoch(0x59u);
+  golden.set_send_sequence_number(0xfdfdf1u);
+  golden.set_read_atomic_issued(0x9bu);
+  golden.set_resume_packets(0xee7345u);
   return golden;
 }
 
 std::string_view mismatch_queue_pair_requester_other(const QueuePairRequester& golden) {
-  if (golden.next() != 0xb0ffu) return "next";
-  if (golden.posted() != 0xe7d7u) return "posted";
-  if (golden.acknowledged() != 0xa195u) return "acknowledged";
-  if (golden.fetch_next() != 0xd599u) return "fetch_next";
-  if (golden.scheduled() != 0x0u) return "scheduled";
-  if (golden.stopped() != 0x1u) return "stopped";
-  if (golden.rewound() != 0x0u) return "rewound";
-  if (golden.next_psn() != 0xaa6d0fu) return "next_psn";
-  if (golden.unacknowledged_psn() != 0x8f5879u) return "unacknowledged_psn";
-  if (golden.send_sequence_number() != 0xe7776du) return "send_sequence_number";
-  if (golden.retry_count() != 0x7u) return "retry_count";
-  if (golden.receiver_not_ready_retry() != 0x5u) return "receiver_not_ready_retry";
-  if (golden.message_limit() != 0x9216adu) return "message_limit";
-  if (golden.read_atomic_outstanding() != 0x93u) return "read_atomic_outstanding";
-  if (golden.resume_offset() != 0xc1c43137u) return "resume_offset";
-  if (golden.timer_expiry() != 0xcc0236d9fa521d3full) return "timer_expiry";
+  if (golden.next() != 0xd02fu) return "next";
+  if (golden.posted() != 0xbda5u) return "posted";
+  if (golden.fetch_next() != 0xec3du) return "fetch_next";
+  if (golden.scheduled() != 0x1u) return "scheduled";
+  if (golden.stopped() != 0x0u) return "stopped";
+  if (golden.rewound() != 0x1u) return "rewound";
+  if (golden.hold() != SendHold::message_limit) return "hold";
+  if (golden.next_psn() != 0xe629c7u) return "next_psn";
+  if (golden.retry_epoch() != 0x59u) return "retry_epoch";
+  if (golden.send_sequence_number() != 0xfdfdf1u) return "send_sequence_number";
+  if (golden.read_atomic_issued() != 0x9bu) return "read_atomic_issued";
+  if (golden.resume_packets() != 0xee7345u) return "resume_packets";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -997,8 +981,12 @@ QueuePairContext make_queue_pair_context() {
     golden.set_control(bytes);
   }
   {
-    constexpr std::array<uint8_t, 128> bytes{0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4};
+    constexpr std::array<uint8_t, 64> bytes{0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4};
     golden.set_requester(bytes);
+  }
+  {
+    constexpr std::array<uint8_t, 64> bytes{0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4};
+    golden.set_completion(bytes);
   }
   {
     constexpr std::array<uint8_t, 128> bytes{0xa5, 0xb5, 0x16, 0xfe, 0xc7, 0x80, 0x70, 0x65, 0xd5, 0x54, 0x32, 0xd8, 0xc6, 0xe2, 0xf6, 0x93, 0x0b, 0x3c, 0x11, 0x45, 0x32, 0xf3, 0x2d, 0x78, 0xca, 0x46, 0x8d, 0x31, 0xb9, 0x63, 0x85, 0x0c, 0xa5, 0xb5, 0x16, 0xfe, 0xc7, 0x80, 0x70, 0x65, 0xd5, 0x54, 0x32, 0xd8, 0xc6, 0xe2, 0xf6, 0x93, 0x0b, 0x3c, 0x11, 0x45, 0x32, 0xf3, 0x2d, 0x78, 0xca, 0x46, 0x8d, 0x31, 0xb9, 0x63, 0x85, 0x0c, 0xa5, 0xb5, 0x16, 0xfe, 0xc7, 0x80, 0x70, 0x65, 0xd5, 0x54, 0x32, 0xd8, 0xc6, 0xe2, 0xf6, 0x93, 0x0b, 0x3c, 0x11, 0x45, 0x32, 0xf3, 0x2d, 0x78, 0xca, 0x46, 0x8d, 0x31, 0xb9, 0x63, 0x85, 0x0c, 0xa5, 0xb5, 0x16, 0xfe, 0xc7, 0x80, 0x70, 0x65, 0xd5, 0x54, 0x32, 0xd8, 0xc6, 0xe2, 0xf6, 0x93, 0x0b, 0x3c, 0x11, 0x45, 0x32, 0xf3, 0x2d, 0x78, 0xca, 0x46, 0x8d, 0x31, 0xb9, 0x63, 0x85, 0x0c};
@@ -1017,8 +1005,12 @@ std::string_view mismatch_queue_pair_context(const QueuePairContext& golden) {
     if (!std::ranges::equal(golden.control(), bytes)) return "control";
   }
   {
-    constexpr std::array<uint8_t, 128> bytes{0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4};
+    constexpr std::array<uint8_t, 64> bytes{0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4};
     if (!std::ranges::equal(golden.requester(), bytes)) return "requester";
+  }
+  {
+    constexpr std::array<uint8_t, 64> bytes{0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4, 0xa5, 0x64, 0x13, 0xf4, 0xf6, 0xb3, 0x92, 0x01, 0x48, 0x42, 0xc1, 0x22, 0x77, 0x92, 0xb4, 0x09, 0x8b, 0x06, 0x65, 0x24, 0xb6, 0x4d, 0x3a, 0x0f, 0xcd, 0x6f, 0x5a, 0x2b, 0xf6, 0x43, 0xee, 0xe4};
+    if (!std::ranges::equal(golden.completion(), bytes)) return "completion";
   }
   {
     constexpr std::array<uint8_t, 128> bytes{0xa5, 0xb5, 0x16, 0xfe, 0xc7, 0x80, 0x70, 0x65, 0xd5, 0x54, 0x32, 0xd8, 0xc6, 0xe2, 0xf6, 0x93, 0x0b, 0x3c, 0x11, 0x45, 0x32, 0xf3, 0x2d, 0x78, 0xca, 0x46, 0x8d, 0x31, 0xb9, 0x63, 0x85, 0x0c, 0xa5, 0xb5, 0x16, 0xfe, 0xc7, 0x80, 0x70, 0x65, 0xd5, 0x54, 0x32, 0xd8, 0xc6, 0xe2, 0xf6, 0x93, 0x0b, 0x3c, 0x11, 0x45, 0x32, 0xf3, 0x2d, 0x78, 0xca, 0x46, 0x8d, 0x31, 0xb9, 0x63, 0x85, 0x0c, 0xa5, 0xb5, 0x16, 0xfe, 0xc7, 0x80, 0x70, 0x65, 0xd5, 0x54, 0x32, 0xd8, 0xc6, 0xe2, 0xf6, 0x93, 0x0b, 0x3c, 0x11, 0x45, 0x32, 0xf3, 0x2d, 0x78, 0xca, 0x46, 0x8d, 0x31, 0xb9, 0x63, 0x85, 0x0c, 0xa5, 0xb5, 0x16, 0xfe, 0xc7, 0x80, 0x70, 0x65, 0xd5, 0x54, 0x32, 0xd8, 0xc6, 0xe2, 0xf6, 0x93, 0x0b, 0x3c, 0x11, 0x45, 0x32, 0xf3, 0x2d, 0x78, 0xca, 0x46, 0x8d, 0x31, 0xb9, 0x63, 0x85, 0x0c};
@@ -1033,79 +1025,83 @@ std::string_view mismatch_queue_pair_context(const QueuePairContext& golden) {
 
 MemoryKeyEntry make_memory_key_entry() {
   MemoryKeyEntry golden;
-  golden.set_valid(0x1u);
-  golden.set_quiesce(0x0u);
-  golden.set_is_window(0x1u);
-  golden.set_window_type(0x2u);
-  golden.set_variant(0xffu);
-  golden.set_underlying_function(0xa5u);
-  golden.set_access_flags(0xf7u);
-  golden.set_protection_domain(0x90b071u);
-  golden.set_base(0xf9a159af5331d59dull);
-  golden.set_length(0xa7e685e10ca39091ull);
-  golden.set_page_log2(0x39u);
-  golden.set_page_table(0x9cbd8cb7u);
-  golden.set_parent(0xeb8473u);
-  golden.set_in_flight(0xad9a1593u);
-  golden.set_bound_queue_pair(0xfd785bu);
+  golden.set_valid(0x0u);
+  golden.set_quiesce(0x1u);
+  golden.set_is_window(0x0u);
+  golden.set_window_type(0x3u);
+  golden.set_variant(0xd9u);
+  golden.set_underlying_function(0x89u);
+  golden.set_access_flags(0xe3u);
+  golden.set_protection_domain(0xbe4d85u);
+  golden.set_base(0xdf24f8a716859117ull);
+  golden.set_length(0xc6f5f336ae5ced1dull);
+  golden.set_page_log2(0x33u);
+  golden.set_page_table(0xc21d14c9u);
+  golden.set_parent(0x991697u);
+  golden.set_in_flight(0xaca8e0ddu);
+  golden.set_bound_queue_pair(0xfae8afu);
+  golden.set_first_page_offset(0x80653e19u);
   return golden;
 }
 
 std::string_view mismatch_memory_key_entry(const MemoryKeyEntry& golden) {
-  if (golden.valid() != 0x1u) return "valid";
-  if (golden.quiesce() != 0x0u) return "quiesce";
-  if (golden.is_window() != 0x1u) return "is_window";
-  if (golden.window_type() != 0x2u) return "window_type";
-  if (golden.variant() != 0xffu) return "variant";
-  if (golden.underlying_function() != 0xa5u) return "underlying_function";
-  if (golden.access_flags() != 0xf7u) return "access_flags";
-  if (golden.protection_domain() != 0x90b071u) return "protection_domain";
-  if (golden.base() != 0xf9a159af5331d59dull) return "base";
-  if (golden.length() != 0xa7e685e10ca39091ull) return "length";
-  if (golden.page_log2() != 0x39u) return "page_log2";
-  if (golden.page_table() != 0x9cbd8cb7u) return "page_table";
-  if (golden.parent() != 0xeb8473u) return "parent";
-  if (golden.in_flight() != 0xad9a1593u) return "in_flight";
-  if (golden.bound_queue_pair() != 0xfd785bu) return "bound_queue_pair";
+  if (golden.valid() != 0x0u) return "valid";
+  if (golden.quiesce() != 0x1u) return "quiesce";
+  if (golden.is_window() != 0x0u) return "is_window";
+  if (golden.window_type() != 0x3u) return "window_type";
+  if (golden.variant() != 0xd9u) return "variant";
+  if (golden.underlying_function() != 0x89u) return "underlying_function";
+  if (golden.access_flags() != 0xe3u) return "access_flags";
+  if (golden.protection_domain() != 0xbe4d85u) return "protection_domain";
+  if (golden.base() != 0xdf24f8a716859117ull) return "base";
+  if (golden.length() != 0xc6f5f336ae5ced1dull) return "length";
+  if (golden.page_log2() != 0x33u) return "page_log2";
+  if (golden.page_table() != 0xc21d14c9u) return "page_table";
+  if (golden.parent() != 0x991697u) return "parent";
+  if (golden.in_flight() != 0xaca8e0ddu) return "in_flight";
+  if (golden.bound_queue_pair() != 0xfae8afu) return "bound_queue_pair";
+  if (golden.first_page_offset() != 0x80653e19u) return "first_page_offset";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
 MemoryKeyEntry make_memory_key_entry_other() {
   MemoryKeyEntry golden;
-  golden.set_valid(0x0u);
-  golden.set_quiesce(0x1u);
-  golden.set_is_window(0x0u);
-  golden.set_window_type(0x1u);
-  golden.set_variant(0xc3u);
-  golden.set_underlying_function(0xd3u);
-  golden.set_access_flags(0xabu);
-  golden.set_protection_domain(0xc99c91u);
-  golden.set_base(0xc5eaf5a234c2934full);
-  golden.set_length(0xd190e64b02be9977ull);
+  golden.set_valid(0x1u);
+  golden.set_quiesce(0x0u);
+  golden.set_is_window(0x1u);
+  golden.set_window_type(0x3u);
+  golden.set_variant(0xd7u);
+  golden.set_underlying_function(0xd5u);
+  golden.set_access_flags(0xcfu);
+  golden.set_protection_domain(0x820aafu);
+  golden.set_base(0xdba275579d6ea2c9ull);
+  golden.set_length(0x9d0e23a0bd2e163full);
   golden.set_page_log2(0x35u);
-  golden.set_page_table(0xf4503da9u);
-  golden.set_parent(0xd13531u);
-  golden.set_in_flight(0xb2b5b6a5u);
-  golden.set_bound_queue_pair(0x97a7e3u);
+  golden.set_page_table(0xf57900fdu);
+  golden.set_parent(0xaabf3du);
+  golden.set_in_flight(0xa0d0e55du);
+  golden.set_bound_queue_pair(0xb2ac99u);
+  golden.set_first_page_offset(0xf392c99bu);
   return golden;
 }
 
 std::string_view mismatch_memory_key_entry_other(const MemoryKeyEntry& golden) {
-  if (golden.valid() != 0x0u) return "valid";
-  if (golden.quiesce() != 0x1u) return "quiesce";
-  if (golden.is_window() != 0x0u) return "is_window";
-  if (golden.window_type() != 0x1u) return "window_type";
-  if (golden.variant() != 0xc3u) return "variant";
-  if (golden.underlying_function() != 0xd3u) return "underlying_function";
-  if (golden.access_flags() != 0xabu) return "access_flags";
-  if (golden.protection_domain() != 0xc99c91u) return "protection_domain";
-  if (golden.base() != 0xc5eaf5a234c2934full) return "base";
-  if (golden.length() != 0xd190e64b02be9977ull) return "length";
+  if (golden.valid() != 0x1u) return "valid";
+  if (golden.quiesce() != 0x0u) return "quiesce";
+  if (golden.is_window() != 0x1u) return "is_window";
+  if (golden.window_type() != 0x3u) return "window_type";
+  if (golden.variant() != 0xd7u) return "variant";
+  if (golden.underlying_function() != 0xd5u) return "underlying_function";
+  if (golden.access_flags() != 0xcfu) return "access_flags";
+  if (golden.protection_domain() != 0x820aafu) return "protection_domain";
+  if (golden.base() != 0xdba275579d6ea2c9ull) return "base";
+  if (golden.length() != 0x9d0e23a0bd2e163full) return "length";
   if (golden.page_log2() != 0x35u) return "page_log2";
-  if (golden.page_table() != 0xf4503da9u) return "page_table";
-  if (golden.parent() != 0xd13531u) return "parent";
-  if (golden.in_flight() != 0xb2b5b6a5u) return "in_flight";
-  if (golden.bound_queue_pair() != 0x97a7e3u) return "bound_queue_pair";
+  if (golden.page_table() != 0xf57900fdu) return "page_table";
+  if (golden.parent() != 0xaabf3du) return "parent";
+  if (golden.in_flight() != 0xa0d0e55du) return "in_flight";
+  if (golden.bound_queue_pair() != 0xb2ac99u) return "bound_queue_pair";
+  if (golden.first_page_offset() != 0xf392c99bu) return "first_page_offset";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2307,6 +2303,232 @@ std::string_view mismatch_kick_record(const KickRecord& golden) {
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+QueuePairCompletion make_queue_pair_completion() {
+  QueuePairCompletion golden;
+  golden.set_acknowledged(0xfa0fu);
+  golden.set_read_atomic_answered(0xa1u);
+  golden.set_retry_count(0x7u);
+  golden.set_receiver_not_ready_retry(0x7u);
+  golden.set_receiver_not_ready_wait(0x0u);
+  golden.set_unacknowledged_psn(0x823ce9u);
+  golden.set_message_psn(0xadcd95u);
+  golden.set_message_limit(0xce700bu);
+  golden.set_timer_expiry(0xfb9077d26d84639full);
+  return golden;
+}
+
+std::string_view mismatch_queue_pair_completion(const QueuePairCompletion& golden) {
+  if (golden.acknowledged() != 0xfa0fu) return "acknowledged";
+  if (golden.read_atomic_answered() != 0xa1u) return "read_atomic_answered";
+  if (golden.retry_count() != 0x7u) return "retry_count";
+  if (golden.receiver_not_ready_retry() != 0x7u) return "receiver_not_ready_retry";
+  if (golden.receiver_not_ready_wait() != 0x0u) return "receiver_not_ready_wait";
+  if (golden.unacknowledged_psn() != 0x823ce9u) return "unacknowledged_psn";
+  if (golden.message_psn() != 0xadcd95u) return "message_psn";
+  if (golden.message_limit() != 0xce700bu) return "message_limit";
+  if (golden.timer_expiry() != 0xfb9077d26d84639full) return "timer_expiry";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+QueuePairCompletion make_queue_pair_completion_other() {
+  QueuePairCompletion golden;
+  golden.set_acknowledged(0xdf0du);
+  golden.set_read_atomic_answered(0xe3u);
+  golden.set_retry_count(0x5u);
+  golden.set_receiver_not_ready_retry(0x5u);
+  golden.set_receiver_not_ready_wait(0x1u);
+  golden.set_unacknowledged_psn(0xf9897fu);
+  golden.set_message_psn(0xfa1f73u);
+  golden.set_message_limit(0xa86965u);
+  golden.set_timer_expiry(0xf2ea91a98429876bull);
+  return golden;
+}
+
+std::string_view mismatch_queue_pair_completion_other(const QueuePairCompletion& golden) {
+  if (golden.acknowledged() != 0xdf0du) return "acknowledged";
+  if (golden.read_atomic_answered() != 0xe3u) return "read_atomic_answered";
+  if (golden.retry_count() != 0x5u) return "retry_count";
+  if (golden.receiver_not_ready_retry() != 0x5u) return "receiver_not_ready_retry";
+  if (golden.receiver_not_ready_wait() != 0x1u) return "receiver_not_ready_wait";
+  if (golden.unacknowledged_psn() != 0xf9897fu) return "unacknowledged_psn";
+  if (golden.message_psn() != 0xfa1f73u) return "message_psn";
+  if (golden.message_limit() != 0xa86965u) return "message_limit";
+  if (golden.timer_expiry() != 0xf2ea91a98429876bull) return "timer_expiry";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+PacketUnit make_packet_unit() {
+  PacketUnit golden;
+  golden.set_packet(0xfa1fu);
+  golden.set_physical_collect_buffer(0xbfu);
+  golden.set_underlying_function(0xfu);
+  golden.set_first(0x1u);
+  golden.set_last(0x0u);
+  golden.set_queue_pair_number(0xfcac59u);
+  return golden;
+}
+
+std::string_view mismatch_packet_unit(const PacketUnit& golden) {
+  if (golden.packet() != 0xfa1fu) return "packet";
+  if (golden.physical_collect_buffer() != 0xbfu) return "physical_collect_buffer";
+  if (golden.underlying_function() != 0xfu) return "underlying_function";
+  if (golden.first() != 0x1u) return "first";
+  if (golden.last() != 0x0u) return "last";
+  if (golden.queue_pair_number() != 0xfcac59u) return "queue_pair_number";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+PacketUnit make_packet_unit_other() {
+  PacketUnit golden;
+  golden.set_packet(0xd81bu);
+  golden.set_physical_collect_buffer(0xe9u);
+  golden.set_underlying_function(0xdu);
+  golden.set_first(0x0u);
+  golden.set_last(0x1u);
+  golden.set_queue_pair_number(0xb4046du);
+  return golden;
+}
+
+std::string_view mismatch_packet_unit_other(const PacketUnit& golden) {
+  if (golden.packet() != 0xd81bu) return "packet";
+  if (golden.physical_collect_buffer() != 0xe9u) return "physical_collect_buffer";
+  if (golden.underlying_function() != 0xdu) return "underlying_function";
+  if (golden.first() != 0x0u) return "first";
+  if (golden.last() != 0x1u) return "last";
+  if (golden.queue_pair_number() != 0xb4046du) return "queue_pair_number";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+MessageUnit make_message_unit() {
+  MessageUnit golden;
+  golden.set_queue_pair_number(0xed6fe1u);
+  golden.set_underlying_function(0xdu);
+  golden.set_opcode(0xfu);
+  golden.set_send_queue_sequence_number(0x8057u);
+  golden.set_transmit_virtual_lane(0xffu);
+  golden.set_quality_of_service_level(QualityOfServiceLevel::high);
+  golden.set_completion_credit_shared(0x0u);
+  golden.set_failure(0x19u);
+  golden.set_last_psn(0x9a3723u);
+  golden.set_retry_epoch(0x6du);
+  golden.set_signaled(0x0u);
+  golden.set_message_length(0xe2733ea1u);
+  return golden;
+}
+
+std::string_view mismatch_message_unit(const MessageUnit& golden) {
+  if (golden.queue_pair_number() != 0xed6fe1u) return "queue_pair_number";
+  if (golden.underlying_function() != 0xdu) return "underlying_function";
+  if (golden.opcode() != 0xfu) return "opcode";
+  if (golden.send_queue_sequence_number() != 0x8057u) return "send_queue_sequence_number";
+  if (golden.transmit_virtual_lane() != 0xffu) return "transmit_virtual_lane";
+  if (golden.quality_of_service_level() != QualityOfServiceLevel::high) return "quality_of_service_level";
+  if (golden.completion_credit_shared() != 0x0u) return "completion_credit_shared";
+  if (golden.failure() != 0x19u) return "failure";
+  if (golden.last_psn() != 0x9a3723u) return "last_psn";
+  if (golden.retry_epoch() != 0x6du) return "retry_epoch";
+  if (golden.signaled() != 0x0u) return "signaled";
+  if (golden.message_length() != 0xe2733ea1u) return "message_length";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+MessageUnit make_message_unit_other() {
+  MessageUnit golden;
+  golden.set_queue_pair_number(0xbab509u);
+  golden.set_underlying_function(0xdu);
+  golden.set_opcode(0x9u);
+  golden.set_send_queue_sequence_number(0xa4f5u);
+  golden.set_transmit_virtual_lane(0xa3u);
+  golden.set_quality_of_service_level(QualityOfServiceLevel::high);
+  golden.set_completion_credit_shared(0x1u);
+  golden.set_failure(0x1fu);
+  golden.set_last_psn(0xf604a3u);
+  golden.set_retry_epoch(0x41u);
+  golden.set_signaled(0x1u);
+  golden.set_message_length(0xad29a367u);
+  return golden;
+}
+
+std::string_view mismatch_message_unit_other(const MessageUnit& golden) {
+  if (golden.queue_pair_number() != 0xbab509u) return "queue_pair_number";
+  if (golden.underlying_function() != 0xdu) return "underlying_function";
+  if (golden.opcode() != 0x9u) return "opcode";
+  if (golden.send_queue_sequence_number() != 0xa4f5u) return "send_queue_sequence_number";
+  if (golden.transmit_virtual_lane() != 0xa3u) return "transmit_virtual_lane";
+  if (golden.quality_of_service_level() != QualityOfServiceLevel::high) return "quality_of_service_level";
+  if (golden.completion_credit_shared() != 0x1u) return "completion_credit_shared";
+  if (golden.failure() != 0x1fu) return "failure";
+  if (golden.last_psn() != 0xf604a3u) return "last_psn";
+  if (golden.retry_epoch() != 0x41u) return "retry_epoch";
+  if (golden.signaled() != 0x1u) return "signaled";
+  if (golden.message_length() != 0xad29a367u) return "message_length";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+QueuePairNotice make_queue_pair_notice() {
+  QueuePairNotice golden;
+  golden.set_queue_pair_number(0x8a2e89u);
+  golden.set_underlying_function(0xdu);
+  golden.set_kind(QueuePairNoticeKind::flush);
+  return golden;
+}
+
+std::string_view mismatch_queue_pair_notice(const QueuePairNotice& golden) {
+  if (golden.queue_pair_number() != 0x8a2e89u) return "queue_pair_number";
+  if (golden.underlying_function() != 0xdu) return "underlying_function";
+  if (golden.kind() != QueuePairNoticeKind::flush) return "kind";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+QueuePairNotice make_queue_pair_notice_other() {
+  QueuePairNotice golden;
+  golden.set_queue_pair_number(0xc5a63bu);
+  golden.set_underlying_function(0x9u);
+  golden.set_kind(QueuePairNoticeKind::rewind);
+  return golden;
+}
+
+std::string_view mismatch_queue_pair_notice_other(const QueuePairNotice& golden) {
+  if (golden.queue_pair_number() != 0xc5a63bu) return "queue_pair_number";
+  if (golden.underlying_function() != 0x9u) return "underlying_function";
+  if (golden.kind() != QueuePairNoticeKind::rewind) return "kind";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+ReceiveUnit make_receive_unit() {
+  ReceiveUnit golden;
+  golden.set_packet(0xd9e5u);
+  golden.set_action(ReceiveAction::rdma_read);
+  golden.set_underlying_function(0x9u);
+  golden.set_queue_pair_number(0x96aef9u);
+  return golden;
+}
+
+std::string_view mismatch_receive_unit(const ReceiveUnit& golden) {
+  if (golden.packet() != 0xd9e5u) return "packet";
+  if (golden.action() != ReceiveAction::rdma_read) return "action";
+  if (golden.underlying_function() != 0x9u) return "underlying_function";
+  if (golden.queue_pair_number() != 0x96aef9u) return "queue_pair_number";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+ReceiveUnit make_receive_unit_other() {
+  ReceiveUnit golden;
+  golden.set_packet(0xdc71u);
+  golden.set_action(ReceiveAction::acknowledge);
+  golden.set_underlying_function(0xbu);
+  golden.set_queue_pair_number(0xfaab25u);
+  return golden;
+}
+
+std::string_view mismatch_receive_unit_other(const ReceiveUnit& golden) {
+  if (golden.packet() != 0xdc71u) return "packet";
+  if (golden.action() != ReceiveAction::acknowledge) return "action";
+  if (golden.underlying_function() != 0xbu) return "underlying_function";
+  if (golden.queue_pair_number() != 0xfaab25u) return "queue_pair_number";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 template <class Format>
 std::vector<uint8_t> bytes_of(const Format& format) {
   std::vector<uint8_t> bytes(Format::bytes);
@@ -2404,6 +2626,16 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "queuing_structure_entry") return bytes_of(make_queuing_structure_entry());
   if (name == "ring_head") return bytes_of(make_ring_head());
   if (name == "kick_record") return bytes_of(make_kick_record());
+  if (name == "queue_pair_completion") return bytes_of(make_queue_pair_completion());
+  if (name == "queue_pair_completion_other") return bytes_of(make_queue_pair_completion_other());
+  if (name == "packet_unit") return bytes_of(make_packet_unit());
+  if (name == "packet_unit_other") return bytes_of(make_packet_unit_other());
+  if (name == "message_unit") return bytes_of(make_message_unit());
+  if (name == "message_unit_other") return bytes_of(make_message_unit_other());
+  if (name == "queue_pair_notice") return bytes_of(make_queue_pair_notice());
+  if (name == "queue_pair_notice_other") return bytes_of(make_queue_pair_notice_other());
+  if (name == "receive_unit") return bytes_of(make_receive_unit());
+  if (name == "receive_unit_other") return bytes_of(make_receive_unit_other());
   return {};
 }
 
@@ -2488,6 +2720,16 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "queuing_structure_entry") return mismatch_queuing_structure_entry(format_of<QueuingStructureEntry>(bytes));
   if (name == "ring_head") return mismatch_ring_head(format_of<RingHead>(bytes));
   if (name == "kick_record") return mismatch_kick_record(format_of<KickRecord>(bytes));
+  if (name == "queue_pair_completion") return mismatch_queue_pair_completion(format_of<QueuePairCompletion>(bytes));
+  if (name == "queue_pair_completion_other") return mismatch_queue_pair_completion_other(format_of<QueuePairCompletion>(bytes));
+  if (name == "packet_unit") return mismatch_packet_unit(format_of<PacketUnit>(bytes));
+  if (name == "packet_unit_other") return mismatch_packet_unit_other(format_of<PacketUnit>(bytes));
+  if (name == "message_unit") return mismatch_message_unit(format_of<MessageUnit>(bytes));
+  if (name == "message_unit_other") return mismatch_message_unit_other(format_of<MessageUnit>(bytes));
+  if (name == "queue_pair_notice") return mismatch_queue_pair_notice(format_of<QueuePairNotice>(bytes));
+  if (name == "queue_pair_notice_other") return mismatch_queue_pair_notice_other(format_of<QueuePairNotice>(bytes));
+  if (name == "receive_unit") return mismatch_receive_unit(format_of<ReceiveUnit>(bytes));
+  if (name == "receive_unit_other") return mismatch_receive_unit_other(format_of<ReceiveUnit>(bytes));
   return "name";
 }
 

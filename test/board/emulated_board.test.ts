@@ -13,7 +13,7 @@ import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { Opcode } from '../../lib/spec/index.ts';
 import { closing } from '../driver/backends.ts';
 
-const small: BoardOptions = { progress: 'stepped', queuePairs: 64, pageTableEntries: 1024 };
+const small: BoardOptions = { progress: 'stepped', queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 };
 
 function open(options: BoardOptions = small): {
   board: EmulatedBoard;

@@ -22,7 +22,7 @@ interface Measured {
   }[];
 }
 
-const board = 'queuePairs=64&pageTableEntries=1024';
+const board = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 const few = ['--iterations', '50', '--warmup', '5'];
 
 describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {

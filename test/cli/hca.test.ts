@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { runHca } from './run_hca.ts';
 
-const small = 'queuePairs=64&pageTableEntries=1024';
+const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 
 describe('hca', () => {
   it('explains itself with examples, and each of its commands', async () => {

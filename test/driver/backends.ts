@@ -33,7 +33,7 @@ export function closing<Closed extends { close(): void }>(object: Closed): Close
 }
 
 /** Sizes small enough that a test opens hundreds of boards. */
-const small: BoardOptions = { queuePairs: 256, pageTableEntries: 4096 };
+const small: BoardOptions = { queuePairs: 256, pageTableEntries: 4096, memoryKeys: 256 };
 
 /** A board of a backend, closed when the test ends. */
 export function makeBoard(backend: Backend, options: BoardOptions = {}): EmulatedBoard {

@@ -29,7 +29,13 @@ export class Device {
   private next = page;
 
   constructor(options: Partial<HcaOptions> = {}) {
-    this.port = makeHca({ memoryBytes: 4 << 20, queuePairs: 256, pageTableEntries: 4096, ...options });
+    this.port = makeHca({
+      memoryBytes: 4 << 20,
+      queuePairs: 256,
+      pageTableEntries: 4096,
+      memoryKeys: 256,
+      ...options,
+    });
     this.bytes = new Uint8Array(this.port.memory);
     this.view = new DataView(this.port.memory);
   }

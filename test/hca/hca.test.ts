@@ -148,7 +148,7 @@ describe('hca', () => {
   });
 
   it('leaves nothing behind in a function that is reset, however often', () => {
-    const device = enabledDevice({ pageTableEntries: 1024, memoryBytes: 16 << 20 });
+    const device = enabledDevice({ pageTableEntries: 1024, memoryKeys: 256, memoryBytes: 16 << 20 });
     const page = blockDescriptions.find(({ name }) => name === 'underlying_function')!;
     for (let cycle = 0; cycle < 50; ++cycle) {
       const host = new FunctionHost(device, 1);

@@ -23,6 +23,7 @@ export class ManagedDevice {
       memoryBytes: 2 << 20,
       queuePairs: 64,
       pageTableEntries: 1024,
+      memoryKeys: 256,
       ...options,
     });
     this.bytes = new Uint8Array(this.port.memory);

@@ -47,7 +47,7 @@ describe('memory_translation', () => {
   it('translates as a plain list of tables does, whatever comes and goes', () => {
     fc.assert(
       fc.property(commands, (steps) => {
-        const device = new ManagedDevice({ pageTableEntries: entries });
+        const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
         let tables: Table[] = [];
         let made = 0;
         for (const { kind, value } of steps) {
@@ -81,7 +81,7 @@ describe('memory_translation', () => {
   it('gives tables that do not overlap and are aligned to their run', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 60 }), (sizes) => {
-        const device = new ManagedDevice({ pageTableEntries: entries });
+        const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
         const taken = new Set<number>();
         for (const pages of sizes) {
           const longest = device.port.longestTable();
@@ -100,7 +100,7 @@ describe('memory_translation', () => {
   });
 
   it('has one run again when all tables are gone', () => {
-    const device = new ManagedDevice({ pageTableEntries: entries });
+    const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const tables = Array.from({ length: entries / 8 }, () => device.port.createTable(0, 1)!);
     expect(device.port.createTable(0, 1)).toBeNull();
     expect(device.port.longestTable()).toBe(0);
@@ -112,7 +112,7 @@ describe('memory_translation', () => {
   });
 
   it('knows no table where none begins', () => {
-    const device = new ManagedDevice({ pageTableEntries: entries });
+    const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 20, 0x500)!;
     for (const wrong of [table + 1, table + 8, table + 32, entries, 0xffff_ffff])
       expect(device.port.translate(wrong, 0n)).toBeNull();
@@ -123,7 +123,7 @@ describe('memory_translation', () => {
   });
 
   it.each([20, 1000, 2000])('does not serve the entries of a destroyed table of %i to the next', (pages) => {
-    const device = new ManagedDevice({ pageTableEntries: 2 * entries });
+    const device = new ManagedDevice({ pageTableEntries: 2 * entries, memoryKeys: 256 });
     for (let round = 0; round < 3; ++round) {
       const made = makeTable(device, pages, 0x8000 * (round + 1))!;
       for (let at = 0; at < pages; at += 37)
@@ -133,7 +133,7 @@ describe('memory_translation', () => {
   });
 
   it('serves what was written last, and nothing for an entry that is not valid', () => {
-    const device = new ManagedDevice({ pageTableEntries: entries });
+    const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 20, 0x500)!;
     expect(device.port.translate(table, 9n * page)).toBe(0x509n * page);
     expect(device.port.writeEntries(table, 9, pageList(2, 0xa000))).toBe(true);
@@ -144,7 +144,7 @@ describe('memory_translation', () => {
   });
 
   it('takes the run that is enough with the least to spare', () => {
-    const device = new ManagedDevice({ pageTableEntries: entries });
+    const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const half = device.port.createTable(0, entries / 2)!;
     expect(device.port.createTable(0, 8)).toBe(entries / 2);
     device.port.destroyTable(half);
@@ -154,7 +154,7 @@ describe('memory_translation', () => {
   });
 
   it('reads context memory once for eight neighbours', () => {
-    const device = new ManagedDevice({ pageTableEntries: entries });
+    const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 16, 0x700)!;
     const before = device.port.accessesOf(0);
     for (let round = 0; round < 5; ++round)
@@ -163,7 +163,7 @@ describe('memory_translation', () => {
   });
 
   it('translates nothing while context memory cannot be reached, and again afterwards', () => {
-    const device = new ManagedDevice({ pageTableEntries: entries });
+    const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 4, 0x900)!;
     const begin = device.address(device.contextMemory);
     device.port.setFaults([{ underlyingFunction: 0, begin, end: begin + 0x10_0000n }]);
@@ -177,7 +177,7 @@ describe('memory_translation', () => {
 
 describe('context_memory', () => {
   const bare = (): ResourceManagerPort =>
-    makeResourceManager({ memoryBytes: 1 << 20, queuePairs: 64, pageTableEntries: entries });
+    makeResourceManager({ memoryBytes: 1 << 20, queuePairs: 64, pageTableEntries: entries, memoryKeys: 256 });
 
   it('is taken when it is aligned, large enough and in reach, and only once', () => {
     const port = bare();

@@ -88,6 +88,7 @@ export class OrderBench {
       virtualCollectBuffers,
       queuePairs: 64,
       pageTableEntries: 1024,
+      memoryKeys: 256,
       ...options,
     });
     this.memory = new Uint8Array(this.port.memory);

@@ -22,6 +22,7 @@ export interface OrderOptions {
   schedulerBatch?: number;
   queuePairs?: number;
   pageTableEntries?: number;
+  memoryKeys?: number;
 }
 
 /** What a queue pair is made of. Page addresses are DMA addresses of pages of 4 KiB. */

@@ -6,6 +6,7 @@ export interface ResourceManagerOptions {
   memoryBytes: number;
   queuePairs?: number;
   pageTableEntries?: number;
+  memoryKeys?: number;
   queuePairContextsCached?: number;
   ports?: number;
 }
