@@ -6,6 +6,7 @@
       "native/hca/collect_buffer_dedicated.cpp",
       "native/hca/collect_buffer_states.cpp",
       "native/hca/collect_group_table.cpp",
+      "native/hca/completion_queue.cpp",
       "native/hca/context_memory.cpp",
       "native/hca/control_registers.cpp",
       "native/hca/data_list.cpp",
@@ -30,6 +31,7 @@
       "native/hca/queuing_structures.cpp",
       "native/hca/register_page.cpp",
       "native/hca/resource_manager.cpp",
+      "native/hca/resource_manager_completion_queues.cpp",
       "native/hca/resource_manager_objects.cpp",
       "native/hca/resource_manager_queue_pairs.cpp",
       "native/hca/run_allocator.cpp",
@@ -76,6 +78,7 @@
     "test_sources": [
       "native/test/bit_mask_port.cpp",
       "native/test/collect_buffer_port.cpp",
+      "native/test/completion_queue_port.cpp",
       "native/test/event_queue_port.cpp",
       "native/test/hca_port.cpp",
       "native/test/linked_list_queue_port.cpp",

@@ -275,7 +275,7 @@ package hca_spec_pkg;
 
   // Type of an event. Asynchronous events first, in the order of libibverbs.
   typedef enum logic [7:0] {
-    EVENT_TYPE_COMPLETION_QUEUE_ERROR = 8'd0,  // CQ_ERR
+    EVENT_TYPE_COMPLETION_QUEUE_ERROR = 8'd0,  // CQ_ERR: the queue was overrun or could not be reached; object is the completion queue, detail its user handle.
     EVENT_TYPE_QUEUE_PAIR_FATAL = 8'd1,  // QP_FATAL
     EVENT_TYPE_QUEUE_PAIR_REQUEST_ERROR = 8'd2,  // QP_REQ_ERR
     EVENT_TYPE_QUEUE_PAIR_ACCESS_ERROR = 8'd3,  // QP_ACCESS_ERR
@@ -294,7 +294,7 @@ package hca_spec_pkg;
     EVENT_TYPE_QUEUE_PAIR_LAST_WORK_QUEUE_ENTRY_REACHED = 8'd16,  // QP_LAST_WQE_REACHED
     EVENT_TYPE_CLIENT_REREGISTER = 8'd17,  // CLIENT_REREGISTER
     EVENT_TYPE_GID_CHANGE = 8'd18,  // GID_CHANGE
-    EVENT_TYPE_COMPLETION = 8'd64,  // An armed completion queue has a completion.
+    EVENT_TYPE_COMPLETION = 8'd64,  // An armed completion queue has a completion: object is the completion queue, reason the arm sequence, detail its user handle.
     EVENT_TYPE_MANAGEMENT_COMPLETION = 8'd65,  // A management command is answered.
     EVENT_TYPE_VIRTUAL_COLLECT_BUFFER_ERROR = 8'd96,  // A command was refused: object is the VCB (ffff: the management page), reason why, offset where, detail the first 48 bits of segment 0 if it was whole.
     EVENT_TYPE_HALF_WRITTEN_COMMAND = 8'd97,  // A command has been incomplete as long as the limit: object is the VCB, detail the first 48 bits of segment 0 if it was whole.
@@ -337,7 +337,8 @@ package hca_spec_pkg;
     REFUSAL_SEND_QUEUE_FAULT = 8'd11,  // The send queue could not be read.
     REFUSAL_SEQUENCE_OUT_OF_RANGE = 8'd12,  // The sequence number is further ahead than the send queue is long.
     REFUSAL_QUEUING_STRUCTURE_MISMATCH = 8'd13,  // The queuing structure holds an entry that was not written there.
-    REFUSAL_QUEUING_STRUCTURE_FAULT = 8'd14  // The queuing structure could not be reached, or is too small.
+    REFUSAL_QUEUING_STRUCTURE_FAULT = 8'd14,  // The queuing structure could not be reached, or is too small.
+    REFUSAL_COMPLETION_QUEUE_FAILED = 8'd15  // A completion queue of the queue pair is in error.
   } refusal_t;
 
   // QoS level.
@@ -1459,15 +1460,16 @@ package hca_spec_pkg;
   localparam int unsigned CREATE_COMPLETION_QUEUE_INPUT_HEAD_ADDRESS_LSB = 64;
   localparam int unsigned CREATE_COMPLETION_QUEUE_INPUT_HEAD_ADDRESS_WIDTH = 64;
   localparam int unsigned CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_LSB = 128;
-  localparam int unsigned CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_WIDTH = 64;
+  localparam int unsigned CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_WIDTH = 48;
   typedef struct packed {
-    logic [63:0] reserved_8;
-    logic [63:0] user_handle;  // Returned in events.
-    logic [63:0] head_address;  // Where the host keeps its head. Unit: bytes.
+    logic [63:0] reserved_9;
+    logic [15:0] reserved_8;
+    logic [47:0] user_handle;  // Returned in events, as their detail.
+    logic [63:0] head_address;  // Where the host keeps its head: a ring_head. Unit: bytes.
     logic [31:0] reserved_5;
     logic [15:0] pages;  // Length of the page list. Unit: pages.
     logic [1:0] reserved_3;
-    logic variable;  // Entries of variable size behind references.
+    logic variable;  // Entries of variable size behind references: the pages of the references come first, those of the entries after them.
     logic [4:0] entries_log2;  // log2 of the entries.
     logic [7:0] event_queue;  // Event queue that it signals.
   } create_completion_queue_input_t;
@@ -1523,9 +1525,9 @@ package hca_spec_pkg;
     logic [7:0] reserved_16;
     logic [23:0] shared_receive_queue;  // SRQ or 0.
     logic [7:0] reserved_14;
-    logic [23:0] receive_completion_queue;  // Completion queue.
+    logic [23:0] receive_completion_queue;  // Completion queue of the receive queue, or 0.
     logic [7:0] reserved_12;
-    logic [23:0] send_completion_queue;  // Completion queue.
+    logic [23:0] send_completion_queue;  // Completion queue of the send queue, or 0.
     logic [7:0] reserved_10;
     logic [23:0] protection_domain;  // Protection domain.
     logic [7:0] reserved_8;
@@ -1587,14 +1589,21 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_IN_FLIGHT_WIDTH = 16;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_USER_HANDLE_LSB = 320;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_USER_HANDLE_WIDTH = 64;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_LSB = 384;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_LSB = 416;
+  localparam int unsigned QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_ADDRESS_VECTOR_LSB = 640;
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_ADDRESS_VECTOR_WIDTH = 8;
   typedef struct packed {
     logic [383:0] address_vector;  // Where the peer is.
-    logic [63:0] reserved_31;
-    logic [63:0] reserved_30;
-    logic [63:0] reserved_29;
-    logic [63:0] reserved_28;
+    logic [63:0] reserved_34;
+    logic [63:0] reserved_33;
+    logic [63:0] reserved_32;
+    logic [7:0] reserved_31;
+    logic [23:0] receive_completion_queue;  // Query: completion queue of the receive queue, or 0.
+    logic [7:0] reserved_29;
+    logic [23:0] send_completion_queue;  // Query: completion queue of the send queue, or 0.
     logic [63:0] user_handle;  // Query: given at creation.
     logic [15:0] in_flight;  // Query: data units in the device that refer to it.
     logic [15:0] acknowledged;  // Query: oldest not acknowledged.
@@ -2151,7 +2160,7 @@ package hca_spec_pkg;
     completion_opcode_t opcode;  // What was completed.
   } completion_queue_entry_t;
 
-  // Entry of a completion queue with variable entries.
+  // Entry of a completion queue with variable entries: refers to a CQE in the queue's entry area; written after it.
   localparam int unsigned COMPLETION_QUEUE_REFERENCE_BYTES = 8;
   localparam int unsigned COMPLETION_QUEUE_REFERENCE_OFFSET_LSB = 0;
   localparam int unsigned COMPLETION_QUEUE_REFERENCE_OFFSET_WIDTH = 32;
@@ -2163,7 +2172,7 @@ package hca_spec_pkg;
     logic [14:0] reserved_3;
     logic phase;  // Alternates each time round, beginning with 1.
     logic [15:0] length;  // Length of the CQE. Unit: bytes.
-    logic [31:0] offset;  // Place of the CQE. Unit: bytes.
+    logic [31:0] offset;  // Place of the CQE in the entry area, a multiple of 64. Unit: bytes.
   } completion_queue_reference_t;
 
   // Answer to a management command in the management completion queue.
@@ -2583,8 +2592,8 @@ package hca_spec_pkg;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_RESET = 64'h0;
   typedef struct packed {
     logic [31:0] head;  // Host's head.
-    logic [6:0] arm_sequence;  // Arm sequence.
-    logic solicited;  // Solicited completions only.
+    logic [6:0] arm_sequence;  // Events of the queue that the host has taken, modulo 128; an arming with that of the last event is ignored.
+    logic solicited;  // Only completions that are solicited, or failures.
     logic [23:0] completion_queue;  // Completion queue.
   } underlying_function_completion_queue_arm_t;
   // Work requests were added to a receive queue; one 8 B store. 64 bits, wo.
@@ -2648,6 +2657,9 @@ package hca_spec_pkg;
   // Commands incomplete longer than the limit. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_OFFSET = 32'h280;
   localparam logic [63:0] UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_RESET = 64'h0;
+  // Completions dropped: completion queue in error or none of this function. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET = 32'h288;
+  localparam logic [63:0] UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_RESET = 64'h0;
   // The management page: a management command is written here while the lock is held. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 32'h8000;
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;

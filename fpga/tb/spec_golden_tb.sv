@@ -1228,15 +1228,15 @@ module spec_golden_tb;
     golden.variable = 1'h1;
     golden.pages = 16'hadd1;
     golden.head_address = 64'hcc550bdb704f2f5b;
-    golden.user_handle = 64'hd75c7b9096836cb1;
-    if (golden != 256'h0000000000000000d75c7b9096836cb1cc550bdb704f2f5b00000000add13f8b) $fatal(1, "create_completion_queue_input is written wrongly: %h", golden);
-    golden = 256'h0000000000000000d75c7b9096836cb1cc550bdb704f2f5b00000000add13f8b;
+    golden.user_handle = 48'h7b9096836cb1;
+    if (golden != 256'h000000000000000000007b9096836cb1cc550bdb704f2f5b00000000add13f8b) $fatal(1, "create_completion_queue_input is written wrongly: %h", golden);
+    golden = 256'h000000000000000000007b9096836cb1cc550bdb704f2f5b00000000add13f8b;
     if (golden.event_queue != 8'h8b) $fatal(1, "create_completion_queue_input.event_queue is read wrongly");
     if (golden.entries_log2 != 5'h1f) $fatal(1, "create_completion_queue_input.entries_log2 is read wrongly");
     if (golden.variable != 1'h1) $fatal(1, "create_completion_queue_input.variable is read wrongly");
     if (golden.pages != 16'hadd1) $fatal(1, "create_completion_queue_input.pages is read wrongly");
     if (golden.head_address != 64'hcc550bdb704f2f5b) $fatal(1, "create_completion_queue_input.head_address is read wrongly");
-    if (golden.user_handle != 64'hd75c7b9096836cb1) $fatal(1, "create_completion_queue_input.user_handle is read wrongly");
+    if (golden.user_handle != 48'h7b9096836cb1) $fatal(1, "create_completion_queue_input.user_handle is read wrongly");
   endtask
 
   task automatic check_create_queue_pair_input();
@@ -1304,9 +1304,11 @@ module spec_golden_tb;
     golden.acknowledged = 16'hd0cd;
     golden.in_flight = 16'hf77d;
     golden.user_handle = 64'hcfd8069b2b22691f;
+    golden.send_completion_queue = 24'ha1b2c3;
+    golden.receive_completion_queue = 24'hd4e5f6;
     golden.address_vector = 384'h8e0da4e0876587133661a5df552d1729c219952a862c1a387390b0744cc901f78e0da4e0876587133661a5df552d1729;
-    if (golden != 1024'h8e0da4e0876587133661a5df552d1729c219952a862c1a387390b0744cc901f78e0da4e0876587133661a5df552d17290000000000000000000000000000000000000000000000000000000000000000cfd8069b2b22691ff77dd0cd8bbb9c55ffbc81cf003dffe700fe926911e843371b84c23bd9a679a100001566f87f3629) $fatal(1, "queue_pair_attributes is written wrongly: %h", golden);
-    golden = 1024'h8e0da4e0876587133661a5df552d1729c219952a862c1a387390b0744cc901f78e0da4e0876587133661a5df552d17290000000000000000000000000000000000000000000000000000000000000000cfd8069b2b22691ff77dd0cd8bbb9c55ffbc81cf003dffe700fe926911e843371b84c23bd9a679a100001566f87f3629;
+    if (golden != 1024'h8e0da4e0876587133661a5df552d1729c219952a862c1a387390b0744cc901f78e0da4e0876587133661a5df552d172900000000000000000000000000000000000000000000000000d4e5f600a1b2c3cfd8069b2b22691ff77dd0cd8bbb9c55ffbc81cf003dffe700fe926911e843371b84c23bd9a679a100001566f87f3629) $fatal(1, "queue_pair_attributes is written wrongly: %h", golden);
+    golden = 1024'h8e0da4e0876587133661a5df552d1729c219952a862c1a387390b0744cc901f78e0da4e0876587133661a5df552d172900000000000000000000000000000000000000000000000000d4e5f600a1b2c3cfd8069b2b22691ff77dd0cd8bbb9c55ffbc81cf003dffe700fe926911e843371b84c23bd9a679a100001566f87f3629;
     if (golden.attribute_mask != 32'hf87f3629) $fatal(1, "queue_pair_attributes.attribute_mask is read wrongly");
     if (golden.state != hca_spec_pkg::QUEUE_PAIR_STATE_ERROR) $fatal(1, "queue_pair_attributes.state is read wrongly");
     if (golden.current_state != hca_spec_pkg::QUEUE_PAIR_STATE_ERROR) $fatal(1, "queue_pair_attributes.current_state is read wrongly");
@@ -1330,6 +1332,8 @@ module spec_golden_tb;
     if (golden.acknowledged != 16'hd0cd) $fatal(1, "queue_pair_attributes.acknowledged is read wrongly");
     if (golden.in_flight != 16'hf77d) $fatal(1, "queue_pair_attributes.in_flight is read wrongly");
     if (golden.user_handle != 64'hcfd8069b2b22691f) $fatal(1, "queue_pair_attributes.user_handle is read wrongly");
+    if (golden.send_completion_queue != 24'ha1b2c3) $fatal(1, "queue_pair_attributes.send_completion_queue is read wrongly");
+    if (golden.receive_completion_queue != 24'hd4e5f6) $fatal(1, "queue_pair_attributes.receive_completion_queue is read wrongly");
     if (golden.address_vector != 384'h8e0da4e0876587133661a5df552d1729c219952a862c1a387390b0744cc901f78e0da4e0876587133661a5df552d1729) $fatal(1, "queue_pair_attributes.address_vector is read wrongly");
   endtask
 

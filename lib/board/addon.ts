@@ -41,6 +41,8 @@ export interface BoardOptions {
   sharedCompletionCreditsCap?: number;
   queuePairContextsCached?: number;
   queuePairs?: number;
+  /** Number 0, which names none, is one of them. */
+  completionQueues?: number;
   pageTableEntries?: number;
   memoryKeys?: number;
   schedulerBatch?: number;

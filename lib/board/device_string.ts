@@ -30,6 +30,7 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   sharedCompletionCreditsCap: 'number',
   queuePairContextsCached: 'number',
   queuePairs: 'number',
+  completionQueues: 'number',
   pageTableEntries: 'number',
   memoryKeys: 'number',
   schedulerBatch: 'number',

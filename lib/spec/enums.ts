@@ -500,7 +500,7 @@ export const completionOpcodeNames: Readonly<Record<number, string>> = {
 
 /** Type of an event. Asynchronous events first, in the order of libibverbs. */
 export const EventType = {
-  /** CQ_ERR */
+  /** CQ_ERR: the queue was overrun or could not be reached; object is the completion queue, detail its user handle. */
   completionQueueError: 0,
   /** QP_FATAL */
   queuePairFatal: 1,
@@ -538,7 +538,7 @@ export const EventType = {
   clientReregister: 17,
   /** GID_CHANGE */
   gidChange: 18,
-  /** An armed completion queue has a completion. */
+  /** An armed completion queue has a completion: object is the completion queue, reason the arm sequence, detail its user handle. */
   completion: 64,
   /** A management command is answered. */
   managementCompletion: 65,
@@ -665,6 +665,8 @@ export const Refusal = {
   queuingStructureMismatch: 13,
   /** The queuing structure could not be reached, or is too small. */
   queuingStructureFault: 14,
+  /** A completion queue of the queue pair is in error. */
+  completionQueueFailed: 15,
 } as const;
 export type Refusal = (typeof Refusal)[keyof typeof Refusal];
 
@@ -685,6 +687,7 @@ export const refusalNames: Readonly<Record<number, string>> = {
   12: 'sequence_out_of_range',
   13: 'queuing_structure_mismatch',
   14: 'queuing_structure_fault',
+  15: 'completion_queue_failed',
 };
 
 /** QoS level. */

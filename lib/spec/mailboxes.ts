@@ -162,7 +162,7 @@ export function setCreateCompletionQueueInputEntriesLog2(view: DataView, base: n
   view.setUint32(at, kept | ((value & CREATE_COMPLETION_QUEUE_INPUT_ENTRIES_LOG2_MASK) << CREATE_COMPLETION_QUEUE_INPUT_ENTRIES_LOG2_SHIFT), true);
 }
 
-/** create_completion_queue_input.variable: Entries of variable size behind references. */
+/** create_completion_queue_input.variable: Entries of variable size behind references: the pages of the references come first, those of the entries after them. */
 export const CREATE_COMPLETION_QUEUE_INPUT_VARIABLE_BYTE = 0;
 export const CREATE_COMPLETION_QUEUE_INPUT_VARIABLE_SHIFT = 13;
 export const CREATE_COMPLETION_QUEUE_INPUT_VARIABLE_MASK = 0x1;
@@ -188,7 +188,7 @@ export function setCreateCompletionQueueInputPages(view: DataView, base: number,
   view.setUint32(at, kept | ((value & CREATE_COMPLETION_QUEUE_INPUT_PAGES_MASK) << CREATE_COMPLETION_QUEUE_INPUT_PAGES_SHIFT), true);
 }
 
-/** create_completion_queue_input.head_address: Where the host keeps its head. Unit: bytes. */
+/** create_completion_queue_input.head_address: Where the host keeps its head: a ring_head. Unit: bytes. */
 export const CREATE_COMPLETION_QUEUE_INPUT_HEAD_ADDRESS_LOW_BYTE = 8;
 export const CREATE_COMPLETION_QUEUE_INPUT_HEAD_ADDRESS_HIGH_BYTE = 12;
 export function getCreateCompletionQueueInputHeadAddressLow(view: DataView, base: number): number {
@@ -211,9 +211,10 @@ export function setCreateCompletionQueueInputHeadAddress(view: DataView, base: n
   setCreateCompletionQueueInputHeadAddressHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** create_completion_queue_input.user_handle: Returned in events. */
+/** create_completion_queue_input.user_handle: Returned in events, as their detail. */
 export const CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_LOW_BYTE = 16;
 export const CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_BYTE = 20;
+export const CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_MASK = 0xffff;
 export function getCreateCompletionQueueInputUserHandleLow(view: DataView, base: number): number {
   return view.getUint32(base + CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_LOW_BYTE, true);
 }
@@ -221,10 +222,12 @@ export function setCreateCompletionQueueInputUserHandleLow(view: DataView, base:
   view.setUint32(base + CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_LOW_BYTE, value, true);
 }
 export function getCreateCompletionQueueInputUserHandleHigh(view: DataView, base: number): number {
-  return view.getUint32(base + CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_BYTE, true);
+  return view.getUint32(base + CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_BYTE, true) & CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_MASK;
 }
 export function setCreateCompletionQueueInputUserHandleHigh(view: DataView, base: number, value: number): void {
-  view.setUint32(base + CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_BYTE, value, true);
+  const at = base + CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_BYTE;
+  const kept = view.getUint32(at, true) & ~CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_MASK;
+  view.setUint32(at, kept | (value & CREATE_COMPLETION_QUEUE_INPUT_USER_HANDLE_HIGH_MASK), true);
 }
 export function getCreateCompletionQueueInputUserHandle(view: DataView, base: number): bigint {
   return (BigInt(getCreateCompletionQueueInputUserHandleHigh(view, base)) << 32n) | BigInt(getCreateCompletionQueueInputUserHandleLow(view, base));
@@ -315,7 +318,7 @@ export function setCreateQueuePairInputProtectionDomain(view: DataView, base: nu
   view.setUint32(at, kept | ((value & CREATE_QUEUE_PAIR_INPUT_PROTECTION_DOMAIN_MASK) << CREATE_QUEUE_PAIR_INPUT_PROTECTION_DOMAIN_SHIFT), true);
 }
 
-/** create_queue_pair_input.send_completion_queue: Completion queue. */
+/** create_queue_pair_input.send_completion_queue: Completion queue of the send queue, or 0. */
 export const CREATE_QUEUE_PAIR_INPUT_SEND_COMPLETION_QUEUE_BYTE = 8;
 export const CREATE_QUEUE_PAIR_INPUT_SEND_COMPLETION_QUEUE_SHIFT = 0;
 export const CREATE_QUEUE_PAIR_INPUT_SEND_COMPLETION_QUEUE_MASK = 0xffffff;
@@ -328,7 +331,7 @@ export function setCreateQueuePairInputSendCompletionQueue(view: DataView, base:
   view.setUint32(at, kept | ((value & CREATE_QUEUE_PAIR_INPUT_SEND_COMPLETION_QUEUE_MASK) << CREATE_QUEUE_PAIR_INPUT_SEND_COMPLETION_QUEUE_SHIFT), true);
 }
 
-/** create_queue_pair_input.receive_completion_queue: Completion queue. */
+/** create_queue_pair_input.receive_completion_queue: Completion queue of the receive queue, or 0. */
 export const CREATE_QUEUE_PAIR_INPUT_RECEIVE_COMPLETION_QUEUE_BYTE = 12;
 export const CREATE_QUEUE_PAIR_INPUT_RECEIVE_COMPLETION_QUEUE_SHIFT = 0;
 export const CREATE_QUEUE_PAIR_INPUT_RECEIVE_COMPLETION_QUEUE_MASK = 0xffffff;
@@ -769,6 +772,32 @@ export function getQueuePairAttributesUserHandle(view: DataView, base: number): 
 export function setQueuePairAttributesUserHandle(view: DataView, base: number, value: bigint): void {
   setQueuePairAttributesUserHandleLow(view, base, Number(value & 0xffffffffn));
   setQueuePairAttributesUserHandleHigh(view, base, Number((value >> 32n) & 0xffffffffn));
+}
+
+/** queue_pair_attributes.send_completion_queue: Query: completion queue of the send queue, or 0. */
+export const QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_BYTE = 48;
+export const QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_SHIFT = 0;
+export const QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_MASK = 0xffffff;
+export function getQueuePairAttributesSendCompletionQueue(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_BYTE, true) >>> QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_SHIFT) & QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_MASK;
+}
+export function setQueuePairAttributesSendCompletionQueue(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_MASK << QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_MASK) << QUEUE_PAIR_ATTRIBUTES_SEND_COMPLETION_QUEUE_SHIFT), true);
+}
+
+/** queue_pair_attributes.receive_completion_queue: Query: completion queue of the receive queue, or 0. */
+export const QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_BYTE = 52;
+export const QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_SHIFT = 0;
+export const QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_MASK = 0xffffff;
+export function getQueuePairAttributesReceiveCompletionQueue(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_BYTE, true) >>> QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_SHIFT) & QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_MASK;
+}
+export function setQueuePairAttributesReceiveCompletionQueue(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_MASK << QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_MASK) << QUEUE_PAIR_ATTRIBUTES_RECEIVE_COMPLETION_QUEUE_SHIFT), true);
 }
 
 /** queue_pair_attributes.address_vector: Where the peer is. */

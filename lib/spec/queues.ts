@@ -356,10 +356,10 @@ export function setCompletionQueueEntrySequence(view: DataView, base: number, va
   view.setUint32(at, kept | ((value & COMPLETION_QUEUE_ENTRY_SEQUENCE_MASK) << COMPLETION_QUEUE_ENTRY_SEQUENCE_SHIFT), true);
 }
 
-/** Bytes of completion_queue_reference: Entry of a completion queue with variable entries. */
+/** Bytes of completion_queue_reference: Entry of a completion queue with variable entries: refers to a CQE in the queue's entry area; written after it. */
 export const COMPLETION_QUEUE_REFERENCE_BYTES = 8;
 
-/** completion_queue_reference.offset: Place of the CQE. Unit: bytes. */
+/** completion_queue_reference.offset: Place of the CQE in the entry area, a multiple of 64. Unit: bytes. */
 export const COMPLETION_QUEUE_REFERENCE_OFFSET_BYTE = 0;
 export const COMPLETION_QUEUE_REFERENCE_OFFSET_SHIFT = 0;
 export const COMPLETION_QUEUE_REFERENCE_OFFSET_MASK = 0xffffffff;

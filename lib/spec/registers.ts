@@ -320,11 +320,11 @@ export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_COMPLETION_QUEUE_WORD = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_COMPLETION_QUEUE_SHIFT = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_COMPLETION_QUEUE_MASK = 0xffffff;
-/** underlying_function.completion_queue_arm.solicited: Solicited completions only. */
+/** underlying_function.completion_queue_arm.solicited: Only completions that are solicited, or failures. */
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_WORD = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT = 24;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_MASK = 0x1;
-/** underlying_function.completion_queue_arm.arm_sequence: Arm sequence. */
+/** underlying_function.completion_queue_arm.arm_sequence: Events of the queue that the host has taken, modulo 128; an arming with that of the last event is ignored. */
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_WORD = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT = 25;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_MASK = 0x7f;
@@ -416,6 +416,10 @@ export const UNDERLYING_FUNCTION_READS_REFUSED_RESET = 0x0n;
 /** underlying_function.half_written_commands: Commands incomplete longer than the limit. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_OFFSET = 0x280;
 export const UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_RESET = 0x0n;
+
+/** underlying_function.completions_dropped: Completions dropped: completion queue in error or none of this function. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET = 0x288;
+export const UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_RESET = 0x0n;
 
 /** underlying_function.management_page: The management page: a management command is written here while the lock is held. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 0x8000;

@@ -38,6 +38,7 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   fields.read("sharedCompletionCreditsCap", hca.shared_completion_credits_cap);
   fields.read("queuePairContextsCached", hca.queue_pair_contexts_cached);
   fields.read("queuePairs", hca.queue_pairs);
+  fields.read("completionQueues", hca.completion_queues);
   fields.read("pageTableEntries", hca.page_table_entries);
   fields.read("memoryKeys", hca.memory_keys);
   fields.read("schedulerBatch", hca.scheduler_batch);

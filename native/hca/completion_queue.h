@@ -114,13 +114,11 @@ private:
 
   bool has_room(Queue& queue);
   void believe(Queue& queue, uint32_t head);
-  bool write_entry(Queue& queue, const spec::CompletionQueueEntry& entry);
-  bool write_reference(Queue& queue, uint32_t slot);
-  bool write_at(const Queue& queue, uint64_t offset, const void* source, uint32_t bytes);
+  bool write_entry(Queue& queue, spec::CompletionQueueEntry entry);
+  bool write_at(const Queue& queue, uint32_t offset, const void* source, uint32_t bytes);
   void report_fault(const Queue& queue, uint64_t address);
   void fail(uint32_t completion_queue_number);
   void signal(uint32_t completion_queue_number);
-  void report(spec::EventType type, unsigned event_queue, uint32_t completion_queue_number);
   bool fail_queue_pair(unsigned underlying_function, uint32_t queue_pair_number);
 
   Counters& counters_;

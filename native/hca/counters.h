@@ -26,6 +26,7 @@ struct FunctionCounters {
   uint64_t dma_faults = 0;
   uint64_t reads_refused = 0;
   uint64_t half_written_commands = 0;
+  uint64_t completions_dropped = 0;
 };
 
 // Counters of the device; each is the control register of that name.

@@ -15,6 +15,7 @@ enum BlockNumber : unsigned {
   pipeline_sink_number,
   resource_manager_number,
   event_queue_number,
+  completion_queue_number,
 };
 
 } // namespace
@@ -23,7 +24,10 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                      const Clock& clock)
     : parameters(board_parameters), event_queue(parameters, counters, host, clock, memory_translation),
       context_memory(parameters, counters, host, event_queue), memory_translation(parameters, context_memory),
-      queue_pair_state_cache(parameters, counters, context_memory), kick_records(counters, host, event_queue),
+      queue_pair_state_cache(parameters, counters, context_memory),
+      completion_queue(parameters, counters, host, clock, memory_translation, queue_pair_state_cache,
+                       queue_pair_fetch, event_queue),
+      kick_records(counters, host, event_queue),
       collect_buffer(parameters, counters, clock, queue_pair_state_cache, event_queue, kick_records,
                      kicks_collected, post_notices, management_units),
       management_queue(counters, host, clock, event_queue),
@@ -34,7 +38,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       send_queue_scheduler(parameters, counters, host, clock, collect_buffer, queue_pair_state_cache,
                            memory_translation, event_queue, kick_records, schedule_requests, kicks_scheduled,
                            schedule_dones),
-      pipeline_sink(counters, clock, collect_buffer, kick_records, executions, finishes_sent),
+      pipeline_sink(counters, clock, collect_buffer, queue_pair_state_cache, completion_queue, kick_records,
+                    executions, finishes_sent),
       resource_manager(parameters, host, device,
                        {.collect_buffer = collect_buffer,
                         .management_queue = management_queue,
@@ -43,6 +48,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                         .context_memory = context_memory,
                         .memory_translation = memory_translation,
                         .event_queue = event_queue,
+                        .completion_queue = completion_queue,
                         .queue_pair_fetch = queue_pair_fetch,
                         .virtual_kick = virtual_kick,
                         .kicks_collected = kicks_collected,
@@ -53,7 +59,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
           parameters, counters, device,
           {.collect_buffer = collect_buffer, .virtual_kick = virtual_kick, .context_memory = context_memory}),
       stepped_{&collect_buffer, &virtual_kick,     &queue_pair_fetch, &send_queue_scheduler,
-               &pipeline_sink,  &resource_manager, &event_queue} {
+               &pipeline_sink,  &resource_manager, &event_queue,      &completion_queue} {
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
     identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed());
     function_registers.emplace_back(
@@ -63,6 +69,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                                             .send_queue_scheduler = send_queue_scheduler,
                                             .management_queue = management_queue,
                                             .event_queue = event_queue,
+                                            .completion_queue = completion_queue,
                                             .kick_records = kick_records});
   }
 
@@ -71,6 +78,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   const Waker to_send_queue_scheduler(ready, send_queue_scheduler_number);
   const Waker to_pipeline_sink(ready, pipeline_sink_number);
   const Waker to_resource_manager(ready, resource_manager_number);
+  const Waker to_completion_queue(ready, completion_queue_number);
   // Nobody is woken when collect_buffer's credits come back: the board asks before each write.
   const Waker to_board;
   kicks_collected.connect(to_board, to_virtual_kick);
@@ -86,6 +94,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   collect_buffer.connect(to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);
   queue_pair_state_cache.connect(to_resource_manager);
+  completion_queue.connect(to_completion_queue);
 }
 
 bool HcaBlocks::step() {
@@ -134,6 +143,7 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
   resource_manager.reset_function(underlying_function);
   queue_pair_state_cache.reset_function(underlying_function);
   send_queue_scheduler.reset_function(underlying_function);
+  completion_queue.reset_function(underlying_function);
   event_queue.reset_function(underlying_function);
   memory_translation.reset_function(underlying_function);
   while (is_in_flight(underlying_function) && step())
@@ -141,7 +151,8 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
 }
 
 const char* HcaBlocks::verify() const {
-  for (const char* const wrong : {collect_buffer.verify(), virtual_kick.verify(), event_queue.verify()})
+  for (const char* const wrong :
+       {collect_buffer.verify(), virtual_kick.verify(), event_queue.verify(), completion_queue.verify()})
     if (wrong != nullptr)
       return wrong;
   if (!queue_pair_state_cache.verify())

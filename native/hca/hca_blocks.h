@@ -3,6 +3,7 @@
 #include "hca/block.h"
 #include "hca/clock.h"
 #include "hca/collect_buffer.h"
+#include "hca/completion_queue.h"
 #include "hca/context_memory.h"
 #include "hca/control_registers.h"
 #include "hca/counters.h"
@@ -32,7 +33,7 @@ namespace fpga_verbs::hca {
 
 // What an HCA is made of: its blocks, and the links between them.
 //
-//   BAR writes → collect_buffer → virtual_kick → queue_pair_fetch → pipeline_sink
+//   BAR writes → collect_buffer → virtual_kick → queue_pair_fetch → pipeline_sink → completion_queue
 //                     ↑                 ↑ send_queue_scheduler ↔ queue_pair_fetch
 //                     └ dedicated PCBs: send_queue_scheduler, resource_manager
 //
@@ -74,6 +75,7 @@ struct HcaBlocks {
   ContextMemory context_memory;
   MemoryTranslation memory_translation;
   QueuePairStateCache queue_pair_state_cache;
+  CompletionQueue completion_queue;
   KickRecords kick_records;
   CollectBuffer collect_buffer;
   ManagementQueue management_queue;
@@ -92,7 +94,7 @@ private:
   bool is_in_flight(unsigned underlying_function) const;
 
   // The blocks that step, by their bit in `ready`.
-  std::array<Block*, 7> stepped_;
+  std::array<Block*, 8> stepped_;
 };
 
 } // namespace fpga_verbs::hca

@@ -31,7 +31,7 @@ struct HcaParameters {
   unsigned queue_pairs = 65536;
   unsigned completion_queues = 4096;      // number 0 names none
   unsigned page_table_entries = 1u << 21; // a power of two; of all page tables together
-  unsigned memory_keys = 65536; // entries of the key table, at most 2^24; entry 0 is never used
+  unsigned memory_keys = 65536;           // entries of the key table, at most 2^24; entry 0 is never used
   uint64_t clock_frequency = spec::clock_frequency;
   spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
   bool double_word_only =

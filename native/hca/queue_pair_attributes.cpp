@@ -158,6 +158,8 @@ spec::QueuePairAttributes attributes_of(const QueuePairParts& queue_pair, uint32
   attributes.set_acknowledged(queue_pair.completion.acknowledged());
   attributes.set_in_flight(in_flight);
   attributes.set_user_handle(control.user_handle());
+  attributes.set_send_completion_queue(control.send_completion_queue());
+  attributes.set_receive_completion_queue(control.receive_completion_queue());
   attributes.set_address_vector(control.address_vector());
   return attributes;
 }

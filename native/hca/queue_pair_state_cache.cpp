@@ -211,6 +211,16 @@ bool QueuePairStateCache::enter_error(unsigned underlying_function, uint32_t que
   return true;
 }
 
+std::optional<uint32_t> QueuePairStateCache::take_next(unsigned underlying_function, uint32_t& index) const {
+  while (index < directory_.size()) {
+    const uint32_t looked_at = index++;
+    const Entry& entry = directory_[looked_at];
+    if (entry.live && entry.underlying_function == underlying_function)
+      return number_of(looked_at, entry.generation);
+  }
+  return std::nullopt;
+}
+
 // Pins.
 
 bool QueuePairStateCache::pin(uint32_t queue_pair_number) {

@@ -102,6 +102,10 @@ public:
 
   void connect(Waker quiet) { quiet_ = quiet; }
 
+  // The function's queue pair with the lowest index from `index` on, which moves behind it; nothing: none is
+  // left. A sweep, for failures.
+  std::optional<uint32_t> take_next(unsigned underlying_function, uint32_t& index) const;
+
   uint32_t queue_pairs_free() const { return free_count_; }
 
   // Forgets the queue pairs of a function, of the device, with pins and all.

@@ -136,6 +136,10 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
     return create_event_queue(command);
   case ManagementOpcode::destroy_event_queue:
     return destroy_event_queue(command);
+  case ManagementOpcode::create_completion_queue:
+    return create_completion_queue(command);
+  case ManagementOpcode::destroy_completion_queue:
+    return destroy_completion_queue(command);
   case ManagementOpcode::create_protection_domain:
     return create_protection_domain(command);
   case ManagementOpcode::destroy_protection_domain:

@@ -2,6 +2,7 @@
 
 #include "hca/block.h"
 #include "hca/collect_buffer.h"
+#include "hca/completion_queue.h"
 #include "hca/context_memory.h"
 #include "hca/data_link.h"
 #include "hca/device_registers.h"
@@ -42,6 +43,7 @@ public:
     const ContextMemory& context_memory;
     MemoryTranslation& memory_translation;
     EventQueue& event_queue;
+    CompletionQueue& completion_queue;
     SendQueuePort& queue_pair_fetch;
     const VirtualKick& virtual_kick;
     // The links whose data units are not pinned: a reset outlasts what is in them.
@@ -57,8 +59,9 @@ public:
   // Finishes what waited for a queue pair that is quiet now, or carries out the next command.
   bool step() override;
 
-  // Forgets the function's protection domains and its commands, waiting and not taken yet. Event queues,
-  // queue pairs, page tables and management queues are forgotten by the blocks that hold them.
+  // Forgets the function's protection domains and its commands, waiting and not taken yet. Event and
+  // completion queues, queue pairs, page tables and management queues are forgotten by the blocks that hold
+  // them.
   void reset_function(unsigned underlying_function);
   void reset();
 
@@ -107,6 +110,8 @@ private:
   Answer query_resources(const Command& command);
   Answer create_event_queue(const Command& command);
   Answer destroy_event_queue(const Command& command);
+  Answer create_completion_queue(const Command& command);
+  Answer destroy_completion_queue(const Command& command);
   Answer create_protection_domain(const Command& command);
   Answer destroy_protection_domain(const Command& command);
   Answer create_queue_pair(const Command& command);
@@ -128,6 +133,12 @@ private:
                                       uint32_t format_bytes, std::span<PageList> lists);
   std::optional<Answer> copy_list(MailboxReader& reader, const PageList& list, uint32_t first_bit);
   void destroy_tables(std::span<const PageList> lists);
+
+  // What is wrong with the completion queues that a queue pair names, or nothing.
+  std::optional<Answer> check_completion_queues(unsigned underlying_function,
+                                                const spec::CreateQueuePairInput& input) const;
+  void add_completion_queue_users(const spec::QueuePairControl& control);
+  void remove_completion_queue_users(const spec::QueuePairControl& control);
 
   void enter_state(const Command& command, spec::QueuePairControl& control, bool drained_event);
   void wait_until_quiet(const Command& command);

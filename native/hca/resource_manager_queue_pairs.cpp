@@ -37,11 +37,7 @@ std::optional<spec::ManagementCompletion> check_create(const spec::CreateQueuePa
     return bad_input(F::send_queue_log2_bit);
   if (input.receive_queue_log2() > queue_log2_maximum)
     return bad_input(F::receive_queue_log2_bit);
-  // Neither completion queues nor shared receive queues can exist yet.
-  if (input.send_completion_queue() != 0)
-    return bad_input(F::send_completion_queue_bit);
-  if (input.receive_completion_queue() != 0)
-    return bad_input(F::receive_completion_queue_bit);
+  // Shared receive queues cannot exist yet.
   if (input.shared_receive_queue() != 0)
     return bad_input(F::shared_receive_queue_bit);
   if (input.send_queue_pages() != reference_pages(input.send_queue_log2()))
@@ -66,6 +62,8 @@ spec::QueuePairControl control_of(const spec::CreateQueuePairInput& input) {
   control.set_quality_of_service_level(input.quality_of_service_level());
   control.set_signal_all(input.signal_all());
   control.set_protection_domain(input.protection_domain());
+  control.set_send_completion_queue(input.send_completion_queue());
+  control.set_receive_completion_queue(input.receive_completion_queue());
   control.set_send_queue_log2(input.send_queue_log2());
   control.set_receive_queue_log2(input.receive_queue_log2());
   control.set_checksum_secret(input.checksum_secret());
@@ -97,6 +95,8 @@ spec::ManagementCompletion ResourceManager::create_queue_pair(const Command& com
     return bad_command(spec::ManagementCommand::input_length_bit);
   if (!protection_domains_.exists(function, input.protection_domain()))
     return answer_with(ManagementStatus::bad_object);
+  if (const auto wrong = check_completion_queues(function, input))
+    return *wrong;
   QueuePairStateCache& queue_pairs = blocks_.queue_pair_state_cache;
   if (queue_pairs.queue_pairs_free() == 0)
     return no_resources(spec::Resource::queue_pairs, 1, 0);
@@ -113,6 +113,7 @@ spec::ManagementCompletion ResourceManager::create_queue_pair(const Command& com
     return answer_with(ManagementStatus::context_memory_fault);
   }
   protection_domains_.add_user(function, input.protection_domain());
+  add_completion_queue_users(control);
   return succeed(*created);
 }
 
@@ -209,6 +210,7 @@ void ResourceManager::finish_destroy(const Waiting& waiting) {
       PageList{.table = control.receive_queue_pages()}, PageList{.table = control.receive_entry_pages()}};
   destroy_tables(lists);
   protection_domains_.remove_user(function, control.protection_domain());
+  remove_completion_queue_users(control);
   queue_pairs.destroy(waiting.queue_pair_number);
   complete(waiting.command, succeed());
 }

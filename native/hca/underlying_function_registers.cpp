@@ -103,6 +103,8 @@ std::optional<uint64_t> UnderlyingFunctionRegisters::counter(uint32_t offset) co
     return counters_.reads_refused;
   case r::half_written_commands:
     return counters_.half_written_commands;
+  case r::completions_dropped:
+    return counters_.completions_dropped;
   default:
     return std::nullopt;
   }
@@ -219,6 +221,8 @@ bool UnderlyingFunctionRegisters::set_value(uint32_t offset, uint64_t value) {
   case r::event_queue_arm:
     blocks_.event_queue.arm(underlying_function_, r::EventQueueArm{low}.event_queue());
     return true;
+  case r::completion_queue_arm:
+    return blocks_.completion_queue.arm(underlying_function_, r::CompletionQueueArm{value});
   default:
     break;
   }

@@ -2,6 +2,7 @@
 
 #include "hca/clock.h"
 #include "hca/collect_buffer.h"
+#include "hca/completion_queue.h"
 #include "hca/counters.h"
 #include "hca/device_registers.h"
 #include "hca/event_queue.h"
@@ -28,6 +29,7 @@ public:
     SendQueueScheduler& send_queue_scheduler;
     ManagementQueue& management_queue;
     EventQueue& event_queue;
+    CompletionQueue& completion_queue;
     KickRecords& kick_records;
   };
 

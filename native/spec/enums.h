@@ -389,7 +389,7 @@ constexpr const char* name(CompletionOpcode value) {
 
 /// Type of an event. Asynchronous events first, in the order of libibverbs. 8 bits.
 enum class EventType : uint8_t {
-  completion_queue_error = 0,  ///< CQ_ERR
+  completion_queue_error = 0,  ///< CQ_ERR: the queue was overrun or could not be reached; object is the completion queue, detail its user handle.
   queue_pair_fatal = 1,  ///< QP_FATAL
   queue_pair_request_error = 2,  ///< QP_REQ_ERR
   queue_pair_access_error = 3,  ///< QP_ACCESS_ERR
@@ -408,7 +408,7 @@ enum class EventType : uint8_t {
   queue_pair_last_work_queue_entry_reached = 16,  ///< QP_LAST_WQE_REACHED
   client_reregister = 17,  ///< CLIENT_REREGISTER
   gid_change = 18,  ///< GID_CHANGE
-  completion = 64,  ///< An armed completion queue has a completion.
+  completion = 64,  ///< An armed completion queue has a completion: object is the completion queue, reason the arm sequence, detail its user handle.
   management_completion = 65,  ///< A management command is answered.
   virtual_collect_buffer_error = 96,  ///< A command was refused: object is the VCB (ffff: the management page), reason why, offset where, detail the first 48 bits of segment 0 if it was whole.
   half_written_command = 97,  ///< A command has been incomplete as long as the limit: object is the VCB, detail the first 48 bits of segment 0 if it was whole.
@@ -509,6 +509,7 @@ enum class Refusal : uint8_t {
   sequence_out_of_range = 12,  ///< The sequence number is further ahead than the send queue is long.
   queuing_structure_mismatch = 13,  ///< The queuing structure holds an entry that was not written there.
   queuing_structure_fault = 14,  ///< The queuing structure could not be reached, or is too small.
+  completion_queue_failed = 15,  ///< A completion queue of the queue pair is in error.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -529,6 +530,7 @@ constexpr const char* name(Refusal value) {
     case Refusal::sequence_out_of_range: return "sequence_out_of_range";
     case Refusal::queuing_structure_mismatch: return "queuing_structure_mismatch";
     case Refusal::queuing_structure_fault: return "queuing_structure_fault";
+    case Refusal::completion_queue_failed: return "completion_queue_failed";
   }
   return "unknown";
 }

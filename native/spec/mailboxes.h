@@ -98,7 +98,7 @@ struct alignas(8) CreateCompletionQueueInput {
   static constexpr unsigned variable_bit = 13, variable_width = 1;
   static constexpr unsigned pages_bit = 16, pages_width = 16;
   static constexpr unsigned head_address_bit = 64, head_address_width = 64;
-  static constexpr unsigned user_handle_bit = 128, user_handle_width = 64;
+  static constexpr unsigned user_handle_bit = 128, user_handle_width = 48;
 
   std::array<uint32_t, 8> dwords{};
 
@@ -110,7 +110,7 @@ struct alignas(8) CreateCompletionQueueInput {
   constexpr uint32_t entries_log2() const { return (dwords[0] >> 8) & 0x1fu; }
   constexpr void set_entries_log2(uint32_t value) { dwords[0] = (dwords[0] & 0xffffe0ffu) | ((value & 0x1fu) << 8); }
 
-  /// Entries of variable size behind references.
+  /// Entries of variable size behind references: the pages of the references come first, those of the entries after them.
   constexpr uint32_t variable() const { return (dwords[0] >> 13) & 0x1u; }
   constexpr void set_variable(uint32_t value) { dwords[0] = (dwords[0] & 0xffffdfffu) | ((value & 0x1u) << 13); }
 
@@ -118,22 +118,22 @@ struct alignas(8) CreateCompletionQueueInput {
   constexpr uint32_t pages() const { return dwords[0] >> 16; }
   constexpr void set_pages(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
 
-  /// Where the host keeps its head. Unit: bytes.
+  /// Where the host keeps its head: a ring_head. Unit: bytes.
   constexpr uint64_t head_address() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
   constexpr void set_head_address(uint64_t value) {
     dwords[2] = static_cast<uint32_t>(value);
     dwords[3] = static_cast<uint32_t>(value >> 32);
   }
 
-  /// Returned in events.
-  constexpr uint64_t user_handle() const { return uint64_t{dwords[5]} << 32 | dwords[4]; }
+  /// Returned in events, as their detail.
+  constexpr uint64_t user_handle() const { return (uint64_t{dwords[5]} << 32 | dwords[4]) & 0xffffffffffffu; }
   constexpr void set_user_handle(uint64_t value) {
     dwords[4] = static_cast<uint32_t>(value);
-    dwords[5] = static_cast<uint32_t>(value >> 32);
+    dwords[5] = (dwords[5] & 0xffff0000u) | (static_cast<uint32_t>(value >> 32) & 0xffffu);
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xc000u) | dwords[1] | dwords[6] | dwords[7]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xc000u) | dwords[1] | (dwords[5] & 0xffff0000u) | dwords[6] | dwords[7]) == 0; }
 
   constexpr bool operator==(const CreateCompletionQueueInput&) const = default;
 };
@@ -187,11 +187,11 @@ struct alignas(8) CreateQueuePairInput {
   constexpr uint32_t protection_domain() const { return dwords[1] & 0xffffffu; }
   constexpr void set_protection_domain(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Completion queue.
+  /// Completion queue of the send queue, or 0.
   constexpr uint32_t send_completion_queue() const { return dwords[2] & 0xffffffu; }
   constexpr void set_send_completion_queue(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Completion queue.
+  /// Completion queue of the receive queue, or 0.
   constexpr uint32_t receive_completion_queue() const { return dwords[3] & 0xffffffu; }
   constexpr void set_receive_completion_queue(uint32_t value) { dwords[3] = (dwords[3] & 0xff000000u) | (value & 0xffffffu); }
 
@@ -268,6 +268,8 @@ struct alignas(8) QueuePairAttributes {
   static constexpr unsigned acknowledged_bit = 288, acknowledged_width = 16;
   static constexpr unsigned in_flight_bit = 304, in_flight_width = 16;
   static constexpr unsigned user_handle_bit = 320, user_handle_width = 64;
+  static constexpr unsigned send_completion_queue_bit = 384, send_completion_queue_width = 24;
+  static constexpr unsigned receive_completion_queue_bit = 416, receive_completion_queue_width = 24;
   static constexpr unsigned address_vector_byte = 80, address_vector_bytes = 48;
 
   std::array<uint32_t, 32> dwords{};
@@ -367,6 +369,14 @@ struct alignas(8) QueuePairAttributes {
     dwords[11] = static_cast<uint32_t>(value >> 32);
   }
 
+  /// Query: completion queue of the send queue, or 0.
+  constexpr uint32_t send_completion_queue() const { return dwords[12] & 0xffffffu; }
+  constexpr void set_send_completion_queue(uint32_t value) { dwords[12] = (dwords[12] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Query: completion queue of the receive queue, or 0.
+  constexpr uint32_t receive_completion_queue() const { return dwords[13] & 0xffffffu; }
+  constexpr void set_receive_completion_queue(uint32_t value) { dwords[13] = (dwords[13] & 0xff000000u) | (value & 0xffffffu); }
+
   /// Where the peer is.
   std::span<const uint8_t, 48> address_vector() const {
     return std::span<const uint8_t, 48>(reinterpret_cast<const uint8_t*>(dwords.data()) + 80, 48);
@@ -376,7 +386,7 @@ struct alignas(8) QueuePairAttributes {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffffe000u) | (dwords[3] & 0xe0000000u) | (dwords[4] & 0xe0000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xffc00000u) | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffffe000u) | (dwords[3] & 0xe0000000u) | (dwords[4] & 0xe0000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xffc00000u) | (dwords[12] & 0xff000000u) | (dwords[13] & 0xff000000u) | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19]) == 0; }
 
   constexpr bool operator==(const QueuePairAttributes&) const = default;
 };

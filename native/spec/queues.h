@@ -191,7 +191,7 @@ struct alignas(8) CompletionQueueEntry {
 static_assert(sizeof(CompletionQueueEntry) == CompletionQueueEntry::bytes && offsetof(CompletionQueueEntry, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CompletionQueueEntry> && std::is_standard_layout_v<CompletionQueueEntry>);
 
-/// Entry of a completion queue with variable entries.
+/// Entry of a completion queue with variable entries: refers to a CQE in the queue's entry area; written after it.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) CompletionQueueReference {
   static constexpr unsigned bytes = 8;
@@ -201,7 +201,7 @@ struct alignas(8) CompletionQueueReference {
 
   std::array<uint32_t, 2> dwords{};
 
-  /// Place of the CQE. Unit: bytes.
+  /// Place of the CQE in the entry area, a multiple of 64. Unit: bytes.
   constexpr uint32_t offset() const { return dwords[0]; }
   constexpr void set_offset(uint32_t value) { dwords[0] = value; }
 

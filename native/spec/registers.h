@@ -483,11 +483,11 @@ struct CompletionQueueArm {
   constexpr uint32_t completion_queue() const { return static_cast<uint32_t>((bits >> 0) & 0xffffffull); }
   constexpr void set_completion_queue(uint32_t value) { bits = (bits & 0xffffffffff000000ull) | ((static_cast<uint64_t>(value) & 0xffffffull) << 0); }
 
-  /// Solicited completions only.
+  /// Only completions that are solicited, or failures.
   constexpr uint32_t solicited() const { return static_cast<uint32_t>((bits >> 24) & 0x1ull); }
   constexpr void set_solicited(uint32_t value) { bits = (bits & 0xfffffffffeffffffull) | ((static_cast<uint64_t>(value) & 0x1ull) << 24); }
 
-  /// Arm sequence.
+  /// Events of the queue that the host has taken, modulo 128; an arming with that of the last event is ignored.
   constexpr uint32_t arm_sequence() const { return static_cast<uint32_t>((bits >> 25) & 0x7full); }
   constexpr void set_arm_sequence(uint32_t value) { bits = (bits & 0xffffffff01ffffffull) | ((static_cast<uint64_t>(value) & 0x7full) << 25); }
 
@@ -590,6 +590,10 @@ inline constexpr uint64_t reads_refused_reset = 0x0;
 /// Commands incomplete longer than the limit. Unit: events. 64 bits, ro.
 inline constexpr uint32_t half_written_commands = 0x280;
 inline constexpr uint64_t half_written_commands_reset = 0x0;
+
+/// Completions dropped: completion queue in error or none of this function. Unit: events. 64 bits, ro.
+inline constexpr uint32_t completions_dropped = 0x288;
+inline constexpr uint64_t completions_dropped_reset = 0x0;
 
 /// The management page: a management command is written here while the lock is held. 32 bits, wo.
 inline constexpr uint32_t management_page = 0x8000;

@@ -1,5 +1,6 @@
 #include "test/bit_mask_port.h"
 #include "test/collect_buffer_port.h"
+#include "test/completion_queue_port.h"
 #include "test/event_queue_port.h"
 #include "test/hca_port.h"
 #include "test/linked_list_queue_port.h"
@@ -19,6 +20,7 @@ namespace {
 Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("BitMaskPort", BitMaskPort::define(env));
   exports.Set("CollectBufferPort", CollectBufferPort::define(env));
+  exports.Set("CompletionQueuePort", CompletionQueuePort::define(env));
   exports.Set("EventQueuePort", EventQueuePort::define(env));
   exports.Set("HcaPort", HcaPort::define(env));
   exports.Set("LinkedListQueuePort", LinkedListQueuePort::define(env));

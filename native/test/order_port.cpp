@@ -68,7 +68,10 @@ OrderPort::OrderPort(const Napi::CallbackInfo& info)
       send_queue_scheduler_(parameters_, counters_, host_, clock_, collect_buffer_, queue_pairs_,
                             translation_, events_, kick_records_, schedule_requests_, kicks_scheduled_,
                             schedule_dones_),
-      pipeline_sink_(counters_, clock_, collect_buffer_, kick_records_, executions_, finishes_sent_) {
+      completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, queue_pair_fetch_,
+                        events_),
+      pipeline_sink_(counters_, clock_, collect_buffer_, queue_pairs_, completion_queue_, kick_records_,
+                     executions_, finishes_sent_) {
   const uint64_t needed = context_memory_.bytes_needed();
   if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +

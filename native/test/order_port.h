@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/collect_buffer.h"
+#include "hca/completion_queue.h"
 #include "hca/context_memory.h"
 #include "hca/kick_records.h"
 #include "hca/memory_translation.h"
@@ -78,6 +79,7 @@ private:
   hca::VirtualKick virtual_kick_;
   hca::QueuePairFetch queue_pair_fetch_;
   hca::SendQueueScheduler send_queue_scheduler_;
+  hca::CompletionQueue completion_queue_;
   hca::PipelineSink pipeline_sink_;
   std::vector<spec::KickUnit> executed_;
   std::vector<hca::QueuePairStateCache::Quiet> created_; // all queue pairs, also those that are gone

@@ -28,6 +28,7 @@ inline hca::HcaParameters parameters_of(const Napi::Object& options) {
   set("schedulerBatch", parameters.scheduler_batch);
   set("ports", parameters.ports);
   set("queuePairs", parameters.queue_pairs);
+  set("completionQueues", parameters.completion_queues);
   set("pageTableEntries", parameters.page_table_entries);
   set("memoryKeys", parameters.memory_keys);
   if (options.Has("scoreboardVariant"))

@@ -57,6 +57,7 @@ Napi::Function ResourceManagerPort::define(Napi::Env env) {
                          InstanceMethod("setSendQueueCredit", &P::set_send_queue_credit),
                          InstanceMethod("takeResumed", &P::take_resumed),
                          InstanceMethod("resetFunction", &P::reset_function),
+                         InstanceMethod("writeCompletion", &P::write_completion),
                          InstanceMethod("counters", &P::counters),
                          InstanceMethod("verify", &P::verify),
                      }));
@@ -68,6 +69,8 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
       context_memory_(parameters_, counters_, host_, event_queue_),
       memory_translation_(parameters_, context_memory_),
       queue_pair_state_cache_(parameters_, counters_, context_memory_),
+      completion_queue_(parameters_, counters_, host_, clock_, memory_translation_, queue_pair_state_cache_,
+                        send_queues_, event_queue_),
       kick_records_(counters_, host_, event_queue_),
       collect_buffer_(parameters_, counters_, clock_, queue_pair_state_cache_, event_queue_, kick_records_,
                       kicks_collected_, post_notices_, management_units_),
@@ -82,6 +85,7 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
                          .context_memory = context_memory_,
                          .memory_translation = memory_translation_,
                          .event_queue = event_queue_,
+                         .completion_queue = completion_queue_,
                          .queue_pair_fetch = send_queues_,
                          .virtual_kick = virtual_kick_,
                          .kicks_collected = kicks_collected_,
@@ -259,6 +263,10 @@ void ResourceManagerPort::pop_unpinned(const Napi::CallbackInfo& info) {
   }
 }
 
+Napi::Value ResourceManagerPort::write_completion(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), completion_queue_.write(number(info, 0), number(info, 1), {}));
+}
+
 void ResourceManagerPort::set_send_queue_credit(const Napi::CallbackInfo& info) {
   send_queues_.has_credit = info[0].As<Napi::Boolean>().Value();
 }
@@ -280,6 +288,7 @@ void ResourceManagerPort::reset_function(const Napi::CallbackInfo& info) {
   management_queue_.reset_function(function);
   resource_manager_.reset_function(function);
   queue_pair_state_cache_.reset_function(function);
+  completion_queue_.reset_function(function);
   event_queue_.reset_function(function);
   memory_translation_.reset_function(function);
 }
@@ -302,6 +311,8 @@ Napi::Value ResourceManagerPort::verify(const Napi::CallbackInfo& info) {
   if (!memory_translation_.verify())
     return Napi::String::New(info.Env(), "memory_translation");
   if (const char* wrong = collect_buffer_.verify())
+    return Napi::String::New(info.Env(), wrong);
+  if (const char* wrong = completion_queue_.verify())
     return Napi::String::New(info.Env(), wrong);
   return info.Env().Null();
 }

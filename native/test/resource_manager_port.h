@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/collect_buffer.h"
+#include "hca/completion_queue.h"
 #include "hca/context_memory.h"
 #include "hca/event_queue.h"
 #include "hca/kick_records.h"
@@ -33,7 +34,8 @@ public:
 };
 
 // resource_manager and the blocks that hold what it manages, for vitest: context_memory, memory_translation,
-// queue_pair_state_cache, management_queue, event_queue, and collect_buffer for the management pages.
+// queue_pair_state_cache, management_queue, event_queue, completion_queue, and collect_buffer for the
+// management pages.
 class ResourceManagerPort final : public HostedPort<ResourceManagerPort> {
 public:
   static Napi::Function define(Napi::Env env);
@@ -73,6 +75,7 @@ private:
   Napi::Value can_accept_write(const Napi::CallbackInfo& info);
 
   // resource_manager and all
+  Napi::Value write_completion(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);
   Napi::Value is_awake(const Napi::CallbackInfo& info);
   void push_unpinned(const Napi::CallbackInfo& info);
@@ -99,6 +102,7 @@ private:
   hca::ContextMemory context_memory_;
   hca::MemoryTranslation memory_translation_;
   hca::QueuePairStateCache queue_pair_state_cache_;
+  hca::CompletionQueue completion_queue_;
   hca::KickRecords kick_records_;
   hca::CollectBuffer collect_buffer_;
   hca::VirtualKick virtual_kick_;

@@ -1376,7 +1376,7 @@ CreateCompletionQueueInput make_create_completion_queue_input() {
   golden.set_variable(0x1u);
   golden.set_pages(0xadd1u);
   golden.set_head_address(0xcc550bdb704f2f5bull);
-  golden.set_user_handle(0xd75c7b9096836cb1ull);
+  golden.set_user_handle(0x7b9096836cb1ull);
   return golden;
 }
 
@@ -1386,7 +1386,7 @@ std::string_view mismatch_create_completion_queue_input(const CreateCompletionQu
   if (golden.variable() != 0x1u) return "variable";
   if (golden.pages() != 0xadd1u) return "pages";
   if (golden.head_address() != 0xcc550bdb704f2f5bull) return "head_address";
-  if (golden.user_handle() != 0xd75c7b9096836cb1ull) return "user_handle";
+  if (golden.user_handle() != 0x7b9096836cb1ull) return "user_handle";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -1456,6 +1456,8 @@ QueuePairAttributes make_queue_pair_attributes() {
   golden.set_acknowledged(0xd0cdu);
   golden.set_in_flight(0xf77du);
   golden.set_user_handle(0xcfd8069b2b22691full);
+  golden.set_send_completion_queue(0xa1b2c3u);
+  golden.set_receive_completion_queue(0xd4e5f6u);
   {
     constexpr std::array<uint8_t, 48> bytes{0x29, 0x17, 0x2d, 0x55, 0xdf, 0xa5, 0x61, 0x36, 0x13, 0x87, 0x65, 0x87, 0xe0, 0xa4, 0x0d, 0x8e, 0xf7, 0x01, 0xc9, 0x4c, 0x74, 0xb0, 0x90, 0x73, 0x38, 0x1a, 0x2c, 0x86, 0x2a, 0x95, 0x19, 0xc2, 0x29, 0x17, 0x2d, 0x55, 0xdf, 0xa5, 0x61, 0x36, 0x13, 0x87, 0x65, 0x87, 0xe0, 0xa4, 0x0d, 0x8e};
     golden.set_address_vector(bytes);
@@ -1487,6 +1489,8 @@ std::string_view mismatch_queue_pair_attributes(const QueuePairAttributes& golde
   if (golden.acknowledged() != 0xd0cdu) return "acknowledged";
   if (golden.in_flight() != 0xf77du) return "in_flight";
   if (golden.user_handle() != 0xcfd8069b2b22691full) return "user_handle";
+  if (golden.send_completion_queue() != 0xa1b2c3u) return "send_completion_queue";
+  if (golden.receive_completion_queue() != 0xd4e5f6u) return "receive_completion_queue";
   {
     constexpr std::array<uint8_t, 48> bytes{0x29, 0x17, 0x2d, 0x55, 0xdf, 0xa5, 0x61, 0x36, 0x13, 0x87, 0x65, 0x87, 0xe0, 0xa4, 0x0d, 0x8e, 0xf7, 0x01, 0xc9, 0x4c, 0x74, 0xb0, 0x90, 0x73, 0x38, 0x1a, 0x2c, 0x86, 0x2a, 0x95, 0x19, 0xc2, 0x29, 0x17, 0x2d, 0x55, 0xdf, 0xa5, 0x61, 0x36, 0x13, 0x87, 0x65, 0x87, 0xe0, 0xa4, 0x0d, 0x8e};
     if (!std::ranges::equal(golden.address_vector(), bytes)) return "address_vector";

@@ -121,8 +121,8 @@ export class FunctionHost {
     return taken;
   }
 
-  createQueuePair(level: number = QualityOfServiceLevel.low): SendQueue {
-    return new SendQueue(this, level);
+  createQueuePair(level: number = QualityOfServiceLevel.low, completionQueue = 0): SendQueue {
+    return new SendQueue(this, level, completionQueue);
   }
 }
 
@@ -137,7 +137,7 @@ export class SendQueue {
   private readonly log2 = 4;
   private next = 0;
 
-  constructor(host: FunctionHost, level: number) {
+  constructor(host: FunctionHost, level: number, completionQueue: number) {
     const { device, management } = host;
     this.host = host;
     this.level = level;
@@ -150,6 +150,7 @@ export class SendQueue {
         quality_of_service_level: level,
         send_queue_log2: this.log2,
         protection_domain: this.protectionDomain,
+        send_completion_queue: completionQueue,
         send_queue_pages: 1,
         send_entry_pages: (slotBytes << this.log2) / 4096,
       }),
@@ -177,7 +178,7 @@ export class SendQueue {
   }
 
   /** Puts a command with `payload` bytes into the send queue and returns it, for a VCB. */
-  prepare(payload: number): Uint8Array {
+  prepare(payload: number, fields: Parameters<typeof encode>[1] = {}): Uint8Array {
     const { device } = this.host;
     const slot = this.next & ((1 << this.log2) - 1);
     const offset = slot * slotBytes;
@@ -192,6 +193,7 @@ export class SendQueue {
         quality_of_service_level: this.level,
         version: 1,
         inline_data: 1,
+        ...fields,
       }),
     );
     device.bytes.set(command, this.entries + offset);

@@ -17,6 +17,7 @@ export interface HcaOptions {
   queuePairContextsCached?: number;
   schedulerBatch?: number;
   queuePairs?: number;
+  completionQueues?: number;
   pageTableEntries?: number;
   scoreboardVariant?: number;
 }

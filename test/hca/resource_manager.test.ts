@@ -46,8 +46,8 @@ describe('resource_manager', () => {
   it('reports the division of resources', () => {
     const { host } = makeHost();
     expect(host.execute(ManagementOpcode.queryResources).status).toBe(success);
-    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 9 * 16);
-    const entries = Array.from({ length: 9 }, (_, at) =>
+    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 10 * 16);
+    const entries = Array.from({ length: 10 }, (_, at) =>
       decode('resource_allocation_request', bytes.slice(at * 16, at * 16 + 16)),
     );
     expect(entries).toMatchObject([
@@ -58,12 +58,13 @@ describe('resource_manager', () => {
       { resource: Resource.transmitVirtualLanes, amount: 4, for_level: 1, quality_of_service_level: 0 },
       { resource: Resource.transmitVirtualLanes, amount: 4, for_level: 1, quality_of_service_level: 1 },
       { resource: Resource.queuePairs, amount: 62 },
+      { resource: Resource.completionQueues, amount: 4095 },
       { resource: Resource.eventQueues, amount: 8 },
       { resource: Resource.protectionDomains, amount: 4095 },
     ]);
   });
 
-  it.each([0, 63, ManagementOpcode.createCompletionQueue, ManagementOpcode.registerMemory, 255])(
+  it.each([0, 63, ManagementOpcode.resizeCompletionQueue, ManagementOpcode.registerMemory, 255])(
     'does not know opcode %i',
     (opcode) => {
       const { host } = makeHost();

@@ -5,6 +5,7 @@ import type { HostMethods } from './hosted_port.ts';
 export interface ResourceManagerOptions {
   memoryBytes: number;
   queuePairs?: number;
+  completionQueues?: number;
   pageTableEntries?: number;
   memoryKeys?: number;
   queuePairContextsCached?: number;
@@ -69,6 +70,8 @@ export interface ResourceManagerPort extends HostMethods {
   popUnpinned(link: number): void;
   /** Whether queue_pair_fetch takes what it is told. */
   setSendQueueCredit(hasCredit: boolean): void;
+  /** completion_queue: an entry of zeros. */
+  writeCompletion(underlyingFunction: number, completionQueue: number): boolean;
   takeResumed(): { underlyingFunction: number; queuePairNumber: number }[];
   resetFunction(underlyingFunction: number): void;
   counters(underlyingFunction: number): {

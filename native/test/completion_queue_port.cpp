@@ -1,0 +1,160 @@
+#include "test/completion_queue_port.h"
+
+#include "spec/parameters.h"
+#include "test/parameters_of.h"
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace fpga_verbs::test {
+
+namespace {
+
+constexpr unsigned completion_queue_number = 0; // its bit in the mask of ready blocks
+
+} // namespace
+
+Napi::Function CompletionQueuePort::define(Napi::Env env) {
+  using P = CompletionQueuePort;
+  return DefineClass(env, "CompletionQueuePort",
+                     with_host_methods({
+                         InstanceMethod("create", &P::create),
+                         InstanceMethod("destroy", &P::destroy),
+                         InstanceMethod("exists", &P::exists),
+                         InstanceMethod("isInError", &P::is_in_error),
+                         InstanceMethod("write", &P::write),
+                         InstanceMethod("arm", &P::arm),
+                         InstanceMethod("createQueuePair", &P::create_queue_pair),
+                         InstanceMethod("state", &P::state),
+                         InstanceMethod("setSendQueueCredit", &P::set_send_queue_credit),
+                         InstanceMethod("resumed", &P::resumed),
+                         InstanceMethod("step", &P::step),
+                         InstanceMethod("takeEvents", &P::take_events),
+                         InstanceMethod("resetFunction", &P::reset_function),
+                         InstanceMethod("dropped", &P::dropped),
+                         InstanceMethod("verify", &P::verify),
+                     }));
+}
+
+CompletionQueuePort::CompletionQueuePort(const Napi::CallbackInfo& info)
+    : HostedPort<CompletionQueuePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
+      context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
+      queue_pairs_(parameters_, counters_, context_memory_),
+      completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, send_queues_,
+                        events_) {
+  completion_queue_.connect({ready_, completion_queue_number});
+  const uint64_t needed = context_memory_.bytes_needed();
+  if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
+    throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +
+                                                " B of context memory");
+}
+
+// With the pages at the given addresses; its number, or null.
+Napi::Value CompletionQueuePort::create(const Napi::CallbackInfo& info) {
+  const auto addresses = info[2].As<Napi::Array>();
+  std::vector<spec::PageTableEntry> entries(addresses.Length());
+  for (uint32_t page = 0; page < addresses.Length(); ++page) {
+    entries[page].set_valid(1);
+    entries[page].set_page(big_number(addresses.Get(page)) / spec::page_bytes);
+  }
+  const std::optional<uint32_t> table = translation_.create_table(number(info, 0), addresses.Length());
+  if (!table || !translation_.write_entries(*table, 0, entries))
+    throw Napi::Error::New(info.Env(), "no page table for the queue");
+  const auto input = format_of<spec::CreateCompletionQueueInput>(info[1]);
+  const std::optional<uint32_t> created = completion_queue_.create(number(info, 0), input, *table);
+  if (created)
+    return Napi::Number::New(info.Env(), *created);
+  translation_.destroy_table(*table);
+  return info.Env().Null();
+}
+
+void CompletionQueuePort::destroy(const Napi::CallbackInfo& info) {
+  translation_.destroy_table(completion_queue_.destroy(number(info, 0)));
+}
+
+Napi::Value CompletionQueuePort::exists(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), completion_queue_.exists(number(info, 0), number(info, 1)));
+}
+
+Napi::Value CompletionQueuePort::is_in_error(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), completion_queue_.is_in_error(number(info, 0)));
+}
+
+Napi::Value CompletionQueuePort::write(const Napi::CallbackInfo& info) {
+  const auto entry = format_of<spec::CompletionQueueEntry>(info[2]);
+  return Napi::Boolean::New(info.Env(), completion_queue_.write(number(info, 0), number(info, 1), entry));
+}
+
+Napi::Value CompletionQueuePort::arm(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), completion_queue_.arm(number(info, 0), {big_number(info[1])}));
+}
+
+// A queue pair with a send and a receive completion queue.
+Napi::Value CompletionQueuePort::create_queue_pair(const Napi::CallbackInfo& info) {
+  spec::QueuePairControl control;
+  control.set_state(spec::QueuePairState::ready_to_send);
+  control.set_send_completion_queue(number(info, 1));
+  control.set_receive_completion_queue(number(info, 2));
+  const std::optional<uint32_t> created = queue_pairs_.create(number(info, 0), control);
+  if (!created)
+    throw Napi::Error::New(info.Env(), "no queue pair is left");
+  return Napi::Number::New(info.Env(), *created);
+}
+
+Napi::Value CompletionQueuePort::state(const Napi::CallbackInfo& info) {
+  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  return found ? Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(found->control.state())))
+               : info.Env().Null();
+}
+
+void CompletionQueuePort::set_send_queue_credit(const Napi::CallbackInfo& info) {
+  send_queues_.has_credit = info[0].As<Napi::Boolean>().Value();
+}
+
+// The numbers of the queue pairs whose send queues were told to go on.
+Napi::Value CompletionQueuePort::resumed(const Napi::CallbackInfo& info) {
+  const auto numbers = Napi::Array::New(info.Env());
+  for (const auto& resumed : send_queues_.resumed)
+    numbers.Set(numbers.Length(), resumed.second);
+  return numbers;
+}
+
+// Lets the block work if it is awake; false: it sleeps.
+Napi::Value CompletionQueuePort::step(const Napi::CallbackInfo& info) {
+  if (!ready_.any())
+    return Napi::Boolean::New(info.Env(), false);
+  ready_.sleep(completion_queue_number);
+  if (completion_queue_.step())
+    ready_.wake(completion_queue_number);
+  return Napi::Boolean::New(info.Env(), true);
+}
+
+Napi::Value CompletionQueuePort::take_events(const Napi::CallbackInfo& info) {
+  const auto taken = Napi::Array::New(info.Env());
+  for (const spec::EventUnit& event : events_.events) {
+    auto bytes = Napi::Uint8Array::New(info.Env(), sizeof event);
+    std::memcpy(bytes.Data(), &event, sizeof event);
+    taken.Set(taken.Length(), bytes);
+  }
+  events_.events.clear();
+  return taken;
+}
+
+void CompletionQueuePort::reset_function(const Napi::CallbackInfo& info) {
+  queue_pairs_.reset_function(number(info, 0));
+  completion_queue_.reset_function(number(info, 0));
+  translation_.reset_function(number(info, 0));
+}
+
+Napi::Value CompletionQueuePort::dropped(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(),
+                           static_cast<double>(counters_.function[number(info, 0)].completions_dropped));
+}
+
+Napi::Value CompletionQueuePort::verify(const Napi::CallbackInfo& info) {
+  const char* const wrong = completion_queue_.verify();
+  return wrong == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), wrong);
+}
+
+} // namespace fpga_verbs::test

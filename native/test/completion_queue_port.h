@@ -1,0 +1,52 @@
+#pragma once
+
+#include "hca/completion_queue.h"
+#include "hca/context_memory.h"
+#include "hca/memory_translation.h"
+#include "hca/queue_pair_state_cache.h"
+#include "test/collect_buffer_port.h"
+#include "test/hosted_port.h"
+#include "test/resource_manager_port.h"
+
+#include <napi.h>
+
+namespace fpga_verbs::test {
+
+// The completion queues for vitest, with memory_translation and queue_pair_state_cache behind them; their
+// events are kept for the test.
+class CompletionQueuePort final : public HostedPort<CompletionQueuePort> {
+public:
+  static Napi::Function define(Napi::Env env);
+  explicit CompletionQueuePort(const Napi::CallbackInfo& info);
+
+private:
+  friend HostedPort<CompletionQueuePort>;
+
+  Napi::Value create(const Napi::CallbackInfo& info);
+  void destroy(const Napi::CallbackInfo& info);
+  Napi::Value exists(const Napi::CallbackInfo& info);
+  Napi::Value is_in_error(const Napi::CallbackInfo& info);
+  Napi::Value write(const Napi::CallbackInfo& info);
+  Napi::Value arm(const Napi::CallbackInfo& info);
+  Napi::Value create_queue_pair(const Napi::CallbackInfo& info);
+  Napi::Value state(const Napi::CallbackInfo& info);
+  void set_send_queue_credit(const Napi::CallbackInfo& info);
+  Napi::Value resumed(const Napi::CallbackInfo& info);
+  Napi::Value step(const Napi::CallbackInfo& info);
+  Napi::Value take_events(const Napi::CallbackInfo& info);
+  void reset_function(const Napi::CallbackInfo& info);
+  Napi::Value dropped(const Napi::CallbackInfo& info);
+  Napi::Value verify(const Napi::CallbackInfo& info);
+
+  hca::HcaParameters parameters_;
+  hca::Counters counters_;
+  hca::ReadyBlocks ready_;
+  TestEvents events_;
+  TestSendQueues send_queues_;
+  hca::ContextMemory context_memory_;
+  hca::MemoryTranslation translation_;
+  hca::QueuePairStateCache queue_pairs_;
+  hca::CompletionQueue completion_queue_;
+};
+
+} // namespace fpga_verbs::test

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  EventType,
+  ManagementOpcode,
+  ManagementStatus,
+  QueuePairState,
+  Resource,
+  ServiceType,
+  encode,
+} from '../../lib/spec/index.ts';
+import {
+  ManagedFunction,
+  eventsOf,
+  holdings,
+  makeEventQueue,
+  makeHost,
+  type ManagedDevice,
+} from './managed_function.ts';
+import { bitOf, createInput, pageList } from './management_inputs.ts';
+
+const { badObject, badParameter, badState, inUse, noResources } = ManagementStatus;
+const { createCompletionQueue, createQueuePair, destroyCompletionQueue, destroyQueuePair } = ManagementOpcode;
+
+type Fields = Parameters<typeof encode>[1];
+
+/** Input of create_completion_queue: 16 entries on a page of the host. */
+function queueInput(device: ManagedDevice, fields: Fields = {}): Uint8Array[] {
+  const pages = Number(fields['pages'] ?? 1);
+  const first = device.allocate(Math.max(1, pages) * 4096);
+  const input = { entries_log2: 4, pages, head_address: device.address(device.allocate(8)), ...fields };
+  return [
+    encode('create_completion_queue_input', input),
+    pageList(pages, Number(device.address(first) >> 12n)),
+  ];
+}
+
+const make = (host: ManagedFunction, fields: Fields = {}): number =>
+  host.succeed(createCompletionQueue, {}, queueInput(host.device, fields));
+
+describe('create_completion_queue', () => {
+  it.each([
+    ['event_queue', { event_queue: 8 }],
+    ['entries_log2', { entries_log2: 16 }],
+    ['pages', { pages: 2 }],
+    ['pages', { entries_log2: 7 }],
+    ['pages', { variable: 1 }],
+    ['head_address', { head_address: 4n }],
+  ])('names the field %s that is wrong: %o', (field, wrong) => {
+    const { device, host } = makeHost();
+    const before = holdings(device);
+    expect(host.execute(createCompletionQueue, {}, queueInput(device, wrong))).toMatchObject({
+      status: badParameter,
+      inMailbox: 1,
+      output: bitOf('create_completion_queue_input', field),
+    });
+    expect(holdings(device)).toEqual(before);
+  });
+
+  it('checks reserved fields and the length of the page list', () => {
+    const { device, host } = makeHost();
+    const [input, list] = queueInput(device) as [Uint8Array, Uint8Array];
+    expect(host.execute(createCompletionQueue, {}, [input, list, list])).toMatchObject({
+      status: badParameter,
+      inMailbox: 0,
+      output: bitOf('management_command', 'input_length'),
+    });
+    input[31] = 1;
+    expect(host.execute(createCompletionQueue, {}, [input, list])).toMatchObject({
+      status: badParameter,
+      output: 2n ** 64n - 1n,
+    });
+  });
+
+  it.each([
+    [0, 0, 1],
+    [6, 0, 1],
+    [7, 0, 2],
+    [15, 0, 512],
+    [0, 1, 2],
+    [9, 1, 9],
+    [10, 1, 18],
+    [15, 1, 576],
+  ])('of 2^%i entries, variable %i, takes %i pages', (entriesLog2, variable, pages) => {
+    const { device, host } = makeHost({ memoryBytes: 8 << 20, pageTableEntries: 2048 });
+    const [before] = holdings(device);
+    const number = make(host, { entries_log2: entriesLog2, variable, pages });
+    expect(number).toBe(1);
+    expect(device.port.entriesFree()).toBeLessThan(before!);
+    host.succeed(destroyCompletionQueue, { input_modifier: number });
+    expect(device.port.entriesFree()).toBe(before);
+  });
+
+  it('says when all are in use, and leaks nothing', () => {
+    const { device, host } = makeHost({ completionQueues: 4 });
+    expect([make(host), make(host), make(host)]).toEqual([1, 2, 3]);
+    const before = holdings(device);
+    expect(host.execute(createCompletionQueue, {}, queueInput(device))).toMatchObject({
+      status: noResources,
+      resource: Resource.completionQueues,
+      asked: 1,
+      left: 0,
+    });
+    expect(holdings(device)).toEqual(before);
+    expect(device.port.verify()).toBeNull();
+  });
+});
+
+describe('destroy_completion_queue', () => {
+  it('does not know what does not exist, is gone, or is of another function', () => {
+    const { device, host } = makeHost();
+    const other = new ManagedFunction(device, 2);
+    const number = make(host);
+    for (const wrong of [0, number + 1, 4096, 0xffff_ffff])
+      expect(host.execute(destroyCompletionQueue, { input_modifier: wrong }).status).toBe(badObject);
+    expect(other.execute(destroyCompletionQueue, { input_modifier: number }).status).toBe(badObject);
+    host.succeed(destroyCompletionQueue, { input_modifier: number });
+    expect(host.execute(destroyCompletionQueue, { input_modifier: number }).status).toBe(badObject);
+  });
+
+  it.each(['send', 'receive', 'both'])('refuses while a queue pair names it: %s', (which) => {
+    const { device, host, domain } = makeHost();
+    const number = make(host);
+    const queuePair = host.createQueuePair(domain, ServiceType.reliableConnection, {
+      send_completion_queue: which === 'receive' ? 0 : number,
+      receive_completion_queue: which === 'send' ? 0 : number,
+    });
+    expect(host.execute(destroyCompletionQueue, { input_modifier: number }).status).toBe(inUse);
+    expect(device.port.writeCompletion(1, number)).toBe(true);
+    host.succeed(destroyQueuePair, { input_modifier: queuePair });
+    host.succeed(destroyCompletionQueue, { input_modifier: number });
+    expect(device.port.writeCompletion(1, number)).toBe(false);
+    expect(device.port.verify()).toBeNull();
+  });
+});
+
+describe('a queue pair and its completion queues', () => {
+  it.each(['send_completion_queue', 'receive_completion_queue'])('must be of one function: %s', (field) => {
+    const { device, host } = makeHost();
+    const foreign = make(new ManagedFunction(device, 2));
+    const domain = host.createProtectionDomain();
+    const before = holdings(device);
+    const input = createInput(domain, ServiceType.reliableConnection, { [field]: foreign });
+    expect(host.execute(createQueuePair, {}, input)).toMatchObject({
+      status: badParameter,
+      inMailbox: 1,
+      output: bitOf('create_queue_pair_input', field),
+    });
+    expect(holdings(device)).toEqual(before);
+  });
+
+  it('are named by a query', () => {
+    const { host, domain } = makeHost();
+    const [send, receive] = [make(host), make(host)];
+    const number = host.createQueuePair(domain, ServiceType.reliableConnection, {
+      send_completion_queue: send,
+      receive_completion_queue: receive,
+    });
+    expect(host.query(number)).toMatchObject({
+      send_completion_queue: send,
+      receive_completion_queue: receive,
+    });
+    expect(host.query(host.createQueuePair(domain))).toMatchObject({
+      send_completion_queue: 0,
+      receive_completion_queue: 0,
+    });
+  });
+
+  it('cannot be made with one in error', () => {
+    const { device, host, domain } = makeHost();
+    const events = makeEventQueue(host);
+    const number = make(host, { entries_log2: 0 });
+    expect(device.port.writeCompletion(1, number)).toBe(true);
+    expect(device.port.writeCompletion(1, number)).toBe(false);
+    const input = createInput(domain, ServiceType.reliableConnection, { send_completion_queue: number });
+    expect(host.execute(createQueuePair, {}, input).status).toBe(badState);
+    expect(eventsOf(device, events)).toContainEqual(
+      expect.objectContaining({ type: EventType.completionQueueError, object: number }),
+    );
+    host.succeed(destroyCompletionQueue, { input_modifier: number });
+  });
+
+  it('are forgotten with their function', () => {
+    const { device, host, domain } = makeHost();
+    const other = new ManagedFunction(device, 2);
+    const number = make(host);
+    const kept = make(other);
+    host.createQueuePair(domain, ServiceType.reliableConnection, { send_completion_queue: number });
+    device.port.resetFunction(1);
+    const accesses = device.port.accessesOf(1);
+    expect(device.port.writeCompletion(1, number)).toBe(false);
+    expect(device.port.accessesOf(1)).toBe(accesses);
+    expect(device.port.writeCompletion(2, kept)).toBe(true);
+    host.begin();
+    expect(make(host)).toBe(number);
+    host.succeed(destroyCompletionQueue, { input_modifier: number });
+    expect(device.port.verify()).toBeNull();
+  });
+
+  it('outlast a queue pair that is reset', () => {
+    const { host, domain } = makeHost();
+    const number = make(host);
+    const queuePair = host.createQueuePair(domain, ServiceType.reliableConnection, {
+      send_completion_queue: number,
+    });
+    host.modify(queuePair, { attribute_mask: 1, state: QueuePairState.reset });
+    expect(host.query(queuePair)).toMatchObject({ send_completion_queue: number });
+    expect(host.execute(destroyCompletionQueue, { input_modifier: number }).status).toBe(inUse);
+  });
+});

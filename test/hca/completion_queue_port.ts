@@ -1,0 +1,51 @@
+import { loadTestAddon } from '../test_addon.ts';
+import type { HostMethods } from './hosted_port.ts';
+
+/** native/test/completion_queue_port.cpp */
+export interface CompletionQueuePort extends HostMethods {
+  /** Its number, or null. */
+  create(underlyingFunction: number, input: Uint8Array, pages: readonly bigint[]): number | null;
+  destroy(completionQueue: number): void;
+  exists(underlyingFunction: number, completionQueue: number): boolean;
+  isInError(completionQueue: number): boolean;
+  write(underlyingFunction: number, completionQueue: number, entry: Uint8Array): boolean;
+  /** As the register completion_queue_arm. */
+  arm(underlyingFunction: number, request: bigint): boolean;
+  /** A queue pair that is ready to send: its number. */
+  createQueuePair(underlyingFunction: number, sendQueue: number, receiveQueue: number): number;
+  state(underlyingFunction: number, queuePair: number): number | null;
+  /** Whether queue_pair_fetch takes what it is told. */
+  setSendQueueCredit(hasCredit: boolean): void;
+  /** Queue pairs whose send queues were told to go on. */
+  resumed(): number[];
+  /** Lets the block work if it is awake; false: it sleeps. */
+  step(): boolean;
+  /** The event units since the last call. */
+  takeEvents(): Uint8Array[];
+  resetFunction(underlyingFunction: number): void;
+  /** completions_dropped of the function. */
+  dropped(underlyingFunction: number): number;
+  /** What is wrong with the block's state, or null. */
+  verify(): string | null;
+}
+
+interface Options {
+  memoryBytes: number;
+  completionQueues: number;
+  queuePairs: number;
+  pageTableEntries: number;
+  memoryKeys: number;
+}
+
+const addon = loadTestAddon() as { CompletionQueuePort: new (options: Options) => CompletionQueuePort };
+
+/** Completion queues of their own: 8 numbers, of which 0 names none. */
+export function makeCompletionQueues(): CompletionQueuePort {
+  return new addon.CompletionQueuePort({
+    memoryBytes: 2 << 20,
+    completionQueues: 8,
+    queuePairs: 64,
+    pageTableEntries: 2048,
+    memoryKeys: 256,
+  });
+}
