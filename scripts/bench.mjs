@@ -9,7 +9,11 @@ const directory = 'build/bench/test/bench';
 for (const name of readdirSync(directory).filter((each) => each.endsWith('.bench.js'))) {
   const { status } = spawnSync(process.execPath, [path.join(directory, name)], {
     stdio: 'inherit',
-    env: { FPGA_VERBS_ADDON: path.resolve('build/Release/fpga_verbs.node'), ...process.env },
+    env: {
+      FPGA_VERBS_ADDON: path.resolve('build/Release/fpga_verbs.node'),
+      FPGA_VERBS_TEST_ADDON: path.resolve('build/Release/fpga_verbs_test.node'),
+      ...process.env,
+    },
   });
   if (status !== 0) process.exitCode = 1;
 }
