@@ -321,7 +321,7 @@ package hca_spec_pkg;
     PHYSICAL_COLLECT_BUFFER_STATE_LOCKED = 3'd4  // A management page holds its lock; no write yet.
   } physical_collect_buffer_state_t;
 
-  // Why a command was refused.
+  // Why a command or a receive work request was refused.
   typedef enum logic [7:0] {
     REFUSAL_NONE = 8'd0,  // Not refused.
     REFUSAL_LENGTH_OVER_MAXIMUM = 8'd1,  // Length over 256 B.
@@ -338,7 +338,9 @@ package hca_spec_pkg;
     REFUSAL_SEQUENCE_OUT_OF_RANGE = 8'd12,  // The sequence number is further ahead than the send queue is long.
     REFUSAL_QUEUING_STRUCTURE_MISMATCH = 8'd13,  // The queuing structure holds an entry that was not written there.
     REFUSAL_QUEUING_STRUCTURE_FAULT = 8'd14,  // The queuing structure could not be reached, or is too small.
-    REFUSAL_COMPLETION_QUEUE_FAILED = 8'd15  // A completion queue of the queue pair is in error.
+    REFUSAL_COMPLETION_QUEUE_FAILED = 8'd15,  // A completion queue of the queue pair is in error.
+    REFUSAL_RECEIVE_QUEUE_MISMATCH = 8'd16,  // A reference, an entry or the tail of the receive queue is not as it has to be.
+    REFUSAL_RECEIVE_QUEUE_FAULT = 8'd17  // The receive queue could not be read.
   } refusal_t;
 
   // QoS level.
@@ -978,7 +980,7 @@ package hca_spec_pkg;
     logic [15:0] acknowledged;  // Oldest sequence number not acknowledged.
   } queue_pair_completion_t;
 
-  // Responder part; written by receive.
+  // Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's.
   localparam int unsigned QUEUE_PAIR_RESPONDER_BYTES = 128;
   localparam int unsigned QUEUE_PAIR_RESPONDER_EXPECTED_PSN_LSB = 0;
   localparam int unsigned QUEUE_PAIR_RESPONDER_EXPECTED_PSN_WIDTH = 24;
@@ -1002,8 +1004,17 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_HEAD_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_LSB = 264;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_WIDTH = 8;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_LSB = 960;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_WIDTH = 32;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_LSB = 992;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_WIDTH = 10;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_LSB = 1002;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_WIDTH = 4;
   typedef struct packed {
-    logic [63:0] reserved_25;
+    logic [17:0] reserved_28;
+    logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries.
+    logic [9:0] receive_entry_length;  // Its length. Unit: bytes.
+    logic [31:0] receive_entry_offset;  // Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
     logic [63:0] reserved_24;
     logic [63:0] reserved_23;
     logic [63:0] reserved_22;
@@ -1022,8 +1033,8 @@ package hca_spec_pkg;
     logic [31:0] current_key;  // R_Key of the message.
     logic [63:0] current_address;  // Where the message goes. Unit: bytes.
     logic [31:0] current_offset;  // Progress within a message. Unit: bytes.
-    logic [15:0] receive_tail;  // Newest tail that was read.
-    logic [15:0] receive_head;  // Device's head of the receive queue.
+    logic [15:0] receive_tail;  // Device's copy of the receive queue's tail.
+    logic [15:0] receive_head;  // Device's head of the receive queue: sequence number of the receive work request that is taken next.
     logic [7:0] reserved_4;
     logic [23:0] message_sequence_number;  // MSN.
     logic [6:0] reserved_2;
@@ -2084,6 +2095,15 @@ package hca_spec_pkg;
     logic [4:0] scatter_count;  // Scatter entries. Unit: entries.
   } receive_entry_header_t;
 
+  // Tail of a receive queue, stored by the host after the entries and read by the device when its copy does not fill a cache line of references.
+  localparam int unsigned RECEIVE_QUEUE_TAIL_BYTES = 4;
+  localparam int unsigned RECEIVE_QUEUE_TAIL_TAIL_LSB = 0;
+  localparam int unsigned RECEIVE_QUEUE_TAIL_TAIL_WIDTH = 16;
+  typedef struct packed {
+    logic [15:0] reserved_1;
+    logic [15:0] tail;  // Sequence number of the receive work request that is posted next.
+  } receive_queue_tail_t;
+
   // Completion queue entry (CQE), aligned, written once; the host polls its last DWORD.
   localparam int unsigned COMPLETION_QUEUE_ENTRY_BYTES = 64;
   localparam int unsigned COMPLETION_QUEUE_ENTRY_OPCODE_LSB = 0;
@@ -2596,7 +2616,7 @@ package hca_spec_pkg;
     logic solicited;  // Only completions that are solicited, or failures.
     logic [23:0] completion_queue;  // Completion queue.
   } underlying_function_completion_queue_arm_t;
-  // Work requests were added to a receive queue; one 8 B store. 64 bits, wo.
+  // Work requests were added to a receive queue; one 8 B store. In the error state they are flushed. 64 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET = 32'h110;
   localparam logic [63:0] UNDERLYING_FUNCTION_RECEIVE_DOORBELL_RESET = 64'h0;
   typedef struct packed {

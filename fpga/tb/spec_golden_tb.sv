@@ -859,30 +859,36 @@ module spec_golden_tb;
   task automatic check_queue_pair_responder();
     hca_spec_pkg::queue_pair_responder_t golden;
     golden = '0;
-    golden.expected_psn = 24'hf5ad69;
+    golden.expected_psn = 24'hfb4b59;
     golden.nak_sent = 1'h1;
-    golden.message_sequence_number = 24'had3ac1;
-    golden.receive_head = 16'h9ab7;
-    golden.receive_tail = 16'hfd63;
-    golden.current_offset = 32'ha82111f3;
-    golden.current_address = 64'hf37d7738cb655fd5;
-    golden.current_key = 32'hbd822f5f;
-    golden.current_length = 32'hea126131;
-    golden.read_atomic_head = 8'h99;
-    golden.read_atomic_tail = 8'hfb;
-    if (golden != 1024'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000fb99ea126131bd822f5ff37d7738cb655fd5a82111f3fd639ab700ad3ac101f5ad69) $fatal(1, "queue_pair_responder is written wrongly: %h", golden);
-    golden = 1024'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000fb99ea126131bd822f5ff37d7738cb655fd5a82111f3fd639ab700ad3ac101f5ad69;
-    if (golden.expected_psn != 24'hf5ad69) $fatal(1, "queue_pair_responder.expected_psn is read wrongly");
+    golden.message_sequence_number = 24'h86e197;
+    golden.receive_head = 16'hb6b9;
+    golden.receive_tail = 16'h9029;
+    golden.current_offset = 32'heb2d934d;
+    golden.current_address = 64'haa7fbabfb65cfe11;
+    golden.current_key = 32'hff0157c7;
+    golden.current_length = 32'ha1e64eb3;
+    golden.read_atomic_head = 8'hf1;
+    golden.read_atomic_tail = 8'ha3;
+    golden.receive_entry_offset = 32'h971e5ecd;
+    golden.receive_entry_length = 10'h361;
+    golden.receive_prefetched = 4'hb;
+    if (golden != 1024'h00002f61971e5ecd0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000a3f1a1e64eb3ff0157c7aa7fbabfb65cfe11eb2d934d9029b6b90086e19701fb4b59) $fatal(1, "queue_pair_responder is written wrongly: %h", golden);
+    golden = 1024'h00002f61971e5ecd0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000a3f1a1e64eb3ff0157c7aa7fbabfb65cfe11eb2d934d9029b6b90086e19701fb4b59;
+    if (golden.expected_psn != 24'hfb4b59) $fatal(1, "queue_pair_responder.expected_psn is read wrongly");
     if (golden.nak_sent != 1'h1) $fatal(1, "queue_pair_responder.nak_sent is read wrongly");
-    if (golden.message_sequence_number != 24'had3ac1) $fatal(1, "queue_pair_responder.message_sequence_number is read wrongly");
-    if (golden.receive_head != 16'h9ab7) $fatal(1, "queue_pair_responder.receive_head is read wrongly");
-    if (golden.receive_tail != 16'hfd63) $fatal(1, "queue_pair_responder.receive_tail is read wrongly");
-    if (golden.current_offset != 32'ha82111f3) $fatal(1, "queue_pair_responder.current_offset is read wrongly");
-    if (golden.current_address != 64'hf37d7738cb655fd5) $fatal(1, "queue_pair_responder.current_address is read wrongly");
-    if (golden.current_key != 32'hbd822f5f) $fatal(1, "queue_pair_responder.current_key is read wrongly");
-    if (golden.current_length != 32'hea126131) $fatal(1, "queue_pair_responder.current_length is read wrongly");
-    if (golden.read_atomic_head != 8'h99) $fatal(1, "queue_pair_responder.read_atomic_head is read wrongly");
-    if (golden.read_atomic_tail != 8'hfb) $fatal(1, "queue_pair_responder.read_atomic_tail is read wrongly");
+    if (golden.message_sequence_number != 24'h86e197) $fatal(1, "queue_pair_responder.message_sequence_number is read wrongly");
+    if (golden.receive_head != 16'hb6b9) $fatal(1, "queue_pair_responder.receive_head is read wrongly");
+    if (golden.receive_tail != 16'h9029) $fatal(1, "queue_pair_responder.receive_tail is read wrongly");
+    if (golden.current_offset != 32'heb2d934d) $fatal(1, "queue_pair_responder.current_offset is read wrongly");
+    if (golden.current_address != 64'haa7fbabfb65cfe11) $fatal(1, "queue_pair_responder.current_address is read wrongly");
+    if (golden.current_key != 32'hff0157c7) $fatal(1, "queue_pair_responder.current_key is read wrongly");
+    if (golden.current_length != 32'ha1e64eb3) $fatal(1, "queue_pair_responder.current_length is read wrongly");
+    if (golden.read_atomic_head != 8'hf1) $fatal(1, "queue_pair_responder.read_atomic_head is read wrongly");
+    if (golden.read_atomic_tail != 8'ha3) $fatal(1, "queue_pair_responder.read_atomic_tail is read wrongly");
+    if (golden.receive_entry_offset != 32'h971e5ecd) $fatal(1, "queue_pair_responder.receive_entry_offset is read wrongly");
+    if (golden.receive_entry_length != 10'h361) $fatal(1, "queue_pair_responder.receive_entry_length is read wrongly");
+    if (golden.receive_prefetched != 4'hb) $fatal(1, "queue_pair_responder.receive_prefetched is read wrongly");
   endtask
 
   task automatic check_queue_pair_context();
@@ -2250,6 +2256,59 @@ module spec_golden_tb;
     if (golden.queue_pair_number != 24'hfaab25) $fatal(1, "receive_unit_other.queue_pair_number is read wrongly");
   endtask
 
+  task automatic check_queue_pair_responder_other();
+    hca_spec_pkg::queue_pair_responder_t golden;
+    golden = '0;
+    golden.expected_psn = 24'he2b0cd;
+    golden.nak_sent = 1'h0;
+    golden.message_sequence_number = 24'hdee441;
+    golden.receive_head = 16'hd67f;
+    golden.receive_tail = 16'hbde5;
+    golden.current_offset = 32'hdb863eef;
+    golden.current_address = 64'ha1e14b606feed5cd;
+    golden.current_key = 32'h9686b097;
+    golden.current_length = 32'hd5557247;
+    golden.read_atomic_head = 8'hfb;
+    golden.read_atomic_tail = 8'hbd;
+    golden.receive_entry_offset = 32'hb2511d99;
+    golden.receive_entry_length = 10'h341;
+    golden.receive_prefetched = 4'h9;
+    if (golden != 1024'h00002741b2511d990000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000bdfbd55572479686b097a1e14b606feed5cddb863eefbde5d67f00dee44100e2b0cd) $fatal(1, "queue_pair_responder_other is written wrongly: %h", golden);
+    golden = 1024'h00002741b2511d990000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000bdfbd55572479686b097a1e14b606feed5cddb863eefbde5d67f00dee44100e2b0cd;
+    if (golden.expected_psn != 24'he2b0cd) $fatal(1, "queue_pair_responder_other.expected_psn is read wrongly");
+    if (golden.nak_sent != 1'h0) $fatal(1, "queue_pair_responder_other.nak_sent is read wrongly");
+    if (golden.message_sequence_number != 24'hdee441) $fatal(1, "queue_pair_responder_other.message_sequence_number is read wrongly");
+    if (golden.receive_head != 16'hd67f) $fatal(1, "queue_pair_responder_other.receive_head is read wrongly");
+    if (golden.receive_tail != 16'hbde5) $fatal(1, "queue_pair_responder_other.receive_tail is read wrongly");
+    if (golden.current_offset != 32'hdb863eef) $fatal(1, "queue_pair_responder_other.current_offset is read wrongly");
+    if (golden.current_address != 64'ha1e14b606feed5cd) $fatal(1, "queue_pair_responder_other.current_address is read wrongly");
+    if (golden.current_key != 32'h9686b097) $fatal(1, "queue_pair_responder_other.current_key is read wrongly");
+    if (golden.current_length != 32'hd5557247) $fatal(1, "queue_pair_responder_other.current_length is read wrongly");
+    if (golden.read_atomic_head != 8'hfb) $fatal(1, "queue_pair_responder_other.read_atomic_head is read wrongly");
+    if (golden.read_atomic_tail != 8'hbd) $fatal(1, "queue_pair_responder_other.read_atomic_tail is read wrongly");
+    if (golden.receive_entry_offset != 32'hb2511d99) $fatal(1, "queue_pair_responder_other.receive_entry_offset is read wrongly");
+    if (golden.receive_entry_length != 10'h341) $fatal(1, "queue_pair_responder_other.receive_entry_length is read wrongly");
+    if (golden.receive_prefetched != 4'h9) $fatal(1, "queue_pair_responder_other.receive_prefetched is read wrongly");
+  endtask
+
+  task automatic check_receive_queue_tail();
+    hca_spec_pkg::receive_queue_tail_t golden;
+    golden = '0;
+    golden.tail = 16'hc125;
+    if (golden != 32'h0000c125) $fatal(1, "receive_queue_tail is written wrongly: %h", golden);
+    golden = 32'h0000c125;
+    if (golden.tail != 16'hc125) $fatal(1, "receive_queue_tail.tail is read wrongly");
+  endtask
+
+  task automatic check_receive_queue_tail_other();
+    hca_spec_pkg::receive_queue_tail_t golden;
+    golden = '0;
+    golden.tail = 16'ha769;
+    if (golden != 32'h0000a769) $fatal(1, "receive_queue_tail_other is written wrongly: %h", golden);
+    golden = 32'h0000a769;
+    if (golden.tail != 16'ha769) $fatal(1, "receive_queue_tail_other.tail is read wrongly");
+  endtask
+
   initial begin
     check_send_of_16_bytes();
     check_inline_write_of_256_bytes();
@@ -2341,7 +2400,10 @@ module spec_golden_tb;
     check_queue_pair_notice_other();
     check_receive_unit();
     check_receive_unit_other();
-    $display("90 golden structures");
+    check_queue_pair_responder_other();
+    check_receive_queue_tail();
+    check_receive_queue_tail_other();
+    $display("93 golden structures");
     $finish;
   end
 endmodule

@@ -1006,7 +1006,7 @@ export function setQueuePairCompletionTimerExpiry(view: DataView, base: number, 
   setQueuePairCompletionTimerExpiryHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** Bytes of queue_pair_responder: Responder part; written by receive. */
+/** Bytes of queue_pair_responder: Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's. */
 export const QUEUE_PAIR_RESPONDER_BYTES = 128;
 
 /** queue_pair_responder.expected_psn: ePSN. */
@@ -1048,7 +1048,7 @@ export function setQueuePairResponderMessageSequenceNumber(view: DataView, base:
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_MASK) << QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_SHIFT), true);
 }
 
-/** queue_pair_responder.receive_head: Device's head of the receive queue. */
+/** queue_pair_responder.receive_head: Device's head of the receive queue: sequence number of the receive work request that is taken next. */
 export const QUEUE_PAIR_RESPONDER_RECEIVE_HEAD_BYTE = 8;
 export const QUEUE_PAIR_RESPONDER_RECEIVE_HEAD_SHIFT = 0;
 export const QUEUE_PAIR_RESPONDER_RECEIVE_HEAD_MASK = 0xffff;
@@ -1061,7 +1061,7 @@ export function setQueuePairResponderReceiveHead(view: DataView, base: number, v
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_RECEIVE_HEAD_MASK) << QUEUE_PAIR_RESPONDER_RECEIVE_HEAD_SHIFT), true);
 }
 
-/** queue_pair_responder.receive_tail: Newest tail that was read. */
+/** queue_pair_responder.receive_tail: Device's copy of the receive queue's tail. */
 export const QUEUE_PAIR_RESPONDER_RECEIVE_TAIL_BYTE = 8;
 export const QUEUE_PAIR_RESPONDER_RECEIVE_TAIL_SHIFT = 16;
 export const QUEUE_PAIR_RESPONDER_RECEIVE_TAIL_MASK = 0xffff;
@@ -1154,6 +1154,43 @@ export function setQueuePairResponderReadAtomicTail(view: DataView, base: number
   const at = base + QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_BYTE;
   const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_MASK << QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_SHIFT);
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_MASK) << QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_SHIFT), true);
+}
+
+/** queue_pair_responder.receive_entry_offset: Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes. */
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_BYTE = 120;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_SHIFT = 0;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_MASK = 0xffffffff;
+export function getQueuePairResponderReceiveEntryOffset(view: DataView, base: number): number {
+  return view.getUint32(base + QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_BYTE, true);
+}
+export function setQueuePairResponderReceiveEntryOffset(view: DataView, base: number, value: number): void {
+  view.setUint32(base + QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_BYTE, value, true);
+}
+
+/** queue_pair_responder.receive_entry_length: Its length. Unit: bytes. */
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_BYTE = 124;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_SHIFT = 0;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_MASK = 0x3ff;
+export function getQueuePairResponderReceiveEntryLength(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_BYTE, true) >>> QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_SHIFT) & QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_MASK;
+}
+export function setQueuePairResponderReceiveEntryLength(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_MASK << QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_MASK) << QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_SHIFT), true);
+}
+
+/** queue_pair_responder.receive_prefetched: References from receive_head on that descriptor_fetch has read already. Unit: entries. */
+export const QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_BYTE = 124;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_SHIFT = 10;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_MASK = 0xf;
+export function getQueuePairResponderReceivePrefetched(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_SHIFT) & QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_MASK;
+}
+export function setQueuePairResponderReceivePrefetched(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_MASK << QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_MASK) << QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_SHIFT), true);
 }
 
 /** Bytes of queue_pair_context: Queue pair context: control, requester, completion and responder part with one writer each. */

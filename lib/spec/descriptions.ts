@@ -314,7 +314,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'refusal',
     width: 8,
-    doc: 'Why a command was refused.',
+    doc: 'Why a command or a receive work request was refused.',
     values: [
       { name: 'none', value: 0, doc: 'Not refused.' },
       { name: 'length_over_maximum', value: 1, doc: 'Length over 256 B.' },
@@ -332,6 +332,8 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'queuing_structure_mismatch', value: 13, doc: 'The queuing structure holds an entry that was not written there.' },
       { name: 'queuing_structure_fault', value: 14, doc: 'The queuing structure could not be reached, or is too small.' },
       { name: 'completion_queue_failed', value: 15, doc: 'A completion queue of the queue pair is in error.' },
+      { name: 'receive_queue_mismatch', value: 16, doc: 'A reference, an entry or the tail of the receive queue is not as it has to be.' },
+      { name: 'receive_queue_fault', value: 17, doc: 'The receive queue could not be read.' },
     ],
   },
   {
@@ -775,19 +777,22 @@ export const formatDescriptions: readonly FormatDescription[] = [
     bytes: 128,
     byteOrder: 'little',
     kind: 'context',
-    doc: 'Responder part; written by receive.',
+    doc: "Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's.",
     fields: [
       { name: 'expected_psn', bit: 0, width: 24, count: 1, shape: 'number', doc: 'ePSN.' },
       { name: 'nak_sent', bit: 24, width: 1, count: 1, shape: 'number', doc: 'Silent until the gap is filled.' },
       { name: 'message_sequence_number', bit: 32, width: 24, count: 1, shape: 'number', doc: 'MSN.' },
-      { name: 'receive_head', bit: 64, width: 16, count: 1, shape: 'number', doc: "Device's head of the receive queue." },
-      { name: 'receive_tail', bit: 80, width: 16, count: 1, shape: 'number', doc: 'Newest tail that was read.' },
+      { name: 'receive_head', bit: 64, width: 16, count: 1, shape: 'number', doc: "Device's head of the receive queue: sequence number of the receive work request that is taken next." },
+      { name: 'receive_tail', bit: 80, width: 16, count: 1, shape: 'number', doc: "Device's copy of the receive queue's tail." },
       { name: 'current_offset', bit: 96, width: 32, count: 1, shape: 'number', unit: 'bytes', doc: 'Progress within a message.' },
       { name: 'current_address', bit: 128, width: 64, count: 1, shape: 'number', unit: 'bytes', doc: 'Where the message goes.' },
       { name: 'current_key', bit: 192, width: 32, count: 1, shape: 'number', doc: 'R_Key of the message.' },
       { name: 'current_length', bit: 224, width: 32, count: 1, shape: 'number', unit: 'bytes', doc: 'Length of the message.' },
       { name: 'read_atomic_head', bit: 256, width: 8, count: 1, shape: 'number', doc: 'Ring of READs and atomics: head.' },
       { name: 'read_atomic_tail', bit: 264, width: 8, count: 1, shape: 'number', doc: 'Tail.' },
+      { name: 'receive_entry_offset', bit: 960, width: 32, count: 1, shape: 'number', unit: 'bytes', doc: 'Place of the receive entry taken last, that of number receive_head - 1.' },
+      { name: 'receive_entry_length', bit: 992, width: 10, count: 1, shape: 'number', unit: 'bytes', doc: 'Its length.' },
+      { name: 'receive_prefetched', bit: 1002, width: 4, count: 1, shape: 'number', unit: 'entries', doc: 'References from receive_head on that descriptor_fetch has read already.' },
     ],
   },
   {
@@ -1403,6 +1408,16 @@ export const formatDescriptions: readonly FormatDescription[] = [
     fields: [
       { name: 'scatter_count', bit: 0, width: 5, count: 1, shape: 'number', unit: 'entries', doc: 'Scatter entries.' },
       { name: 'sequence_number', bit: 32, width: 16, count: 1, shape: 'number', doc: 'Number of the work request.' },
+    ],
+  },
+  {
+    name: 'receive_queue_tail',
+    bytes: 4,
+    byteOrder: 'little',
+    kind: 'queue_entry',
+    doc: 'Tail of a receive queue, stored by the host after the entries and read by the device when its copy does not fill a cache line of references.',
+    fields: [
+      { name: 'tail', bit: 0, width: 16, count: 1, shape: 'number', doc: 'Sequence number of the receive work request that is posted next.' },
     ],
   },
   {
@@ -2144,7 +2159,7 @@ export const blockDescriptions: readonly BlockDescription[] = [
         width: 64,
         count: 1,
         stride: 8,
-        doc: 'Work requests were added to a receive queue; one 8 B store.',
+        doc: 'Work requests were added to a receive queue; one 8 B store. In the error state they are flushed.',
         fields: [
           { name: 'queue', bit: 0, width: 24, count: 1, shape: 'number', doc: 'Queue pair or shared receive queue.' },
           { name: 'shared', bit: 24, width: 1, count: 1, shape: 'number', doc: 'It is a shared receive queue.' },

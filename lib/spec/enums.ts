@@ -633,7 +633,7 @@ export const physicalCollectBufferStateNames: Readonly<Record<number, string>> =
   4: 'locked',
 };
 
-/** Why a command was refused. */
+/** Why a command or a receive work request was refused. */
 export const Refusal = {
   /** Not refused. */
   none: 0,
@@ -667,6 +667,10 @@ export const Refusal = {
   queuingStructureFault: 14,
   /** A completion queue of the queue pair is in error. */
   completionQueueFailed: 15,
+  /** A reference, an entry or the tail of the receive queue is not as it has to be. */
+  receiveQueueMismatch: 16,
+  /** The receive queue could not be read. */
+  receiveQueueFault: 17,
 } as const;
 export type Refusal = (typeof Refusal)[keyof typeof Refusal];
 
@@ -688,6 +692,8 @@ export const refusalNames: Readonly<Record<number, string>> = {
   13: 'queuing_structure_mismatch',
   14: 'queuing_structure_fault',
   15: 'completion_queue_failed',
+  16: 'receive_queue_mismatch',
+  17: 'receive_queue_fault',
 };
 
 /** QoS level. */

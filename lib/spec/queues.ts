@@ -74,6 +74,22 @@ export function setReceiveEntryHeaderSequenceNumber(view: DataView, base: number
   view.setUint32(at, kept | ((value & RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_MASK) << RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_SHIFT), true);
 }
 
+/** Bytes of receive_queue_tail: Tail of a receive queue, stored by the host after the entries and read by the device when its copy does not fill a cache line of references. */
+export const RECEIVE_QUEUE_TAIL_BYTES = 4;
+
+/** receive_queue_tail.tail: Sequence number of the receive work request that is posted next. */
+export const RECEIVE_QUEUE_TAIL_TAIL_BYTE = 0;
+export const RECEIVE_QUEUE_TAIL_TAIL_SHIFT = 0;
+export const RECEIVE_QUEUE_TAIL_TAIL_MASK = 0xffff;
+export function getReceiveQueueTailTail(view: DataView, base: number): number {
+  return (view.getUint32(base + RECEIVE_QUEUE_TAIL_TAIL_BYTE, true) >>> RECEIVE_QUEUE_TAIL_TAIL_SHIFT) & RECEIVE_QUEUE_TAIL_TAIL_MASK;
+}
+export function setReceiveQueueTailTail(view: DataView, base: number, value: number): void {
+  const at = base + RECEIVE_QUEUE_TAIL_TAIL_BYTE;
+  const kept = view.getUint32(at, true) & ~(RECEIVE_QUEUE_TAIL_TAIL_MASK << RECEIVE_QUEUE_TAIL_TAIL_SHIFT);
+  view.setUint32(at, kept | ((value & RECEIVE_QUEUE_TAIL_TAIL_MASK) << RECEIVE_QUEUE_TAIL_TAIL_SHIFT), true);
+}
+
 /** Bytes of completion_queue_entry: Completion queue entry (CQE), aligned, written once; the host polls its last DWORD. */
 export const COMPLETION_QUEUE_ENTRY_BYTES = 64;
 

@@ -333,7 +333,7 @@ export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_HEAD_WORD = 1;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_HEAD_SHIFT = 0;
 export const UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_HEAD_MASK = 0xffffffff;
 
-/** underlying_function.receive_doorbell: Work requests were added to a receive queue; one 8 B store. 64 bits, wo. */
+/** underlying_function.receive_doorbell: Work requests were added to a receive queue; one 8 B store. In the error state they are flushed. 64 bits, wo. */
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET = 0x110;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_RESET = 0x0n;
 /** underlying_function.receive_doorbell.queue: Queue pair or shared receive queue. */

@@ -15,6 +15,7 @@
 namespace fpga_verbs::hca {
 
 inline constexpr uint16_t no_packet = 0xffff;
+inline constexpr uint8_t no_receive_entry = 0xff;
 
 // What a packet buffer is used for. Each use has buffers of its own, so that an answer never waits for what a
 // request holds, and neither for what arrives.
@@ -35,10 +36,12 @@ struct Packet {
   uint64_t remote_address = 0;          // RDMA, atomics: where the message begins
   uint32_t remote_key = 0;              // RDMA, atomics
   uint32_t message_sequence_number = 0; // MSN to answer with
+  uint32_t receive_entry_offset = 0;    // SEND: of the receive entry that it goes into, as in its descriptor
+  uint16_t receive_entry_length = 0;    // SEND: of that entry
   uint16_t receive_sequence_number = 0; // receive work request that it takes, or completes
-  uint8_t receive_entry = 0;            // place in receive_queue_entry_handler's cache
-  uint8_t syndrome = 0;                 // refuse: AETH syndrome of the NAK
-  bool first = false;                   // of its message
+  uint8_t receive_entry = no_receive_entry; // place in receive_queue_entry_handler's cache
+  uint8_t syndrome = 0;                     // refuse: AETH syndrome of the NAK
+  bool first = false;                       // of its message
   bool last = false;
   bool duplicate = false;
 };

@@ -203,6 +203,12 @@ spec::QueuePairRequester* QueuePairStateCache::requester(unsigned underlying_fun
   return found != nullptr ? &found->requester : nullptr;
 }
 
+spec::QueuePairResponder* QueuePairStateCache::responder(unsigned underlying_function,
+                                                         uint32_t queue_pair_number) {
+  QueuePairParts* found = parts(underlying_function, queue_pair_number);
+  return found != nullptr ? &found->responder : nullptr;
+}
+
 bool QueuePairStateCache::enter_error(unsigned underlying_function, uint32_t queue_pair_number) {
   const Found found = find(underlying_function, queue_pair_number);
   if (!found || found->control.state() == spec::QueuePairState::error)

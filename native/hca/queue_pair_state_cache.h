@@ -65,9 +65,10 @@ public:
   const spec::QueuePairControl* find_control(unsigned underlying_function,
                                              uint32_t queue_pair_number) override;
 
-  // Mutable access for the one writer; null as find(). Requester part: queue_pair_fetch. All parts: modify
-  // and reset, by resource_manager.
+  // Mutable access for the one writer; null as find(). Requester part: queue_pair_fetch. Responder part:
+  // receive, and descriptor_fetch its receive queue. All parts: modify and reset, by resource_manager.
   spec::QueuePairRequester* requester(unsigned underlying_function, uint32_t queue_pair_number);
+  spec::QueuePairResponder* responder(unsigned underlying_function, uint32_t queue_pair_number);
   QueuePairParts* parts(unsigned underlying_function, uint32_t queue_pair_number);
 
   // A data unit refers to the queue pair from now on. False: it is gone, or waits to be quiet; drop the unit.

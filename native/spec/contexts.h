@@ -465,7 +465,7 @@ struct alignas(8) QueuePairCompletion {
 static_assert(sizeof(QueuePairCompletion) == QueuePairCompletion::bytes && offsetof(QueuePairCompletion, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<QueuePairCompletion> && std::is_standard_layout_v<QueuePairCompletion>);
 
-/// Responder part; written by receive.
+/// Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) QueuePairResponder {
   static constexpr unsigned bytes = 128;
@@ -480,6 +480,9 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned current_length_bit = 224, current_length_width = 32;
   static constexpr unsigned read_atomic_head_bit = 256, read_atomic_head_width = 8;
   static constexpr unsigned read_atomic_tail_bit = 264, read_atomic_tail_width = 8;
+  static constexpr unsigned receive_entry_offset_bit = 960, receive_entry_offset_width = 32;
+  static constexpr unsigned receive_entry_length_bit = 992, receive_entry_length_width = 10;
+  static constexpr unsigned receive_prefetched_bit = 1002, receive_prefetched_width = 4;
 
   std::array<uint32_t, 32> dwords{};
 
@@ -495,11 +498,11 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t message_sequence_number() const { return dwords[1] & 0xffffffu; }
   constexpr void set_message_sequence_number(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Device's head of the receive queue.
+  /// Device's head of the receive queue: sequence number of the receive work request that is taken next.
   constexpr uint32_t receive_head() const { return dwords[2] & 0xffffu; }
   constexpr void set_receive_head(uint32_t value) { dwords[2] = (dwords[2] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Newest tail that was read.
+  /// Device's copy of the receive queue's tail.
   constexpr uint32_t receive_tail() const { return dwords[2] >> 16; }
   constexpr void set_receive_tail(uint32_t value) { dwords[2] = (dwords[2] & 0xffffu) | ((value & 0xffffu) << 16); }
 
@@ -530,8 +533,20 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t read_atomic_tail() const { return (dwords[8] >> 8) & 0xffu; }
   constexpr void set_read_atomic_tail(uint32_t value) { dwords[8] = (dwords[8] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
+  /// Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
+  constexpr uint32_t receive_entry_offset() const { return dwords[30]; }
+  constexpr void set_receive_entry_offset(uint32_t value) { dwords[30] = value; }
+
+  /// Its length. Unit: bytes.
+  constexpr uint32_t receive_entry_length() const { return dwords[31] & 0x3ffu; }
+  constexpr void set_receive_entry_length(uint32_t value) { dwords[31] = (dwords[31] & 0xfffffc00u) | (value & 0x3ffu); }
+
+  /// References from receive_head on that descriptor_fetch has read already. Unit: entries.
+  constexpr uint32_t receive_prefetched() const { return (dwords[31] >> 10) & 0xfu; }
+  constexpr void set_receive_prefetched(uint32_t value) { dwords[31] = (dwords[31] & 0xffffc3ffu) | ((value & 0xfu) << 10); }
+
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xfe000000u) | (dwords[1] & 0xff000000u) | (dwords[8] & 0xffff0000u) | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | dwords[30] | dwords[31]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xfe000000u) | (dwords[1] & 0xff000000u) | (dwords[8] & 0xffff0000u) | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | (dwords[31] & 0xffffc000u)) == 0; }
 
   constexpr bool operator==(const QueuePairResponder&) const = default;
 };

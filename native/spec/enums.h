@@ -492,7 +492,7 @@ constexpr const char* name(PhysicalCollectBufferState value) {
   return "unknown";
 }
 
-/// Why a command was refused. 8 bits.
+/// Why a command or a receive work request was refused. 8 bits.
 enum class Refusal : uint8_t {
   none = 0,  ///< Not refused.
   length_over_maximum = 1,  ///< Length over 256 B.
@@ -510,6 +510,8 @@ enum class Refusal : uint8_t {
   queuing_structure_mismatch = 13,  ///< The queuing structure holds an entry that was not written there.
   queuing_structure_fault = 14,  ///< The queuing structure could not be reached, or is too small.
   completion_queue_failed = 15,  ///< A completion queue of the queue pair is in error.
+  receive_queue_mismatch = 16,  ///< A reference, an entry or the tail of the receive queue is not as it has to be.
+  receive_queue_fault = 17,  ///< The receive queue could not be read.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -531,6 +533,8 @@ constexpr const char* name(Refusal value) {
     case Refusal::queuing_structure_mismatch: return "queuing_structure_mismatch";
     case Refusal::queuing_structure_fault: return "queuing_structure_fault";
     case Refusal::completion_queue_failed: return "completion_queue_failed";
+    case Refusal::receive_queue_mismatch: return "receive_queue_mismatch";
+    case Refusal::receive_queue_fault: return "receive_queue_fault";
   }
   return "unknown";
 }

@@ -68,6 +68,26 @@ struct alignas(8) ReceiveEntryHeader {
 static_assert(sizeof(ReceiveEntryHeader) == ReceiveEntryHeader::bytes && offsetof(ReceiveEntryHeader, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ReceiveEntryHeader> && std::is_standard_layout_v<ReceiveEntryHeader>);
 
+/// Tail of a receive queue, stored by the host after the entries and read by the device when its copy does not fill a cache line of references.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(4) ReceiveQueueTail {
+  static constexpr unsigned bytes = 4;
+  static constexpr unsigned tail_bit = 0, tail_width = 16;
+
+  std::array<uint32_t, 1> dwords{};
+
+  /// Sequence number of the receive work request that is posted next.
+  constexpr uint32_t tail() const { return dwords[0] & 0xffffu; }
+  constexpr void set_tail(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return (dwords[0] & 0xffff0000u) == 0; }
+
+  constexpr bool operator==(const ReceiveQueueTail&) const = default;
+};
+static_assert(sizeof(ReceiveQueueTail) == ReceiveQueueTail::bytes && offsetof(ReceiveQueueTail, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<ReceiveQueueTail> && std::is_standard_layout_v<ReceiveQueueTail>);
+
 /// Completion queue entry (CQE), aligned, written once; the host polls its last DWORD.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) CompletionQueueEntry {

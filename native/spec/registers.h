@@ -498,7 +498,7 @@ struct CompletionQueueArm {
   constexpr bool operator==(const CompletionQueueArm&) const = default;
 };
 
-/// Work requests were added to a receive queue; one 8 B store. 64 bits, wo.
+/// Work requests were added to a receive queue; one 8 B store. In the error state they are flushed. 64 bits, wo.
 inline constexpr uint32_t receive_doorbell = 0x110;
 inline constexpr uint64_t receive_doorbell_reset = 0x0;
 struct ReceiveDoorbell {

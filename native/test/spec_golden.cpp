@@ -945,32 +945,38 @@ std::string_view mismatch_queue_pair_requester_other(const QueuePairRequester& g
 
 QueuePairResponder make_queue_pair_responder() {
   QueuePairResponder golden;
-  golden.set_expected_psn(0xf5ad69u);
+  golden.set_expected_psn(0xfb4b59u);
   golden.set_nak_sent(0x1u);
-  golden.set_message_sequence_number(0xad3ac1u);
-  golden.set_receive_head(0x9ab7u);
-  golden.set_receive_tail(0xfd63u);
-  golden.set_current_offset(0xa82111f3u);
-  golden.set_current_address(0xf37d7738cb655fd5ull);
-  golden.set_current_key(0xbd822f5fu);
-  golden.set_current_length(0xea126131u);
-  golden.set_read_atomic_head(0x99u);
-  golden.set_read_atomic_tail(0xfbu);
+  golden.set_message_sequence_number(0x86e197u);
+  golden.set_receive_head(0xb6b9u);
+  golden.set_receive_tail(0x9029u);
+  golden.set_current_offset(0xeb2d934du);
+  golden.set_current_address(0xaa7fbabfb65cfe11ull);
+  golden.set_current_key(0xff0157c7u);
+  golden.set_current_length(0xa1e64eb3u);
+  golden.set_read_atomic_head(0xf1u);
+  golden.set_read_atomic_tail(0xa3u);
+  golden.set_receive_entry_offset(0x971e5ecdu);
+  golden.set_receive_entry_length(0x361u);
+  golden.set_receive_prefetched(0xbu);
   return golden;
 }
 
 std::string_view mismatch_queue_pair_responder(const QueuePairResponder& golden) {
-  if (golden.expected_psn() != 0xf5ad69u) return "expected_psn";
+  if (golden.expected_psn() != 0xfb4b59u) return "expected_psn";
   if (golden.nak_sent() != 0x1u) return "nak_sent";
-  if (golden.message_sequence_number() != 0xad3ac1u) return "message_sequence_number";
-  if (golden.receive_head() != 0x9ab7u) return "receive_head";
-  if (golden.receive_tail() != 0xfd63u) return "receive_tail";
-  if (golden.current_offset() != 0xa82111f3u) return "current_offset";
-  if (golden.current_address() != 0xf37d7738cb655fd5ull) return "current_address";
-  if (golden.current_key() != 0xbd822f5fu) return "current_key";
-  if (golden.current_length() != 0xea126131u) return "current_length";
-  if (golden.read_atomic_head() != 0x99u) return "read_atomic_head";
-  if (golden.read_atomic_tail() != 0xfbu) return "read_atomic_tail";
+  if (golden.message_sequence_number() != 0x86e197u) return "message_sequence_number";
+  if (golden.receive_head() != 0xb6b9u) return "receive_head";
+  if (golden.receive_tail() != 0x9029u) return "receive_tail";
+  if (golden.current_offset() != 0xeb2d934du) return "current_offset";
+  if (golden.current_address() != 0xaa7fbabfb65cfe11ull) return "current_address";
+  if (golden.current_key() != 0xff0157c7u) return "current_key";
+  if (golden.current_length() != 0xa1e64eb3u) return "current_length";
+  if (golden.read_atomic_head() != 0xf1u) return "read_atomic_head";
+  if (golden.read_atomic_tail() != 0xa3u) return "read_atomic_tail";
+  if (golden.receive_entry_offset() != 0x971e5ecdu) return "receive_entry_offset";
+  if (golden.receive_entry_length() != 0x361u) return "receive_entry_length";
+  if (golden.receive_prefetched() != 0xbu) return "receive_prefetched";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2533,6 +2539,65 @@ std::string_view mismatch_receive_unit_other(const ReceiveUnit& golden) {
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+QueuePairResponder make_queue_pair_responder_other() {
+  QueuePairResponder golden;
+  golden.set_expected_psn(0xe2b0cdu);
+  golden.set_nak_sent(0x0u);
+  golden.set_message_sequence_number(0xdee441u);
+  golden.set_receive_head(0xd67fu);
+  golden.set_receive_tail(0xbde5u);
+  golden.set_current_offset(0xdb863eefu);
+  golden.set_current_address(0xa1e14b606feed5cdull);
+  golden.set_current_key(0x9686b097u);
+  golden.set_current_length(0xd5557247u);
+  golden.set_read_atomic_head(0xfbu);
+  golden.set_read_atomic_tail(0xbdu);
+  golden.set_receive_entry_offset(0xb2511d99u);
+  golden.set_receive_entry_length(0x341u);
+  golden.set_receive_prefetched(0x9u);
+  return golden;
+}
+
+std::string_view mismatch_queue_pair_responder_other(const QueuePairResponder& golden) {
+  if (golden.expected_psn() != 0xe2b0cdu) return "expected_psn";
+  if (golden.nak_sent() != 0x0u) return "nak_sent";
+  if (golden.message_sequence_number() != 0xdee441u) return "message_sequence_number";
+  if (golden.receive_head() != 0xd67fu) return "receive_head";
+  if (golden.receive_tail() != 0xbde5u) return "receive_tail";
+  if (golden.current_offset() != 0xdb863eefu) return "current_offset";
+  if (golden.current_address() != 0xa1e14b606feed5cdull) return "current_address";
+  if (golden.current_key() != 0x9686b097u) return "current_key";
+  if (golden.current_length() != 0xd5557247u) return "current_length";
+  if (golden.read_atomic_head() != 0xfbu) return "read_atomic_head";
+  if (golden.read_atomic_tail() != 0xbdu) return "read_atomic_tail";
+  if (golden.receive_entry_offset() != 0xb2511d99u) return "receive_entry_offset";
+  if (golden.receive_entry_length() != 0x341u) return "receive_entry_length";
+  if (golden.receive_prefetched() != 0x9u) return "receive_prefetched";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+ReceiveQueueTail make_receive_queue_tail() {
+  ReceiveQueueTail golden;
+  golden.set_tail(0xc125u);
+  return golden;
+}
+
+std::string_view mismatch_receive_queue_tail(const ReceiveQueueTail& golden) {
+  if (golden.tail() != 0xc125u) return "tail";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+ReceiveQueueTail make_receive_queue_tail_other() {
+  ReceiveQueueTail golden;
+  golden.set_tail(0xa769u);
+  return golden;
+}
+
+std::string_view mismatch_receive_queue_tail_other(const ReceiveQueueTail& golden) {
+  if (golden.tail() != 0xa769u) return "tail";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 template <class Format>
 std::vector<uint8_t> bytes_of(const Format& format) {
   std::vector<uint8_t> bytes(Format::bytes);
@@ -2640,6 +2705,9 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "queue_pair_notice_other") return bytes_of(make_queue_pair_notice_other());
   if (name == "receive_unit") return bytes_of(make_receive_unit());
   if (name == "receive_unit_other") return bytes_of(make_receive_unit_other());
+  if (name == "queue_pair_responder_other") return bytes_of(make_queue_pair_responder_other());
+  if (name == "receive_queue_tail") return bytes_of(make_receive_queue_tail());
+  if (name == "receive_queue_tail_other") return bytes_of(make_receive_queue_tail_other());
   return {};
 }
 
@@ -2734,6 +2802,9 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "queue_pair_notice_other") return mismatch_queue_pair_notice_other(format_of<QueuePairNotice>(bytes));
   if (name == "receive_unit") return mismatch_receive_unit(format_of<ReceiveUnit>(bytes));
   if (name == "receive_unit_other") return mismatch_receive_unit_other(format_of<ReceiveUnit>(bytes));
+  if (name == "queue_pair_responder_other") return mismatch_queue_pair_responder_other(format_of<QueuePairResponder>(bytes));
+  if (name == "receive_queue_tail") return mismatch_receive_queue_tail(format_of<ReceiveQueueTail>(bytes));
+  if (name == "receive_queue_tail_other") return mismatch_receive_queue_tail_other(format_of<ReceiveQueueTail>(bytes));
   return "name";
 }
 

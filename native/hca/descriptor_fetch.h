@@ -1,0 +1,104 @@
+#pragma once
+
+#include "hca/block.h"
+#include "hca/counters.h"
+#include "hca/event_port.h"
+#include "hca/host_port.h"
+#include "hca/memory_translation.h"
+#include "hca/parameters.h"
+#include "hca/queue_pair_state_cache.h"
+#include "spec/contexts.h"
+#include "spec/enums.h"
+#include "spec/queues.h"
+#include "spec/registers.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// Where a receive work request lies in its queue pair's receive entry area.
+struct ReceiveDescriptor {
+  uint16_t sequence_number = 0;
+  uint16_t length = 0; // bytes
+  uint32_t offset = 0; // bytes
+};
+
+// Descriptors of receive queues in host memory (US6789143, references to work queue entries): the one writer
+// of the fields receive_* of spec::QueuePairResponder. The host stores the queue's tail behind the entries;
+// it is read again before it would cut a cache line of references short, hence always before a queue is
+// called empty.
+class DescriptorFetch {
+public:
+  DescriptorFetch(const HcaParameters& parameters, Counters& counters, HostPort& host,
+                  QueuePairStateCache& queue_pairs, MemoryTranslation& translation, EventPort& events);
+
+  // Takes the next receive work request of a queue pair. Nothing: none is posted; or the queue pair is gone;
+  // or its receive queue cannot be read or contradicts itself, and then the queue pair is in ERR, with the
+  // event queue_pair_fatal.
+  std::optional<ReceiveDescriptor> take(unsigned underlying_function, uint32_t queue_pair_number);
+
+  // What take() gave last, as long as nothing else is taken: the one of the message that is being received.
+  static ReceiveDescriptor taken(const spec::QueuePairResponder& responder) {
+    return {.sequence_number = static_cast<uint16_t>(responder.receive_head() - 1),
+            .length = static_cast<uint16_t>(responder.receive_entry_length()),
+            .offset = responder.receive_entry_offset()};
+  }
+
+  // Register receive_doorbell of a function. The tail that it brings saves reading it; one that is not ahead
+  // of the copy, or claims more than the queue holds, is left aside: the tail in memory decides. In ERR it
+  // asks for a flush.
+  void doorbell(unsigned underlying_function, spec::underlying_function::ReceiveDoorbell doorbell);
+
+  // A queue pair in ERR to whose receive queue something was added, oldest first: for receive, which is woken
+  // when there is one. It may be gone, or out of ERR, by now.
+  struct Flush {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+  };
+  std::optional<Flush> take_flush();
+  void connect(Waker flush) { flush_ = flush; }
+
+  // Forgets the flushes of all functions that were asked for.
+  void reset();
+
+private:
+  static constexpr uint32_t line_references = 8; // 64 B: what one DMA reads
+  static constexpr size_t lines = 64;
+  static constexpr uint32_t none = ~uint32_t{0};
+
+  // References of one queue pair, by their place in a cache line; receive_prefetched tells which are good.
+  struct Line {
+    uint32_t queue_pair_number = none;
+    std::array<spec::WorkQueueReference, line_references> references{};
+  };
+  struct WaitingFlush {
+    uint32_t next = none; // index of a queue pair
+    uint32_t queue_pair_number = none;
+    uint8_t underlying_function = 0;
+    bool waits = false;
+  };
+
+  spec::Refusal prefetch(unsigned underlying_function, QueuePairParts& queue_pair, Line& line);
+  spec::Refusal read_tail(unsigned underlying_function, QueuePairParts& queue_pair);
+  bool read(unsigned underlying_function, std::optional<uint64_t> address, void* destination, size_t bytes);
+  void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
+            uint32_t sequence_number);
+  void ask_for_flush(unsigned underlying_function, uint32_t queue_pair_number);
+
+  Counters& counters_;
+  HostPort& host_;
+  QueuePairStateCache& queue_pairs_;
+  MemoryTranslation& translation_;
+  EventPort& events_;
+  std::array<Line, lines> lines_;     // by the low bits of the queue pair's index
+  std::vector<WaitingFlush> flushes_; // by index of the queue pair
+  uint32_t first_flush_ = none;
+  uint32_t last_flush_ = none;
+  Waker flush_;
+};
+
+} // namespace fpga_verbs::hca

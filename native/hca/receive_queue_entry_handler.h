@@ -1,0 +1,93 @@
+#pragma once
+
+#include "hca/block.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/event_port.h"
+#include "hca/host_port.h"
+#include "hca/memory_translation.h"
+#include "hca/packet_memory.h"
+#include "hca/queue_pair_state_cache.h"
+#include "spec/commands.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+// The contents of a receive queue entry. Anything but `none` in `refusal`: there are none; the receive work
+// request fails with local_queue_pair_operation_error, the sender gets a NAK remote operational error, and
+// the queue pair enters ERR.
+struct ReceiveEntry {
+  uint64_t capacity = 0; // bytes of the whole scatter list
+  uint16_t sequence_number = 0;
+  uint8_t scatter_count = 0;
+  spec::Refusal refusal = spec::Refusal::none;
+  std::array<spec::GatherEntry, spec::gather_entries> scatter{};
+};
+
+// Brings the contents of receive queue entries before the packets that go into them. Units of action `send`
+// leave with Packet::receive_entry, the place of their entry in the cache, and count as a reference on it;
+// whoever ends such a unit calls release(). All other units pass as they are. Each unit stays in its turn.
+//
+// An entry is read when the first packet of its message comes, and lasts until the unit of the last is ended;
+// in between it may make room for another and be read again.
+class ReceiveQueueEntryHandler final : public Block {
+public:
+  static constexpr unsigned places = 32;
+
+  ReceiveQueueEntryHandler(Counters& counters, HostPort& host, PacketMemory& packets,
+                           QueuePairStateCache& queue_pairs, MemoryTranslation& translation,
+                           EventPort& events, DataLink<spec::ReceiveUnit, 16>& requests_accepted,
+                           DataLink<spec::ReceiveUnit, 16>& requests_placed);
+
+  // Passes one unit on. It stops while a unit refers to every place.
+  bool step() override;
+
+  const ReceiveEntry& entry(uint8_t place) const { return entries_[place]; }
+
+  // The unit of this packet has ended. Nothing happens if it has no receive entry.
+  void release(const Packet& packet);
+
+  // Woken when a place comes free and one was missing: this block.
+  void connect(Waker waker) { waker_ = waker; }
+
+  // For tests: references counted.
+  unsigned references() const;
+
+private:
+  // Which entry lies in a place: its queue pair and its number.
+  using Key = uint64_t;
+  static constexpr Key no_key = ~Key{0};
+
+  bool place_entry(const spec::ReceiveUnit& unit);
+  std::optional<uint8_t> find(Key key) const;
+  std::optional<uint8_t> take_place();
+  spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
+  bool read(unsigned underlying_function, std::optional<uint64_t> address, void* destination, size_t bytes);
+
+  Counters& counters_;
+  HostPort& host_;
+  PacketMemory& packets_;
+  QueuePairStateCache& queue_pairs_;
+  MemoryTranslation& translation_;
+  EventPort& events_;
+  DataLink<spec::ReceiveUnit, 16>& requests_accepted_;
+  DataLink<spec::ReceiveUnit, 16>& requests_placed_;
+
+  std::array<ReceiveEntry, places> entries_{};
+  std::array<Key, places> keys_{};
+  std::array<uint8_t, places> references_{};
+  uint32_t unreferenced_ = ~uint32_t{0}; // a bit each
+  uint32_t empty_ = ~uint32_t{0};
+  unsigned taken_ = places - 1; // the place taken last
+  bool wanted_ = false;
+  Waker waker_;
+};
+
+} // namespace fpga_verbs::hca
