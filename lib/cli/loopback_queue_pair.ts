@@ -1,6 +1,6 @@
 import type { HcaDriver } from '../driver/hca_driver.ts';
 import { ProtectionDomain } from '../driver/protection_domain.ts';
-import { QueuePair } from '../driver/queue_pair.ts';
+import { QueuePair, type QueuePairOptions } from '../driver/queue_pair.ts';
 import type { SendQueueSizes } from '../driver/send_queue.ts';
 import { PathMtu, QueuePairState } from '../spec/index.ts';
 
@@ -12,9 +12,13 @@ export class LoopbackQueuePair {
   readonly queuePair: QueuePair;
   private readonly protectionDomain: ProtectionDomain;
 
-  constructor(driver: HcaDriver, sendQueue: SendQueueSizes) {
+  constructor(driver: HcaDriver, sendQueue: SendQueueSizes, options: Partial<QueuePairOptions> = {}) {
     this.protectionDomain = new ProtectionDomain(driver.management);
-    this.queuePair = new QueuePair(driver, { protectionDomain: this.protectionDomain, sendQueue });
+    this.queuePair = new QueuePair(driver, {
+      ...options,
+      protectionDomain: this.protectionDomain,
+      sendQueue,
+    });
     this.queuePair.modify({ state: QueuePairState.init, partitionKeyIndex: 0, port: 1, accessFlags: 0 });
     this.queuePair.modify({
       state: QueuePairState.readyToReceive,

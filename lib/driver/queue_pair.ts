@@ -28,6 +28,9 @@ export interface QueuePairOptions {
   /** Default low. */
   readonly level?: QualityOfServiceLevel;
   readonly sendQueue: SendQueueSizes;
+  /** Numbers of the completion queues of its send and receive queue. Default 0: no completions are written. */
+  readonly sendCompletionQueue?: number;
+  readonly receiveCompletionQueue?: number;
   /** Every work request is signaled. */
   readonly signalAll?: boolean;
   /** Secret that doorbell checksums cover; 32 bits. Default 0. */
@@ -64,6 +67,8 @@ export class QueuePair {
             signal_all: options.signalAll === true ? 1 : 0,
             send_queue_log2: this.sendQueue.entriesLog2,
             protection_domain: protectionDomain.number,
+            send_completion_queue: options.sendCompletionQueue ?? 0,
+            receive_completion_queue: options.receiveCompletionQueue ?? 0,
             checksum_secret: checksumSecret,
             send_queue_pages: references.buffer.byteLength / PAGE_BYTES,
             send_entry_pages: entryArea.buffer.byteLength / PAGE_BYTES,

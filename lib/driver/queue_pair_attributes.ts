@@ -62,6 +62,9 @@ export type QueuePairQuery = Required<Omit<QueuePairAttributes, 'addressVector' 
   readonly acknowledged: number;
   /** Data units in the device that refer to it. */
   readonly inFlight: number;
+  /** Numbers of its completion queues; 0: none. */
+  readonly sendCompletionQueue: number;
+  readonly receiveCompletionQueue: number;
 };
 
 /** As the specification writes a name. */
@@ -128,5 +131,7 @@ export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
     posted: value('posted'),
     acknowledged: value('acknowledged'),
     inFlight: value('inFlight'),
+    sendCompletionQueue: value('sendCompletionQueue'),
+    receiveCompletionQueue: value('receiveCompletionQueue'),
   };
 }

@@ -19,6 +19,7 @@ export interface HcaOptions {
   queuePairs?: number;
   completionQueues?: number;
   pageTableEntries?: number;
+  memoryKeys?: number;
   scoreboardVariant?: number;
 }
 

@@ -1,0 +1,234 @@
+import type { DmaMemory } from '../board/addon.ts';
+import {
+  COMPLETION_QUEUE_ENTRY_BYTES,
+  COMPLETION_QUEUE_ENTRY_PHASE_BYTE,
+  COMPLETION_QUEUE_ENTRY_PHASE_MASK,
+  COMPLETION_QUEUE_ENTRY_PHASE_SHIFT,
+  ManagementOpcode,
+  PAGE_BYTES,
+  QUEUE_ENTRIES_MAXIMUM,
+  RING_HEAD_BYTES,
+  UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_MASK,
+  UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT,
+  UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET,
+  UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT,
+  encode,
+  getCompletionQueueEntryByteLength,
+  getCompletionQueueEntryDestinationPathBits,
+  getCompletionQueueEntryImmediateData,
+  getCompletionQueueEntryOpcode,
+  getCompletionQueueEntryPartitionKeyIndex,
+  getCompletionQueueEntryPort,
+  getCompletionQueueEntryQueuePairNumber,
+  getCompletionQueueEntrySequenceNumber,
+  getCompletionQueueEntryServiceLevel,
+  getCompletionQueueEntrySolicited,
+  getCompletionQueueEntrySourceLocalIdentifier,
+  getCompletionQueueEntrySourceQueuePair,
+  getCompletionQueueEntryStatus,
+  getCompletionQueueEntryTimestampHigh,
+  getCompletionQueueEntryTimestampLow,
+  getCompletionQueueEntryVendorError,
+  getCompletionQueueEntryWithGlobalRouteHeader,
+  getCompletionQueueEntryWithImmediate,
+  getCompletionQueueEntryWithInvalidate,
+  getCompletionQueueEntryWorkQueue,
+  type CompletionOpcode,
+  type CompletionStatus,
+} from '../spec/index.ts';
+import type { DeviceFunction } from './device_function.ts';
+import { VerbsError } from './errors.ts';
+import type { HcaDriver } from './hca_driver.ts';
+import { pageList } from './page_list.ts';
+
+/** A completion, filled in by {@link CompletionQueue.poll}. Where `status` is an error, only the first five fields are meant. */
+export class Completion {
+  queuePairNumber = 0;
+  /** 0: of the send queue; 1: of the receive queue. */
+  workQueue = 0;
+  /** Of the work request. In a send queue all before it are completed too, signaled or not. */
+  sequenceNumber = 0;
+  status = 0 as CompletionStatus;
+  vendorError = 0;
+  opcode = 0 as CompletionOpcode;
+  /** Bytes transferred. */
+  byteLength = 0;
+  /** Immediate data, opaque; or the key that was invalidated. */
+  immediateData = 0;
+  withImmediate = false;
+  withInvalidate = false;
+  /** A GRH lies before the data that was received (UD). */
+  withGlobalRouteHeader = false;
+  solicited = false;
+  port = 0;
+  partitionKeyIndex = 0;
+  /** Where it came from (UD). */
+  sourceQueuePair = 0;
+  sourceLocalIdentifier = 0;
+  serviceLevel = 0;
+  destinationPathBits = 0;
+  /** When the device wrote it: clock ticks, exact up to 2^53. */
+  timestamp = 0;
+}
+
+/** How a completion queue is made. */
+export interface CompletionQueueOptions {
+  /** Completions that it holds; a power of two up to 32768 is used, at least this many. */
+  readonly entries: number;
+  /** Event queue of its function that it signals when it is armed. Default 0, that of the asynchronous events. */
+  readonly eventQueue?: number;
+}
+
+const high = 2 ** 32;
+
+/**
+ * A completion queue in host memory: the device writes entries, the host sees them by their phase and tells by a record in
+ * memory how far it has read (US6725296). A queue that overflows is in error: its queue pairs fail, and an asynchronous event
+ * says so.
+ */
+export class CompletionQueue {
+  /** From 1 on. */
+  readonly number: number;
+  /** Completions that it holds. */
+  readonly capacity: number;
+  private readonly driver: HcaDriver;
+  private readonly device: DeviceFunction;
+  private readonly entriesLog2: number;
+  private readonly ring: DmaMemory;
+  private readonly head: DmaMemory;
+  private readonly view: DataView;
+  private readonly dwords: Int32Array;
+  private readonly headDwords: Int32Array;
+  private taken = 0;
+  /** Events of the queue that were taken. */
+  private eventsTaken = 0;
+
+  /** @throws VerbsError EINVAL: a size or event queue that there is not; ENOMEM: no completion queue is left */
+  constructor(driver: HcaDriver, { entries, eventQueue = 0 }: CompletionQueueOptions) {
+    checkEntries(entries);
+    this.driver = driver;
+    this.device = driver.device;
+    this.entriesLog2 = Math.ceil(Math.log2(entries));
+    this.capacity = 1 << this.entriesLog2;
+    this.ring = this.device.allocate(this.capacity * COMPLETION_QUEUE_ENTRY_BYTES);
+    this.head = this.device.allocate(RING_HEAD_BYTES);
+    this.view = new DataView(this.ring.buffer);
+    this.dwords = new Int32Array(this.ring.buffer);
+    this.headDwords = new Int32Array(this.head.buffer);
+    try {
+      this.number = driver.management.execute({
+        verb: 'createCompletionQueue',
+        opcode: ManagementOpcode.createCompletionQueue,
+        inputFormat: 'create_completion_queue_input',
+        input: [
+          encode('create_completion_queue_input', {
+            event_queue: eventQueue,
+            entries_log2: this.entriesLog2,
+            pages: this.ring.buffer.byteLength / PAGE_BYTES,
+            head_address: this.head.address,
+          }),
+          pageList(this.ring),
+        ],
+      }).number;
+    } catch (error) {
+      this.free();
+      throw error;
+    }
+  }
+
+  /**
+   * Takes completions into the caller's objects, oldest first. Never waits; crosses into native code, where the device may
+   * advance, only when none is there.
+   * @returns how many were filled in
+   */
+  poll(completions: readonly Completion[]): number {
+    let count = this.take(completions);
+    if (count === 0 && this.device.board.advance()) count = this.take(completions);
+    return count;
+  }
+
+  /**
+   * Asks for one event in the event queue: at the next completion, or at once if one lies here that was not taken. Asked again
+   * before that event was taken, it changes nothing.
+   * @param solicitedOnly only completions that the peer asked an event for, and failures
+   */
+  arm(solicitedOnly = false): void {
+    const low =
+      (this.number |
+        ((solicitedOnly ? 1 : 0) << UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT) |
+        (this.eventsTaken << UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT)) >>>
+      0;
+    this.device.page.writeHalves(UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET, low, this.taken);
+  }
+
+  /** The event that was asked for was taken from the event queue; from now on another can be asked for. */
+  eventTaken(): void {
+    this.eventsTaken = (this.eventsTaken + 1) & UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_MASK;
+  }
+
+  /** Destroys the queue and frees its memory. @throws VerbsError EBUSY: a queue pair completes into it */
+  destroy(): void {
+    this.driver.management.execute({
+      verb: 'destroyCompletionQueue',
+      opcode: ManagementOpcode.destroyCompletionQueue,
+      object: this.number,
+    });
+    this.free();
+  }
+
+  private free(): void {
+    this.device.free(this.ring);
+    this.device.free(this.head);
+  }
+
+  private take(completions: readonly Completion[]): number {
+    let count = 0;
+    while (count < completions.length && this.next(completions[count]!)) count++;
+    if (count > 0) Atomics.store(this.headDwords, 0, this.taken | 0);
+    return count;
+  }
+
+  private next(completion: Completion): boolean {
+    const at = (this.taken & (this.capacity - 1)) * COMPLETION_QUEUE_ENTRY_BYTES;
+    const last = Atomics.load(this.dwords, (at + COMPLETION_QUEUE_ENTRY_PHASE_BYTE) / 4);
+    const phase = ((this.taken >>> this.entriesLog2) & 1) ^ 1;
+    if (((last >>> COMPLETION_QUEUE_ENTRY_PHASE_SHIFT) & COMPLETION_QUEUE_ENTRY_PHASE_MASK) !== phase)
+      return false;
+    fill(completion, this.view, at);
+    this.taken = (this.taken + 1) >>> 0;
+    return true;
+  }
+}
+
+function fill(completion: Completion, view: DataView, at: number): void {
+  completion.queuePairNumber = getCompletionQueueEntryQueuePairNumber(view, at);
+  completion.workQueue = getCompletionQueueEntryWorkQueue(view, at);
+  completion.sequenceNumber = getCompletionQueueEntrySequenceNumber(view, at);
+  completion.status = getCompletionQueueEntryStatus(view, at) as CompletionStatus;
+  completion.vendorError = getCompletionQueueEntryVendorError(view, at);
+  completion.opcode = getCompletionQueueEntryOpcode(view, at) as CompletionOpcode;
+  completion.byteLength = getCompletionQueueEntryByteLength(view, at);
+  completion.immediateData = getCompletionQueueEntryImmediateData(view, at);
+  completion.withImmediate = getCompletionQueueEntryWithImmediate(view, at) === 1;
+  completion.withInvalidate = getCompletionQueueEntryWithInvalidate(view, at) === 1;
+  completion.withGlobalRouteHeader = getCompletionQueueEntryWithGlobalRouteHeader(view, at) === 1;
+  completion.solicited = getCompletionQueueEntrySolicited(view, at) === 1;
+  completion.port = getCompletionQueueEntryPort(view, at);
+  completion.partitionKeyIndex = getCompletionQueueEntryPartitionKeyIndex(view, at);
+  completion.sourceQueuePair = getCompletionQueueEntrySourceQueuePair(view, at);
+  completion.sourceLocalIdentifier = getCompletionQueueEntrySourceLocalIdentifier(view, at);
+  completion.serviceLevel = getCompletionQueueEntryServiceLevel(view, at);
+  completion.destinationPathBits = getCompletionQueueEntryDestinationPathBits(view, at);
+  completion.timestamp =
+    getCompletionQueueEntryTimestampLow(view, at) + getCompletionQueueEntryTimestampHigh(view, at) * high;
+}
+
+function checkEntries(entries: number): void {
+  if (Number.isSafeInteger(entries) && entries >= 1 && entries <= QUEUE_ENTRIES_MAXIMUM) return;
+  throw new VerbsError(`a completion queue holds 1 to ${QUEUE_ENTRIES_MAXIMUM} completions, not ${entries}`, {
+    code: 'EINVAL',
+    verb: 'createCompletionQueue',
+    attribute: 'cqe',
+    expected: `1 to ${QUEUE_ENTRIES_MAXIMUM}`,
+  });
+}

@@ -1,0 +1,280 @@
+import { describe, expect, it, vi } from 'vitest';
+
+import type { BoardOptions, EmulatedBoard } from '../../lib/board/addon.ts';
+import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import {
+  Completion,
+  CompletionQueue,
+  type CompletionQueueOptions,
+} from '../../lib/driver/completion_queue.ts';
+import { EventQueue, type DeviceEvent } from '../../lib/driver/event_queue.ts';
+import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
+import type { QueuePair } from '../../lib/driver/queue_pair.ts';
+import {
+  CompletionOpcode,
+  CompletionStatus,
+  EventType,
+  Opcode,
+  QueuePairState,
+  Refusal,
+  encode,
+} from '../../lib/spec/index.ts';
+import { backends, describeOnBackends, makeBoard, openDriver, settle, type Backend } from './backends.ts';
+
+const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
+const sizes = { entries: 64, gatherEntries: 0, inlineBytes: 64 };
+
+interface Bench {
+  board: EmulatedBoard;
+  driver: HcaDriver;
+  queue: CompletionQueue;
+  queuePair: QueuePair;
+  /** Posts SENDs, signaled or not. */
+  post: (count: number, signaled?: boolean) => void;
+  /** Polls until `count` completions have come. */
+  poll: (count: number) => Completion[];
+}
+
+/** A queue pair that completes into a queue. */
+function makeBench(backend: Backend, options: CompletionQueueOptions, board: BoardOptions = {}): Bench {
+  const made = makeBoard(backend, board);
+  const driver = openDriver(made);
+  const queue = new CompletionQueue(driver, options);
+  const { queuePair } = new LoopbackQueuePair(driver, sizes, { sendCompletionQueue: queue.number });
+  return {
+    board: made,
+    driver,
+    queue,
+    queuePair,
+    post: (count, signaled = true) => {
+      for (let index = 0; index < count; index++) queuePair.post({ opcode: Opcode.send, signaled });
+    },
+    poll: (count) => {
+      const taken: Completion[] = [];
+      settle(made, backend, () => {
+        while (taken.length < count) {
+          const completion = new Completion();
+          if (queue.poll([completion]) === 0) return false;
+          taken.push(completion);
+        }
+        return true;
+      });
+      expect(queue.poll([new Completion()])).toBe(0);
+      return taken;
+    },
+  };
+}
+
+function eventsOf(queue: EventQueue): DeviceEvent[] {
+  const taken: DeviceEvent[] = [];
+  for (let event = queue.poll(); event !== undefined; event = queue.poll()) taken.push(event);
+  return taken;
+}
+
+describeOnBackends('a completion queue', (backend) => {
+  it('gives the completions of signaled work requests, in order', () => {
+    const { queuePair, post, poll } = makeBench(backend, { entries: 16 });
+    post(1);
+    post(2, false);
+    post(1);
+    const { success } = CompletionStatus;
+    const common = {
+      queuePairNumber: queuePair.number,
+      workQueue: 0,
+      status: success,
+      opcode: CompletionOpcode.send,
+    };
+    expect(poll(2)).toMatchObject([
+      { ...common, sequenceNumber: 0 },
+      { ...common, sequenceNumber: 3 },
+    ]);
+  });
+
+  it('goes round many times', () => {
+    const { queuePair, post, poll } = makeBench(backend, { entries: 4 });
+    let sequenceNumber = 0;
+    for (let round = 0; round < 50; round++) {
+      const count = (round % 4) + 1;
+      post(count);
+      for (const completion of poll(count)) {
+        expect(completion.sequenceNumber).toBe(sequenceNumber++);
+        queuePair.sendQueue.completedThrough(completion.sequenceNumber);
+      }
+    }
+  });
+
+  it('gives the event that was asked for, once', () => {
+    const bench = makeBench(backend, { entries: 64, eventQueue: 1 });
+    const { board, driver, queue, post, poll } = bench;
+    const events = new EventQueue(driver.device, driver.management, 1, 4);
+    const come = (): DeviceEvent[] => {
+      const taken: DeviceEvent[] = [];
+      settle(board, backend, () => {
+        driver.device.board.advance();
+        taken.push(...eventsOf(events));
+        return taken.length > 0;
+      });
+      return taken;
+    };
+    queue.arm();
+    post(3);
+    expect(come()).toMatchObject([{ type: EventType.completion, object: queue.number, reason: 0 }]);
+    poll(3);
+    expect(eventsOf(events)).toEqual([]);
+    // What came before it was armed again counts too.
+    post(1);
+    settle(board, backend, () => driver.device.board.advance() || true);
+    queue.eventTaken();
+    queue.arm();
+    expect(come()).toMatchObject([{ type: EventType.completion, reason: 1 }]);
+    poll(1);
+    // Only what is solicited, or fails.
+    queue.eventTaken();
+    queue.arm(true);
+    post(1);
+    poll(1);
+    expect(eventsOf(events)).toEqual([]);
+    bench.queuePair.modify({ state: QueuePairState.error });
+    post(1);
+    expect(come()).toMatchObject([{ reason: 2 }]);
+    expect(poll(1)).toMatchObject([{ status: CompletionStatus.workRequestFlushedError }]);
+  });
+
+  it('that overflows is in error with its queue pairs, and keeps what it has', () => {
+    const { board, driver, queue, queuePair, post, poll } = makeBench(backend, { entries: 2 });
+    post(3);
+    const events: DeviceEvent[] = [];
+    settle(board, backend, () => {
+      driver.device.board.advance();
+      events.push(...eventsOf(driver.events));
+      return events.length >= 2;
+    });
+    expect(events).toMatchObject([
+      { type: EventType.completionQueueError, object: queue.number },
+      { type: EventType.queuePairFatal, object: queuePair.number, reason: Refusal.completionQueueFailed },
+    ]);
+    expect(queuePair.query().state).toBe(QueuePairState.error);
+    expect(poll(2).map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1]);
+    queuePair.destroy();
+    queue.destroy();
+  });
+});
+
+describe('a completion queue', () => {
+  it('is read without crossing into native code, and once more when the device has advanced', () => {
+    const { board, driver, queue, post } = makeBench(stepped, { entries: 16 });
+    post(3);
+    board.runUntilIdle();
+    const advance = vi.spyOn(driver.device.board, 'advance');
+    const completions = [new Completion(), new Completion()];
+    expect(queue.poll(completions)).toBe(2);
+    expect(queue.poll(completions)).toBe(1);
+    expect(advance).toHaveBeenCalledTimes(0);
+    expect(queue.poll(completions)).toBe(0);
+    expect(advance).toHaveBeenCalledTimes(1);
+    post(1);
+    advance.mockImplementation(() => board.runUntilIdle() > 0);
+    expect(queue.poll(completions)).toBe(1);
+    expect(completions[0]!.sequenceNumber).toBe(3);
+  });
+
+  it('gives every field of an entry, and tells the head once a poll', () => {
+    const { driver } = makeBench(stepped, { entries: 1 });
+    const allocate = vi.spyOn(driver.device, 'allocate');
+    const queue = new CompletionQueue(driver, { entries: 3 });
+    const [ring, head] = allocate.mock.results.map(({ value }) => value as { buffer: ArrayBuffer });
+    expect(queue.capacity).toBe(4);
+    const fields = {
+      queuePairNumber: 0xfedcba,
+      workQueue: 1,
+      sequenceNumber: 0xabcd,
+      status: CompletionStatus.remoteAccessError,
+      vendorError: 0x81,
+      opcode: CompletionOpcode.receiveRdmaWithImmediate,
+      byteLength: 0x8000_0000,
+      immediateData: 0xdeadbeef,
+      port: 2,
+      partitionKeyIndex: 0x9876,
+      sourceQueuePair: 0xaaaaab,
+      sourceLocalIdentifier: 0xc001,
+      serviceLevel: 13,
+      destinationPathBits: 0x7f,
+      timestamp: 2 ** 52 + 12_345,
+    };
+    const specified = (name: string): string =>
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const flags = ['withImmediate', 'withInvalidate', 'withGlobalRouteHeader', 'solicited'];
+    flags.forEach((flag, index) => {
+      const entry = encode('completion_queue_entry', {
+        ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [specified(name), value])),
+        [specified(flag)]: 1,
+        phase: 1,
+      });
+      new Uint8Array(ring!.buffer).set(entry, index * 64);
+    });
+    const completions = flags.map(() => new Completion());
+    const store = vi.spyOn(Atomics, 'store');
+    expect(queue.poll(completions)).toBe(4);
+    expect(store).toHaveBeenCalledTimes(1);
+    store.mockRestore();
+    expect(new Uint32Array(head!.buffer)[0]).toBe(4);
+    flags.forEach((flag, index) =>
+      expect(completions[index]).toEqual({
+        ...fields,
+        ...Object.fromEntries(flags.map((other) => [other, other === flag])),
+      }),
+    );
+  });
+
+  it('goes on when sequence numbers begin again', () => {
+    const { board, queue, queuePair } = makeBench(stepped, { entries: 64 });
+    const completions = Array.from({ length: 16 }, () => new Completion());
+    const request = { opcode: Opcode.send, signaled: true };
+    for (let number = 0; number < 70_000; number += 16) {
+      for (let index = 0; index < 16; index++) queuePair.post(request);
+      board.runUntilIdle();
+      expect(queue.poll(completions)).toBe(16);
+      expect(completions[15]!.sequenceNumber).toBe((number + 15) & 0xffff);
+      queuePair.sendQueue.completedThrough(completions[15]!.sequenceNumber);
+    }
+  });
+
+  it.each([0, -1, 1.5, 32_769, Number.NaN])('of %d entries is refused', (entries) => {
+    const driver = openDriver(makeBoard(stepped));
+    expect(() => new CompletionQueue(driver, { entries })).toThrow(
+      expect.objectContaining({ code: 'EINVAL', attribute: 'cqe', expected: '1 to 32768' }),
+    );
+  });
+
+  it('that signals an event queue that there cannot be is refused by name', () => {
+    const driver = openDriver(makeBoard(stepped));
+    expect(() => new CompletionQueue(driver, { entries: 1, eventQueue: 8 })).toThrow(
+      expect.objectContaining({ code: 'EINVAL', attribute: 'event_queue' }),
+    );
+  });
+
+  it('is refused when none is left, and frees its memory', () => {
+    const driver = openDriver(makeBoard(stepped, { completionQueues: 2 }));
+    expect(driver.limits.completionQueues).toBe(1);
+    const only = new CompletionQueue(driver, { entries: 1 });
+    const free = vi.spyOn(driver.device, 'free');
+    expect(() => new CompletionQueue(driver, { entries: 1 })).toThrow(
+      expect.objectContaining({ code: 'ENOMEM', attribute: 'completion_queues' }),
+    );
+    expect(free).toHaveBeenCalledTimes(2);
+    only.destroy();
+    expect(new CompletionQueue(driver, { entries: 1 }).number).toBe(only.number);
+  });
+
+  it('is not destroyed while a queue pair completes into it', () => {
+    const { queue, queuePair } = makeBench(stepped, { entries: 16 });
+    expect(queuePair.query()).toMatchObject({
+      sendCompletionQueue: queue.number,
+      receiveCompletionQueue: 0,
+    });
+    expect(() => queue.destroy()).toThrow(expect.objectContaining({ code: 'EBUSY' }));
+    queuePair.destroy();
+    queue.destroy();
+    expect(() => queue.destroy()).toThrow(expect.objectContaining({ code: 'EINVAL' }));
+  });
+});
