@@ -94,6 +94,12 @@ package hca_spec_pkg;
   localparam int unsigned RESPONSE_PACKET_BUFFERS = 32'd64;
   // Packet buffers for what has arrived. Unit: buffers.
   localparam int unsigned RECEIVE_PACKET_BUFFERS = 32'd128;
+  // RDMA READs that wait for their responses, or are being answered, of all queue pairs. Unit: requests.
+  localparam int unsigned RESPONSE_READS = 32'd256;
+  // Answers that wait, of all queue pairs. Unit: entries.
+  localparam int unsigned RESPONSE_ENTRIES = 32'd1024;
+  // 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag.
+  localparam int unsigned ACKNOWLEDGE_COALESCING = 32'd0;
   // High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
   localparam int unsigned MEMORY_KEY_INDEX_BITS = 32'd24;
 
@@ -401,6 +407,32 @@ package hca_spec_pkg;
     RECEIVE_ACTION_REFUSE = 4'd5,  // It is answered with a NAK.
     RECEIVE_ACTION_FLUSH = 4'd6  // No packet: the receive queue is flushed.
   } receive_action_t;
+
+  // Message whose first packet a responder has accepted, and whose last is still to come.
+  typedef enum logic [1:0] {
+    RECEIVE_MESSAGE_NONE = 2'd0,  // None.
+    RECEIVE_MESSAGE_SEND = 2'd1,  // A SEND.
+    RECEIVE_MESSAGE_RDMA_WRITE = 2'd2  // An RDMA WRITE.
+  } receive_message_t;
+
+  // What an answer to a request is.
+  typedef enum logic [1:0] {
+    ANSWER_KIND_ACKNOWLEDGE = 2'd0,  // ACK, NAK or RNR NAK, as the syndrome says.
+    ANSWER_KIND_READ = 2'd1,  // Memory, in RDMA READ responses.
+    ANSWER_KIND_ATOMIC = 2'd2  // What an atomic found in memory.
+  } answer_kind_t;
+
+  // Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2); the low 5 bits of an acknowledge are a credit count, of receiver_not_ready a timer.
+  typedef enum logic [7:0] {
+    SYNDROME_ACKNOWLEDGE = 8'd0,  // ACK
+    SYNDROME_ACKNOWLEDGE_WITHOUT_CREDITS = 8'd31,  // ACK of a responder that counts no end-to-end credits
+    SYNDROME_RECEIVER_NOT_READY = 8'd32,  // RNR NAK
+    SYNDROME_SEQUENCE_ERROR = 8'd96,  // NAK, PSN sequence error
+    SYNDROME_INVALID_REQUEST = 8'd97,  // NAK, invalid request
+    SYNDROME_REMOTE_ACCESS_ERROR = 8'd98,  // NAK, remote access error
+    SYNDROME_REMOTE_OPERATIONAL_ERROR = 8'd99,  // NAK, remote operational error
+    SYNDROME_INVALID_RELIABLE_DATAGRAM_REQUEST = 8'd100  // NAK, invalid RD request
+  } syndrome_t;
 
   // Where a command came from.
   typedef enum logic [1:0] {
@@ -986,6 +1018,12 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_EXPECTED_PSN_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_RESPONDER_NAK_SENT_LSB = 24;
   localparam int unsigned QUEUE_PAIR_RESPONDER_NAK_SENT_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_LSB = 25;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_LSB = 26;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_LSB = 27;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_WIDTH = 2;
   localparam int unsigned QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_LSB = 32;
   localparam int unsigned QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_HEAD_LSB = 64;
@@ -1004,6 +1042,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_HEAD_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_LSB = 264;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_WIDTH = 8;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_COMPLETED_LSB = 272;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_COMPLETED_WIDTH = 16;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_LSB = 960;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_WIDTH = 32;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_LSB = 992;
@@ -1011,10 +1051,13 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_LSB = 1002;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_WIDTH = 4;
   typedef struct packed {
-    logic [17:0] reserved_28;
+    logic [17:0] reserved_31;
     logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries.
     logic [9:0] receive_entry_length;  // Its length. Unit: bytes.
     logic [31:0] receive_entry_offset;  // Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
+    logic [63:0] reserved_27;
+    logic [63:0] reserved_26;
+    logic [63:0] reserved_25;
     logic [63:0] reserved_24;
     logic [63:0] reserved_23;
     logic [63:0] reserved_22;
@@ -1022,22 +1065,22 @@ package hca_spec_pkg;
     logic [63:0] reserved_20;
     logic [63:0] reserved_19;
     logic [63:0] reserved_18;
-    logic [63:0] reserved_17;
-    logic [63:0] reserved_16;
-    logic [63:0] reserved_15;
-    logic [31:0] reserved_14;
-    logic [15:0] reserved_13;
-    logic [7:0] read_atomic_tail;  // Tail.
-    logic [7:0] read_atomic_head;  // Ring of READs and atomics: head.
+    logic [31:0] reserved_17;
+    logic [15:0] completed;  // Sequence number of the receive work request that is completed next. Written by dma_validation.
+    logic [7:0] read_atomic_tail;  // READs and atomics accepted, modulo 256.
+    logic [7:0] read_atomic_head;  // READs and atomics answered, modulo 256. Written by response.
     logic [31:0] current_length;  // Length of the message. Unit: bytes.
     logic [31:0] current_key;  // R_Key of the message.
     logic [63:0] current_address;  // Where the message goes. Unit: bytes.
     logic [31:0] current_offset;  // Progress within a message. Unit: bytes.
     logic [15:0] receive_tail;  // Device's copy of the receive queue's tail.
     logic [15:0] receive_head;  // Device's head of the receive queue: sequence number of the receive work request that is taken next.
-    logic [7:0] reserved_4;
+    logic [7:0] reserved_7;
     logic [23:0] message_sequence_number;  // MSN.
-    logic [6:0] reserved_2;
+    logic [2:0] reserved_5;
+    receive_message_t current_message;  // Message that has begun.
+    logic answers_ended;  // A READ failed half way: nothing is answered any more. Written by response.
+    logic communication_established;  // The COMM_EST event was reported.
     logic nak_sent;  // Silent until the gap is filled.
     logic [23:0] expected_psn;  // ePSN.
   } queue_pair_responder_t;
@@ -1417,6 +1460,38 @@ package hca_spec_pkg;
     receive_action_t action;  // What becomes of it.
     logic [15:0] packet;  // Packet buffer; ffff: none.
   } receive_unit_t;
+
+  // A request is to be answered: dma_validation → response.
+  localparam int unsigned ANSWER_UNIT_BYTES = 16;
+  localparam int unsigned ANSWER_UNIT_QUEUE_PAIR_NUMBER_LSB = 0;
+  localparam int unsigned ANSWER_UNIT_QUEUE_PAIR_NUMBER_WIDTH = 24;
+  localparam int unsigned ANSWER_UNIT_UNDERLYING_FUNCTION_LSB = 24;
+  localparam int unsigned ANSWER_UNIT_UNDERLYING_FUNCTION_WIDTH = 4;
+  localparam int unsigned ANSWER_UNIT_KIND_LSB = 28;
+  localparam int unsigned ANSWER_UNIT_KIND_WIDTH = 2;
+  localparam int unsigned ANSWER_UNIT_DUPLICATE_LSB = 30;
+  localparam int unsigned ANSWER_UNIT_DUPLICATE_WIDTH = 1;
+  localparam int unsigned ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_LSB = 32;
+  localparam int unsigned ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_WIDTH = 24;
+  localparam int unsigned ANSWER_UNIT_SYNDROME_LSB = 56;
+  localparam int unsigned ANSWER_UNIT_SYNDROME_WIDTH = 8;
+  localparam int unsigned ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_LSB = 64;
+  localparam int unsigned ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_WIDTH = 24;
+  localparam int unsigned ANSWER_UNIT_READ_LSB = 96;
+  localparam int unsigned ANSWER_UNIT_READ_WIDTH = 16;
+  typedef struct packed {
+    logic [15:0] reserved_10;
+    logic [15:0] read;  // READ: place of its addresses in response.
+    logic [7:0] reserved_8;
+    logic [23:0] message_sequence_number;  // MSN.
+    logic [7:0] syndrome;  // Syndrome of an acknowledge.
+    logic [23:0] packet_sequence_number;  // PSN of the answer; of a READ: of its first response.
+    logic reserved_4;
+    logic duplicate;  // The request had been accepted before.
+    answer_kind_t kind;  // What the answer is.
+    logic [3:0] underlying_function;  // Function.
+    logic [23:0] queue_pair_number;  // Local queue pair.
+  } answer_unit_t;
 
   // Mailboxes of management commands.
 
@@ -2680,6 +2755,18 @@ package hca_spec_pkg;
   // Completions dropped: completion queue in error or none of this function. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET = 32'h288;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_RESET = 64'h0;
+  // Request packets that receive dropped. Unit: packets. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_REQUESTS_DROPPED_OFFSET = 32'h290;
+  localparam logic [63:0] UNDERLYING_FUNCTION_REQUESTS_DROPPED_RESET = 64'h0;
+  // Request packets that had been accepted before. Unit: packets. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_REQUESTS_DUPLICATE_OFFSET = 32'h298;
+  localparam logic [63:0] UNDERLYING_FUNCTION_REQUESTS_DUPLICATE_RESET = 64'h0;
+  // NAKs sent. Unit: packets. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_NEGATIVE_ACKNOWLEDGES_OFFSET = 32'h2a0;
+  localparam logic [63:0] UNDERLYING_FUNCTION_NEGATIVE_ACKNOWLEDGES_RESET = 64'h0;
+  // RNR NAKs sent. Unit: packets. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_OFFSET = 32'h2a8;
+  localparam logic [63:0] UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_RESET = 64'h0;
   // The management page: a management command is written here while the lock is held. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 32'h8000;
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;

@@ -3,7 +3,7 @@
 // Contexts in context memory. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
 // it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
-import type { PathMtu, QualityOfServiceLevel, QueuePairState, SendHold, ServiceType } from './enums.ts';
+import type { PathMtu, QualityOfServiceLevel, QueuePairState, ReceiveMessage, SendHold, ServiceType } from './enums.ts';
 
 /** Bytes of address_vector: Where the peer is. */
 export const ADDRESS_VECTOR_BYTES = 48;
@@ -1035,6 +1035,45 @@ export function setQueuePairResponderNakSent(view: DataView, base: number, value
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_NAK_SENT_MASK) << QUEUE_PAIR_RESPONDER_NAK_SENT_SHIFT), true);
 }
 
+/** queue_pair_responder.communication_established: The COMM_EST event was reported. */
+export const QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_BYTE = 0;
+export const QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_SHIFT = 25;
+export const QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_MASK = 0x1;
+export function getQueuePairResponderCommunicationEstablished(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_SHIFT) & QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_MASK;
+}
+export function setQueuePairResponderCommunicationEstablished(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_MASK << QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_MASK) << QUEUE_PAIR_RESPONDER_COMMUNICATION_ESTABLISHED_SHIFT), true);
+}
+
+/** queue_pair_responder.answers_ended: A READ failed half way: nothing is answered any more. Written by response. */
+export const QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_BYTE = 0;
+export const QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_SHIFT = 26;
+export const QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_MASK = 0x1;
+export function getQueuePairResponderAnswersEnded(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_SHIFT) & QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_MASK;
+}
+export function setQueuePairResponderAnswersEnded(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_MASK << QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_MASK) << QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_SHIFT), true);
+}
+
+/** queue_pair_responder.current_message: Message that has begun. */
+export const QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_BYTE = 0;
+export const QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_SHIFT = 27;
+export const QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_MASK = 0x3;
+export function getQueuePairResponderCurrentMessage(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_BYTE, true) >>> QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_SHIFT) & QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_MASK;
+}
+export function setQueuePairResponderCurrentMessage(view: DataView, base: number, value: ReceiveMessage): void {
+  const at = base + QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_MASK << QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_MASK) << QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_SHIFT), true);
+}
+
 /** queue_pair_responder.message_sequence_number: MSN. */
 export const QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_BYTE = 4;
 export const QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_SHIFT = 0;
@@ -1130,7 +1169,7 @@ export function setQueuePairResponderCurrentLength(view: DataView, base: number,
   view.setUint32(base + QUEUE_PAIR_RESPONDER_CURRENT_LENGTH_BYTE, value, true);
 }
 
-/** queue_pair_responder.read_atomic_head: Ring of READs and atomics: head. */
+/** queue_pair_responder.read_atomic_head: READs and atomics answered, modulo 256. Written by response. */
 export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_HEAD_BYTE = 32;
 export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_HEAD_SHIFT = 0;
 export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_HEAD_MASK = 0xff;
@@ -1143,7 +1182,7 @@ export function setQueuePairResponderReadAtomicHead(view: DataView, base: number
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_READ_ATOMIC_HEAD_MASK) << QUEUE_PAIR_RESPONDER_READ_ATOMIC_HEAD_SHIFT), true);
 }
 
-/** queue_pair_responder.read_atomic_tail: Tail. */
+/** queue_pair_responder.read_atomic_tail: READs and atomics accepted, modulo 256. */
 export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_BYTE = 32;
 export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_SHIFT = 8;
 export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_MASK = 0xff;
@@ -1154,6 +1193,19 @@ export function setQueuePairResponderReadAtomicTail(view: DataView, base: number
   const at = base + QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_BYTE;
   const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_MASK << QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_SHIFT);
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_MASK) << QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_SHIFT), true);
+}
+
+/** queue_pair_responder.completed: Sequence number of the receive work request that is completed next. Written by dma_validation. */
+export const QUEUE_PAIR_RESPONDER_COMPLETED_BYTE = 32;
+export const QUEUE_PAIR_RESPONDER_COMPLETED_SHIFT = 16;
+export const QUEUE_PAIR_RESPONDER_COMPLETED_MASK = 0xffff;
+export function getQueuePairResponderCompleted(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_COMPLETED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_COMPLETED_SHIFT) & QUEUE_PAIR_RESPONDER_COMPLETED_MASK;
+}
+export function setQueuePairResponderCompleted(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_COMPLETED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_COMPLETED_MASK << QUEUE_PAIR_RESPONDER_COMPLETED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_COMPLETED_MASK) << QUEUE_PAIR_RESPONDER_COMPLETED_SHIFT), true);
 }
 
 /** queue_pair_responder.receive_entry_offset: Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes. */

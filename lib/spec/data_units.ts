@@ -3,7 +3,7 @@
 // Data units of the block ports. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
 // it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
-import type { CompletionStatus, EventType, KickOrigin, QualityOfServiceLevel, QueuePairNoticeKind, ReceiveAction, Refusal } from './enums.ts';
+import type { AnswerKind, CompletionStatus, EventType, KickOrigin, QualityOfServiceLevel, QueuePairNoticeKind, ReceiveAction, Refusal } from './enums.ts';
 
 /** Bytes of kick_unit: A complete command: collect_buffer or send_queue_scheduler → virtual_kick → queue_pair_fetch → pipeline. */
 export const KICK_UNIT_BYTES = 16;
@@ -953,4 +953,111 @@ export function setReceiveUnitQueuePairNumber(view: DataView, base: number, valu
   const at = base + RECEIVE_UNIT_QUEUE_PAIR_NUMBER_BYTE;
   const kept = view.getUint32(at, true) & ~(RECEIVE_UNIT_QUEUE_PAIR_NUMBER_MASK << RECEIVE_UNIT_QUEUE_PAIR_NUMBER_SHIFT);
   view.setUint32(at, kept | ((value & RECEIVE_UNIT_QUEUE_PAIR_NUMBER_MASK) << RECEIVE_UNIT_QUEUE_PAIR_NUMBER_SHIFT), true);
+}
+
+/** Bytes of answer_unit: A request is to be answered: dma_validation → response. */
+export const ANSWER_UNIT_BYTES = 16;
+
+/** answer_unit.queue_pair_number: Local queue pair. */
+export const ANSWER_UNIT_QUEUE_PAIR_NUMBER_BYTE = 0;
+export const ANSWER_UNIT_QUEUE_PAIR_NUMBER_SHIFT = 0;
+export const ANSWER_UNIT_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
+export function getAnswerUnitQueuePairNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + ANSWER_UNIT_QUEUE_PAIR_NUMBER_BYTE, true) >>> ANSWER_UNIT_QUEUE_PAIR_NUMBER_SHIFT) & ANSWER_UNIT_QUEUE_PAIR_NUMBER_MASK;
+}
+export function setAnswerUnitQueuePairNumber(view: DataView, base: number, value: number): void {
+  const at = base + ANSWER_UNIT_QUEUE_PAIR_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(ANSWER_UNIT_QUEUE_PAIR_NUMBER_MASK << ANSWER_UNIT_QUEUE_PAIR_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & ANSWER_UNIT_QUEUE_PAIR_NUMBER_MASK) << ANSWER_UNIT_QUEUE_PAIR_NUMBER_SHIFT), true);
+}
+
+/** answer_unit.underlying_function: Function. */
+export const ANSWER_UNIT_UNDERLYING_FUNCTION_BYTE = 0;
+export const ANSWER_UNIT_UNDERLYING_FUNCTION_SHIFT = 24;
+export const ANSWER_UNIT_UNDERLYING_FUNCTION_MASK = 0xf;
+export function getAnswerUnitUnderlyingFunction(view: DataView, base: number): number {
+  return (view.getUint32(base + ANSWER_UNIT_UNDERLYING_FUNCTION_BYTE, true) >>> ANSWER_UNIT_UNDERLYING_FUNCTION_SHIFT) & ANSWER_UNIT_UNDERLYING_FUNCTION_MASK;
+}
+export function setAnswerUnitUnderlyingFunction(view: DataView, base: number, value: number): void {
+  const at = base + ANSWER_UNIT_UNDERLYING_FUNCTION_BYTE;
+  const kept = view.getUint32(at, true) & ~(ANSWER_UNIT_UNDERLYING_FUNCTION_MASK << ANSWER_UNIT_UNDERLYING_FUNCTION_SHIFT);
+  view.setUint32(at, kept | ((value & ANSWER_UNIT_UNDERLYING_FUNCTION_MASK) << ANSWER_UNIT_UNDERLYING_FUNCTION_SHIFT), true);
+}
+
+/** answer_unit.kind: What the answer is. */
+export const ANSWER_UNIT_KIND_BYTE = 0;
+export const ANSWER_UNIT_KIND_SHIFT = 28;
+export const ANSWER_UNIT_KIND_MASK = 0x3;
+export function getAnswerUnitKind(view: DataView, base: number): number {
+  return (view.getUint32(base + ANSWER_UNIT_KIND_BYTE, true) >>> ANSWER_UNIT_KIND_SHIFT) & ANSWER_UNIT_KIND_MASK;
+}
+export function setAnswerUnitKind(view: DataView, base: number, value: AnswerKind): void {
+  const at = base + ANSWER_UNIT_KIND_BYTE;
+  const kept = view.getUint32(at, true) & ~(ANSWER_UNIT_KIND_MASK << ANSWER_UNIT_KIND_SHIFT);
+  view.setUint32(at, kept | ((value & ANSWER_UNIT_KIND_MASK) << ANSWER_UNIT_KIND_SHIFT), true);
+}
+
+/** answer_unit.duplicate: The request had been accepted before. */
+export const ANSWER_UNIT_DUPLICATE_BYTE = 0;
+export const ANSWER_UNIT_DUPLICATE_SHIFT = 30;
+export const ANSWER_UNIT_DUPLICATE_MASK = 0x1;
+export function getAnswerUnitDuplicate(view: DataView, base: number): number {
+  return (view.getUint32(base + ANSWER_UNIT_DUPLICATE_BYTE, true) >>> ANSWER_UNIT_DUPLICATE_SHIFT) & ANSWER_UNIT_DUPLICATE_MASK;
+}
+export function setAnswerUnitDuplicate(view: DataView, base: number, value: number): void {
+  const at = base + ANSWER_UNIT_DUPLICATE_BYTE;
+  const kept = view.getUint32(at, true) & ~(ANSWER_UNIT_DUPLICATE_MASK << ANSWER_UNIT_DUPLICATE_SHIFT);
+  view.setUint32(at, kept | ((value & ANSWER_UNIT_DUPLICATE_MASK) << ANSWER_UNIT_DUPLICATE_SHIFT), true);
+}
+
+/** answer_unit.packet_sequence_number: PSN of the answer; of a READ: of its first response. */
+export const ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_BYTE = 4;
+export const ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_SHIFT = 0;
+export const ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_MASK = 0xffffff;
+export function getAnswerUnitPacketSequenceNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_BYTE, true) >>> ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_SHIFT) & ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_MASK;
+}
+export function setAnswerUnitPacketSequenceNumber(view: DataView, base: number, value: number): void {
+  const at = base + ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_MASK << ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_MASK) << ANSWER_UNIT_PACKET_SEQUENCE_NUMBER_SHIFT), true);
+}
+
+/** answer_unit.syndrome: Syndrome of an acknowledge. */
+export const ANSWER_UNIT_SYNDROME_BYTE = 4;
+export const ANSWER_UNIT_SYNDROME_SHIFT = 24;
+export const ANSWER_UNIT_SYNDROME_MASK = 0xff;
+export function getAnswerUnitSyndrome(view: DataView, base: number): number {
+  return (view.getUint32(base + ANSWER_UNIT_SYNDROME_BYTE, true) >>> ANSWER_UNIT_SYNDROME_SHIFT) & ANSWER_UNIT_SYNDROME_MASK;
+}
+export function setAnswerUnitSyndrome(view: DataView, base: number, value: number): void {
+  const at = base + ANSWER_UNIT_SYNDROME_BYTE;
+  const kept = view.getUint32(at, true) & ~(ANSWER_UNIT_SYNDROME_MASK << ANSWER_UNIT_SYNDROME_SHIFT);
+  view.setUint32(at, kept | ((value & ANSWER_UNIT_SYNDROME_MASK) << ANSWER_UNIT_SYNDROME_SHIFT), true);
+}
+
+/** answer_unit.message_sequence_number: MSN. */
+export const ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_BYTE = 8;
+export const ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_SHIFT = 0;
+export const ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_MASK = 0xffffff;
+export function getAnswerUnitMessageSequenceNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_BYTE, true) >>> ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_SHIFT) & ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_MASK;
+}
+export function setAnswerUnitMessageSequenceNumber(view: DataView, base: number, value: number): void {
+  const at = base + ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_MASK << ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_MASK) << ANSWER_UNIT_MESSAGE_SEQUENCE_NUMBER_SHIFT), true);
+}
+
+/** answer_unit.read: READ: place of its addresses in response. */
+export const ANSWER_UNIT_READ_BYTE = 12;
+export const ANSWER_UNIT_READ_SHIFT = 0;
+export const ANSWER_UNIT_READ_MASK = 0xffff;
+export function getAnswerUnitRead(view: DataView, base: number): number {
+  return (view.getUint32(base + ANSWER_UNIT_READ_BYTE, true) >>> ANSWER_UNIT_READ_SHIFT) & ANSWER_UNIT_READ_MASK;
+}
+export function setAnswerUnitRead(view: DataView, base: number, value: number): void {
+  const at = base + ANSWER_UNIT_READ_BYTE;
+  const kept = view.getUint32(at, true) & ~(ANSWER_UNIT_READ_MASK << ANSWER_UNIT_READ_SHIFT);
+  view.setUint32(at, kept | ((value & ANSWER_UNIT_READ_MASK) << ANSWER_UNIT_READ_SHIFT), true);
 }

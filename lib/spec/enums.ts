@@ -852,6 +852,75 @@ export const receiveActionNames: Readonly<Record<number, string>> = {
   6: 'flush',
 };
 
+/** Message whose first packet a responder has accepted, and whose last is still to come. */
+export const ReceiveMessage = {
+  /** None. */
+  none: 0,
+  /** A SEND. */
+  send: 1,
+  /** An RDMA WRITE. */
+  rdmaWrite: 2,
+} as const;
+export type ReceiveMessage = (typeof ReceiveMessage)[keyof typeof ReceiveMessage];
+
+/** Names of the values of {@link ReceiveMessage}, as the specification writes them. */
+export const receiveMessageNames: Readonly<Record<number, string>> = {
+  0: 'none',
+  1: 'send',
+  2: 'rdma_write',
+};
+
+/** What an answer to a request is. */
+export const AnswerKind = {
+  /** ACK, NAK or RNR NAK, as the syndrome says. */
+  acknowledge: 0,
+  /** Memory, in RDMA READ responses. */
+  read: 1,
+  /** What an atomic found in memory. */
+  atomic: 2,
+} as const;
+export type AnswerKind = (typeof AnswerKind)[keyof typeof AnswerKind];
+
+/** Names of the values of {@link AnswerKind}, as the specification writes them. */
+export const answerKindNames: Readonly<Record<number, string>> = {
+  0: 'acknowledge',
+  1: 'read',
+  2: 'atomic',
+};
+
+/** Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2); the low 5 bits of an acknowledge are a credit count, of receiver_not_ready a timer. */
+export const Syndrome = {
+  /** ACK */
+  acknowledge: 0,
+  /** ACK of a responder that counts no end-to-end credits */
+  acknowledgeWithoutCredits: 31,
+  /** RNR NAK */
+  receiverNotReady: 32,
+  /** NAK, PSN sequence error */
+  sequenceError: 96,
+  /** NAK, invalid request */
+  invalidRequest: 97,
+  /** NAK, remote access error */
+  remoteAccessError: 98,
+  /** NAK, remote operational error */
+  remoteOperationalError: 99,
+  /** NAK, invalid RD request */
+  invalidReliableDatagramRequest: 100,
+} as const;
+export type Syndrome = (typeof Syndrome)[keyof typeof Syndrome];
+
+/** Names of the values of {@link Syndrome}, as the specification writes them. */
+export const syndromeNames: Readonly<Record<number, string>> = {
+  0: 'acknowledge',
+  31: 'acknowledge_without_credits',
+  32: 'receiver_not_ready',
+  96: 'sequence_error',
+  97: 'invalid_request',
+  98: 'remote_access_error',
+  99: 'remote_operational_error',
+  100: 'invalid_reliable_datagram_request',
+};
+
 /** Where a command came from. */
 export const KickOrigin = {
   /** Collected in a pool PCB. */

@@ -126,5 +126,14 @@ export const RESPONSE_PACKET_BUFFERS = 64;
 /** Packet buffers for what has arrived. Unit: buffers. */
 export const RECEIVE_PACKET_BUFFERS = 128;
 
+/** RDMA READs that wait for their responses, or are being answered, of all queue pairs. Unit: requests. */
+export const RESPONSE_READS = 256;
+
+/** Answers that wait, of all queue pairs. Unit: entries. */
+export const RESPONSE_ENTRIES = 1024;
+
+/** 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag. */
+export const ACKNOWLEDGE_COALESCING = 0;
+
 /** High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits. */
 export const MEMORY_KEY_INDEX_BITS = 24;

@@ -421,6 +421,22 @@ export const UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET = 0x288;
 export const UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_RESET = 0x0n;
 
+/** underlying_function.requests_dropped: Request packets that receive dropped. Unit: packets. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_REQUESTS_DROPPED_OFFSET = 0x290;
+export const UNDERLYING_FUNCTION_REQUESTS_DROPPED_RESET = 0x0n;
+
+/** underlying_function.requests_duplicate: Request packets that had been accepted before. Unit: packets. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_REQUESTS_DUPLICATE_OFFSET = 0x298;
+export const UNDERLYING_FUNCTION_REQUESTS_DUPLICATE_RESET = 0x0n;
+
+/** underlying_function.negative_acknowledges: NAKs sent. Unit: packets. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_NEGATIVE_ACKNOWLEDGES_OFFSET = 0x2a0;
+export const UNDERLYING_FUNCTION_NEGATIVE_ACKNOWLEDGES_RESET = 0x0n;
+
+/** underlying_function.receiver_not_ready_negative_acknowledges: RNR NAKs sent. Unit: packets. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_OFFSET = 0x2a8;
+export const UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_RESET = 0x0n;
+
 /** underlying_function.management_page: The management page: a management command is written here while the lock is held. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 0x8000;
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;

@@ -27,6 +27,10 @@ struct FunctionCounters {
   uint64_t reads_refused = 0;
   uint64_t half_written_commands = 0;
   uint64_t completions_dropped = 0;
+  uint64_t requests_dropped = 0;
+  uint64_t requests_duplicate = 0;
+  uint64_t negative_acknowledges = 0;
+  uint64_t receiver_not_ready_negative_acknowledges = 0;
 };
 
 // Counters of the device; each is the control register of that name.

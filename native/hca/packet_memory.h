@@ -2,6 +2,7 @@
 
 #include "hca/bit_mask.h"
 #include "hca/block.h"
+#include "hca/packet_parse.h"
 #include "spec/parameters.h"
 
 #include <array>
@@ -30,7 +31,10 @@ struct Packet {
   uint8_t port = 0;           // where it arrived, or leaves
   PacketUse use = PacketUse::request;
 
+  ParsedPacket parsed{}; // of a packet that has arrived
+
   // Of a request that receive has accepted.
+  uint32_t answer_psn = 0;              // PSN to answer with; of a READ: of its first response
   uint32_t message_offset = 0;          // of its payload in the message, in bytes
   uint32_t message_length = 0;          // RDMA: of the whole message; SEND: 0
   uint64_t remote_address = 0;          // RDMA, atomics: where the message begins

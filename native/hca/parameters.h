@@ -34,6 +34,7 @@ struct HcaParameters {
   unsigned memory_keys = 65536;           // entries of the key table, at most 2^24; entry 0 is never used
   uint64_t clock_frequency = spec::clock_frequency;
   spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
+  bool acknowledge_coalescing = spec::acknowledge_coalescing != 0;
   bool double_word_only =
       false; // the bridge before the board makes DWORD writes only; reported, not enforced
   std::string board_name = "fpga-verbs emulated board";

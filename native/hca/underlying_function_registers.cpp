@@ -105,6 +105,14 @@ std::optional<uint64_t> UnderlyingFunctionRegisters::counter(uint32_t offset) co
     return counters_.half_written_commands;
   case r::completions_dropped:
     return counters_.completions_dropped;
+  case r::requests_dropped:
+    return counters_.requests_dropped;
+  case r::requests_duplicate:
+    return counters_.requests_duplicate;
+  case r::negative_acknowledges:
+    return counters_.negative_acknowledges;
+  case r::receiver_not_ready_negative_acknowledges:
+    return counters_.receiver_not_ready_negative_acknowledges;
   default:
     return std::nullopt;
   }

@@ -471,6 +471,9 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned bytes = 128;
   static constexpr unsigned expected_psn_bit = 0, expected_psn_width = 24;
   static constexpr unsigned nak_sent_bit = 24, nak_sent_width = 1;
+  static constexpr unsigned communication_established_bit = 25, communication_established_width = 1;
+  static constexpr unsigned answers_ended_bit = 26, answers_ended_width = 1;
+  static constexpr unsigned current_message_bit = 27, current_message_width = 2;
   static constexpr unsigned message_sequence_number_bit = 32, message_sequence_number_width = 24;
   static constexpr unsigned receive_head_bit = 64, receive_head_width = 16;
   static constexpr unsigned receive_tail_bit = 80, receive_tail_width = 16;
@@ -480,6 +483,7 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned current_length_bit = 224, current_length_width = 32;
   static constexpr unsigned read_atomic_head_bit = 256, read_atomic_head_width = 8;
   static constexpr unsigned read_atomic_tail_bit = 264, read_atomic_tail_width = 8;
+  static constexpr unsigned completed_bit = 272, completed_width = 16;
   static constexpr unsigned receive_entry_offset_bit = 960, receive_entry_offset_width = 32;
   static constexpr unsigned receive_entry_length_bit = 992, receive_entry_length_width = 10;
   static constexpr unsigned receive_prefetched_bit = 1002, receive_prefetched_width = 4;
@@ -493,6 +497,18 @@ struct alignas(8) QueuePairResponder {
   /// Silent until the gap is filled.
   constexpr uint32_t nak_sent() const { return (dwords[0] >> 24) & 0x1u; }
   constexpr void set_nak_sent(uint32_t value) { dwords[0] = (dwords[0] & 0xfeffffffu) | ((value & 0x1u) << 24); }
+
+  /// The COMM_EST event was reported.
+  constexpr uint32_t communication_established() const { return (dwords[0] >> 25) & 0x1u; }
+  constexpr void set_communication_established(uint32_t value) { dwords[0] = (dwords[0] & 0xfdffffffu) | ((value & 0x1u) << 25); }
+
+  /// A READ failed half way: nothing is answered any more. Written by response.
+  constexpr uint32_t answers_ended() const { return (dwords[0] >> 26) & 0x1u; }
+  constexpr void set_answers_ended(uint32_t value) { dwords[0] = (dwords[0] & 0xfbffffffu) | ((value & 0x1u) << 26); }
+
+  /// Message that has begun.
+  constexpr ReceiveMessage current_message() const { return static_cast<ReceiveMessage>((dwords[0] >> 27) & 0x3u); }
+  constexpr void set_current_message(ReceiveMessage value) { dwords[0] = (dwords[0] & 0xe7ffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 27); }
 
   /// MSN.
   constexpr uint32_t message_sequence_number() const { return dwords[1] & 0xffffffu; }
@@ -525,13 +541,17 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t current_length() const { return dwords[7]; }
   constexpr void set_current_length(uint32_t value) { dwords[7] = value; }
 
-  /// Ring of READs and atomics: head.
+  /// READs and atomics answered, modulo 256. Written by response.
   constexpr uint32_t read_atomic_head() const { return dwords[8] & 0xffu; }
   constexpr void set_read_atomic_head(uint32_t value) { dwords[8] = (dwords[8] & 0xffffff00u) | (value & 0xffu); }
 
-  /// Tail.
+  /// READs and atomics accepted, modulo 256.
   constexpr uint32_t read_atomic_tail() const { return (dwords[8] >> 8) & 0xffu; }
   constexpr void set_read_atomic_tail(uint32_t value) { dwords[8] = (dwords[8] & 0xffff00ffu) | ((value & 0xffu) << 8); }
+
+  /// Sequence number of the receive work request that is completed next. Written by dma_validation.
+  constexpr uint32_t completed() const { return dwords[8] >> 16; }
+  constexpr void set_completed(uint32_t value) { dwords[8] = (dwords[8] & 0xffffu) | ((value & 0xffffu) << 16); }
 
   /// Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
   constexpr uint32_t receive_entry_offset() const { return dwords[30]; }
@@ -546,7 +566,7 @@ struct alignas(8) QueuePairResponder {
   constexpr void set_receive_prefetched(uint32_t value) { dwords[31] = (dwords[31] & 0xffffc3ffu) | ((value & 0xfu) << 10); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xfe000000u) | (dwords[1] & 0xff000000u) | (dwords[8] & 0xffff0000u) | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | (dwords[31] & 0xffffc000u)) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0000000u) | (dwords[1] & 0xff000000u) | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | (dwords[31] & 0xffffc000u)) == 0; }
 
   constexpr bool operator==(const QueuePairResponder&) const = default;
 };

@@ -531,4 +531,59 @@ struct alignas(8) ReceiveUnit {
 static_assert(sizeof(ReceiveUnit) == ReceiveUnit::bytes && offsetof(ReceiveUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<ReceiveUnit> && std::is_standard_layout_v<ReceiveUnit>);
 
+/// A request is to be answered: dma_validation → response.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) AnswerUnit {
+  static constexpr unsigned bytes = 16;
+  static constexpr unsigned queue_pair_number_bit = 0, queue_pair_number_width = 24;
+  static constexpr unsigned underlying_function_bit = 24, underlying_function_width = 4;
+  static constexpr unsigned kind_bit = 28, kind_width = 2;
+  static constexpr unsigned duplicate_bit = 30, duplicate_width = 1;
+  static constexpr unsigned packet_sequence_number_bit = 32, packet_sequence_number_width = 24;
+  static constexpr unsigned syndrome_bit = 56, syndrome_width = 8;
+  static constexpr unsigned message_sequence_number_bit = 64, message_sequence_number_width = 24;
+  static constexpr unsigned read_bit = 96, read_width = 16;
+
+  std::array<uint32_t, 4> dwords{};
+
+  /// Local queue pair.
+  constexpr uint32_t queue_pair_number() const { return dwords[0] & 0xffffffu; }
+  constexpr void set_queue_pair_number(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Function.
+  constexpr uint32_t underlying_function() const { return (dwords[0] >> 24) & 0xfu; }
+  constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xf0ffffffu) | ((value & 0xfu) << 24); }
+
+  /// What the answer is.
+  constexpr AnswerKind kind() const { return static_cast<AnswerKind>((dwords[0] >> 28) & 0x3u); }
+  constexpr void set_kind(AnswerKind value) { dwords[0] = (dwords[0] & 0xcfffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 28); }
+
+  /// The request had been accepted before.
+  constexpr uint32_t duplicate() const { return (dwords[0] >> 30) & 0x1u; }
+  constexpr void set_duplicate(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
+
+  /// PSN of the answer; of a READ: of its first response.
+  constexpr uint32_t packet_sequence_number() const { return dwords[1] & 0xffffffu; }
+  constexpr void set_packet_sequence_number(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Syndrome of an acknowledge.
+  constexpr uint32_t syndrome() const { return dwords[1] >> 24; }
+  constexpr void set_syndrome(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffu) | ((value & 0xffu) << 24); }
+
+  /// MSN.
+  constexpr uint32_t message_sequence_number() const { return dwords[2] & 0xffffffu; }
+  constexpr void set_message_sequence_number(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// READ: place of its addresses in response.
+  constexpr uint32_t read() const { return dwords[3] & 0xffffu; }
+  constexpr void set_read(uint32_t value) { dwords[3] = (dwords[3] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[2] & 0xff000000u) | (dwords[3] & 0xffff0000u)) == 0; }
+
+  constexpr bool operator==(const AnswerUnit&) const = default;
+};
+static_assert(sizeof(AnswerUnit) == AnswerUnit::bytes && offsetof(AnswerUnit, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<AnswerUnit> && std::is_standard_layout_v<AnswerUnit>);
+
 }  // namespace fpga_verbs::spec

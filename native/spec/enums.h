@@ -678,6 +678,67 @@ constexpr const char* name(ReceiveAction value) {
   return "unknown";
 }
 
+/// Message whose first packet a responder has accepted, and whose last is still to come. 2 bits.
+enum class ReceiveMessage : uint8_t {
+  none = 0,  ///< None.
+  send = 1,  ///< A SEND.
+  rdma_write = 2,  ///< An RDMA WRITE.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(ReceiveMessage value) {
+  switch (value) {
+    case ReceiveMessage::none: return "none";
+    case ReceiveMessage::send: return "send";
+    case ReceiveMessage::rdma_write: return "rdma_write";
+  }
+  return "unknown";
+}
+
+/// What an answer to a request is. 2 bits.
+enum class AnswerKind : uint8_t {
+  acknowledge = 0,  ///< ACK, NAK or RNR NAK, as the syndrome says.
+  read = 1,  ///< Memory, in RDMA READ responses.
+  atomic = 2,  ///< What an atomic found in memory.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(AnswerKind value) {
+  switch (value) {
+    case AnswerKind::acknowledge: return "acknowledge";
+    case AnswerKind::read: return "read";
+    case AnswerKind::atomic: return "atomic";
+  }
+  return "unknown";
+}
+
+/// Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2); the low 5 bits of an acknowledge are a credit count, of receiver_not_ready a timer. 8 bits.
+enum class Syndrome : uint8_t {
+  acknowledge = 0,  ///< ACK
+  acknowledge_without_credits = 31,  ///< ACK of a responder that counts no end-to-end credits
+  receiver_not_ready = 32,  ///< RNR NAK
+  sequence_error = 96,  ///< NAK, PSN sequence error
+  invalid_request = 97,  ///< NAK, invalid request
+  remote_access_error = 98,  ///< NAK, remote access error
+  remote_operational_error = 99,  ///< NAK, remote operational error
+  invalid_reliable_datagram_request = 100,  ///< NAK, invalid RD request
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(Syndrome value) {
+  switch (value) {
+    case Syndrome::acknowledge: return "acknowledge";
+    case Syndrome::acknowledge_without_credits: return "acknowledge_without_credits";
+    case Syndrome::receiver_not_ready: return "receiver_not_ready";
+    case Syndrome::sequence_error: return "sequence_error";
+    case Syndrome::invalid_request: return "invalid_request";
+    case Syndrome::remote_access_error: return "remote_access_error";
+    case Syndrome::remote_operational_error: return "remote_operational_error";
+    case Syndrome::invalid_reliable_datagram_request: return "invalid_reliable_datagram_request";
+  }
+  return "unknown";
+}
+
 /// Where a command came from. 2 bits.
 enum class KickOrigin : uint8_t {
   collected = 0,  ///< Collected in a pool PCB.

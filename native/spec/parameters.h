@@ -132,6 +132,15 @@ inline constexpr uint32_t response_packet_buffers = 64u;
 /// Packet buffers for what has arrived. Unit: buffers.
 inline constexpr uint32_t receive_packet_buffers = 128u;
 
+/// RDMA READs that wait for their responses, or are being answered, of all queue pairs. Unit: requests.
+inline constexpr uint32_t response_reads = 256u;
+
+/// Answers that wait, of all queue pairs. Unit: entries.
+inline constexpr uint32_t response_entries = 1024u;
+
+/// 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag.
+inline constexpr uint32_t acknowledge_coalescing = 0u;
+
 /// High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
 inline constexpr uint32_t memory_key_index_bits = 24u;
 

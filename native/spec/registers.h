@@ -595,6 +595,22 @@ inline constexpr uint64_t half_written_commands_reset = 0x0;
 inline constexpr uint32_t completions_dropped = 0x288;
 inline constexpr uint64_t completions_dropped_reset = 0x0;
 
+/// Request packets that receive dropped. Unit: packets. 64 bits, ro.
+inline constexpr uint32_t requests_dropped = 0x290;
+inline constexpr uint64_t requests_dropped_reset = 0x0;
+
+/// Request packets that had been accepted before. Unit: packets. 64 bits, ro.
+inline constexpr uint32_t requests_duplicate = 0x298;
+inline constexpr uint64_t requests_duplicate_reset = 0x0;
+
+/// NAKs sent. Unit: packets. 64 bits, ro.
+inline constexpr uint32_t negative_acknowledges = 0x2a0;
+inline constexpr uint64_t negative_acknowledges_reset = 0x0;
+
+/// RNR NAKs sent. Unit: packets. 64 bits, ro.
+inline constexpr uint32_t receiver_not_ready_negative_acknowledges = 0x2a8;
+inline constexpr uint64_t receiver_not_ready_negative_acknowledges_reset = 0x0;
+
 /// The management page: a management command is written here while the lock is held. 32 bits, wo.
 inline constexpr uint32_t management_page = 0x8000;
 inline constexpr uint32_t management_page_count = 80, management_page_stride = 4;

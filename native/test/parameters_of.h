@@ -31,6 +31,8 @@ inline hca::HcaParameters parameters_of(const Napi::Object& options) {
   set("completionQueues", parameters.completion_queues);
   set("pageTableEntries", parameters.page_table_entries);
   set("memoryKeys", parameters.memory_keys);
+  if (options.Has("acknowledgeCoalescing"))
+    parameters.acknowledge_coalescing = options.Get("acknowledgeCoalescing").As<Napi::Boolean>().Value();
   if (options.Has("scoreboardVariant"))
     parameters.scoreboard_variant = static_cast<spec::ScoreboardVariant>(
         options.Get("scoreboardVariant").As<Napi::Number>().Uint32Value());

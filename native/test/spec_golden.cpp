@@ -947,36 +947,44 @@ QueuePairResponder make_queue_pair_responder() {
   QueuePairResponder golden;
   golden.set_expected_psn(0xfb4b59u);
   golden.set_nak_sent(0x1u);
-  golden.set_message_sequence_number(0x86e197u);
-  golden.set_receive_head(0xb6b9u);
-  golden.set_receive_tail(0x9029u);
-  golden.set_current_offset(0xeb2d934du);
-  golden.set_current_address(0xaa7fbabfb65cfe11ull);
-  golden.set_current_key(0xff0157c7u);
-  golden.set_current_length(0xa1e64eb3u);
-  golden.set_read_atomic_head(0xf1u);
-  golden.set_read_atomic_tail(0xa3u);
-  golden.set_receive_entry_offset(0x971e5ecdu);
-  golden.set_receive_entry_length(0x361u);
-  golden.set_receive_prefetched(0xbu);
+  golden.set_communication_established(0x0u);
+  golden.set_answers_ended(0x1u);
+  golden.set_current_message(ReceiveMessage::send);
+  golden.set_message_sequence_number(0xb6b8f7u);
+  golden.set_receive_head(0x9029u);
+  golden.set_receive_tail(0xeb2du);
+  golden.set_current_offset(0xb65cfe11u);
+  golden.set_current_address(0xff0157c7aa7fbabfull);
+  golden.set_current_key(0xa1e64eb3u);
+  golden.set_current_length(0xf01c0b4bu);
+  golden.set_read_atomic_head(0xa3u);
+  golden.set_read_atomic_tail(0x97u);
+  golden.set_completed(0xd853u);
+  golden.set_receive_entry_offset(0xbf9c9ed9u);
+  golden.set_receive_entry_length(0x2edu);
+  golden.set_receive_prefetched(0xdu);
   return golden;
 }
 
 std::string_view mismatch_queue_pair_responder(const QueuePairResponder& golden) {
   if (golden.expected_psn() != 0xfb4b59u) return "expected_psn";
   if (golden.nak_sent() != 0x1u) return "nak_sent";
-  if (golden.message_sequence_number() != 0x86e197u) return "message_sequence_number";
-  if (golden.receive_head() != 0xb6b9u) return "receive_head";
-  if (golden.receive_tail() != 0x9029u) return "receive_tail";
-  if (golden.current_offset() != 0xeb2d934du) return "current_offset";
-  if (golden.current_address() != 0xaa7fbabfb65cfe11ull) return "current_address";
-  if (golden.current_key() != 0xff0157c7u) return "current_key";
-  if (golden.current_length() != 0xa1e64eb3u) return "current_length";
-  if (golden.read_atomic_head() != 0xf1u) return "read_atomic_head";
-  if (golden.read_atomic_tail() != 0xa3u) return "read_atomic_tail";
-  if (golden.receive_entry_offset() != 0x971e5ecdu) return "receive_entry_offset";
-  if (golden.receive_entry_length() != 0x361u) return "receive_entry_length";
-  if (golden.receive_prefetched() != 0xbu) return "receive_prefetched";
+  if (golden.communication_established() != 0x0u) return "communication_established";
+  if (golden.answers_ended() != 0x1u) return "answers_ended";
+  if (golden.current_message() != ReceiveMessage::send) return "current_message";
+  if (golden.message_sequence_number() != 0xb6b8f7u) return "message_sequence_number";
+  if (golden.receive_head() != 0x9029u) return "receive_head";
+  if (golden.receive_tail() != 0xeb2du) return "receive_tail";
+  if (golden.current_offset() != 0xb65cfe11u) return "current_offset";
+  if (golden.current_address() != 0xff0157c7aa7fbabfull) return "current_address";
+  if (golden.current_key() != 0xa1e64eb3u) return "current_key";
+  if (golden.current_length() != 0xf01c0b4bu) return "current_length";
+  if (golden.read_atomic_head() != 0xa3u) return "read_atomic_head";
+  if (golden.read_atomic_tail() != 0x97u) return "read_atomic_tail";
+  if (golden.completed() != 0xd853u) return "completed";
+  if (golden.receive_entry_offset() != 0xbf9c9ed9u) return "receive_entry_offset";
+  if (golden.receive_entry_length() != 0x2edu) return "receive_entry_length";
+  if (golden.receive_prefetched() != 0xdu) return "receive_prefetched";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2543,36 +2551,44 @@ QueuePairResponder make_queue_pair_responder_other() {
   QueuePairResponder golden;
   golden.set_expected_psn(0xe2b0cdu);
   golden.set_nak_sent(0x0u);
-  golden.set_message_sequence_number(0xdee441u);
-  golden.set_receive_head(0xd67fu);
-  golden.set_receive_tail(0xbde5u);
-  golden.set_current_offset(0xdb863eefu);
-  golden.set_current_address(0xa1e14b606feed5cdull);
-  golden.set_current_key(0x9686b097u);
-  golden.set_current_length(0xd5557247u);
-  golden.set_read_atomic_head(0xfbu);
-  golden.set_read_atomic_tail(0xbdu);
-  golden.set_receive_entry_offset(0xb2511d99u);
-  golden.set_receive_entry_length(0x341u);
-  golden.set_receive_prefetched(0x9u);
+  golden.set_communication_established(0x1u);
+  golden.set_answers_ended(0x0u);
+  golden.set_current_message(ReceiveMessage::rdma_write);
+  golden.set_message_sequence_number(0xd67f1bu);
+  golden.set_receive_head(0xbde5u);
+  golden.set_receive_tail(0xdb87u);
+  golden.set_current_offset(0xefeed5cdu);
+  golden.set_current_address(0x9686b097a1e14b61ull);
+  golden.set_current_key(0xd5557247u);
+  golden.set_current_length(0xfa1df2a9u);
+  golden.set_read_atomic_head(0xbdu);
+  golden.set_read_atomic_tail(0xb3u);
+  golden.set_completed(0xd029u);
+  golden.set_receive_entry_offset(0x9d837ecdu);
+  golden.set_receive_entry_length(0x30du);
+  golden.set_receive_prefetched(0xbu);
   return golden;
 }
 
 std::string_view mismatch_queue_pair_responder_other(const QueuePairResponder& golden) {
   if (golden.expected_psn() != 0xe2b0cdu) return "expected_psn";
   if (golden.nak_sent() != 0x0u) return "nak_sent";
-  if (golden.message_sequence_number() != 0xdee441u) return "message_sequence_number";
-  if (golden.receive_head() != 0xd67fu) return "receive_head";
-  if (golden.receive_tail() != 0xbde5u) return "receive_tail";
-  if (golden.current_offset() != 0xdb863eefu) return "current_offset";
-  if (golden.current_address() != 0xa1e14b606feed5cdull) return "current_address";
-  if (golden.current_key() != 0x9686b097u) return "current_key";
-  if (golden.current_length() != 0xd5557247u) return "current_length";
-  if (golden.read_atomic_head() != 0xfbu) return "read_atomic_head";
-  if (golden.read_atomic_tail() != 0xbdu) return "read_atomic_tail";
-  if (golden.receive_entry_offset() != 0xb2511d99u) return "receive_entry_offset";
-  if (golden.receive_entry_length() != 0x341u) return "receive_entry_length";
-  if (golden.receive_prefetched() != 0x9u) return "receive_prefetched";
+  if (golden.communication_established() != 0x1u) return "communication_established";
+  if (golden.answers_ended() != 0x0u) return "answers_ended";
+  if (golden.current_message() != ReceiveMessage::rdma_write) return "current_message";
+  if (golden.message_sequence_number() != 0xd67f1bu) return "message_sequence_number";
+  if (golden.receive_head() != 0xbde5u) return "receive_head";
+  if (golden.receive_tail() != 0xdb87u) return "receive_tail";
+  if (golden.current_offset() != 0xefeed5cdu) return "current_offset";
+  if (golden.current_address() != 0x9686b097a1e14b61ull) return "current_address";
+  if (golden.current_key() != 0xd5557247u) return "current_key";
+  if (golden.current_length() != 0xfa1df2a9u) return "current_length";
+  if (golden.read_atomic_head() != 0xbdu) return "read_atomic_head";
+  if (golden.read_atomic_tail() != 0xb3u) return "read_atomic_tail";
+  if (golden.completed() != 0xd029u) return "completed";
+  if (golden.receive_entry_offset() != 0x9d837ecdu) return "receive_entry_offset";
+  if (golden.receive_entry_length() != 0x30du) return "receive_entry_length";
+  if (golden.receive_prefetched() != 0xbu) return "receive_prefetched";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2595,6 +2611,56 @@ ReceiveQueueTail make_receive_queue_tail_other() {
 
 std::string_view mismatch_receive_queue_tail_other(const ReceiveQueueTail& golden) {
   if (golden.tail() != 0xa769u) return "tail";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+AnswerUnit make_answer_unit() {
+  AnswerUnit golden;
+  golden.set_queue_pair_number(0x816a3bu);
+  golden.set_underlying_function(0xbu);
+  golden.set_kind(AnswerKind::read);
+  golden.set_duplicate(0x1u);
+  golden.set_packet_sequence_number(0x8c2f91u);
+  golden.set_syndrome(0xb5u);
+  golden.set_message_sequence_number(0xde263fu);
+  golden.set_read(0x9151u);
+  return golden;
+}
+
+std::string_view mismatch_answer_unit(const AnswerUnit& golden) {
+  if (golden.queue_pair_number() != 0x816a3bu) return "queue_pair_number";
+  if (golden.underlying_function() != 0xbu) return "underlying_function";
+  if (golden.kind() != AnswerKind::read) return "kind";
+  if (golden.duplicate() != 0x1u) return "duplicate";
+  if (golden.packet_sequence_number() != 0x8c2f91u) return "packet_sequence_number";
+  if (golden.syndrome() != 0xb5u) return "syndrome";
+  if (golden.message_sequence_number() != 0xde263fu) return "message_sequence_number";
+  if (golden.read() != 0x9151u) return "read";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+AnswerUnit make_answer_unit_other() {
+  AnswerUnit golden;
+  golden.set_queue_pair_number(0xd41d37u);
+  golden.set_underlying_function(0x9u);
+  golden.set_kind(AnswerKind::atomic);
+  golden.set_duplicate(0x0u);
+  golden.set_packet_sequence_number(0xed3693u);
+  golden.set_syndrome(0x91u);
+  golden.set_message_sequence_number(0xf67733u);
+  golden.set_read(0xed7du);
+  return golden;
+}
+
+std::string_view mismatch_answer_unit_other(const AnswerUnit& golden) {
+  if (golden.queue_pair_number() != 0xd41d37u) return "queue_pair_number";
+  if (golden.underlying_function() != 0x9u) return "underlying_function";
+  if (golden.kind() != AnswerKind::atomic) return "kind";
+  if (golden.duplicate() != 0x0u) return "duplicate";
+  if (golden.packet_sequence_number() != 0xed3693u) return "packet_sequence_number";
+  if (golden.syndrome() != 0x91u) return "syndrome";
+  if (golden.message_sequence_number() != 0xf67733u) return "message_sequence_number";
+  if (golden.read() != 0xed7du) return "read";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2708,6 +2774,8 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "queue_pair_responder_other") return bytes_of(make_queue_pair_responder_other());
   if (name == "receive_queue_tail") return bytes_of(make_receive_queue_tail());
   if (name == "receive_queue_tail_other") return bytes_of(make_receive_queue_tail_other());
+  if (name == "answer_unit") return bytes_of(make_answer_unit());
+  if (name == "answer_unit_other") return bytes_of(make_answer_unit_other());
   return {};
 }
 
@@ -2805,6 +2873,8 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "queue_pair_responder_other") return mismatch_queue_pair_responder_other(format_of<QueuePairResponder>(bytes));
   if (name == "receive_queue_tail") return mismatch_receive_queue_tail(format_of<ReceiveQueueTail>(bytes));
   if (name == "receive_queue_tail_other") return mismatch_receive_queue_tail_other(format_of<ReceiveQueueTail>(bytes));
+  if (name == "answer_unit") return mismatch_answer_unit(format_of<AnswerUnit>(bytes));
+  if (name == "answer_unit_other") return mismatch_answer_unit_other(format_of<AnswerUnit>(bytes));
   return "name";
 }
 

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "hca/atomic_results.h"
+#include "hca/block.h"
+#include "hca/completion_queue.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/descriptor_fetch.h"
+#include "hca/event_port.h"
+#include "hca/hardware_linked_list_queue.h"
+#include "hca/memory_access.h"
+#include "hca/memory_translation.h"
+#include "hca/packet_memory.h"
+#include "hca/parameters.h"
+#include "hca/queue_pair_state_cache.h"
+#include "hca/receive_queue_entry_handler.h"
+#include "hca/response_reads.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/queues.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Executes accepted requests, each queue pair's in their order: puts payload where it belongs once keys,
+// protection domain, bounds and rights allow it, then writes the completion of a receive, then has the
+// request answered. Atomics are executed here, one a step, and so atomic against each other. A READ is only
+// checked here; response reads the memory, and holds the key until then.
+//
+// A queue pair that a request makes fail is in ERR from there on: what follows of it is dropped. A flush
+// completes the receive work requests that were taken, and then those that are posted, one a step.
+class DmaValidation final : public Block {
+public:
+  DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+                QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
+                DescriptorFetch& descriptors, ReceiveQueueEntryHandler& receive_entries,
+                CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
+                AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
+                DataLink<spec::AnswerUnit, 16>& answers);
+
+  // Takes one data unit into its queue pair's list, and works on one.
+  bool step() override;
+
+  // For tests: what is wrong with the block's state, or null.
+  const char* verify() const { return queue_.verify(); }
+
+private:
+  static constexpr size_t entries = 256; // all receive packet buffers, and flushes
+  static_assert(entries > spec::receive_packet_buffers);
+
+  // How the work on a data unit went.
+  enum class Progress : uint8_t { done, more, waits };
+  // What of a queue pair is needed when its context may have been moved.
+  struct Owner {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+    uint32_t protection_domain = 0;
+    uint32_t receive_completion_queue = 0;
+    uint16_t partition_key_index = 0;
+    uint8_t port = 0;
+  };
+
+  bool take_placed();
+  bool work();
+  Progress work_on(const spec::ReceiveUnit& unit);
+
+  void place_send(const Owner& owner, Packet& packet, uint16_t handle);
+  AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
+  void place_write(const Owner& owner, Packet& packet, uint16_t handle);
+  Progress begin_read(const Owner& owner, Packet& packet);
+  void execute_atomic(const Owner& owner, Packet& packet);
+  Progress flush(const Owner& owner);
+
+  bool complete(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
+  bool write_completion(const Owner& owner, spec::CompletionQueueEntry entry);
+  void acknowledge(const Owner& owner, const Packet& packet);
+  void refuse(const Owner& owner, const Packet& packet, spec::Syndrome syndrome);
+  void fail(const Owner& owner, spec::Syndrome syndrome);
+  void answer(const Owner& owner, const Packet& packet, spec::AnswerKind kind, uint8_t syndrome,
+              uint16_t read);
+  void end(const spec::ReceiveUnit& unit);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  PacketMemory& packets_;
+  QueuePairStateCache& queue_pairs_;
+  MemoryTranslation& translation_;
+  MemoryAccess& memory_;
+  DescriptorFetch& descriptors_;
+  ReceiveQueueEntryHandler& receive_entries_;
+  CompletionQueue& completion_queue_;
+  EventPort& events_;
+  ResponseReads& reads_;
+  AtomicResults& atomic_results_;
+  DataLink<spec::ReceiveUnit, 16>& requests_placed_;
+  DataLink<spec::AnswerUnit, 16>& answers_;
+  HardwareLinkedListQueue<spec::ReceiveUnit> queue_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "hca/atomic_results.h"
+#include "hca/block.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/event_port.h"
+#include "hca/hardware_linked_list_queue.h"
+#include "hca/memory_access.h"
+#include "hca/memory_translation.h"
+#include "hca/packet_memory.h"
+#include "hca/packet_templates.h"
+#include "hca/parameters.h"
+#include "hca/queue_pair_state_cache.h"
+#include "hca/response_reads.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Answers requests: ACK, NAK, RNR NAK, RDMA READ responses and atomic answers, each queue pair's in the order
+// of its requests, one packet a step, round robin over queue pairs. A READ stays at the head of its queue
+// pair's list until its last response. With acknowledge coalescing, an ACK leaves only if no other follows
+// it.
+class Response final : public Block {
+public:
+  Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+           QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
+           PacketTemplates& templates, EventPort& events, ResponseReads& reads,
+           const AtomicResults& atomic_results, DataLink<spec::AnswerUnit, 16>& answers,
+           DataLink<spec::PacketUnit, 16>& responses_built);
+
+  // Takes one answer into its queue pair's list, and builds one packet.
+  bool step() override;
+
+  // For tests: what is wrong with the block's state, or null.
+  const char* verify() const { return queue_.verify(); }
+
+private:
+  bool take_answer();
+  bool build();
+  bool is_answered(const spec::AnswerUnit& unit);
+  bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
+  bool build_answer(const spec::AnswerUnit& unit, uint16_t handle);
+  bool build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
+  void fail_read(const spec::AnswerUnit& unit, AccessFault fault);
+  void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, const PacketFields& fields,
+            uint32_t payload_bytes, uint16_t handle);
+  void count(const spec::AnswerUnit& unit);
+  void end(const spec::AnswerUnit& unit);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  PacketMemory& packets_;
+  QueuePairStateCache& queue_pairs_;
+  MemoryTranslation& translation_;
+  MemoryAccess& memory_;
+  PacketTemplates& templates_;
+  EventPort& events_;
+  ResponseReads& reads_;
+  const AtomicResults& atomic_results_;
+  DataLink<spec::AnswerUnit, 16>& answers_;
+  DataLink<spec::PacketUnit, 16>& responses_built_;
+  HardwareLinkedListQueue<spec::AnswerUnit> queue_;
+};
+
+} // namespace fpga_verbs::hca
