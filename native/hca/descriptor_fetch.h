@@ -7,6 +7,7 @@
 #include "hca/memory_translation.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
+#include "hca/queue_reader.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
 #include "spec/queues.h"
@@ -62,9 +63,6 @@ public:
   std::optional<Flush> take_flush();
   void connect(Waker flush) { flush_ = flush; }
 
-  // Forgets the flushes of all functions that were asked for.
-  void reset();
-
 private:
   static constexpr uint32_t line_references = 8; // 64 B: what one DMA reads
   static constexpr size_t lines = 64;
@@ -84,15 +82,12 @@ private:
 
   spec::Refusal prefetch(unsigned underlying_function, QueuePairParts& queue_pair, Line& line);
   spec::Refusal read_tail(unsigned underlying_function, QueuePairParts& queue_pair);
-  bool read(unsigned underlying_function, std::optional<uint64_t> address, void* destination, size_t bytes);
   void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
             uint32_t sequence_number);
   void ask_for_flush(unsigned underlying_function, uint32_t queue_pair_number);
 
-  Counters& counters_;
-  HostPort& host_;
+  QueueReader reader_;
   QueuePairStateCache& queue_pairs_;
-  MemoryTranslation& translation_;
   EventPort& events_;
   std::array<Line, lines> lines_;     // by the low bits of the queue pair's index
   std::vector<WaitingFlush> flushes_; // by index of the queue pair

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/bit_mask.h"
 #include "hca/block.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
@@ -8,7 +9,9 @@
 #include "hca/memory_translation.h"
 #include "hca/packet_memory.h"
 #include "hca/queue_pair_state_cache.h"
+#include "hca/queue_reader.h"
 #include "spec/commands.h"
+#include "spec/contexts.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
@@ -54,38 +57,35 @@ public:
   // The unit of this packet has ended. Nothing happens if it has no receive entry.
   void release(const Packet& packet);
 
-  // Woken when a place comes free and one was missing: this block.
+  // Wakes this block: a place has come free, and one was missing.
   void connect(Waker waker) { waker_ = waker; }
 
-  // For tests: references counted.
+  // For tests: references to all places; places that hold an entry.
   unsigned references() const;
+  unsigned places_filled() const;
 
 private:
-  // Which entry lies in a place: its queue pair and its number.
+  // Which entry lies in a place: the queue pair's number above the work request's.
   using Key = uint64_t;
   static constexpr Key no_key = ~Key{0};
 
-  bool place_entry(const spec::ReceiveUnit& unit);
+  bool place(const spec::ReceiveUnit& unit, Packet& packet);
   std::optional<uint8_t> find(Key key) const;
   std::optional<uint8_t> take_place();
-  spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
-  bool read(unsigned underlying_function, std::optional<uint64_t> address, void* destination, size_t bytes);
+  spec::Refusal load(unsigned underlying_function, const spec::QueuePairControl& control,
+                     const Packet& packet, ReceiveEntry& entry);
 
-  Counters& counters_;
-  HostPort& host_;
+  QueueReader reader_;
   PacketMemory& packets_;
   QueuePairStateCache& queue_pairs_;
-  MemoryTranslation& translation_;
-  EventPort& events_;
   DataLink<spec::ReceiveUnit, 16>& requests_accepted_;
   DataLink<spec::ReceiveUnit, 16>& requests_placed_;
 
   std::array<ReceiveEntry, places> entries_{};
-  std::array<Key, places> keys_{};
+  std::array<Key, places> keys_;
   std::array<uint8_t, places> references_{};
-  uint32_t unreferenced_ = ~uint32_t{0}; // a bit each
-  uint32_t empty_ = ~uint32_t{0};
-  unsigned taken_ = places - 1; // the place taken last
+  BitMask unreferenced_{places, true};
+  uint8_t taken_ = places - 1; // the place taken last
   bool wanted_ = false;
   Waker waker_;
 };

@@ -1,0 +1,141 @@
+#include "hca/receive_queue_entry_handler.h"
+
+#include "spec/queues.h"
+
+#include <cassert>
+#include <cstring>
+#include <numeric>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::Refusal;
+
+constexpr uint64_t key_of(uint32_t queue_pair_number, uint32_t sequence_number) {
+  return uint64_t{queue_pair_number} << 16 | sequence_number;
+}
+
+} // namespace
+
+ReceiveQueueEntryHandler::ReceiveQueueEntryHandler(Counters& counters, HostPort& host, PacketMemory& packets,
+                                                   QueuePairStateCache& queue_pairs,
+                                                   MemoryTranslation& translation, EventPort& events,
+                                                   DataLink<spec::ReceiveUnit, 16>& requests_accepted,
+                                                   DataLink<spec::ReceiveUnit, 16>& requests_placed)
+    : reader_(counters, host, translation, events), packets_(packets), queue_pairs_(queue_pairs),
+      requests_accepted_(requests_accepted), requests_placed_(requests_placed) {
+  keys_.fill(no_key);
+}
+
+bool ReceiveQueueEntryHandler::step() {
+  if (requests_accepted_.empty() || !requests_placed_.has_credit())
+    return false;
+  const spec::ReceiveUnit unit = requests_accepted_.front();
+  if (unit.action() == spec::ReceiveAction::send &&
+      !place(unit, packets_[static_cast<uint16_t>(unit.packet())]))
+    return false;
+  requests_accepted_.pop();
+  requests_placed_.push(unit);
+  return true;
+}
+
+// Puts the packet's entry into a place. False: all are referred to.
+bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& packet) {
+  const Key key = key_of(unit.queue_pair_number(), packet.receive_sequence_number);
+  std::optional<uint8_t> found = find(key);
+  // What a message that was cut short has left behind, before its queue pair began anew.
+  const bool is_stale = found && packet.first;
+  if (!found || is_stale) {
+    const auto queue_pair = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+    packet.receive_entry = no_receive_entry;
+    if (!queue_pair)
+      return true; // its end drops the unit
+    const std::optional<uint8_t> taken = take_place();
+    if (!taken)
+      return false;
+    if (is_stale)
+      keys_[*found] = no_key;
+    found = taken;
+    ReceiveEntry& entry = entries_[*taken];
+    entry = {.sequence_number = packet.receive_sequence_number};
+    entry.refusal = load(unit.underlying_function(), queue_pair->control, packet, entry);
+    keys_[*taken] = key;
+  }
+  packet.receive_entry = *found;
+  ++references_[*found];
+  unreferenced_.clear(*found);
+  return true;
+}
+
+// Content-addressed: all places are compared at once.
+std::optional<uint8_t> ReceiveQueueEntryHandler::find(Key key) const {
+  uint32_t matches = 0;
+  for (unsigned index = 0; index < places; ++index)
+    matches |= uint32_t{keys_[index] == key} << index;
+  if (matches == 0)
+    return std::nullopt;
+  return static_cast<uint8_t>(std::countr_zero(matches));
+}
+
+// In turn, so that an entry is left as long as possible.
+std::optional<uint8_t> ReceiveQueueEntryHandler::take_place() {
+  wanted_ = !unreferenced_.any();
+  if (wanted_)
+    return std::nullopt;
+  taken_ = static_cast<uint8_t>(unreferenced_.find_next(taken_));
+  return taken_;
+}
+
+// Reads an entry and believes nothing of it.
+Refusal ReceiveQueueEntryHandler::load(unsigned underlying_function, const spec::QueuePairControl& control,
+                                       const Packet& packet, ReceiveEntry& entry) {
+  struct Contents {
+    spec::ReceiveEntryHeader header;
+    std::array<spec::GatherEntry, spec::gather_entries> scatter;
+  } contents;
+  static_assert(sizeof(Contents) ==
+                spec::ReceiveEntryHeader::bytes + spec::gather_entries * spec::GatherEntry::bytes);
+  const uint32_t length = packet.receive_entry_length;
+  if (!reader_.read(underlying_function, control.receive_entry_pages(), packet.receive_entry_offset,
+                    &contents, length))
+    return Refusal::receive_queue_fault;
+  const auto& [header, scatter] = contents;
+  if (!header.reserved_is_zero() || header.sequence_number() != packet.receive_sequence_number ||
+      spec::ReceiveEntryHeader::bytes + header.scatter_count() * spec::GatherEntry::bytes != length)
+    return Refusal::receive_queue_mismatch;
+  entry.scatter_count = static_cast<uint8_t>(header.scatter_count());
+  for (unsigned index = 0; index < entry.scatter_count; ++index) {
+    entry.scatter[index] = scatter[index];
+    entry.capacity += scatter[index].length();
+  }
+  return Refusal::none;
+}
+
+void ReceiveQueueEntryHandler::release(const Packet& packet) {
+  const uint8_t place = packet.receive_entry;
+  if (place == no_receive_entry)
+    return;
+  assert(references_[place] != 0);
+  // A message's last unit is ended after all others of it.
+  if (packet.last)
+    keys_[place] = no_key;
+  if (--references_[place] != 0)
+    return;
+  unreferenced_.set(place);
+  if (wanted_)
+    waker_.wake();
+}
+
+unsigned ReceiveQueueEntryHandler::references() const {
+  return std::accumulate(references_.begin(), references_.end(), 0u);
+}
+
+unsigned ReceiveQueueEntryHandler::places_filled() const {
+  unsigned filled = 0;
+  for (const Key key : keys_)
+    filled += key != no_key ? 1 : 0;
+  return filled;
+}
+
+} // namespace fpga_verbs::hca
