@@ -91,6 +91,7 @@
       "native/test/icrc_port.cpp",
       "native/test/linked_list_queue_port.cpp",
       "native/test/order_port.cpp",
+      "native/test/receive_queue_port.cpp",
       "native/test/register_file_board.cpp",
       "native/test/register_file_device.cpp",
       "native/test/resource_manager_port.cpp",

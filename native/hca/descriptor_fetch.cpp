@@ -121,12 +121,12 @@ void DescriptorFetch::fail(unsigned underlying_function, uint32_t queue_pair_num
   events_.report(event);
 }
 
-void DescriptorFetch::doorbell(unsigned underlying_function,
+bool DescriptorFetch::doorbell(unsigned underlying_function,
                                spec::underlying_function::ReceiveDoorbell doorbell) {
   const uint32_t number = doorbell.queue();
   QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, number);
   if (doorbell.shared() != 0 || queue_pair == nullptr)
-    return;
+    return false;
   spec::QueuePairResponder& responder = queue_pair->responder;
   const uint32_t known = posted(responder.receive_head(), responder.receive_tail());
   const uint32_t claimed = posted(responder.receive_head(), doorbell.tail());
@@ -134,6 +134,7 @@ void DescriptorFetch::doorbell(unsigned underlying_function,
     responder.set_receive_tail(doorbell.tail());
   if (queue_pair->control.state() == spec::QueuePairState::error)
     ask_for_flush(underlying_function, number);
+  return true;
 }
 
 void DescriptorFetch::ask_for_flush(unsigned underlying_function, uint32_t queue_pair_number) {

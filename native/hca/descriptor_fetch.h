@@ -51,8 +51,8 @@ public:
 
   // Register receive_doorbell of a function. The tail that it brings saves reading it; one that is not ahead
   // of the copy, or claims more than the queue holds, is left aside: the tail in memory decides. In ERR it
-  // asks for a flush.
-  void doorbell(unsigned underlying_function, spec::underlying_function::ReceiveDoorbell doorbell);
+  // asks for a flush. False: there is no such queue.
+  bool doorbell(unsigned underlying_function, spec::underlying_function::ReceiveDoorbell doorbell);
 
   // A queue pair in ERR to whose receive queue something was added, oldest first: for receive, which is woken
   // when there is one. It may be gone, or out of ERR, by now.

@@ -38,6 +38,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       send_queue_scheduler(parameters, counters, host, clock, collect_buffer, queue_pair_state_cache,
                            memory_translation, event_queue, kick_records, schedule_requests, kicks_scheduled,
                            schedule_dones),
+      descriptor_fetch(parameters, counters, host, queue_pair_state_cache, memory_translation, event_queue),
       pipeline_sink(counters, clock, collect_buffer, queue_pair_state_cache, completion_queue, kick_records,
                     executions, finishes_sent),
       resource_manager(parameters, host, device,
@@ -70,6 +71,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                                             .management_queue = management_queue,
                                             .event_queue = event_queue,
                                             .completion_queue = completion_queue,
+                                            .descriptor_fetch = descriptor_fetch,
                                             .kick_records = kick_records});
   }
 

@@ -8,6 +8,7 @@
 #include "hca/control_registers.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
+#include "hca/descriptor_fetch.h"
 #include "hca/device_registers.h"
 #include "hca/event_queue.h"
 #include "hca/host_port.h"
@@ -82,6 +83,7 @@ struct HcaBlocks {
   VirtualKick virtual_kick;
   QueuePairFetch queue_pair_fetch;
   SendQueueScheduler send_queue_scheduler;
+  DescriptorFetch descriptor_fetch;
   PipelineSink pipeline_sink;
   ResourceManager resource_manager;
 

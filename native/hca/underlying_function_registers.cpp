@@ -231,6 +231,8 @@ bool UnderlyingFunctionRegisters::set_value(uint32_t offset, uint64_t value) {
     return true;
   case r::completion_queue_arm:
     return blocks_.completion_queue.arm(underlying_function_, r::CompletionQueueArm{value});
+  case r::receive_doorbell:
+    return blocks_.descriptor_fetch.doorbell(underlying_function_, r::ReceiveDoorbell{value});
   default:
     break;
   }

@@ -4,6 +4,7 @@
 #include "hca/collect_buffer.h"
 #include "hca/completion_queue.h"
 #include "hca/counters.h"
+#include "hca/descriptor_fetch.h"
 #include "hca/device_registers.h"
 #include "hca/event_queue.h"
 #include "hca/kick_records.h"
@@ -30,6 +31,7 @@ public:
     ManagementQueue& management_queue;
     EventQueue& event_queue;
     CompletionQueue& completion_queue;
+    DescriptorFetch& descriptor_fetch;
     KickRecords& kick_records;
   };
 

@@ -6,6 +6,7 @@
 #include "test/icrc_port.h"
 #include "test/linked_list_queue_port.h"
 #include "test/order_port.h"
+#include "test/receive_queue_port.h"
 #include "test/register_file_board.h"
 #include "test/resource_manager_port.h"
 #include "test/secded_port.h"
@@ -26,6 +27,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("HcaPort", HcaPort::define(env));
   exports.Set("LinkedListQueuePort", LinkedListQueuePort::define(env));
   exports.Set("OrderPort", OrderPort::define(env));
+  exports.Set("ReceiveQueuePort", ReceiveQueuePort::define(env));
   exports.Set("ResourceManagerPort", ResourceManagerPort::define(env));
   exports.Set("secdedEncode", Napi::Function::New<secded_encode>(env, "secdedEncode"));
   exports.Set("secdedDecode", Napi::Function::New<secded_decode>(env, "secdedDecode"));
