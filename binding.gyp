@@ -39,6 +39,7 @@
       "native/hca/register_page.cpp",
       "native/hca/resource_manager.cpp",
       "native/hca/resource_manager_completion_queues.cpp",
+      "native/hca/resource_manager_memory.cpp",
       "native/hca/resource_manager_objects.cpp",
       "native/hca/resource_manager_queue_pairs.cpp",
       "native/hca/run_allocator.cpp",

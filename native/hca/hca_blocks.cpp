@@ -96,6 +96,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   collect_buffer.connect(to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);
   queue_pair_state_cache.connect(to_resource_manager);
+  memory_translation.keys().connect(to_resource_manager);
   completion_queue.connect(to_completion_queue);
 }
 

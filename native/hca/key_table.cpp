@@ -15,9 +15,9 @@ void KeyTable::reset() {
   cache_.fill({});
   free_ = {};
   quiet_list_ = {};
-  for (uint32_t index = 1; index < directory_.size(); ++index)
+  for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
     append(free_, index);
-  free_count_ = static_cast<uint32_t>(directory_.size()) - 1;
+  free_count_ = static_cast<uint32_t>(directory_.size()) - reserved_indices;
 }
 
 void KeyTable::append(List& list, uint32_t index) {
@@ -142,7 +142,7 @@ void KeyTable::reset_function(unsigned underlying_function) {
       append(others, index);
   }
   quiet_list_ = others;
-  for (uint32_t index = 1; index < directory_.size(); ++index)
+  for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
     if (directory_[index].live && directory_[index].underlying_function == underlying_function)
       free_index(index);
 }
@@ -155,7 +155,7 @@ bool KeyTable::verify() const {
   uint32_t used = 0;
   for (const Place& place : directory_)
     used += place.live ? 1 : 0;
-  return free == free_count_ && free + used + 1 == directory_.size();
+  return free == free_count_ && free + used + reserved_indices == directory_.size();
 }
 
 } // namespace fpga_verbs::hca

@@ -18,6 +18,8 @@ namespace fpga_verbs::hca {
 // refused. Index 0 is never used, so that key 0 names nothing.
 class KeyTable {
 public:
+  static constexpr uint32_t reserved_indices = 1;
+
   KeyTable(const HcaParameters& parameters, ContextMemory& context_memory);
 
   // Makes a key of the entry's function; its variant and valid are filled in. Nothing: all are in use, or

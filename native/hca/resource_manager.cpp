@@ -30,6 +30,10 @@ bool ResourceManager::step() {
     take_quiet(*quiet);
     return true;
   }
+  if (const auto key = blocks_.memory_translation.keys().take_quiet()) {
+    finish_deregister(*key);
+    return true;
+  }
   if (!passing_.empty() && has_passed(passing_.front())) {
     finish_reset(passing_.front().waiting);
     passing_.erase(passing_.begin());
@@ -144,6 +148,10 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
     return create_protection_domain(command);
   case ManagementOpcode::destroy_protection_domain:
     return destroy_protection_domain(command);
+  case ManagementOpcode::register_memory:
+    return register_memory(command);
+  case ManagementOpcode::deregister_memory:
+    return deregister_memory(command);
   case ManagementOpcode::create_queue_pair:
     return create_queue_pair(command);
   case ManagementOpcode::modify_queue_pair:
@@ -249,6 +257,7 @@ void ResourceManager::reset_function(unsigned underlying_function) {
     return command.underlying_function == underlying_function;
   };
   std::erase_if(waiting_, [&](const Waiting& waiting) { return is_of_function(waiting.command); });
+  std::erase_if(waiting_keys_, [&](const WaitingKey& waiting) { return is_of_function(waiting.command); });
   std::erase_if(passing_, [&](const Passing& passing) { return is_of_function(passing.waiting.command); });
   if (resumed_ && resumed_->underlying_function == underlying_function)
     resumed_.reset();

@@ -30,8 +30,8 @@
 namespace fpga_verbs::hca {
 
 // Carries out management commands, one a step: makes, changes, shows and unmakes objects, and answers each
-// command once. A command that has to wait until its queue pair is quiet is answered then; others go on.
-// The one writer of the queue pairs' control parts.
+// command once. A command that has to wait until its queue pair or key is quiet is answered then; others go
+// on. The one writer of the queue pairs' control parts.
 class ResourceManager final : public Block {
 public:
   // The blocks that it works on.
@@ -56,12 +56,12 @@ public:
   ResourceManager(const HcaParameters& parameters, HostPort& host, const DeviceRegisters& device,
                   Blocks blocks);
 
-  // Finishes what waited for a queue pair that is quiet now, or carries out the next command.
+  // Finishes what waited for a queue pair or key that is quiet now, or carries out the next command.
   bool step() override;
 
   // Forgets the function's protection domains and its commands, waiting and not taken yet. Event and
-  // completion queues, queue pairs, page tables and management queues are forgotten by the blocks that hold
-  // them.
+  // completion queues, queue pairs, keys, page tables and management queues are forgotten by the blocks that
+  // hold them.
   void reset_function(unsigned underlying_function);
   void reset();
 
@@ -77,6 +77,13 @@ private:
   // A modify to RESET, or a destroy, that waits until its queue pair is quiet.
   struct Waiting {
     uint32_t queue_pair_number = 0;
+    Command command;
+  };
+  // A deregistration that waits until no access with its key is in flight.
+  struct WaitingKey {
+    uint32_t key = 0;
+    uint32_t page_table = 0;
+    uint32_t protection_domain = 0;
     Command command;
   };
   // A modify to RESET whose queue pair is quiet, but may be named by data units that are not pinned. They
@@ -104,7 +111,7 @@ private:
   void carry_out(const Command& command);
   void complete(const Command& command, Answer answer);
 
-  // One for each opcode. Nothing: the answer comes when the queue pair is quiet.
+  // One for each opcode. Nothing: the answer comes when the queue pair, or the key, is quiet.
   std::optional<Answer> dispatch(const Command& command);
   Answer query_function(const Command& command);
   Answer query_resources(const Command& command);
@@ -114,6 +121,8 @@ private:
   Answer destroy_completion_queue(const Command& command);
   Answer create_protection_domain(const Command& command);
   Answer destroy_protection_domain(const Command& command);
+  Answer register_memory(const Command& command);
+  std::optional<Answer> deregister_memory(const Command& command);
   Answer create_queue_pair(const Command& command);
   std::optional<Answer> modify_queue_pair(const Command& command);
   Answer query_queue_pair(const Command& command);
@@ -144,6 +153,7 @@ private:
   void wait_until_quiet(const Command& command);
   void finish_destroy(const Waiting& waiting);
   void finish_reset(const Waiting& waiting);
+  void finish_deregister(uint32_t key);
   void finish_drain(const QueuePairStateCache::Quiet& quiet);
 
   const HcaParameters& parameters_;
@@ -152,6 +162,7 @@ private:
   Blocks blocks_;
   ProtectionDomains protection_domains_;
   std::vector<Waiting> waiting_;
+  std::vector<WaitingKey> waiting_keys_;
   std::vector<Passing> passing_;   // in the order in which they became quiet
   std::optional<Resumed> resumed_; // to be told to queue_pair_fetch
   bool fetch_next_ = false;        // commands of page and send queue take turns

@@ -25,6 +25,7 @@ spec::ManagementCompletion ResourceManager::query_function(const Command& comman
   facts.set_event_queues(spec::event_queues_per_function);
   facts.set_queue_pairs(parameters_.queue_pairs - QueuePairStateCache::reserved_indices);
   facts.set_completion_queues(parameters_.completion_queues - CompletionQueue::reserved_numbers);
+  facts.set_memory_keys(parameters_.memory_keys - KeyTable::reserved_indices);
   facts.set_queue_entries_maximum(spec::queue_entries_maximum);
   facts.set_virtual_collect_buffer_base(bar.base);
   facts.set_virtual_collect_buffer_count(bar.count);
@@ -67,6 +68,7 @@ spec::ManagementCompletion ResourceManager::query_resources(const Command& comma
       level_share(transmit_virtual_lanes, high, count_of(blocks_.virtual_kick.lanes(function, high))),
       share(queue_pairs, parameters_.queue_pairs - QueuePairStateCache::reserved_indices),
       share(completion_queues, parameters_.completion_queues - CompletionQueue::reserved_numbers),
+      share(memory_keys, parameters_.memory_keys - KeyTable::reserved_indices),
       share(event_queues, spec::event_queues_per_function),
       share(protection_domains, ProtectionDomains::per_function),
   };

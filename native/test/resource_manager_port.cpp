@@ -37,6 +37,11 @@ Napi::Function ResourceManagerPort::define(Napi::Env env) {
                          InstanceMethod("translate", &P::translate),
                          InstanceMethod("longestTable", &P::longest_table),
                          InstanceMethod("entriesFree", &P::entries_free),
+                         InstanceMethod("checkAccess", &P::check_access),
+                         InstanceMethod("locate", &P::locate),
+                         InstanceMethod("beginAccess", &P::begin_access),
+                         InstanceMethod("endAccess", &P::end_access),
+                         InstanceMethod("keysFree", &P::keys_free),
                          InstanceMethod("find", &P::find),
                          InstanceMethod("setRequester", &P::set_requester),
                          InstanceMethod("setState", &P::set_state),
@@ -96,6 +101,7 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
   management_units_.connect({}, to_resource_manager);
   management_queue_.connect(to_resource_manager);
   queue_pair_state_cache_.connect(to_resource_manager);
+  memory_translation_.keys().connect(to_resource_manager);
 }
 
 Napi::Value ResourceManagerPort::context_memory_needed(const Napi::CallbackInfo& info) {
@@ -137,6 +143,41 @@ Napi::Value ResourceManagerPort::longest_table(const Napi::CallbackInfo& info) {
 
 Napi::Value ResourceManagerPort::entries_free(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), memory_translation_.entries_free());
+}
+
+Napi::Value ResourceManagerPort::check_access(const Napi::CallbackInfo& info) {
+  const auto access = info[0].As<Napi::Object>();
+  const auto small = [&](const char* name) { return access.Get(name).As<Napi::Number>().Uint32Value(); };
+  return Napi::Number::New(info.Env(), static_cast<double>(memory_translation_.check(
+                                           {.underlying_function = small("underlyingFunction"),
+                                            .protection_domain = small("protectionDomain"),
+                                            .key = small("key"),
+                                            .address = big_number(access.Get("address")),
+                                            .length = big_number(access.Get("length")),
+                                            .rights = small("rights"),
+                                            .begun = access.Get("begun").ToBoolean().Value()})));
+}
+
+Napi::Value ResourceManagerPort::locate(const Napi::CallbackInfo& info) {
+  const auto piece = memory_translation_.locate(number(info, 0), number(info, 1), big_number(info[2]));
+  if (!piece)
+    return info.Env().Null();
+  const auto result = Napi::Object::New(info.Env());
+  result.Set("address", Napi::BigInt::New(info.Env(), piece->address));
+  result.Set("bytes", Napi::BigInt::New(info.Env(), piece->bytes));
+  return result;
+}
+
+void ResourceManagerPort::begin_access(const Napi::CallbackInfo& info) {
+  memory_translation_.keys().begin_access(number(info, 0));
+}
+
+void ResourceManagerPort::end_access(const Napi::CallbackInfo& info) {
+  memory_translation_.keys().end_access(number(info, 0));
+}
+
+Napi::Value ResourceManagerPort::keys_free(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), memory_translation_.keys().keys_free());
 }
 
 Napi::Value ResourceManagerPort::find(const Napi::CallbackInfo& info) {

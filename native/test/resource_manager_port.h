@@ -57,6 +57,13 @@ private:
   Napi::Value longest_table(const Napi::CallbackInfo& info);
   Napi::Value entries_free(const Napi::CallbackInfo& info);
 
+  // memory_translation: keys
+  Napi::Value check_access(const Napi::CallbackInfo& info);
+  Napi::Value locate(const Napi::CallbackInfo& info);
+  void begin_access(const Napi::CallbackInfo& info);
+  void end_access(const Napi::CallbackInfo& info);
+  Napi::Value keys_free(const Napi::CallbackInfo& info);
+
   // queue_pair_state_cache
   Napi::Value find(const Napi::CallbackInfo& info);
   Napi::Value set_requester(const Napi::CallbackInfo& info);

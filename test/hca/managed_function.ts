@@ -234,7 +234,7 @@ export function makeHost(options: Partial<ResourceManagerOptions> = {}): {
 
 /** What a failed command must not have taken. */
 export function holdings(device: ManagedDevice): number[] {
-  return [device.port.entriesFree(), device.port.queuePairsFree()];
+  return [device.port.entriesFree(), device.port.queuePairsFree(), device.port.keysFree()];
 }
 
 /** Makes event queue 0 of a function, 128 entries: its offset in host memory. */

@@ -34,6 +34,7 @@ describe('resource_manager', () => {
       underlying_function: 1,
       event_queues: 8,
       queue_pairs: 62,
+      memory_keys: 255,
       queue_entries_maximum: 32768,
       virtual_collect_buffer_base: 32,
       virtual_collect_buffer_count: 32,
@@ -46,8 +47,8 @@ describe('resource_manager', () => {
   it('reports the division of resources', () => {
     const { host } = makeHost();
     expect(host.execute(ManagementOpcode.queryResources).status).toBe(success);
-    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 10 * 16);
-    const entries = Array.from({ length: 10 }, (_, at) =>
+    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 11 * 16);
+    const entries = Array.from({ length: 11 }, (_, at) =>
       decode('resource_allocation_request', bytes.slice(at * 16, at * 16 + 16)),
     );
     expect(entries).toMatchObject([
@@ -59,12 +60,13 @@ describe('resource_manager', () => {
       { resource: Resource.transmitVirtualLanes, amount: 4, for_level: 1, quality_of_service_level: 1 },
       { resource: Resource.queuePairs, amount: 62 },
       { resource: Resource.completionQueues, amount: 4095 },
+      { resource: Resource.memoryKeys, amount: 255 },
       { resource: Resource.eventQueues, amount: 8 },
       { resource: Resource.protectionDomains, amount: 4095 },
     ]);
   });
 
-  it.each([0, 63, ManagementOpcode.resizeCompletionQueue, ManagementOpcode.registerMemory, 255])(
+  it.each([0, 63, ManagementOpcode.resizeCompletionQueue, ManagementOpcode.createMemoryWindow, 255])(
     'does not know opcode %i',
     (opcode) => {
       const { host } = makeHost();

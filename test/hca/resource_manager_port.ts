@@ -21,6 +21,28 @@ export const Absence = {
   contextMemoryFault: 4,
 } as const;
 
+/** Why an access with a key is refused: AccessFault of memory_translation. */
+export const AccessFault = {
+  none: 0,
+  unknownKey: 1,
+  otherDomain: 2,
+  missingRight: 3,
+  outOfBounds: 4,
+  unreachable: 5,
+} as const;
+
+/** An access to memory that a key names: KeyAccess of memory_translation. */
+export interface KeyAccess {
+  underlyingFunction: number;
+  protectionDomain: number;
+  key: number;
+  address: bigint;
+  length: bigint;
+  /** A bit each, of AccessFlag. */
+  rights: number;
+  begun?: boolean;
+}
+
 /** What find() gives: the parts of the context as bytes, when there is none of an absence. */
 export interface FoundQueuePair {
   absence: number;
@@ -41,6 +63,13 @@ export interface ResourceManagerPort extends HostMethods {
   translate(table: number, offset: bigint): bigint | null;
   longestTable(): number;
   entriesFree(): number;
+
+  /** What MemoryTranslation::check says. */
+  checkAccess(access: KeyAccess): number;
+  locate(underlyingFunction: number, key: number, address: bigint): { address: bigint; bytes: bigint } | null;
+  beginAccess(key: number): void;
+  endAccess(key: number): void;
+  keysFree(): number;
 
   find(underlyingFunction: number, queuePairNumber: number): FoundQueuePair;
   setRequester(underlyingFunction: number, queuePairNumber: number, requester: Uint8Array): boolean;
