@@ -44,9 +44,19 @@ export interface GatherEntry {
   readonly localKey: number;
 }
 
+/** A place in memory of the peer, as its key names it. */
+export interface RemotePlace {
+  readonly addressLow: number;
+  readonly addressHigh: number;
+  /** R_Key. */
+  readonly key: number;
+}
+
 /** A send work request, as the device takes it. Whole numbers, 32 bits where nothing else is said. */
 export interface SendRequest {
   readonly opcode: Opcode;
+  /** Comes back in the completion. Default 0. */
+  readonly wrId?: number | bigint | undefined;
   /** Data that is sent itself, 0 to 256 B; instead of `gather`. */
   readonly inlineData?: Uint8Array | undefined;
   /** Where the data lies, or for a READ or atomic goes to; up to 16 entries. */
@@ -61,13 +71,12 @@ export interface SendRequest {
   readonly checksum?: boolean | undefined;
   /** Immediate data, or the key to be invalidated. */
   readonly immediateData?: number | undefined;
-  readonly remoteKey?: number | undefined;
-  readonly remoteAddressLow?: number | undefined;
-  readonly remoteAddressHigh?: number | undefined;
-  readonly compareAddLow?: number | undefined;
-  readonly compareAddHigh?: number | undefined;
-  readonly swapLow?: number | undefined;
-  readonly swapHigh?: number | undefined;
+  /** RDMA and atomics: where at the peer. */
+  readonly remote?: RemotePlace | undefined;
+  /** Atomics: what is compared, or added; the lowest 64 bits count. */
+  readonly compareAdd?: bigint | undefined;
+  /** Compare and swap: the new value. */
+  readonly swap?: bigint | undefined;
   /** Unreliable datagram: address handle, destination queue pair (24 bits) and Q_Key. */
   readonly addressHandle?: number | undefined;
   readonly destinationQueuePair?: number | undefined;
@@ -83,6 +92,10 @@ export interface CommandOrigin {
 }
 
 const dword = 4;
+
+/** Operands of atomics are split into halves here, so that no bigint is computed. */
+const operands = new BigUint64Array(2);
+const operandHalves = new Uint32Array(operands.buffer);
 
 /** Bytes of a command's payload. */
 export function payloadBytes({ inlineData, gather }: SendRequest): number {
@@ -126,13 +139,18 @@ export function encodeCommand(
       COMMAND_HEADER_GATHER_COUNT_SHIFT);
   dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = 0;
   dwords[base + COMMAND_HEADER_IMMEDIATE_DATA_BYTE / dword] = request.immediateData ?? 0;
-  dwords[base + COMMAND_HEADER_REMOTE_KEY_BYTE / dword] = request.remoteKey ?? 0;
-  dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_LOW_BYTE / dword] = request.remoteAddressLow ?? 0;
-  dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_HIGH_BYTE / dword] = request.remoteAddressHigh ?? 0;
-  dwords[base + COMMAND_HEADER_COMPARE_ADD_LOW_BYTE / dword] = request.compareAddLow ?? 0;
-  dwords[base + COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE / dword] = request.compareAddHigh ?? 0;
-  dwords[base + COMMAND_HEADER_SWAP_LOW_BYTE / dword] = request.swapLow ?? 0;
-  dwords[base + COMMAND_HEADER_SWAP_HIGH_BYTE / dword] = request.swapHigh ?? 0;
+  const { remote } = request;
+  dwords[base + COMMAND_HEADER_REMOTE_KEY_BYTE / dword] = remote === undefined ? 0 : remote.key;
+  dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_LOW_BYTE / dword] =
+    remote === undefined ? 0 : remote.addressLow;
+  dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_HIGH_BYTE / dword] =
+    remote === undefined ? 0 : remote.addressHigh;
+  operands[0] = request.compareAdd ?? 0n;
+  operands[1] = request.swap ?? 0n;
+  dwords[base + COMMAND_HEADER_COMPARE_ADD_LOW_BYTE / dword] = operandHalves[0]!;
+  dwords[base + COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE / dword] = operandHalves[1]!;
+  dwords[base + COMMAND_HEADER_SWAP_LOW_BYTE / dword] = operandHalves[2]!;
+  dwords[base + COMMAND_HEADER_SWAP_HIGH_BYTE / dword] = operandHalves[3]!;
   dwords[base + COMMAND_HEADER_ADDRESS_HANDLE_BYTE / dword] = request.addressHandle ?? 0;
   dwords[base + COMMAND_HEADER_DESTINATION_QUEUE_PAIR_BYTE / dword] = request.destinationQueuePair ?? 0;
   dwords[base + COMMAND_HEADER_QUEUE_KEY_BYTE / dword] = request.queueKey ?? 0;

@@ -33,6 +33,7 @@ import {
   getCompletionQueueEntryWithImmediate,
   getCompletionQueueEntryWithInvalidate,
   getCompletionQueueEntryWorkQueue,
+  setCompletionQueueEntryQueuePairNumber,
   type CompletionOpcode,
   type CompletionStatus,
 } from '../spec/index.ts';
@@ -40,6 +41,8 @@ import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
+
+const high = 2 ** 32;
 
 /** A completion, filled in by {@link CompletionQueue.poll}. Where `status` is an error, only the first five fields are meant. */
 export class Completion {
@@ -69,6 +72,21 @@ export class Completion {
   destinationPathBits = 0;
   /** When the device wrote it: clock ticks, exact up to 2^53. */
   timestamp = 0;
+  /** Identifier of the work request, in two halves. */
+  wrIdLow = 0;
+  wrIdHigh = 0;
+
+  /** Identifier of the work request. @throws RangeError above 2^53 − 1; `wrIdBig` is exact */
+  get wrId(): number {
+    const wrId = this.wrIdLow + this.wrIdHigh * high;
+    if (Number.isSafeInteger(wrId)) return wrId;
+    throw new RangeError(`wrId ${this.wrIdBig} is above 2^53 - 1: read wrIdBig`);
+  }
+
+  /** Identifier of the work request, exact. */
+  get wrIdBig(): bigint {
+    return BigInt(this.wrIdLow) | (BigInt(this.wrIdHigh) << 32n);
+  }
 }
 
 /** How a completion queue is made. */
@@ -78,8 +96,6 @@ export interface CompletionQueueOptions {
   /** Event queue of its function that it signals when it is armed. Default 0, that of the asynchronous events. */
   readonly eventQueue?: number;
 }
-
-const high = 2 ** 32;
 
 /**
  * A completion queue in host memory: the device writes entries, the host sees them by their phase and tells by a record in
@@ -147,6 +163,22 @@ export class CompletionQueue {
     return count;
   }
 
+  /** Whether a completion lies here that was not taken. */
+  get hasCompletion(): boolean {
+    return this.isWritten(this.taken);
+  }
+
+  /** What lies here of a queue pair is nobody's from now on: it was reset, and counts its work requests anew. */
+  forget(queuePairNumber: number): void {
+    for (let index = this.taken; this.isWritten(index); index = (index + 1) >>> 0) {
+      const place = this.placeOf(index);
+      if (getCompletionQueueEntryQueuePairNumber(this.view, place) === queuePairNumber) {
+        setCompletionQueueEntryQueuePairNumber(this.view, place, 0);
+      }
+      if (index - this.taken === this.capacity - 1) return;
+    }
+  }
+
   /**
    * Asks for one event in the event queue: at the next completion, or at once if one lies here that was not taken. Asked again
    * before that event was taken, it changes nothing.
@@ -183,20 +215,35 @@ export class CompletionQueue {
 
   private take(completions: readonly Completion[]): number {
     let count = 0;
-    while (count < completions.length && this.next(completions[count]!)) count++;
-    if (count > 0) Atomics.store(this.headDwords, 0, this.taken | 0);
+    const before = this.taken;
+    const { queuePairs } = this.driver;
+    while (count < completions.length && this.next(completions[count]!)) {
+      // What is left of a queue pair that was destroyed is nobody's.
+      const queuePair = queuePairs.get(completions[count]!.queuePairNumber);
+      if (queuePair === undefined) continue;
+      queuePair.complete(completions[count]!);
+      count++;
+    }
+    if (this.taken !== before) Atomics.store(this.headDwords, 0, this.taken | 0);
     return count;
   }
 
   private next(completion: Completion): boolean {
-    const at = (this.taken & (this.capacity - 1)) * COMPLETION_QUEUE_ENTRY_BYTES;
-    const last = Atomics.load(this.dwords, (at + COMPLETION_QUEUE_ENTRY_PHASE_BYTE) / 4);
-    const phase = ((this.taken >>> this.entriesLog2) & 1) ^ 1;
-    if (((last >>> COMPLETION_QUEUE_ENTRY_PHASE_SHIFT) & COMPLETION_QUEUE_ENTRY_PHASE_MASK) !== phase)
-      return false;
-    fill(completion, this.view, at);
+    if (!this.isWritten(this.taken)) return false;
+    fill(completion, this.view, this.placeOf(this.taken));
     this.taken = (this.taken + 1) >>> 0;
     return true;
+  }
+
+  /** Whether the device has written entry `index`, counted from the queue's first; it lies within one round of those taken. */
+  private isWritten(index: number): boolean {
+    const last = Atomics.load(this.dwords, (this.placeOf(index) + COMPLETION_QUEUE_ENTRY_PHASE_BYTE) / 4);
+    const phase = ((index >>> this.entriesLog2) & 1) ^ 1;
+    return ((last >>> COMPLETION_QUEUE_ENTRY_PHASE_SHIFT) & COMPLETION_QUEUE_ENTRY_PHASE_MASK) === phase;
+  }
+
+  private placeOf(index: number): number {
+    return (index & (this.capacity - 1)) * COMPLETION_QUEUE_ENTRY_BYTES;
   }
 }
 

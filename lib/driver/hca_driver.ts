@@ -29,6 +29,7 @@ import { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import { EventQueue } from './event_queue.ts';
 import { ManagementQueue } from './management_queue.ts';
+import type { QueuePair } from './queue_pair.ts';
 import { VirtualCollectBuffers } from './virtual_collect_buffers.ts';
 
 const asynchronousEventsLog2 = 8;
@@ -58,6 +59,8 @@ export class HcaDriver {
   readonly virtualCollectBuffers: VirtualCollectBuffers;
   /** Asynchronous events: errors, refusals, states. */
   readonly events: EventQueue;
+  /** The queue pairs that exist, by number: completions name them. */
+  readonly queuePairs = new Map<number, QueuePair>();
   private isClosed = false;
 
   /**

@@ -8,6 +8,7 @@ import {
   encode,
 } from '../spec/index.ts';
 import type { CommandOrigin, SendRequest } from './command.ts';
+import type { Completion } from './completion_queue.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
@@ -19,6 +20,8 @@ import {
 } from './queue_pair_attributes.ts';
 import { SendQueue, type SendQueueSizes } from './send_queue.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
+
+const sendWorkQueue = 0;
 
 /** How a queue pair is made. */
 export interface QueuePairOptions {
@@ -82,6 +85,7 @@ export class QueuePair {
       throw error;
     }
     this.origin = { queuePairNumber: this.number, level: this.level, checksumSecret };
+    driver.queuePairs.set(this.number, this);
   }
 
   /** @throws VerbsError EINVAL: an attribute is missing or not allowed in this transition, or a value is wrong */
@@ -116,6 +120,13 @@ export class QueuePair {
     return this.sendQueue.postBatch(this.origin, this.virtualCollectBuffer, requests);
   }
 
+  /** A completion of this queue pair was taken: its slots are free, and the completion gets its wrId. */
+  complete(completion: Completion): void {
+    if (completion.workQueue === sendWorkQueue) {
+      this.sendQueue.completedThrough(completion.sequenceNumber, completion);
+    }
+  }
+
   /** Destroys the queue pair when nothing of it is in flight, and frees its memory. */
   destroy(): void {
     this.driver.management.execute({
@@ -123,6 +134,7 @@ export class QueuePair {
       opcode: ManagementOpcode.destroyQueuePair,
       object: this.number,
     });
+    this.driver.queuePairs.delete(this.number);
     this.sendQueue.free();
   }
 }

@@ -16,6 +16,7 @@ import { encodeCommand, payloadBytes, type CommandOrigin, type SendRequest } fro
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
+import { WorkRequestIds, type WorkRequestIdHolder } from './work_request_ids.ts';
 
 /** Sizes of a send queue. */
 export interface SendQueueSizes {
@@ -50,6 +51,7 @@ export class SendQueue {
   private readonly bytes: Uint8Array;
   /** Where the entry of each slot begins. */
   private readonly places: Uint32Array;
+  private readonly wrIds: WorkRequestIds;
   private readonly writer: CommandWriter;
   private next = 0;
   private completed = -1;
@@ -73,6 +75,7 @@ export class SendQueue {
       { length: this.entries },
       (_, slot) => Math.floor(slot / entriesPerPage) * PAGE_BYTES + (slot % entriesPerPage) * entryBytes,
     );
+    this.wrIds = new WorkRequestIds(this.entries);
     this.references = device.allocate(this.entries * WORK_QUEUE_REFERENCE_BYTES);
     this.entryArea = device.allocate(Math.ceil(this.entries / entriesPerPage) * PAGE_BYTES);
     this.referenceDwords = new Uint32Array(this.references.buffer);
@@ -99,7 +102,8 @@ export class SendQueue {
   /**
    * Posts a work request: encodes it in its entry and copies it to a virtual collect buffer. One crossing into native code.
    * @returns its sequence number
-   * @throws VerbsError ENOMEM: the queue is full; EINVAL: more data or entries than the queue was made for. Nothing is posted then.
+   * @throws VerbsError ENOMEM: the queue is full; EINVAL: more data or entries than the queue was made for; RangeError: wrId. Nothing
+   * is posted then.
    */
   post(origin: CommandOrigin, buffer: VirtualCollectBuffer, request: SendRequest): number {
     const sequenceNumber = this.next;
@@ -125,8 +129,12 @@ export class SendQueue {
     return posted;
   }
 
-  /** A completion named this sequence number: it and all before it are completed, and their slots free. */
-  completedThrough(sequenceNumber: number): void {
+  /**
+   * A completion named this sequence number: it and all before it are completed, and their slots free.
+   * @param holder gets the wrId of the request, where it is wanted
+   */
+  completedThrough(sequenceNumber: number, holder?: WorkRequestIdHolder): void {
+    if (holder !== undefined) this.wrIds.get(sequenceNumber & (this.entries - 1), holder);
     this.completed = sequenceNumber;
   }
 
@@ -149,6 +157,7 @@ export class SendQueue {
     const sequenceNumber = this.next;
     const slot = sequenceNumber & (this.entries - 1);
     const place = this.places[slot]!;
+    this.wrIds.set(slot, request.wrId);
     this.lastBytes = encodeCommand(this.dwords, this.bytes, place, origin, sequenceNumber, request);
     const length = COMMAND_HEADER_BYTES + payloadBytes(request);
     const reference = (slot * WORK_QUEUE_REFERENCE_BYTES) / dword;

@@ -11,7 +11,7 @@ const rounds = 3000;
 const aim = 150;
 
 const entry = { addressLow: 0x1000, addressHigh: 1, length: 64, localKey: 7 };
-const write = { opcode: Opcode.rdmaWrite, remoteKey: 1, remoteAddressLow: 2, remoteAddressHigh: 3 };
+const write = { opcode: Opcode.rdmaWrite, remote: { key: 1, addressLow: 2, addressHigh: 3 } };
 const requests: readonly (readonly [name: string, request: SendRequest])[] = [
   ['SEND, no data', { opcode: Opcode.send, signaled: true }],
   ['SEND, 32 B inline', { opcode: Opcode.send, signaled: true, inlineData: new Uint8Array(32) }],

@@ -179,13 +179,13 @@ describe('a completion queue', () => {
   });
 
   it('gives every field of an entry, and tells the head once a poll', () => {
-    const { driver } = makeBench(stepped, { entries: 1 });
+    const { driver, queuePair } = makeBench(stepped, { entries: 1 });
     const allocate = vi.spyOn(driver.device, 'allocate');
     const queue = new CompletionQueue(driver, { entries: 3 });
     const [ring, head] = allocate.mock.results.map(({ value }) => value as { buffer: ArrayBuffer });
     expect(queue.capacity).toBe(4);
     const fields = {
-      queuePairNumber: 0xfedcba,
+      queuePairNumber: queuePair.number,
       workQueue: 1,
       sequenceNumber: 0xabcd,
       status: CompletionStatus.remoteAccessError,
@@ -221,9 +221,57 @@ describe('a completion queue', () => {
     flags.forEach((flag, index) =>
       expect(completions[index]).toEqual({
         ...fields,
+        wrIdLow: 0,
+        wrIdHigh: 0,
         ...Object.fromEntries(flags.map((other) => [other, other === flag])),
       }),
     );
+  });
+
+  it('gives back the wrId of each work request, and frees its slots', () => {
+    const { board, queue, queuePair } = makeBench(stepped, { entries: 64 });
+    const wrIds = [0, 1, 0xffff_ffff, 2 ** 32, Number.MAX_SAFE_INTEGER, 2n ** 53n, 2n ** 64n - 1n];
+    for (const wrId of wrIds) queuePair.post({ opcode: Opcode.send, signaled: true, wrId });
+    queuePair.post({ opcode: Opcode.send, signaled: true });
+    expect(queuePair.sendQueue.outstanding).toBe(8);
+    board.runUntilIdle();
+    const completions = Array.from({ length: 8 }, () => new Completion());
+    expect(queue.poll(completions)).toBe(8);
+    expect(completions.map(({ wrIdBig }) => wrIdBig)).toEqual([...wrIds.map(BigInt), 0n]);
+    expect(completions.slice(0, 5).map(({ wrId }) => wrId)).toEqual(wrIds.slice(0, 5));
+    for (const index of [5, 6]) expect(() => completions[index]!.wrId).toThrow(/read wrIdBig/);
+    expect(queuePair.sendQueue.outstanding).toBe(0);
+  });
+
+  it.each([-1, 0.5, 2 ** 53, Number.NaN, -1n, 2n ** 64n])(
+    'refuses %s as a wrId, and posts nothing',
+    (wrId) => {
+      const { queuePair } = makeBench(stepped, { entries: 64 });
+      expect(() => queuePair.post({ opcode: Opcode.send, wrId })).toThrow(RangeError);
+      expect(queuePair.sendQueue.outstanding).toBe(0);
+    },
+  );
+
+  it('leaves out what is left of a queue pair that was destroyed, or reset', () => {
+    const { board, driver, queue, queuePair, post, poll } = makeBench(stepped, { entries: 8 });
+    const { queuePair: other } = new LoopbackQueuePair(driver, sizes, { sendCompletionQueue: queue.number });
+    const request = { opcode: Opcode.send, signaled: true };
+    for (let index = 0; index < 3; index++) {
+      post(1);
+      other.post(request);
+    }
+    board.runUntilIdle();
+    other.modify({ state: QueuePairState.reset });
+    queue.forget(other.number);
+    expect(poll(3).map(({ queuePairNumber }) => queuePairNumber)).toEqual(
+      Array<number>(3).fill(queuePair.number),
+    );
+    post(8);
+    board.runUntilIdle();
+    expect(queue.hasCompletion).toBe(true);
+    queuePair.destroy();
+    expect(poll(0)).toEqual([]);
+    expect(queue.hasCompletion).toBe(false);
   });
 
   it('goes on when sequence numbers begin again', () => {

@@ -55,8 +55,7 @@ describeOnBackends('posting', (backend) => {
         opcode: Opcode.rdmaWrite,
         gather,
         checksum: true,
-        remoteKey: 7,
-        remoteAddressHigh: 0xffff_ffff,
+        remote: { key: 7, addressLow: 0, addressHigh: 0xffff_ffff },
       };
     });
     const all = [...requests, ...gathers];
@@ -162,13 +161,9 @@ describe('a send queue', () => {
       fence: count === 3,
       solicited: count === 7,
       immediateData: 0xfedc_ba98,
-      remoteKey: 0x8000_0001,
-      remoteAddressLow: 0xffff_fff0,
-      remoteAddressHigh: 0x7fff,
-      compareAddLow: 1,
-      compareAddHigh: 2,
-      swapLow: 3,
-      swapHigh: 4,
+      remote: { key: 0x8000_0001, addressLow: 0xffff_fff0, addressHigh: 0x7fff },
+      compareAdd: 0x2_0000_0001n,
+      swap: 0x4_0000_0003n,
       addressHandle: 5,
       destinationQueuePair: 6,
       queueKey: 0x9000_0007,
