@@ -550,11 +550,11 @@ package hca_spec_pkg;
     PACKET_DROP_UNKNOWN_LINK_VERSION = 8'd10,  // LVer is not 0.
     PACKET_DROP_RAW_PACKET = 8'd11,  // LNH says neither BTH nor GRH.
     PACKET_DROP_BAD_GLOBAL_ROUTE_HEADER = 8'd12,  // IPVer of the GRH is not 6.
-    PACKET_DROP_LENGTH_MISMATCH = 8'd13,  // The lengths in the headers are not that of the packet.
+    PACKET_DROP_LENGTH_MISMATCH = 8'd13,  // Lengths in the headers contradict each other or the packet, or there is more pad than payload and pad.
     PACKET_DROP_VCRC_MISMATCH = 8'd14,  // VCRC.
     PACKET_DROP_UNKNOWN_TRANSPORT_VERSION = 8'd15,  // TVer is not 0.
     PACKET_DROP_UNKNOWN_OPCODE = 8'd16,  // OpCode.
-    PACKET_DROP_UNEXPECTED_PAYLOAD = 8'd17,  // Payload behind an opcode that has none, or pad without payload.
+    PACKET_DROP_UNEXPECTED_PAYLOAD = 8'd17,  // Payload behind an opcode that has none.
     PACKET_DROP_ICRC_MISMATCH = 8'd18  // ICRC.
   } packet_drop_t;
 
@@ -2030,18 +2030,12 @@ package hca_spec_pkg;
 
   // IEEE 802.1Q tag behind the EtherType 8100h, and the EtherType of what follows.
   localparam int unsigned VIRTUAL_LAN_HEADER_BYTES = 4;
-  localparam int unsigned VIRTUAL_LAN_HEADER_PRIORITY_LSB = 29;
-  localparam int unsigned VIRTUAL_LAN_HEADER_PRIORITY_WIDTH = 3;
-  localparam int unsigned VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_LSB = 28;
-  localparam int unsigned VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_WIDTH = 1;
-  localparam int unsigned VIRTUAL_LAN_HEADER_VIRTUAL_LAN_LSB = 16;
-  localparam int unsigned VIRTUAL_LAN_HEADER_VIRTUAL_LAN_WIDTH = 12;
+  localparam int unsigned VIRTUAL_LAN_HEADER_TAG_CONTROL_LSB = 16;
+  localparam int unsigned VIRTUAL_LAN_HEADER_TAG_CONTROL_WIDTH = 16;
   localparam int unsigned VIRTUAL_LAN_HEADER_ETHER_TYPE_LSB = 0;
   localparam int unsigned VIRTUAL_LAN_HEADER_ETHER_TYPE_WIDTH = 16;
   typedef struct packed {
-    logic [2:0] priority_;  // PCP.
-    logic drop_eligible;  // DEI.
-    logic [11:0] virtual_lan;  // VID.
+    logic [15:0] tag_control;  // TCI: priority, drop eligibility and VLAN.
     logic [15:0] ether_type;  // EtherType.
   } virtual_lan_header_t;
 

@@ -1649,15 +1649,11 @@ module spec_golden_tb;
   task automatic check_virtual_lan_header();
     hca_spec_pkg::virtual_lan_header_t golden;
     golden = '0;
-    golden.priority_ = 3'h5;
-    golden.drop_eligible = 1'h1;
-    golden.virtual_lan = 12'h9ab;
+    golden.tag_control = 16'hb9ab;
     golden.ether_type = 16'hf973;
     if (golden != 32'hb9abf973) $fatal(1, "virtual_lan_header is written wrongly: %h", golden);
     golden = 32'hb9abf973;
-    if (golden.priority_ != 3'h5) $fatal(1, "virtual_lan_header.priority is read wrongly");
-    if (golden.drop_eligible != 1'h1) $fatal(1, "virtual_lan_header.drop_eligible is read wrongly");
-    if (golden.virtual_lan != 12'h9ab) $fatal(1, "virtual_lan_header.virtual_lan is read wrongly");
+    if (golden.tag_control != 16'hb9ab) $fatal(1, "virtual_lan_header.tag_control is read wrongly");
     if (golden.ether_type != 16'hf973) $fatal(1, "virtual_lan_header.ether_type is read wrongly");
   endtask
 

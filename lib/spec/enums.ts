@@ -1225,7 +1225,7 @@ export const PacketDrop = {
   rawPacket: 11,
   /** IPVer of the GRH is not 6. */
   badGlobalRouteHeader: 12,
-  /** The lengths in the headers are not that of the packet. */
+  /** Lengths in the headers contradict each other or the packet, or there is more pad than payload and pad. */
   lengthMismatch: 13,
   /** VCRC. */
   vcrcMismatch: 14,
@@ -1233,7 +1233,7 @@ export const PacketDrop = {
   unknownTransportVersion: 15,
   /** OpCode. */
   unknownOpcode: 16,
-  /** Payload behind an opcode that has none, or pad without payload. */
+  /** Payload behind an opcode that has none. */
   unexpectedPayload: 17,
   /** ICRC. */
   icrcMismatch: 18,

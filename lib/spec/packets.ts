@@ -670,43 +670,17 @@ export function setEthernetHeaderEtherType(view: DataView, base: number, value: 
 /** Bytes of virtual_lan_header: IEEE 802.1Q tag behind the EtherType 8100h, and the EtherType of what follows. */
 export const VIRTUAL_LAN_HEADER_BYTES = 4;
 
-/** virtual_lan_header.priority: PCP. */
-export const VIRTUAL_LAN_HEADER_PRIORITY_BYTE = 0;
-export const VIRTUAL_LAN_HEADER_PRIORITY_SHIFT = 29;
-export const VIRTUAL_LAN_HEADER_PRIORITY_MASK = 0x7;
-export function getVirtualLanHeaderPriority(view: DataView, base: number): number {
-  return (view.getUint32(base + VIRTUAL_LAN_HEADER_PRIORITY_BYTE, false) >>> VIRTUAL_LAN_HEADER_PRIORITY_SHIFT) & VIRTUAL_LAN_HEADER_PRIORITY_MASK;
+/** virtual_lan_header.tag_control: TCI: priority, drop eligibility and VLAN. */
+export const VIRTUAL_LAN_HEADER_TAG_CONTROL_BYTE = 0;
+export const VIRTUAL_LAN_HEADER_TAG_CONTROL_SHIFT = 16;
+export const VIRTUAL_LAN_HEADER_TAG_CONTROL_MASK = 0xffff;
+export function getVirtualLanHeaderTagControl(view: DataView, base: number): number {
+  return (view.getUint32(base + VIRTUAL_LAN_HEADER_TAG_CONTROL_BYTE, false) >>> VIRTUAL_LAN_HEADER_TAG_CONTROL_SHIFT) & VIRTUAL_LAN_HEADER_TAG_CONTROL_MASK;
 }
-export function setVirtualLanHeaderPriority(view: DataView, base: number, value: number): void {
-  const at = base + VIRTUAL_LAN_HEADER_PRIORITY_BYTE;
-  const kept = view.getUint32(at, false) & ~(VIRTUAL_LAN_HEADER_PRIORITY_MASK << VIRTUAL_LAN_HEADER_PRIORITY_SHIFT);
-  view.setUint32(at, kept | ((value & VIRTUAL_LAN_HEADER_PRIORITY_MASK) << VIRTUAL_LAN_HEADER_PRIORITY_SHIFT), false);
-}
-
-/** virtual_lan_header.drop_eligible: DEI. */
-export const VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_BYTE = 0;
-export const VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_SHIFT = 28;
-export const VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_MASK = 0x1;
-export function getVirtualLanHeaderDropEligible(view: DataView, base: number): number {
-  return (view.getUint32(base + VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_BYTE, false) >>> VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_SHIFT) & VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_MASK;
-}
-export function setVirtualLanHeaderDropEligible(view: DataView, base: number, value: number): void {
-  const at = base + VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_BYTE;
-  const kept = view.getUint32(at, false) & ~(VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_MASK << VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_SHIFT);
-  view.setUint32(at, kept | ((value & VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_MASK) << VIRTUAL_LAN_HEADER_DROP_ELIGIBLE_SHIFT), false);
-}
-
-/** virtual_lan_header.virtual_lan: VID. */
-export const VIRTUAL_LAN_HEADER_VIRTUAL_LAN_BYTE = 0;
-export const VIRTUAL_LAN_HEADER_VIRTUAL_LAN_SHIFT = 16;
-export const VIRTUAL_LAN_HEADER_VIRTUAL_LAN_MASK = 0xfff;
-export function getVirtualLanHeaderVirtualLan(view: DataView, base: number): number {
-  return (view.getUint32(base + VIRTUAL_LAN_HEADER_VIRTUAL_LAN_BYTE, false) >>> VIRTUAL_LAN_HEADER_VIRTUAL_LAN_SHIFT) & VIRTUAL_LAN_HEADER_VIRTUAL_LAN_MASK;
-}
-export function setVirtualLanHeaderVirtualLan(view: DataView, base: number, value: number): void {
-  const at = base + VIRTUAL_LAN_HEADER_VIRTUAL_LAN_BYTE;
-  const kept = view.getUint32(at, false) & ~(VIRTUAL_LAN_HEADER_VIRTUAL_LAN_MASK << VIRTUAL_LAN_HEADER_VIRTUAL_LAN_SHIFT);
-  view.setUint32(at, kept | ((value & VIRTUAL_LAN_HEADER_VIRTUAL_LAN_MASK) << VIRTUAL_LAN_HEADER_VIRTUAL_LAN_SHIFT), false);
+export function setVirtualLanHeaderTagControl(view: DataView, base: number, value: number): void {
+  const at = base + VIRTUAL_LAN_HEADER_TAG_CONTROL_BYTE;
+  const kept = view.getUint32(at, false) & ~(VIRTUAL_LAN_HEADER_TAG_CONTROL_MASK << VIRTUAL_LAN_HEADER_TAG_CONTROL_SHIFT);
+  view.setUint32(at, kept | ((value & VIRTUAL_LAN_HEADER_TAG_CONTROL_MASK) << VIRTUAL_LAN_HEADER_TAG_CONTROL_SHIFT), false);
 }
 
 /** virtual_lan_header.ether_type: EtherType. */

@@ -983,11 +983,11 @@ enum class PacketDrop : uint8_t {
   unknown_link_version = 10,  ///< LVer is not 0.
   raw_packet = 11,  ///< LNH says neither BTH nor GRH.
   bad_global_route_header = 12,  ///< IPVer of the GRH is not 6.
-  length_mismatch = 13,  ///< The lengths in the headers are not that of the packet.
+  length_mismatch = 13,  ///< Lengths in the headers contradict each other or the packet, or there is more pad than payload and pad.
   vcrc_mismatch = 14,  ///< VCRC.
   unknown_transport_version = 15,  ///< TVer is not 0.
   unknown_opcode = 16,  ///< OpCode.
-  unexpected_payload = 17,  ///< Payload behind an opcode that has none, or pad without payload.
+  unexpected_payload = 17,  ///< Payload behind an opcode that has none.
   icrc_mismatch = 18,  ///< ICRC.
 };
 

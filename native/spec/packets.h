@@ -453,24 +453,14 @@ static_assert(std::is_trivially_copyable_v<EthernetHeader> && std::is_standard_l
 /// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
 struct alignas(4) VirtualLanHeader {
   static constexpr unsigned bytes = 4;
-  static constexpr unsigned priority_bit = 0, priority_width = 3;
-  static constexpr unsigned drop_eligible_bit = 3, drop_eligible_width = 1;
-  static constexpr unsigned virtual_lan_bit = 4, virtual_lan_width = 12;
+  static constexpr unsigned tag_control_bit = 0, tag_control_width = 16;
   static constexpr unsigned ether_type_bit = 16, ether_type_width = 16;
 
   std::array<uint32_t, 1> dwords{};
 
-  /// PCP.
-  constexpr uint32_t priority() const { return big_endian(dwords[0]) >> 29; }
-  constexpr void set_priority(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0x1fffffffu) | ((value & 0x7u) << 29)); }
-
-  /// DEI.
-  constexpr uint32_t drop_eligible() const { return (big_endian(dwords[0]) >> 28) & 0x1u; }
-  constexpr void set_drop_eligible(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xefffffffu) | ((value & 0x1u) << 28)); }
-
-  /// VID.
-  constexpr uint32_t virtual_lan() const { return (big_endian(dwords[0]) >> 16) & 0xfffu; }
-  constexpr void set_virtual_lan(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xf000ffffu) | ((value & 0xfffu) << 16)); }
+  /// TCI: priority, drop eligibility and VLAN.
+  constexpr uint32_t tag_control() const { return big_endian(dwords[0]) >> 16; }
+  constexpr void set_tag_control(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xffffu) | ((value & 0xffffu) << 16)); }
 
   /// EtherType.
   constexpr uint32_t ether_type() const { return big_endian(dwords[0]) & 0xffffu; }

@@ -6,6 +6,7 @@
 #include "test/icrc_port.h"
 #include "test/linked_list_queue_port.h"
 #include "test/order_port.h"
+#include "test/packet_port.h"
 #include "test/receive_queue_port.h"
 #include "test/register_file_board.h"
 #include "test/resource_manager_port.h"
@@ -34,6 +35,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("encodeGolden", Napi::Function::New<encode_golden_structure>(env, "encodeGolden"));
   exports.Set("goldenMismatch", Napi::Function::New<golden_structure_mismatch>(env, "goldenMismatch"));
   define_icrc_port(env, exports);
+  define_packet_port(env, exports);
   define_register_file_board(env, exports);
   define_transaction_ring_port(env, exports);
   return exports;

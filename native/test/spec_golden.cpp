@@ -1867,17 +1867,13 @@ std::string_view mismatch_ethernet_header(const EthernetHeader& golden) {
 
 VirtualLanHeader make_virtual_lan_header() {
   VirtualLanHeader golden;
-  golden.set_priority(0x5u);
-  golden.set_drop_eligible(0x1u);
-  golden.set_virtual_lan(0x9abu);
+  golden.set_tag_control(0xb9abu);
   golden.set_ether_type(0xf973u);
   return golden;
 }
 
 std::string_view mismatch_virtual_lan_header(const VirtualLanHeader& golden) {
-  if (golden.priority() != 0x5u) return "priority";
-  if (golden.drop_eligible() != 0x1u) return "drop_eligible";
-  if (golden.virtual_lan() != 0x9abu) return "virtual_lan";
+  if (golden.tag_control() != 0xb9abu) return "tag_control";
   if (golden.ether_type() != 0xf973u) return "ether_type";
   return golden.reserved_is_zero() ? "" : "reserved";
 }

@@ -16,8 +16,8 @@ export function bitwise(kind: 'icrc' | 'vcrc', crc: number, data: Iterable<numbe
 }
 
 /** What goes on the wire for a register: its inverse, low byte first. */
-export function onWire(kind: 'icrc' | 'vcrc', crc: number): number[] {
+export function onWire(kind: 'icrc' | 'vcrc', crc: number): Uint8Array {
   const inverse = ~crc;
-  const low = [inverse & 0xff, (inverse >>> 8) & 0xff];
-  return kind === 'vcrc' ? low : [...low, (inverse >>> 16) & 0xff, inverse >>> 24];
+  const bytes = Uint8Array.of(inverse, inverse >>> 8, inverse >>> 16, inverse >>> 24);
+  return kind === 'vcrc' ? bytes.slice(0, 2) : bytes;
 }
