@@ -274,6 +274,17 @@ describe('a completion queue', () => {
     expect(queue.hasCompletion).toBe(false);
   });
 
+  it('gets the completion of every work request of a queue pair that signals all', () => {
+    const { driver, queue, poll } = makeBench(stepped, { entries: 16 });
+    const { queuePair } = new LoopbackQueuePair(driver, sizes, {
+      sendCompletionQueue: queue.number,
+      signalAll: true,
+    });
+    queuePair.post({ opcode: Opcode.send });
+    queuePair.post({ opcode: Opcode.send });
+    expect(poll(2).map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1]);
+  });
+
   it('goes on when sequence numbers begin again', () => {
     const { board, queue, queuePair } = makeBench(stepped, { entries: 64 });
     const completions = Array.from({ length: 16 }, () => new Completion());

@@ -241,6 +241,36 @@ describe('completion_queue without room', () => {
     expect(port.step()).toBe(false);
   });
 
+  it('fails all queue pairs of each of two queues, whichever were made first', () => {
+    const port = makeCompletionQueues();
+    const queues = [0, 1].map((slot) => new HostCompletionQueue({ entriesLog2: 0 }, port, slot));
+    const queuePairs = [...queues].reverse().map(({ number }) => port.createQueuePair(1, number, number));
+    for (const queue of queues) {
+      fill(queue);
+      queue.write();
+      finish(queue);
+    }
+    expect(queuePairs.map((number) => port.state(1, number))).toEqual([
+      QueuePairState.error,
+      QueuePairState.error,
+    ]);
+  });
+
+  it('leaves the queue pairs of the queue alone that gets its number while they fail', () => {
+    const port = makeCompletionQueues();
+    const failed = new HostCompletionQueue({ entriesLog2: 0 }, port);
+    port.createQueuePair(1, 0, 0);
+    fill(failed);
+    failed.write();
+    port.step();
+    port.destroy(failed.number);
+    const next = new HostCompletionQueue({}, port, 1);
+    expect(next.number).toBe(failed.number);
+    const queuePair = port.createQueuePair(1, next.number, 0);
+    finish(next);
+    expect(port.state(1, queuePair)).toBe(QueuePairState.readyToSend);
+  });
+
   it('is in error too when its head or its pages cannot be reached', () => {
     for (const part of ['entry', 'head'] as const) {
       const queue = new HostCompletionQueue({ entriesLog2: 3 });

@@ -5,6 +5,7 @@ import {
   CompletionStatus,
   EventType,
   ManagementOpcode,
+  ManagementStatus,
   Opcode,
   QualityOfServiceLevel,
   QueuePairState,
@@ -13,6 +14,7 @@ import {
   UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET,
   UNDERLYING_FUNCTION_READS_REFUSED_OFFSET,
+  UNDERLYING_FUNCTION_RESET_OFFSET,
   encode,
 } from '../../lib/spec/index.ts';
 import { Device, pageList } from './device.ts';
@@ -99,6 +101,19 @@ describe('completions of an hca', () => {
     expect(refused()).toBe(0n);
     arm(number + 1, 1);
     expect(refused()).toBe(1n);
+  });
+
+  it('are no more after a reset of their function', () => {
+    const { device, host, number, entry } = makeQueue();
+    host.createQueuePair(QualityOfServiceLevel.low, number);
+    device.write32(RegionType.underlyingFunction, function1, UNDERLYING_FUNCTION_RESET_OFFSET, 1);
+    const again = new FunctionHost(device, function1);
+    const destroy = again.management.execute(ManagementOpcode.destroyCompletionQueue, {
+      input_modifier: number,
+    });
+    expect(destroy['status']).toBe(ManagementStatus.badObject);
+    expect(entry(0)['phase']).toBe(0);
+    expect(device.port.verify()).toBeNull();
   });
 
   it('that find no room fail their queue pairs, and are counted', () => {
