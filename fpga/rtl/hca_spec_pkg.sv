@@ -102,6 +102,14 @@ package hca_spec_pkg;
   localparam int unsigned ACKNOWLEDGE_COALESCING = 32'd0;
   // High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
   localparam int unsigned MEMORY_KEY_INDEX_BITS = 32'd24;
+  // GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first. Unit: entries.
+  localparam int unsigned GID_TABLE_ENTRIES = 32'd16;
+  // P_Keys of a port: the default one. Unit: entries.
+  localparam int unsigned PARTITION_KEY_TABLE_ENTRIES = 32'd1;
+  // Packet buffers for what has arrived that only responses may take. Unit: buffers.
+  localparam int unsigned RECEIVE_PACKET_BUFFERS_RESERVED = 32'd32;
+  // How long a packet waits at a port for a paused link, or for a receive buffer, until it is discarded. Unit: clock ticks.
+  localparam int unsigned PORT_DISCARD_LIMIT = 32'd100000000;
 
   // What a command asks for.
   typedef enum logic [7:0] {
@@ -535,6 +543,33 @@ package hca_spec_pkg;
     LINK_NEXT_HEADER_GLOBAL = 2'd3  // GRH, then BTH.
   } link_next_header_t;
 
+  // State of a port (InfiniBand volume 1, 7.2), in the order of libibverbs.
+  typedef enum logic [7:0] {
+    PORT_STATE_NONE = 8'd0,  // Not known.
+    PORT_STATE_DOWN = 8'd1,  // Down
+    PORT_STATE_INITIALIZE = 8'd2,  // Initialize
+    PORT_STATE_ARMED = 8'd3,  // Arm
+    PORT_STATE_ACTIVE = 8'd4  // Active
+  } port_state_t;
+
+  // Physical state of a port, as PortPhysicalState of PortInfo.
+  typedef enum logic [7:0] {
+    PORT_PHYSICAL_STATE_NONE = 8'd0,  // Not known.
+    PORT_PHYSICAL_STATE_DISABLED = 8'd3,  // Disabled
+    PORT_PHYSICAL_STATE_LINK_UP = 8'd5  // LinkUp
+  } port_physical_state_t;
+
+  // Why a port discards a packet.
+  typedef enum logic [2:0] {
+    PORT_DISCARD_NONE = 3'd0,  // It does not.
+    PORT_DISCARD_PORT_DOWN = 3'd1,  // The port is down.
+    PORT_DISCARD_NO_LINK = 3'd2,  // Not to an own address, and no link is attached.
+    PORT_DISCARD_PAUSED = 3'd3,  // The link was paused for longer than the discard limit.
+    PORT_DISCARD_NO_BUFFER = 3'd4,  // No receive buffer came free within the discard limit.
+    PORT_DISCARD_TOO_LONG = 3'd5,  // What arrived is longer than any packet.
+    PORT_DISCARD_UNREACHABLE = 3'd6  // Nobody on the link has the destination's address.
+  } port_discard_t;
+
   // Why a received packet is dropped.
   typedef enum logic [7:0] {
     PACKET_DROP_NONE = 8'd0,  // It is not.
@@ -555,7 +590,12 @@ package hca_spec_pkg;
     PACKET_DROP_UNKNOWN_TRANSPORT_VERSION = 8'd15,  // TVer is not 0.
     PACKET_DROP_UNKNOWN_OPCODE = 8'd16,  // OpCode.
     PACKET_DROP_UNEXPECTED_PAYLOAD = 8'd17,  // Payload behind an opcode that has none.
-    PACKET_DROP_ICRC_MISMATCH = 8'd18  // ICRC.
+    PACKET_DROP_ICRC_MISMATCH = 8'd18,  // ICRC.
+    PACKET_DROP_UNKNOWN_QUEUE_PAIR = 8'd19,  // No queue pair has the number, or it waits to be destroyed.
+    PACKET_DROP_WRONG_SERVICE = 8'd20,  // The OpCode is of another service than the queue pair.
+    PACKET_DROP_WRONG_DESTINATION = 8'd21,  // Not to the port, GID or LID of the queue pair.
+    PACKET_DROP_WRONG_SOURCE = 8'd22,  // Not from the peer of the queue pair.
+    PACKET_DROP_WRONG_PARTITION_KEY = 8'd23  // P_Key.
   } packet_drop_t;
 
   // Commands and what they consist of.
@@ -1797,6 +1837,106 @@ package hca_spec_pkg;
     logic [7:0] access_flags;  // Rights.
   } register_memory_input_t;
 
+  // Input of set_global_identifier.
+  localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_BYTES = 32;
+  localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_PORT_LSB = 0;
+  localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_PORT_WIDTH = 8;
+  localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_LSB = 8;
+  localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_WIDTH = 8;
+  localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_GID_LSB = 64;
+  localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_GID_WIDTH = 8;
+  typedef struct packed {
+    logic [63:0] reserved_5;
+    logic [127:0] gid;  // The GID as it is on the wire; all zero: none.
+    logic [31:0] reserved_3;
+    logic [15:0] reserved_2;
+    logic [7:0] gid_index;  // Entry of the function's GID table at the port; 0 cannot be changed.
+    logic [7:0] port;  // Port, from 1.
+  } set_global_identifier_input_t;
+
+  // Output of query_port, whose input modifier is the port, from 1; the function's GID table (a gid_entry each) and the P_Key table (a partition_key_entry each) follow.
+  localparam int unsigned QUERY_PORT_OUTPUT_BYTES = 64;
+  localparam int unsigned QUERY_PORT_OUTPUT_STATE_LSB = 0;
+  localparam int unsigned QUERY_PORT_OUTPUT_STATE_WIDTH = 8;
+  localparam int unsigned QUERY_PORT_OUTPUT_PHYSICAL_STATE_LSB = 8;
+  localparam int unsigned QUERY_PORT_OUTPUT_PHYSICAL_STATE_WIDTH = 8;
+  localparam int unsigned QUERY_PORT_OUTPUT_LINK_LAYER_LSB = 16;
+  localparam int unsigned QUERY_PORT_OUTPUT_LINK_LAYER_WIDTH = 8;
+  localparam int unsigned QUERY_PORT_OUTPUT_MAXIMUM_MTU_LSB = 24;
+  localparam int unsigned QUERY_PORT_OUTPUT_MAXIMUM_MTU_WIDTH = 4;
+  localparam int unsigned QUERY_PORT_OUTPUT_ACTIVE_MTU_LSB = 28;
+  localparam int unsigned QUERY_PORT_OUTPUT_ACTIVE_MTU_WIDTH = 4;
+  localparam int unsigned QUERY_PORT_OUTPUT_MAXIMUM_MESSAGE_BYTES_LSB = 32;
+  localparam int unsigned QUERY_PORT_OUTPUT_MAXIMUM_MESSAGE_BYTES_WIDTH = 32;
+  localparam int unsigned QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_LSB = 64;
+  localparam int unsigned QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_WIDTH = 16;
+  localparam int unsigned QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_LSB = 80;
+  localparam int unsigned QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_WIDTH = 16;
+  localparam int unsigned QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_LSB = 96;
+  localparam int unsigned QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_WIDTH = 16;
+  localparam int unsigned QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_LSB = 112;
+  localparam int unsigned QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_WIDTH = 16;
+  localparam int unsigned QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_LSB = 128;
+  localparam int unsigned QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_WIDTH = 8;
+  localparam int unsigned QUERY_PORT_OUTPUT_VIRTUAL_LANES_LSB = 136;
+  localparam int unsigned QUERY_PORT_OUTPUT_VIRTUAL_LANES_WIDTH = 8;
+  localparam int unsigned QUERY_PORT_OUTPUT_ACTIVE_WIDTH_LSB = 144;
+  localparam int unsigned QUERY_PORT_OUTPUT_ACTIVE_WIDTH_WIDTH = 8;
+  localparam int unsigned QUERY_PORT_OUTPUT_ACTIVE_SPEED_LSB = 152;
+  localparam int unsigned QUERY_PORT_OUTPUT_ACTIVE_SPEED_WIDTH = 8;
+  localparam int unsigned QUERY_PORT_OUTPUT_CAPABILITIES_LSB = 160;
+  localparam int unsigned QUERY_PORT_OUTPUT_CAPABILITIES_WIDTH = 32;
+  localparam int unsigned QUERY_PORT_OUTPUT_BAD_PARTITION_KEYS_LSB = 192;
+  localparam int unsigned QUERY_PORT_OUTPUT_BAD_PARTITION_KEYS_WIDTH = 32;
+  localparam int unsigned QUERY_PORT_OUTPUT_BAD_QUEUE_KEYS_LSB = 224;
+  localparam int unsigned QUERY_PORT_OUTPUT_BAD_QUEUE_KEYS_WIDTH = 32;
+  localparam int unsigned QUERY_PORT_OUTPUT_MAC_LOW_LSB = 256;
+  localparam int unsigned QUERY_PORT_OUTPUT_MAC_LOW_WIDTH = 32;
+  localparam int unsigned QUERY_PORT_OUTPUT_MAC_HIGH_LSB = 288;
+  localparam int unsigned QUERY_PORT_OUTPUT_MAC_HIGH_WIDTH = 16;
+  typedef struct packed {
+    logic [63:0] reserved_22;
+    logic [63:0] reserved_21;
+    logic [63:0] reserved_20;
+    logic [15:0] reserved_19;
+    logic [15:0] mac_high;  // MAC address, bytes 4 and 5.
+    logic [31:0] mac_low;  // MAC address of the function at the port, bytes 0 to 3.
+    logic [31:0] bad_queue_keys;  // Packets dropped because of their Q_Key.
+    logic [31:0] bad_partition_keys;  // Packets dropped because of their P_Key.
+    logic [31:0] capabilities;  // Capability mask.
+    logic [7:0] active_speed;  // Speed of a lane, as ibv_port_attr codes it.
+    logic [7:0] active_width;  // Lanes of the link, as ibv_port_attr codes them.
+    logic [7:0] virtual_lanes;  // Data virtual lanes.
+    logic [7:0] local_identifier_mask_control;  // LMC.
+    logic [15:0] subnet_manager_local_identifier;  // LID of the subnet manager; 0: none.
+    logic [15:0] local_identifier;  // LID of the function; 0 on Ethernet.
+    logic [15:0] partition_key_table_entries;  // Length of the P_Key table.
+    logic [15:0] gid_table_entries;  // Length of the GID table.
+    logic [31:0] maximum_message_bytes;  // Longest message. Unit: bytes.
+    path_mtu_t active_mtu;  // Path MTU in use.
+    path_mtu_t maximum_mtu;  // Largest path MTU.
+    link_layer_t link_layer;  // Link layer.
+    port_physical_state_t physical_state;  // Physical state.
+    port_state_t state;  // State.
+  } query_port_output_t;
+
+  // Entry of a GID table.
+  localparam int unsigned GID_ENTRY_BYTES = 16;
+  localparam int unsigned GID_ENTRY_GID_LSB = 0;
+  localparam int unsigned GID_ENTRY_GID_WIDTH = 8;
+  typedef struct packed {
+    logic [127:0] gid;  // The GID as it is on the wire; all zero: none.
+  } gid_entry_t;
+
+  // Entry of a P_Key table.
+  localparam int unsigned PARTITION_KEY_ENTRY_BYTES = 4;
+  localparam int unsigned PARTITION_KEY_ENTRY_PARTITION_KEY_LSB = 0;
+  localparam int unsigned PARTITION_KEY_ENTRY_PARTITION_KEY_WIDTH = 16;
+  typedef struct packed {
+    logic [15:0] reserved_1;
+    logic [15:0] partition_key;  // P_Key; the high bit is full membership.
+  } partition_key_entry_t;
+
   // One change of allocate_resources (US8484392, resource allocation request).
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_BYTES = 16;
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_RESOURCE_LSB = 0;
@@ -2957,6 +3097,56 @@ package hca_spec_pkg;
   // Misses of the queue pair state cache. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_QUEUE_PAIR_CACHE_MISSES_OFFSET = 32'h448;
   localparam logic [63:0] CONTROL_QUEUE_PAIR_CACHE_MISSES_RESET = 64'h0;
+  // How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw.
+  localparam int unsigned CONTROL_PORT_DISCARD_LIMIT_OFFSET = 32'h600;
+  localparam logic [63:0] CONTROL_PORT_DISCARD_LIMIT_RESET = 64'h5f5e100;
+  // Control of each port. 32 bits, rw.
+  localparam int unsigned CONTROL_PORT_CONTROL_OFFSET = 32'h608;
+  localparam int unsigned CONTROL_PORT_CONTROL_COUNT = 2;
+  localparam int unsigned CONTROL_PORT_CONTROL_STRIDE = 4;
+  localparam logic [31:0] CONTROL_PORT_CONTROL_RESET = 32'h1;
+  typedef struct packed {
+    logic [30:0] reserved_1;
+    logic enable;  // 0: the port is down.
+  } control_port_control_t;
+  // Packets that left each port, onto the link or back into the device. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_PORT_PACKETS_OUT_OFFSET = 32'h610;
+  localparam int unsigned CONTROL_PORT_PACKETS_OUT_COUNT = 2;
+  localparam int unsigned CONTROL_PORT_PACKETS_OUT_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PORT_PACKETS_OUT_RESET = 64'h0;
+  // Bytes of these. Unit: bytes. 64 bits, ro.
+  localparam int unsigned CONTROL_PORT_BYTES_OUT_OFFSET = 32'h620;
+  localparam int unsigned CONTROL_PORT_BYTES_OUT_COUNT = 2;
+  localparam int unsigned CONTROL_PORT_BYTES_OUT_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PORT_BYTES_OUT_RESET = 64'h0;
+  // Packets that came in at each port, from the link or out of the device. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_PORT_PACKETS_IN_OFFSET = 32'h630;
+  localparam int unsigned CONTROL_PORT_PACKETS_IN_COUNT = 2;
+  localparam int unsigned CONTROL_PORT_PACKETS_IN_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PORT_PACKETS_IN_RESET = 64'h0;
+  // Bytes of these. Unit: bytes. 64 bits, ro.
+  localparam int unsigned CONTROL_PORT_BYTES_IN_OFFSET = 32'h640;
+  localparam int unsigned CONTROL_PORT_BYTES_IN_COUNT = 2;
+  localparam int unsigned CONTROL_PORT_BYTES_IN_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PORT_BYTES_IN_RESET = 64'h0;
+  // Packets that left each port to an own address. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_PORT_PACKETS_LOOPED_OFFSET = 32'h650;
+  localparam int unsigned CONTROL_PORT_PACKETS_LOOPED_COUNT = 2;
+  localparam int unsigned CONTROL_PORT_PACKETS_LOOPED_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PORT_PACKETS_LOOPED_RESET = 64'h0;
+  // CNPs that arrived. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_CONGESTION_NOTIFICATIONS_OFFSET = 32'h660;
+  localparam logic [63:0] CONTROL_CONGESTION_NOTIFICATIONS_RESET = 64'h0;
+  // Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_PORT_DISCARDS_OFFSET = 32'h680;
+  localparam int unsigned CONTROL_PORT_DISCARDS_COUNT = 16;
+  localparam int unsigned CONTROL_PORT_DISCARDS_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PORT_DISCARDS_RESET = 64'h0;
+  // Packets that packet_receiver dropped, by packet_drop. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_PACKETS_DROPPED_OFFSET = 32'h700;
+  localparam int unsigned CONTROL_PACKETS_DROPPED_COUNT = 32;
+  localparam int unsigned CONTROL_PACKETS_DROPPED_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PACKETS_DROPPED_RESET = 64'h0;
 
   /* verilator lint_on UNUSEDPARAM */
 endpackage

@@ -2367,6 +2367,158 @@ module spec_golden_tb;
     if (golden.read != 16'hed7d) $fatal(1, "answer_unit_other.read is read wrongly");
   endtask
 
+  task automatic check_set_global_identifier_input();
+    hca_spec_pkg::set_global_identifier_input_t golden;
+    golden = '0;
+    golden.port = 8'hcb;
+    golden.gid_index = 8'h89;
+    golden.gid = 128'he8282ab309c933adaeee4f6d5dce1a75;
+    if (golden != 256'h0000000000000000e8282ab309c933adaeee4f6d5dce1a7500000000000089cb) $fatal(1, "set_global_identifier_input is written wrongly: %h", golden);
+    golden = 256'h0000000000000000e8282ab309c933adaeee4f6d5dce1a7500000000000089cb;
+    if (golden.port != 8'hcb) $fatal(1, "set_global_identifier_input.port is read wrongly");
+    if (golden.gid_index != 8'h89) $fatal(1, "set_global_identifier_input.gid_index is read wrongly");
+    if (golden.gid != 128'he8282ab309c933adaeee4f6d5dce1a75) $fatal(1, "set_global_identifier_input.gid is read wrongly");
+  endtask
+
+  task automatic check_set_global_identifier_input_other();
+    hca_spec_pkg::set_global_identifier_input_t golden;
+    golden = '0;
+    golden.port = 8'hc7;
+    golden.gid_index = 8'h95;
+    golden.gid = 128'h9e7bd8b50cde8b03311fb7867794d4f1;
+    if (golden != 256'h00000000000000009e7bd8b50cde8b03311fb7867794d4f100000000000095c7) $fatal(1, "set_global_identifier_input_other is written wrongly: %h", golden);
+    golden = 256'h00000000000000009e7bd8b50cde8b03311fb7867794d4f100000000000095c7;
+    if (golden.port != 8'hc7) $fatal(1, "set_global_identifier_input_other.port is read wrongly");
+    if (golden.gid_index != 8'h95) $fatal(1, "set_global_identifier_input_other.gid_index is read wrongly");
+    if (golden.gid != 128'h9e7bd8b50cde8b03311fb7867794d4f1) $fatal(1, "set_global_identifier_input_other.gid is read wrongly");
+  endtask
+
+  task automatic check_query_port_output();
+    hca_spec_pkg::query_port_output_t golden;
+    golden = '0;
+    golden.state = hca_spec_pkg::PORT_STATE_DOWN;
+    golden.physical_state = hca_spec_pkg::PORT_PHYSICAL_STATE_LINK_UP;
+    golden.link_layer = hca_spec_pkg::LINK_LAYER_INFINIBAND;
+    golden.maximum_mtu = hca_spec_pkg::PATH_MTU_MTU_2048;
+    golden.active_mtu = hca_spec_pkg::PATH_MTU_MTU_512;
+    golden.maximum_message_bytes = 32'ha8cbc931;
+    golden.gid_table_entries = 16'hacd1;
+    golden.partition_key_table_entries = 16'h92d9;
+    golden.local_identifier = 16'hda3d;
+    golden.subnet_manager_local_identifier = 16'hf0ad;
+    golden.local_identifier_mask_control = 8'hf1;
+    golden.virtual_lanes = 8'hdf;
+    golden.active_width = 8'h97;
+    golden.active_speed = 8'h97;
+    golden.capabilities = 32'haa2adddd;
+    golden.bad_partition_keys = 32'hdccc2f3b;
+    golden.bad_queue_keys = 32'hf43d724b;
+    golden.mac_low = 32'hde5e546f;
+    golden.mac_high = 16'he0f5;
+    if (golden != 512'h0000000000000000000000000000000000000000000000000000e0f5de5e546ff43d724bdccc2f3baa2adddd9797dff1f0adda3d92d9acd1a8cbc93124010501) $fatal(1, "query_port_output is written wrongly: %h", golden);
+    golden = 512'h0000000000000000000000000000000000000000000000000000e0f5de5e546ff43d724bdccc2f3baa2adddd9797dff1f0adda3d92d9acd1a8cbc93124010501;
+    if (golden.state != hca_spec_pkg::PORT_STATE_DOWN) $fatal(1, "query_port_output.state is read wrongly");
+    if (golden.physical_state != hca_spec_pkg::PORT_PHYSICAL_STATE_LINK_UP) $fatal(1, "query_port_output.physical_state is read wrongly");
+    if (golden.link_layer != hca_spec_pkg::LINK_LAYER_INFINIBAND) $fatal(1, "query_port_output.link_layer is read wrongly");
+    if (golden.maximum_mtu != hca_spec_pkg::PATH_MTU_MTU_2048) $fatal(1, "query_port_output.maximum_mtu is read wrongly");
+    if (golden.active_mtu != hca_spec_pkg::PATH_MTU_MTU_512) $fatal(1, "query_port_output.active_mtu is read wrongly");
+    if (golden.maximum_message_bytes != 32'ha8cbc931) $fatal(1, "query_port_output.maximum_message_bytes is read wrongly");
+    if (golden.gid_table_entries != 16'hacd1) $fatal(1, "query_port_output.gid_table_entries is read wrongly");
+    if (golden.partition_key_table_entries != 16'h92d9) $fatal(1, "query_port_output.partition_key_table_entries is read wrongly");
+    if (golden.local_identifier != 16'hda3d) $fatal(1, "query_port_output.local_identifier is read wrongly");
+    if (golden.subnet_manager_local_identifier != 16'hf0ad) $fatal(1, "query_port_output.subnet_manager_local_identifier is read wrongly");
+    if (golden.local_identifier_mask_control != 8'hf1) $fatal(1, "query_port_output.local_identifier_mask_control is read wrongly");
+    if (golden.virtual_lanes != 8'hdf) $fatal(1, "query_port_output.virtual_lanes is read wrongly");
+    if (golden.active_width != 8'h97) $fatal(1, "query_port_output.active_width is read wrongly");
+    if (golden.active_speed != 8'h97) $fatal(1, "query_port_output.active_speed is read wrongly");
+    if (golden.capabilities != 32'haa2adddd) $fatal(1, "query_port_output.capabilities is read wrongly");
+    if (golden.bad_partition_keys != 32'hdccc2f3b) $fatal(1, "query_port_output.bad_partition_keys is read wrongly");
+    if (golden.bad_queue_keys != 32'hf43d724b) $fatal(1, "query_port_output.bad_queue_keys is read wrongly");
+    if (golden.mac_low != 32'hde5e546f) $fatal(1, "query_port_output.mac_low is read wrongly");
+    if (golden.mac_high != 16'he0f5) $fatal(1, "query_port_output.mac_high is read wrongly");
+  endtask
+
+  task automatic check_query_port_output_other();
+    hca_spec_pkg::query_port_output_t golden;
+    golden = '0;
+    golden.state = hca_spec_pkg::PORT_STATE_ACTIVE;
+    golden.physical_state = hca_spec_pkg::PORT_PHYSICAL_STATE_LINK_UP;
+    golden.link_layer = hca_spec_pkg::LINK_LAYER_INFINIBAND;
+    golden.maximum_mtu = hca_spec_pkg::PATH_MTU_MTU_2048;
+    golden.active_mtu = hca_spec_pkg::PATH_MTU_MTU_1024;
+    golden.maximum_message_bytes = 32'h99a14337;
+    golden.gid_table_entries = 16'h8077;
+    golden.partition_key_table_entries = 16'h9b8d;
+    golden.local_identifier = 16'hd075;
+    golden.subnet_manager_local_identifier = 16'hf9cf;
+    golden.local_identifier_mask_control = 8'hb3;
+    golden.virtual_lanes = 8'h97;
+    golden.active_width = 8'hab;
+    golden.active_speed = 8'h85;
+    golden.capabilities = 32'hc06b7fc7;
+    golden.bad_partition_keys = 32'hc5d1a3c7;
+    golden.bad_queue_keys = 32'haa295c8f;
+    golden.mac_low = 32'hfa3cd165;
+    golden.mac_high = 16'hd3ef;
+    if (golden != 512'h0000000000000000000000000000000000000000000000000000d3effa3cd165aa295c8fc5d1a3c7c06b7fc785ab97b3f9cfd0759b8d807799a1433734010504) $fatal(1, "query_port_output_other is written wrongly: %h", golden);
+    golden = 512'h0000000000000000000000000000000000000000000000000000d3effa3cd165aa295c8fc5d1a3c7c06b7fc785ab97b3f9cfd0759b8d807799a1433734010504;
+    if (golden.state != hca_spec_pkg::PORT_STATE_ACTIVE) $fatal(1, "query_port_output_other.state is read wrongly");
+    if (golden.physical_state != hca_spec_pkg::PORT_PHYSICAL_STATE_LINK_UP) $fatal(1, "query_port_output_other.physical_state is read wrongly");
+    if (golden.link_layer != hca_spec_pkg::LINK_LAYER_INFINIBAND) $fatal(1, "query_port_output_other.link_layer is read wrongly");
+    if (golden.maximum_mtu != hca_spec_pkg::PATH_MTU_MTU_2048) $fatal(1, "query_port_output_other.maximum_mtu is read wrongly");
+    if (golden.active_mtu != hca_spec_pkg::PATH_MTU_MTU_1024) $fatal(1, "query_port_output_other.active_mtu is read wrongly");
+    if (golden.maximum_message_bytes != 32'h99a14337) $fatal(1, "query_port_output_other.maximum_message_bytes is read wrongly");
+    if (golden.gid_table_entries != 16'h8077) $fatal(1, "query_port_output_other.gid_table_entries is read wrongly");
+    if (golden.partition_key_table_entries != 16'h9b8d) $fatal(1, "query_port_output_other.partition_key_table_entries is read wrongly");
+    if (golden.local_identifier != 16'hd075) $fatal(1, "query_port_output_other.local_identifier is read wrongly");
+    if (golden.subnet_manager_local_identifier != 16'hf9cf) $fatal(1, "query_port_output_other.subnet_manager_local_identifier is read wrongly");
+    if (golden.local_identifier_mask_control != 8'hb3) $fatal(1, "query_port_output_other.local_identifier_mask_control is read wrongly");
+    if (golden.virtual_lanes != 8'h97) $fatal(1, "query_port_output_other.virtual_lanes is read wrongly");
+    if (golden.active_width != 8'hab) $fatal(1, "query_port_output_other.active_width is read wrongly");
+    if (golden.active_speed != 8'h85) $fatal(1, "query_port_output_other.active_speed is read wrongly");
+    if (golden.capabilities != 32'hc06b7fc7) $fatal(1, "query_port_output_other.capabilities is read wrongly");
+    if (golden.bad_partition_keys != 32'hc5d1a3c7) $fatal(1, "query_port_output_other.bad_partition_keys is read wrongly");
+    if (golden.bad_queue_keys != 32'haa295c8f) $fatal(1, "query_port_output_other.bad_queue_keys is read wrongly");
+    if (golden.mac_low != 32'hfa3cd165) $fatal(1, "query_port_output_other.mac_low is read wrongly");
+    if (golden.mac_high != 16'hd3ef) $fatal(1, "query_port_output_other.mac_high is read wrongly");
+  endtask
+
+  task automatic check_gid_entry();
+    hca_spec_pkg::gid_entry_t golden;
+    golden = '0;
+    golden.gid = 128'h925b202b491f024627c48eb27bec7911;
+    if (golden != 128'h925b202b491f024627c48eb27bec7911) $fatal(1, "gid_entry is written wrongly: %h", golden);
+    golden = 128'h925b202b491f024627c48eb27bec7911;
+    if (golden.gid != 128'h925b202b491f024627c48eb27bec7911) $fatal(1, "gid_entry.gid is read wrongly");
+  endtask
+
+  task automatic check_gid_entry_other();
+    hca_spec_pkg::gid_entry_t golden;
+    golden = '0;
+    golden.gid = 128'h39b7eac7dd7ffef69e018a46ae4a683a;
+    if (golden != 128'h39b7eac7dd7ffef69e018a46ae4a683a) $fatal(1, "gid_entry_other is written wrongly: %h", golden);
+    golden = 128'h39b7eac7dd7ffef69e018a46ae4a683a;
+    if (golden.gid != 128'h39b7eac7dd7ffef69e018a46ae4a683a) $fatal(1, "gid_entry_other.gid is read wrongly");
+  endtask
+
+  task automatic check_partition_key_entry();
+    hca_spec_pkg::partition_key_entry_t golden;
+    golden = '0;
+    golden.partition_key = 16'h8713;
+    if (golden != 32'h00008713) $fatal(1, "partition_key_entry is written wrongly: %h", golden);
+    golden = 32'h00008713;
+    if (golden.partition_key != 16'h8713) $fatal(1, "partition_key_entry.partition_key is read wrongly");
+  endtask
+
+  task automatic check_partition_key_entry_other();
+    hca_spec_pkg::partition_key_entry_t golden;
+    golden = '0;
+    golden.partition_key = 16'hc203;
+    if (golden != 32'h0000c203) $fatal(1, "partition_key_entry_other is written wrongly: %h", golden);
+    golden = 32'h0000c203;
+    if (golden.partition_key != 16'hc203) $fatal(1, "partition_key_entry_other.partition_key is read wrongly");
+  endtask
+
   initial begin
     check_send_of_16_bytes();
     check_inline_write_of_256_bytes();
@@ -2463,7 +2615,15 @@ module spec_golden_tb;
     check_receive_queue_tail_other();
     check_answer_unit();
     check_answer_unit_other();
-    $display("95 golden structures");
+    check_set_global_identifier_input();
+    check_set_global_identifier_input_other();
+    check_query_port_output();
+    check_query_port_output_other();
+    check_gid_entry();
+    check_gid_entry_other();
+    check_partition_key_entry();
+    check_partition_key_entry_other();
+    $display("103 golden structures");
     $finish;
   end
 endmodule

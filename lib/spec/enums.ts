@@ -1197,6 +1197,78 @@ export const linkNextHeaderNames: Readonly<Record<number, string>> = {
   3: 'global',
 };
 
+/** State of a port (InfiniBand volume 1, 7.2), in the order of libibverbs. */
+export const PortState = {
+  /** Not known. */
+  none: 0,
+  /** Down */
+  down: 1,
+  /** Initialize */
+  initialize: 2,
+  /** Arm */
+  armed: 3,
+  /** Active */
+  active: 4,
+} as const;
+export type PortState = (typeof PortState)[keyof typeof PortState];
+
+/** Names of the values of {@link PortState}, as the specification writes them. */
+export const portStateNames: Readonly<Record<number, string>> = {
+  0: 'none',
+  1: 'down',
+  2: 'initialize',
+  3: 'armed',
+  4: 'active',
+};
+
+/** Physical state of a port, as PortPhysicalState of PortInfo. */
+export const PortPhysicalState = {
+  /** Not known. */
+  none: 0,
+  /** Disabled */
+  disabled: 3,
+  /** LinkUp */
+  linkUp: 5,
+} as const;
+export type PortPhysicalState = (typeof PortPhysicalState)[keyof typeof PortPhysicalState];
+
+/** Names of the values of {@link PortPhysicalState}, as the specification writes them. */
+export const portPhysicalStateNames: Readonly<Record<number, string>> = {
+  0: 'none',
+  3: 'disabled',
+  5: 'link_up',
+};
+
+/** Why a port discards a packet. */
+export const PortDiscard = {
+  /** It does not. */
+  none: 0,
+  /** The port is down. */
+  portDown: 1,
+  /** Not to an own address, and no link is attached. */
+  noLink: 2,
+  /** The link was paused for longer than the discard limit. */
+  paused: 3,
+  /** No receive buffer came free within the discard limit. */
+  noBuffer: 4,
+  /** What arrived is longer than any packet. */
+  tooLong: 5,
+  /** Nobody on the link has the destination's address. */
+  unreachable: 6,
+} as const;
+export type PortDiscard = (typeof PortDiscard)[keyof typeof PortDiscard];
+
+/** Names of the values of {@link PortDiscard}, as the specification writes them. */
+export const portDiscardNames: Readonly<Record<number, string>> = {
+  0: 'none',
+  1: 'port_down',
+  2: 'no_link',
+  3: 'paused',
+  4: 'no_buffer',
+  5: 'too_long',
+  6: 'unreachable',
+};
+
 /** Why a received packet is dropped. */
 export const PacketDrop = {
   /** It is not. */
@@ -1237,6 +1309,16 @@ export const PacketDrop = {
   unexpectedPayload: 17,
   /** ICRC. */
   icrcMismatch: 18,
+  /** No queue pair has the number, or it waits to be destroyed. */
+  unknownQueuePair: 19,
+  /** The OpCode is of another service than the queue pair. */
+  wrongService: 20,
+  /** Not to the port, GID or LID of the queue pair. */
+  wrongDestination: 21,
+  /** Not from the peer of the queue pair. */
+  wrongSource: 22,
+  /** P_Key. */
+  wrongPartitionKey: 23,
 } as const;
 export type PacketDrop = (typeof PacketDrop)[keyof typeof PacketDrop];
 
@@ -1261,4 +1343,9 @@ export const packetDropNames: Readonly<Record<number, string>> = {
   16: 'unknown_opcode',
   17: 'unexpected_payload',
   18: 'icrc_mismatch',
+  19: 'unknown_queue_pair',
+  20: 'wrong_service',
+  21: 'wrong_destination',
+  22: 'wrong_source',
+  23: 'wrong_partition_key',
 };

@@ -3,7 +3,7 @@
 // Mailboxes of management commands. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
 // it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
-import type { PathMtu, QualityOfServiceLevel, QueuePairState, Resource, ServiceType } from './enums.ts';
+import type { LinkLayer, PathMtu, PortPhysicalState, PortState, QualityOfServiceLevel, QueuePairState, Resource, ServiceType } from './enums.ts';
 
 /** Bytes of mailbox_header: Head of each 4 KiB page of a mailbox; 4080 B of content follow. */
 export const MAILBOX_HEADER_BYTES = 16;
@@ -1058,6 +1058,322 @@ export function getRegisterMemoryInputFirstPageOffset(view: DataView, base: numb
 }
 export function setRegisterMemoryInputFirstPageOffset(view: DataView, base: number, value: number): void {
   view.setUint32(base + REGISTER_MEMORY_INPUT_FIRST_PAGE_OFFSET_BYTE, value, true);
+}
+
+/** Bytes of set_global_identifier_input: Input of set_global_identifier. */
+export const SET_GLOBAL_IDENTIFIER_INPUT_BYTES = 32;
+
+/** set_global_identifier_input.port: Port, from 1. */
+export const SET_GLOBAL_IDENTIFIER_INPUT_PORT_BYTE = 0;
+export const SET_GLOBAL_IDENTIFIER_INPUT_PORT_SHIFT = 0;
+export const SET_GLOBAL_IDENTIFIER_INPUT_PORT_MASK = 0xff;
+export function getSetGlobalIdentifierInputPort(view: DataView, base: number): number {
+  return (view.getUint32(base + SET_GLOBAL_IDENTIFIER_INPUT_PORT_BYTE, true) >>> SET_GLOBAL_IDENTIFIER_INPUT_PORT_SHIFT) & SET_GLOBAL_IDENTIFIER_INPUT_PORT_MASK;
+}
+export function setSetGlobalIdentifierInputPort(view: DataView, base: number, value: number): void {
+  const at = base + SET_GLOBAL_IDENTIFIER_INPUT_PORT_BYTE;
+  const kept = view.getUint32(at, true) & ~(SET_GLOBAL_IDENTIFIER_INPUT_PORT_MASK << SET_GLOBAL_IDENTIFIER_INPUT_PORT_SHIFT);
+  view.setUint32(at, kept | ((value & SET_GLOBAL_IDENTIFIER_INPUT_PORT_MASK) << SET_GLOBAL_IDENTIFIER_INPUT_PORT_SHIFT), true);
+}
+
+/** set_global_identifier_input.gid_index: Entry of the function's GID table at the port; 0 cannot be changed. */
+export const SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_BYTE = 0;
+export const SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_SHIFT = 8;
+export const SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_MASK = 0xff;
+export function getSetGlobalIdentifierInputGidIndex(view: DataView, base: number): number {
+  return (view.getUint32(base + SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_BYTE, true) >>> SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_SHIFT) & SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_MASK;
+}
+export function setSetGlobalIdentifierInputGidIndex(view: DataView, base: number, value: number): void {
+  const at = base + SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_BYTE;
+  const kept = view.getUint32(at, true) & ~(SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_MASK << SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_SHIFT);
+  view.setUint32(at, kept | ((value & SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_MASK) << SET_GLOBAL_IDENTIFIER_INPUT_GID_INDEX_SHIFT), true);
+}
+
+/** set_global_identifier_input.gid: The GID as it is on the wire; all zero: none. */
+export const SET_GLOBAL_IDENTIFIER_INPUT_GID_BYTE = 8;
+export const SET_GLOBAL_IDENTIFIER_INPUT_GID_BYTES = 16;
+/** The bytes themselves, not a copy. */
+export function getSetGlobalIdentifierInputGid(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + SET_GLOBAL_IDENTIFIER_INPUT_GID_BYTE, SET_GLOBAL_IDENTIFIER_INPUT_GID_BYTES);
+}
+export function setSetGlobalIdentifierInputGid(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== SET_GLOBAL_IDENTIFIER_INPUT_GID_BYTES) {
+    throw new RangeError(`set_global_identifier_input_gid has ${SET_GLOBAL_IDENTIFIER_INPUT_GID_BYTES} bytes, not ${value.length}`);
+  }
+  getSetGlobalIdentifierInputGid(view, base).set(value);
+}
+
+/** Bytes of query_port_output: Output of query_port, whose input modifier is the port, from 1; the function's GID table (a gid_entry each) and the P_Key table (a partition_key_entry each) follow. */
+export const QUERY_PORT_OUTPUT_BYTES = 64;
+
+/** query_port_output.state: State. */
+export const QUERY_PORT_OUTPUT_STATE_BYTE = 0;
+export const QUERY_PORT_OUTPUT_STATE_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_STATE_MASK = 0xff;
+export function getQueryPortOutputState(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_STATE_BYTE, true) >>> QUERY_PORT_OUTPUT_STATE_SHIFT) & QUERY_PORT_OUTPUT_STATE_MASK;
+}
+export function setQueryPortOutputState(view: DataView, base: number, value: PortState): void {
+  const at = base + QUERY_PORT_OUTPUT_STATE_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_STATE_MASK << QUERY_PORT_OUTPUT_STATE_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_STATE_MASK) << QUERY_PORT_OUTPUT_STATE_SHIFT), true);
+}
+
+/** query_port_output.physical_state: Physical state. */
+export const QUERY_PORT_OUTPUT_PHYSICAL_STATE_BYTE = 0;
+export const QUERY_PORT_OUTPUT_PHYSICAL_STATE_SHIFT = 8;
+export const QUERY_PORT_OUTPUT_PHYSICAL_STATE_MASK = 0xff;
+export function getQueryPortOutputPhysicalState(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_PHYSICAL_STATE_BYTE, true) >>> QUERY_PORT_OUTPUT_PHYSICAL_STATE_SHIFT) & QUERY_PORT_OUTPUT_PHYSICAL_STATE_MASK;
+}
+export function setQueryPortOutputPhysicalState(view: DataView, base: number, value: PortPhysicalState): void {
+  const at = base + QUERY_PORT_OUTPUT_PHYSICAL_STATE_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_PHYSICAL_STATE_MASK << QUERY_PORT_OUTPUT_PHYSICAL_STATE_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_PHYSICAL_STATE_MASK) << QUERY_PORT_OUTPUT_PHYSICAL_STATE_SHIFT), true);
+}
+
+/** query_port_output.link_layer: Link layer. */
+export const QUERY_PORT_OUTPUT_LINK_LAYER_BYTE = 0;
+export const QUERY_PORT_OUTPUT_LINK_LAYER_SHIFT = 16;
+export const QUERY_PORT_OUTPUT_LINK_LAYER_MASK = 0xff;
+export function getQueryPortOutputLinkLayer(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_LINK_LAYER_BYTE, true) >>> QUERY_PORT_OUTPUT_LINK_LAYER_SHIFT) & QUERY_PORT_OUTPUT_LINK_LAYER_MASK;
+}
+export function setQueryPortOutputLinkLayer(view: DataView, base: number, value: LinkLayer): void {
+  const at = base + QUERY_PORT_OUTPUT_LINK_LAYER_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_LINK_LAYER_MASK << QUERY_PORT_OUTPUT_LINK_LAYER_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_LINK_LAYER_MASK) << QUERY_PORT_OUTPUT_LINK_LAYER_SHIFT), true);
+}
+
+/** query_port_output.maximum_mtu: Largest path MTU. */
+export const QUERY_PORT_OUTPUT_MAXIMUM_MTU_BYTE = 0;
+export const QUERY_PORT_OUTPUT_MAXIMUM_MTU_SHIFT = 24;
+export const QUERY_PORT_OUTPUT_MAXIMUM_MTU_MASK = 0xf;
+export function getQueryPortOutputMaximumMtu(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_MAXIMUM_MTU_BYTE, true) >>> QUERY_PORT_OUTPUT_MAXIMUM_MTU_SHIFT) & QUERY_PORT_OUTPUT_MAXIMUM_MTU_MASK;
+}
+export function setQueryPortOutputMaximumMtu(view: DataView, base: number, value: PathMtu): void {
+  const at = base + QUERY_PORT_OUTPUT_MAXIMUM_MTU_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_MAXIMUM_MTU_MASK << QUERY_PORT_OUTPUT_MAXIMUM_MTU_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_MAXIMUM_MTU_MASK) << QUERY_PORT_OUTPUT_MAXIMUM_MTU_SHIFT), true);
+}
+
+/** query_port_output.active_mtu: Path MTU in use. */
+export const QUERY_PORT_OUTPUT_ACTIVE_MTU_BYTE = 0;
+export const QUERY_PORT_OUTPUT_ACTIVE_MTU_SHIFT = 28;
+export const QUERY_PORT_OUTPUT_ACTIVE_MTU_MASK = 0xf;
+export function getQueryPortOutputActiveMtu(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_ACTIVE_MTU_BYTE, true) >>> QUERY_PORT_OUTPUT_ACTIVE_MTU_SHIFT) & QUERY_PORT_OUTPUT_ACTIVE_MTU_MASK;
+}
+export function setQueryPortOutputActiveMtu(view: DataView, base: number, value: PathMtu): void {
+  const at = base + QUERY_PORT_OUTPUT_ACTIVE_MTU_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_ACTIVE_MTU_MASK << QUERY_PORT_OUTPUT_ACTIVE_MTU_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_ACTIVE_MTU_MASK) << QUERY_PORT_OUTPUT_ACTIVE_MTU_SHIFT), true);
+}
+
+/** query_port_output.maximum_message_bytes: Longest message. Unit: bytes. */
+export const QUERY_PORT_OUTPUT_MAXIMUM_MESSAGE_BYTES_BYTE = 4;
+export const QUERY_PORT_OUTPUT_MAXIMUM_MESSAGE_BYTES_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_MAXIMUM_MESSAGE_BYTES_MASK = 0xffffffff;
+export function getQueryPortOutputMaximumMessageBytes(view: DataView, base: number): number {
+  return view.getUint32(base + QUERY_PORT_OUTPUT_MAXIMUM_MESSAGE_BYTES_BYTE, true);
+}
+export function setQueryPortOutputMaximumMessageBytes(view: DataView, base: number, value: number): void {
+  view.setUint32(base + QUERY_PORT_OUTPUT_MAXIMUM_MESSAGE_BYTES_BYTE, value, true);
+}
+
+/** query_port_output.gid_table_entries: Length of the GID table. */
+export const QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_BYTE = 8;
+export const QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_MASK = 0xffff;
+export function getQueryPortOutputGidTableEntries(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_BYTE, true) >>> QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_SHIFT) & QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_MASK;
+}
+export function setQueryPortOutputGidTableEntries(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_MASK << QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_MASK) << QUERY_PORT_OUTPUT_GID_TABLE_ENTRIES_SHIFT), true);
+}
+
+/** query_port_output.partition_key_table_entries: Length of the P_Key table. */
+export const QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_BYTE = 8;
+export const QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_SHIFT = 16;
+export const QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_MASK = 0xffff;
+export function getQueryPortOutputPartitionKeyTableEntries(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_BYTE, true) >>> QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_SHIFT) & QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_MASK;
+}
+export function setQueryPortOutputPartitionKeyTableEntries(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_MASK << QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_MASK) << QUERY_PORT_OUTPUT_PARTITION_KEY_TABLE_ENTRIES_SHIFT), true);
+}
+
+/** query_port_output.local_identifier: LID of the function; 0 on Ethernet. */
+export const QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_BYTE = 12;
+export const QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK = 0xffff;
+export function getQueryPortOutputLocalIdentifier(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_BYTE, true) >>> QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_SHIFT) & QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK;
+}
+export function setQueryPortOutputLocalIdentifier(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK << QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK) << QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_SHIFT), true);
+}
+
+/** query_port_output.subnet_manager_local_identifier: LID of the subnet manager; 0: none. */
+export const QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_BYTE = 12;
+export const QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_SHIFT = 16;
+export const QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_MASK = 0xffff;
+export function getQueryPortOutputSubnetManagerLocalIdentifier(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_BYTE, true) >>> QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_SHIFT) & QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_MASK;
+}
+export function setQueryPortOutputSubnetManagerLocalIdentifier(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_MASK << QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_MASK) << QUERY_PORT_OUTPUT_SUBNET_MANAGER_LOCAL_IDENTIFIER_SHIFT), true);
+}
+
+/** query_port_output.local_identifier_mask_control: LMC. */
+export const QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_BYTE = 16;
+export const QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_MASK = 0xff;
+export function getQueryPortOutputLocalIdentifierMaskControl(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_BYTE, true) >>> QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_SHIFT) & QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_MASK;
+}
+export function setQueryPortOutputLocalIdentifierMaskControl(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_MASK << QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_MASK) << QUERY_PORT_OUTPUT_LOCAL_IDENTIFIER_MASK_CONTROL_SHIFT), true);
+}
+
+/** query_port_output.virtual_lanes: Data virtual lanes. */
+export const QUERY_PORT_OUTPUT_VIRTUAL_LANES_BYTE = 16;
+export const QUERY_PORT_OUTPUT_VIRTUAL_LANES_SHIFT = 8;
+export const QUERY_PORT_OUTPUT_VIRTUAL_LANES_MASK = 0xff;
+export function getQueryPortOutputVirtualLanes(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_VIRTUAL_LANES_BYTE, true) >>> QUERY_PORT_OUTPUT_VIRTUAL_LANES_SHIFT) & QUERY_PORT_OUTPUT_VIRTUAL_LANES_MASK;
+}
+export function setQueryPortOutputVirtualLanes(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_VIRTUAL_LANES_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_VIRTUAL_LANES_MASK << QUERY_PORT_OUTPUT_VIRTUAL_LANES_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_VIRTUAL_LANES_MASK) << QUERY_PORT_OUTPUT_VIRTUAL_LANES_SHIFT), true);
+}
+
+/** query_port_output.active_width: Lanes of the link, as ibv_port_attr codes them. */
+export const QUERY_PORT_OUTPUT_ACTIVE_WIDTH_BYTE = 16;
+export const QUERY_PORT_OUTPUT_ACTIVE_WIDTH_SHIFT = 16;
+export const QUERY_PORT_OUTPUT_ACTIVE_WIDTH_MASK = 0xff;
+export function getQueryPortOutputActiveWidth(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_ACTIVE_WIDTH_BYTE, true) >>> QUERY_PORT_OUTPUT_ACTIVE_WIDTH_SHIFT) & QUERY_PORT_OUTPUT_ACTIVE_WIDTH_MASK;
+}
+export function setQueryPortOutputActiveWidth(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_ACTIVE_WIDTH_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_ACTIVE_WIDTH_MASK << QUERY_PORT_OUTPUT_ACTIVE_WIDTH_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_ACTIVE_WIDTH_MASK) << QUERY_PORT_OUTPUT_ACTIVE_WIDTH_SHIFT), true);
+}
+
+/** query_port_output.active_speed: Speed of a lane, as ibv_port_attr codes it. */
+export const QUERY_PORT_OUTPUT_ACTIVE_SPEED_BYTE = 16;
+export const QUERY_PORT_OUTPUT_ACTIVE_SPEED_SHIFT = 24;
+export const QUERY_PORT_OUTPUT_ACTIVE_SPEED_MASK = 0xff;
+export function getQueryPortOutputActiveSpeed(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_ACTIVE_SPEED_BYTE, true) >>> QUERY_PORT_OUTPUT_ACTIVE_SPEED_SHIFT) & QUERY_PORT_OUTPUT_ACTIVE_SPEED_MASK;
+}
+export function setQueryPortOutputActiveSpeed(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_ACTIVE_SPEED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_ACTIVE_SPEED_MASK << QUERY_PORT_OUTPUT_ACTIVE_SPEED_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_ACTIVE_SPEED_MASK) << QUERY_PORT_OUTPUT_ACTIVE_SPEED_SHIFT), true);
+}
+
+/** query_port_output.capabilities: Capability mask. */
+export const QUERY_PORT_OUTPUT_CAPABILITIES_BYTE = 20;
+export const QUERY_PORT_OUTPUT_CAPABILITIES_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_CAPABILITIES_MASK = 0xffffffff;
+export function getQueryPortOutputCapabilities(view: DataView, base: number): number {
+  return view.getUint32(base + QUERY_PORT_OUTPUT_CAPABILITIES_BYTE, true);
+}
+export function setQueryPortOutputCapabilities(view: DataView, base: number, value: number): void {
+  view.setUint32(base + QUERY_PORT_OUTPUT_CAPABILITIES_BYTE, value, true);
+}
+
+/** query_port_output.bad_partition_keys: Packets dropped because of their P_Key. */
+export const QUERY_PORT_OUTPUT_BAD_PARTITION_KEYS_BYTE = 24;
+export const QUERY_PORT_OUTPUT_BAD_PARTITION_KEYS_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_BAD_PARTITION_KEYS_MASK = 0xffffffff;
+export function getQueryPortOutputBadPartitionKeys(view: DataView, base: number): number {
+  return view.getUint32(base + QUERY_PORT_OUTPUT_BAD_PARTITION_KEYS_BYTE, true);
+}
+export function setQueryPortOutputBadPartitionKeys(view: DataView, base: number, value: number): void {
+  view.setUint32(base + QUERY_PORT_OUTPUT_BAD_PARTITION_KEYS_BYTE, value, true);
+}
+
+/** query_port_output.bad_queue_keys: Packets dropped because of their Q_Key. */
+export const QUERY_PORT_OUTPUT_BAD_QUEUE_KEYS_BYTE = 28;
+export const QUERY_PORT_OUTPUT_BAD_QUEUE_KEYS_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_BAD_QUEUE_KEYS_MASK = 0xffffffff;
+export function getQueryPortOutputBadQueueKeys(view: DataView, base: number): number {
+  return view.getUint32(base + QUERY_PORT_OUTPUT_BAD_QUEUE_KEYS_BYTE, true);
+}
+export function setQueryPortOutputBadQueueKeys(view: DataView, base: number, value: number): void {
+  view.setUint32(base + QUERY_PORT_OUTPUT_BAD_QUEUE_KEYS_BYTE, value, true);
+}
+
+/** query_port_output.mac_low: MAC address of the function at the port, bytes 0 to 3. */
+export const QUERY_PORT_OUTPUT_MAC_LOW_BYTE = 32;
+export const QUERY_PORT_OUTPUT_MAC_LOW_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_MAC_LOW_MASK = 0xffffffff;
+export function getQueryPortOutputMacLow(view: DataView, base: number): number {
+  return view.getUint32(base + QUERY_PORT_OUTPUT_MAC_LOW_BYTE, true);
+}
+export function setQueryPortOutputMacLow(view: DataView, base: number, value: number): void {
+  view.setUint32(base + QUERY_PORT_OUTPUT_MAC_LOW_BYTE, value, true);
+}
+
+/** query_port_output.mac_high: MAC address, bytes 4 and 5. */
+export const QUERY_PORT_OUTPUT_MAC_HIGH_BYTE = 36;
+export const QUERY_PORT_OUTPUT_MAC_HIGH_SHIFT = 0;
+export const QUERY_PORT_OUTPUT_MAC_HIGH_MASK = 0xffff;
+export function getQueryPortOutputMacHigh(view: DataView, base: number): number {
+  return (view.getUint32(base + QUERY_PORT_OUTPUT_MAC_HIGH_BYTE, true) >>> QUERY_PORT_OUTPUT_MAC_HIGH_SHIFT) & QUERY_PORT_OUTPUT_MAC_HIGH_MASK;
+}
+export function setQueryPortOutputMacHigh(view: DataView, base: number, value: number): void {
+  const at = base + QUERY_PORT_OUTPUT_MAC_HIGH_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUERY_PORT_OUTPUT_MAC_HIGH_MASK << QUERY_PORT_OUTPUT_MAC_HIGH_SHIFT);
+  view.setUint32(at, kept | ((value & QUERY_PORT_OUTPUT_MAC_HIGH_MASK) << QUERY_PORT_OUTPUT_MAC_HIGH_SHIFT), true);
+}
+
+/** Bytes of gid_entry: Entry of a GID table. */
+export const GID_ENTRY_BYTES = 16;
+
+/** gid_entry.gid: The GID as it is on the wire; all zero: none. */
+export const GID_ENTRY_GID_BYTE = 0;
+export const GID_ENTRY_GID_BYTES = 16;
+/** The bytes themselves, not a copy. */
+export function getGidEntryGid(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + GID_ENTRY_GID_BYTE, GID_ENTRY_GID_BYTES);
+}
+export function setGidEntryGid(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== GID_ENTRY_GID_BYTES) {
+    throw new RangeError(`gid_entry_gid has ${GID_ENTRY_GID_BYTES} bytes, not ${value.length}`);
+  }
+  getGidEntryGid(view, base).set(value);
+}
+
+/** Bytes of partition_key_entry: Entry of a P_Key table. */
+export const PARTITION_KEY_ENTRY_BYTES = 4;
+
+/** partition_key_entry.partition_key: P_Key; the high bit is full membership. */
+export const PARTITION_KEY_ENTRY_PARTITION_KEY_BYTE = 0;
+export const PARTITION_KEY_ENTRY_PARTITION_KEY_SHIFT = 0;
+export const PARTITION_KEY_ENTRY_PARTITION_KEY_MASK = 0xffff;
+export function getPartitionKeyEntryPartitionKey(view: DataView, base: number): number {
+  return (view.getUint32(base + PARTITION_KEY_ENTRY_PARTITION_KEY_BYTE, true) >>> PARTITION_KEY_ENTRY_PARTITION_KEY_SHIFT) & PARTITION_KEY_ENTRY_PARTITION_KEY_MASK;
+}
+export function setPartitionKeyEntryPartitionKey(view: DataView, base: number, value: number): void {
+  const at = base + PARTITION_KEY_ENTRY_PARTITION_KEY_BYTE;
+  const kept = view.getUint32(at, true) & ~(PARTITION_KEY_ENTRY_PARTITION_KEY_MASK << PARTITION_KEY_ENTRY_PARTITION_KEY_SHIFT);
+  view.setUint32(at, kept | ((value & PARTITION_KEY_ENTRY_PARTITION_KEY_MASK) << PARTITION_KEY_ENTRY_PARTITION_KEY_SHIFT), true);
 }
 
 /** Bytes of resource_allocation_request: One change of allocate_resources (US8484392, resource allocation request). */

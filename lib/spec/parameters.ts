@@ -137,3 +137,15 @@ export const ACKNOWLEDGE_COALESCING = 0;
 
 /** High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits. */
 export const MEMORY_KEY_INDEX_BITS = 24;
+
+/** GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first. Unit: entries. */
+export const GID_TABLE_ENTRIES = 16;
+
+/** P_Keys of a port: the default one. Unit: entries. */
+export const PARTITION_KEY_TABLE_ENTRIES = 1;
+
+/** Packet buffers for what has arrived that only responses may take. Unit: buffers. */
+export const RECEIVE_PACKET_BUFFERS_RESERVED = 32;
+
+/** How long a packet waits at a port for a paused link, or for a receive buffer, until it is discarded. Unit: clock ticks. */
+export const PORT_DISCARD_LIMIT = 100000000;

@@ -693,3 +693,62 @@ export const CONTROL_QUEUE_PAIR_CACHE_HITS_RESET = 0x0n;
 /** control.queue_pair_cache_misses: Misses of the queue pair state cache. Unit: events. 64 bits, ro. */
 export const CONTROL_QUEUE_PAIR_CACHE_MISSES_OFFSET = 0x448;
 export const CONTROL_QUEUE_PAIR_CACHE_MISSES_RESET = 0x0n;
+
+/** control.port_discard_limit: How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw. */
+export const CONTROL_PORT_DISCARD_LIMIT_OFFSET = 0x600;
+export const CONTROL_PORT_DISCARD_LIMIT_RESET = 0x5f5e100n;
+
+/** control.port_control: Control of each port. 32 bits, rw. */
+export const CONTROL_PORT_CONTROL_OFFSET = 0x608;
+export const CONTROL_PORT_CONTROL_COUNT = 2;
+export const CONTROL_PORT_CONTROL_STRIDE = 4;
+export const CONTROL_PORT_CONTROL_RESET = 0x1;
+/** control.port_control.enable: 0: the port is down. */
+export const CONTROL_PORT_CONTROL_ENABLE_SHIFT = 0;
+export const CONTROL_PORT_CONTROL_ENABLE_MASK = 0x1;
+
+/** control.port_packets_out: Packets that left each port, onto the link or back into the device. Unit: events. 64 bits, ro. */
+export const CONTROL_PORT_PACKETS_OUT_OFFSET = 0x610;
+export const CONTROL_PORT_PACKETS_OUT_COUNT = 2;
+export const CONTROL_PORT_PACKETS_OUT_STRIDE = 8;
+export const CONTROL_PORT_PACKETS_OUT_RESET = 0x0n;
+
+/** control.port_bytes_out: Bytes of these. Unit: bytes. 64 bits, ro. */
+export const CONTROL_PORT_BYTES_OUT_OFFSET = 0x620;
+export const CONTROL_PORT_BYTES_OUT_COUNT = 2;
+export const CONTROL_PORT_BYTES_OUT_STRIDE = 8;
+export const CONTROL_PORT_BYTES_OUT_RESET = 0x0n;
+
+/** control.port_packets_in: Packets that came in at each port, from the link or out of the device. Unit: events. 64 bits, ro. */
+export const CONTROL_PORT_PACKETS_IN_OFFSET = 0x630;
+export const CONTROL_PORT_PACKETS_IN_COUNT = 2;
+export const CONTROL_PORT_PACKETS_IN_STRIDE = 8;
+export const CONTROL_PORT_PACKETS_IN_RESET = 0x0n;
+
+/** control.port_bytes_in: Bytes of these. Unit: bytes. 64 bits, ro. */
+export const CONTROL_PORT_BYTES_IN_OFFSET = 0x640;
+export const CONTROL_PORT_BYTES_IN_COUNT = 2;
+export const CONTROL_PORT_BYTES_IN_STRIDE = 8;
+export const CONTROL_PORT_BYTES_IN_RESET = 0x0n;
+
+/** control.port_packets_looped: Packets that left each port to an own address. Unit: events. 64 bits, ro. */
+export const CONTROL_PORT_PACKETS_LOOPED_OFFSET = 0x650;
+export const CONTROL_PORT_PACKETS_LOOPED_COUNT = 2;
+export const CONTROL_PORT_PACKETS_LOOPED_STRIDE = 8;
+export const CONTROL_PORT_PACKETS_LOOPED_RESET = 0x0n;
+
+/** control.congestion_notifications: CNPs that arrived. Unit: events. 64 bits, ro. */
+export const CONTROL_CONGESTION_NOTIFICATIONS_OFFSET = 0x660;
+export const CONTROL_CONGESTION_NOTIFICATIONS_RESET = 0x0n;
+
+/** control.port_discards: Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro. */
+export const CONTROL_PORT_DISCARDS_OFFSET = 0x680;
+export const CONTROL_PORT_DISCARDS_COUNT = 16;
+export const CONTROL_PORT_DISCARDS_STRIDE = 8;
+export const CONTROL_PORT_DISCARDS_RESET = 0x0n;
+
+/** control.packets_dropped: Packets that packet_receiver dropped, by packet_drop. Unit: events. 64 bits, ro. */
+export const CONTROL_PACKETS_DROPPED_OFFSET = 0x700;
+export const CONTROL_PACKETS_DROPPED_COUNT = 32;
+export const CONTROL_PACKETS_DROPPED_STRIDE = 8;
+export const CONTROL_PACKETS_DROPPED_RESET = 0x0n;

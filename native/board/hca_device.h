@@ -9,7 +9,7 @@ namespace fpga_verbs::board {
 class HcaDevice final : public Device {
 public:
   HcaDevice(const hca::HcaParameters& parameters, hca::HostPort& host, const hca::Clock& clock)
-      : hca_(parameters, host, clock) {}
+      : hca_(parameters, host, clock, hca::PortAttachments{}) {}
 
   bool can_accept_write() const override { return hca_.can_accept_write(); }
   void write(const hca::BarWrite& write) override { hca_.write(write); }

@@ -1,6 +1,7 @@
 #include "hca/check_parameters.h"
 
 #include "hca/bit_mask.h"
+#include "link/address.h"
 #include "spec/parameters.h"
 
 #include <array>
@@ -45,6 +46,7 @@ std::string check_parameters(const HcaParameters& parameters) {
             uint64_t{1} << spec::queue_pair_index_bits},
       Range{"scheduler_batch", p.scheduler_batch, 1, 256},
       Range{"ports", p.ports, 1, spec::ports},
+      Range{"board_number", p.board_number, 0, link::board_numbers - 1},
       Range{"queue_pairs", p.queue_pairs, 3, uint64_t{1} << spec::queue_pair_index_bits},
       Range{"completion_queues", p.completion_queues, 2, BitMask::size_maximum},
       Range{"page_table_entries", p.page_table_entries, 8, 1u << 24},

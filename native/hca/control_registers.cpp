@@ -80,6 +80,8 @@ std::optional<RegisterPage::Register> ControlRegisters::value(uint32_t offset) c
   }
   if (const auto found = counter(offset))
     return Register{*found, true};
+  if (const auto found = port_value(offset))
+    return found;
   return array(offset);
 }
 
@@ -252,6 +254,8 @@ bool ControlRegisters::set_control(r::Control control) {
 
 bool ControlRegisters::set_array(uint32_t offset, uint64_t value) {
   const uint32_t low = static_cast<uint32_t>(value);
+  if (const auto done = set_port_value(offset, value))
+    return *done;
   if (const auto function = register_index(offset, r::function_virtual_collect_buffer_bar,
                                            r::function_virtual_collect_buffer_bar_count,
                                            r::function_virtual_collect_buffer_bar_stride)) {

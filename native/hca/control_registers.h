@@ -4,6 +4,8 @@
 #include "hca/context_memory.h"
 #include "hca/counters.h"
 #include "hca/device_registers.h"
+#include "hca/port.h"
+#include "hca/port_attributes.h"
 #include "hca/register_page.h"
 #include "hca/virtual_kick.h"
 
@@ -19,6 +21,8 @@ public:
     CollectBuffer& collect_buffer;
     VirtualKick& virtual_kick;
     ContextMemory& context_memory;
+    Port& port;
+    PortAttributes& port_attributes;
   };
 
   ControlRegisters(const HcaParameters& parameters, Counters& counters, DeviceRegisters& device,
@@ -31,6 +35,9 @@ private:
 
   std::optional<uint64_t> counter(uint32_t offset) const;
   std::optional<Register> array(uint32_t offset) const;
+  std::optional<Register> port_value(uint32_t offset) const;
+  std::optional<uint64_t> port_counter(uint32_t offset) const;
+  std::optional<bool> set_port_value(uint32_t offset, uint64_t value);
   bool set_array(uint32_t offset, uint64_t value);
   bool set_control(spec::control::Control control);
   bool set_allotment(unsigned underlying_function, spec::control::FunctionPhysicalCollectBuffers value);

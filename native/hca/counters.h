@@ -1,6 +1,7 @@
 #pragma once
 
 #include "spec/parameters.h"
+#include "spec/registers.h"
 
 #include <array>
 #include <cstdint>
@@ -33,6 +34,16 @@ struct FunctionCounters {
   uint64_t receiver_not_ready_negative_acknowledges = 0;
 };
 
+// Counters of a port; each is the control register port_… of that name.
+struct PortCounters {
+  uint64_t packets_out = 0;
+  uint64_t bytes_out = 0;
+  uint64_t packets_in = 0;
+  uint64_t bytes_in = 0;
+  uint64_t packets_looped = 0;
+  std::array<uint64_t, spec::control::port_discards_count / spec::ports> discards{}; // by spec::PortDiscard
+};
+
 // Counters of the device; each is the control register of that name.
 struct DeviceCounters {
   uint64_t transactions = 0;
@@ -45,6 +56,9 @@ struct DeviceCounters {
   uint64_t detected_bit_errors = 0;
   uint64_t queue_pair_cache_hits = 0;
   uint64_t queue_pair_cache_misses = 0;
+  uint64_t congestion_notifications = 0;
+  std::array<PortCounters, spec::ports> port{};
+  std::array<uint64_t, spec::control::packets_dropped_count> packets_dropped{}; // by spec::PacketDrop
 };
 
 struct Counters {

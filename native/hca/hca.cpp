@@ -21,9 +21,10 @@ bool is_management_page(uint32_t offset) {
 
 } // namespace
 
-Hca::Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock)
-    : parameters_(parameters), host_(host), clock_(clock),
-      blocks_(std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_)) {}
+Hca::Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock,
+         const PortAttachments& attachments)
+    : parameters_(parameters), host_(host), clock_(clock), attachments_(attachments),
+      blocks_(std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_)) {}
 
 Hca::~Hca() = default;
 
@@ -83,11 +84,13 @@ bool Hca::step() {
   return blocks_->step();
 }
 
+void Hca::notify_port() { blocks_->notify_port(); }
+
 uint64_t Hca::next_deadline() const { return blocks_->next_deadline(); }
 
 void Hca::reset() {
   counters_ = {};
-  blocks_ = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_);
+  blocks_ = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_);
 }
 
 void Hca::reset_function(unsigned underlying_function) { blocks_->reset_function(underlying_function); }

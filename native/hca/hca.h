@@ -5,6 +5,7 @@
 #include "hca/counters.h"
 #include "hca/host_port.h"
 #include "hca/parameters.h"
+#include "hca/port.h"
 #include "spec/enums.h"
 
 #include <cstdint>
@@ -19,8 +20,10 @@ struct HcaBlocks;
 // in hca_blocks.h.
 class Hca {
 public:
-  // `host` and `clock` outlive the device; the parameters pass check_parameters().
-  Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock);
+  // `host`, `clock` and what is attached to the ports outlive the device; the parameters pass
+  // check_parameters().
+  Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock,
+      const PortAttachments& attachments);
   ~Hca();
   Hca(const Hca&) = delete;
   Hca& operator=(const Hca&) = delete;
@@ -44,6 +47,9 @@ public:
   // next_deadline().
   bool step();
 
+  // A link of a port has notified the board.
+  void notify_port();
+
   // The clock tick at which a step has something to do although the device is idle; ~0: none.
   uint64_t next_deadline() const;
 
@@ -64,6 +70,7 @@ private:
   HcaParameters parameters_;
   HostPort& host_;
   const Clock& clock_;
+  PortAttachments attachments_;
   Counters counters_;
   std::unique_ptr<HcaBlocks> blocks_;
 };

@@ -16,12 +16,13 @@ enum BlockNumber : unsigned {
   resource_manager_number,
   event_queue_number,
   completion_queue_number,
+  port_number,
 };
 
 } // namespace
 
 HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host,
-                     const Clock& clock)
+                     const Clock& clock, const PortAttachments& attachments)
     : parameters(board_parameters), event_queue(parameters, counters, host, clock, memory_translation),
       context_memory(parameters, counters, host, event_queue), memory_translation(parameters, context_memory),
       queue_pair_state_cache(parameters, counters, context_memory),
@@ -41,6 +42,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       descriptor_fetch(parameters, counters, host, queue_pair_state_cache, memory_translation, event_queue),
       pipeline_sink(counters, clock, collect_buffer, queue_pair_state_cache, completion_queue, kick_records,
                     executions, finishes_sent),
+      port_attributes(parameters), port(counters, clock, packet_memory, port_attributes, attachments,
+                                        requests_built, responses_built, packets_arrived),
       resource_manager(parameters, host, device,
                        {.collect_buffer = collect_buffer,
                         .management_queue = management_queue,
@@ -56,11 +59,15 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                         .kicks_scheduled = kicks_scheduled,
                         .kicks_started = kicks_started,
                         .post_notices = post_notices}),
-      control_registers(
-          parameters, counters, device,
-          {.collect_buffer = collect_buffer, .virtual_kick = virtual_kick, .context_memory = context_memory}),
-      stepped_{&collect_buffer, &virtual_kick,     &queue_pair_fetch, &send_queue_scheduler,
-               &pipeline_sink,  &resource_manager, &event_queue,      &completion_queue} {
+      control_registers(parameters, counters, device,
+                        {.collect_buffer = collect_buffer,
+                         .virtual_kick = virtual_kick,
+                         .context_memory = context_memory,
+                         .port = port,
+                         .port_attributes = port_attributes}),
+      stepped_{&collect_buffer,       &virtual_kick,     &queue_pair_fetch,
+               &send_queue_scheduler, &pipeline_sink,    &resource_manager,
+               &event_queue,          &completion_queue, &port} {
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
     identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed());
     function_registers.emplace_back(
@@ -81,6 +88,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   const Waker to_pipeline_sink(ready, pipeline_sink_number);
   const Waker to_resource_manager(ready, resource_manager_number);
   const Waker to_completion_queue(ready, completion_queue_number);
+  const Waker to_port(ready, port_number);
   // Nobody is woken when collect_buffer's credits come back: the board asks before each write.
   const Waker to_board;
   kicks_collected.connect(to_board, to_virtual_kick);
@@ -93,6 +101,10 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   schedule_dones.connect(to_send_queue_scheduler, to_queue_pair_fetch);
   finishes_handed_back.connect(to_queue_pair_fetch, to_virtual_kick);
   finishes_sent.connect(to_pipeline_sink, to_virtual_kick);
+  requests_built.connect({}, to_port);
+  responses_built.connect({}, to_port);
+  packets_arrived.connect(to_port, {});
+  packet_memory.connect(PacketUse::receive, to_port);
   collect_buffer.connect(to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);
   queue_pair_state_cache.connect(to_resource_manager);
@@ -116,10 +128,14 @@ void HcaBlocks::wake_due(uint64_t now) {
     ready.wake(collect_buffer_number);
   if (event_queue.next_deadline() <= now)
     ready.wake(event_queue_number);
+  if (port.next_deadline() <= now)
+    ready.wake(port_number);
 }
 
+void HcaBlocks::notify_port() { ready.wake(port_number); }
+
 uint64_t HcaBlocks::next_deadline() const {
-  return std::min(collect_buffer.next_deadline(), event_queue.next_deadline());
+  return std::min({collect_buffer.next_deadline(), event_queue.next_deadline(), port.next_deadline()});
 }
 
 bool HcaBlocks::is_in_flight(unsigned underlying_function) const {
@@ -149,6 +165,7 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
   completion_queue.reset_function(underlying_function);
   event_queue.reset_function(underlying_function);
   memory_translation.reset_function(underlying_function);
+  port_attributes.reset_function(underlying_function);
   while (is_in_flight(underlying_function) && step())
     ;
 }

@@ -16,8 +16,11 @@
 #include "hca/kick_records.h"
 #include "hca/management_queue.h"
 #include "hca/memory_translation.h"
+#include "hca/packet_memory.h"
 #include "hca/parameters.h"
 #include "hca/pipeline_sink.h"
+#include "hca/port.h"
+#include "hca/port_attributes.h"
 #include "hca/queue_pair_fetch.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/resource_manager.h"
@@ -41,7 +44,8 @@ namespace fpga_verbs::hca {
 // Shared by blocks: queue_pair_state_cache, memory_translation and, behind both, context_memory. event_queue
 // takes the events of all. The registers are windows on the blocks.
 struct HcaBlocks {
-  HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host, const Clock& clock);
+  HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host, const Clock& clock,
+            const PortAttachments& attachments);
   HcaBlocks(const HcaBlocks&) = delete;
   HcaBlocks& operator=(const HcaBlocks&) = delete;
 
@@ -49,6 +53,8 @@ struct HcaBlocks {
   bool step();
   // Wakes the blocks whose deadline has come.
   void wake_due(uint64_t now);
+  // Something has happened on a link of a port.
+  void notify_port();
   // The earliest deadline of a block; ~0: none.
   uint64_t next_deadline() const;
 
@@ -70,6 +76,9 @@ struct HcaBlocks {
   DataLink<spec::ScheduleDone, 16> schedule_dones;       // send_queue_scheduler → queue_pair_fetch
   DataLink<spec::FinishUnit, 16> finishes_handed_back;   // queue_pair_fetch → virtual_kick
   DataLink<spec::FinishUnit, 16> finishes_sent;          // pipeline_sink → virtual_kick
+  DataLink<spec::PacketUnit, 16> requests_built;         // packet_builder → port
+  DataLink<spec::PacketUnit, 16> responses_built;        // response → port
+  DataLink<spec::PacketUnit, 16> packets_arrived;        // port → packet_receiver
 
   // Blocks, those that others refer to first.
   EventQueue event_queue;
@@ -85,6 +94,9 @@ struct HcaBlocks {
   SendQueueScheduler send_queue_scheduler;
   DescriptorFetch descriptor_fetch;
   PipelineSink pipeline_sink;
+  PacketMemory packet_memory;
+  PortAttributes port_attributes;
+  Port port;
   ResourceManager resource_manager;
 
   ControlRegisters control_registers;
@@ -96,7 +108,7 @@ private:
   bool is_in_flight(unsigned underlying_function) const;
 
   // The blocks that step, by their bit in `ready`.
-  std::array<Block*, 8> stepped_;
+  std::array<Block*, 9> stepped_;
 };
 
 } // namespace fpga_verbs::hca

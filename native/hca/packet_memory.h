@@ -28,7 +28,7 @@ struct Packet {
   uint16_t end = 0;           // offset behind its last byte, ICRC (and VCRC) included
   uint16_t payload = 0;       // offset of the payload
   uint16_t payload_bytes = 0; // without pad
-  uint8_t port = 0;           // where it arrived, or leaves
+  uint8_t port = 0;           // where it arrived, or leaves; from 1
   PacketUse use = PacketUse::request;
 
   ParsedPacket parsed{}; // of a packet that has arrived
@@ -65,9 +65,14 @@ public:
   // none is left.
   bool change_use(uint16_t packet, PacketUse use);
 
+  // The block that was connected is woken when a buffer of this use comes free.
+  void want(PacketUse use) { wanted_[static_cast<size_t>(use)] = true; }
+
   uint32_t free(PacketUse use) const { return free_[static_cast<size_t>(use)]; }
   Packet& operator[](uint16_t packet) { return packets_[packet]; }
   const Packet& operator[](uint16_t packet) const { return packets_[packet]; }
+  // The headers of a packet that packet_receiver has passed.
+  ParsedPacket& parsed(uint16_t packet) { return parsed_[packet]; }
   uint8_t* bytes(uint16_t packet) { return memory_.get() + size_t{packet} * spec::packet_buffer_bytes; }
   // The packet as it is on the wire.
   std::span<uint8_t> wire(uint16_t packet) {
@@ -94,6 +99,7 @@ private:
 
   std::unique_ptr<uint8_t[]> memory_;
   std::vector<Packet> packets_ = std::vector<Packet>(buffers);
+  std::vector<ParsedPacket> parsed_ = std::vector<ParsedPacket>(buffers);
   BitMask free_buffers_{buffers, true};
   std::array<uint32_t, uses> free_ = buffers_of;
   std::array<bool, uses> wanted_{};

@@ -33,10 +33,6 @@ struct ParsedPacket {
 spec::PacketDrop parse_packet(spec::LinkLayer link_layer, const uint8_t* packet, uint32_t bytes,
                               ParsedPacket& parsed);
 
-// Counters of dropped packets, by spec::PacketDrop.
-inline constexpr unsigned packet_drop_reasons = static_cast<unsigned>(spec::PacketDrop::icrc_mismatch) + 1;
-using PacketDropCounters = std::array<uint64_t, packet_drop_reasons>;
-
 // Source and destination of a packet with GRH or IP header, IPv4 addresses as ::ffff:a.b.c.d.
 struct PacketAddresses {
   Gid source{};

@@ -28,6 +28,8 @@ struct HcaParameters {
   unsigned queue_pair_contexts_cached = spec::queue_pair_contexts_cached;
   unsigned scheduler_batch = spec::scheduler_batch;
   unsigned ports = 1;
+  spec::LinkLayer link_layer = spec::LinkLayer::ethernet; // of all ports
+  unsigned board_number = 0;                              // its addresses follow from it
   unsigned queue_pairs = 65536;
   unsigned completion_queues = 4096;      // number 0 names none
   unsigned page_table_entries = 1u << 21; // a power of two; of all page tables together

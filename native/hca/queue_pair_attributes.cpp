@@ -48,6 +48,9 @@ std::optional<spec::ManagementCompletion> check_values(const spec::QueuePairAttr
   const auto is_port = [&](uint32_t port) { return port >= 1 && port <= parameters.ports; };
   if (given.has(QueuePairAttribute::port) && !is_port(input.port()))
     return bad_input(F::port_bit);
+  if (given.has(QueuePairAttribute::partition_key_index) &&
+      input.partition_key_index() >= spec::partition_key_table_entries)
+    return bad_input(F::partition_key_index_bit);
   if (given.has(QueuePairAttribute::path_mtu) &&
       (input.path_mtu() < spec::PathMtu::mtu_256 || input.path_mtu() > spec::PathMtu::mtu_4096))
     return bad_input(F::path_mtu_bit);
@@ -61,6 +64,8 @@ std::optional<spec::ManagementCompletion> check_values(const spec::QueuePairAttr
     const spec::AddressVector address_vector = address_vector_of(input);
     if (!is_port(address_vector.port()))
       return bad_input(first_bit + spec::AddressVector::port_bit);
+    if (address_vector.gid_index() >= spec::gid_table_entries)
+      return bad_input(first_bit + spec::AddressVector::gid_index_bit);
     if (!address_vector.reserved_is_zero())
       return bad_input(reserved_field);
   }

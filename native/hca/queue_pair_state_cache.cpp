@@ -181,6 +181,12 @@ QueuePairStateCache::Found QueuePairStateCache::find(unsigned underlying_functio
                          : Found{.absence = Absence::context_memory_fault};
 }
 
+QueuePairStateCache::Found QueuePairStateCache::find_any(uint32_t queue_pair_number) {
+  const Entry* entry = live_entry(queue_pair_number);
+  return entry != nullptr ? find(entry->underlying_function, queue_pair_number)
+                          : Found{.absence = Absence::unknown};
+}
+
 const spec::QueuePairControl* QueuePairStateCache::find_control(unsigned underlying_function,
                                                                 uint32_t queue_pair_number) {
   const Found found = find(underlying_function, queue_pair_number);

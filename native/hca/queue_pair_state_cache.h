@@ -62,6 +62,8 @@ public:
   // The queue pair that the function owns under this number. One that waits to be quiet (control.destroying)
   // is found too.
   Found find(unsigned underlying_function, uint32_t queue_pair_number);
+  // The queue pair of any function under this number, for packets, which name no function.
+  Found find_any(uint32_t queue_pair_number);
   const spec::QueuePairControl* find_control(unsigned underlying_function,
                                              uint32_t queue_pair_number) override;
 

@@ -968,6 +968,69 @@ constexpr const char* name(LinkNextHeader value) {
   return "unknown";
 }
 
+/// State of a port (InfiniBand volume 1, 7.2), in the order of libibverbs. 8 bits.
+enum class PortState : uint8_t {
+  none = 0,  ///< Not known.
+  down = 1,  ///< Down
+  initialize = 2,  ///< Initialize
+  armed = 3,  ///< Arm
+  active = 4,  ///< Active
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(PortState value) {
+  switch (value) {
+    case PortState::none: return "none";
+    case PortState::down: return "down";
+    case PortState::initialize: return "initialize";
+    case PortState::armed: return "armed";
+    case PortState::active: return "active";
+  }
+  return "unknown";
+}
+
+/// Physical state of a port, as PortPhysicalState of PortInfo. 8 bits.
+enum class PortPhysicalState : uint8_t {
+  none = 0,  ///< Not known.
+  disabled = 3,  ///< Disabled
+  link_up = 5,  ///< LinkUp
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(PortPhysicalState value) {
+  switch (value) {
+    case PortPhysicalState::none: return "none";
+    case PortPhysicalState::disabled: return "disabled";
+    case PortPhysicalState::link_up: return "link_up";
+  }
+  return "unknown";
+}
+
+/// Why a port discards a packet. 3 bits.
+enum class PortDiscard : uint8_t {
+  none = 0,  ///< It does not.
+  port_down = 1,  ///< The port is down.
+  no_link = 2,  ///< Not to an own address, and no link is attached.
+  paused = 3,  ///< The link was paused for longer than the discard limit.
+  no_buffer = 4,  ///< No receive buffer came free within the discard limit.
+  too_long = 5,  ///< What arrived is longer than any packet.
+  unreachable = 6,  ///< Nobody on the link has the destination's address.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(PortDiscard value) {
+  switch (value) {
+    case PortDiscard::none: return "none";
+    case PortDiscard::port_down: return "port_down";
+    case PortDiscard::no_link: return "no_link";
+    case PortDiscard::paused: return "paused";
+    case PortDiscard::no_buffer: return "no_buffer";
+    case PortDiscard::too_long: return "too_long";
+    case PortDiscard::unreachable: return "unreachable";
+  }
+  return "unknown";
+}
+
 /// Why a received packet is dropped. 8 bits.
 enum class PacketDrop : uint8_t {
   none = 0,  ///< It is not.
@@ -989,6 +1052,11 @@ enum class PacketDrop : uint8_t {
   unknown_opcode = 16,  ///< OpCode.
   unexpected_payload = 17,  ///< Payload behind an opcode that has none.
   icrc_mismatch = 18,  ///< ICRC.
+  unknown_queue_pair = 19,  ///< No queue pair has the number, or it waits to be destroyed.
+  wrong_service = 20,  ///< The OpCode is of another service than the queue pair.
+  wrong_destination = 21,  ///< Not to the port, GID or LID of the queue pair.
+  wrong_source = 22,  ///< Not from the peer of the queue pair.
+  wrong_partition_key = 23,  ///< P_Key.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -1013,6 +1081,11 @@ constexpr const char* name(PacketDrop value) {
     case PacketDrop::unknown_opcode: return "unknown_opcode";
     case PacketDrop::unexpected_payload: return "unexpected_payload";
     case PacketDrop::icrc_mismatch: return "icrc_mismatch";
+    case PacketDrop::unknown_queue_pair: return "unknown_queue_pair";
+    case PacketDrop::wrong_service: return "wrong_service";
+    case PacketDrop::wrong_destination: return "wrong_destination";
+    case PacketDrop::wrong_source: return "wrong_source";
+    case PacketDrop::wrong_partition_key: return "wrong_partition_key";
   }
   return "unknown";
 }

@@ -519,6 +519,194 @@ struct alignas(8) RegisterMemoryInput {
 static_assert(sizeof(RegisterMemoryInput) == RegisterMemoryInput::bytes && offsetof(RegisterMemoryInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<RegisterMemoryInput> && std::is_standard_layout_v<RegisterMemoryInput>);
 
+/// Input of set_global_identifier.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) SetGlobalIdentifierInput {
+  static constexpr unsigned bytes = 32;
+  static constexpr unsigned port_bit = 0, port_width = 8;
+  static constexpr unsigned gid_index_bit = 8, gid_index_width = 8;
+  static constexpr unsigned gid_byte = 8, gid_bytes = 16;
+
+  std::array<uint32_t, 8> dwords{};
+
+  /// Port, from 1.
+  constexpr uint32_t port() const { return dwords[0] & 0xffu; }
+  constexpr void set_port(uint32_t value) { dwords[0] = (dwords[0] & 0xffffff00u) | (value & 0xffu); }
+
+  /// Entry of the function's GID table at the port; 0 cannot be changed.
+  constexpr uint32_t gid_index() const { return (dwords[0] >> 8) & 0xffu; }
+  constexpr void set_gid_index(uint32_t value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((value & 0xffu) << 8); }
+
+  /// The GID as it is on the wire; all zero: none.
+  std::span<const uint8_t, 16> gid() const {
+    return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()) + 8, 16);
+  }
+  void set_gid(std::span<const uint8_t, 16> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 8, value.data(), 16);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xffff0000u) | dwords[1] | dwords[6] | dwords[7]) == 0; }
+
+  constexpr bool operator==(const SetGlobalIdentifierInput&) const = default;
+};
+static_assert(sizeof(SetGlobalIdentifierInput) == SetGlobalIdentifierInput::bytes && offsetof(SetGlobalIdentifierInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<SetGlobalIdentifierInput> && std::is_standard_layout_v<SetGlobalIdentifierInput>);
+
+/// Output of query_port, whose input modifier is the port, from 1; the function's GID table (a gid_entry each) and the P_Key table (a partition_key_entry each) follow.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) QueryPortOutput {
+  static constexpr unsigned bytes = 64;
+  static constexpr unsigned state_bit = 0, state_width = 8;
+  static constexpr unsigned physical_state_bit = 8, physical_state_width = 8;
+  static constexpr unsigned link_layer_bit = 16, link_layer_width = 8;
+  static constexpr unsigned maximum_mtu_bit = 24, maximum_mtu_width = 4;
+  static constexpr unsigned active_mtu_bit = 28, active_mtu_width = 4;
+  static constexpr unsigned maximum_message_bytes_bit = 32, maximum_message_bytes_width = 32;
+  static constexpr unsigned gid_table_entries_bit = 64, gid_table_entries_width = 16;
+  static constexpr unsigned partition_key_table_entries_bit = 80, partition_key_table_entries_width = 16;
+  static constexpr unsigned local_identifier_bit = 96, local_identifier_width = 16;
+  static constexpr unsigned subnet_manager_local_identifier_bit = 112, subnet_manager_local_identifier_width = 16;
+  static constexpr unsigned local_identifier_mask_control_bit = 128, local_identifier_mask_control_width = 8;
+  static constexpr unsigned virtual_lanes_bit = 136, virtual_lanes_width = 8;
+  static constexpr unsigned active_width_bit = 144, active_width_width = 8;
+  static constexpr unsigned active_speed_bit = 152, active_speed_width = 8;
+  static constexpr unsigned capabilities_bit = 160, capabilities_width = 32;
+  static constexpr unsigned bad_partition_keys_bit = 192, bad_partition_keys_width = 32;
+  static constexpr unsigned bad_queue_keys_bit = 224, bad_queue_keys_width = 32;
+  static constexpr unsigned mac_low_bit = 256, mac_low_width = 32;
+  static constexpr unsigned mac_high_bit = 288, mac_high_width = 16;
+
+  std::array<uint32_t, 16> dwords{};
+
+  /// State.
+  constexpr PortState state() const { return static_cast<PortState>(dwords[0] & 0xffu); }
+  constexpr void set_state(PortState value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
+
+  /// Physical state.
+  constexpr PortPhysicalState physical_state() const { return static_cast<PortPhysicalState>((dwords[0] >> 8) & 0xffu); }
+  constexpr void set_physical_state(PortPhysicalState value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((static_cast<uint32_t>(value) & 0xffu) << 8); }
+
+  /// Link layer.
+  constexpr LinkLayer link_layer() const { return static_cast<LinkLayer>((dwords[0] >> 16) & 0xffu); }
+  constexpr void set_link_layer(LinkLayer value) { dwords[0] = (dwords[0] & 0xff00ffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 16); }
+
+  /// Largest path MTU.
+  constexpr PathMtu maximum_mtu() const { return static_cast<PathMtu>((dwords[0] >> 24) & 0xfu); }
+  constexpr void set_maximum_mtu(PathMtu value) { dwords[0] = (dwords[0] & 0xf0ffffffu) | ((static_cast<uint32_t>(value) & 0xfu) << 24); }
+
+  /// Path MTU in use.
+  constexpr PathMtu active_mtu() const { return static_cast<PathMtu>(dwords[0] >> 28); }
+  constexpr void set_active_mtu(PathMtu value) { dwords[0] = (dwords[0] & 0xfffffffu) | ((static_cast<uint32_t>(value) & 0xfu) << 28); }
+
+  /// Longest message. Unit: bytes.
+  constexpr uint32_t maximum_message_bytes() const { return dwords[1]; }
+  constexpr void set_maximum_message_bytes(uint32_t value) { dwords[1] = value; }
+
+  /// Length of the GID table.
+  constexpr uint32_t gid_table_entries() const { return dwords[2] & 0xffffu; }
+  constexpr void set_gid_table_entries(uint32_t value) { dwords[2] = (dwords[2] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Length of the P_Key table.
+  constexpr uint32_t partition_key_table_entries() const { return dwords[2] >> 16; }
+  constexpr void set_partition_key_table_entries(uint32_t value) { dwords[2] = (dwords[2] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// LID of the function; 0 on Ethernet.
+  constexpr uint32_t local_identifier() const { return dwords[3] & 0xffffu; }
+  constexpr void set_local_identifier(uint32_t value) { dwords[3] = (dwords[3] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// LID of the subnet manager; 0: none.
+  constexpr uint32_t subnet_manager_local_identifier() const { return dwords[3] >> 16; }
+  constexpr void set_subnet_manager_local_identifier(uint32_t value) { dwords[3] = (dwords[3] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// LMC.
+  constexpr uint32_t local_identifier_mask_control() const { return dwords[4] & 0xffu; }
+  constexpr void set_local_identifier_mask_control(uint32_t value) { dwords[4] = (dwords[4] & 0xffffff00u) | (value & 0xffu); }
+
+  /// Data virtual lanes.
+  constexpr uint32_t virtual_lanes() const { return (dwords[4] >> 8) & 0xffu; }
+  constexpr void set_virtual_lanes(uint32_t value) { dwords[4] = (dwords[4] & 0xffff00ffu) | ((value & 0xffu) << 8); }
+
+  /// Lanes of the link, as ibv_port_attr codes them.
+  constexpr uint32_t active_width() const { return (dwords[4] >> 16) & 0xffu; }
+  constexpr void set_active_width(uint32_t value) { dwords[4] = (dwords[4] & 0xff00ffffu) | ((value & 0xffu) << 16); }
+
+  /// Speed of a lane, as ibv_port_attr codes it.
+  constexpr uint32_t active_speed() const { return dwords[4] >> 24; }
+  constexpr void set_active_speed(uint32_t value) { dwords[4] = (dwords[4] & 0xffffffu) | ((value & 0xffu) << 24); }
+
+  /// Capability mask.
+  constexpr uint32_t capabilities() const { return dwords[5]; }
+  constexpr void set_capabilities(uint32_t value) { dwords[5] = value; }
+
+  /// Packets dropped because of their P_Key.
+  constexpr uint32_t bad_partition_keys() const { return dwords[6]; }
+  constexpr void set_bad_partition_keys(uint32_t value) { dwords[6] = value; }
+
+  /// Packets dropped because of their Q_Key.
+  constexpr uint32_t bad_queue_keys() const { return dwords[7]; }
+  constexpr void set_bad_queue_keys(uint32_t value) { dwords[7] = value; }
+
+  /// MAC address of the function at the port, bytes 0 to 3.
+  constexpr uint32_t mac_low() const { return dwords[8]; }
+  constexpr void set_mac_low(uint32_t value) { dwords[8] = value; }
+
+  /// MAC address, bytes 4 and 5.
+  constexpr uint32_t mac_high() const { return dwords[9] & 0xffffu; }
+  constexpr void set_mac_high(uint32_t value) { dwords[9] = (dwords[9] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[9] & 0xffff0000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+
+  constexpr bool operator==(const QueryPortOutput&) const = default;
+};
+static_assert(sizeof(QueryPortOutput) == QueryPortOutput::bytes && offsetof(QueryPortOutput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<QueryPortOutput> && std::is_standard_layout_v<QueryPortOutput>);
+
+/// Entry of a GID table.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) GidEntry {
+  static constexpr unsigned bytes = 16;
+  static constexpr unsigned gid_byte = 0, gid_bytes = 16;
+
+  std::array<uint32_t, 4> dwords{};
+
+  /// The GID as it is on the wire; all zero: none.
+  std::span<const uint8_t, 16> gid() const {
+    return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()), 16);
+  }
+  void set_gid(std::span<const uint8_t, 16> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()), value.data(), 16);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return true; }
+
+  constexpr bool operator==(const GidEntry&) const = default;
+};
+static_assert(sizeof(GidEntry) == GidEntry::bytes && offsetof(GidEntry, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<GidEntry> && std::is_standard_layout_v<GidEntry>);
+
+/// Entry of a P_Key table.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(4) PartitionKeyEntry {
+  static constexpr unsigned bytes = 4;
+  static constexpr unsigned partition_key_bit = 0, partition_key_width = 16;
+
+  std::array<uint32_t, 1> dwords{};
+
+  /// P_Key; the high bit is full membership.
+  constexpr uint32_t partition_key() const { return dwords[0] & 0xffffu; }
+  constexpr void set_partition_key(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return (dwords[0] & 0xffff0000u) == 0; }
+
+  constexpr bool operator==(const PartitionKeyEntry&) const = default;
+};
+static_assert(sizeof(PartitionKeyEntry) == PartitionKeyEntry::bytes && offsetof(PartitionKeyEntry, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<PartitionKeyEntry> && std::is_standard_layout_v<PartitionKeyEntry>);
+
 /// One change of allocate_resources (US8484392, resource allocation request).
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) ResourceAllocationRequest {

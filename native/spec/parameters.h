@@ -144,4 +144,16 @@ inline constexpr uint32_t acknowledge_coalescing = 0u;
 /// High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
 inline constexpr uint32_t memory_key_index_bits = 24u;
 
+/// GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first. Unit: entries.
+inline constexpr uint32_t gid_table_entries = 16u;
+
+/// P_Keys of a port: the default one. Unit: entries.
+inline constexpr uint32_t partition_key_table_entries = 1u;
+
+/// Packet buffers for what has arrived that only responses may take. Unit: buffers.
+inline constexpr uint32_t receive_packet_buffers_reserved = 32u;
+
+/// How long a packet waits at a port for a paused link, or for a receive buffer, until it is discarded. Unit: clock ticks.
+inline constexpr uint32_t port_discard_limit = 100000000u;
+
 }  // namespace fpga_verbs::spec

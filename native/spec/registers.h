@@ -1013,4 +1013,63 @@ inline constexpr uint64_t queue_pair_cache_hits_reset = 0x0;
 inline constexpr uint32_t queue_pair_cache_misses = 0x448;
 inline constexpr uint64_t queue_pair_cache_misses_reset = 0x0;
 
+/// How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw.
+inline constexpr uint32_t port_discard_limit = 0x600;
+inline constexpr uint64_t port_discard_limit_reset = 0x5f5e100;
+
+/// Control of each port. 32 bits, rw.
+inline constexpr uint32_t port_control = 0x608;
+inline constexpr uint32_t port_control_count = 2, port_control_stride = 4;
+inline constexpr uint32_t port_control_reset = 0x1;
+struct PortControl {
+  static constexpr unsigned enable_bit = 0, enable_width = 1;
+
+  uint32_t bits{};
+
+  /// 0: the port is down.
+  constexpr uint32_t enable() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
+  constexpr void set_enable(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
+
+  constexpr bool operator==(const PortControl&) const = default;
+};
+
+/// Packets that left each port, onto the link or back into the device. Unit: events. 64 bits, ro.
+inline constexpr uint32_t port_packets_out = 0x610;
+inline constexpr uint32_t port_packets_out_count = 2, port_packets_out_stride = 8;
+inline constexpr uint64_t port_packets_out_reset = 0x0;
+
+/// Bytes of these. Unit: bytes. 64 bits, ro.
+inline constexpr uint32_t port_bytes_out = 0x620;
+inline constexpr uint32_t port_bytes_out_count = 2, port_bytes_out_stride = 8;
+inline constexpr uint64_t port_bytes_out_reset = 0x0;
+
+/// Packets that came in at each port, from the link or out of the device. Unit: events. 64 bits, ro.
+inline constexpr uint32_t port_packets_in = 0x630;
+inline constexpr uint32_t port_packets_in_count = 2, port_packets_in_stride = 8;
+inline constexpr uint64_t port_packets_in_reset = 0x0;
+
+/// Bytes of these. Unit: bytes. 64 bits, ro.
+inline constexpr uint32_t port_bytes_in = 0x640;
+inline constexpr uint32_t port_bytes_in_count = 2, port_bytes_in_stride = 8;
+inline constexpr uint64_t port_bytes_in_reset = 0x0;
+
+/// Packets that left each port to an own address. Unit: events. 64 bits, ro.
+inline constexpr uint32_t port_packets_looped = 0x650;
+inline constexpr uint32_t port_packets_looped_count = 2, port_packets_looped_stride = 8;
+inline constexpr uint64_t port_packets_looped_reset = 0x0;
+
+/// CNPs that arrived. Unit: events. 64 bits, ro.
+inline constexpr uint32_t congestion_notifications = 0x660;
+inline constexpr uint64_t congestion_notifications_reset = 0x0;
+
+/// Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro.
+inline constexpr uint32_t port_discards = 0x680;
+inline constexpr uint32_t port_discards_count = 16, port_discards_stride = 8;
+inline constexpr uint64_t port_discards_reset = 0x0;
+
+/// Packets that packet_receiver dropped, by packet_drop. Unit: events. 64 bits, ro.
+inline constexpr uint32_t packets_dropped = 0x700;
+inline constexpr uint32_t packets_dropped_count = 32, packets_dropped_stride = 8;
+inline constexpr uint64_t packets_dropped_reset = 0x0;
+
 }  // namespace fpga_verbs::spec::control

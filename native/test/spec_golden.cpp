@@ -2660,6 +2660,198 @@ std::string_view mismatch_answer_unit_other(const AnswerUnit& golden) {
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+SetGlobalIdentifierInput make_set_global_identifier_input() {
+  SetGlobalIdentifierInput golden;
+  golden.set_port(0xcbu);
+  golden.set_gid_index(0x89u);
+  {
+    constexpr std::array<uint8_t, 16> bytes{0x75, 0x1a, 0xce, 0x5d, 0x6d, 0x4f, 0xee, 0xae, 0xad, 0x33, 0xc9, 0x09, 0xb3, 0x2a, 0x28, 0xe8};
+    golden.set_gid(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_set_global_identifier_input(const SetGlobalIdentifierInput& golden) {
+  if (golden.port() != 0xcbu) return "port";
+  if (golden.gid_index() != 0x89u) return "gid_index";
+  {
+    constexpr std::array<uint8_t, 16> bytes{0x75, 0x1a, 0xce, 0x5d, 0x6d, 0x4f, 0xee, 0xae, 0xad, 0x33, 0xc9, 0x09, 0xb3, 0x2a, 0x28, 0xe8};
+    if (!std::ranges::equal(golden.gid(), bytes)) return "gid";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+SetGlobalIdentifierInput make_set_global_identifier_input_other() {
+  SetGlobalIdentifierInput golden;
+  golden.set_port(0xc7u);
+  golden.set_gid_index(0x95u);
+  {
+    constexpr std::array<uint8_t, 16> bytes{0xf1, 0xd4, 0x94, 0x77, 0x86, 0xb7, 0x1f, 0x31, 0x03, 0x8b, 0xde, 0x0c, 0xb5, 0xd8, 0x7b, 0x9e};
+    golden.set_gid(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_set_global_identifier_input_other(const SetGlobalIdentifierInput& golden) {
+  if (golden.port() != 0xc7u) return "port";
+  if (golden.gid_index() != 0x95u) return "gid_index";
+  {
+    constexpr std::array<uint8_t, 16> bytes{0xf1, 0xd4, 0x94, 0x77, 0x86, 0xb7, 0x1f, 0x31, 0x03, 0x8b, 0xde, 0x0c, 0xb5, 0xd8, 0x7b, 0x9e};
+    if (!std::ranges::equal(golden.gid(), bytes)) return "gid";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+QueryPortOutput make_query_port_output() {
+  QueryPortOutput golden;
+  golden.set_state(PortState::down);
+  golden.set_physical_state(PortPhysicalState::link_up);
+  golden.set_link_layer(LinkLayer::infiniband);
+  golden.set_maximum_mtu(PathMtu::mtu_2048);
+  golden.set_active_mtu(PathMtu::mtu_512);
+  golden.set_maximum_message_bytes(0xa8cbc931u);
+  golden.set_gid_table_entries(0xacd1u);
+  golden.set_partition_key_table_entries(0x92d9u);
+  golden.set_local_identifier(0xda3du);
+  golden.set_subnet_manager_local_identifier(0xf0adu);
+  golden.set_local_identifier_mask_control(0xf1u);
+  golden.set_virtual_lanes(0xdfu);
+  golden.set_active_width(0x97u);
+  golden.set_active_speed(0x97u);
+  golden.set_capabilities(0xaa2addddu);
+  golden.set_bad_partition_keys(0xdccc2f3bu);
+  golden.set_bad_queue_keys(0xf43d724bu);
+  golden.set_mac_low(0xde5e546fu);
+  golden.set_mac_high(0xe0f5u);
+  return golden;
+}
+
+std::string_view mismatch_query_port_output(const QueryPortOutput& golden) {
+  if (golden.state() != PortState::down) return "state";
+  if (golden.physical_state() != PortPhysicalState::link_up) return "physical_state";
+  if (golden.link_layer() != LinkLayer::infiniband) return "link_layer";
+  if (golden.maximum_mtu() != PathMtu::mtu_2048) return "maximum_mtu";
+  if (golden.active_mtu() != PathMtu::mtu_512) return "active_mtu";
+  if (golden.maximum_message_bytes() != 0xa8cbc931u) return "maximum_message_bytes";
+  if (golden.gid_table_entries() != 0xacd1u) return "gid_table_entries";
+  if (golden.partition_key_table_entries() != 0x92d9u) return "partition_key_table_entries";
+  if (golden.local_identifier() != 0xda3du) return "local_identifier";
+  if (golden.subnet_manager_local_identifier() != 0xf0adu) return "subnet_manager_local_identifier";
+  if (golden.local_identifier_mask_control() != 0xf1u) return "local_identifier_mask_control";
+  if (golden.virtual_lanes() != 0xdfu) return "virtual_lanes";
+  if (golden.active_width() != 0x97u) return "active_width";
+  if (golden.active_speed() != 0x97u) return "active_speed";
+  if (golden.capabilities() != 0xaa2addddu) return "capabilities";
+  if (golden.bad_partition_keys() != 0xdccc2f3bu) return "bad_partition_keys";
+  if (golden.bad_queue_keys() != 0xf43d724bu) return "bad_queue_keys";
+  if (golden.mac_low() != 0xde5e546fu) return "mac_low";
+  if (golden.mac_high() != 0xe0f5u) return "mac_high";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+QueryPortOutput make_query_port_output_other() {
+  QueryPortOutput golden;
+  golden.set_state(PortState::active);
+  golden.set_physical_state(PortPhysicalState::link_up);
+  golden.set_link_layer(LinkLayer::infiniband);
+  golden.set_maximum_mtu(PathMtu::mtu_2048);
+  golden.set_active_mtu(PathMtu::mtu_1024);
+  golden.set_maximum_message_bytes(0x99a14337u);
+  golden.set_gid_table_entries(0x8077u);
+  golden.set_partition_key_table_entries(0x9b8du);
+  golden.set_local_identifier(0xd075u);
+  golden.set_subnet_manager_local_identifier(0xf9cfu);
+  golden.set_local_identifier_mask_control(0xb3u);
+  golden.set_virtual_lanes(0x97u);
+  golden.set_active_width(0xabu);
+  golden.set_active_speed(0x85u);
+  golden.set_capabilities(0xc06b7fc7u);
+  golden.set_bad_partition_keys(0xc5d1a3c7u);
+  golden.set_bad_queue_keys(0xaa295c8fu);
+  golden.set_mac_low(0xfa3cd165u);
+  golden.set_mac_high(0xd3efu);
+  return golden;
+}
+
+std::string_view mismatch_query_port_output_other(const QueryPortOutput& golden) {
+  if (golden.state() != PortState::active) return "state";
+  if (golden.physical_state() != PortPhysicalState::link_up) return "physical_state";
+  if (golden.link_layer() != LinkLayer::infiniband) return "link_layer";
+  if (golden.maximum_mtu() != PathMtu::mtu_2048) return "maximum_mtu";
+  if (golden.active_mtu() != PathMtu::mtu_1024) return "active_mtu";
+  if (golden.maximum_message_bytes() != 0x99a14337u) return "maximum_message_bytes";
+  if (golden.gid_table_entries() != 0x8077u) return "gid_table_entries";
+  if (golden.partition_key_table_entries() != 0x9b8du) return "partition_key_table_entries";
+  if (golden.local_identifier() != 0xd075u) return "local_identifier";
+  if (golden.subnet_manager_local_identifier() != 0xf9cfu) return "subnet_manager_local_identifier";
+  if (golden.local_identifier_mask_control() != 0xb3u) return "local_identifier_mask_control";
+  if (golden.virtual_lanes() != 0x97u) return "virtual_lanes";
+  if (golden.active_width() != 0xabu) return "active_width";
+  if (golden.active_speed() != 0x85u) return "active_speed";
+  if (golden.capabilities() != 0xc06b7fc7u) return "capabilities";
+  if (golden.bad_partition_keys() != 0xc5d1a3c7u) return "bad_partition_keys";
+  if (golden.bad_queue_keys() != 0xaa295c8fu) return "bad_queue_keys";
+  if (golden.mac_low() != 0xfa3cd165u) return "mac_low";
+  if (golden.mac_high() != 0xd3efu) return "mac_high";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+GidEntry make_gid_entry() {
+  GidEntry golden;
+  {
+    constexpr std::array<uint8_t, 16> bytes{0x11, 0x79, 0xec, 0x7b, 0xb2, 0x8e, 0xc4, 0x27, 0x46, 0x02, 0x1f, 0x49, 0x2b, 0x20, 0x5b, 0x92};
+    golden.set_gid(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_gid_entry(const GidEntry& golden) {
+  {
+    constexpr std::array<uint8_t, 16> bytes{0x11, 0x79, 0xec, 0x7b, 0xb2, 0x8e, 0xc4, 0x27, 0x46, 0x02, 0x1f, 0x49, 0x2b, 0x20, 0x5b, 0x92};
+    if (!std::ranges::equal(golden.gid(), bytes)) return "gid";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+GidEntry make_gid_entry_other() {
+  GidEntry golden;
+  {
+    constexpr std::array<uint8_t, 16> bytes{0x3a, 0x68, 0x4a, 0xae, 0x46, 0x8a, 0x01, 0x9e, 0xf6, 0xfe, 0x7f, 0xdd, 0xc7, 0xea, 0xb7, 0x39};
+    golden.set_gid(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_gid_entry_other(const GidEntry& golden) {
+  {
+    constexpr std::array<uint8_t, 16> bytes{0x3a, 0x68, 0x4a, 0xae, 0x46, 0x8a, 0x01, 0x9e, 0xf6, 0xfe, 0x7f, 0xdd, 0xc7, 0xea, 0xb7, 0x39};
+    if (!std::ranges::equal(golden.gid(), bytes)) return "gid";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+PartitionKeyEntry make_partition_key_entry() {
+  PartitionKeyEntry golden;
+  golden.set_partition_key(0x8713u);
+  return golden;
+}
+
+std::string_view mismatch_partition_key_entry(const PartitionKeyEntry& golden) {
+  if (golden.partition_key() != 0x8713u) return "partition_key";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+PartitionKeyEntry make_partition_key_entry_other() {
+  PartitionKeyEntry golden;
+  golden.set_partition_key(0xc203u);
+  return golden;
+}
+
+std::string_view mismatch_partition_key_entry_other(const PartitionKeyEntry& golden) {
+  if (golden.partition_key() != 0xc203u) return "partition_key";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 template <class Format>
 std::vector<uint8_t> bytes_of(const Format& format) {
   std::vector<uint8_t> bytes(Format::bytes);
@@ -2772,6 +2964,14 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "receive_queue_tail_other") return bytes_of(make_receive_queue_tail_other());
   if (name == "answer_unit") return bytes_of(make_answer_unit());
   if (name == "answer_unit_other") return bytes_of(make_answer_unit_other());
+  if (name == "set_global_identifier_input") return bytes_of(make_set_global_identifier_input());
+  if (name == "set_global_identifier_input_other") return bytes_of(make_set_global_identifier_input_other());
+  if (name == "query_port_output") return bytes_of(make_query_port_output());
+  if (name == "query_port_output_other") return bytes_of(make_query_port_output_other());
+  if (name == "gid_entry") return bytes_of(make_gid_entry());
+  if (name == "gid_entry_other") return bytes_of(make_gid_entry_other());
+  if (name == "partition_key_entry") return bytes_of(make_partition_key_entry());
+  if (name == "partition_key_entry_other") return bytes_of(make_partition_key_entry_other());
   return {};
 }
 
@@ -2871,6 +3071,14 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "receive_queue_tail_other") return mismatch_receive_queue_tail_other(format_of<ReceiveQueueTail>(bytes));
   if (name == "answer_unit") return mismatch_answer_unit(format_of<AnswerUnit>(bytes));
   if (name == "answer_unit_other") return mismatch_answer_unit_other(format_of<AnswerUnit>(bytes));
+  if (name == "set_global_identifier_input") return mismatch_set_global_identifier_input(format_of<SetGlobalIdentifierInput>(bytes));
+  if (name == "set_global_identifier_input_other") return mismatch_set_global_identifier_input_other(format_of<SetGlobalIdentifierInput>(bytes));
+  if (name == "query_port_output") return mismatch_query_port_output(format_of<QueryPortOutput>(bytes));
+  if (name == "query_port_output_other") return mismatch_query_port_output_other(format_of<QueryPortOutput>(bytes));
+  if (name == "gid_entry") return mismatch_gid_entry(format_of<GidEntry>(bytes));
+  if (name == "gid_entry_other") return mismatch_gid_entry_other(format_of<GidEntry>(bytes));
+  if (name == "partition_key_entry") return mismatch_partition_key_entry(format_of<PartitionKeyEntry>(bytes));
+  if (name == "partition_key_entry_other") return mismatch_partition_key_entry_other(format_of<PartitionKeyEntry>(bytes));
   return "name";
 }
 

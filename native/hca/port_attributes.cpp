@@ -1,0 +1,73 @@
+#include "hca/port_attributes.h"
+
+#include <algorithm>
+
+namespace fpga_verbs::hca {
+
+PortAttributes::PortAttributes(const HcaParameters& parameters)
+    : parameters_(parameters),
+      first_address_(link::first_address(parameters.link_layer, parameters.board_number)) {
+  enabled_.fill(true);
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+    reset_function(function);
+}
+
+void PortAttributes::reset_function(unsigned underlying_function) {
+  for (unsigned port = 1; port <= parameters_.ports; ++port) {
+    GidTable& table = gids_[port - 1][underlying_function];
+    table = {};
+    table[0] = link_local_gid(port, underlying_function);
+    if (link_layer() == spec::LinkLayer::ethernet)
+      table[1] = ipv4_gid(port, underlying_function);
+  }
+}
+
+std::optional<PortAttributes::Owner> PortAttributes::owner_of(link::Address address) const {
+  const link::Address place = address - first_address_;
+  const Owner owner{.port = static_cast<unsigned>(place / link::addresses_per_port) + 1,
+                    .underlying_function = static_cast<unsigned>(place % link::addresses_per_port)};
+  if (place >= link::addresses_per_board || !exists(owner.port) ||
+      owner.underlying_function >= parameters_.underlying_functions)
+    return std::nullopt;
+  return owner;
+}
+
+MacAddress PortAttributes::mac(unsigned port, unsigned underlying_function) const {
+  return link_layer() == spec::LinkLayer::ethernet ? link::mac_address(address(port, underlying_function))
+                                                   : MacAddress{};
+}
+
+uint16_t PortAttributes::local_identifier(unsigned port, unsigned underlying_function) const {
+  return link_layer() == spec::LinkLayer::infiniband
+             ? static_cast<uint16_t>(address(port, underlying_function))
+             : uint16_t{0};
+}
+
+// fe80::/64 and the EUI-64 made of a MAC address: ff:fe in its middle, the bit for global addresses turned
+// (RFC 4291, appendix A). A LID stands in its low bytes.
+Gid PortAttributes::link_local_gid(unsigned port, unsigned underlying_function) const {
+  const MacAddress mac = link::mac_address(address(port, underlying_function));
+  return {0xfe,   0x80,   0,    0,    0,      0,      0,     0, static_cast<uint8_t>(mac[0] ^ 0x02),
+          mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+}
+
+// ::ffff:a.b.c.d with the address that the MAC address ends with.
+Gid PortAttributes::ipv4_gid(unsigned port, unsigned underlying_function) const {
+  const MacAddress mac = this->mac(port, underlying_function);
+  Gid gid{};
+  gid[10] = gid[11] = 0xff;
+  std::copy(mac.begin() + 2, mac.end(), gid.begin() + 12);
+  return gid;
+}
+
+PacketSource PortAttributes::source(unsigned underlying_function, const spec::AddressVector& address_vector,
+                                    unsigned partition_key_index) const {
+  const unsigned port = address_vector.port();
+  return {.link_layer = link_layer(),
+          .mac = mac(port, underlying_function),
+          .local_identifier = local_identifier(port, underlying_function),
+          .gid = gids(port, underlying_function)[address_vector.gid_index()],
+          .partition_key = partition_keys_[partition_key_index]};
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace fpga_verbs::link {
+
+using MacAddress = std::array<uint8_t, 6>;
+
+// A MAC address or a LID as a number, by which a packet finds its port.
+using Address = uint64_t;
+
+// Emulated boards are numbered, and their addresses follow from the number: those of a port's functions lie
+// side by side, those of a board's ports too.
+inline constexpr unsigned board_numbers = 1024;
+inline constexpr unsigned addresses_per_port = 16;
+inline constexpr unsigned addresses_per_board = addresses_per_port * spec::ports;
+static_assert(spec::underlying_functions <= addresses_per_port);
+
+// Of function 0 at the first port. On Ethernet the MAC address is locally administered, 02:f0, followed by
+// the IPv4 address 10.x.x.x.
+constexpr Address first_address(spec::LinkLayer link_layer, unsigned board_number) {
+  return link_layer == spec::LinkLayer::ethernet ? 0x02f0'0a00'0001 + (Address{board_number} << 8)
+                                                 : Address{addresses_per_board} * (board_number + 1);
+}
+
+constexpr MacAddress mac_address(Address address) {
+  MacAddress mac{};
+  for (size_t i = mac.size(); i-- != 0; address >>= 8)
+    mac[i] = static_cast<uint8_t>(address);
+  return mac;
+}
+
+// Whom a packet is for by its link header; ~0: it is too short to tell.
+Address destination_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet);
+
+} // namespace fpga_verbs::link

@@ -1,0 +1,89 @@
+#pragma once
+
+#include "link/address.h"
+#include "link/link.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace fpga_verbs::link {
+
+class Fabric;
+
+// A port of a fabric: an inbox for each lane, which any other port of the fabric fills and the board that
+// holds it empties. A sender that finds it full is notified when it has room.
+class FabricPort final : public Link {
+public:
+  // Packets that an inbox holds.
+  static constexpr size_t inbox_packets = 64;
+
+  FabricPort(Fabric& fabric, unsigned number) : fabric_(fabric), number_(number) {}
+
+  void attach(LinkReceiver& receiver) override;
+  void detach() override;
+  SendResult send(Lane lane, std::span<const uint8_t> packet) override;
+  std::span<const uint8_t> front(Lane lane) override;
+  void pop(Lane lane) override;
+
+private:
+  friend class Fabric;
+
+  struct Slot {
+    size_t length;
+    std::array<uint8_t, spec::packet_buffer_bytes> bytes;
+  };
+  // Filled by one at a time, under the mutex, and emptied by the holder.
+  struct Inbox {
+    std::unique_ptr<Slot[]> slots;
+    alignas(64) std::atomic<size_t> tail{0};
+    alignas(64) std::atomic<size_t> head{0};
+    std::atomic<uint64_t> waiting{0}; // ports that found it full, a bit each
+  };
+
+  SendResult receive(Lane lane, std::span<const uint8_t> packet, unsigned from);
+  void notify();
+  void notify_waiting(Inbox& inbox);
+
+  Fabric& fabric_;
+  unsigned number_;
+  spec::LinkLayer link_layer_ = spec::LinkLayer::ethernet;
+  std::mutex mutex_;
+  LinkReceiver* receiver_ = nullptr; // under the mutex
+  std::array<Inbox, lanes> inboxes_;
+};
+
+// Connects ports of boards in one process: a switch that knows the addresses of each port from the start, and
+// loses nothing. Thread-safe.
+class Fabric {
+public:
+  static constexpr unsigned ports = 64;
+
+  Fabric();
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+
+  // A port for the addresses_per_port addresses from `first` on; null: all are in use. It is the caller's
+  // until give_back(), and no longer than the fabric is.
+  FabricPort* take(spec::LinkLayer link_layer, Address first);
+  void give_back(FabricPort& port);
+
+private:
+  friend class FabricPort;
+
+  static constexpr Address nobody = ~Address{0} - addresses_per_port;
+
+  FabricPort* find(Address key);
+
+  std::mutex mutex_;                                  // of what follows, but for finding
+  std::atomic<unsigned> used_{0};                     // ports that were ever taken
+  std::array<std::atomic<Address>, ports> first_key_; // of each port: link layer and first address
+  std::array<std::unique_ptr<FabricPort>, ports> ports_;
+};
+
+} // namespace fpga_verbs::link

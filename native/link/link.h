@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+// What a port is attached to.
+namespace fpga_verbs::link {
+
+// The lanes of a link, each in order and paused on its own, so that an answer never waits behind a request
+// (InfiniBand volume 1, 7.6, virtual lanes).
+enum class Lane : uint8_t { responses, requests };
+inline constexpr size_t lanes = 2;
+
+enum class SendResult : uint8_t {
+  sent,
+  paused,      // the other end has no room; the receiver is notified when it has
+  unreachable, // nobody on the link has the address
+};
+
+// Who is told that a packet has arrived on a link, or that a paused one has room again. Called on any thread
+// and under the locks of others: it takes note, and does nothing else.
+class LinkReceiver {
+public:
+  virtual ~LinkReceiver() = default;
+  virtual void notify() = 0;
+};
+
+// One end of a link. All but attach() and detach() are called by the device whose port it is, one call at a
+// time.
+class Link {
+public:
+  virtual ~Link() = default;
+
+  // Packets are accepted from now on, and `receiver` is notified until detach() returns.
+  virtual void attach(LinkReceiver& receiver) = 0;
+  virtual void detach() = 0;
+
+  // Puts a packet on the link, from its first link byte to its last check, at most spec::packet_buffer_bytes.
+  virtual SendResult send(Lane lane, std::span<const uint8_t> packet) = 0;
+
+  // The oldest packet that has arrived, good until pop(); empty: none.
+  virtual std::span<const uint8_t> front(Lane lane) = 0;
+  virtual void pop(Lane lane) = 0;
+};
+
+} // namespace fpga_verbs::link
