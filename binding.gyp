@@ -32,6 +32,7 @@
       "native/hca/packet_opcodes.cpp",
       "native/hca/packet_parse.cpp",
       "native/hca/packet_template.cpp",
+      "native/hca/packet_receiver.cpp",
       "native/hca/pipeline_sink.cpp",
       "native/hca/port.cpp",
       "native/hca/port_attributes.cpp",

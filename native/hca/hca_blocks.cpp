@@ -17,6 +17,7 @@ enum BlockNumber : unsigned {
   event_queue_number,
   completion_queue_number,
   port_number,
+  packet_receiver_number,
 };
 
 } // namespace
@@ -44,6 +45,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                     executions, finishes_sent),
       port_attributes(parameters), port(counters, clock, packet_memory, port_attributes, attachments,
                                         requests_built, responses_built, packets_arrived),
+      packet_receiver(counters, packet_memory, port_attributes, queue_pair_state_cache, packets_arrived,
+                      responses_arrived, requests_arrived),
       resource_manager(parameters, host, device,
                        {.collect_buffer = collect_buffer,
                         .management_queue = management_queue,
@@ -65,9 +68,9 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                          .context_memory = context_memory,
                          .port = port,
                          .port_attributes = port_attributes}),
-      stepped_{&collect_buffer,       &virtual_kick,     &queue_pair_fetch,
-               &send_queue_scheduler, &pipeline_sink,    &resource_manager,
-               &event_queue,          &completion_queue, &port} {
+      stepped_{&collect_buffer, &virtual_kick,     &queue_pair_fetch, &send_queue_scheduler,
+               &pipeline_sink,  &resource_manager, &event_queue,      &completion_queue,
+               &port,           &packet_receiver} {
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
     identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed());
     function_registers.emplace_back(
@@ -89,6 +92,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   const Waker to_resource_manager(ready, resource_manager_number);
   const Waker to_completion_queue(ready, completion_queue_number);
   const Waker to_port(ready, port_number);
+  const Waker to_packet_receiver(ready, packet_receiver_number);
   // Nobody is woken when collect_buffer's credits come back: the board asks before each write.
   const Waker to_board;
   kicks_collected.connect(to_board, to_virtual_kick);
@@ -103,7 +107,9 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   finishes_sent.connect(to_pipeline_sink, to_virtual_kick);
   requests_built.connect({}, to_port);
   responses_built.connect({}, to_port);
-  packets_arrived.connect(to_port, {});
+  packets_arrived.connect(to_port, to_packet_receiver);
+  responses_arrived.connect(to_packet_receiver, {});
+  requests_arrived.connect(to_packet_receiver, {});
   packet_memory.connect(PacketUse::receive, to_port);
   collect_buffer.connect(to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);

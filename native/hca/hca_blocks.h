@@ -17,6 +17,7 @@
 #include "hca/management_queue.h"
 #include "hca/memory_translation.h"
 #include "hca/packet_memory.h"
+#include "hca/packet_receiver.h"
 #include "hca/parameters.h"
 #include "hca/pipeline_sink.h"
 #include "hca/port.h"
@@ -79,6 +80,8 @@ struct HcaBlocks {
   DataLink<spec::PacketUnit, 16> requests_built;         // packet_builder → port
   DataLink<spec::PacketUnit, 16> responses_built;        // response → port
   DataLink<spec::PacketUnit, 16> packets_arrived;        // port → packet_receiver
+  DataLink<spec::PacketUnit, 16> responses_arrived;      // packet_receiver → completion
+  DataLink<spec::PacketUnit, 16> requests_arrived;       // packet_receiver → receive
 
   // Blocks, those that others refer to first.
   EventQueue event_queue;
@@ -97,6 +100,7 @@ struct HcaBlocks {
   PacketMemory packet_memory;
   PortAttributes port_attributes;
   Port port;
+  PacketReceiver packet_receiver;
   ResourceManager resource_manager;
 
   ControlRegisters control_registers;
@@ -108,7 +112,7 @@ private:
   bool is_in_flight(unsigned underlying_function) const;
 
   // The blocks that step, by their bit in `ready`.
-  std::array<Block*, 9> stepped_;
+  std::array<Block*, 10> stepped_;
 };
 
 } // namespace fpga_verbs::hca

@@ -1,0 +1,137 @@
+#include "hca/packet_receiver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace fpga_verbs::hca {
+
+using spec::PacketDrop;
+
+namespace {
+
+spec::AddressVector address_vector_of(const spec::QueuePairControl& control) {
+  spec::AddressVector address_vector;
+  std::memcpy(&address_vector, control.address_vector().data(), sizeof address_vector);
+  return address_vector;
+}
+
+} // namespace
+
+PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
+                               const PortAttributes& attributes, QueuePairStateCache& queue_pair_state_cache,
+                               DataLink<spec::PacketUnit, 16>& packets_arrived,
+                               DataLink<spec::PacketUnit, 16>& responses_arrived,
+                               DataLink<spec::PacketUnit, 16>& requests_arrived)
+    : counters_(counters), packet_memory_(packet_memory), attributes_(attributes),
+      queue_pair_state_cache_(queue_pair_state_cache), packets_arrived_(packets_arrived),
+      responses_arrived_(responses_arrived), requests_arrived_(requests_arrived) {}
+
+bool PacketReceiver::step() {
+  bool worked = false;
+  if (!waiting_.empty() && requests_arrived_.has_credit()) {
+    requests_arrived_.push(waiting_.front());
+    waiting_.pop();
+    worked = true;
+  }
+  // The next may be a response; completion takes those sooner or later, whatever else waits.
+  if (packets_arrived_.empty() || !responses_arrived_.has_credit())
+    return worked;
+  const auto handle = static_cast<uint16_t>(packets_arrived_.front().packet());
+  packets_arrived_.pop();
+  receive(handle);
+  return true;
+}
+
+void PacketReceiver::receive(uint16_t handle) {
+  ParsedPacket& parsed = packet_memory_.parsed(handle);
+  const std::span<const uint8_t> bytes = packet_memory_.wire(handle);
+  const PacketDrop unreadable =
+      parse_packet(attributes_.link_layer(), bytes.data(), static_cast<uint32_t>(bytes.size()), parsed);
+  if (unreadable != PacketDrop::none)
+    return drop(handle, unreadable);
+  if (parsed.traits().operation == PacketOperation::congestion_notification) {
+    ++counters_.device.congestion_notifications;
+    return packet_memory_.release(handle);
+  }
+  const auto found = queue_pair_state_cache_.find_any(parsed.destination_queue_pair);
+  if (!found)
+    return drop(handle, PacketDrop::unknown_queue_pair);
+  const unsigned underlying_function = found->control.underlying_function();
+  const PacketDrop reason = check(found->control, packet_memory_[handle].port, parsed, bytes.data());
+  if (reason != PacketDrop::none)
+    return drop(handle, reason);
+  if (!queue_pair_state_cache_.pin(parsed.destination_queue_pair))
+    return drop(handle, PacketDrop::unknown_queue_pair);
+  pass(handle, underlying_function, parsed);
+}
+
+void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const ParsedPacket& parsed) {
+  Packet& packet = packet_memory_[handle];
+  packet.payload = static_cast<uint16_t>(packet.begin + parsed.payload_offset);
+  packet.payload_bytes = parsed.payload_bytes;
+  spec::PacketUnit unit;
+  unit.set_packet(handle);
+  unit.set_underlying_function(underlying_function);
+  unit.set_queue_pair_number(parsed.destination_queue_pair);
+  unit.set_first(parsed.traits().begins_message() ? 1 : 0);
+  unit.set_last(parsed.traits().ends_message() ? 1 : 0);
+  if (parsed.traits().is_response())
+    responses_arrived_.push(unit);
+  else if (waiting_.empty() && requests_arrived_.has_credit())
+    requests_arrived_.push(unit);
+  else
+    waiting_.push(unit);
+}
+
+// InfiniBand volume 1, 9.6.1: what is checked before the transport looks at a packet.
+PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned port,
+                                 const ParsedPacket& parsed, const uint8_t* bytes) const {
+  if (parsed.traits().service != control.service_type())
+    return PacketDrop::wrong_service;
+  if (port != control.port())
+    return PacketDrop::wrong_destination;
+  const PacketDrop wrong = check_addresses(control, port, parsed, bytes);
+  if (wrong != PacketDrop::none)
+    return wrong;
+  return is_in_partition(control, parsed.partition_key) ? PacketDrop::none : PacketDrop::wrong_partition_key;
+}
+
+// A packet of a connection comes from the peer's address to the address that it was connected with.
+PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control, unsigned port,
+                                           const ParsedPacket& parsed, const uint8_t* bytes) const {
+  const spec::AddressVector peer = address_vector_of(control);
+  const unsigned underlying_function = control.underlying_function();
+  if (!is_ethernet(parsed.framing)) {
+    spec::LocalRouteHeader header;
+    std::memcpy(&header, bytes + parsed.network_offset, spec::LocalRouteHeader::bytes);
+    if (header.destination_local_identifier() != attributes_.local_identifier(port, underlying_function))
+      return PacketDrop::wrong_destination;
+    if (header.source_local_identifier() != peer.destination_local_identifier())
+      return PacketDrop::wrong_source;
+  }
+  const bool has_gids = parsed.framing != PacketFraming::infiniband_local;
+  if (has_gids != (peer.is_global() != 0))
+    return PacketDrop::wrong_source;
+  if (!has_gids)
+    return PacketDrop::none;
+  const PacketAddresses addresses = addresses_of(bytes, parsed);
+  if (addresses.destination != attributes_.gids(port, underlying_function)[peer.gid_index()])
+    return PacketDrop::wrong_destination;
+  return std::ranges::equal(addresses.source, peer.destination_gid()) ? PacketDrop::none
+                                                                      : PacketDrop::wrong_source;
+}
+
+// The same partition, and one of the two is a full member (InfiniBand volume 1, 10.9.3).
+bool PacketReceiver::is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const {
+  constexpr uint16_t full_member = 0x8000;
+  const uint16_t own = attributes_.partition_keys()[control.partition_key_index()];
+  return ((own ^ partition_key) & ~full_member) == 0 && ((own | partition_key) & full_member) != 0;
+}
+
+void PacketReceiver::drop(uint16_t handle, PacketDrop reason) {
+  ++counters_.device.packets_dropped[static_cast<size_t>(reason)];
+  packet_memory_.release(handle);
+}
+
+} // namespace fpga_verbs::hca
