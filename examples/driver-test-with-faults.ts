@@ -5,7 +5,7 @@ import { openDevice } from 'fpga-verbs';
 
 const board = new EmulatedBoard({ progress: 'stepped', seed: 7 });
 const device = openDevice(board.open());
-console.log(`opened: ${device.query().identity.boardName}`);
+console.log(`opened: ${device.queryDevice().identity.boardName}`);
 
 // What a driver's accesses look like to the device.
 board.startRecording();

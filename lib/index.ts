@@ -1,10 +1,32 @@
 // `fpga-verbs`: verbs on an HCA.
+export type { AddressVector, QueuePairAttributes, QueuePairQuery } from './driver/queue_pair_attributes.ts';
+export { Completion } from './driver/completion_queue.ts';
 export { VerbsError, type VerbsErrorDetails } from './driver/errors.ts';
 export type { DeviceEvent } from './driver/event_queue.ts';
+export type { GatherEntry, RemotePlace, SendRequest } from './driver/command.ts';
 export type { FunctionLimits } from './driver/hca_driver.ts';
 export type { Identity } from './driver/identity.ts';
 export { KickRecord } from './driver/kick_records.ts';
 export type { Kick } from './driver/kicks.ts';
-export { Context, type DeviceInfo } from './verbs/context.ts';
+export {
+  CompletionOpcode,
+  CompletionStatus,
+  EventType,
+  Opcode,
+  PathMtu,
+  QualityOfServiceLevel,
+  QueuePairState,
+  completionOpcodeNames,
+  completionStatusNames,
+  queuePairStateNames,
+} from './spec/index.ts';
+export { Access } from './verbs/access.ts';
+export { CompletionError } from './verbs/completion_error.ts';
+export { CompletionQueue, type CompletionWaitOptions } from './verbs/completion_queue.ts';
+export { Context, type CompletionQueueOptions, type DeviceInfo } from './verbs/context.ts';
 export { Device, getDeviceList, openDevice } from './verbs/device.ts';
+export { MemoryRegion, type MemorySlice } from './verbs/memory_region.ts';
 export type { WaitOptions } from './verbs/patience.ts';
+export { ProtectionDomain } from './verbs/protection_domain.ts';
+export { QueuePair, type QueuePairCapabilities, type QueuePairOptions } from './verbs/queue_pair.ts';
+export { RemoteMemory, type RemoteMemoryName } from './verbs/remote_memory.ts';

@@ -33,7 +33,7 @@ export async function doorbell(
   const pinned = { ...options, deviceCpu };
   const device = openDevice(deviceName);
   try {
-    const info = device.query();
+    const info = device.queryDevice();
     refuseVirtualTime(info);
     const file = options.samples === undefined ? undefined : new SamplesFile(options.samples);
     try {

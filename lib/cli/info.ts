@@ -11,7 +11,7 @@ const designs: Readonly<Record<number, string>> = { 1: 'emulated board', 2: 'RTL
 export function info(output: Output, deviceString: string, verbose: boolean): void {
   const device = openDevice(deviceString);
   try {
-    const known = device.query();
+    const known = device.queryDevice();
     const regions = device.driver.device.regions.all.map((region) => ({
       ...region,
       type: regionTypeNames[region.type],

@@ -50,7 +50,7 @@ export async function kicks(output: Output, deviceString: string, options: Kicks
 }
 
 async function show(output: Output, device: Context, { count, follow, signal }: KicksOptions): Promise<void> {
-  const { board, identity } = device.query();
+  const { board, identity } = device.queryDevice();
   const source = new LoopbackQueuePair(device.driver, { entries: 16, gatherEntries: 0, inlineBytes: 256 });
   const ticksPerNanosecond = identity.clockFrequency / 1e9;
   output.text(

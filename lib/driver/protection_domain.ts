@@ -10,7 +10,7 @@ export class ProtectionDomain {
   constructor(management: ManagementQueue) {
     this.management = management;
     this.number = management.execute({
-      verb: 'allocateProtectionDomain',
+      verb: 'createProtectionDomain',
       opcode: ManagementOpcode.createProtectionDomain,
     }).number;
   }
@@ -18,7 +18,7 @@ export class ProtectionDomain {
   /** @throws VerbsError EBUSY: a queue pair is in it */
   destroy(): void {
     this.management.execute({
-      verb: 'deallocateProtectionDomain',
+      verb: 'destroyProtectionDomain',
       opcode: ManagementOpcode.destroyProtectionDomain,
       object: this.number,
     });

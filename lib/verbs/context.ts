@@ -1,11 +1,17 @@
 import type { BoardFacts } from '../board/index.ts';
+import { CompletionEvents } from '../driver/completion_events.ts';
+import { CompletionQueue as CompletionQueueInDevice } from '../driver/completion_queue.ts';
 import { VerbsError } from '../driver/errors.ts';
 import type { DeviceEvent } from '../driver/event_queue.ts';
 import type { FunctionLimits, HcaDriver } from '../driver/hca_driver.ts';
 import type { Identity } from '../driver/identity.ts';
 import { KickRecord, KickRecordRing } from '../driver/kick_records.ts';
 import { KickJoiner, type Kick } from '../driver/kicks.ts';
+import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
+import { CompletionQueue } from './completion_queue.ts';
 import { Patience, type WaitOptions } from './patience.ts';
+import { ProtectionDomain } from './protection_domain.ts';
+import { VerbsObject } from './verbs_object.ts';
 
 /** What is known of an open device. */
 export interface DeviceInfo {
@@ -18,29 +24,35 @@ export interface DeviceInfo {
 
 const recordsAtOnce = 64;
 
+/** How a completion queue is made. */
+export interface CompletionQueueOptions {
+  /** Completions that it holds; a power of two up to 32768 is used, at least this many. Default 256. */
+  readonly entries?: number;
+}
+
 /** An open device: one underlying function. It is used by one thread. */
-export class Context {
+export class Context extends VerbsObject {
+  readonly label: string;
   /** The driver below; for tools. */
   readonly driver: HcaDriver;
   private readonly control: HcaDriver | undefined;
   private records: KickRecordRing | undefined;
+  private completionEvents: CompletionEvents | undefined;
 
   /**
    * Takes over a driver. {@link openDevice} makes one.
    * @param control driver of the control function of a board that nobody else has; closed with this device
    */
   constructor(driver: HcaDriver, control?: HcaDriver) {
+    super([]);
     this.driver = driver;
     this.control = control;
-  }
-
-  get closed(): boolean {
-    return this.driver.closed;
+    this.label = 'the device';
   }
 
   /** Who the device is, and what this function of it may have. */
-  query(): DeviceInfo {
-    this.refuseClosed('queryDevice');
+  queryDevice(): DeviceInfo {
+    this.requireOpen('queryDevice');
     const { device, limits } = this.driver;
     const { identity, underlyingFunction, board } = device;
     return { identity, underlyingFunction, limits, board: board.facts() };
@@ -48,7 +60,7 @@ export class Context {
 
   /** The oldest asynchronous event that was not taken; undefined: there is none. */
   pollEvent(): DeviceEvent | undefined {
-    this.refuseClosed('getAsyncEvent');
+    this.requireOpen('getAsyncEvent');
     return this.driver.events.poll();
   }
 
@@ -75,7 +87,7 @@ export class Context {
 
   /** Lets the device write kick records, for {@link pollKicks}. @throws VerbsError EBUSY: it does already */
   observeKicks(): void {
-    this.refuseClosed('observeKicks');
+    this.requireOpen('observeKicks');
     if (this.records !== undefined) {
       throw new VerbsError('the kicks of this device are observed already', {
         code: 'EBUSY',
@@ -98,19 +110,25 @@ export class Context {
     if (!this.closed) records?.close();
   }
 
-  /** Closes the device: its function is reset, and all that was made on it is gone. Twice is once. */
-  close(): void {
+  /** @throws VerbsError ENOMEM: none is left */
+  createProtectionDomain(): ProtectionDomain {
+    this.requireOpen('createProtectionDomain');
+    return new ProtectionDomain(this, new DomainInDevice(this.driver.management));
+  }
+
+  /** @throws VerbsError EINVAL: a size beyond the device's; ENOMEM: none is left */
+  createCompletionQueue({ entries = 256 }: CompletionQueueOptions = {}): CompletionQueue {
+    this.requireOpen('createCompletionQueue');
+    this.completionEvents ??= new CompletionEvents(this.driver);
+    const { eventQueue } = this.completionEvents;
+    const made = new CompletionQueueInDevice(this.driver, { entries, eventQueue });
+    return new CompletionQueue(this, made, this.completionEvents);
+  }
+
+  /** Resets the function of the device. */
+  protected destroy(): void {
     this.records = undefined;
     this.driver.close();
     this.control?.close();
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-  }
-
-  private refuseClosed(verb: string): void {
-    if (!this.closed) return;
-    throw new VerbsError('the device is closed', { code: 'EBADF', verb, expected: 'an open device' });
   }
 }

@@ -89,7 +89,7 @@ describeOnBackends('device.kicks()', (backend) => {
     device.close();
     expect(device.closed).toBe(true);
     await expect(device.kicks().next()).rejects.toMatchObject({ code: 'EBADF' });
-    expect(() => device.query()).toThrow('the device is closed');
+    expect(() => device.queryDevice()).toThrow('the device is closed');
   });
 });
 

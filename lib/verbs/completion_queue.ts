@@ -1,0 +1,98 @@
+import type { CompletionEvents } from '../driver/completion_events.ts';
+import { Completion, type CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
+import type { Context } from './context.ts';
+import type { WaitOptions } from './patience.ts';
+import { VerbsObject } from './verbs_object.ts';
+import { Waiters } from './waiters.ts';
+
+/** How to wait for completions. */
+export interface CompletionWaitOptions extends WaitOptions {
+  /** Wake up only for completions that the peer asked an event for, and for failures. */
+  readonly solicitedOnly?: boolean;
+}
+
+const completionsAtOnce = 32;
+
+/** A completion queue: where the device says that work requests are done. */
+export class CompletionQueue extends VerbsObject {
+  readonly label: string;
+  /** The driver's object; for tools. */
+  readonly driver: QueueInDevice;
+  readonly context: Context;
+  private readonly events: CompletionEvents;
+  private readonly any = new Waiters();
+  private readonly solicited = new Waiters();
+
+  /** {@link Context.createCompletionQueue} makes completion queues. */
+  constructor(context: Context, driver: QueueInDevice, events: CompletionEvents) {
+    super([context]);
+    this.context = context;
+    this.driver = driver;
+    this.events = events;
+    this.label = `completion queue ${driver.number}`;
+    events.listen(driver, () => this.hear());
+  }
+
+  /** Completions that it holds. */
+  get capacity(): number {
+    return this.driver.capacity;
+  }
+
+  /**
+   * Takes completions into the caller's objects, oldest first. Never waits; where polling drives the device, a poll that finds
+   * nothing lets it work.
+   * @returns how many were filled in
+   */
+  poll(completions: readonly Completion[]): number {
+    this.requireOpen('pollCompletionQueue');
+    return this.driver.poll(completions);
+  }
+
+  /**
+   * Waits, without using the processor, until a completion may be there; at once if one is. Take it by {@link poll}: another
+   * waiter may have been first.
+   * @throws the signal's reason; DOMException TimeoutError; no completion is lost by either
+   */
+  async wait({ solicitedOnly = false, ...options }: CompletionWaitOptions = {}): Promise<void> {
+    this.requireOpen('waitForCompletion');
+    options.signal?.throwIfAborted();
+    if (!solicitedOnly && this.driver.hasCompletion) return;
+    const waited = (solicitedOnly ? this.solicited : this.any).wait(options);
+    this.driver.arm(solicitedOnly);
+    this.events.hold();
+    try {
+      await waited;
+    } finally {
+      this.events.release();
+    }
+  }
+
+  /** Completions as they come, each an object of its own, for ever. @throws as {@link wait} */
+  async *completions(options: CompletionWaitOptions = {}): AsyncGenerator<Completion, never, undefined> {
+    for (;;) {
+      const completions = Array.from({ length: completionsAtOnce }, () => new Completion());
+      const count = this.poll(completions);
+      if (count === 0) await this.wait(options);
+      else yield* completions.slice(0, count);
+    }
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<Completion, never, undefined> {
+    return this.completions();
+  }
+
+  protected destroy(): void {
+    this.driver.destroy();
+    this.events.forget(this.driver);
+    const reason = new DOMException(`${this.label} was closed`, 'AbortError');
+    this.any.abandon(reason);
+    this.solicited.abandon(reason);
+  }
+
+  /** The event that was asked for has come; what it told of may have been taken since. */
+  private hear(): void {
+    this.solicited.wake();
+    if (this.driver.hasCompletion) this.any.wake();
+    else if (this.any.count > 0) this.driver.arm();
+  }
+}

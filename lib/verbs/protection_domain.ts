@@ -1,0 +1,85 @@
+import { markAsUntransferable } from 'node:worker_threads';
+
+import { MemoryRegion as RegionInDevice, mapForeignMemory } from '../driver/memory_region.ts';
+import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
+import { Access } from './access.ts';
+import type { Context } from './context.ts';
+import { MemoryRegion } from './memory_region.ts';
+import { QueuePair, type QueuePairOptions } from './queue_pair.ts';
+import { VerbsObject } from './verbs_object.ts';
+
+/** A protection domain: its queue pairs reach its memory regions, and no others. */
+export class ProtectionDomain extends VerbsObject {
+  readonly label: string;
+  /** The driver's object; for tools. */
+  readonly driver: DomainInDevice;
+  private readonly context: Context;
+
+  /** {@link Context.createProtectionDomain} makes protection domains. */
+  constructor(context: Context, driver: DomainInDevice) {
+    super([context]);
+    this.context = context;
+    this.driver = driver;
+    this.label = `protection domain ${driver.number}`;
+  }
+
+  /**
+   * Memory of the library, zeroed, and a region over it: the way that works on every device.
+   * @param bytes 1 to 2^48
+   * @param access of {@link Access}
+   * @throws VerbsError ENOMEM; EINVAL: rights that contradict each other; RangeError: bytes
+   */
+  allocate(bytes: number, access: number = Access.localWrite): MemoryRegion {
+    this.requireOpen('registerMemory');
+    const { device, management } = this.context.driver;
+    const memory = device.allocate(bytes);
+    const release = (): void => device.free(memory);
+    try {
+      const range = { address: memory.address, length: bytes };
+      const region = new RegionInDevice(management, this.driver, range, access);
+      return new MemoryRegion(this, {
+        region,
+        address: memory.address,
+        bytes: new Uint8Array(memory.buffer, 0, bytes),
+        release,
+      });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /**
+   * A region over memory of the caller, which is held until the region is closed, and cannot be transferred to another thread
+   * from now on.
+   * @param access of {@link Access}
+   * @throws TypeError resizable, detached, empty or shared memory; VerbsError EINVAL: rights that contradict each other; ENOMEM
+   */
+  registerMemory(memory: ArrayBuffer | ArrayBufferView, access: number = Access.localWrite): MemoryRegion {
+    this.requireOpen('registerMemory');
+    const { device, management } = this.context.driver;
+    const range = mapForeignMemory(device, memory, access);
+    const release = (): void => device.board.unmap(range.address);
+    try {
+      const region = new RegionInDevice(management, this.driver, range, access);
+      const bytes = ArrayBuffer.isView(memory)
+        ? new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength)
+        : new Uint8Array(memory);
+      // A transferred buffer would hand the device memory that belongs to somebody else.
+      markAsUntransferable(bytes.buffer);
+      return new MemoryRegion(this, { region, address: range.address, bytes, release });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** Creates a queue pair in RESET. @throws VerbsError EINVAL: a size beyond the device's; ENOMEM; EBADF: something is closed */
+  createQueuePair(options: QueuePairOptions): QueuePair {
+    return QueuePair.create(this.context, this, options);
+  }
+
+  protected destroy(): void {
+    this.driver.destroy();
+  }
+}

@@ -1,0 +1,171 @@
+import type { SendRequest } from '../driver/command.ts';
+import { VerbsError } from '../driver/errors.ts';
+import { QueuePair as QueuePairInDevice } from '../driver/queue_pair.ts';
+import type { QueuePairAttributes, QueuePairQuery } from '../driver/queue_pair_attributes.ts';
+import {
+  QueuePairState,
+  ServiceType,
+  queuePairStateNames,
+  type QualityOfServiceLevel,
+} from '../spec/index.ts';
+import type { CompletionQueue } from './completion_queue.ts';
+import type { Context } from './context.ts';
+import type { ProtectionDomain } from './protection_domain.ts';
+import { checkTransition } from './queue_pair_transitions.ts';
+import { checkSendWorkRequest } from './send_work_request.ts';
+import { VerbsObject } from './verbs_object.ts';
+
+/** Sizes of the queues of a queue pair. */
+export interface QueuePairCapabilities {
+  /** Work requests of the send queue; a power of two up to 32768 is used, at least this many. Default 128. */
+  readonly maxSendWorkRequests?: number;
+  /** Most entries of a gather list, up to 16. Default 4. */
+  readonly maxGatherEntries?: number;
+  /** Most inline data, bytes up to 256. Default 64. */
+  readonly maxInlineData?: number;
+}
+
+/** How a queue pair is made. */
+export interface QueuePairOptions {
+  /** Transport service: reliable connection. */
+  readonly type: 'RC';
+  readonly sendCompletionQueue: CompletionQueue;
+  readonly receiveCompletionQueue: CompletionQueue;
+  readonly capabilities?: QueuePairCapabilities;
+  /** Every work request is signaled. */
+  readonly signalAll?: boolean;
+  /** Quality of service level. Default low. */
+  readonly level?: QualityOfServiceLevel;
+}
+
+/** A queue pair. */
+export class QueuePair extends VerbsObject {
+  readonly label: string;
+  /** The driver's object; for tools. */
+  readonly driver: QueuePairInDevice;
+  private readonly completionQueues: readonly CompletionQueue[];
+  private state: QueuePairState = QueuePairState.reset;
+
+  /** {@link ProtectionDomain.createQueuePair} makes queue pairs. */
+  private constructor(
+    protectionDomain: ProtectionDomain,
+    completionQueues: readonly CompletionQueue[],
+    driver: QueuePairInDevice,
+  ) {
+    super([protectionDomain, ...completionQueues]);
+    this.completionQueues = completionQueues;
+    this.driver = driver;
+    this.label = `queue pair ${driver.number}`;
+  }
+
+  /** {@link ProtectionDomain.createQueuePair} */
+  static create(
+    context: Context,
+    protectionDomain: ProtectionDomain,
+    { type, capabilities = {}, ...options }: QueuePairOptions,
+  ): QueuePair {
+    const { sendCompletionQueue, receiveCompletionQueue } = options;
+    const completionQueues = [sendCompletionQueue, receiveCompletionQueue];
+    VerbsObject.requireOpen('createQueuePair', [protectionDomain, ...completionQueues]);
+    if (type !== 'RC') throw notMade('type', `'RC'`);
+    if (completionQueues.some((queue) => queue.context !== context)) {
+      throw notMade('completion queue', 'one of the same context');
+    }
+    const { maxSendWorkRequests = 128, maxGatherEntries = 4, maxInlineData = 64 } = capabilities;
+    const driver = new QueuePairInDevice(context.driver, {
+      protectionDomain: protectionDomain.driver,
+      serviceType: ServiceType.reliableConnection,
+      sendQueue: {
+        entries: maxSendWorkRequests,
+        gatherEntries: maxGatherEntries,
+        inlineBytes: maxInlineData,
+      },
+      sendCompletionQueue: sendCompletionQueue.driver.number,
+      receiveCompletionQueue: receiveCompletionQueue.driver.number,
+      ...(options.level === undefined ? {} : { level: options.level }),
+      ...(options.signalAll === undefined ? {} : { signalAll: options.signalAll }),
+    });
+    return new QueuePair(protectionDomain, completionQueues, driver);
+  }
+
+  /** 24 bits: what the peer names as its destination queue pair. */
+  get number(): number {
+    return this.driver.number;
+  }
+
+  /**
+   * Changes state and attributes. Nothing is changed when it fails.
+   * @throws VerbsError EINVAL, which names what is missing or not allowed in this transition, and what would be right
+   */
+  modify(attributes: QueuePairAttributes): void {
+    this.requireOpen('modifyQueuePair');
+    checkTransition(attributes.currentState ?? this.state, attributes);
+    this.driver.modify(attributes);
+    this.state = attributes.state ?? this.state;
+    if (attributes.state !== QueuePairState.reset) return;
+    for (const queue of this.completionQueues) queue.driver.forget(this.number);
+  }
+
+  /** Attributes and positions as the device has them; its state changes by itself when a work request fails. */
+  query(): QueuePairQuery {
+    this.requireOpen('queryQueuePair');
+    return this.driver.query();
+  }
+
+  /**
+   * Posts a work request to the send queue, or several by one doorbell. The arguments are not kept; memory that they name is the
+   * device's until they complete.
+   * @throws VerbsError EINVAL: the operation lacks something, or is larger than the queue was made for; the queue pair's state takes
+   * none; ENOMEM: the queue is full; RangeError: wrId. Of a batch, `posted` says how many were taken before the one that is wrong.
+   */
+  postSend(requests: SendRequest | readonly SendRequest[]): void {
+    this.requireOpen('postSend');
+    if (this.state < QueuePairState.readyToSend) throw this.notReady('postSend', 'ready_to_send');
+    if (isBatch(requests)) this.postBatch(requests);
+    else {
+      checkSendWorkRequest(requests);
+      this.driver.post(requests);
+    }
+  }
+
+  protected destroy(): void {
+    this.driver.destroy();
+  }
+
+  private postBatch(requests: readonly SendRequest[]): void {
+    for (let index = 0; index < requests.length; index++) {
+      try {
+        checkSendWorkRequest(requests[index]!);
+      } catch (error) {
+        this.driver.postBatch(requests.slice(0, index));
+        throw Object.assign(error as Error, { posted: index });
+      }
+    }
+    this.driver.postBatch(requests);
+  }
+
+  private notReady(verb: string, expected: string): VerbsError {
+    return new VerbsError(
+      `${this.label} is in ${queuePairStateNames[this.state]}, which takes no work requests here`,
+      {
+        code: 'EINVAL',
+        verb,
+        attribute: 'state',
+        expected,
+      },
+    );
+  }
+}
+
+function isBatch(requests: SendRequest | readonly SendRequest[]): requests is readonly SendRequest[] {
+  return Array.isArray(requests);
+}
+
+function notMade(attribute: string, expected: string): VerbsError {
+  return new VerbsError(`${attribute} of a queue pair must be ${expected}`, {
+    code: 'EINVAL',
+    verb: 'createQueuePair',
+    attribute,
+    expected,
+  });
+}

@@ -1,0 +1,42 @@
+import type { RemotePlace } from '../driver/command.ts';
+import { checkRange, joinAddress, splitAddress } from './address.ts';
+
+/** How a memory of the peer is told: what {@link RemoteMemory} is made of. */
+export interface RemoteMemoryName {
+  readonly address: number | bigint;
+  /** R_Key. */
+  readonly key: number;
+  /** Bytes. */
+  readonly length: number;
+}
+
+/** Memory of the peer that its key lets RDMA and atomics reach. Made once, used by many work requests. */
+export class RemoteMemory implements RemotePlace {
+  readonly addressLow: number;
+  readonly addressHigh: number;
+  readonly key: number;
+  readonly length: number;
+
+  /** @throws RangeError an address, key (32 bits) or length that there cannot be */
+  constructor({ address, key, length }: RemoteMemoryName) {
+    const { addressLow, addressHigh } = splitAddress(address);
+    if (key >>> 0 !== key) throw new RangeError(`a key is a whole number of 32 bits, not ${key}`);
+    if (!Number.isSafeInteger(length) || length < 0) {
+      throw new RangeError(`a length is a whole number of bytes, not ${length}`);
+    }
+    this.addressLow = addressLow;
+    this.addressHigh = addressHigh;
+    this.key = key;
+    this.length = length;
+  }
+
+  get address(): bigint {
+    return joinAddress(this);
+  }
+
+  /** Part of it; from `offset` to the end where no length is given. @throws RangeError beyond its end */
+  slice(offset: number, length = this.length - offset): RemoteMemory {
+    checkRange('the remote memory', this.length, offset, length);
+    return new RemoteMemory({ address: this.address + BigInt(offset), key: this.key, length });
+  }
+}

@@ -1,0 +1,98 @@
+import { MessageChannel } from 'node:worker_threads';
+import { describe, expect, it } from 'vitest';
+
+import { Access, RemoteMemory } from '../../lib/index.ts';
+import { describeOnBackends } from '../driver/backends.ts';
+import { makeVerbs } from './make_verbs.ts';
+
+describeOnBackends('memory regions', (backend) => {
+  it('lie over memory of the library', () => {
+    const { protectionDomain } = makeVerbs(backend);
+    const region = protectionDomain.allocate(10_000, Access.localWrite | Access.remoteRead);
+    expect(region.length).toBe(10_000);
+    expect(region.bytes).toEqual(new Uint8Array(10_000));
+    region.bytes.fill(7);
+    region.close();
+    expect(region.bytes.length).toBe(0);
+  });
+
+  it('lie over memory of the caller, which stays its own and on its thread', () => {
+    const { protectionDomain } = makeVerbs(backend);
+    const view = new Uint8Array(new ArrayBuffer(5000), 100, 3000).fill(9);
+    const region = protectionDomain.registerMemory(view);
+    expect(region.length).toBe(3000);
+    expect(region.bytes.buffer).toBe(view.buffer);
+    expect(region.bytes.byteOffset).toBe(100);
+    const { port1, port2 } = new MessageChannel();
+    try {
+      port1.postMessage(view.buffer, [view.buffer]);
+    } catch (error) {
+      expect((error as Error).name).toBe('DataCloneError');
+    }
+    port1.close();
+    port2.close();
+    expect(view[0]).toBe(9);
+    region.close();
+    expect(view[0]).toBe(9);
+    const whole = protectionDomain.registerMemory(new ArrayBuffer(64));
+    expect(whole.length).toBe(64);
+  });
+
+  it('refuse contradictory rights, and take nothing then', () => {
+    const { protectionDomain } = makeVerbs(backend);
+    expect(() => protectionDomain.allocate(64, Access.remoteWrite)).toThrow(
+      expect.objectContaining({ code: 'EINVAL', verb: 'registerMemory', attribute: 'access_flags' }),
+    );
+    expect(() => protectionDomain.registerMemory(new ArrayBuffer(64), Access.remoteAtomic)).toThrow(
+      expect.objectContaining({ attribute: 'access_flags' }),
+    );
+    protectionDomain.close();
+  });
+});
+
+describe('slices', () => {
+  it('name part of a region, split into halves once', () => {
+    const region = makeVerbs().protectionDomain.allocate(8192);
+    const address = ({ addressLow, addressHigh }: { addressLow: number; addressHigh: number }): bigint =>
+      BigInt(addressLow) + (BigInt(addressHigh) << 32n);
+    expect(address(region.slice())).toBe(region.address);
+    expect(region.slice()).toMatchObject({ length: 8192, localKey: region.localKey });
+    expect(address(region.slice(5000))).toBe(region.address + 5000n);
+    expect(region.slice(5000).length).toBe(3192);
+    expect(region.slice(8192, 0).length).toBe(0);
+    for (const [offset, length] of [
+      [8192, 1],
+      [-1, 1],
+      [0, 8193],
+      [0.5, 1],
+      [0, Number.NaN],
+    ] as const) {
+      expect(() => region.slice(offset, length)).toThrow(RangeError);
+    }
+  });
+
+  it('of remote memory keep its key', () => {
+    const region = makeVerbs().protectionDomain.allocate(64);
+    expect(region.remote()).toMatchObject({ address: region.address, key: region.remoteKey, length: 64 });
+    const remote = new RemoteMemory({ address: 2n ** 64n - 16n, key: 0xffff_ffff, length: 16 });
+    expect(remote).toMatchObject({ addressLow: 0xffff_fff0, addressHigh: 0xffff_ffff });
+    expect(remote.slice(4, 8)).toMatchObject({ address: 2n ** 64n - 12n, key: 0xffff_ffff, length: 8 });
+    expect(() => remote.slice(10, 7)).toThrow(RangeError);
+    expect(new RemoteMemory({ address: 2 ** 53 - 1, key: 0, length: 0 }).address).toBe(2n ** 53n - 1n);
+  });
+
+  it.each([
+    { address: -1, key: 0, length: 1 },
+    { address: 2 ** 53, key: 0, length: 1 },
+    { address: 0.5, key: 0, length: 1 },
+    { address: -1n, key: 0, length: 1 },
+    { address: 2n ** 64n, key: 0, length: 1 },
+    { address: 0, key: -1, length: 1 },
+    { address: 0, key: 2 ** 32, length: 1 },
+    { address: 0, key: 0.5, length: 1 },
+    { address: 0, key: 0, length: -1 },
+    { address: 0, key: 0, length: Infinity },
+  ])('of remote memory cannot be %o', (name) => {
+    expect(() => new RemoteMemory(name)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+
+import { Completion, CompletionStatus, Opcode, QueuePairState, RemoteMemory } from '../../lib/index.ts';
+import type { SendRequest } from '../../lib/index.ts';
+import { makeFailedQueuePair, makeQueuePair, makeVerbs } from './make_verbs.ts';
+
+const remote = new RemoteMemory({ address: 0x1000, key: 1, length: 64 });
+const place = { addressLow: 0, addressHigh: 0, length: 8, localKey: 1 };
+
+describe('postSend', () => {
+  it.each([
+    ['opcode', { opcode: 200 as Opcode }],
+    ['opcode', { opcode: Opcode.sendWithInvalidate }],
+    ['immediateData', { opcode: Opcode.sendWithImmediate }],
+    ['remote', { opcode: Opcode.rdmaWrite }],
+    ['immediateData', { opcode: Opcode.rdmaWriteWithImmediate, remote }],
+    ['remote', { opcode: Opcode.rdmaRead, gather: [place] }],
+    ['inlineData', { opcode: Opcode.rdmaRead, remote, inlineData: new Uint8Array(8) }],
+    ['remote', { opcode: Opcode.atomicFetchAndAdd, gather: [place], compareAdd: 1n }],
+    ['gather', { opcode: Opcode.atomicFetchAndAdd, remote, compareAdd: 1n }],
+    ['gather', { opcode: Opcode.atomicFetchAndAdd, remote, compareAdd: 1n, gather: [place, place] }],
+    [
+      'gather',
+      { opcode: Opcode.atomicFetchAndAdd, remote, compareAdd: 1n, gather: [{ ...place, length: 4 }] },
+    ],
+    ['compareAdd', { opcode: Opcode.atomicFetchAndAdd, remote, gather: [place] }],
+    ['compareAdd', { opcode: Opcode.atomicCompareAndSwap, remote, gather: [place], swap: 1n }],
+    ['swap', { opcode: Opcode.atomicCompareAndSwap, remote, gather: [place], compareAdd: 1n }],
+    ['inlineData', { opcode: Opcode.send, inlineData: new Uint8Array(65) }],
+    ['gather', { opcode: Opcode.send, gather: [place, place, place, place, place] }],
+  ] as readonly (readonly [string, SendRequest])[])('refuses a wrong %s: %o', (attribute, request) => {
+    const queuePair = makeFailedQueuePair(makeVerbs());
+    expect(() => queuePair.postSend(request)).toThrow(
+      expect.objectContaining({ code: 'EINVAL', verb: 'postSend', attribute }),
+    );
+    expect(() => queuePair.postSend([{ opcode: Opcode.send }, request, { opcode: Opcode.send }])).toThrow(
+      expect.objectContaining({ code: 'EINVAL', attribute, posted: 1 }),
+    );
+    expect(queuePair.driver.sendQueue.outstanding).toBe(1);
+  });
+
+  it('takes nothing before RTS', () => {
+    const queuePair = makeQueuePair(makeVerbs());
+    expect(() => queuePair.postSend({ opcode: Opcode.send })).toThrow(
+      expect.objectContaining({ code: 'EINVAL', attribute: 'state', expected: 'ready_to_send' }),
+    );
+    queuePair.modify({ state: QueuePairState.init, partitionKeyIndex: 0, port: 1, accessFlags: 0 });
+    expect(() => queuePair.postSend({ opcode: Opcode.send })).toThrow(/is in init/);
+  });
+
+  it('says when the queue is full, and how many of a batch it took', () => {
+    const verbs = makeVerbs();
+    const queuePair = makeQueuePair(verbs, { maxSendWorkRequests: 4 });
+    queuePair.modify({ state: QueuePairState.error });
+    const requests = Array.from({ length: 6 }, (_, wrId) => ({ opcode: Opcode.send, wrId }));
+    expect(() => queuePair.postSend(requests)).toThrow(
+      expect.objectContaining({ code: 'ENOMEM', verb: 'postSend', posted: 4 }),
+    );
+    expect(() => queuePair.postSend(requests[0]!)).toThrow(expect.objectContaining({ code: 'ENOMEM' }));
+    verbs.board.runUntilIdle();
+    const completions = Array.from({ length: 6 }, () => new Completion());
+    expect(verbs.completionQueue.poll(completions)).toBe(4);
+    expect(completions.slice(0, 4).map(({ wrId }) => wrId)).toEqual([0, 1, 2, 3]);
+    expect(completions[0]!.status).toBe(CompletionStatus.workRequestFlushedError);
+    queuePair.postSend(requests.slice(0, 4));
+  });
+
+  it('begins anew after a reset, without the completions of before', () => {
+    const verbs = makeVerbs();
+    const queuePair = makeFailedQueuePair(verbs);
+    queuePair.postSend([1, 2, 3].map((wrId) => ({ opcode: Opcode.send, wrId })));
+    verbs.board.runUntilIdle();
+    queuePair.modify({ state: QueuePairState.reset });
+    queuePair.modify({ state: QueuePairState.error });
+    queuePair.postSend({ opcode: Opcode.send, wrId: 4 });
+    verbs.board.runUntilIdle();
+    const completions = Array.from({ length: 4 }, () => new Completion());
+    expect(verbs.completionQueue.poll(completions)).toBe(1);
+    expect(completions[0]!.wrId).toBe(4);
+  });
+
+  it('keeps nothing of its arguments', () => {
+    const verbs = makeVerbs();
+    const queuePair = makeFailedQueuePair(verbs);
+    const request = { opcode: Opcode.send as Opcode, wrId: 5, inlineData: Uint8Array.of(1, 2, 3) };
+    queuePair.postSend(request);
+    request.wrId = 6;
+    request.inlineData.fill(0);
+    verbs.board.runUntilIdle();
+    const completion = new Completion();
+    verbs.completionQueue.poll([completion]);
+    expect(completion.wrId).toBe(5);
+  });
+});
