@@ -4,7 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
 
 /** The Debian package of each tool that tests run. */
-const packages: Readonly<Record<string, string>> = { cmake: 'cmake', verilator: 'verilator' };
+const packages: Readonly<Record<string, string>> = {
+  cmake: 'cmake',
+  tshark: 'tshark',
+  verilator: 'verilator',
+};
 
 const root = new URL('../', import.meta.url);
 
