@@ -180,7 +180,8 @@ function encodeInlineData(dwords: Uint32Array, bytes: Uint8Array, at: number, da
   bytes.set(data, at);
 }
 
-function encodeGatherList(dwords: Uint32Array, first: number, gather: readonly GatherEntry[]): void {
+/** Encodes a gather or scatter list from DWORD `first` on. */
+export function encodeGatherList(dwords: Uint32Array, first: number, gather: readonly GatherEntry[]): void {
   let at = first;
   for (let index = 0; index < gather.length; index++) {
     const entry = gather[index]!;

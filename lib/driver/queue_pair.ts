@@ -1,4 +1,6 @@
+import type { DmaMemory } from '../board/addon.ts';
 import {
+  CompletionStatus,
   ManagementOpcode,
   PAGE_BYTES,
   QUEUE_PAIR_ATTRIBUTES_BYTES,
@@ -9,6 +11,7 @@ import {
 } from '../spec/index.ts';
 import type { CommandOrigin, SendRequest } from './command.ts';
 import type { Completion } from './completion_queue.ts';
+import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
@@ -18,6 +21,7 @@ import {
   type QueuePairAttributes,
   type QueuePairQuery,
 } from './queue_pair_attributes.ts';
+import { ReceiveQueue, type ReceiveQueueSizes, type ReceiveRequest } from './receive_queue.ts';
 import { SendQueue, type SendQueueSizes } from './send_queue.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
 
@@ -31,6 +35,8 @@ export interface QueuePairOptions {
   /** Default low. */
   readonly level?: QualityOfServiceLevel;
   readonly sendQueue: SendQueueSizes;
+  /** Default: it has no receive queue. */
+  readonly receiveQueue?: ReceiveQueueSizes;
   /** Numbers of the completion queues of its send and receive queue. Default 0: no completions are written. */
   readonly sendCompletionQueue?: number;
   readonly receiveCompletionQueue?: number;
@@ -46,9 +52,12 @@ export class QueuePair {
   readonly number: number;
   readonly level: QualityOfServiceLevel;
   readonly sendQueue: SendQueue;
+  readonly receiveQueue: ReceiveQueue | undefined;
   readonly virtualCollectBuffer: VirtualCollectBuffer;
   private readonly driver: HcaDriver;
   private readonly origin: CommandOrigin;
+  /** Whether the device has to be told of receives, so that it flushes them. */
+  private flushing = false;
 
   /** Creates a queue pair in RESET. @throws VerbsError EINVAL, ENOMEM: what the device says of it */
   constructor(driver: HcaDriver, options: QueuePairOptions) {
@@ -57,8 +66,13 @@ export class QueuePair {
     this.level = options.level ?? QualityOfServiceLevel.low;
     this.virtualCollectBuffer = driver.virtualCollectBuffers.take(this.level);
     this.sendQueue = new SendQueue(driver.device, options.sendQueue);
-    const { references, entryArea } = this.sendQueue;
     try {
+      const { sendQueue } = this;
+      const receiveQueue =
+        options.receiveQueue === undefined
+          ? undefined
+          : new ReceiveQueue(driver.device, options.receiveQueue);
+      this.receiveQueue = receiveQueue;
       this.number = driver.management.execute({
         verb: 'createQueuePair',
         opcode: ManagementOpcode.createQueuePair,
@@ -68,20 +82,27 @@ export class QueuePair {
             service_type: serviceType,
             quality_of_service_level: this.level,
             signal_all: options.signalAll === true ? 1 : 0,
-            send_queue_log2: this.sendQueue.entriesLog2,
+            send_queue_log2: sendQueue.entriesLog2,
+            receive_queue_log2: receiveQueue?.entriesLog2 ?? 0,
             protection_domain: protectionDomain.number,
             send_completion_queue: options.sendCompletionQueue ?? 0,
             receive_completion_queue: options.receiveCompletionQueue ?? 0,
             checksum_secret: checksumSecret,
-            send_queue_pages: references.buffer.byteLength / PAGE_BYTES,
-            send_entry_pages: entryArea.buffer.byteLength / PAGE_BYTES,
+            send_queue_pages: pagesOf(sendQueue.references),
+            send_entry_pages: pagesOf(sendQueue.entryArea),
+            receive_queue_pages: pagesOf(receiveQueue?.references),
+            receive_entry_pages: pagesOf(receiveQueue?.entryArea),
+            receive_tail_address: receiveQueue?.tail.address ?? 0n,
           }),
-          pageList(references),
-          pageList(entryArea),
+          pageList(sendQueue.references),
+          pageList(sendQueue.entryArea),
+          ...(receiveQueue === undefined
+            ? []
+            : [pageList(receiveQueue.references), pageList(receiveQueue.entryArea)]),
         ],
       }).number;
     } catch (error) {
-      this.sendQueue.free();
+      this.freeQueues();
       throw error;
     }
     this.origin = { queuePairNumber: this.number, level: this.level, checksumSecret };
@@ -97,7 +118,10 @@ export class QueuePair {
       inputFormat: 'queue_pair_attributes',
       input: [encodeQueuePairAttributes(attributes)],
     });
-    if (attributes.state === QueuePairState.reset) this.sendQueue.reset();
+    if (attributes.state !== undefined) this.flushing = attributes.state === QueuePairState.error;
+    if (attributes.state !== QueuePairState.reset) return;
+    this.sendQueue.reset();
+    this.receiveQueue?.reset();
   }
 
   query(): QueuePairQuery {
@@ -120,11 +144,42 @@ export class QueuePair {
     return this.sendQueue.postBatch(this.origin, this.virtualCollectBuffer, requests);
   }
 
+  /**
+   * Posts a receive work request; see {@link ReceiveQueue.post}. @returns its sequence number
+   * @throws VerbsError EINVAL: the queue pair has no receive queue
+   */
+  postReceive(request: ReceiveRequest): number {
+    const queue = this.needReceiveQueue();
+    const sequenceNumber = queue.post(request);
+    if (this.flushing) queue.doorbell(this.number);
+    return sequenceNumber;
+  }
+
+  /** Posts receive work requests; see {@link ReceiveQueue.postBatch}. @throws VerbsError as postReceive() */
+  postReceiveBatch(requests: readonly ReceiveRequest[]): number {
+    const queue = this.needReceiveQueue();
+    try {
+      return queue.postBatch(requests);
+    } finally {
+      if (this.flushing) queue.doorbell(this.number);
+    }
+  }
+
   /** A completion of this queue pair was taken: its slots are free, and the completion gets its wrId. */
   complete(completion: Completion): void {
-    if (completion.workQueue === sendWorkQueue) {
-      this.sendQueue.completedThrough(completion.sequenceNumber, completion);
-    }
+    const { sequenceNumber, status, workQueue } = completion;
+    if (workQueue === sendWorkQueue) this.sendQueue.completedThrough(sequenceNumber, completion);
+    else this.receiveQueue?.completedThrough(sequenceNumber, completion);
+    if (status !== CompletionStatus.success && !this.flushing) this.failed();
+  }
+
+  /**
+   * A completion or an event said that the device has put the queue pair in the error state: receives that were posted since then
+   * are flushed, and from now on each that is posted.
+   */
+  failed(): void {
+    this.flushing = true;
+    this.receiveQueue?.doorbell(this.number);
   }
 
   /** Destroys the queue pair when nothing of it is in flight, and frees its memory. */
@@ -135,6 +190,25 @@ export class QueuePair {
       object: this.number,
     });
     this.driver.queuePairs.delete(this.number);
-    this.sendQueue.free();
+    this.freeQueues();
   }
+
+  private needReceiveQueue(): ReceiveQueue {
+    if (this.receiveQueue !== undefined) return this.receiveQueue;
+    throw new VerbsError('the queue pair has no receive queue', {
+      code: 'EINVAL',
+      verb: 'postReceive',
+      attribute: 'max_recv_wr',
+      expected: 'a queue pair made with max_recv_wr of 1 or more',
+    });
+  }
+
+  private freeQueues(): void {
+    this.sendQueue.free();
+    this.receiveQueue?.free();
+  }
+}
+
+function pagesOf(memory: DmaMemory | undefined): number {
+  return (memory?.buffer.byteLength ?? 0) / PAGE_BYTES;
 }

@@ -4,9 +4,7 @@ import {
   COMMAND_PAYLOAD_BYTES,
   GATHER_ENTRIES,
   GATHER_ENTRY_BYTES,
-  PAGE_BYTES,
   QUEUE_ENTRIES_MAXIMUM,
-  WORK_QUEUE_ENTRY_ALIGNMENT,
   WORK_QUEUE_REFERENCE_BYTES,
   WORK_QUEUE_REFERENCE_LENGTH_SHIFT,
   WORK_QUEUE_REFERENCE_OFFSET_BYTE,
@@ -16,6 +14,7 @@ import { encodeCommand, payloadBytes, type CommandOrigin, type SendRequest } fro
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
+import { checkSize, placeEntries } from './work_queue.ts';
 import { WorkRequestIds, type WorkRequestIdHolder } from './work_request_ids.ts';
 
 /** Sizes of a send queue. */
@@ -60,24 +59,20 @@ export class SendQueue {
 
   /** @throws VerbsError EINVAL: a size beyond what the device has */
   constructor(device: DeviceFunction, { entries, gatherEntries, inlineBytes }: SendQueueSizes) {
-    check('max_send_wr', entries, 1, QUEUE_ENTRIES_MAXIMUM);
-    check('max_send_sge', gatherEntries, 0, GATHER_ENTRIES);
-    check('max_inline_data', inlineBytes, 0, COMMAND_PAYLOAD_BYTES);
+    checkSize('max_send_wr', entries, 1, QUEUE_ENTRIES_MAXIMUM);
+    checkSize('max_send_sge', gatherEntries, 0, GATHER_ENTRIES);
+    checkSize('max_inline_data', inlineBytes, 0, COMMAND_PAYLOAD_BYTES);
     this.device = device;
     this.entriesLog2 = Math.ceil(Math.log2(entries));
     this.entries = 1 << this.entriesLog2;
     this.gatherEntries = gatherEntries;
     this.inlineBytes = inlineBytes;
     const largest = COMMAND_HEADER_BYTES + Math.max(inlineBytes, gatherEntries * GATHER_ENTRY_BYTES);
-    const entryBytes = Math.ceil(largest / WORK_QUEUE_ENTRY_ALIGNMENT) * WORK_QUEUE_ENTRY_ALIGNMENT;
-    const entriesPerPage = Math.floor(PAGE_BYTES / entryBytes); // none crosses a page
-    this.places = Uint32Array.from(
-      { length: this.entries },
-      (_, slot) => Math.floor(slot / entriesPerPage) * PAGE_BYTES + (slot % entriesPerPage) * entryBytes,
-    );
     this.wrIds = new WorkRequestIds(this.entries);
+    const { places, areaBytes } = placeEntries(this.entries, largest);
+    this.places = places;
     this.references = device.allocate(this.entries * WORK_QUEUE_REFERENCE_BYTES);
-    this.entryArea = device.allocate(Math.ceil(this.entries / entriesPerPage) * PAGE_BYTES);
+    this.entryArea = device.allocate(areaBytes);
     this.referenceDwords = new Uint32Array(this.references.buffer);
     this.dwords = new Uint32Array(this.entryArea.buffer);
     this.bytes = new Uint8Array(this.entryArea.buffer);
@@ -184,16 +179,6 @@ export class SendQueue {
       expected: 'completions polled, or a queue made larger',
     });
   }
-}
-
-function check(attribute: string, value: number, least: number, most: number): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw new VerbsError(`${attribute} is ${least} to ${most}, not ${value}`, {
-    code: 'EINVAL',
-    verb: 'createQueuePair',
-    attribute,
-    expected: `${least} to ${most}`,
-  });
 }
 
 function tooLarge(attribute: string, is: string, expected: string): VerbsError {

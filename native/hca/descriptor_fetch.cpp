@@ -82,7 +82,11 @@ Refusal DescriptorFetch::prefetch(unsigned underlying_function, QueuePairParts& 
   const uint32_t slot = head & (entries_of(control) - 1);
   const uint32_t first = slot % line_references;
   const uint32_t to_line_end = std::min(line_references - first, entries_of(control) - slot);
-  if (posted(head, responder.receive_tail()) < to_line_end)
+  bool is_short = posted(head, responder.receive_tail()) < to_line_end;
+#ifdef FPGA_VERBS_MUTANT_RECEIVE_TAIL_NOT_READ_AGAIN
+  is_short = is_short && responder.receive_tail() == 0;
+#endif
+  if (is_short)
     if (const Refusal refusal = read_tail(underlying_function, queue_pair); refusal != Refusal::none)
       return refusal;
   const uint32_t count = std::min(posted(head, responder.receive_tail()), to_line_end);

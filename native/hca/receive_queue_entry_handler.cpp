@@ -45,10 +45,12 @@ bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& pack
   const Key key = key_of(unit.queue_pair_number(), packet.receive_sequence_number);
   std::optional<uint8_t> found = find(key);
   // What a message that was cut short has left behind, before its queue pair began anew.
-  const bool is_stale = found && packet.first;
+  bool is_stale = found && packet.first;
+#ifdef FPGA_VERBS_MUTANT_STALE_RECEIVE_ENTRY
+  is_stale = false;
+#endif
   if (!found || is_stale) {
     const auto queue_pair = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-    packet.receive_entry = no_receive_entry;
     if (!queue_pair)
       return true; // its end drops the unit
     const std::optional<uint8_t> taken = take_place();
