@@ -4,11 +4,13 @@ import { describe, expect, it } from 'vitest';
 import type { BoardFunction } from '../../lib/board/addon.ts';
 import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
 import type { GatherEntry } from '../../lib/driver/command.ts';
+import { Completion } from '../../lib/driver/completion_queue.ts';
 import { VerbsError } from '../../lib/driver/errors.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { ReceiveQueue, type ReceiveQueueSizes, type ReceiveRequest } from '../../lib/driver/receive_queue.ts';
 import {
+  CompletionStatus,
   QueuePairState,
   ReceiveAction,
   Refusal,
@@ -335,6 +337,26 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
     queuePair.destroy();
     queuePair.failed();
     expect(driver.device.page.read32(UNDERLYING_FUNCTION_READS_REFUSED_OFFSET)).toBe(1);
+  });
+
+  it('frees the slots of completed receives, and learns of the error state from a completion that failed', () => {
+    const { queuePair, calls } = makeReceiver(sizes);
+    queuePair.postReceiveBatch([{ wrId: 7 }, { wrId: 8 }, { wrId: 9 }]);
+    const completion = Object.assign(new Completion(), { workQueue: 1, sequenceNumber: 0 });
+    queuePair.complete(completion);
+    expect(completion.wrId).toBe(7);
+    expect(queuePair.receiveQueue!.outstanding).toBe(2);
+    expect(queuePair.sendQueue.outstanding).toBe(0);
+    expect(calls).toEqual([]);
+    for (const sequenceNumber of [1, 2]) {
+      Object.assign(completion, { sequenceNumber, status: CompletionStatus.workRequestFlushedError });
+      queuePair.complete(completion);
+      expect(completion.wrId).toBe(7 + sequenceNumber);
+    }
+    // Once: what was posted before the host knew is flushed now, what comes later by a doorbell of its own.
+    expect(calls.map(([method]) => method)).toEqual(['write64']);
+    queuePair.postReceive({});
+    expect(calls).toHaveLength(2);
   });
 
   it('refuses receives when it was made without a receive queue', () => {
