@@ -12,14 +12,23 @@ export {
   CompletionOpcode,
   CompletionStatus,
   EventType,
+  LinkLayer,
   Opcode,
   PathMtu,
+  PortPhysicalState,
+  PortState,
   QualityOfServiceLevel,
   QueuePairState,
   completionOpcodeNames,
   completionStatusNames,
+  linkLayerNames,
+  opcodeNames,
+  portPhysicalStateNames,
+  portStateNames,
   queuePairStateNames,
 } from './spec/index.ts';
+export type { PortAttributes } from './driver/port.ts';
+export type { ReceiveRequest } from './driver/receive_queue.ts';
 export { Access } from './verbs/access.ts';
 export { CompletionError } from './verbs/completion_error.ts';
 export { CompletionQueue, type CompletionWaitOptions } from './verbs/completion_queue.ts';

@@ -7,6 +7,7 @@ import type { FunctionLimits, HcaDriver } from '../driver/hca_driver.ts';
 import type { Identity } from '../driver/identity.ts';
 import { KickRecord, KickRecordRing } from '../driver/kick_records.ts';
 import { KickJoiner, type Kick } from '../driver/kicks.ts';
+import { queryPort, type PortAttributes } from '../driver/port.ts';
 import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
 import { CompletionQueue } from './completion_queue.ts';
 import { Patience, type WaitOptions } from './patience.ts';
@@ -56,6 +57,24 @@ export class Context extends VerbsObject {
     const { device, limits } = this.driver;
     const { identity, underlyingFunction, board } = device;
     return { identity, underlyingFunction, limits, board: board.facts() };
+  }
+
+  /** State, address and tables of a port. @param port from 1 @throws VerbsError EINVAL: there is no such port */
+  queryPort(port = 1): PortAttributes {
+    this.requireOpen('queryPort');
+    return queryPort(this.driver.management, port);
+  }
+
+  /**
+   * An entry of the GID table of a port: 16 bytes as on the wire.
+   * @param index 0: link-local, from the port's address
+   * @throws VerbsError EINVAL: there is no such port; RangeError: the table has no such entry
+   */
+  queryGid(port = 1, index = 0): Uint8Array {
+    const { gids } = this.queryPort(port);
+    const gid = gids[index];
+    if (gid === undefined) throw new RangeError(`the GID index is 0 to ${gids.length - 1}, not ${index}`);
+    return gid;
   }
 
   /** The oldest asynchronous event that was not taken; undefined: there is none. */

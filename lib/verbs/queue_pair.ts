@@ -2,6 +2,7 @@ import type { SendRequest } from '../driver/command.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { QueuePair as QueuePairInDevice } from '../driver/queue_pair.ts';
 import type { QueuePairAttributes, QueuePairQuery } from '../driver/queue_pair_attributes.ts';
+import type { ReceiveRequest } from '../driver/receive_queue.ts';
 import {
   QueuePairState,
   ServiceType,
@@ -19,8 +20,12 @@ import { VerbsObject } from './verbs_object.ts';
 export interface QueuePairCapabilities {
   /** Work requests of the send queue; a power of two up to 32768 is used, at least this many. Default 128. */
   readonly maxSendWorkRequests?: number;
+  /** Work requests of the receive queue, likewise. Default 128. */
+  readonly maxReceiveWorkRequests?: number;
   /** Most entries of a gather list, up to 16. Default 4. */
   readonly maxGatherEntries?: number;
+  /** Most entries of a scatter list, up to 16. Default 4. */
+  readonly maxScatterEntries?: number;
   /** Most inline data, bytes up to 256. Default 64. */
   readonly maxInlineData?: number;
 }
@@ -71,14 +76,17 @@ export class QueuePair extends VerbsObject {
     if (completionQueues.some((queue) => queue.context !== context)) {
       throw notMade('completion queue', 'one of the same context');
     }
-    const { maxSendWorkRequests = 128, maxGatherEntries = 4, maxInlineData = 64 } = capabilities;
     const driver = new QueuePairInDevice(context.driver, {
       protectionDomain: protectionDomain.driver,
       serviceType: ServiceType.reliableConnection,
       sendQueue: {
-        entries: maxSendWorkRequests,
-        gatherEntries: maxGatherEntries,
-        inlineBytes: maxInlineData,
+        entries: capabilities.maxSendWorkRequests ?? 128,
+        gatherEntries: capabilities.maxGatherEntries ?? 4,
+        inlineBytes: capabilities.maxInlineData ?? 64,
+      },
+      receiveQueue: {
+        entries: capabilities.maxReceiveWorkRequests ?? 128,
+        scatterEntries: capabilities.maxScatterEntries ?? 4,
       },
       sendCompletionQueue: sendCompletionQueue.driver.number,
       receiveCompletionQueue: receiveCompletionQueue.driver.number,
@@ -128,6 +136,19 @@ export class QueuePair extends VerbsObject {
     }
   }
 
+  /**
+   * Posts a receive work request, or several. The arguments are not kept; memory that they name is the device's until they
+   * complete.
+   * @throws VerbsError EINVAL: more entries than the queue was made for, or a queue pair in RESET; ENOMEM: the queue is full;
+   * RangeError: wrId. Of a batch, `posted` says how many were taken before the one that is wrong.
+   */
+  postReceive(requests: ReceiveRequest | readonly ReceiveRequest[]): void {
+    this.requireOpen('postReceive');
+    if (this.state === QueuePairState.reset) throw this.notReady('postReceive', 'init');
+    if (isBatch(requests)) this.driver.postReceiveBatch(requests);
+    else this.driver.postReceive(requests);
+  }
+
   protected destroy(): void {
     this.driver.destroy();
   }
@@ -157,7 +178,7 @@ export class QueuePair extends VerbsObject {
   }
 }
 
-function isBatch(requests: SendRequest | readonly SendRequest[]): requests is readonly SendRequest[] {
+function isBatch<Request>(requests: Request | readonly Request[]): requests is readonly Request[] {
   return Array.isArray(requests);
 }
 
