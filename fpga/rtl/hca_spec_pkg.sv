@@ -1084,6 +1084,10 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_RESPONDER_COMPLETED_LSB = 272;
   localparam int unsigned QUEUE_PAIR_RESPONDER_COMPLETED_WIDTH = 16;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_LSB = 288;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_WIDTH = 8;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_LSB = 296;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_LSB = 960;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_WIDTH = 32;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_LSB = 992;
@@ -1091,10 +1095,12 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_LSB = 1002;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_WIDTH = 4;
   typedef struct packed {
-    logic [17:0] reserved_31;
+    logic [17:0] reserved_33;
     logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries.
     logic [9:0] receive_entry_length;  // Its length. Unit: bytes.
     logic [31:0] receive_entry_offset;  // Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
+    logic [63:0] reserved_29;
+    logic [63:0] reserved_28;
     logic [63:0] reserved_27;
     logic [63:0] reserved_26;
     logic [63:0] reserved_25;
@@ -1103,9 +1109,9 @@ package hca_spec_pkg;
     logic [63:0] reserved_22;
     logic [63:0] reserved_21;
     logic [63:0] reserved_20;
-    logic [63:0] reserved_19;
-    logic [63:0] reserved_18;
-    logic [31:0] reserved_17;
+    logic [15:0] reserved_19;
+    logic [7:0] repeated_reads_accepted;  // Duplicate READs accepted, modulo 256.
+    logic [7:0] repeated_reads_answered;  // Duplicate READs answered, modulo 256. Written by response.
     logic [15:0] completed;  // Sequence number of the receive work request that is completed next. Written by dma_validation.
     logic [7:0] read_atomic_tail;  // READs and atomics accepted, modulo 256.
     logic [7:0] read_atomic_head;  // READs and atomics answered, modulo 256. Written by response.

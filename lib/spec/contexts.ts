@@ -1208,6 +1208,32 @@ export function setQueuePairResponderCompleted(view: DataView, base: number, val
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_COMPLETED_MASK) << QUEUE_PAIR_RESPONDER_COMPLETED_SHIFT), true);
 }
 
+/** queue_pair_responder.repeated_reads_answered: Duplicate READs answered, modulo 256. Written by response. */
+export const QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_BYTE = 36;
+export const QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_SHIFT = 0;
+export const QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_MASK = 0xff;
+export function getQueuePairResponderRepeatedReadsAnswered(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_SHIFT) & QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_MASK;
+}
+export function setQueuePairResponderRepeatedReadsAnswered(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_MASK << QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_MASK) << QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_SHIFT), true);
+}
+
+/** queue_pair_responder.repeated_reads_accepted: Duplicate READs accepted, modulo 256. */
+export const QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_BYTE = 36;
+export const QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_SHIFT = 8;
+export const QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_MASK = 0xff;
+export function getQueuePairResponderRepeatedReadsAccepted(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_SHIFT) & QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_MASK;
+}
+export function setQueuePairResponderRepeatedReadsAccepted(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_MASK << QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_MASK) << QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_SHIFT), true);
+}
+
 /** queue_pair_responder.receive_entry_offset: Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes. */
 export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_BYTE = 120;
 export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_SHIFT = 0;

@@ -877,6 +877,8 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'read_atomic_head', bit: 256, width: 8, count: 1, shape: 'number', doc: 'READs and atomics answered, modulo 256. Written by response.' },
       { name: 'read_atomic_tail', bit: 264, width: 8, count: 1, shape: 'number', doc: 'READs and atomics accepted, modulo 256.' },
       { name: 'completed', bit: 272, width: 16, count: 1, shape: 'number', doc: 'Sequence number of the receive work request that is completed next. Written by dma_validation.' },
+      { name: 'repeated_reads_answered', bit: 288, width: 8, count: 1, shape: 'number', doc: 'Duplicate READs answered, modulo 256. Written by response.' },
+      { name: 'repeated_reads_accepted', bit: 296, width: 8, count: 1, shape: 'number', doc: 'Duplicate READs accepted, modulo 256.' },
       { name: 'receive_entry_offset', bit: 960, width: 32, count: 1, shape: 'number', unit: 'bytes', doc: 'Place of the receive entry taken last, that of number receive_head - 1.' },
       { name: 'receive_entry_length', bit: 992, width: 10, count: 1, shape: 'number', unit: 'bytes', doc: 'Its length.' },
       { name: 'receive_prefetched', bit: 1002, width: 4, count: 1, shape: 'number', unit: 'entries', doc: 'References from receive_head on that descriptor_fetch has read already.' },

@@ -3,7 +3,6 @@
 #include "hca/atomic_results.h"
 #include "hca/block.h"
 #include "hca/completion_queue.h"
-#include "hca/counters.h"
 #include "hca/data_link.h"
 #include "hca/descriptor_fetch.h"
 #include "hca/event_port.h"
@@ -32,12 +31,11 @@ namespace fpga_verbs::hca {
 // completes the receive work requests that were taken, and then those that are posted, one a step.
 class DmaValidation final : public Block {
 public:
-  DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
-                QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
-                DescriptorFetch& descriptors, ReceiveQueueEntryHandler& receive_entries,
-                CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
-                AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
-                DataLink<spec::AnswerUnit, 16>& answers);
+  DmaValidation(const HcaParameters& parameters, PacketMemory& packets, QueuePairStateCache& queue_pairs,
+                MemoryTranslation& translation, MemoryAccess& memory, DescriptorFetch& descriptors,
+                ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
+                EventPort& events, ResponseReads& reads, AtomicResults& atomic_results,
+                DataLink<spec::ReceiveUnit, 16>& requests_placed, DataLink<spec::AnswerUnit, 16>& answers);
 
   // Takes one data unit into its queue pair's list, and works on one.
   bool step() override;
@@ -64,25 +62,27 @@ private:
   bool take_placed();
   bool work();
   Progress work_on(const spec::ReceiveUnit& unit);
+  Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
 
-  void place_send(const Owner& owner, Packet& packet, uint16_t handle);
+  void place_send(const Owner& owner, const Packet& packet, uint16_t handle);
   AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
-  void place_write(const Owner& owner, Packet& packet, uint16_t handle);
-  Progress begin_read(const Owner& owner, Packet& packet);
-  void execute_atomic(const Owner& owner, Packet& packet);
+  void place_write(const Owner& owner, const Packet& packet, uint16_t handle);
+  Progress begin_read(const Owner& owner, const Packet& packet);
+  void execute_atomic(const Owner& owner, const Packet& packet);
   Progress flush(const Owner& owner);
 
   bool complete(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
-  bool write_completion(const Owner& owner, spec::CompletionQueueEntry entry);
+  bool write_completion(const Owner& owner, spec::CompletionQueueEntry entry, uint32_t sequence_number);
+  void finish(const Owner& owner, const Packet& packet);
+  void fail_receive(const Owner& owner, const Packet& packet, spec::CompletionStatus status,
+                    spec::Syndrome syndrome);
+  void fail(const Owner& owner, const Packet& packet, spec::Syndrome syndrome);
+  void refuse(const Owner& owner, uint32_t psn, uint32_t message_sequence_number, uint8_t syndrome);
   void acknowledge(const Owner& owner, const Packet& packet);
-  void refuse(const Owner& owner, const Packet& packet, spec::Syndrome syndrome);
-  void fail(const Owner& owner, spec::Syndrome syndrome);
-  void answer(const Owner& owner, const Packet& packet, spec::AnswerKind kind, uint8_t syndrome,
-              uint16_t read);
+  void answer(const Owner& owner, spec::AnswerUnit unit);
   void end(const spec::ReceiveUnit& unit);
 
   const HcaParameters& parameters_;
-  Counters& counters_;
   PacketMemory& packets_;
   QueuePairStateCache& queue_pairs_;
   MemoryTranslation& translation_;

@@ -71,8 +71,6 @@ public:
   uint32_t free(PacketUse use) const { return free_[static_cast<size_t>(use)]; }
   Packet& operator[](uint16_t packet) { return packets_[packet]; }
   const Packet& operator[](uint16_t packet) const { return packets_[packet]; }
-  // The headers of a packet that packet_receiver has passed.
-  ParsedPacket& parsed(uint16_t packet) { return parsed_[packet]; }
   uint8_t* bytes(uint16_t packet) { return memory_.get() + size_t{packet} * spec::packet_buffer_bytes; }
   // The packet as it is on the wire.
   std::span<uint8_t> wire(uint16_t packet) {
@@ -99,7 +97,6 @@ private:
 
   std::unique_ptr<uint8_t[]> memory_;
   std::vector<Packet> packets_ = std::vector<Packet>(buffers);
-  std::vector<ParsedPacket> parsed_ = std::vector<ParsedPacket>(buffers);
   BitMask free_buffers_{buffers, true};
   std::array<uint32_t, uses> free_ = buffers_of;
   std::array<bool, uses> wanted_{};

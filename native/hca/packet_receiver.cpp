@@ -44,7 +44,7 @@ bool PacketReceiver::step() {
 }
 
 void PacketReceiver::receive(uint16_t handle) {
-  ParsedPacket& parsed = packet_memory_.parsed(handle);
+  ParsedPacket& parsed = packet_memory_[handle].parsed;
   const std::span<const uint8_t> bytes = packet_memory_.wire(handle);
   const PacketDrop unreadable =
       parse_packet(attributes_.link_layer(), bytes.data(), static_cast<uint32_t>(bytes.size()), parsed);

@@ -17,7 +17,7 @@ namespace fpga_verbs::hca {
 
 // Parses what has arrived and checks whom it is for: the queue pair exists, its service is the packet's, and
 // port, addresses and P_Key are its own and its peer's. Drops and counts the rest. What passes pins its queue
-// pair and goes on, parsed (PacketMemory::parsed), responses to completion, requests to receive. Requests
+// pair and goes on, parsed (Packet::parsed), responses to completion, requests to receive. Requests
 // that receive has no room for wait here, so that they do not hold up the responses behind them.
 class PacketReceiver final : public Block {
 public:

@@ -19,6 +19,8 @@ struct PacketSource {
   uint16_t local_identifier = 0; // to which the path bits are added
   Gid gid{};                     // ::ffff:a.b.c.d on Ethernet: IPv4
   uint16_t partition_key = 0xffff;
+
+  bool operator==(const PacketSource&) const = default;
 };
 
 // What is the same for all packets from one queue pair to another: everything before the extended headers,

@@ -50,7 +50,7 @@ private:
   void refuse(const Request& request, uint8_t syndrome);
   void drop(const spec::PacketUnit& unit);
   bool take_receive(const Request& request);
-  void describe(const Request& request, spec::QueuePairResponder& responder, Packet& packet) const;
+  static void describe(spec::QueuePairResponder& responder, Packet& packet);
   void establish(const Request& request, spec::QueuePairResponder& responder);
   void accept(const spec::PacketUnit& unit, spec::ReceiveAction action);
   spec::QueuePairResponder& responder_of(const spec::PacketUnit& unit);

@@ -42,15 +42,14 @@ public:
 private:
   bool take_answer();
   bool build();
-  bool is_answered(const spec::AnswerUnit& unit);
   bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
-  bool build_answer(const spec::AnswerUnit& unit, uint16_t handle);
+  bool build_packet_of(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
   bool build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
-  void fail_read(const spec::AnswerUnit& unit, AccessFault fault);
+  void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);
   void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, const PacketFields& fields,
             uint32_t payload_bytes, uint16_t handle);
-  void count(const spec::AnswerUnit& unit);
-  void end(const spec::AnswerUnit& unit);
+  void count(const spec::AnswerUnit& unit, uint8_t syndrome);
+  void end(uint16_t list, const spec::AnswerUnit& unit);
 
   const HcaParameters& parameters_;
   Counters& counters_;

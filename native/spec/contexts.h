@@ -484,6 +484,8 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned read_atomic_head_bit = 256, read_atomic_head_width = 8;
   static constexpr unsigned read_atomic_tail_bit = 264, read_atomic_tail_width = 8;
   static constexpr unsigned completed_bit = 272, completed_width = 16;
+  static constexpr unsigned repeated_reads_answered_bit = 288, repeated_reads_answered_width = 8;
+  static constexpr unsigned repeated_reads_accepted_bit = 296, repeated_reads_accepted_width = 8;
   static constexpr unsigned receive_entry_offset_bit = 960, receive_entry_offset_width = 32;
   static constexpr unsigned receive_entry_length_bit = 992, receive_entry_length_width = 10;
   static constexpr unsigned receive_prefetched_bit = 1002, receive_prefetched_width = 4;
@@ -553,6 +555,14 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t completed() const { return dwords[8] >> 16; }
   constexpr void set_completed(uint32_t value) { dwords[8] = (dwords[8] & 0xffffu) | ((value & 0xffffu) << 16); }
 
+  /// Duplicate READs answered, modulo 256. Written by response.
+  constexpr uint32_t repeated_reads_answered() const { return dwords[9] & 0xffu; }
+  constexpr void set_repeated_reads_answered(uint32_t value) { dwords[9] = (dwords[9] & 0xffffff00u) | (value & 0xffu); }
+
+  /// Duplicate READs accepted, modulo 256.
+  constexpr uint32_t repeated_reads_accepted() const { return (dwords[9] >> 8) & 0xffu; }
+  constexpr void set_repeated_reads_accepted(uint32_t value) { dwords[9] = (dwords[9] & 0xffff00ffu) | ((value & 0xffu) << 8); }
+
   /// Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
   constexpr uint32_t receive_entry_offset() const { return dwords[30]; }
   constexpr void set_receive_entry_offset(uint32_t value) { dwords[30] = value; }
@@ -566,7 +576,7 @@ struct alignas(8) QueuePairResponder {
   constexpr void set_receive_prefetched(uint32_t value) { dwords[31] = (dwords[31] & 0xffffc3ffu) | ((value & 0xfu) << 10); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0000000u) | (dwords[1] & 0xff000000u) | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | (dwords[31] & 0xffffc000u)) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffff0000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | (dwords[31] & 0xffffc000u)) == 0; }
 
   constexpr bool operator==(const QueuePairResponder&) const = default;
 };

@@ -10,6 +10,7 @@
 #include "test/receive_queue_port.h"
 #include "test/register_file_board.h"
 #include "test/resource_manager_port.h"
+#include "test/responder_port.h"
 #include "test/secded_port.h"
 #include "test/spec_golden_port.h"
 #include "test/transaction_ring_port.h"
@@ -30,6 +31,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("OrderPort", OrderPort::define(env));
   exports.Set("ReceiveQueuePort", ReceiveQueuePort::define(env));
   exports.Set("ResourceManagerPort", ResourceManagerPort::define(env));
+  exports.Set("ResponderPort", ResponderPort::define(env));
   exports.Set("secdedEncode", Napi::Function::New<secded_encode>(env, "secdedEncode"));
   exports.Set("secdedDecode", Napi::Function::New<secded_decode>(env, "secdedDecode"));
   exports.Set("encodeGolden", Napi::Function::New<encode_golden_structure>(env, "encodeGolden"));

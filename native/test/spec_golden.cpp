@@ -960,9 +960,11 @@ QueuePairResponder make_queue_pair_responder() {
   golden.set_read_atomic_head(0xa3u);
   golden.set_read_atomic_tail(0x97u);
   golden.set_completed(0xd853u);
-  golden.set_receive_entry_offset(0xbf9c9ed9u);
-  golden.set_receive_entry_length(0x2edu);
-  golden.set_receive_prefetched(0xdu);
+  golden.set_repeated_reads_answered(0xbfu);
+  golden.set_repeated_reads_accepted(0xbbu);
+  golden.set_receive_entry_offset(0xd421484du);
+  golden.set_receive_entry_length(0x20fu);
+  golden.set_receive_prefetched(0xfu);
   return golden;
 }
 
@@ -982,9 +984,11 @@ std::string_view mismatch_queue_pair_responder(const QueuePairResponder& golden)
   if (golden.read_atomic_head() != 0xa3u) return "read_atomic_head";
   if (golden.read_atomic_tail() != 0x97u) return "read_atomic_tail";
   if (golden.completed() != 0xd853u) return "completed";
-  if (golden.receive_entry_offset() != 0xbf9c9ed9u) return "receive_entry_offset";
-  if (golden.receive_entry_length() != 0x2edu) return "receive_entry_length";
-  if (golden.receive_prefetched() != 0xdu) return "receive_prefetched";
+  if (golden.repeated_reads_answered() != 0xbfu) return "repeated_reads_answered";
+  if (golden.repeated_reads_accepted() != 0xbbu) return "repeated_reads_accepted";
+  if (golden.receive_entry_offset() != 0xd421484du) return "receive_entry_offset";
+  if (golden.receive_entry_length() != 0x20fu) return "receive_entry_length";
+  if (golden.receive_prefetched() != 0xfu) return "receive_prefetched";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2560,8 +2564,10 @@ QueuePairResponder make_queue_pair_responder_other() {
   golden.set_read_atomic_head(0xbdu);
   golden.set_read_atomic_tail(0xb3u);
   golden.set_completed(0xd029u);
-  golden.set_receive_entry_offset(0x9d837ecdu);
-  golden.set_receive_entry_length(0x30du);
+  golden.set_repeated_reads_answered(0x9du);
+  golden.set_repeated_reads_accepted(0xc3u);
+  golden.set_receive_entry_offset(0xbe7cc363u);
+  golden.set_receive_entry_length(0x27bu);
   golden.set_receive_prefetched(0xbu);
   return golden;
 }
@@ -2582,8 +2588,10 @@ std::string_view mismatch_queue_pair_responder_other(const QueuePairResponder& g
   if (golden.read_atomic_head() != 0xbdu) return "read_atomic_head";
   if (golden.read_atomic_tail() != 0xb3u) return "read_atomic_tail";
   if (golden.completed() != 0xd029u) return "completed";
-  if (golden.receive_entry_offset() != 0x9d837ecdu) return "receive_entry_offset";
-  if (golden.receive_entry_length() != 0x30du) return "receive_entry_length";
+  if (golden.repeated_reads_answered() != 0x9du) return "repeated_reads_answered";
+  if (golden.repeated_reads_accepted() != 0xc3u) return "repeated_reads_accepted";
+  if (golden.receive_entry_offset() != 0xbe7cc363u) return "receive_entry_offset";
+  if (golden.receive_entry_length() != 0x27bu) return "receive_entry_length";
   if (golden.receive_prefetched() != 0xbu) return "receive_prefetched";
   return golden.reserved_is_zero() ? "" : "reserved";
 }

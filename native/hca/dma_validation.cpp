@@ -1,0 +1,364 @@
+#include "hca/dma_validation.h"
+
+#include "hca/negative_acknowledge.h"
+#include "hca/packet_sequence_number.h"
+#include "spec/byte_order.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::AccessFlag;
+using spec::AnswerKind;
+using spec::CompletionStatus;
+using spec::QueuePairState;
+using spec::ReceiveAction;
+using spec::Syndrome;
+
+constexpr auto acknowledge_syndrome = static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
+
+// What an atomic leaves in memory (InfiniBand volume 1, 9.4.5).
+uint64_t result_of(const PacketFields& fields, bool is_addition, uint64_t original) {
+  if (is_addition)
+    return original + fields.swap_add;
+  return original == fields.compare ? fields.swap_add : original;
+}
+
+} // namespace
+
+DmaValidation::DmaValidation(const HcaParameters& parameters, PacketMemory& packets,
+                             QueuePairStateCache& queue_pairs, MemoryTranslation& translation,
+                             MemoryAccess& memory, DescriptorFetch& descriptors,
+                             ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
+                             EventPort& events, ResponseReads& reads, AtomicResults& atomic_results,
+                             DataLink<spec::ReceiveUnit, 16>& requests_placed,
+                             DataLink<spec::AnswerUnit, 16>& answers)
+    : parameters_(parameters), packets_(packets), queue_pairs_(queue_pairs), translation_(translation),
+      memory_(memory), descriptors_(descriptors), receive_entries_(receive_entries),
+      completion_queue_(completion_queue), events_(events), reads_(reads), atomic_results_(atomic_results),
+      requests_placed_(requests_placed), answers_(answers),
+      queue_({.entries = entries,
+              .lists = entries,
+              .underlying_functions = parameters.underlying_functions,
+              .ready_on_push = true}) {}
+
+bool DmaValidation::step() {
+  const bool taken = take_placed();
+  return work() || taken;
+}
+
+bool DmaValidation::take_placed() {
+  if (requests_placed_.empty() || queue_.inbound_credits() == 0)
+    return false;
+  const spec::ReceiveUnit& unit = requests_placed_.front();
+  queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+  requests_placed_.pop();
+  return true;
+}
+
+// A unit has at most one answer, for which there is a credit.
+bool DmaValidation::work() {
+  const uint16_t list = queue_.arbitrate(answers_.credits());
+  if (list == no_list)
+    return false;
+  queue_.reset_peek_pointer(list);
+  const Progress progress = work_on(queue_.peek(list).unit);
+  if (progress == Progress::done)
+    queue_.pop(list);
+  return progress != Progress::waits;
+}
+
+DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  const bool flushes = unit.action() == ReceiveAction::flush;
+  const bool is_wanted = found && found->control.destroying() == 0 &&
+                         (found->control.state() == QueuePairState::error) == flushes;
+  Progress progress = Progress::done;
+  if (is_wanted) {
+    const Owner owner{.underlying_function = unit.underlying_function(),
+                      .queue_pair_number = unit.queue_pair_number(),
+                      .protection_domain = found->control.protection_domain(),
+                      .receive_completion_queue = found->control.receive_completion_queue(),
+                      .partition_key_index = static_cast<uint16_t>(found->control.partition_key_index()),
+                      .port = static_cast<uint8_t>(found->control.port())};
+    progress = flushes ? flush(owner) : execute(owner, unit);
+  }
+  if (progress == Progress::done)
+    end(unit);
+  return progress;
+}
+
+DmaValidation::Progress DmaValidation::execute(const Owner& owner, const spec::ReceiveUnit& unit) {
+  const auto handle = static_cast<uint16_t>(unit.packet());
+  const Packet& packet = packets_[handle];
+  switch (unit.action()) {
+  case ReceiveAction::send:
+    place_send(owner, packet, handle);
+    break;
+  case ReceiveAction::rdma_write:
+    place_write(owner, packet, handle);
+    break;
+  case ReceiveAction::rdma_read:
+    return begin_read(owner, packet);
+  case ReceiveAction::atomic:
+    execute_atomic(owner, packet);
+    break;
+  case ReceiveAction::acknowledge:
+    acknowledge(owner, packet);
+    break;
+  case ReceiveAction::refuse:
+    refuse(owner, packet.answer_psn, packet.message_sequence_number, packet.syndrome);
+    break;
+  case ReceiveAction::flush:
+    break;
+  }
+  return Progress::done;
+}
+
+// SEND.
+
+void DmaValidation::place_send(const Owner& owner, const Packet& packet, uint16_t handle) {
+  const ReceiveEntry& entry = receive_entries_.entry(packet.receive_entry);
+  if (entry.refusal != spec::Refusal::none)
+    fail_receive(owner, packet, CompletionStatus::local_queue_pair_operation_error,
+                 Syndrome::remote_operational_error);
+  else if (uint64_t{packet.message_offset} + packet.payload_bytes > entry.capacity)
+    fail_receive(owner, packet, CompletionStatus::local_length_error, Syndrome::invalid_request);
+  else if (scatter(owner, packet, handle) != AccessFault::none)
+    fail_receive(owner, packet, CompletionStatus::local_protection_error, Syndrome::remote_operational_error);
+  else
+    finish(owner, packet);
+}
+
+// The payload goes to the entries of the scatter list that it falls into, those of no length left aside.
+AccessFault DmaValidation::scatter(const Owner& owner, const Packet& packet, uint16_t handle) {
+  const ReceiveEntry& receive = receive_entries_.entry(packet.receive_entry);
+  const uint8_t* payload = packets_.payload(handle).data();
+  const uint64_t begin = packet.message_offset;
+  const uint64_t end = begin + packet.payload_bytes;
+  uint64_t entry_begin = 0;
+  for (unsigned index = 0; index < receive.scatter_count && entry_begin < end; ++index) {
+    const spec::GatherEntry& entry = receive.scatter[index];
+    const uint64_t entry_end = entry_begin + entry.length();
+    const uint64_t from = std::max(begin, entry_begin);
+    const uint64_t to = std::min(end, entry_end);
+    if (from < to) {
+      const AccessFault fault = memory_.write({.underlying_function = owner.underlying_function,
+                                               .protection_domain = owner.protection_domain,
+                                               .key = entry.local_key(),
+                                               .address = entry.address() + (from - entry_begin),
+                                               .length = to - from,
+                                               .rights = right(AccessFlag::local_write)},
+                                              payload + (from - begin));
+      if (fault != AccessFault::none)
+        return fault;
+    }
+    entry_begin = entry_end;
+  }
+  return AccessFault::none;
+}
+
+// RDMA.
+
+// The whole message is checked at its first packet, each packet's part again when it is written: the key may
+// have been taken back meanwhile.
+void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16_t handle) {
+  KeyAccess access{.underlying_function = owner.underlying_function,
+                   .protection_domain = owner.protection_domain,
+                   .key = packet.remote_key,
+                   .address = packet.remote_address,
+                   .length = packet.message_length,
+                   .rights = right(AccessFlag::remote_write)};
+  AccessFault fault = packet.first ? translation_.check(access) : AccessFault::none;
+  if (fault == AccessFault::none) {
+    access.address += packet.message_offset;
+    access.length = packet.payload_bytes;
+    fault = memory_.write(access, packets_.payload(handle).data());
+  }
+  if (fault != AccessFault::none)
+    fail(owner, packet, syndrome_of(fault));
+  else
+    finish(owner, packet);
+}
+
+DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Packet& packet) {
+  const AccessFault fault = translation_.check({.underlying_function = owner.underlying_function,
+                                                .protection_domain = owner.protection_domain,
+                                                .key = packet.remote_key,
+                                                .address = packet.remote_address,
+                                                .length = packet.message_length,
+                                                .rights = right(AccessFlag::remote_read)});
+  if (fault != AccessFault::none) {
+    fail(owner, packet, syndrome_of(fault));
+    return Progress::done;
+  }
+  const auto read = reads_.begin(
+      {.address = packet.remote_address, .remote_key = packet.remote_key, .length = packet.message_length});
+  if (!read)
+    return Progress::waits;
+  if (packet.message_length != 0)
+    translation_.keys().begin_access(packet.remote_key);
+  spec::AnswerUnit unit;
+  unit.set_kind(AnswerKind::read);
+  unit.set_duplicate(packet.duplicate ? 1 : 0);
+  unit.set_packet_sequence_number(packet.answer_psn);
+  unit.set_message_sequence_number(packet.message_sequence_number);
+  unit.set_read(*read);
+  answer(owner, unit);
+  return Progress::done;
+}
+
+// A duplicate is answered with what the first one found. The result is stored before the answer leaves.
+void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
+  const PacketFields& fields = packet.parsed.fields;
+  if (packet.duplicate) {
+    if (!atomic_results_.find(owner.queue_pair_number, packet.answer_psn))
+      return;
+  } else {
+    uint64_t original = 0;
+    const KeyAccess access{.underlying_function = owner.underlying_function,
+                           .protection_domain = owner.protection_domain,
+                           .key = packet.remote_key,
+                           .address = packet.remote_address,
+                           .length = sizeof original,
+                           .rights = right(AccessFlag::remote_atomic)};
+    AccessFault fault = memory_.read(access, &original);
+    const bool is_addition = packet.parsed.traits().operation == PacketOperation::fetch_and_add;
+    const uint64_t result = result_of(fields, is_addition, original);
+    if (fault == AccessFault::none && result != original)
+      fault = memory_.write(access, &result);
+    if (fault != AccessFault::none) {
+      fail(owner, packet, syndrome_of(fault));
+      return;
+    }
+    atomic_results_.store(owner.queue_pair_number, packet.answer_psn, original);
+  }
+  spec::AnswerUnit unit;
+  unit.set_kind(AnswerKind::atomic);
+  unit.set_duplicate(packet.duplicate ? 1 : 0);
+  unit.set_packet_sequence_number(packet.answer_psn);
+  unit.set_message_sequence_number(packet.message_sequence_number);
+  answer(owner, unit);
+}
+
+// Receive completions.
+
+// Completes the oldest receive work request that was taken and not completed, else the next that is posted.
+DmaValidation::Progress DmaValidation::flush(const Owner& owner) {
+  const auto found = queue_pairs_.find(owner.underlying_function, owner.queue_pair_number);
+  const uint32_t number = found->responder.completed();
+  if (number == found->responder.receive_head() &&
+      !descriptors_.take(owner.underlying_function, owner.queue_pair_number))
+    return Progress::done;
+  spec::CompletionQueueEntry entry;
+  entry.set_opcode(spec::CompletionOpcode::receive);
+  entry.set_status(CompletionStatus::work_request_flushed_error);
+  write_completion(owner, entry, number);
+  return Progress::more;
+}
+
+// Completes the receive work request of a packet. False: the completion queue did not take it.
+bool DmaValidation::complete(const Owner& owner, const Packet& packet, CompletionStatus status) {
+  const PacketOpcodeTraits& traits = packet.parsed.traits();
+  const bool is_send = traits.operation == PacketOperation::send;
+  spec::CompletionQueueEntry entry;
+  entry.set_opcode(is_send ? spec::CompletionOpcode::receive
+                           : spec::CompletionOpcode::receive_rdma_with_immediate);
+  entry.set_status(status);
+  if (status == CompletionStatus::success) {
+    entry.set_byte_length(is_send ? packet.message_offset + packet.payload_bytes : packet.message_length);
+    entry.set_solicited(packet.parsed.fields.solicited_event ? 1 : 0);
+    entry.set_with_immediate(traits.has(immediate_header) ? 1 : 0);
+    // Opaque: the same bytes in memory as on the wire.
+    entry.set_immediate_data(spec::big_endian(packet.parsed.fields.immediate_data));
+  }
+  return write_completion(owner, entry, packet.receive_sequence_number);
+}
+
+// True if there was no completion queue to write to.
+bool DmaValidation::write_completion(const Owner& owner, spec::CompletionQueueEntry entry,
+                                     uint32_t sequence_number) {
+  entry.set_queue_pair_number(owner.queue_pair_number);
+  entry.set_port(owner.port);
+  entry.set_partition_key_index(owner.partition_key_index);
+  entry.set_sequence_number(sequence_number);
+  entry.set_work_queue(1);
+  if (auto* responder = queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number))
+    responder->set_completed(sequence_number + 1);
+  return owner.receive_completion_queue == 0 ||
+         completion_queue_.write(owner.underlying_function, owner.receive_completion_queue, entry);
+}
+
+// The payload of a SEND or RDMA WRITE is placed: completes what it completes, then acknowledges.
+void DmaValidation::finish(const Owner& owner, const Packet& packet) {
+  if (packet.parsed.traits().completes_receive() && !complete(owner, packet, CompletionStatus::success))
+    fail(owner, packet, Syndrome::remote_operational_error);
+  else
+    acknowledge(owner, packet);
+}
+
+// Answers.
+
+void DmaValidation::fail_receive(const Owner& owner, const Packet& packet, CompletionStatus status,
+                                 Syndrome syndrome) {
+  complete(owner, packet, status);
+  fail(owner, packet, syndrome);
+}
+
+// The message of this packet is not complete: receive has counted it too early.
+void DmaValidation::fail(const Owner& owner, const Packet& packet, Syndrome syndrome) {
+  const bool counted = packet.last && !packet.duplicate;
+  refuse(owner, packet.answer_psn, psn_add(packet.message_sequence_number, counted ? psn_mask : 0),
+         static_cast<uint8_t>(syndrome));
+}
+
+// A NAK; unless the requester is to repeat the request, the queue pair is in ERR behind it.
+void DmaValidation::refuse(const Owner& owner, uint32_t psn, uint32_t message_sequence_number,
+                           uint8_t syndrome) {
+  spec::AnswerUnit unit;
+  unit.set_kind(AnswerKind::acknowledge);
+  unit.set_packet_sequence_number(psn);
+  unit.set_message_sequence_number(message_sequence_number);
+  unit.set_syndrome(syndrome);
+  answer(owner, unit);
+  if (!is_fatal(syndrome) || !queue_pairs_.enter_error(owner.underlying_function, owner.queue_pair_number))
+    return;
+  spec::EventUnit event;
+  event.set_type(event_of(static_cast<Syndrome>(syndrome)));
+  event.set_underlying_function(owner.underlying_function);
+  event.set_object(owner.queue_pair_number);
+  event.set_detail(psn);
+  events_.report(event);
+}
+
+void DmaValidation::acknowledge(const Owner& owner, const Packet& packet) {
+  if (parameters_.acknowledge_coalescing && !packet.last && !packet.parsed.fields.acknowledge_request)
+    return;
+  spec::AnswerUnit unit;
+  unit.set_kind(AnswerKind::acknowledge);
+  unit.set_packet_sequence_number(packet.answer_psn);
+  unit.set_message_sequence_number(packet.message_sequence_number);
+  unit.set_syndrome(acknowledge_syndrome);
+  answer(owner, unit);
+}
+
+void DmaValidation::answer(const Owner& owner, spec::AnswerUnit unit) {
+  [[maybe_unused]] const bool pinned = queue_pairs_.pin(owner.queue_pair_number);
+  assert(pinned);
+  unit.set_queue_pair_number(owner.queue_pair_number);
+  unit.set_underlying_function(owner.underlying_function);
+  answers_.push(unit);
+}
+
+void DmaValidation::end(const spec::ReceiveUnit& unit) {
+  if (const auto handle = static_cast<uint16_t>(unit.packet()); handle != no_packet) {
+    receive_entries_.release(packets_[handle]);
+    packets_.release(handle);
+  }
+  queue_pairs_.unpin(unit.queue_pair_number());
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,268 @@
+#include "hca/receive.h"
+
+#include "hca/packet_sequence_number.h"
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::QueuePairResponder;
+using spec::QueuePairState;
+using spec::ReceiveAction;
+using spec::ReceiveMessage;
+using spec::Syndrome;
+
+bool receives(QueuePairState state) {
+  return state == QueuePairState::ready_to_receive || state == QueuePairState::ready_to_send ||
+         state == QueuePairState::send_queue_drained;
+}
+
+bool is_rdma_read(const ParsedPacket& packet) {
+  return packet.traits().operation == PacketOperation::rdma_read_request;
+}
+
+bool is_message(const ParsedPacket& packet) {
+  return packet.traits().operation == PacketOperation::send ||
+         packet.traits().operation == PacketOperation::rdma_write;
+}
+
+ReceiveAction action_of(const ParsedPacket& packet) {
+  switch (packet.traits().operation) {
+  case PacketOperation::send:
+    return ReceiveAction::send;
+  case PacketOperation::rdma_write:
+    return ReceiveAction::rdma_write;
+  case PacketOperation::rdma_read_request:
+    return ReceiveAction::rdma_read;
+  default:
+    return ReceiveAction::atomic;
+  }
+}
+
+// A receive work request is taken: by the first packet of a SEND, the last of an RDMA WRITE with immediate.
+bool takes_receive(const PacketOpcodeTraits& traits) {
+  return traits.operation == PacketOperation::send ? traits.begins_message() : traits.completes_receive();
+}
+
+} // namespace
+
+Receive::Receive(Counters& counters, PacketMemory& packets, QueuePairStateCache& queue_pairs,
+                 DescriptorFetch& descriptors, EventPort& events,
+                 DataLink<spec::PacketUnit, 16>& requests_arrived,
+                 DataLink<spec::QueuePairNotice, 16>& flushes,
+                 DataLink<spec::ReceiveUnit, 16>& requests_accepted)
+    : counters_(counters), packets_(packets), queue_pairs_(queue_pairs), descriptors_(descriptors),
+      events_(events), requests_arrived_(requests_arrived), flushes_(flushes),
+      requests_accepted_(requests_accepted) {}
+
+bool Receive::step() {
+  if (!requests_accepted_.has_credit())
+    return false;
+  if (take_flush())
+    return true;
+  if (requests_arrived_.empty())
+    return false;
+  const spec::PacketUnit unit = requests_arrived_.front();
+  requests_arrived_.pop();
+  take_request(unit);
+  return true;
+}
+
+// Flushes.
+
+bool Receive::take_flush() {
+  if (!flushes_.empty()) {
+    const spec::QueuePairNotice notice = flushes_.front();
+    flushes_.pop();
+    flush(notice.underlying_function(), notice.queue_pair_number());
+    return true;
+  }
+  const auto asked = descriptors_.take_flush();
+  if (asked)
+    flush(asked->underlying_function, asked->queue_pair_number);
+  return asked.has_value();
+}
+
+// Goes behind what was accepted. A queue pair that waits to be quiet has nothing to flush any more.
+void Receive::flush(unsigned underlying_function, uint32_t queue_pair_number) {
+  const auto found = queue_pairs_.find(underlying_function, queue_pair_number);
+  if (!found || found->control.state() != QueuePairState::error || !queue_pairs_.pin(queue_pair_number))
+    return;
+  spec::ReceiveUnit unit;
+  unit.set_packet(no_packet);
+  unit.set_action(ReceiveAction::flush);
+  unit.set_underlying_function(underlying_function);
+  unit.set_queue_pair_number(queue_pair_number);
+  requests_accepted_.push(unit);
+}
+
+// Requests.
+
+void Receive::take_request(const spec::PacketUnit& unit) {
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  if (!found || found->control.destroying() != 0 || !receives(found->control.state())) {
+    drop(unit);
+    return;
+  }
+  const auto handle = static_cast<uint16_t>(unit.packet());
+  const ParsedPacket& packet = packets_[handle].parsed;
+  const Request request{.unit = unit,
+                        .state = found->control.state(),
+                        .mtu = path_mtu_bytes(static_cast<uint32_t>(found->control.path_mtu())),
+                        .receiver_not_ready_timer =
+                            static_cast<uint8_t>(found->control.min_receiver_not_ready_timer())};
+  const RequestJudgement judgement = judge_request(found->control, found->responder, packet);
+  switch (judgement.verdict) {
+  case RequestVerdict::execute:
+    if (!takes_receive(packet.traits()) || take_receive(request))
+      execute(request);
+    break;
+  case RequestVerdict::repeat:
+    repeat(request);
+    break;
+  case RequestVerdict::refuse:
+    refuse(request, static_cast<uint8_t>(judgement.syndrome));
+    break;
+  case RequestVerdict::drop:
+    drop(unit);
+    break;
+  }
+}
+
+// Takes the receive work request that the packet needs. False: there is none, and the packet is dealt with.
+bool Receive::take_receive(const Request& request) {
+  const unsigned function = request.unit.underlying_function();
+  const uint32_t number = request.unit.queue_pair_number();
+  if (descriptors_.take(function, number))
+    return true;
+  const auto found = queue_pairs_.find(function, number);
+  if (found && found->control.state() != QueuePairState::error)
+    refuse(request, static_cast<uint8_t>(static_cast<uint8_t>(Syndrome::receiver_not_ready) |
+                                         request.receiver_not_ready_timer));
+  else
+    drop(request.unit);
+  return false;
+}
+
+void Receive::execute(const Request& request) {
+  Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
+  QueuePairResponder* found =
+      queue_pairs_.responder(request.unit.underlying_function(), request.unit.queue_pair_number());
+  if (found == nullptr) {
+    drop(request.unit);
+    return;
+  }
+  QueuePairResponder& responder = *found;
+  establish(request, responder);
+  packet.answer_psn = responder.expected_psn();
+  describe(responder, packet);
+  const uint32_t psns = is_rdma_read(packet.parsed) ? packets_of(packet.message_length, request.mtu) : 1;
+  responder.set_expected_psn(psn_add(responder.expected_psn(), psns));
+  responder.set_nak_sent(0);
+  if (!is_message(packet.parsed))
+    responder.set_read_atomic_tail(responder.read_atomic_tail() + 1);
+  // A READ counts when its execution is sure to begin, the others when they are complete (9.7.7.1).
+  if (packet.last)
+    responder.set_message_sequence_number(psn_add(responder.message_sequence_number(), 1));
+  packet.message_sequence_number = responder.message_sequence_number();
+  accept(request.unit, action_of(packet.parsed));
+}
+
+// Where in its message a packet stands, and where it goes.
+void Receive::describe(QueuePairResponder& responder, Packet& packet) {
+  const PacketOpcodeTraits& traits = packet.parsed.traits();
+  const PacketFields& fields = packet.parsed.fields;
+  packet.first = traits.begins_message();
+  packet.last = traits.ends_message();
+  if (packet.first) {
+    responder.set_current_offset(0);
+    responder.set_current_address(fields.virtual_address);
+    responder.set_current_key(fields.remote_key);
+    responder.set_current_length(fields.dma_length);
+    if (traits.operation == PacketOperation::send)
+      responder.set_current_message(ReceiveMessage::send);
+    else if (traits.operation == PacketOperation::rdma_write)
+      responder.set_current_message(ReceiveMessage::rdma_write);
+  }
+  packet.message_offset = responder.current_offset();
+  packet.message_length = responder.current_length();
+  packet.remote_address = responder.current_address();
+  packet.remote_key = responder.current_key();
+  responder.set_current_offset(responder.current_offset() + packet.payload_bytes);
+  if (packet.last)
+    responder.set_current_message(ReceiveMessage::none);
+  if (traits.operation == PacketOperation::send || traits.completes_receive()) {
+    const ReceiveDescriptor taken = DescriptorFetch::taken(responder);
+    packet.receive_sequence_number = taken.sequence_number;
+    packet.receive_entry_offset = taken.offset;
+    packet.receive_entry_length = taken.length;
+  }
+}
+
+// The first packet tells that the peer is there.
+void Receive::establish(const Request& request, QueuePairResponder& responder) {
+  if (request.state != QueuePairState::ready_to_receive || responder.communication_established() != 0)
+    return;
+  responder.set_communication_established(1);
+  spec::EventUnit event;
+  event.set_type(spec::EventType::communication_established);
+  event.set_underlying_function(request.unit.underlying_function());
+  event.set_object(request.unit.queue_pair_number());
+  events_.report(event);
+}
+
+// A SEND or RDMA WRITE is acknowledged up to the newest that was accepted; the others are answered again.
+void Receive::repeat(const Request& request) {
+  Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
+  QueuePairResponder& responder = responder_of(request.unit);
+  ++counters_.function[request.unit.underlying_function()].requests_duplicate;
+  packet.duplicate = true;
+  packet.first = true;
+  packet.last = true;
+  packet.message_sequence_number = responder.message_sequence_number();
+  if (is_message(packet.parsed)) {
+    packet.answer_psn = psn_add(responder.expected_psn(), psn_mask);
+    accept(request.unit, ReceiveAction::acknowledge);
+    return;
+  }
+  packet.answer_psn = packet.parsed.fields.packet_sequence_number;
+  packet.message_length = packet.parsed.fields.dma_length;
+  packet.remote_address = packet.parsed.fields.virtual_address;
+  packet.remote_key = packet.parsed.fields.remote_key;
+  if (is_rdma_read(packet.parsed))
+    responder.set_repeated_reads_accepted(responder.repeated_reads_accepted() + 1);
+  accept(request.unit, action_of(packet.parsed));
+}
+
+// A NAK names the PSN that is expected. What comes then is dropped until that packet is there again.
+void Receive::refuse(const Request& request, uint8_t syndrome) {
+  Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
+  QueuePairResponder& responder = responder_of(request.unit);
+  responder.set_nak_sent(1);
+  packet.answer_psn = responder.expected_psn();
+  packet.message_sequence_number = responder.message_sequence_number();
+  packet.syndrome = syndrome;
+  accept(request.unit, ReceiveAction::refuse);
+}
+
+void Receive::accept(const spec::PacketUnit& unit, ReceiveAction action) {
+  spec::ReceiveUnit accepted;
+  accepted.set_packet(unit.packet());
+  accepted.set_action(action);
+  accepted.set_underlying_function(unit.underlying_function());
+  accepted.set_queue_pair_number(unit.queue_pair_number());
+  requests_accepted_.push(accepted);
+}
+
+void Receive::drop(const spec::PacketUnit& unit) {
+  ++counters_.function[unit.underlying_function()].requests_dropped;
+  packets_.release(static_cast<uint16_t>(unit.packet()));
+  queue_pairs_.unpin(unit.queue_pair_number());
+}
+
+// Of a queue pair that was found last.
+QueuePairResponder& Receive::responder_of(const spec::PacketUnit& unit) {
+  return *queue_pairs_.responder(unit.underlying_function(), unit.queue_pair_number());
+}
+
+} // namespace fpga_verbs::hca

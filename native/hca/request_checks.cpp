@@ -1,0 +1,128 @@
+#include "hca/request_checks.h"
+
+#include "hca/memory_translation.h"
+#include "hca/packet_sequence_number.h"
+
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::ReceiveMessage;
+using spec::Syndrome;
+
+constexpr uint32_t message_bytes_maximum = 1u << 31;
+constexpr uint32_t atomic_bytes = 8;
+
+bool may(const spec::QueuePairControl& control, spec::AccessFlag flag) {
+  return (control.access_flags() & right(flag)) != 0;
+}
+
+// First and middle packets fill the path MTU, a last one has something.
+bool has_proper_payload(const ParsedPacket& packet, uint32_t mtu) {
+  switch (packet.traits().position) {
+  case PacketPosition::first:
+  case PacketPosition::middle:
+    return packet.payload_bytes == mtu;
+  case PacketPosition::last:
+    return packet.payload_bytes > 0 && packet.payload_bytes <= mtu;
+  case PacketPosition::only:
+    return packet.payload_bytes <= mtu;
+  }
+  return false;
+}
+
+// Of a SEND or RDMA WRITE that does not begin a message: it belongs to the one that has begun.
+bool continues(const PacketOpcodeTraits& traits, ReceiveMessage message) {
+  return message ==
+         (traits.operation == PacketOperation::send ? ReceiveMessage::send : ReceiveMessage::rdma_write);
+}
+
+bool is_proper_send(const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
+  const PacketOpcodeTraits& traits = packet.traits();
+  const uint64_t offset = traits.begins_message() ? 0 : responder.current_offset();
+  // Remote invalidation is not among the capabilities of this device.
+  return offset + packet.payload_bytes <= message_bytes_maximum && !traits.has(invalidate_header);
+}
+
+bool is_proper_write(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
+                     const ParsedPacket& packet) {
+  const PacketOpcodeTraits& traits = packet.traits();
+  const bool begins = traits.begins_message();
+  const uint64_t arrived = uint64_t{begins ? 0 : responder.current_offset()} + packet.payload_bytes;
+  const uint64_t length = begins ? packet.fields.dma_length : responder.current_length();
+  return may(control, spec::AccessFlag::remote_write) && length <= message_bytes_maximum &&
+         (traits.ends_message() ? arrived == length : arrived < length);
+}
+
+// Between two counts modulo 256.
+constexpr uint32_t outstanding(uint32_t done, uint32_t begun) { return (begun - done) & 0xff; }
+
+// Whether the responder has resources for one more READ or atomic.
+bool has_resources(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder) {
+  return outstanding(responder.read_atomic_head(), responder.read_atomic_tail()) <
+         control.max_destination_read_atomic();
+}
+
+// Whether a packet that is in order may be executed; invalid_request otherwise.
+bool is_valid(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
+              const ParsedPacket& packet) {
+  const PacketOpcodeTraits& traits = packet.traits();
+  const ReceiveMessage message = responder.current_message();
+  const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
+  if (traits.begins_message() ? message != ReceiveMessage::none : !continues(traits, message))
+    return false;
+  switch (traits.operation) {
+  case PacketOperation::send:
+    return has_proper_payload(packet, mtu) && is_proper_send(responder, packet);
+  case PacketOperation::rdma_write:
+    return has_proper_payload(packet, mtu) && is_proper_write(control, responder, packet);
+  case PacketOperation::rdma_read_request:
+    return may(control, spec::AccessFlag::remote_read) && packet.fields.dma_length <= message_bytes_maximum &&
+           has_resources(control, responder);
+  case PacketOperation::compare_and_swap:
+  case PacketOperation::fetch_and_add:
+    return may(control, spec::AccessFlag::remote_atomic) &&
+           packet.fields.virtual_address % atomic_bytes == 0 && has_resources(control, responder);
+  default:
+    return false;
+  }
+}
+
+// A duplicate READ may ask for a part of what was asked for, but not for more PSNs; as many as a requester
+// may have outstanding are answered at a time.
+bool is_repeatable(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
+                   const ParsedPacket& packet) {
+  if (packet.traits().operation != PacketOperation::rdma_read_request)
+    return true;
+  const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
+  const auto before =
+      static_cast<uint32_t>(psn_distance(packet.fields.packet_sequence_number, responder.expected_psn()));
+  return may(control, spec::AccessFlag::remote_read) && packet.fields.dma_length <= message_bytes_maximum &&
+         packets_of(packet.fields.dma_length, mtu) <= before &&
+         outstanding(responder.repeated_reads_answered(), responder.repeated_reads_accepted()) <
+             spec::read_atomic_maximum;
+}
+
+} // namespace
+
+RequestJudgement judge_request(const spec::QueuePairControl& control,
+                               const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
+  if (control.service_type() != spec::ServiceType::reliable_connection ||
+      packet.traits().service != spec::ServiceType::reliable_connection || packet.traits().is_response())
+    return {};
+  const int32_t ahead = psn_distance(responder.expected_psn(), packet.fields.packet_sequence_number);
+  if (ahead > 0)
+    return responder.nak_sent() != 0
+               ? RequestJudgement{}
+               : RequestJudgement{.verdict = RequestVerdict::refuse, .syndrome = Syndrome::sequence_error};
+  if (ahead < 0)
+    return {.verdict =
+                is_repeatable(control, responder, packet) ? RequestVerdict::repeat : RequestVerdict::drop};
+  if (!is_valid(control, responder, packet))
+    return {.verdict = RequestVerdict::refuse, .syndrome = Syndrome::invalid_request};
+  return {.verdict = RequestVerdict::execute};
+}
+
+} // namespace fpga_verbs::hca

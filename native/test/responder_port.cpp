@@ -1,0 +1,314 @@
+#include "test/responder_port.h"
+
+#include "spec/mailboxes.h"
+#include "spec/parameters.h"
+#include "test/parameters_of.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fpga_verbs::test {
+
+namespace {
+
+// Blocks by their bit in the mask of ready ones, as test/hca/responder_port.ts names them.
+constexpr unsigned receive_number = 0;
+constexpr unsigned handler_number = 1;
+constexpr unsigned dma_validation_number = 2;
+constexpr unsigned response_number = 3;
+constexpr unsigned completion_queue_number = 4;
+
+template <class Format> Napi::Value bytes_of(Napi::Env env, const Format& format) {
+  auto bytes = Napi::Uint8Array::New(env, Format::bytes);
+  std::memcpy(bytes.Data(), &format, Format::bytes);
+  return bytes;
+}
+
+} // namespace
+
+Napi::Function ResponderPort::define(Napi::Env env) {
+  using P = ResponderPort;
+  return DefineClass(env, "ResponderPort",
+                     with_host_methods({
+                         InstanceMethod("createKey", &P::create_key),
+                         InstanceMethod("quiesceKey", &P::quiesce_key),
+                         InstanceMethod("takeQuietKey", &P::take_quiet_key),
+                         InstanceMethod("createCompletionQueue", &P::create_completion_queue),
+                         InstanceMethod("createQueuePair", &P::create_queue_pair),
+                         InstanceMethod("setState", &P::set_state),
+                         InstanceMethod("state", &P::state),
+                         InstanceMethod("setResponder", &P::set_responder),
+                         InstanceMethod("responder", &P::responder),
+                         InstanceMethod("quiesce", &P::quiesce),
+                         InstanceMethod("takeQuiet", &P::take_quiet),
+                         InstanceMethod("pins", &P::pins),
+                         InstanceMethod("resetFunction", &P::reset_function),
+                         InstanceMethod("arrive", &P::arrive),
+                         InstanceMethod("flush", &P::flush),
+                         InstanceMethod("doorbell", &P::doorbell),
+                         InstanceMethod("step", &P::step),
+                         InstanceMethod("takeAnswer", &P::take_answer),
+                         InstanceMethod("holdResponseBuffers", &P::hold_response_buffers),
+                         InstanceMethod("takeEvents", &P::take_events),
+                         InstanceMethod("counters", &P::counters),
+                         InstanceMethod("verify", &P::verify),
+                     }));
+}
+
+ResponderPort::ResponderPort(const Napi::CallbackInfo& info)
+    : HostedPort<ResponderPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
+      port_attributes_(parameters_), context_memory_(parameters_, counters_, host_, events_),
+      translation_(parameters_, context_memory_), memory_access_(counters_, host_, translation_, events_),
+      queue_pairs_(parameters_, counters_, context_memory_), templates_(port_attributes_),
+      atomic_results_(parameters_.queue_pairs),
+      completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, send_queues_,
+                        events_),
+      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, translation_, events_),
+      receive_(counters_, packets_, queue_pairs_, descriptor_fetch_, events_, requests_arrived_, flushes_,
+               requests_accepted_),
+      receive_queue_entry_handler_(counters_, host_, packets_, queue_pairs_, translation_, events_,
+                                   requests_accepted_, requests_placed_),
+      dma_validation_(parameters_, packets_, queue_pairs_, translation_, memory_access_, descriptor_fetch_,
+                      receive_queue_entry_handler_, completion_queue_, events_, reads_, atomic_results_,
+                      requests_placed_, answers_),
+      response_(parameters_, counters_, packets_, queue_pairs_, translation_, memory_access_, templates_,
+                events_, reads_, atomic_results_, answers_, responses_built_),
+      blocks_{&receive_, &receive_queue_entry_handler_, &dma_validation_, &response_, &completion_queue_} {
+  const auto waker = [&](unsigned block) { return hca::Waker(ready_, block); };
+  requests_arrived_.connect({}, waker(receive_number));
+  flushes_.connect({}, waker(receive_number));
+  requests_accepted_.connect(waker(receive_number), waker(handler_number));
+  requests_placed_.connect(waker(handler_number), waker(dma_validation_number));
+  answers_.connect(waker(dma_validation_number), waker(response_number));
+  responses_built_.connect(waker(response_number), {});
+  packets_.connect(hca::PacketUse::response, waker(response_number));
+  reads_.connect(waker(dma_validation_number));
+  receive_queue_entry_handler_.connect(waker(handler_number));
+  descriptor_fetch_.connect(waker(receive_number));
+  completion_queue_.connect(waker(completion_queue_number));
+  const uint64_t needed = context_memory_.bytes_needed();
+  if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
+    throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +
+                                                " B of context memory");
+}
+
+// A table of the pages at these addresses; 0 stands for one that is not mapped.
+uint32_t ResponderPort::make_table(unsigned underlying_function, const Napi::Value& addresses) {
+  const auto pages = addresses.As<Napi::Array>();
+  std::vector<spec::PageTableEntry> entries(pages.Length());
+  for (uint32_t page = 0; page < pages.Length(); ++page) {
+    const uint64_t address = big_number(pages.Get(page));
+    entries[page].set_valid(address != 0 ? 1 : 0);
+    entries[page].set_page(address / spec::page_bytes);
+  }
+  const std::optional<uint32_t> table = translation_.create_table(underlying_function, pages.Length());
+  if (!table || !translation_.write_entries(*table, 0, entries))
+    throw Napi::Error::New(addresses.Env(), "no page table");
+  return *table;
+}
+
+// A memory_key_entry and its pages.
+Napi::Value ResponderPort::create_key(const Napi::CallbackInfo& info) {
+  auto entry = format_of<spec::MemoryKeyEntry>(info[0]);
+  entry.set_page_table(make_table(entry.underlying_function(), info[1]));
+  const std::optional<uint32_t> key = translation_.keys().create(entry);
+  if (!key)
+    throw Napi::Error::New(info.Env(), "no memory key is left");
+  return Napi::Number::New(info.Env(), *key);
+}
+
+void ResponderPort::quiesce_key(const Napi::CallbackInfo& info) {
+  translation_.keys().quiesce(number(info, 0));
+}
+
+// Destroys a key that has become quiet: itself, or null.
+Napi::Value ResponderPort::take_quiet_key(const Napi::CallbackInfo& info) {
+  const std::optional<uint32_t> key = translation_.keys().take_quiet();
+  if (!key)
+    return info.Env().Null();
+  translation_.keys().destroy(*key);
+  return Napi::Number::New(info.Env(), *key);
+}
+
+Napi::Value ResponderPort::create_completion_queue(const Napi::CallbackInfo& info) {
+  const uint32_t table = make_table(number(info, 0), info[2]);
+  const auto created =
+      completion_queue_.create(number(info, 0), format_of<spec::CreateCompletionQueueInput>(info[1]), table);
+  if (!created)
+    throw Napi::Error::New(info.Env(), "no completion queue is left");
+  return Napi::Number::New(info.Env(), *created);
+}
+
+// A queue_pair_control, the pages of the receive queue and of its entries.
+Napi::Value ResponderPort::create_queue_pair(const Napi::CallbackInfo& info) {
+  auto control = format_of<spec::QueuePairControl>(info[1]);
+  control.set_receive_queue_pages(make_table(number(info, 0), info[2]));
+  control.set_receive_entry_pages(make_table(number(info, 0), info[3]));
+  const std::optional<uint32_t> created = queue_pairs_.create(number(info, 0), control);
+  if (!created)
+    throw Napi::Error::New(info.Env(), "no queue pair is left");
+  return Napi::Number::New(info.Env(), *created);
+}
+
+void ResponderPort::set_state(const Napi::CallbackInfo& info) {
+  queue_pairs_.parts(number(info, 0), number(info, 1))
+      ->control.set_state(static_cast<spec::QueuePairState>(number(info, 2)));
+}
+
+Napi::Value ResponderPort::state(const Napi::CallbackInfo& info) {
+  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  return found ? Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(found->control.state())))
+               : info.Env().Null();
+}
+
+void ResponderPort::set_responder(const Napi::CallbackInfo& info) {
+  *queue_pairs_.responder(number(info, 0), number(info, 1)) = format_of<spec::QueuePairResponder>(info[2]);
+}
+
+Napi::Value ResponderPort::responder(const Napi::CallbackInfo& info) {
+  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  return found ? bytes_of(info.Env(), found->responder) : info.Env().Null();
+}
+
+void ResponderPort::quiesce(const Napi::CallbackInfo& info) {
+  queue_pairs_.parts(number(info, 0), number(info, 1))->control.set_destroying(1);
+  queue_pairs_.quiesce(number(info, 1));
+}
+
+// Destroys a queue pair that has become quiet: its number, or null.
+Napi::Value ResponderPort::take_quiet(const Napi::CallbackInfo& info) {
+  const auto quiet = queue_pairs_.take_quiet();
+  if (!quiet)
+    return info.Env().Null();
+  queue_pairs_.destroy(quiet->queue_pair_number);
+  return Napi::Number::New(info.Env(), quiet->queue_pair_number);
+}
+
+Napi::Value ResponderPort::pins(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), queue_pairs_.pins(number(info, 0)));
+}
+
+void ResponderPort::reset_function(const Napi::CallbackInfo& info) {
+  queue_pairs_.reset_function(number(info, 0));
+  completion_queue_.reset_function(number(info, 0));
+  translation_.reset_function(number(info, 0));
+}
+
+// A packet for a queue pair, as packet_receiver hands it over. False: no buffer, no credit, or the queue pair
+// cannot be pinned.
+Napi::Value ResponderPort::arrive(const Napi::CallbackInfo& info) {
+  const auto wire = info[2].As<Napi::Uint8Array>();
+  const uint32_t queue_pair = number(info, 1);
+  if (!requests_arrived_.has_credit() || packets_.free(hca::PacketUse::receive) == 0 ||
+      !queue_pairs_.pin(queue_pair))
+    return Napi::Boolean::New(info.Env(), false);
+  const uint16_t handle = *packets_.allocate(hca::PacketUse::receive);
+  std::copy_n(wire.Data(), wire.ByteLength(), packets_.bytes(handle));
+  hca::Packet& packet = packets_[handle];
+  const spec::PacketDrop drop = hca::parse_packet(spec::LinkLayer::ethernet, packets_.bytes(handle),
+                                                  static_cast<uint32_t>(wire.ByteLength()), packet.parsed);
+  if (drop != spec::PacketDrop::none)
+    throw Napi::Error::New(info.Env(), std::string("not a packet: ") + spec::name(drop));
+  packet.end = static_cast<uint16_t>(wire.ByteLength());
+  packet.payload = packet.parsed.payload_offset;
+  packet.payload_bytes = packet.parsed.payload_bytes;
+  packet.port = 1;
+  spec::PacketUnit unit;
+  unit.set_packet(handle);
+  unit.set_underlying_function(number(info, 0));
+  unit.set_queue_pair_number(queue_pair);
+  requests_arrived_.push(unit);
+  return Napi::Boolean::New(info.Env(), true);
+}
+
+Napi::Value ResponderPort::flush(const Napi::CallbackInfo& info) {
+  if (!flushes_.has_credit())
+    return Napi::Boolean::New(info.Env(), false);
+  spec::QueuePairNotice notice;
+  notice.set_underlying_function(number(info, 0));
+  notice.set_queue_pair_number(number(info, 1));
+  notice.set_kind(spec::QueuePairNoticeKind::flush);
+  flushes_.push(notice);
+  return Napi::Boolean::New(info.Env(), true);
+}
+
+Napi::Value ResponderPort::doorbell(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), descriptor_fetch_.doorbell(number(info, 0), {big_number(info[1])}));
+}
+
+// Lets the next block that is awake work, round robin; false: all sleep.
+Napi::Value ResponderPort::step(const Napi::CallbackInfo& info) {
+  if (!ready_.any())
+    return Napi::Boolean::New(info.Env(), false);
+  const unsigned block = ready_.next();
+  ready_.sleep(block);
+  if (blocks_[block]->step())
+    ready_.wake(block);
+  return Napi::Boolean::New(info.Env(), true);
+}
+
+// The next answer as it is on the wire, or null.
+Napi::Value ResponderPort::take_answer(const Napi::CallbackInfo& info) {
+  if (responses_built_.empty())
+    return info.Env().Null();
+  const auto handle = static_cast<uint16_t>(responses_built_.front().packet());
+  responses_built_.pop();
+  const hca::Packet& packet = packets_[handle];
+  const size_t length = size_t{packet.end} - packet.begin;
+  auto wire = Napi::Uint8Array::New(info.Env(), length);
+  std::copy_n(packets_.bytes(handle) + packet.begin, length, wire.Data());
+  packets_.release(handle);
+  return wire;
+}
+
+// Takes all buffers for responses, or as many as are left.
+void ResponderPort::hold_response_buffers(const Napi::CallbackInfo&) {
+  while (packets_.free(hca::PacketUse::response) != 0)
+    packets_.allocate(hca::PacketUse::response);
+}
+
+Napi::Value ResponderPort::take_events(const Napi::CallbackInfo& info) {
+  const auto taken = Napi::Array::New(info.Env());
+  for (const spec::EventUnit& event : events_.events)
+    taken.Set(taken.Length(), bytes_of(info.Env(), event));
+  events_.events.clear();
+  return taken;
+}
+
+Napi::Value ResponderPort::counters(const Napi::CallbackInfo& info) {
+  const hca::FunctionCounters& from = counters_.function[number(info, 0)];
+  auto value = Napi::Object::New(info.Env());
+  value["requestsDropped"] = static_cast<double>(from.requests_dropped);
+  value["requestsDuplicate"] = static_cast<double>(from.requests_duplicate);
+  value["negativeAcknowledges"] = static_cast<double>(from.negative_acknowledges);
+  value["receiverNotReadyNegativeAcknowledges"] =
+      static_cast<double>(from.receiver_not_ready_negative_acknowledges);
+  return value;
+}
+
+const char* ResponderPort::contradiction() const {
+  if (!packets_.verify())
+    return "packet buffers are neither free nor in use";
+  if (packets_.free(hca::PacketUse::receive) != spec::receive_packet_buffers)
+    return "a request still has its packet buffer";
+  if (packets_.free(hca::PacketUse::response) != spec::response_packet_buffers)
+    return "an answer still has its packet buffer";
+  if (receive_queue_entry_handler_.references() != 0)
+    return "a receive entry is still referred to";
+  if (const char* wrong = dma_validation_.verify(); wrong != nullptr)
+    return wrong;
+  if (const char* wrong = response_.verify(); wrong != nullptr)
+    return wrong;
+  return queue_pairs_.verify() ? nullptr : "queue pair contexts contradict their directory";
+}
+
+// What is wrong when nothing is in flight, or null.
+Napi::Value ResponderPort::verify(const Napi::CallbackInfo& info) {
+  const char* const wrong = contradiction();
+  return wrong == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), wrong);
+}
+
+} // namespace fpga_verbs::test

@@ -1,0 +1,95 @@
+#pragma once
+
+#include "hca/atomic_results.h"
+#include "hca/completion_queue.h"
+#include "hca/context_memory.h"
+#include "hca/descriptor_fetch.h"
+#include "hca/dma_validation.h"
+#include "hca/memory_access.h"
+#include "hca/memory_translation.h"
+#include "hca/packet_memory.h"
+#include "hca/packet_templates.h"
+#include "hca/port_attributes.h"
+#include "hca/queue_pair_state_cache.h"
+#include "hca/receive.h"
+#include "hca/receive_queue_entry_handler.h"
+#include "hca/response.h"
+#include "hca/response_reads.h"
+#include "test/collect_buffer_port.h"
+#include "test/hosted_port.h"
+#include "test/resource_manager_port.h"
+
+#include <napi.h>
+
+#include <array>
+
+namespace fpga_verbs::test {
+
+// The responder for vitest, from receive to response: request packets in, as they are on the wire, and
+// answers out.
+class ResponderPort final : public HostedPort<ResponderPort> {
+public:
+  static Napi::Function define(Napi::Env env);
+  explicit ResponderPort(const Napi::CallbackInfo& info);
+
+private:
+  friend HostedPort<ResponderPort>;
+
+  Napi::Value create_key(const Napi::CallbackInfo& info);
+  void quiesce_key(const Napi::CallbackInfo& info);
+  Napi::Value take_quiet_key(const Napi::CallbackInfo& info);
+  Napi::Value create_completion_queue(const Napi::CallbackInfo& info);
+  Napi::Value create_queue_pair(const Napi::CallbackInfo& info);
+  void set_state(const Napi::CallbackInfo& info);
+  Napi::Value state(const Napi::CallbackInfo& info);
+  void set_responder(const Napi::CallbackInfo& info);
+  Napi::Value responder(const Napi::CallbackInfo& info);
+  void quiesce(const Napi::CallbackInfo& info);
+  Napi::Value take_quiet(const Napi::CallbackInfo& info);
+  Napi::Value pins(const Napi::CallbackInfo& info);
+  void reset_function(const Napi::CallbackInfo& info);
+
+  Napi::Value arrive(const Napi::CallbackInfo& info);
+  Napi::Value flush(const Napi::CallbackInfo& info);
+  Napi::Value doorbell(const Napi::CallbackInfo& info);
+  Napi::Value step(const Napi::CallbackInfo& info);
+  Napi::Value take_answer(const Napi::CallbackInfo& info);
+  void hold_response_buffers(const Napi::CallbackInfo& info);
+
+  Napi::Value take_events(const Napi::CallbackInfo& info);
+  Napi::Value counters(const Napi::CallbackInfo& info);
+  Napi::Value verify(const Napi::CallbackInfo& info);
+
+  uint32_t make_table(unsigned underlying_function, const Napi::Value& addresses);
+  const char* contradiction() const;
+
+  hca::HcaParameters parameters_;
+  hca::Counters counters_;
+  hca::ReadyBlocks ready_;
+  TestEvents events_;
+  TestSendQueues send_queues_;
+  hca::PortAttributes port_attributes_;
+  hca::ContextMemory context_memory_;
+  hca::MemoryTranslation translation_;
+  hca::MemoryAccess memory_access_;
+  hca::QueuePairStateCache queue_pairs_;
+  hca::PacketMemory packets_;
+  hca::PacketTemplates templates_;
+  hca::ResponseReads reads_;
+  hca::AtomicResults atomic_results_;
+  hca::DataLink<spec::PacketUnit, 16> requests_arrived_;
+  hca::DataLink<spec::QueuePairNotice, 16> flushes_;
+  hca::DataLink<spec::ReceiveUnit, 16> requests_accepted_;
+  hca::DataLink<spec::ReceiveUnit, 16> requests_placed_;
+  hca::DataLink<spec::AnswerUnit, 16> answers_;
+  hca::DataLink<spec::PacketUnit, 16> responses_built_;
+  hca::CompletionQueue completion_queue_;
+  hca::DescriptorFetch descriptor_fetch_;
+  hca::Receive receive_;
+  hca::ReceiveQueueEntryHandler receive_queue_entry_handler_;
+  hca::DmaValidation dma_validation_;
+  hca::Response response_;
+  std::array<hca::Block*, 5> blocks_;
+};
+
+} // namespace fpga_verbs::test

@@ -1,0 +1,77 @@
+import { loadTestAddon } from '../test_addon.ts';
+import type { HostMethods } from './hosted_port.ts';
+
+/** Counters of a function. */
+export interface ResponderCounters {
+  requestsDropped: number;
+  requestsDuplicate: number;
+  negativeAcknowledges: number;
+  receiverNotReadyNegativeAcknowledges: number;
+}
+
+/** The blocks from receive to response on a flat host memory: native/test/responder_port.cpp. Pages are DMA addresses of 4 KiB each, 0: not mapped. */
+export interface ResponderPort extends HostMethods {
+  /** Makes a key of a memory_key_entry. */
+  createKey(entry: Uint8Array, pages: readonly bigint[]): number;
+  quiesceKey(key: number): void;
+  /** Destroys a key that has become quiet: itself, or null. */
+  takeQuietKey(): number | null;
+  createCompletionQueue(underlyingFunction: number, input: Uint8Array, pages: readonly bigint[]): number;
+  /** Makes a queue pair of a queue_pair_control, with the pages of its receive queue and of the entries. */
+  createQueuePair(
+    underlyingFunction: number,
+    control: Uint8Array,
+    receiveQueuePages: readonly bigint[],
+    receiveEntryPages: readonly bigint[],
+  ): number;
+  setState(underlyingFunction: number, queuePair: number, state: number): void;
+  /** State, or null when the queue pair is gone. */
+  state(underlyingFunction: number, queuePair: number): number | null;
+  setResponder(underlyingFunction: number, queuePair: number, responder: Uint8Array): void;
+  /** Bytes of its queue_pair_responder. */
+  responder(underlyingFunction: number, queuePair: number): Uint8Array;
+  quiesce(underlyingFunction: number, queuePair: number): void;
+  /** Destroys a queue pair that has become quiet: its number, or null. */
+  takeQuiet(): number | null;
+  pins(queuePair: number): number;
+  resetFunction(underlyingFunction: number): void;
+
+  /** Hands a packet to receive; false: no buffer, no credit, or the queue pair takes none. */
+  arrive(underlyingFunction: number, queuePair: number, wire: Uint8Array): boolean;
+  flush(underlyingFunction: number, queuePair: number): boolean;
+  /** As the register receive_doorbell. */
+  doorbell(underlyingFunction: number, value: bigint): boolean;
+  /** Lets the next block that is awake work; false: all sleep. */
+  step(): boolean;
+  /** The next answer as it is on the wire, or null. */
+  takeAnswer(): Uint8Array | null;
+  /** Takes all packet buffers for responses, for good. */
+  holdResponseBuffers(): void;
+
+  takeEvents(): Uint8Array[];
+  counters(underlyingFunction: number): ResponderCounters;
+  /** What is wrong when nothing is in flight, or null. */
+  verify(): string | null;
+}
+
+/** Parameters of the model; what is left out has its default. */
+export interface ResponderOptions {
+  acknowledgeCoalescing?: boolean;
+  queuePairContextsCached?: number;
+}
+
+const addon = loadTestAddon() as {
+  ResponderPort: new (options: ResponderOptions & Record<string, unknown>) => ResponderPort;
+};
+
+/** The blocks on a host memory of 16 MiB, the end of which is context memory. */
+export function makeResponder(options: ResponderOptions = {}): ResponderPort {
+  return new addon.ResponderPort({
+    memoryBytes: 16 << 20,
+    queuePairs: 256,
+    queuePairContextsCached: 16,
+    pageTableEntries: 65536,
+    memoryKeys: 256,
+    ...options,
+  });
+}
