@@ -47,6 +47,12 @@ export interface BoardOptions {
   memoryKeys?: number;
   schedulerBatch?: number;
   ports?: number;
+  /** Link layer of the ports. Default ethernet: RoCEv2. */
+  linkLayer?: 'ethernet' | 'infiniband';
+  /** Ports of boards whose fabric has the same name are connected, in the whole process. None: nothing is attached to its ports. */
+  fabric?: string;
+  /** 0 to 1023: the addresses of the ports follow from it. Default: the lowest that is free in the fabric, or 0 without one. */
+  boardNumber?: number;
   /** How scoreboards are kept. Default masked. */
   scoreboardVariant?: 'masked' | 'direct';
 }
@@ -65,6 +71,18 @@ export interface Transaction {
   byteEnables: bigint;
   /** Device clock, ticks. */
   time: bigint;
+}
+
+/** A packet at a port, as it is on the wire. */
+export interface PortPacket {
+  /** A packet to an own address goes out and comes in. */
+  direction: 'in' | 'out';
+  /** From 1. */
+  port: number;
+  /** Device clock, ticks. */
+  time: bigint;
+  /** From the first link byte to ICRC or VCRC. */
+  data: Uint8Array;
 }
 
 /** A write to put into the link. */
@@ -149,7 +167,10 @@ export interface EmulatedBoard {
    * multiple of 4, within an aligned 64 B; byte enables leave bytes out in the first and last DWORD only.
    */
   post(write: PostedWrite): void;
-  /** Stepped: does up to `count` units of work, one tick each. Gives the number done; fewer: the board is idle. */
+  /**
+   * Stepped: does up to `count` ticks of work, with a unit of it from each board of the fabric that has any. Gives the number done;
+   * fewer: all are idle.
+   */
   step(count: number): number;
   /** Stepped: works until nothing is left, at most `limit` units (default 1,000,000). Throws when the limit is reached. */
   runUntilIdle(limit?: number): number;
@@ -170,6 +191,12 @@ export interface EmulatedBoard {
   takeTrace(): Transaction[];
   /** Stepped: plays transactions to the device at their times; gives the number of reads whose answer differed. */
   replay(transactions: readonly Transaction[]): number;
+  /** Begins to record the packets at the ports; up to `capacity` (default 4,096). */
+  startPacketTrace(capacity?: number): void;
+  stopPacketTrace(): void;
+  /** Takes out the packets that were recorded so far. */
+  takePackets(): PortPacket[];
+  boardNumber(): number;
   /** Takes out the DMA faults since the last call (the newest 1,024 are kept). */
   takeDmaFaults(): DmaFault[];
   counters(): BoardCounters;

@@ -35,6 +35,9 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   memoryKeys: 'number',
   schedulerBatch: 'number',
   ports: 'number',
+  linkLayer: ['ethernet', 'infiniband'],
+  fabric: 'text',
+  boardNumber: 'number',
   scoreboardVariant: ['masked', 'direct'],
 };
 

@@ -5,6 +5,7 @@ import {
   type BoardOptions,
   type DmaFault,
   type FaultRule,
+  type PortPacket,
   type PostedWrite,
   type EmulatedBoard as NativeBoard,
   type Transaction,
@@ -66,7 +67,10 @@ export class EmulatedBoard {
     this.native.post(write);
   }
 
-  /** Stepped: does up to `count` units of work, one tick each. Gives the number done; fewer: the board is idle. */
+  /**
+   * Stepped: does up to `count` ticks of work, with a unit of it from each board of its fabric that has any. Gives the number done;
+   * fewer: all are idle.
+   */
   step(count = 1): number {
     return this.native.step(count);
   }
@@ -125,6 +129,27 @@ export class EmulatedBoard {
   /** Stepped: plays transactions to the device at their times. Gives the number of reads whose answer differed. */
   replay(transactions: readonly Transaction[]): number {
     return this.native.replay(transactions);
+  }
+
+  /** What the addresses of its ports follow from; boards of a fabric have different ones. */
+  get boardNumber(): number {
+    return this.native.boardNumber();
+  }
+
+  /** Begins to record the packets at its ports. @param capacity beyond, they are left out */
+  startPacketTrace(capacity?: number): void {
+    this.native.startPacketTrace(capacity);
+  }
+
+  /** Takes out the packets that were recorded since the start or the last call. */
+  takePackets(): PortPacket[] {
+    return this.native.takePackets();
+  }
+
+  /** Ends the recording of packets; what was not taken yet. */
+  stopPacketTrace(): PortPacket[] {
+    this.native.stopPacketTrace();
+    return this.native.takePackets();
   }
 
   /** A transaction in words. */

@@ -10,6 +10,7 @@ export type {
   DmaMemory,
   FaultRule,
   Interrupt,
+  PortPacket,
   PostedWrite,
   Progress,
   Transaction,
@@ -22,6 +23,7 @@ export {
 } from './device_string.ts';
 export type { DeviceName } from './device_string.ts';
 export { EmulatedBoard, type InjectedFault } from './emulated_board.ts';
+export { EmulatedFabric } from './emulated_fabric.ts';
 export { BackendMissingError, openBoard } from './open_board.ts';
 export { formatRecording, parseRecording, type Recording } from './recording.ts';
 export type { Region } from './regions.ts';

@@ -43,6 +43,12 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   fields.read("memoryKeys", hca.memory_keys);
   fields.read("schedulerBatch", hca.scheduler_batch);
   fields.read("ports", hca.ports);
+  fields.read_enum("linkLayer", hca.link_layer,
+                   {{"ethernet", spec::LinkLayer::ethernet}, {"infiniband", spec::LinkLayer::infiniband}});
+  fields.read("fabric", board.ports.fabric);
+  if (fields.has("boardNumber"))
+    board.ports.board_number = static_cast<unsigned>(
+        whole_number(fields.value("boardNumber"), "boardNumber", link::board_numbers - 1));
   fields.read_enum("scoreboardVariant", hca.scoreboard_variant,
                    {{"masked", ScoreboardVariant::masked}, {"direct", ScoreboardVariant::direct}});
   fields.refuse_unknown();

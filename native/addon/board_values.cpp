@@ -149,6 +149,17 @@ Napi::Object to_object(Napi::Env env, const board::DmaFault& fault) {
   return object;
 }
 
+Napi::Object to_object(Napi::Env env, const board::PortPacket& packet) {
+  Napi::Object object = Napi::Object::New(env);
+  object["direction"] = packet.direction == hca::PacketDirection::in ? "in" : "out";
+  object["port"] = to_number(env, packet.port);
+  object["time"] = Napi::BigInt::New(env, packet.time);
+  Napi::Uint8Array data = Napi::Uint8Array::New(env, packet.bytes.size());
+  std::memcpy(data.Data(), packet.bytes.data(), packet.bytes.size());
+  object["data"] = data;
+  return object;
+}
+
 Napi::Object to_object(Napi::Env env, const board::BoardCounters& counters, uint64_t trace_dropped) {
   Napi::Object object = Napi::Object::New(env);
   object["writes"] = to_number(env, counters.writes);

@@ -3,6 +3,7 @@
 #include "board/board_counters.h"
 #include "board/board_host.h"
 #include "board/fault_rules.h"
+#include "board/packet_trace.h"
 #include "board/transaction.h"
 
 #include <napi.h>
@@ -20,6 +21,7 @@ board::Transaction transaction(const Napi::Value& value);
 board::FaultRule fault_rule(const Napi::Value& value);
 
 Napi::Object to_object(Napi::Env env, const board::DmaFault& fault);
+Napi::Object to_object(Napi::Env env, const board::PortPacket& packet);
 Napi::Object to_object(Napi::Env env, const board::BoardCounters& counters, uint64_t trace_dropped);
 
 } // namespace fpga_verbs::addon

@@ -40,6 +40,10 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
                          InstanceMethod<&EmulatedBoard::stop_trace>("stopTrace"),
                          InstanceMethod<&EmulatedBoard::take_trace>("takeTrace"),
                          InstanceMethod<&EmulatedBoard::replay>("replay"),
+                         InstanceMethod<&EmulatedBoard::start_packet_trace>("startPacketTrace"),
+                         InstanceMethod<&EmulatedBoard::stop_packet_trace>("stopPacketTrace"),
+                         InstanceMethod<&EmulatedBoard::take_packets>("takePackets"),
+                         InstanceMethod<&EmulatedBoard::board_number>("boardNumber"),
                          InstanceMethod<&EmulatedBoard::take_dma_faults>("takeDmaFaults"),
                          InstanceMethod<&EmulatedBoard::counters>("counters"),
                          InstanceMethod<&EmulatedBoard::close>("close"),
@@ -49,9 +53,15 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
 EmulatedBoard::EmulatedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   const NamedBoardOptions named = board_options(info[0]);
   board_ = AddonData::of(info.Env()).make_board(named.name, named.options);
-  if (board_ == nullptr)
-    throw Napi::Error::New(info.Env(), "a board named " + named.name +
-                                           " is open with other options; use the same ones, or another name");
+  if (board_ != nullptr)
+    return;
+  const std::string& fabric = named.options.board.ports.fabric;
+  const std::string no_place = "fabric " + fabric + " has no place for the board: its boardNumber is in use";
+  const std::string other_options =
+      "a board named " + named.name + " is open with other options; use the same ones, or another name";
+  if (named.name.empty())
+    throw Napi::Error::New(info.Env(), no_place);
+  throw Napi::Error::New(info.Env(), fabric.empty() ? other_options : other_options + "; or " + no_place);
 }
 
 board::EmulatedBoard& EmulatedBoard::board(Napi::Env env) const {
@@ -155,6 +165,26 @@ Napi::Value EmulatedBoard::replay(const Napi::CallbackInfo& info) {
     if (!progress.play(transaction(transactions.Get(i))))
       ++differing;
   return Napi::Number::New(info.Env(), differing);
+}
+
+void EmulatedBoard::start_packet_trace(const Napi::CallbackInfo& info) {
+  constexpr uint64_t usual_capacity = 4096;
+  constexpr uint64_t largest_capacity = uint64_t{1} << 20;
+  board(info.Env())
+      .start_packet_trace(info[0].IsUndefined() ? usual_capacity
+                                                : whole_number(info[0], "capacity", largest_capacity));
+}
+
+void EmulatedBoard::stop_packet_trace(const Napi::CallbackInfo& info) {
+  board(info.Env()).stop_packet_trace();
+}
+
+Napi::Value EmulatedBoard::take_packets(const Napi::CallbackInfo& info) {
+  return to_array(info.Env(), board(info.Env()).take_packets());
+}
+
+Napi::Value EmulatedBoard::board_number(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), board(info.Env()).board_number());
 }
 
 Napi::Value EmulatedBoard::take_dma_faults(const Napi::CallbackInfo& info) {

@@ -31,6 +31,10 @@ private:
   void stop_trace(const Napi::CallbackInfo& info);
   Napi::Value take_trace(const Napi::CallbackInfo& info);
   Napi::Value replay(const Napi::CallbackInfo& info);
+  void start_packet_trace(const Napi::CallbackInfo& info);
+  void stop_packet_trace(const Napi::CallbackInfo& info);
+  Napi::Value take_packets(const Napi::CallbackInfo& info);
+  Napi::Value board_number(const Napi::CallbackInfo& info);
   Napi::Value take_dma_faults(const Napi::CallbackInfo& info);
   Napi::Value counters(const Napi::CallbackInfo& info);
   void close(const Napi::CallbackInfo& info);

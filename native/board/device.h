@@ -3,6 +3,7 @@
 #include "hca/bar_write.h"
 #include "hca/clock.h"
 #include "hca/host_port.h"
+#include "hca/port.h"
 
 #include <cstdint>
 #include <functional>
@@ -19,12 +20,22 @@ public:
   virtual void write(const hca::BarWrite& write) = 0;
   virtual uint32_t read(spec::RegionType region, unsigned page, uint32_t offset) = 0;
   virtual bool step() = 0;
+  // A link of a port has something new.
+  virtual void notify_port() = 0;
   virtual uint64_t next_deadline() const = 0;
 };
 
 inline constexpr uint64_t no_deadline = ~uint64_t{0};
 
-// Makes the device of a board; host and clock outlive it.
-using DeviceFactory = std::function<std::unique_ptr<Device>(hca::HostPort&, const hca::Clock&)>;
+// Where a device is plugged in; all of it outlives the device.
+struct DeviceSlot {
+  hca::HostPort& host;
+  const hca::Clock& clock;
+  hca::PortAttachments ports;
+  unsigned board_number; // its addresses follow from it
+};
+
+// Makes the device of a board.
+using DeviceFactory = std::function<std::unique_ptr<Device>(const DeviceSlot&)>;
 
 } // namespace fpga_verbs::board

@@ -129,7 +129,15 @@ void DeviceSide::answer_read() {
   message_.answer->store(read_answered | value, std::memory_order_release);
 }
 
+void DeviceSide::take_notice() {
+  if (!notified_.load(std::memory_order_relaxed) || !notified_.exchange(false, std::memory_order_seq_cst))
+    return;
+  device_.notify_port();
+  device_busy_ = true;
+}
+
 bool DeviceSide::step() {
+  take_notice();
   if (!device_busy_)
     return false;
   device_busy_ = device_.step();

@@ -9,6 +9,7 @@
 #include "board/transaction_ring.h"
 #include "board/transaction_trace.h"
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -43,6 +44,10 @@ public:
   // is the recorded one.
   bool play(const Transaction& transaction);
 
+  // On any thread: a link of the device has something for it. False: that was known.
+  bool notify() { return !notified_.exchange(true, std::memory_order_seq_cst); }
+  bool notified() const { return notified_.load(std::memory_order_seq_cst); }
+
   // Delivers what faults hold back.
   void release_held();
 
@@ -57,6 +62,7 @@ private:
   void deliver_next();
   void answer_read();
   bool step();
+  void take_notice();
   bool wake_when_due();
   void wait_until_accepted();
   void release_due(bool all);
@@ -84,6 +90,7 @@ private:
   unsigned cut_bytes_ = 64;                    // how it is cut
   bool device_busy_ = true;                    // the device may have something to do
   uint64_t device_deadline_ = no_deadline;     // of an idle device
+  alignas(64) std::atomic<bool> notified_{false};
 };
 
 } // namespace fpga_verbs::board

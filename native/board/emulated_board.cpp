@@ -1,6 +1,9 @@
 #include "board/emulated_board.h"
 
 #include "board/emulated_function.h"
+#include "board/neighbours.h"
+
+#include <utility>
 
 namespace fpga_verbs::board {
 
@@ -14,19 +17,38 @@ TransactionSizes sizes_of(const EmulatedBoardOptions& options) {
 
 std::shared_ptr<EmulatedBoard> EmulatedBoard::make(const EmulatedBoardOptions& options,
                                                    const DeviceFactory& make_device) {
-  return std::shared_ptr<EmulatedBoard>(new EmulatedBoard(options, make_device));
+  std::unique_ptr<BoardPorts> ports = BoardPorts::make(options.ports);
+  if (ports == nullptr)
+    return nullptr;
+  std::shared_ptr<EmulatedBoard> board(new EmulatedBoard(options, std::move(ports), make_device));
+  board->ports_->attach(*board);
+  return board;
 }
 
-EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, const DeviceFactory& make_device)
-    : options_(options), host_clock_(options.clock_frequency),
-      clock_(options.progress == ProgressMode::stepped ? static_cast<const hca::Clock&>(virtual_clock_)
-                                                       : host_clock_),
-      faults_(options.seed), host_(options.underlying_functions, faults_, counters_, clock_),
-      device_(make_device(host_, clock_)),
+EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_ptr<BoardPorts> ports,
+                             const DeviceFactory& make_device)
+    : options_(options), ports_(std::move(ports)), host_clock_(options.clock_frequency),
+      clock_(options.progress == ProgressMode::stepped
+                 ? static_cast<const hca::Clock&>(ports_->steps()->clock())
+                 : host_clock_),
+      faults_(options.seed), packets_(clock_),
+      host_(options.underlying_functions, faults_, counters_, clock_),
+      device_(make_device({host_, clock_, {ports_->links(), &packets_}, ports_->board_number()})),
       device_side_(ring_, *device_, clock_, faults_, trace_, counters_, sizes_of(options)),
       progress_(make_progress()) {}
 
-EmulatedBoard::~EmulatedBoard() = default;
+EmulatedBoard::~EmulatedBoard() { ports_->detach(); }
+
+// Under the locks of another board: whoever drives that one comes to this one later, or a thread is woken.
+void EmulatedBoard::notify() {
+  if (!device_side_.notify())
+    return;
+  Neighbours& neighbours = Neighbours::here();
+  if (neighbours.collects())
+    neighbours.add(weak_from_this());
+  else
+    progress_->attend(false);
+}
 
 std::unique_ptr<Progress> EmulatedBoard::make_progress() {
   switch (options_.progress) {
@@ -37,7 +59,7 @@ std::unique_ptr<Progress> EmulatedBoard::make_progress() {
   case ProgressMode::stepped:
     break;
   }
-  auto stepped = std::make_unique<SteppedProgress>(device_side_, virtual_clock_);
+  auto stepped = std::make_unique<SteppedProgress>(device_side_, ports_->steps());
   stepped_ = stepped.get();
   return stepped;
 }
@@ -113,6 +135,21 @@ uint64_t EmulatedBoard::trace_dropped() {
 std::deque<DmaFault> EmulatedBoard::take_dma_faults() {
   const Exclusive exclusive(*progress_);
   return host_.take_faults();
+}
+
+void EmulatedBoard::start_packet_trace(size_t capacity) {
+  const Exclusive exclusive(*progress_);
+  packets_.start(capacity);
+}
+
+void EmulatedBoard::stop_packet_trace() {
+  const Exclusive exclusive(*progress_);
+  packets_.stop();
+}
+
+std::vector<PortPacket> EmulatedBoard::take_packets() {
+  const Exclusive exclusive(*progress_);
+  return packets_.take();
 }
 
 } // namespace fpga_verbs::board

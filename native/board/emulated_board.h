@@ -2,8 +2,10 @@
 
 #include "board/board.h"
 #include "board/board_host.h"
+#include "board/board_ports.h"
 #include "board/device.h"
 #include "board/fault_rules.h"
+#include "board/packet_trace.h"
 #include "board/progress.h"
 #include "board/transaction.h"
 #include "board/transaction_ring.h"
@@ -35,6 +37,7 @@ struct EmulatedBoardOptions {
   bool double_word_only = false;                              // behind a 32-bit bridge
   unsigned underlying_functions = spec::underlying_functions; // of the device
   uint64_t clock_frequency = spec::clock_frequency;           // hertz
+  BoardPortsOptions ports;
   bool operator==(const EmulatedBoardOptions&) const = default;
 };
 
@@ -42,11 +45,12 @@ class EmulatedFunction;
 
 // A board without hardware: a device behind BARs, an IOMMU and interrupts, and what advances it. Thread-safe;
 // its functions keep it.
-class EmulatedBoard : public std::enable_shared_from_this<EmulatedBoard> {
+class EmulatedBoard final : public std::enable_shared_from_this<EmulatedBoard>, link::LinkReceiver {
 public:
+  // Null: its fabric has no place for it.
   static std::shared_ptr<EmulatedBoard> make(const EmulatedBoardOptions& options,
                                              const DeviceFactory& make_device);
-  ~EmulatedBoard();
+  ~EmulatedBoard() override;
   EmulatedBoard(const EmulatedBoard&) = delete;
   EmulatedBoard& operator=(const EmulatedBoard&) = delete;
 
@@ -78,19 +82,31 @@ public:
   uint64_t trace_dropped();
   std::deque<DmaFault> take_dma_faults();
 
+  // The number that its addresses follow from.
+  unsigned board_number() const { return ports_->board_number(); }
+  void start_packet_trace(size_t capacity);
+  void stop_packet_trace();
+  std::vector<PortPacket> take_packets();
+
+  // A neighbour in its fabric has sent it something: the calling thread drives it, or leaves it to its own.
+  void attend(bool drive) { progress_->attend(drive); }
+
 private:
   friend class EmulatedFunction;
 
-  EmulatedBoard(const EmulatedBoardOptions& options, const DeviceFactory& make_device);
+  EmulatedBoard(const EmulatedBoardOptions& options, std::unique_ptr<BoardPorts> ports,
+                const DeviceFactory& make_device);
+  void notify() override;
   std::unique_ptr<Progress> make_progress();
 
   EmulatedBoardOptions options_;
+  std::unique_ptr<BoardPorts> ports_;
   HostClock host_clock_;
-  VirtualClock virtual_clock_;
   const hca::Clock& clock_;
   BoardCounters counters_;
   FaultRules faults_;
   TransactionTrace trace_;
+  PacketTrace packets_;
   BoardHost host_;
   std::unique_ptr<Device> device_;
   TransactionRing ring_;

@@ -31,8 +31,12 @@ std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options) {
   board.underlying_functions = options.hca.underlying_functions;
   board.clock_frequency = options.hca.clock_frequency;
   board.double_word_only = options.hca.double_word_only;
-  return EmulatedBoard::make(board, [&options](hca::HostPort& host, const hca::Clock& clock) {
-    return std::make_unique<HcaDevice>(options.hca, host, clock);
+  board.ports.ports = options.hca.ports;
+  board.ports.link_layer = options.hca.link_layer;
+  return EmulatedBoard::make(board, [&options](const DeviceSlot& slot) {
+    hca::HcaParameters parameters = options.hca;
+    parameters.board_number = slot.board_number;
+    return std::make_unique<HcaDevice>(parameters, slot);
   });
 }
 
@@ -46,7 +50,8 @@ std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const Hc
       return found->second.options == options ? board : nullptr;
   }
   std::shared_ptr<EmulatedBoard> board = make_hca_board(options);
-  named.boards.insert_or_assign(name, NamedBoard{board, options});
+  if (board != nullptr)
+    named.boards.insert_or_assign(name, NamedBoard{board, options});
   return board;
 }
 

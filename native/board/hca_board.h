@@ -10,15 +10,16 @@ namespace fpga_verbs::board {
 
 // What an emulated board with an Hca is made of.
 struct HcaBoardOptions {
-  EmulatedBoardOptions board; // functions, clock and bridge are taken from `hca`
-  hca::HcaParameters hca;     // pass check_parameters()
+  EmulatedBoardOptions board; // functions, clock, bridge and kind of ports are taken from `hca`
+  hca::HcaParameters hca;     // pass check_parameters(); the board number is taken from `board`
   bool operator==(const HcaBoardOptions&) const = default;
 };
 
-// Makes an emulated board with an Hca.
+// Makes an emulated board with an Hca. Null: its fabric has no place for it.
 std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options);
 
-// The board of this name in the process, made when there is none. Null: there is one with other options.
+// The board of this name in the process, made when there is none. Null: there is one with other options,
+// or its fabric has no place for it.
 // Thread-safe.
 std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const HcaBoardOptions& options);
 

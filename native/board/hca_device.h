@@ -8,8 +8,8 @@ namespace fpga_verbs::board {
 // The Hca as the device of an emulated board.
 class HcaDevice final : public Device {
 public:
-  HcaDevice(const hca::HcaParameters& parameters, hca::HostPort& host, const hca::Clock& clock)
-      : hca_(parameters, host, clock, hca::PortAttachments{}) {}
+  HcaDevice(const hca::HcaParameters& parameters, const DeviceSlot& slot)
+      : hca_(parameters, slot.host, slot.clock, slot.ports) {}
 
   bool can_accept_write() const override { return hca_.can_accept_write(); }
   void write(const hca::BarWrite& write) override { hca_.write(write); }
@@ -17,6 +17,7 @@ public:
     return hca_.read(region, page, offset);
   }
   bool step() override { return hca_.step(); }
+  void notify_port() override { hca_.notify_port(); }
   uint64_t next_deadline() const override { return hca_.next_deadline(); }
 
 private:

@@ -84,7 +84,7 @@ void OwnProgress::lock() {
 
 void OwnProgress::sleep_until_posted() {
   sleeper_.announce();
-  if (ring_.claimed() || stop_.load(std::memory_order_seq_cst)) {
+  if (ring_.claimed() || device_.notified() || stop_.load(std::memory_order_seq_cst)) {
     sleeper_.call_off();
     return;
   }

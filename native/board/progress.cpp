@@ -1,6 +1,5 @@
 #include "board/progress.h"
 
-#include <algorithm>
 #include <sched.h>
 #include <utility>
 
@@ -14,8 +13,19 @@ uint32_t Progress::wait_for(const ReadAnswer& answer) {
   return static_cast<uint32_t>(value);
 }
 
+SteppedProgress::SteppedProgress(DeviceSide& device, std::shared_ptr<StepGroup> group)
+    : device_(device), group_(std::move(group)) {
+  const Exclusive exclusive(*this);
+  group_->add(device_);
+}
+
+SteppedProgress::~SteppedProgress() {
+  const Exclusive exclusive(*this);
+  group_->remove(device_);
+}
+
 void SteppedProgress::begin_exclusive() {
-  while (!lock_.try_lock())
+  while (!group_->lock().try_lock())
     sched_yield();
 }
 
@@ -23,17 +33,15 @@ void SteppedProgress::approach() {
   const Exclusive exclusive(*this);
   end_of_play();
   if (device_.deliver_one())
-    tick();
+    group_->tick();
 }
 
 uint64_t SteppedProgress::step(uint64_t count) {
   const Exclusive exclusive(*this);
   end_of_play();
-  for (uint64_t done = 0; done < count; ++done) {
-    if (!device_.work_one())
+  for (uint64_t done = 0; done < count; ++done)
+    if (!group_->step())
       return done;
-    tick();
-  }
   return count;
 }
 
@@ -51,18 +59,13 @@ bool SteppedProgress::play(const Transaction& transaction) {
 
 void SteppedProgress::end_of_play() {
   if (std::exchange(played_, false))
-    tick();
+    group_->tick();
 }
 
 void SteppedProgress::advance_held_to(uint64_t time) {
-  if (clock_.now() < time)
+  if (group_->clock().now() < time)
     end_of_play();
-  while (clock_.now() < time) {
-    if (device_.work_one())
-      tick();
-    else
-      clock_.advance_to(std::min(time, std::max(device_.next_deadline(), clock_.now() + 1)));
-  }
+  group_->advance_to(time);
 }
 
 } // namespace fpga_verbs::board

@@ -4,10 +4,12 @@
 #include "board/board_lock.h"
 #include "board/device_side.h"
 #include "board/sleeper.h"
+#include "board/step_group.h"
 #include "board/transaction_ring.h"
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <thread>
 
 namespace fpga_verbs::board {
@@ -25,6 +27,10 @@ public:
 
   // Lets the device work where polling drives it. False: there was nothing to do, or it works on its own.
   virtual bool advance() = 0;
+
+  // Something has arrived for the device other than through the ring: it is driven by the calling thread, or
+  // woken.
+  virtual void attend(bool drive) = 0;
 
   // Waits for the answer of a read that was put into the ring, and gives it.
   uint32_t wait_for(const ReadAnswer& answer);
@@ -60,11 +66,13 @@ public:
   void posted() override;
   void make_room() override;
   bool advance() override;
+  void attend(bool drive) override;
   void begin_exclusive() override;
   void end_exclusive() override;
 
 private:
   void approach() override { make_room(); }
+  bool work_of_caller();
   bool work(uint64_t limit);
   void announce_deadline();
   void leave_to_thread();
@@ -92,6 +100,7 @@ public:
   void posted() override { sleeper_.wake(); }
   void make_room() override;
   bool advance() override { return false; }
+  void attend(bool) override { sleeper_.wake(); }
   void begin_exclusive() override;
   void end_exclusive() override;
 
@@ -112,16 +121,19 @@ private:
 };
 
 // No thread, and virtual time: every unit of work takes a tick, and nothing happens unless it is asked for.
+// Boards of one group are stepped together, whichever of them is asked.
 class SteppedProgress final : public Progress {
 public:
-  SteppedProgress(DeviceSide& device, VirtualClock& clock) : device_(device), clock_(clock) {}
+  SteppedProgress(DeviceSide& device, std::shared_ptr<StepGroup> group);
+  ~SteppedProgress() override;
   void posted() override {}
+  void attend(bool) override {}
   void make_room() override { approach(); }
   bool advance() override { return step(1) == 1; }
   void begin_exclusive() override;
-  void end_exclusive() override { lock_.unlock(); }
+  void end_exclusive() override { group_->lock().unlock(); }
 
-  // Does up to `count` units of work; gives the number done. Fewer: idle.
+  // Does up to `count` ticks of work; gives the number done. Fewer: idle.
   uint64_t step(uint64_t count);
 
   // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time.
@@ -134,11 +146,9 @@ private:
   void approach() override;
   void advance_held_to(uint64_t time);
   void end_of_play();
-  void tick() { clock_.advance_to(clock_.now() + 1); }
 
   DeviceSide& device_;
-  VirtualClock& clock_;
-  BoardLock lock_;
+  std::shared_ptr<StepGroup> group_;
   bool played_ = false; // a transaction was played in this tick: others may be, but no work is done
 };
 

@@ -1,4 +1,5 @@
 #include "board/device_thread.h"
+#include "board/neighbours.h"
 #include "board/progress.h"
 
 #include <sched.h>
@@ -23,14 +24,26 @@ SharedProgress::~SharedProgress() {
   thread_.join();
 }
 
-void SharedProgress::posted() { work(work_of_a_caller); }
+void SharedProgress::posted() { work_of_caller(); }
 
 void SharedProgress::make_room() {
-  if (!work(work_of_a_caller))
+  if (!work_of_caller())
     sched_yield(); // somebody else has the device
 }
 
-bool SharedProgress::advance() { return work(work_of_a_caller); }
+bool SharedProgress::advance() { return work_of_caller(); }
+
+void SharedProgress::attend(bool drive) {
+  if (drive)
+    work_of_caller();
+  else
+    leave_to_thread();
+}
+
+// What the device sends to boards of other threads' or this one's is taken there on this thread too.
+bool SharedProgress::work_of_caller() {
+  return Neighbours::here().collect([this] { return work(work_of_a_caller); });
+}
 
 // Whoever misses the lock leaves its transactions to the holder, who looks for them after unlocking. Gives
 // whether anything was done.
@@ -47,7 +60,7 @@ bool SharedProgress::work(uint64_t limit) {
       leave_to_thread();
       return true;
     }
-  } while (ring_.arriving());
+  } while (ring_.arriving() || device_.notified());
   return worked;
 }
 
@@ -59,7 +72,7 @@ void SharedProgress::begin_exclusive() {
 void SharedProgress::end_exclusive() {
   announce_deadline();
   lock_.unlock();
-  work(work_of_a_caller); // what others posted meanwhile, and what the caller changed
+  work_of_caller(); // what others posted meanwhile, and what the caller changed
 }
 
 // Under the lock: the thread must not sleep beyond what comes due.

@@ -136,6 +136,10 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
   switch (opcode) {
   case ManagementOpcode::query_resources:
     return query_resources(command);
+  case ManagementOpcode::query_port:
+    return query_port(command);
+  case ManagementOpcode::set_global_identifier:
+    return set_global_identifier(command);
   case ManagementOpcode::create_event_queue:
     return create_event_queue(command);
   case ManagementOpcode::destroy_event_queue:

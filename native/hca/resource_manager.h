@@ -4,6 +4,7 @@
 #include "hca/collect_buffer.h"
 #include "hca/completion_queue.h"
 #include "hca/context_memory.h"
+#include "hca/counters.h"
 #include "hca/data_link.h"
 #include "hca/device_registers.h"
 #include "hca/event_queue.h"
@@ -12,6 +13,7 @@
 #include "hca/management_queue.h"
 #include "hca/memory_translation.h"
 #include "hca/parameters.h"
+#include "hca/port_attributes.h"
 #include "hca/protection_domains.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/send_queue_port.h"
@@ -43,6 +45,8 @@ public:
     const ContextMemory& context_memory;
     MemoryTranslation& memory_translation;
     EventQueue& event_queue;
+    PortAttributes& port_attributes;
+    const DeviceCounters& counters;
     CompletionQueue& completion_queue;
     SendQueuePort& queue_pair_fetch;
     const VirtualKick& virtual_kick;
@@ -119,6 +123,8 @@ private:
   Answer destroy_event_queue(const Command& command);
   Answer create_completion_queue(const Command& command);
   Answer destroy_completion_queue(const Command& command);
+  Answer query_port(const Command& command);
+  Answer set_global_identifier(const Command& command);
   Answer create_protection_domain(const Command& command);
   Answer destroy_protection_domain(const Command& command);
   Answer register_memory(const Command& command);

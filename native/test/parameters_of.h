@@ -27,12 +27,16 @@ inline hca::HcaParameters parameters_of(const Napi::Object& options) {
   set("queuePairContextsCached", parameters.queue_pair_contexts_cached);
   set("schedulerBatch", parameters.scheduler_batch);
   set("ports", parameters.ports);
+  set("boardNumber", parameters.board_number);
   set("queuePairs", parameters.queue_pairs);
   set("completionQueues", parameters.completion_queues);
   set("pageTableEntries", parameters.page_table_entries);
   set("memoryKeys", parameters.memory_keys);
   if (options.Has("acknowledgeCoalescing"))
     parameters.acknowledge_coalescing = options.Get("acknowledgeCoalescing").As<Napi::Boolean>().Value();
+  if (options.Has("linkLayer"))
+    parameters.link_layer =
+        static_cast<spec::LinkLayer>(options.Get("linkLayer").As<Napi::Number>().Uint32Value());
   if (options.Has("scoreboardVariant"))
     parameters.scoreboard_variant = static_cast<spec::ScoreboardVariant>(
         options.Get("scoreboardVariant").As<Napi::Number>().Uint32Value());

@@ -9,9 +9,8 @@ void define_register_file_board(Napi::Env env, Napi::Object exports) {
   addon::define_board_classes(env, exports, [](const std::string&, const board::HcaBoardOptions& options) {
     board::EmulatedBoardOptions board = options.board;
     board.underlying_functions = RegisterFileDevice::functions;
-    return board::EmulatedBoard::make(board, [](hca::HostPort& host, const hca::Clock& clock) {
-      return std::make_unique<RegisterFileDevice>(host, clock);
-    });
+    return board::EmulatedBoard::make(
+        board, [](const board::DeviceSlot& slot) { return std::make_unique<RegisterFileDevice>(slot); });
   });
 }
 

@@ -61,8 +61,8 @@ uint32_t identity_register(uint32_t offset) {
 
 } // namespace
 
-RegisterFileDevice::RegisterFileDevice(hca::HostPort& host, const hca::Clock& clock)
-    : host_(host), clock_(clock) {
+RegisterFileDevice::RegisterFileDevice(const board::DeviceSlot& slot)
+    : host_(slot.host), clock_(slot.clock), link_(slot.ports.links[0]) {
   deadlines_.fill(board::no_deadline);
 }
 
@@ -103,9 +103,17 @@ bool RegisterFileDevice::step() {
     host_.interrupt(function, 1);
     return true;
   }
-  if (jobs_.empty())
+  if (receive_packet())
+    return true;
+  if (jobs_.empty() || paused_)
     return false;
-  carry_out(jobs_.front());
+  if (jobs_.front().job == Job::send_packet) {
+    paused_ = !send_packet(jobs_.front());
+    if (paused_)
+      return true;
+  } else {
+    carry_out(jobs_.front());
+  }
   jobs_.pop_front();
   return true;
 }
@@ -128,12 +136,35 @@ uint64_t RegisterFileDevice::wide_register_at(unsigned function, uint32_t offset
   return register_at(function, offset) | uint64_t{register_at(function, offset + 4)} << 32;
 }
 
+bool RegisterFileDevice::send_packet(const Requested& requested) {
+  const auto* const data =
+      reinterpret_cast<const uint8_t*>(pages_[requested.number % virtual_collect_buffers].data());
+  const link::SendResult result = link_->send(link::Lane::requests, {data, requested.length});
+  if (result == link::SendResult::paused)
+    return false;
+  ++register_at(requested.function, result == link::SendResult::sent ? sent : faults);
+  return true;
+}
+
+bool RegisterFileDevice::receive_packet() {
+  if (link_ == nullptr)
+    return false;
+  const std::span<const uint8_t> packet = link_->front(link::Lane::requests);
+  if (packet.empty())
+    return false;
+  std::memcpy(pages_.back().data(), packet.data(), packet.size());
+  link_->pop(link::Lane::requests);
+  ++register_at(0, received);
+  return true;
+}
+
 void RegisterFileDevice::carry_out(const Requested& requested) {
   const auto& [job, function, host_address, length, number] = requested;
   auto& data = pages_[number % virtual_collect_buffers];
   hca::DmaStatus status = hca::DmaStatus::ok;
   switch (job) {
   case Job::none:
+  case Job::send_packet:
     break;
   case Job::write_host:
     status = host_.write(function, host_address, data.data(), length);

@@ -17,26 +17,31 @@ namespace fpga_verbs::test {
 //   bytes      length of the DMA, at most a page
 //   page       VCB page that the data come from or go to; for an interrupt: the vector
 //   faults     DMAs of the function that the host refused
+//   sent       packets that the link at port 1 has taken; a page is sent as one
+//   received   packets that have arrived at port 1; the newest lies in the last VCB page
 //   deadline   clock tick, two DWORDs; when it comes, vector 1 is signalled; writing the high one sets it
 class RegisterFileDevice final : public board::Device {
 public:
-  enum class Job : uint32_t { none, write_host, read_host, interrupt };
+  enum class Job : uint32_t { none, write_host, read_host, interrupt, send_packet };
   static constexpr uint32_t start = 0x1000;
   static constexpr uint32_t address = 0x1008;
   static constexpr uint32_t bytes = 0x1010;
   static constexpr uint32_t page = 0x1014;
   static constexpr uint32_t faults = 0x1018;
   static constexpr uint32_t deadline = 0x1020;
+  static constexpr uint32_t sent = 0x1028;
+  static constexpr uint32_t received = 0x102c;
 
   static constexpr unsigned functions = 2;
   static constexpr unsigned virtual_collect_buffers = 16;
 
-  RegisterFileDevice(hca::HostPort& host, const hca::Clock& clock);
+  explicit RegisterFileDevice(const board::DeviceSlot& slot);
 
   bool can_accept_write() const override { return jobs_.size() < jobs_at_once; }
   void write(const hca::BarWrite& write) override;
   uint32_t read(spec::RegionType region, unsigned number, uint32_t offset) override;
   bool step() override;
+  void notify_port() override { paused_ = false; }
   uint64_t next_deadline() const override;
 
 private:
@@ -57,9 +62,13 @@ private:
   uint32_t& register_at(unsigned function, uint32_t offset);
   uint64_t wide_register_at(unsigned function, uint32_t offset);
   void carry_out(const Requested& requested);
+  bool send_packet(const Requested& requested);
+  bool receive_packet();
 
   hca::HostPort& host_;
   const hca::Clock& clock_;
+  link::Link* const link_;
+  bool paused_ = false;
   std::deque<Requested> jobs_;
   std::array<std::array<uint32_t, registers_bytes / 4>, functions> registers_{};
   std::array<uint64_t, functions> deadlines_;

@@ -7,6 +7,7 @@
 #include "hca/kick_records.h"
 #include "hca/management_queue.h"
 #include "hca/memory_translation.h"
+#include "hca/port_attributes.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/resource_manager.h"
 #include "hca/virtual_kick.h"
@@ -114,6 +115,7 @@ private:
   hca::CollectBuffer collect_buffer_;
   hca::VirtualKick virtual_kick_;
   hca::ManagementQueue management_queue_;
+  hca::PortAttributes port_attributes_;
   hca::ResourceManager resource_manager_;
 };
 

@@ -11,13 +11,16 @@ export const engine = {
   page: 0x1014,
   faults: 0x1018,
   deadline: 0x1020,
+  sent: 0x1028,
+  received: 0x102c,
 } as const;
-export const job = { writeHost: 1, readHost: 2, interrupt: 3 } as const;
+export const job = { writeHost: 1, readHost: 2, interrupt: 3, sendPacket: 4 } as const;
 
 /** BAR of the register pages, and of the VCB pages, which is prefetchable. */
 export const registerBar = 0;
 export const vcbBar = 2;
 export const pageBytes = 4096;
+export const pages = 16;
 export const magic = 0x43485646;
 export const allOnes = 0xffffffff;
 

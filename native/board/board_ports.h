@@ -1,0 +1,50 @@
+#pragma once
+
+#include "board/board_fabric.h"
+#include "hca/port.h"
+#include "spec/enums.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace fpga_verbs::board {
+
+// What the ports of a board are plugged into.
+struct BoardPortsOptions {
+  std::string fabric;                   // its name; empty: none
+  std::optional<unsigned> board_number; // none: the lowest that is free in the fabric
+  unsigned ports = 1;
+  spec::LinkLayer link_layer = spec::LinkLayer::ethernet;
+  bool operator==(const BoardPortsOptions&) const = default;
+};
+
+// The ports of a board in a fabric, and the number that its addresses follow from.
+class BoardPorts {
+public:
+  // Null: the board number is in use in the fabric, or no port is left.
+  static std::unique_ptr<BoardPorts> make(const BoardPortsOptions& options);
+  ~BoardPorts();
+  BoardPorts(const BoardPorts&) = delete;
+  BoardPorts& operator=(const BoardPorts&) = delete;
+
+  unsigned board_number() const { return board_number_; }
+  const std::array<link::Link*, spec::ports>& links() const { return links_; }
+  const std::shared_ptr<StepGroup>& steps() const { return steps_; }
+
+  // `receiver` is notified of what happens on the links, until detach().
+  void attach(link::LinkReceiver& receiver);
+  void detach();
+
+private:
+  BoardPorts() = default;
+
+  std::shared_ptr<BoardFabric> fabric_; // null: none
+  std::shared_ptr<StepGroup> steps_;
+  unsigned board_number_ = 0;
+  std::array<link::FabricPort*, spec::ports> ports_{};
+  std::array<link::Link*, spec::ports> links_{};
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+namespace fpga_verbs::board {
+
+class EmulatedBoard;
+
+// The boards that a calling thread has given something to do while it drove its own: it drives them too, when
+// it holds no lock any more, so that two boards of one thread wait for no other thread. What is too much for
+// a call is left to the boards' own threads.
+class Neighbours {
+public:
+  // Of this thread.
+  static Neighbours& here();
+
+  // Whether this thread drives a board and will come to the neighbours.
+  bool collects() const { return collects_; }
+  void add(std::weak_ptr<EmulatedBoard> board) { boards_.push_back(std::move(board)); }
+
+  // Lets `drive` drive a board, then the neighbours. Within itself: only `drive`.
+  template <class Drive> bool collect(Drive&& drive) {
+    if (collects_)
+      return drive();
+    collects_ = true;
+    const bool worked = drive();
+    drive_neighbours();
+    collects_ = false;
+    return worked;
+  }
+
+private:
+  void drive_neighbours();
+
+  std::vector<std::weak_ptr<EmulatedBoard>> boards_;
+  bool collects_ = false;
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "hca/clock.h"
+#include "hca/packet_tap.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace fpga_verbs::board {
+
+// A packet at a port of a board.
+struct PortPacket {
+  hca::PacketDirection direction = hca::PacketDirection::out;
+  unsigned port = 1;
+  uint64_t time = 0; // device clock, ticks
+  std::vector<uint8_t> bytes;
+};
+
+// The packets at the ports of a board while it is on, as long as there is room for them; the rest is counted.
+class PacketTrace final : public hca::PacketTap {
+public:
+  explicit PacketTrace(const hca::Clock& clock) : clock_(clock) {}
+
+  // Begins anew, with room for `capacity` packets.
+  void start(size_t capacity) {
+    packets_.clear();
+    capacity_ = capacity;
+    on_ = true;
+  }
+  void stop() { on_ = false; }
+
+  void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes) override {
+    if (!on_)
+      return;
+    if (packets_.size() < capacity_)
+      packets_.push_back({direction, port, clock_.now(), {bytes.begin(), bytes.end()}});
+    else
+      ++dropped_;
+  }
+
+  // Takes out what was recorded, which makes room.
+  std::vector<PortPacket> take() { return std::exchange(packets_, {}); }
+  uint64_t dropped() const { return dropped_; }
+
+private:
+  const hca::Clock& clock_;
+  std::vector<PortPacket> packets_;
+  size_t capacity_ = 0;
+  uint64_t dropped_ = 0;
+  bool on_ = false;
+};
+
+} // namespace fpga_verbs::board

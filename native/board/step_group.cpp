@@ -1,0 +1,29 @@
+#include "board/step_group.h"
+
+#include <algorithm>
+
+namespace fpga_verbs::board {
+
+bool StepGroup::step() {
+  bool worked = false;
+  for (DeviceSide* const device : devices_)
+    worked = device->work_one() || worked;
+  if (worked)
+    tick();
+  return worked;
+}
+
+void StepGroup::advance_to(uint64_t time) {
+  while (clock_.now() < time)
+    if (!step())
+      clock_.advance_to(std::min(time, std::max(next_deadline(), clock_.now() + 1)));
+}
+
+uint64_t StepGroup::next_deadline() const {
+  uint64_t deadline = no_deadline;
+  for (const DeviceSide* const device : devices_)
+    deadline = std::min(deadline, device->next_deadline());
+  return deadline;
+}
+
+} // namespace fpga_verbs::board

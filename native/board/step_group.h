@@ -1,0 +1,38 @@
+#pragma once
+
+#include "board/board_clock.h"
+#include "board/board_lock.h"
+#include "board/device_side.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace fpga_verbs::board {
+
+// The boards that are stepped together, on one clock: a board on its own, or all stepped ones of a fabric. In
+// each tick every board does at most one unit of work, in the order in which they were made. Its methods are
+// called under its lock.
+class StepGroup {
+public:
+  BoardLock& lock() { return lock_; }
+  VirtualClock& clock() { return clock_; }
+
+  void add(DeviceSide& device) { devices_.push_back(&device); }
+  void remove(DeviceSide& device) { std::erase(devices_, &device); }
+
+  // A tick in which there is work, or no tick: false.
+  bool step();
+  // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time.
+  void advance_to(uint64_t time);
+  // Ends a tick.
+  void tick() { clock_.advance_to(clock_.now() + 1); }
+
+private:
+  uint64_t next_deadline() const;
+
+  BoardLock lock_;
+  VirtualClock clock_;
+  std::vector<DeviceSide*> devices_;
+};
+
+} // namespace fpga_verbs::board
