@@ -50,9 +50,6 @@ bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& pack
   is_stale = false;
 #endif
   if (!found || is_stale) {
-    const auto queue_pair = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-    if (!queue_pair)
-      return true; // its end drops the unit
     const std::optional<uint8_t> taken = take_place();
     if (!taken)
       return false;
@@ -61,7 +58,7 @@ bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& pack
     found = taken;
     ReceiveEntry& entry = entries_[*taken];
     entry = {.sequence_number = packet.receive_sequence_number};
-    entry.refusal = load(unit.underlying_function(), queue_pair->control, packet, entry);
+    entry.refusal = load(unit, packet, entry);
     keys_[*taken] = key;
   }
   packet.receive_entry = *found;
@@ -90,8 +87,8 @@ std::optional<uint8_t> ReceiveQueueEntryHandler::take_place() {
 }
 
 // Reads an entry and believes nothing of it.
-Refusal ReceiveQueueEntryHandler::load(unsigned underlying_function, const spec::QueuePairControl& control,
-                                       const Packet& packet, ReceiveEntry& entry) {
+Refusal ReceiveQueueEntryHandler::load(const spec::ReceiveUnit& unit, const Packet& packet,
+                                       ReceiveEntry& entry) {
   struct Contents {
     spec::ReceiveEntryHeader header;
     std::array<spec::GatherEntry, spec::gather_entries> scatter;
@@ -99,8 +96,9 @@ Refusal ReceiveQueueEntryHandler::load(unsigned underlying_function, const spec:
   static_assert(sizeof(Contents) ==
                 spec::ReceiveEntryHeader::bytes + spec::gather_entries * spec::GatherEntry::bytes);
   const uint32_t length = packet.receive_entry_length;
-  if (!reader_.read(underlying_function, control.receive_entry_pages(), packet.receive_entry_offset,
-                    &contents, length))
+  const auto queue_pair = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  if (!queue_pair || !reader_.read(unit.underlying_function(), queue_pair->control.receive_entry_pages(),
+                                   packet.receive_entry_offset, &contents, length))
     return Refusal::receive_queue_fault;
   const auto& [header, scatter] = contents;
   if (!header.reserved_is_zero() || header.sequence_number() != packet.receive_sequence_number ||

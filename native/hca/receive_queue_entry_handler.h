@@ -11,7 +11,6 @@
 #include "hca/queue_pair_state_cache.h"
 #include "hca/queue_reader.h"
 #include "spec/commands.h"
-#include "spec/contexts.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
@@ -72,8 +71,7 @@ private:
   bool place(const spec::ReceiveUnit& unit, Packet& packet);
   std::optional<uint8_t> find(Key key) const;
   std::optional<uint8_t> take_place();
-  spec::Refusal load(unsigned underlying_function, const spec::QueuePairControl& control,
-                     const Packet& packet, ReceiveEntry& entry);
+  spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
 
   QueueReader reader_;
   PacketMemory& packets_;

@@ -216,12 +216,17 @@ describe('receive_queue_entry_handler', () => {
     expect(queue.port.references()).toBe(links + 3);
   });
 
-  it('passes the packets of a queue pair that is gone without an entry', () => {
+  it('reads nothing for the packets of a queue pair that is gone', () => {
     const queue = new HostReceiveQueue();
     const packet = accept(queue, queue.post(scatterOf(1)), only)!;
     queue.port.resetFunction(1);
     expect(queue.accessesOf(() => run(queue))).toBe(0);
-    expect(queue.port.takePlaced()).toMatchObject({ packet, place: null });
+    const placed = queue.port.takePlaced()!;
+    expect(placed.packet).toBe(packet);
+    expect(queue.port.entry(placed.place!)).toMatchObject({
+      capacity: 0,
+      refusal: Refusal.receiveQueueFault,
+    });
     queue.port.release(packet);
     expect(queue.port.references()).toBe(0);
   });
