@@ -284,28 +284,35 @@ export class Requester {
   postReceive(scatter: readonly Piece[]): number {
     const sequenceNumber = this.posted++;
     const slot = sequenceNumber % this.entries;
-    const perPage = Math.floor(page / slotBytes);
-    const offset = Math.floor(slot / perPage) * page + (slot % perPage) * slotBytes;
-    const put = (at: number, format: string, fields: Parameters<typeof encode>[1]): void =>
-      this.host.memory.set(encode(format, fields), at);
-    put(this.area + offset, 'receive_entry_header', {
+    const at = this.entryAt(sequenceNumber);
+    const put = (where: number, format: string, fields: Parameters<typeof encode>[1]): void =>
+      this.host.memory.set(encode(format, fields), where);
+    put(at, 'receive_entry_header', {
       scatter_count: scatter.length,
       sequence_number: sequenceNumber,
     });
     scatter.forEach(({ region, offset: from, length }, index) =>
-      put(this.area + offset + 16 * (index + 1), 'gather_entry', {
+      put(at + 16 * (index + 1), 'gather_entry', {
         address: region.address + BigInt(from),
         length,
         local_key: region.key,
       }),
     );
     put(this.references + slot * 8, 'work_queue_reference', {
-      offset,
+      offset: at - this.area,
       sequence_number: sequenceNumber,
       length: 16 * (scatter.length + 1),
     });
     new DataView(this.host.port.memory).setUint32(this.tail, this.posted, true);
     return sequenceNumber;
+  }
+
+  /** Makes the entry of a posted receive one of another work request. */
+  spoilEntry(sequenceNumber: number): void {
+    this.host.memory.set(
+      encode('receive_entry_header', { sequence_number: sequenceNumber + 1 }),
+      this.entryAt(sequenceNumber),
+    );
   }
 
   /** The register receive_doorbell. */
@@ -346,6 +353,13 @@ export class Requester {
       if (!port.step()) throw new Error('the responder takes no packet');
     }
     return psn;
+  }
+
+  /** Where the entry of a receive work request lies in host memory. */
+  private entryAt(sequenceNumber: number): number {
+    const slot = sequenceNumber % this.entries;
+    const perPage = Math.floor(page / slotBytes);
+    return this.area + Math.floor(slot / perPage) * page + (slot % perPage) * slotBytes;
   }
 
   /** A SEND or RDMA WRITE in as many packets as it needs; `fields` of the RETH are those of the first. */
