@@ -183,6 +183,21 @@ describe('receive_queue_entry_handler', () => {
     expect(port.entry(at).capacity).toBe(77);
   });
 
+  it('keeps an entry between two packets while others take the places left before it', () => {
+    const port = makeReceiveQueues();
+    const queue = new HostReceiveQueue({ entriesLog2: 7 }, port);
+    const descriptor = queue.post(scatterOf(77));
+    const start = (of: Descriptor): void => {
+      const packet = accept(queue, of, first)!;
+      run(queue);
+      port.takePlaced();
+      port.release(packet);
+    };
+    start(descriptor);
+    for (let number = 1; number < places; ++number) start(queue.post());
+    expect(queue.accessesOf(() => place(queue, descriptor, middle))).toBe(0);
+  });
+
   it('reads an entry again that had to make room between two packets', () => {
     const port = makeReceiveQueues();
     const queue = new HostReceiveQueue({ entriesLog2: 7 }, port);
