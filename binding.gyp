@@ -123,7 +123,8 @@
       "native/test/spec_golden.cpp",
       "native/test/spec_golden_port.cpp",
       "native/test/test_host.cpp",
-      "native/test/transaction_ring_port.cpp"
+      "native/test/transaction_ring_port.cpp",
+      "native/test/wire_port.cpp"
     ]
   },
   "target_defaults": {

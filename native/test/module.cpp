@@ -14,6 +14,7 @@
 #include "test/secded_port.h"
 #include "test/spec_golden_port.h"
 #include "test/transaction_ring_port.h"
+#include "test/wire_port.h"
 
 #include <napi.h>
 
@@ -32,6 +33,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("ReceiveQueuePort", ReceiveQueuePort::define(env));
   exports.Set("ResourceManagerPort", ResourceManagerPort::define(env));
   exports.Set("ResponderPort", ResponderPort::define(env));
+  exports.Set("WirePort", WirePort::define(env));
   exports.Set("secdedEncode", Napi::Function::New<secded_encode>(env, "secdedEncode"));
   exports.Set("secdedDecode", Napi::Function::New<secded_decode>(env, "secdedDecode"));
   exports.Set("encodeGolden", Napi::Function::New<encode_golden_structure>(env, "encodeGolden"));

@@ -1,0 +1,265 @@
+#include "test/wire_port.h"
+
+#include "test/parameters_of.h"
+
+#include <cstring>
+#include <utility>
+
+namespace fpga_verbs::test {
+
+namespace {
+
+constexpr unsigned port_number = 0; // their bits in the mask of ready blocks
+constexpr unsigned packet_receiver_number = 1;
+
+template <class Bytes> Napi::Uint8Array bytes_of(Napi::Env env, const Bytes& source) {
+  auto bytes = Napi::Uint8Array::New(env, source.size());
+  std::memcpy(bytes.Data(), source.data(), source.size());
+  return bytes;
+}
+
+std::span<const uint8_t> span_of(const Napi::Value& value) {
+  const auto bytes = value.As<Napi::Uint8Array>();
+  return {bytes.Data(), bytes.ByteLength()};
+}
+
+link::Lane lane_of(const Napi::CallbackInfo& info, size_t index) {
+  return static_cast<link::Lane>(number(info, index));
+}
+
+Napi::Number count(Napi::Env env, uint64_t value) {
+  return Napi::Number::New(env, static_cast<double>(value));
+}
+
+} // namespace
+
+Napi::Function WirePort::define(Napi::Env env) {
+  using P = WirePort;
+  return DefineClass(env, "WirePort",
+                     with_host_methods({
+                         InstanceMethod("mac", &P::mac),
+                         InstanceMethod("localIdentifier", &P::local_identifier),
+                         InstanceMethod("gid", &P::gid),
+                         InstanceMethod("setEnabled", &P::set_enabled),
+                         InstanceMethod("setDiscardLimit", &P::set_discard_limit),
+                         InstanceMethod("createQueuePair", &P::create_queue_pair),
+                         InstanceMethod("quiesce", &P::quiesce),
+                         InstanceMethod("pins", &P::pins),
+                         InstanceMethod("build", &P::build),
+                         InstanceMethod("arrive", &P::arrive),
+                         InstanceMethod("setLink", &P::set_link),
+                         InstanceMethod("takeSent", &P::take_sent),
+                         InstanceMethod("takeArrived", &P::take_arrived),
+                         InstanceMethod("takePassed", &P::take_passed),
+                         InstanceMethod("takeTapped", &P::take_tapped),
+                         InstanceMethod("stepPort", &P::step_port),
+                         InstanceMethod("stepReceiver", &P::step_receiver),
+                         InstanceMethod("isAwake", &P::is_awake),
+                         InstanceMethod("nextDeadline", &P::next_deadline),
+                         InstanceMethod("freeBuffers", &P::free_buffers),
+                         InstanceMethod("counters", &P::counters),
+                         InstanceMethod("dropped", &P::dropped),
+                         InstanceMethod("verify", &P::verify),
+                     }));
+}
+
+WirePort::WirePort(const Napi::CallbackInfo& info)
+    : HostedPort<WirePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
+      context_memory_(parameters_, counters_, host_, events_),
+      queue_pairs_(parameters_, counters_, context_memory_), attributes_(parameters_),
+      attachments_{.links = {&link_}, .tap = this},
+      port_(counters_, clock_, packet_memory_, attributes_, attachments_, requests_built_, responses_built_,
+            packets_arrived_),
+      packet_receiver_(counters_, packet_memory_, attributes_, queue_pairs_, packets_arrived_,
+                       responses_arrived_, requests_arrived_) {
+  const hca::Waker to_port(ready_, port_number);
+  const hca::Waker to_packet_receiver(ready_, packet_receiver_number);
+  requests_built_.connect({}, to_port);
+  responses_built_.connect({}, to_port);
+  packets_arrived_.connect(to_port, to_packet_receiver);
+  responses_arrived_.connect(to_packet_receiver, {});
+  requests_arrived_.connect(to_packet_receiver, {});
+  packet_memory_.connect(hca::PacketUse::receive, to_port);
+}
+
+Napi::Value WirePort::mac(const Napi::CallbackInfo& info) {
+  return bytes_of(info.Env(), attributes_.mac(number(info, 0), number(info, 1)));
+}
+
+Napi::Value WirePort::local_identifier(const Napi::CallbackInfo& info) {
+  return count(info.Env(), attributes_.local_identifier(number(info, 0), number(info, 1)));
+}
+
+Napi::Value WirePort::gid(const Napi::CallbackInfo& info) {
+  return bytes_of(info.Env(), attributes_.gids(number(info, 0), number(info, 1))[number(info, 2)]);
+}
+
+void WirePort::set_enabled(const Napi::CallbackInfo& info) {
+  attributes_.set_enabled(number(info, 0), info[1].As<Napi::Boolean>().Value());
+}
+
+void WirePort::set_discard_limit(const Napi::CallbackInfo& info) {
+  port_.set_discard_limit(big_number(info[0]));
+}
+
+Napi::Value WirePort::create_queue_pair(const Napi::CallbackInfo& info) {
+  const auto created = queue_pairs_.create(number(info, 0), format_of<spec::QueuePairControl>(info[1]));
+  if (!created)
+    throw Napi::Error::New(info.Env(), "no queue pair is left");
+  return count(info.Env(), *created);
+}
+
+void WirePort::quiesce(const Napi::CallbackInfo& info) { queue_pairs_.quiesce(number(info, 0)); }
+
+Napi::Value WirePort::pins(const Napi::CallbackInfo& info) {
+  return count(info.Env(), queue_pairs_.pins(number(info, 0)));
+}
+
+// A finished packet in a buffer of its lane's use, handed to the port; false: no buffer or credit.
+Napi::Value WirePort::build(const Napi::CallbackInfo& info) {
+  const bool response = lane_of(info, 1) == link::Lane::responses;
+  auto& built = response ? responses_built_ : requests_built_;
+  if (!built.has_credit())
+    return Napi::Boolean::New(info.Env(), false);
+  const auto handle = packet_memory_.allocate(response ? hca::PacketUse::response : hca::PacketUse::request);
+  if (!handle)
+    return Napi::Boolean::New(info.Env(), false);
+  const auto bytes = span_of(info[2]);
+  hca::Packet& packet = packet_memory_[*handle];
+  packet.port = static_cast<uint8_t>(number(info, 0));
+  packet.begin = 40; // packets do not begin where their buffers do
+  packet.end = static_cast<uint16_t>(packet.begin + bytes.size());
+  std::memcpy(packet_memory_.bytes(*handle) + packet.begin, bytes.data(), bytes.size());
+  spec::PacketUnit unit;
+  unit.set_packet(*handle);
+  built.push(unit);
+  return Napi::Boolean::New(info.Env(), true);
+}
+
+void WirePort::arrive(const Napi::CallbackInfo& info) {
+  const auto bytes = span_of(info[1]);
+  link_.arrived[number(info, 0)].emplace_back(bytes.begin(), bytes.end());
+  ready_.wake(port_number);
+}
+
+// What the link answers from now on: a SendResult, or -1 when nothing is attached.
+void WirePort::set_link(const Napi::CallbackInfo& info) {
+  const int32_t result = info[0].As<Napi::Number>().Int32Value();
+  attachments_.links[0] = result < 0 ? nullptr : &link_;
+  if (result >= 0)
+    link_.result = static_cast<link::SendResult>(result);
+  ready_.wake(port_number);
+}
+
+Napi::Value WirePort::take_sent(const Napi::CallbackInfo& info) {
+  auto array = Napi::Array::New(info.Env());
+  for (const TestLink::Sent& sent : std::exchange(link_.sent, {})) {
+    auto object = Napi::Object::New(info.Env());
+    object["lane"] = count(info.Env(), static_cast<uint64_t>(sent.lane));
+    object["data"] = bytes_of(info.Env(), sent.bytes);
+    array.Set(array.Length(), object);
+  }
+  return array;
+}
+
+// Takes up to so many packets from packets_arrived, and frees their buffers.
+Napi::Value WirePort::take_arrived(const Napi::CallbackInfo& info) {
+  auto array = Napi::Array::New(info.Env());
+  for (uint32_t left = number(info, 0); left != 0 && !packets_arrived_.empty(); --left) {
+    const auto handle = static_cast<uint16_t>(packets_arrived_.front().packet());
+    packets_arrived_.pop();
+    array.Set(array.Length(), bytes_of(info.Env(), packet_memory_.wire(handle)));
+    packet_memory_.release(handle);
+  }
+  return array;
+}
+
+// Takes up to so many packets that packet_receiver has passed on a lane, and ends them.
+Napi::Value WirePort::take_passed(const Napi::CallbackInfo& info) {
+  auto& passed = lane_of(info, 0) == link::Lane::responses ? responses_arrived_ : requests_arrived_;
+  auto array = Napi::Array::New(info.Env());
+  for (uint32_t left = number(info, 1); left != 0 && !passed.empty(); --left) {
+    const spec::PacketUnit unit = passed.front();
+    passed.pop();
+    const auto handle = static_cast<uint16_t>(unit.packet());
+    auto object = Napi::Object::New(info.Env());
+    object["unit"] = bytes_of(info.Env(), std::span{reinterpret_cast<const uint8_t*>(&unit), sizeof unit});
+    object["payload"] = bytes_of(info.Env(), packet_memory_.payload(handle));
+    object["packetSequenceNumber"] =
+        count(info.Env(), packet_memory_[handle].parsed.fields.packet_sequence_number);
+    array.Set(array.Length(), object);
+    packet_memory_.release(handle);
+    queue_pairs_.unpin(unit.queue_pair_number());
+  }
+  return array;
+}
+
+Napi::Value WirePort::take_tapped(const Napi::CallbackInfo& info) {
+  auto array = Napi::Array::New(info.Env());
+  for (const Tapped& tapped : std::exchange(tapped_, {})) {
+    auto object = Napi::Object::New(info.Env());
+    object["direction"] = tapped.direction == hca::PacketDirection::in ? "in" : "out";
+    object["port"] = count(info.Env(), tapped.port);
+    object["data"] = bytes_of(info.Env(), tapped.bytes);
+    array.Set(array.Length(), object);
+  }
+  return array;
+}
+
+Napi::Value WirePort::step_port(const Napi::CallbackInfo& info) {
+  ready_.sleep(port_number);
+  return Napi::Boolean::New(info.Env(), port_.step());
+}
+
+Napi::Value WirePort::step_receiver(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), packet_receiver_.step());
+}
+
+// Whether the port was woken after its last step.
+Napi::Value WirePort::is_awake(const Napi::CallbackInfo& info) {
+  hca::ReadyBlocks ready = ready_;
+  ready.sleep(packet_receiver_number);
+  return Napi::Boolean::New(info.Env(), ready.any());
+}
+
+Napi::Value WirePort::next_deadline(const Napi::CallbackInfo& info) {
+  return Napi::BigInt::New(info.Env(), port_.next_deadline());
+}
+
+Napi::Value WirePort::free_buffers(const Napi::CallbackInfo& info) {
+  return count(info.Env(), packet_memory_.free(static_cast<hca::PacketUse>(number(info, 0))));
+}
+
+Napi::Value WirePort::counters(const Napi::CallbackInfo& info) {
+  const hca::PortCounters& counters = counters_.device.port[number(info, 0) - 1];
+  auto object = Napi::Object::New(info.Env());
+  object["packetsOut"] = count(info.Env(), counters.packets_out);
+  object["bytesOut"] = count(info.Env(), counters.bytes_out);
+  object["packetsIn"] = count(info.Env(), counters.packets_in);
+  object["bytesIn"] = count(info.Env(), counters.bytes_in);
+  object["packetsLooped"] = count(info.Env(), counters.packets_looped);
+  auto discards = Napi::Array::New(info.Env());
+  for (const uint64_t discarded : counters.discards)
+    discards.Set(discards.Length(), count(info.Env(), discarded));
+  object["discards"] = discards;
+  object["congestionNotifications"] = count(info.Env(), counters_.device.congestion_notifications);
+  return object;
+}
+
+// Packets dropped, by packet_drop.
+Napi::Value WirePort::dropped(const Napi::CallbackInfo& info) {
+  auto array = Napi::Array::New(info.Env());
+  for (const uint64_t dropped : counters_.device.packets_dropped)
+    array.Set(array.Length(), count(info.Env(), dropped));
+  return array;
+}
+
+Napi::Value WirePort::verify(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), packet_memory_.verify() && queue_pairs_.verify());
+}
+
+void WirePort::packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes) {
+  tapped_.push_back({direction, port, {bytes.begin(), bytes.end()}});
+}
+
+} // namespace fpga_verbs::test

@@ -1,0 +1,315 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  LinkLayer,
+  ManagementOpcode,
+  ManagementStatus,
+  PORT_DISCARD_LIMIT,
+  PathMtu,
+  PortDiscard,
+  PortState,
+  RECEIVE_PACKET_BUFFERS,
+  decode,
+  encode,
+} from '../../lib/spec/index.ts';
+import { makeHost } from './managed_function.ts';
+import { bitOf } from './management_inputs.ts';
+import { Lane, LinkState, PacketUse, makeWirePort, runPort, type WirePort } from './wire_port.ts';
+
+const never = 0xffff_ffff_ffff_ffffn;
+const linkCredits = 16;
+
+/** A frame to a MAC address; the ports look at nothing else. */
+function frame(destination: Uint8Array, mark = 0, bytes = 64): Uint8Array {
+  const packet = new Uint8Array(bytes).fill(mark);
+  packet.set(destination);
+  return packet;
+}
+
+const elsewhere = Uint8Array.of(2, 0xf0, 10, 3, 255, 1);
+
+/** How many of the packets on their way to `packets_arrived` come in, with nobody stopping them. */
+function drain(port: WirePort): Uint8Array[] {
+  const all: Uint8Array[] = [];
+  for (;;) {
+    runPort(port);
+    const taken = port.takeArrived(linkCredits);
+    if (taken.length === 0) return all;
+    all.push(...taken);
+  }
+}
+
+describe('port_attributes', () => {
+  it('gives each function at each port of each board addresses of its own', () => {
+    const seen = new Set<string>();
+    for (const boardNumber of [0, 1, 1023]) {
+      const port = makeWirePort({ boardNumber, ports: 2 });
+      for (const number of [1, 2])
+        for (let underlyingFunction = 0; underlyingFunction < 8; underlyingFunction += 1) {
+          const mac = port.mac(number, underlyingFunction);
+          expect(mac[0]! & 3).toBe(2); // locally administered, of one station
+          seen.add(Buffer.from(mac).toString('hex'));
+          const linkLocal = Uint8Array.of(
+            ...[0xfe, 0x80, 0, 0, 0, 0, 0, 0],
+            ...[mac[0]! ^ 2, mac[1]!, mac[2]!, 0xff, 0xfe, mac[3]!, mac[4]!, mac[5]!],
+          );
+          expect(port.gid(number, underlyingFunction, 0)).toEqual(linkLocal);
+          const ipv4 = new Uint8Array(16);
+          ipv4.set([0xff, 0xff, ...mac.slice(2)], 10);
+          expect(port.gid(number, underlyingFunction, 1)).toEqual(ipv4);
+          expect(port.gid(number, underlyingFunction, 2)).toEqual(new Uint8Array(16));
+        }
+    }
+    expect(seen.size).toBe(3 * 2 * 8);
+  });
+
+  it('gives LIDs on InfiniBand, and no IPv4 addresses', () => {
+    const lids = new Set<number>();
+    for (const boardNumber of [0, 1023]) {
+      const port = makeWirePort({ boardNumber, ports: 2, linkLayer: LinkLayer.infiniband });
+      for (const number of [1, 2])
+        for (let underlyingFunction = 0; underlyingFunction < 8; underlyingFunction += 1)
+          lids.add(port.localIdentifier(number, underlyingFunction));
+      expect(port.gid(1, 0, 1)).toEqual(new Uint8Array(16));
+    }
+    expect(lids.size).toBe(2 * 2 * 8);
+    expect(Math.min(...lids)).toBeGreaterThan(0);
+    expect(Math.max(...lids)).toBeLessThan(0xc000); // unicast
+  });
+
+  it('answers query_port', () => {
+    const { host } = makeHost({ ports: 2 });
+    expect(host.execute(ManagementOpcode.queryPort, { input_modifier: 2 }).status).toBe(
+      ManagementStatus.success,
+    );
+    const facts = host.outputOf('query_port_output', 64);
+    expect(facts).toMatchObject({
+      state: PortState.active,
+      link_layer: LinkLayer.ethernet,
+      maximum_mtu: PathMtu.mtu4096,
+      active_mtu: PathMtu.mtu4096,
+      maximum_message_bytes: 2 ** 31,
+      gid_table_entries: 16,
+      partition_key_table_entries: 1,
+      local_identifier: 0,
+    });
+    const wire = makeWirePort({ ports: 2 });
+    const mac = new DataView(wire.mac(2, 1).buffer);
+    expect(facts).toMatchObject({ mac_low: mac.getUint32(0, true), mac_high: mac.getUint16(4, true) });
+    const at = host.output + 16 + 64;
+    const gids = [0, 1, 2].map((index) => {
+      const entry = host.device.bytes.slice(at + 16 * index, at + 16 * index + 16);
+      return decode('gid_entry', entry)['gid'];
+    });
+    expect(gids).toEqual([0, 1, 2].map((index) => wire.gid(2, 1, index)));
+    const key = at + 16 * 16;
+    expect(decode('partition_key_entry', host.device.bytes.slice(key, key + 4))).toEqual({
+      partition_key: 0xffff,
+    });
+  });
+
+  it.each([0, 2, 256])('has no port %i of one', (number) => {
+    const { host } = makeHost();
+    const answer = host.execute(ManagementOpcode.queryPort, { input_modifier: number });
+    expect(answer.status).toBe(ManagementStatus.badParameter);
+  });
+
+  it('sets entries of the GID table of the function that asks, but not the first', () => {
+    const { device, host } = makeHost();
+    const gid = Uint8Array.from({ length: 16 }, (_, index) => 0x20 + index);
+    const set = (fields: Parameters<typeof encode>[1]) =>
+      host.execute(ManagementOpcode.setGlobalIdentifier, {}, [
+        encode('set_global_identifier_input', { port: 1, gid_index: 3, gid, ...fields }),
+      ]);
+    const gidOf = (index: number): unknown => {
+      host.succeed(ManagementOpcode.queryPort, { input_modifier: 1 });
+      const at = host.output + 16 + 64 + 16 * index;
+      return decode('gid_entry', device.bytes.slice(at, at + 16))['gid'];
+    };
+    expect(set({}).status).toBe(ManagementStatus.success);
+    expect(gidOf(3)).toEqual(gid);
+    for (const [fields, field] of [
+      [{ gid_index: 0 }, 'gid_index'],
+      [{ gid_index: 16 }, 'gid_index'],
+      [{ port: 0 }, 'port'],
+      [{ port: 2 }, 'port'],
+    ] as const)
+      expect(set(fields)).toMatchObject({
+        status: ManagementStatus.badParameter,
+        inMailbox: 1,
+        output: BigInt(bitOf('set_global_identifier_input', field)),
+      });
+  });
+});
+
+describe('port, out', () => {
+  it('sends what is not for this board, responses before requests, each lane in order', () => {
+    const port = makeWirePort();
+    for (let mark = 0; mark < 4; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
+    for (let mark = 4; mark < 8; mark += 1) port.build(1, Lane.responses, frame(elsewhere, mark));
+    runPort(port);
+    expect(port.takeSent().map(({ lane, data }) => [lane, data[10]])).toEqual([
+      ...[4, 5, 6, 7].map((mark) => [Lane.responses, mark]),
+      ...[0, 1, 2, 3].map((mark) => [Lane.requests, mark]),
+    ]);
+    expect(port.counters(1)).toMatchObject({ packetsOut: 8, bytesOut: 8 * 64, packetsIn: 0 });
+    expect([port.freeBuffers(PacketUse.request), port.freeBuffers(PacketUse.response)]).toEqual([64, 64]);
+    expect(port.verify()).toBe(true);
+  });
+
+  it.each([
+    ['nothing is attached', LinkState.none, PortDiscard.noLink],
+    ['nobody has the address', LinkState.unreachable, PortDiscard.unreachable],
+  ])('discards and counts when %s', (_, state, reason) => {
+    const port = makeWirePort();
+    port.setLink(state);
+    port.build(1, Lane.requests, frame(elsewhere));
+    runPort(port);
+    const discards = Array<number>(8).fill(0);
+    discards[reason] = 1;
+    expect(port.counters(1)).toMatchObject({ packetsOut: 0, discards });
+    expect(port.freeBuffers(PacketUse.request)).toBe(64);
+  });
+
+  it('waits for a paused link, asleep, then goes on where it was', () => {
+    const port = makeWirePort();
+    port.setLink(LinkState.paused);
+    for (let mark = 0; mark < 3; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
+    runPort(port);
+    expect(port.takeSent()).toEqual([]);
+    expect(port.isAwake()).toBe(false);
+    port.setLink(LinkState.sent);
+    runPort(port);
+    expect(port.takeSent().map(({ data }) => data[10])).toEqual([0, 1, 2]);
+    expect(port.nextDeadline()).toBe(never);
+  });
+
+  it('discards what has waited for the discard limit, one packet at a time', () => {
+    const port = makeWirePort();
+    port.setLink(LinkState.paused);
+    port.setTime(1000n);
+    for (let mark = 0; mark < 2; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
+    runPort(port);
+    expect(port.nextDeadline()).toBe(1000n + BigInt(PORT_DISCARD_LIMIT));
+    port.setDiscardLimit(50n);
+    expect(port.nextDeadline()).toBe(1050n);
+    port.setTime(1049n);
+    runPort(port);
+    expect(port.counters(1).discards[PortDiscard.paused]).toBe(0);
+    port.setTime(1050n);
+    runPort(port);
+    expect(port.counters(1).discards[PortDiscard.paused]).toBe(1);
+    expect(port.nextDeadline()).toBe(1100n);
+    port.setLink(LinkState.sent);
+    runPort(port);
+    expect(port.takeSent().map(({ data }) => data[10])).toEqual([1]);
+  });
+
+  it('discards at a port that is down, both ways', () => {
+    const port = makeWirePort();
+    port.setEnabled(1, false);
+    port.build(1, Lane.responses, frame(elsewhere));
+    port.build(1, Lane.requests, frame(port.mac(1, 0)));
+    port.arrive(Lane.requests, frame(port.mac(1, 0)));
+    runPort(port);
+    expect(port.counters(1).discards[PortDiscard.portDown]).toBe(3);
+    expect(port.takeArrived(1)).toEqual([]);
+    port.setEnabled(1, true);
+    port.build(1, Lane.requests, frame(elsewhere));
+    runPort(port);
+    expect(port.takeSent()).toHaveLength(1);
+  });
+});
+
+describe('port, to own addresses', () => {
+  it('takes a packet back in at the port whose address it has, seen going and coming', () => {
+    const port = makeWirePort({ ports: 2 });
+    const packet = frame(port.mac(2, 5), 9);
+    port.build(1, Lane.requests, packet);
+    runPort(port);
+    expect(port.takeSent()).toEqual([]);
+    expect(port.takeTapped()).toEqual([
+      { direction: 'out', port: 1, data: packet },
+      { direction: 'in', port: 2, data: packet },
+    ]);
+    expect(port.takeArrived(1)).toEqual([packet]);
+    expect(port.counters(1)).toMatchObject({ packetsOut: 1, packetsLooped: 1, packetsIn: 0 });
+    expect(port.counters(2)).toMatchObject({ packetsOut: 0, packetsIn: 1, bytesIn: 64 });
+    expect(port.verify()).toBe(true);
+  });
+
+  it('does so by LID on InfiniBand', () => {
+    const port = makeWirePort({ linkLayer: LinkLayer.infiniband });
+    const packet = new Uint8Array(64);
+    packet.set(encode('local_route_header', { destination_local_identifier: port.localIdentifier(1, 3) }));
+    port.build(1, Lane.requests, packet);
+    runPort(port);
+    expect(port.takeArrived(1)).toEqual([packet]);
+  });
+
+  it('takes no address of a neighbour, of a port or a function that is not there for its own', () => {
+    const port = makeWirePort({ boardNumber: 4 });
+    const neighbour = makeWirePort({ boardNumber: 5 });
+    const two = makeWirePort({ boardNumber: 4, ports: 2 });
+    const beyond = port.mac(1, 7);
+    beyond[5]! += 1;
+    for (const mac of [neighbour.mac(1, 0), two.mac(2, 0), beyond]) port.build(1, Lane.requests, frame(mac));
+    runPort(port);
+    expect(port.takeSent()).toHaveLength(3);
+  });
+
+  it('waits for packet_receiver as long as it takes', () => {
+    const port = makeWirePort();
+    const own = port.mac(1, 0);
+    for (let mark = 0; mark < linkCredits; mark += 1) port.build(1, Lane.requests, frame(own, mark));
+    runPort(port);
+    port.build(1, Lane.requests, frame(own));
+    runPort(port);
+    expect(port.isAwake()).toBe(false);
+    expect(port.nextDeadline()).toBe(never);
+    expect(drain(port)).toHaveLength(linkCredits + 1);
+    expect(port.verify()).toBe(true);
+  });
+});
+
+describe('port, in', () => {
+  it('takes responses before requests, and leaves on the link what there is no credit for', () => {
+    const port = makeWirePort();
+    const own = port.mac(1, 0);
+    for (let mark = 0; mark < 20; mark += 1) port.arrive(Lane.requests, frame(own, mark));
+    for (let mark = 100; mark < 110; mark += 1) port.arrive(Lane.responses, frame(own, mark));
+    runPort(port);
+    const marks = drain(port).map((bytes) => bytes[10]);
+    expect(marks).toEqual([
+      ...Array.from({ length: 10 }, (_, index) => 100 + index),
+      ...Array.from({ length: 20 }, (_, index) => index),
+    ]);
+    expect(port.counters(1)).toMatchObject({ packetsIn: 30, bytesIn: 30 * 64 });
+    expect(port.freeBuffers(PacketUse.receive)).toBe(RECEIVE_PACKET_BUFFERS);
+  });
+
+  it('discards what is longer than a packet buffer', () => {
+    const port = makeWirePort();
+    port.arrive(Lane.requests, frame(port.mac(1, 0), 0, 4353));
+    port.arrive(Lane.requests, frame(port.mac(1, 0), 0, 4352));
+    expect(drain(port)).toHaveLength(1);
+    expect(port.counters(1).discards[PortDiscard.tooLong]).toBe(1);
+  });
+
+  it('lets what leaves and what arrives take turns', () => {
+    const port = makeWirePort();
+    for (let mark = 0; mark < 3; mark += 1) {
+      port.build(1, Lane.requests, frame(elsewhere, mark));
+      port.arrive(Lane.requests, frame(port.mac(1, 0), mark));
+    }
+    runPort(port);
+    expect(port.takeTapped().map(({ direction }) => direction)).toEqual([
+      'out',
+      'in',
+      'out',
+      'in',
+      'out',
+      'in',
+    ]);
+  });
+});

@@ -1,0 +1,88 @@
+import { loadTestAddon } from '../test_addon.ts';
+import type { HostMethods } from './hosted_port.ts';
+
+/** native/link/link.h */
+export const Lane = { responses: 0, requests: 1 } as const;
+export type Lane = (typeof Lane)[keyof typeof Lane];
+
+/** What the link answers to what is sent: link::SendResult, or nothing is attached. */
+export const LinkState = { none: -1, sent: 0, paused: 1, unreachable: 2 } as const;
+
+/** PacketUse of native/hca/packet_memory.h */
+export const PacketUse = { request: 0, response: 1, receive: 2 } as const;
+
+export interface WireOptions {
+  memoryBytes: number;
+  ports?: number;
+  linkLayer?: number;
+  boardNumber?: number;
+}
+
+export interface WireCounters {
+  packetsOut: number;
+  bytesOut: number;
+  packetsIn: number;
+  bytesIn: number;
+  packetsLooped: number;
+  /** By port_discard. */
+  discards: number[];
+  congestionNotifications: number;
+}
+
+/** port and packet_receiver, each stepped on its own; a link of the test's at port 1: native/test/wire_port.h. */
+export interface WirePort extends HostMethods {
+  mac(port: number, underlyingFunction: number): Uint8Array;
+  localIdentifier(port: number, underlyingFunction: number): number;
+  gid(port: number, underlyingFunction: number, index: number): Uint8Array;
+  setEnabled(port: number, enabled: boolean): void;
+  setDiscardLimit(ticks: bigint): void;
+
+  createQueuePair(underlyingFunction: number, control: Uint8Array): number;
+  quiesce(queuePairNumber: number): void;
+  pins(queuePairNumber: number): number;
+
+  /** Hands a finished packet to the port; false: no buffer or credit. */
+  build(port: number, lane: Lane, packet: Uint8Array): boolean;
+  /** A packet arrives on the link. */
+  arrive(lane: Lane, packet: Uint8Array): void;
+  setLink(state: number): void;
+  takeSent(): { lane: Lane; data: Uint8Array }[];
+  /** In the place of packet_receiver: takes up to so many packets that have come in. */
+  takeArrived(count: number): Uint8Array[];
+  /** In the place of completion and receive: takes up to so many packets, and ends them. */
+  takePassed(
+    lane: Lane,
+    count: number,
+  ): { unit: Uint8Array; payload: Uint8Array; packetSequenceNumber: number }[];
+  takeTapped(): { direction: 'in' | 'out'; port: number; data: Uint8Array }[];
+
+  stepPort(): boolean;
+  stepReceiver(): boolean;
+  /** Whether the port was woken after its last step. */
+  isAwake(): boolean;
+  nextDeadline(): bigint;
+  freeBuffers(use: number): number;
+  counters(port: number): WireCounters;
+  /** By packet_drop. */
+  dropped(): number[];
+  verify(): boolean;
+}
+
+interface WireAddon {
+  WirePort: new (options: WireOptions) => WirePort;
+}
+
+export function makeWirePort(options: Partial<WireOptions> = {}): WirePort {
+  return new (loadTestAddon() as WireAddon).WirePort({ memoryBytes: 4096, ...options });
+}
+
+/** Steps the port until it has nothing to do. */
+export function runPort(port: WirePort): void {
+  for (let steps = 0; port.stepPort(); steps += 1)
+    if (steps > 100_000) throw new Error('the port does not come to rest');
+}
+
+export function runReceiver(port: WirePort): void {
+  for (let steps = 0; port.stepReceiver(); steps += 1)
+    if (steps > 100_000) throw new Error('packet_receiver does not come to rest');
+}
