@@ -49,6 +49,7 @@ export class QueuePair extends VerbsObject {
   /** The driver's object; for tools. */
   readonly driver: QueuePairInDevice;
   private readonly completionQueues: readonly CompletionQueue[];
+  /** As far as is known here. */
   private state: QueuePairState = QueuePairState.reset;
 
   /** {@link ProtectionDomain.createQueuePair} makes queue pairs. */
@@ -117,7 +118,9 @@ export class QueuePair extends VerbsObject {
   /** Attributes and positions as the device has them; its state changes by itself when a work request fails. */
   query(): QueuePairQuery {
     this.requireOpen('queryQueuePair');
-    return this.driver.query();
+    const known = this.driver.query();
+    this.state = known.state;
+    return known;
   }
 
   /**

@@ -36,6 +36,29 @@ describeOnBackends('a completion queue', (backend) => {
     await wait;
   });
 
+  it('wakes those who wait for what was not taken before, by one event for each time', async () => {
+    const verbs = makeVerbs(backend);
+    const { completionQueue } = verbs;
+    const queuePair = makeFailedQueuePair(verbs);
+    const completion = new Completion();
+    const take = (): void => {
+      while (completionQueue.poll([completion]) === 0) work(verbs, backend);
+    };
+    for (let wrId = 0; wrId < 10; wrId += 2) {
+      // The event of this one comes when its completion is taken and another is waited for.
+      await expect(completionQueue.wait({ timeout: 0 })).rejects.toMatchObject({ name: 'TimeoutError' });
+      queuePair.postSend({ opcode: Opcode.send, wrId });
+      take();
+      const wait = completionQueue.wait({ timeout: 10_000 });
+      await new Promise(setImmediate);
+      queuePair.postSend({ opcode: Opcode.send, wrId: wrId + 1 });
+      work(verbs, backend);
+      await wait;
+      take();
+      expect(completion.wrId).toBe(wrId + 1);
+    }
+  });
+
   it('loses nothing to those who do not wait any longer', async () => {
     const verbs = makeVerbs(backend);
     const { completionQueue } = verbs;
@@ -110,5 +133,6 @@ it('an open device does not keep the process alive, a pending wait does', () => 
       { timeout: 20_000 },
     ).status;
   expect(run('')).toBe(0);
+  expect(run('await queue.wait({ timeout: 1 }).catch(() => {});')).toBe(0);
   expect(run(`setTimeout(() => process.exit(3), 50).unref(); void queue.wait();`)).toBe(3);
 });

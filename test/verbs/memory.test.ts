@@ -1,5 +1,5 @@
 import { MessageChannel } from 'node:worker_threads';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { Access, RemoteMemory } from '../../lib/index.ts';
 import { describeOnBackends } from '../driver/backends.ts';
@@ -17,7 +17,7 @@ describeOnBackends('memory regions', (backend) => {
   });
 
   it('lie over memory of the caller, which stays its own and on its thread', () => {
-    const { protectionDomain } = makeVerbs(backend);
+    const { context, protectionDomain } = makeVerbs(backend);
     const view = new Uint8Array(new ArrayBuffer(5000), 100, 3000).fill(9);
     const region = protectionDomain.registerMemory(view);
     expect(region.length).toBe(3000);
@@ -32,20 +32,26 @@ describeOnBackends('memory regions', (backend) => {
     port1.close();
     port2.close();
     expect(view[0]).toBe(9);
+    const { board } = context.driver.device;
     region.close();
     expect(view[0]).toBe(9);
+    expect(() => board.unmap(region.address)).toThrow(/nothing is mapped/);
     const whole = protectionDomain.registerMemory(new ArrayBuffer(64));
     expect(whole.length).toBe(64);
   });
 
   it('refuse contradictory rights, and take nothing then', () => {
-    const { protectionDomain } = makeVerbs(backend);
+    const { context, protectionDomain } = makeVerbs(backend);
+    const unmap = vi.spyOn(context.driver.device.board, 'unmap');
+    const free = vi.spyOn(context.driver.device, 'free');
     expect(() => protectionDomain.allocate(64, Access.remoteWrite)).toThrow(
       expect.objectContaining({ code: 'EINVAL', verb: 'registerMemory', attribute: 'access_flags' }),
     );
     expect(() => protectionDomain.registerMemory(new ArrayBuffer(64), Access.remoteAtomic)).toThrow(
       expect.objectContaining({ attribute: 'access_flags' }),
     );
+    expect(unmap).toHaveBeenCalledTimes(1);
+    expect(free).toHaveBeenCalledTimes(1);
     protectionDomain.close();
   });
 });
