@@ -49,8 +49,10 @@ describeOnBackends('a completion queue', (backend) => {
       await expect(completionQueue.wait({ timeout: 0 })).rejects.toMatchObject({ name: 'TimeoutError' });
       queuePair.postSend({ opcode: Opcode.send, wrId });
       take();
-      const wait = completionQueue.wait({ timeout: 10_000 });
-      await new Promise(setImmediate);
+      let isAwake = false;
+      const wait = completionQueue.wait({ timeout: 10_000 }).then(() => (isAwake = true));
+      for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+      expect(isAwake).toBe(false);
       queuePair.postSend({ opcode: Opcode.send, wrId: wrId + 1 });
       work(verbs, backend);
       await wait;

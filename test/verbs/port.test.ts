@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+
+import { LinkLayer, PathMtu, PortPhysicalState, PortState } from '../../lib/index.ts';
+import { describeOnBackends } from '../driver/backends.ts';
+import { makeVerbs } from './make_verbs.ts';
+
+describeOnBackends('a port', (backend) => {
+  it('tells its state, address and tables', () => {
+    const { context } = makeVerbs(backend, { ports: 2 });
+    const port = context.queryPort(1);
+    expect(port).toMatchObject({
+      state: PortState.active,
+      physicalState: PortPhysicalState.linkUp,
+      linkLayer: LinkLayer.ethernet,
+      maximumMtu: PathMtu.mtu4096,
+      activeMtu: PathMtu.mtu4096,
+      maximumMessageBytes: 2 ** 31,
+      localIdentifier: 0,
+    });
+    expect(port.partitionKeys[0]).toBe(0xffff);
+    // Link-local from the MAC as EUI-64 (RFC 4291).
+    const [a, b, c, d, e, f] = port.mac as unknown as number[];
+    expect([...port.gids[0]!]).toEqual([0xfe, 0x80, 0, 0, 0, 0, 0, 0, a! ^ 2, b, c, 0xff, 0xfe, d, e, f]);
+    expect(context.queryGid(1, 0)).toEqual(port.gids[0]);
+    expect([...context.queryGid(1, 1).subarray(0, 12)]).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
+    expect(context.queryPort(2).mac).not.toEqual(port.mac);
+    expect(() => context.queryPort(3)).toThrow(
+      expect.objectContaining({ code: 'EINVAL', verb: 'queryPort' }),
+    );
+    expect(() => context.queryGid(1, port.gids.length)).toThrow(RangeError);
+  });
+});
