@@ -111,6 +111,16 @@ describe('a fabric', () => {
     expect(run()).toEqual(run());
   });
 
+  it('lets each of its boards work in a tick', () => {
+    const ticks = (boards: number): number => {
+      const fabric = newFabric();
+      const ends = Array.from({ length: boards }, () => makeEnd(fabric, { progress: 'stepped' }));
+      for (const end of ends) writePage(end.function, 0, pattern(40));
+      return ends[0]!.board.runUntilIdle();
+    };
+    expect(ticks(3)).toBe(ticks(1));
+  });
+
   it('pauses a sender whose peer does not take its packets, and loses none', () => {
     const fabric = newFabric();
     const a = makeEnd(fabric, { progress: 'shared' });

@@ -219,7 +219,7 @@ describe('packet_receiver', () => {
     const numbers: number[] = [];
     for (let round = 0; round < requests; round += 1) {
       numbers.push(
-        ...port.takePassed(Lane.requests, 1).map(({ packetSequenceNumber }) => packetSequenceNumber),
+        ...port.takePassed(Lane.requests, 3).map(({ packetSequenceNumber }) => packetSequenceNumber),
       );
       connected.run();
     }

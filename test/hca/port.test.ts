@@ -49,10 +49,9 @@ describe('port_attributes', () => {
           const mac = port.mac(number, underlyingFunction);
           expect(mac[0]! & 3).toBe(2); // locally administered, of one station
           seen.add(Buffer.from(mac).toString('hex'));
-          const linkLocal = Uint8Array.of(
-            ...[0xfe, 0x80, 0, 0, 0, 0, 0, 0],
-            ...[mac[0]! ^ 2, mac[1]!, mac[2]!, 0xff, 0xfe, mac[3]!, mac[4]!, mac[5]!],
-          );
+          const linkLocal = new Uint8Array(16);
+          linkLocal.set([0xfe, 0x80]);
+          linkLocal.set([mac[0]! ^ 2, mac[1]!, mac[2]!, 0xff, 0xfe, mac[3]!, mac[4]!, mac[5]!], 8);
           expect(port.gid(number, underlyingFunction, 0)).toEqual(linkLocal);
           const ipv4 = new Uint8Array(16);
           ipv4.set([0xff, 0xff, ...mac.slice(2)], 10);
@@ -137,7 +136,7 @@ describe('port_attributes', () => {
       expect(set(fields)).toMatchObject({
         status: ManagementStatus.badParameter,
         inMailbox: 1,
-        output: BigInt(bitOf('set_global_identifier_input', field)),
+        output: bitOf('set_global_identifier_input', field),
       });
   });
 });

@@ -9,7 +9,7 @@ import {
   encode,
 } from '../../lib/spec/index.ts';
 import { ManagedDevice, ManagedFunction } from './managed_function.ts';
-import { goodAttributes, maskOf } from './management_inputs.ts';
+import { bitOf, goodAttributes, maskOf } from './management_inputs.ts';
 
 interface Transition {
   required: A[];
@@ -197,6 +197,7 @@ describe('modify_queue_pair', () => {
   it.each([
     ['port', { port: 0 }],
     ['port', { port: 3 }],
+    ['partition_key_index', { partition_key_index: 1 }],
     ['path_mtu', { path_mtu: 0 }],
     ['path_mtu', { path_mtu: 6 }],
     ['max_read_atomic', { max_read_atomic: 17 }],
@@ -240,6 +241,33 @@ describe('modify_queue_pair', () => {
     const byte = lone.findIndex((value) => value !== 0);
     const bit = BigInt(byte * 8 + Math.log2(lone[byte]!));
     expect(answer).toMatchObject({ status: ManagementStatus.badParameter, inMailbox: 1, output: bit });
+  });
+
+  it('names a GID index beyond the table', () => {
+    const device = new ManagedDevice();
+    const host = new ManagedFunction(device, 1);
+    const number = host.createQueuePair(host.createProtectionDomain());
+    const init = maskOf(A.state, A.partitionKeyIndex, A.port, A.accessFlags);
+    expect(host.modify(number, goodAttributes(init, S.init)).status).toBe(ManagementStatus.success);
+    const mask = maskOf(
+      A.state,
+      A.addressVector,
+      A.pathMtu,
+      A.destinationQueuePair,
+      A.receivePsn,
+      A.maxDestinationReadAtomic,
+      A.minReceiverNotReadyTimer,
+    );
+    const answer = host.modify(number, {
+      ...goodAttributes(mask, S.readyToReceive),
+      address_vector: encode('address_vector', { port: 1, gid_index: 16 }),
+    });
+    const byte = encode('queue_pair_attributes', { address_vector: new Uint8Array(48).fill(1) }).indexOf(1);
+    expect(answer).toMatchObject({
+      status: ManagementStatus.badParameter,
+      inMailbox: 1,
+      output: BigInt(byte * 8) + bitOf('address_vector', 'gid_index'),
+    });
   });
 
   it('puts every attribute where query_queue_pair finds it', () => {
