@@ -16,6 +16,7 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   seed: 'number',
   mapping: ['write_combining', 'adversarial', 'uncached'],
   doubleWordOnly: 'flag',
+  acknowledgeCoalescing: 'flag',
   underlyingFunctions: 'number',
   virtualCollectBuffers: 'number',
   physicalCollectBuffers: 'number',

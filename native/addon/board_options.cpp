@@ -24,6 +24,7 @@ NamedBoardOptions board_options(const Napi::Value& value) {
                     {"adversarial", StoreModel::adversarial},
                     {"uncached", StoreModel::uncached}});
   fields.read("doubleWordOnly", hca.double_word_only);
+  fields.read("acknowledgeCoalescing", hca.acknowledge_coalescing);
   fields.read("underlyingFunctions", hca.underlying_functions, spec::underlying_functions);
   fields.read("virtualCollectBuffers", hca.virtual_collect_buffers);
   fields.read("physicalCollectBuffers", hca.physical_collect_buffers);
