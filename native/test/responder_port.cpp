@@ -40,6 +40,7 @@ Napi::Function ResponderPort::define(Napi::Env env) {
                          InstanceMethod("createQueuePair", &P::create_queue_pair),
                          InstanceMethod("setState", &P::set_state),
                          InstanceMethod("state", &P::state),
+                         InstanceMethod("setPeer", &P::set_peer),
                          InstanceMethod("setResponder", &P::set_responder),
                          InstanceMethod("responder", &P::responder),
                          InstanceMethod("quiesce", &P::quiesce),
@@ -162,6 +163,10 @@ Napi::Value ResponderPort::state(const Napi::CallbackInfo& info) {
   const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
   return found ? Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(found->control.state())))
                : info.Env().Null();
+}
+
+void ResponderPort::set_peer(const Napi::CallbackInfo& info) {
+  queue_pairs_.parts(number(info, 0), number(info, 1))->control.set_destination_queue_pair(number(info, 2));
 }
 
 void ResponderPort::set_responder(const Napi::CallbackInfo& info) {

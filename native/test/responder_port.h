@@ -42,6 +42,7 @@ private:
   Napi::Value create_queue_pair(const Napi::CallbackInfo& info);
   void set_state(const Napi::CallbackInfo& info);
   Napi::Value state(const Napi::CallbackInfo& info);
+  void set_peer(const Napi::CallbackInfo& info);
   void set_responder(const Napi::CallbackInfo& info);
   Napi::Value responder(const Napi::CallbackInfo& info);
   void quiesce(const Napi::CallbackInfo& info);

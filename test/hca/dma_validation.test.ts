@@ -354,6 +354,19 @@ describe('dma_validation: atomics', () => {
     expect(at.getBigUint64(8, true)).toBe(5n);
     expect(host.port.verify()).toBeNull();
   });
+
+  it('does not know the atomics of a former queue pair in the same place', () => {
+    const host = new HostResponder({ queuePairs: 3 });
+    const region = host.region(64);
+    const former = host.queuePair();
+    former.fetchAndAdd(region, 0, 1n);
+    host.take();
+    host.port.quiesce(1, former.number);
+    expect(host.port.takeQuiet()).toBe(former.number);
+    const peer = host.queuePair({ psn: 300 });
+    peer.fetchAndAdd(region, 0, 1n, { packetSequenceNumber: 201 });
+    expect(host.take()).toEqual([]);
+  });
 });
 
 describe('dma_validation: flush', () => {
@@ -365,10 +378,15 @@ describe('dma_validation: flush', () => {
     peer.postReceive([{ region, offset: 0, length: 4096 }]);
     peer.postReceive([{ region: foreign, offset: 0, length: 4096 }]);
     for (let index = 2; index < 7; ++index) peer.postReceive([{ region, offset: 0, length: 4096 }]);
-    // The second fails; two that follow have taken receives before they are dropped, one of them in part.
+    // Another queue pair keeps the block busy, so that receives are taken before the second one fails.
+    const other = host.queuePair({ state: QueuePairState.error, silent: true });
+    for (let index = 0; index < 40; ++index) other.postReceive([]);
+    host.port.flush(1, other.number);
+    for (let steps = 0; steps < 9; ++steps) host.port.step();
     for (let index = 0; index < 3; ++index) peer.message('send', pattern(10));
     peer.packet('send_first', {}, pattern(mtu));
     expect(host.take().map(({ syndrome }) => syndrome)).toEqual([success, Syndrome.remoteOperationalError]);
+    expect(peer.responder()).toMatchObject({ completed: 2, receive_head: 3 });
     peer.flush();
     const flushed = (number: number) => ({
       sequence_number: number,

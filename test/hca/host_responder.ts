@@ -246,6 +246,7 @@ export class Requester {
           port: 1,
           is_global: 1,
           hop_limit: 64,
+          gid_index: 1, // IPv4, as the destination
           destination_gid: examplePath('ethernet_ipv4').destinationGid,
         }),
       }),

@@ -339,6 +339,7 @@ describe('receive', () => {
     host.port.quiesce(1, peer.number);
     host.run();
     expect(host.answers).toEqual([]);
+    expect(host.port.counters(1)).toMatchObject({ requestsDropped: 1 });
     expect(host.port.takeQuiet()).toBe(peer.number);
     expect(host.port.verify()).toBeNull();
   });

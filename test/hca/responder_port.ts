@@ -27,6 +27,8 @@ export interface ResponderPort extends HostMethods {
   setState(underlyingFunction: number, queuePair: number, state: number): void;
   /** State, or null when the queue pair is gone. */
   state(underlyingFunction: number, queuePair: number): number | null;
+  /** Changes its destination queue pair. */
+  setPeer(underlyingFunction: number, queuePair: number, peer: number): void;
   setResponder(underlyingFunction: number, queuePair: number, responder: Uint8Array): void;
   /** Bytes of its queue_pair_responder. */
   responder(underlyingFunction: number, queuePair: number): Uint8Array;
@@ -57,7 +59,7 @@ export interface ResponderPort extends HostMethods {
 /** Parameters of the model; what is left out has its default. */
 export interface ResponderOptions {
   acknowledgeCoalescing?: boolean;
-  queuePairContextsCached?: number;
+  queuePairs?: number;
 }
 
 const addon = loadTestAddon() as {

@@ -224,3 +224,27 @@ describe('response: acknowledges', () => {
     expect(held.port.verify()).toBeNull();
   });
 });
+
+describe('response: whom it answers', () => {
+  /** The UDP source port of the next answer, which names both queue pairs by a hash. */
+  const flow = (host: HostResponder): string => {
+    while (host.port.step());
+    return Buffer.from(host.port.takeAnswer()!.subarray(34, 36)).toString('hex');
+  };
+
+  it('knows a queue pair from a former one in its place, and a new peer from a former one', () => {
+    const host = new HostResponder({ queuePairs: 3 });
+    const former = host.queuePair();
+    former.write(host.region(8), 0, pattern(0));
+    const before = flow(host);
+    host.port.quiesce(1, former.number);
+    expect(host.port.takeQuiet()).toBe(former.number);
+    const peer = host.queuePair();
+    expect(peer.number & 0xffff).toBe(former.number & 0xffff);
+    peer.write(host.region(8), 0, pattern(0));
+    expect(flow(host)).not.toBe(before);
+    host.port.setPeer(1, peer.number, 0x815);
+    peer.write(host.region(8), 0, pattern(0));
+    expect(host.take()).toMatchObject([{ queuePair: 0x815 }]);
+  });
+});
