@@ -839,6 +839,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_CONTROL_DRAINING_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_CONTROL_DRAINED_EVENT_LSB = 14;
   localparam int unsigned QUEUE_PAIR_CONTROL_DRAINED_EVENT_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_CONTROL_SEND_ERROR_LSB = 15;
+  localparam int unsigned QUEUE_PAIR_CONTROL_SEND_ERROR_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_CONTROL_UNDERLYING_FUNCTION_LSB = 16;
   localparam int unsigned QUEUE_PAIR_CONTROL_UNDERLYING_FUNCTION_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_CONTROL_GENERATION_LSB = 24;
@@ -950,7 +952,7 @@ package hca_spec_pkg;
     logic [23:0] protection_domain;  // Protection domain.
     logic [7:0] generation;  // Must match the number's.
     logic [7:0] underlying_function;  // Owner.
-    logic reserved_8;
+    logic send_error;  // A work request of the send queue has failed: those behind it are flushed.
     logic drained_event;  // SQD: the SQ_DRAINED event is wanted.
     logic draining;  // SQD: not drained yet.
     logic destroying;  // Waits until nothing is in flight, to be destroyed or reset.
@@ -998,7 +1000,7 @@ package hca_spec_pkg;
     logic [7:0] read_atomic_issued;  // READs and atomics started, modulo 256.
     logic [23:0] send_sequence_number;  // SSN.
     logic reserved_11;
-    logic [6:0] retry_epoch;  // Advances whenever next is set back for a retry; what was started before is abandoned.
+    logic [6:0] retry_epoch;  // Of what is started now; it follows completion's.
     logic [23:0] next_psn;  // nPSN.
     logic [25:0] reserved_8;
     send_hold_t hold;  // Why it may not send now; nothing is fetched for it meanwhile.
@@ -1025,24 +1027,29 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_LSB = 32;
   localparam int unsigned QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RETRY_EPOCH_LSB = 56;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RETRY_EPOCH_WIDTH = 7;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_PSN_LSB = 64;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_PSN_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_FAILURE_LSB = 88;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_FAILURE_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_LSB = 96;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LSB = 128;
   localparam int unsigned QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_WIDTH = 64;
   typedef struct packed {
+    logic [63:0] reserved_18;
     logic [63:0] reserved_17;
     logic [63:0] reserved_16;
     logic [63:0] reserved_15;
     logic [63:0] reserved_14;
-    logic [63:0] reserved_13;
     logic [63:0] timer_expiry;  // When the transport timer runs out, or 0. Unit: clock ticks.
-    logic [7:0] reserved_11;
+    logic [7:0] reserved_12;
     logic [23:0] message_limit;  // End-to-end credit: highest SSN allowed.
-    logic [7:0] reserved_9;
+    completion_status_t failure;  // What the oldest message completes with, once its last packet is through; success: it has not failed.
     logic [23:0] message_psn;  // First PSN of the oldest message not acknowledged.
-    logic [7:0] reserved_7;
+    logic reserved_8;
+    logic [6:0] retry_epoch;  // Advances whenever the send queue goes back for a retry; what was started before is abandoned.
     logic [23:0] unacknowledged_psn;  // Oldest PSN not acknowledged.
     logic reserved_5;
     logic receiver_not_ready_wait;  // The peer asked to wait; the timer runs.

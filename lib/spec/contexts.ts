@@ -3,7 +3,7 @@
 // Contexts in context memory. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
 // it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
-import type { PathMtu, QualityOfServiceLevel, QueuePairState, ReceiveMessage, SendHold, ServiceType } from './enums.ts';
+import type { CompletionStatus, PathMtu, QualityOfServiceLevel, QueuePairState, ReceiveMessage, SendHold, ServiceType } from './enums.ts';
 
 /** Bytes of address_vector: Where the peer is. */
 export const ADDRESS_VECTOR_BYTES = 48;
@@ -307,6 +307,19 @@ export function setQueuePairControlDrainedEvent(view: DataView, base: number, va
   const at = base + QUEUE_PAIR_CONTROL_DRAINED_EVENT_BYTE;
   const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_CONTROL_DRAINED_EVENT_MASK << QUEUE_PAIR_CONTROL_DRAINED_EVENT_SHIFT);
   view.setUint32(at, kept | ((value & QUEUE_PAIR_CONTROL_DRAINED_EVENT_MASK) << QUEUE_PAIR_CONTROL_DRAINED_EVENT_SHIFT), true);
+}
+
+/** queue_pair_control.send_error: A work request of the send queue has failed: those behind it are flushed. */
+export const QUEUE_PAIR_CONTROL_SEND_ERROR_BYTE = 0;
+export const QUEUE_PAIR_CONTROL_SEND_ERROR_SHIFT = 15;
+export const QUEUE_PAIR_CONTROL_SEND_ERROR_MASK = 0x1;
+export function getQueuePairControlSendError(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_CONTROL_SEND_ERROR_BYTE, true) >>> QUEUE_PAIR_CONTROL_SEND_ERROR_SHIFT) & QUEUE_PAIR_CONTROL_SEND_ERROR_MASK;
+}
+export function setQueuePairControlSendError(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_CONTROL_SEND_ERROR_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_CONTROL_SEND_ERROR_MASK << QUEUE_PAIR_CONTROL_SEND_ERROR_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_CONTROL_SEND_ERROR_MASK) << QUEUE_PAIR_CONTROL_SEND_ERROR_SHIFT), true);
 }
 
 /** queue_pair_control.underlying_function: Owner. */
@@ -824,7 +837,7 @@ export function setQueuePairRequesterNextPsn(view: DataView, base: number, value
   view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_NEXT_PSN_MASK) << QUEUE_PAIR_REQUESTER_NEXT_PSN_SHIFT), true);
 }
 
-/** queue_pair_requester.retry_epoch: Advances whenever next is set back for a retry; what was started before is abandoned. */
+/** queue_pair_requester.retry_epoch: Of what is started now; it follows completion's. */
 export const QUEUE_PAIR_REQUESTER_RETRY_EPOCH_BYTE = 12;
 export const QUEUE_PAIR_REQUESTER_RETRY_EPOCH_SHIFT = 24;
 export const QUEUE_PAIR_REQUESTER_RETRY_EPOCH_MASK = 0x7f;
@@ -957,6 +970,19 @@ export function setQueuePairCompletionUnacknowledgedPsn(view: DataView, base: nu
   view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_MASK) << QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_SHIFT), true);
 }
 
+/** queue_pair_completion.retry_epoch: Advances whenever the send queue goes back for a retry; what was started before is abandoned. */
+export const QUEUE_PAIR_COMPLETION_RETRY_EPOCH_BYTE = 4;
+export const QUEUE_PAIR_COMPLETION_RETRY_EPOCH_SHIFT = 24;
+export const QUEUE_PAIR_COMPLETION_RETRY_EPOCH_MASK = 0x7f;
+export function getQueuePairCompletionRetryEpoch(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_RETRY_EPOCH_BYTE, true) >>> QUEUE_PAIR_COMPLETION_RETRY_EPOCH_SHIFT) & QUEUE_PAIR_COMPLETION_RETRY_EPOCH_MASK;
+}
+export function setQueuePairCompletionRetryEpoch(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_RETRY_EPOCH_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_RETRY_EPOCH_MASK << QUEUE_PAIR_COMPLETION_RETRY_EPOCH_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_RETRY_EPOCH_MASK) << QUEUE_PAIR_COMPLETION_RETRY_EPOCH_SHIFT), true);
+}
+
 /** queue_pair_completion.message_psn: First PSN of the oldest message not acknowledged. */
 export const QUEUE_PAIR_COMPLETION_MESSAGE_PSN_BYTE = 8;
 export const QUEUE_PAIR_COMPLETION_MESSAGE_PSN_SHIFT = 0;
@@ -968,6 +994,19 @@ export function setQueuePairCompletionMessagePsn(view: DataView, base: number, v
   const at = base + QUEUE_PAIR_COMPLETION_MESSAGE_PSN_BYTE;
   const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_MESSAGE_PSN_MASK << QUEUE_PAIR_COMPLETION_MESSAGE_PSN_SHIFT);
   view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_MESSAGE_PSN_MASK) << QUEUE_PAIR_COMPLETION_MESSAGE_PSN_SHIFT), true);
+}
+
+/** queue_pair_completion.failure: What the oldest message completes with, once its last packet is through; success: it has not failed. */
+export const QUEUE_PAIR_COMPLETION_FAILURE_BYTE = 8;
+export const QUEUE_PAIR_COMPLETION_FAILURE_SHIFT = 24;
+export const QUEUE_PAIR_COMPLETION_FAILURE_MASK = 0xff;
+export function getQueuePairCompletionFailure(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_FAILURE_BYTE, true) >>> QUEUE_PAIR_COMPLETION_FAILURE_SHIFT) & QUEUE_PAIR_COMPLETION_FAILURE_MASK;
+}
+export function setQueuePairCompletionFailure(view: DataView, base: number, value: CompletionStatus): void {
+  const at = base + QUEUE_PAIR_COMPLETION_FAILURE_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_FAILURE_MASK << QUEUE_PAIR_COMPLETION_FAILURE_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_FAILURE_MASK) << QUEUE_PAIR_COMPLETION_FAILURE_SHIFT), true);
 }
 
 /** queue_pair_completion.message_limit: End-to-end credit: highest SSN allowed. */

@@ -3,7 +3,7 @@
 #include "spec/enums.h"
 #include "spec/parameters.h"
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -43,5 +43,15 @@ struct HcaParameters {
 
   bool operator==(const HcaParameters&) const = default;
 };
+
+// Credits that there are of each kind: no more commands can be executed, or wait for their acknowledgement.
+inline size_t execution_credits(const HcaParameters& parameters) {
+  return size_t{parameters.transmit_virtual_lanes} * parameters.execution_credits_per_lane +
+         parameters.shared_execution_credits;
+}
+inline size_t completion_credits(const HcaParameters& parameters) {
+  return size_t{parameters.transmit_virtual_lanes} * parameters.completion_credits_per_lane +
+         parameters.shared_completion_credits;
+}
 
 } // namespace fpga_verbs::hca

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/doorbell_checksum.h"
+#include "hca/execution.h"
 #include "hca/scoreboard.h"
 #include "spec/commands.h"
 #include "spec/enums.h"
@@ -34,6 +35,8 @@ struct PhysicalCollectBuffer {
   spec::CollectGroup group =
       spec::CollectGroup::device_shared; // in which it counts: low, high or function_shared
   spec::PhysicalCollectBufferState state = spec::PhysicalCollectBufferState::free;
+
+  Execution execution; // once it is started
 
   const spec::CommandHeader& header() const {
     return *reinterpret_cast<const spec::CommandHeader*>(data.data());

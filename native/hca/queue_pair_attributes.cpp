@@ -182,6 +182,7 @@ void clear_attributes(spec::QueuePairControl& control) {
   control.set_destination_queue_pair(0);
   control.set_max_read_atomic(0);
   control.set_max_destination_read_atomic(0);
+  control.set_send_error(0);
   control.set_retry_count(0);
   control.set_receiver_not_ready_retry(0);
   control.set_timeout(0);

@@ -1,6 +1,8 @@
 #include "hca/queue_pair_fetch.h"
 
 #include "hca/finish.h"
+#include "hca/packet_sequence_number.h"
+#include "hca/send_work_request.h"
 #include "hca/sequence_number.h"
 
 namespace fpga_verbs::hca {
@@ -43,34 +45,37 @@ void keep_up(QueuePairRequester& requester) {
     requester.set_fetch_next(requester.next());
 }
 
-bool is_known(spec::Opcode opcode) {
-  return opcode >= spec::Opcode::send && opcode <= spec::Opcode::bind_memory_window;
-}
-
-CompletionStatus status_in(QueuePairState state, spec::Opcode opcode) {
-  switch (state) {
+// What becomes of a command in this state, before its own fields are looked at.
+CompletionStatus status_in(const spec::QueuePairControl& control) {
+  switch (control.state()) {
   case QueuePairState::send_queue_error:
   case QueuePairState::error:
     return CompletionStatus::work_request_flushed_error;
   case QueuePairState::ready_to_send:
-    return is_known(opcode) ? CompletionStatus::success : CompletionStatus::local_queue_pair_operation_error;
+    return control.send_error() != 0 ? CompletionStatus::work_request_flushed_error
+                                     : CompletionStatus::success;
   default:
     return CompletionStatus::local_queue_pair_operation_error;
   }
 }
 
+uint32_t mtu_of(const spec::QueuePairControl& control) {
+  return path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
+}
+
 } // namespace
 
-QueuePairFetch::QueuePairFetch(Counters& counters, CollectBuffer& collect_buffer,
+QueuePairFetch::QueuePairFetch(Counters& counters, const Clock& clock, CollectBuffer& collect_buffer,
                                QueuePairStateCache& queue_pairs, EventPort& events,
                                DataLink<spec::KickUnit, 8>& kicks_started,
                                DataLink<spec::PostNotice, 16>& post_notices,
                                DataLink<spec::ScheduleDone, 16>& schedule_dones,
+                               DataLink<spec::QueuePairNotice, 16>& progress_notices,
                                DataLink<spec::KickUnit, 8>& executions,
                                DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                                DataLink<spec::FinishUnit, 16>& finishes_handed_back)
-    : counters_(counters), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), events_(events),
-      kicks_started_(kicks_started), post_notices_(post_notices), schedule_dones_(schedule_dones),
+    : counters_(counters), clock_(clock), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), events_(events),
+      kicks_started_(kicks_started), post_notices_(post_notices), schedule_dones_(schedule_dones), progress_notices_(progress_notices),
       executions_(executions), schedule_requests_(schedule_requests),
       finishes_handed_back_(finishes_handed_back) {}
 
@@ -79,6 +84,11 @@ bool QueuePairFetch::step() {
   if (!schedule_dones_.empty() && schedule_requests_.has_credit()) {
     take_done(schedule_dones_.front());
     schedule_dones_.pop();
+    worked = true;
+  }
+  if (!progress_notices_.empty() && schedule_requests_.has_credit()) {
+    take_progress(progress_notices_.front());
+    progress_notices_.pop();
     worked = true;
   }
   if (!post_notices_.empty() && schedule_requests_.has_credit()) {
@@ -110,8 +120,8 @@ std::optional<QueuePairFetch::Standing> QueuePairFetch::standing(unsigned underl
   const auto found = queue_pairs_.find(underlying_function, queue_pair_number);
   if (!found || found->control.destroying() != 0)
     return std::nullopt;
-  return Standing{.state = found->control.state(),
-                  .level = found->control.quality_of_service_level(),
+  return Standing{.control = found->control,
+                  .completion = found->completion,
                   .entries = 1 << found->control.send_queue_log2()};
 }
 
@@ -153,6 +163,30 @@ void QueuePairFetch::take_notice(const spec::PostNotice& notice) {
   schedule(function, number, *now, requester);
 }
 
+// completion has made way for what was held, or wants the oldest message that is not acknowledged sent again.
+void QueuePairFetch::take_progress(const spec::QueuePairNotice& notice) {
+  const unsigned function = notice.underlying_function();
+  const uint32_t number = notice.queue_pair_number();
+  const auto now = standing(function, number);
+  if (!now)
+    return;
+  QueuePairRequester& requester = *queue_pairs_.requester(function, number);
+  const spec::QueuePairCompletion& completion = now->completion;
+  if (requester.retry_epoch() != completion.retry_epoch()) {
+    const int again = sequence_distance(completion.acknowledged(), requester.next());
+    requester.set_retry_epoch(completion.retry_epoch());
+    requester.set_send_sequence_number(requester.send_sequence_number() - static_cast<uint32_t>(again));
+    requester.set_next(completion.acknowledged());
+    requester.set_next_psn(completion.message_psn());
+    requester.set_resume_packets(completion.unacknowledged_psn() - completion.message_psn());
+    requester.set_read_atomic_issued(completion.read_atomic_answered());
+    rewind(requester);
+  }
+  requester.set_hold(completion.receiver_not_ready_wait() != 0 ? spec::SendHold::receiver_not_ready
+                                                               : spec::SendHold::none);
+  schedule(function, number, *now, requester);
+}
+
 void QueuePairFetch::take_kick(const spec::KickUnit& kick) {
   const unsigned function = kick.underlying_function();
   const uint32_t number = kick.queue_pair_number();
@@ -182,7 +216,7 @@ void QueuePairFetch::take_kick(const spec::KickUnit& kick) {
 }
 
 QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const Standing& standing,
-                                              const QueuePairRequester& requester) {
+                                              QueuePairRequester& requester) {
   const int ahead = sequence_distance(requester.next(), kick.send_queue_sequence_number());
   if (ahead < 0)
     return Verdict::stale;
@@ -200,8 +234,34 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
 #endif
     in_turn = in_turn && !owes(requester);
   }
-  return in_turn && standing.state != QueuePairState::send_queue_drained ? Verdict::execute
-                                                                         : Verdict::hand_back;
+  if (!in_turn || standing.control.state() == QueuePairState::send_queue_drained)
+    return Verdict::hand_back;
+  const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
+  requester.set_hold(hold(collect_buffer_.buffer(buffer), standing, requester));
+  return requester.hold() == spec::SendHold::none ? Verdict::execute : Verdict::hand_back;
+}
+
+// What keeps the command, whose turn it is, from being sent now. completion ends it with a notice.
+spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
+                                    const QueuePairRequester& requester) {
+  using spec::SendHold;
+  const auto& [control, completion, entries] = standing;
+  if (status_in(control) != CompletionStatus::success ||
+      control.service_type() != spec::ServiceType::reliable_connection)
+    return SendHold::none;
+  // A retry that completion has begun goes first.
+  if (completion.receiver_not_ready_wait() != 0 || requester.retry_epoch() != completion.retry_epoch())
+    return SendHold::receiver_not_ready;
+  const spec::CommandHeader& header = pcb.header();
+  const uint32_t outstanding = (requester.read_atomic_issued() - completion.read_atomic_answered()) & 0xff;
+  if (header.fence() != 0 && outstanding != 0)
+    return SendHold::fence;
+  if (is_read_or_atomic(header.opcode()) && outstanding != 0 && outstanding >= control.max_read_atomic())
+    return SendHold::read_atomic;
+  constexpr uint32_t window = (psn_mask + 1) / 2;
+  const uint32_t used = (requester.next_psn() - completion.unacknowledged_psn()) & psn_mask;
+  const uint64_t packets = packets_of(send_message_length(pcb), mtu_of(control));
+  return used != 0 && used + packets > window ? SendHold::packet_window : SendHold::none;
 }
 
 void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, QueuePairRequester& requester) {
@@ -210,12 +270,37 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
   if (kick.origin() == KickOrigin::collected)
     requester.set_posted(sequence_number);
   keep_up(requester);
-  const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
-  kick.set_status(status_in(standing.state, collect_buffer_.buffer(buffer).header().opcode()));
+  PhysicalCollectBuffer& pcb =
+      collect_buffer_.buffer(static_cast<uint16_t>(kick.physical_collect_buffer()));
+  kick.set_status(status_in(standing.control));
+  if (kick.status() == CompletionStatus::success)
+    kick.set_status(check_send_work_request(pcb, standing.control));
+  // The queue pair is in error when completion comes to this work request: those before it may succeed.
+  if (kick.status() != CompletionStatus::success)
+    queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number());
+  plan(kick, standing, requester, pcb);
   executions_.push(kick);
   ++counters_.device.data_units_queue_pair_fetch;
-  if (kick.status() == CompletionStatus::local_queue_pair_operation_error)
-    enter_error(kick.underlying_function(), kick.queue_pair_number(), Refusal::none, sequence_number);
+}
+
+// How the command is executed. Its PSNs are assigned here, once.
+void QueuePairFetch::plan(const spec::KickUnit& kick, const Standing& standing, QueuePairRequester& requester,
+                          PhysicalCollectBuffer& pcb) {
+  Execution& execution = pcb.execution;
+  execution = {.kick = kick,
+               .begun = clock_.now(),
+               .first_psn = requester.next_psn(),
+               .retry_epoch = static_cast<uint8_t>(requester.retry_epoch())};
+  if (kick.status() != CompletionStatus::success)
+    return;
+  execution.message_length = send_message_length(pcb);
+  execution.packets = packets_of(execution.message_length, mtu_of(standing.control));
+  execution.next_packet = requester.resume_packets();
+  requester.set_resume_packets(0);
+  requester.set_next_psn(psn_add(requester.next_psn(), execution.packets));
+  requester.set_send_sequence_number(requester.send_sequence_number() + 1);
+  if (is_read_or_atomic(pcb.header().opcode()))
+    requester.set_read_atomic_issued(requester.read_atomic_issued() + 1);
 }
 
 // The command lies in the send queue: the scheduler brings it when it is its turn.
@@ -243,13 +328,14 @@ void QueuePairFetch::give_back(const spec::KickUnit& kick) {
 void QueuePairFetch::schedule(unsigned underlying_function, uint32_t queue_pair_number,
                               const Standing& standing, QueuePairRequester& requester) {
   if (requester.scheduled() != 0 || requester.stopped() != 0 || !has_unfetched(requester) ||
-      standing.state == QueuePairState::send_queue_drained || !queue_pairs_.pin(queue_pair_number))
+      requester.hold() != spec::SendHold::none ||
+      standing.control.state() == QueuePairState::send_queue_drained || !queue_pairs_.pin(queue_pair_number))
     return;
   requester.set_scheduled(1);
   spec::ScheduleRequest request;
   request.set_queue_pair_number(queue_pair_number);
   request.set_underlying_function(underlying_function);
-  request.set_quality_of_service_level(standing.level);
+  request.set_quality_of_service_level(standing.control.quality_of_service_level());
   schedule_requests_.push(request);
   ++counters_.device.data_units_queue_pair_fetch;
 }

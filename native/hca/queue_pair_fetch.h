@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/block.h"
+#include "hca/clock.h"
 #include "hca/collect_buffer.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
@@ -23,10 +24,12 @@ namespace fpga_verbs::hca {
 // scheduler).
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
-  QueuePairFetch(Counters& counters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+  QueuePairFetch(Counters& counters, const Clock& clock, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                  EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
                  DataLink<spec::PostNotice, 16>& post_notices,
-                 DataLink<spec::ScheduleDone, 16>& schedule_dones, DataLink<spec::KickUnit, 8>& executions,
+                 DataLink<spec::ScheduleDone, 16>& schedule_dones,
+                 DataLink<spec::QueuePairNotice, 16>& progress_notices,
+                 DataLink<spec::KickUnit, 8>& executions,
                  DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                  DataLink<spec::FinishUnit, 16>& finishes_handed_back);
 
@@ -39,10 +42,10 @@ public:
 private:
   // What is to become of a kicked command.
   enum class Verdict : uint8_t { execute, stale, hand_back, out_of_range };
-  // What of the control part is needed while the requester part is changed.
+  // What of the other parts is needed while the requester part is changed.
   struct Standing {
-    spec::QueuePairState state = spec::QueuePairState::reset;
-    spec::QualityOfServiceLevel level = spec::QualityOfServiceLevel::low;
+    spec::QueuePairControl control;
+    spec::QueuePairCompletion completion;
     int entries = 0; // of the send queue
   };
 
@@ -51,10 +54,14 @@ private:
   void take_done(const spec::ScheduleDone& done);
   void take_notice(const spec::PostNotice& notice);
   void take_kick(const spec::KickUnit& kick);
+  void take_progress(const spec::QueuePairNotice& notice);
 
-  static Verdict judge(const spec::KickUnit& kick, const Standing& standing,
-                       const spec::QueuePairRequester& requester);
+  Verdict judge(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
+  static spec::SendHold hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
+                             const spec::QueuePairRequester& requester);
   void execute(spec::KickUnit kick, const Standing& standing, spec::QueuePairRequester& requester);
+  void plan(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester,
+            PhysicalCollectBuffer& pcb);
   void hand_back(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
   void give_back(const spec::KickUnit& kick);
   void schedule(unsigned underlying_function, uint32_t queue_pair_number, const Standing& standing,
@@ -65,12 +72,14 @@ private:
                    uint32_t sequence_number);
 
   Counters& counters_;
+  const Clock& clock_;
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
   EventPort& events_;
   DataLink<spec::KickUnit, 8>& kicks_started_;
   DataLink<spec::PostNotice, 16>& post_notices_;
   DataLink<spec::ScheduleDone, 16>& schedule_dones_;
+  DataLink<spec::QueuePairNotice, 16>& progress_notices_;
   DataLink<spec::KickUnit, 8>& executions_;
   DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
   DataLink<spec::FinishUnit, 16>& finishes_handed_back_;

@@ -36,6 +36,7 @@ void QueuePairStateCache::reset() {
   std::ranges::fill(slots_, Slot{});
   free_ = {};
   quiet_list_ = {};
+  ended_list_ = {};
   pinned_ = {};
   unpinned_ = {};
   free_count_ = 0;
@@ -220,7 +221,44 @@ bool QueuePairStateCache::enter_error(unsigned underlying_function, uint32_t que
   if (!found || found->control.state() == spec::QueuePairState::error)
     return false;
   parts(underlying_function, queue_pair_number)->control.set_state(spec::QueuePairState::error);
+  end(index_of(queue_pair_number));
   return true;
+}
+
+void QueuePairStateCache::set_send_error(unsigned underlying_function, uint32_t queue_pair_number) {
+  if (QueuePairParts* found = parts(underlying_function, queue_pair_number); found != nullptr)
+    found->control.set_send_error(1);
+}
+
+spec::QueuePairCompletion* QueuePairStateCache::completion(unsigned underlying_function,
+                                                           uint32_t queue_pair_number) {
+  QueuePairParts* found = parts(underlying_function, queue_pair_number);
+  return found != nullptr ? &found->completion : nullptr;
+}
+
+// The ended. One may be gone when its turn comes: whoever takes it looks.
+
+void QueuePairStateCache::end(uint32_t index) {
+  if (directory_[index].ended)
+    return;
+  directory_[index].ended = true;
+  directory_[index].next_ended = none;
+  (ended_list_.last == none ? ended_list_.first : directory_[ended_list_.last].next_ended) = index;
+  ended_list_.last = index;
+  ended_.wake();
+}
+
+std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_ended() {
+  if (ended_list_.first == none)
+    return std::nullopt;
+  const uint32_t index = ended_list_.first;
+  Entry& entry = directory_[index];
+  ended_list_.first = entry.next_ended;
+  if (ended_list_.first == none)
+    ended_list_.last = none;
+  entry.ended = false;
+  return Named{.underlying_function = entry.underlying_function,
+               .queue_pair_number = number_of(index, entry.generation)};
 }
 
 std::optional<uint32_t> QueuePairStateCache::take_next(unsigned underlying_function, uint32_t& index) const {
@@ -280,6 +318,7 @@ void QueuePairStateCache::quiesce(uint32_t queue_pair_number) {
   Entry* entry = live_entry(queue_pair_number);
   assert(entry != nullptr);
   entry->quiescing = true;
+  end(index_of(queue_pair_number));
   if (entry->pins == 0)
     become_quiet(index_of(queue_pair_number));
 }
@@ -292,13 +331,13 @@ void QueuePairStateCache::watch(uint32_t queue_pair_number) {
     become_quiet(index_of(queue_pair_number));
 }
 
-std::optional<QueuePairStateCache::Quiet> QueuePairStateCache::take_quiet() {
+std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_quiet() {
   if (quiet_list_.first == none)
     return std::nullopt;
   const uint32_t index = take_index(quiet_list_);
   Entry& entry = directory_[index];
   entry.quiet = false;
-  return Quiet{.underlying_function = entry.underlying_function,
+  return Named{.underlying_function = entry.underlying_function,
                .queue_pair_number = number_of(index, entry.generation)};
 }
 
@@ -352,7 +391,8 @@ void QueuePairStateCache::free_index(uint32_t index) {
   uint8_t generation = static_cast<uint8_t>(entry.generation + 1);
   if (number_of(index, generation) == multicast)
     ++generation;
-  entry = {.generation = generation};
+  // One that has ended stays among these until it is taken.
+  entry = {.next_ended = entry.next_ended, .generation = generation, .ended = entry.ended};
   append_index(free_, index);
   ++free_count_;
 }

@@ -83,6 +83,21 @@ public:
   // The queue pair has failed: its state becomes ERR. False: it was before, or it is gone.
   bool enter_error(unsigned underlying_function, uint32_t queue_pair_number);
 
+  // A work request of the send queue has failed: those behind it are flushed.
+  void set_send_error(unsigned underlying_function, uint32_t queue_pair_number);
+
+  // Mutable completion part, for completion; null as find().
+  spec::QueuePairCompletion* completion(unsigned underlying_function, uint32_t queue_pair_number);
+
+  // Queue pairs that go no further, one after the other: they have failed, or wait to be quiet. completion
+  // takes them, and ends what they have outstanding.
+  struct Named {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+  };
+  std::optional<Named> take_ended();
+  void connect_ended(Waker ended) { ended_ = ended; }
+
   // For resource_manager. A new queue pair in the state of `control`, in which owner, generation and valid
   // are filled in: its number; nothing: all are in use, or context memory could not take the context that
   // made room. `requester` and `responder` are as after reset.
@@ -94,11 +109,7 @@ public:
   void quiesce(uint32_t queue_pair_number);
   // Asks that the queue pair come out of take_quiet() when no pin is left, new pins allowed: drained.
   void watch(uint32_t queue_pair_number);
-  struct Quiet {
-    unsigned underlying_function = 0;
-    uint32_t queue_pair_number = 0;
-  };
-  std::optional<Quiet> take_quiet();
+  std::optional<Named> take_quiet();
   void resume(uint32_t queue_pair_number);
   // The queue pair is gone, and its index free. No pin is left.
   void destroy(uint32_t queue_pair_number);
@@ -125,6 +136,7 @@ private:
   struct Entry {
     uint32_t slot = none; // of its cached context
     uint32_t next = none; // in the free list or the list of the quiet
+    uint32_t next_ended = none;
     uint16_t pins = 0;
     uint8_t generation = 0;
     uint8_t underlying_function = 0;
@@ -132,6 +144,7 @@ private:
     bool quiescing = false;
     bool watched = false;
     bool quiet = false; // in the list of the quiet
+    bool ended = false; // in the list of the ended
   };
   struct Slot {
     QueuePairParts parts;
@@ -153,6 +166,7 @@ private:
   Slot* take_slot(uint32_t index);
   void give_up_slot(uint32_t index);
   void become_quiet(uint32_t index);
+  void end(uint32_t index);
   void free_index(uint32_t index);
 
   void append_index(List& list, uint32_t index);
@@ -170,8 +184,10 @@ private:
   List unpinned_; // oldest use first, empty slots before all
   List free_;     // indices; the one longest free is taken first
   List quiet_list_;
+  List ended_list_;
   uint32_t free_count_ = 0;
   Waker quiet_;
+  Waker ended_;
 };
 
 } // namespace fpga_verbs::hca

@@ -71,7 +71,7 @@ void ResourceManager::take_fetched() {
                .fields = fetched->command});
 }
 
-void ResourceManager::take_quiet(const QueuePairStateCache::Quiet& quiet) {
+void ResourceManager::take_quiet(const QueuePairStateCache::Named& quiet) {
   const auto found = std::ranges::find(waiting_, quiet.queue_pair_number, &Waiting::queue_pair_number);
   if (found == waiting_.end()) {
     finish_drain(quiet);

@@ -110,7 +110,7 @@ private:
 
   void take_unit();
   void take_fetched();
-  void take_quiet(const QueuePairStateCache::Quiet& quiet);
+  void take_quiet(const QueuePairStateCache::Named& quiet);
   bool has_passed(const Passing& passing) const;
   void carry_out(const Command& command);
   void complete(const Command& command, Answer answer);
@@ -160,7 +160,7 @@ private:
   void finish_destroy(const Waiting& waiting);
   void finish_reset(const Waiting& waiting);
   void finish_deregister(uint32_t key);
-  void finish_drain(const QueuePairStateCache::Quiet& quiet);
+  void finish_drain(const QueuePairStateCache::Named& quiet);
 
   const HcaParameters& parameters_;
   HostPort& host_;

@@ -145,7 +145,10 @@ std::optional<spec::ManagementCompletion> ResourceManager::modify_queue_pair(con
     wait_until_quiet(command);
     return std::nullopt;
   }
-  queue_pair.control.set_state(to);
+  if (to == QueuePairState::error)
+    blocks_.queue_pair_state_cache.enter_error(function, number);
+  else
+    queue_pair.control.set_state(to);
   if (from != to)
     enter_state(command, queue_pair.control,
                 given.has(QueuePairAttribute::drained_event) && input.drained_event() != 0);
@@ -229,7 +232,7 @@ void ResourceManager::finish_reset(const Waiting& waiting) {
   complete(waiting.command, succeed());
 }
 
-void ResourceManager::finish_drain(const QueuePairStateCache::Quiet& quiet) {
+void ResourceManager::finish_drain(const QueuePairStateCache::Named& quiet) {
   QueuePairParts* queue_pair =
       blocks_.queue_pair_state_cache.parts(quiet.underlying_function, quiet.queue_pair_number);
   if (queue_pair == nullptr || queue_pair->control.draining() == 0)

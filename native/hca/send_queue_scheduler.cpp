@@ -1,10 +1,7 @@
 #include "hca/send_queue_scheduler.h"
 
-#include "hca/doorbell_checksum.h"
-#include "hca/scoreboard.h"
 #include "hca/sequence_number.h"
 #include "spec/commands.h"
-#include "spec/queues.h"
 
 #include <optional>
 
@@ -14,23 +11,18 @@ namespace {
 
 using spec::Refusal;
 
-// Bytes of the segments that a work queue entry of this length touches.
-constexpr uint32_t whole_segments_of(uint32_t length) {
-  return (length + spec::segment_bytes - 1) / spec::segment_bytes * spec::segment_bytes;
-}
-
 } // namespace
 
 SendQueueScheduler::SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
                                        const Clock& clock, CollectBuffer& collect_buffer,
-                                       QueuePairStateCache& queue_pairs, MemoryTranslation& translation,
+                                       QueuePairStateCache& queue_pairs, SendQueueReader& send_queues,
                                        EventPort& events, KickRecords& kick_records,
                                        DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                                        DataLink<spec::KickUnit, 16>& kicks_scheduled,
                                        DataLink<spec::ScheduleDone, 16>& schedule_dones)
-    : parameters_(parameters), counters_(counters), host_(host), clock_(clock),
-      collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), translation_(translation), events_(events),
-      kick_records_(kick_records), schedule_requests_(schedule_requests), kicks_scheduled_(kicks_scheduled),
+    : parameters_(parameters), counters_(counters), clock_(clock), collect_buffer_(collect_buffer),
+      queue_pairs_(queue_pairs), send_queues_(send_queues), kick_records_(kick_records),
+      schedule_requests_(schedule_requests), kicks_scheduled_(kicks_scheduled),
       schedule_dones_(schedule_dones), structures_(parameters, counters, host, events) {}
 
 bool SendQueueScheduler::step() {
@@ -115,7 +107,8 @@ void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t b
   PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
   pcb.underlying_function = turn_.underlying_function;
   pcb.first_write = clock_.now();
-  const Refusal refusal = read_command(control, pcb);
+  const Refusal refusal = send_queues_.read(turn_.underlying_function, control, turn_.queue_pair_number,
+                                            turn_.fetch_next, pcb);
   if (refusal != Refusal::none) {
     collect_buffer_.release(buffer);
     end_turn(refusal);
@@ -124,63 +117,6 @@ void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t b
   kick(buffer);
   ++turn_.fetch_next;
   ++turn_.fetched;
-}
-
-// Reads the command whose turn it is: its reference first, then the entry that it refers to.
-Refusal SendQueueScheduler::read_command(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb) {
-  const uint32_t slot = turn_.fetch_next & ((1u << control.send_queue_log2()) - 1);
-  spec::WorkQueueReference reference;
-  if (!read(control.send_queue_pages(), uint64_t{slot} * spec::WorkQueueReference::bytes, &reference,
-            sizeof(reference)))
-    return Refusal::send_queue_fault;
-  const uint32_t offset = reference.offset();
-  const uint32_t length = reference.length();
-  const uint32_t bytes = whole_segments_of(length);
-  if (reference.sequence_number() != turn_.fetch_next || !reference.reserved_is_zero() ||
-      length < spec::CommandHeader::bytes || length > spec::command_bytes ||
-      offset % spec::work_queue_entry_alignment != 0 ||
-      offset % spec::page_bytes + bytes > spec::page_bytes ||
-      uint64_t{offset} + bytes > control.send_entry_bytes())
-    return Refusal::send_queue_mismatch;
-  if (!read(control.send_entry_pages(), offset, pcb.data.data(), bytes))
-    return Refusal::send_queue_fault;
-  return check_command(control, pcb, length);
-}
-
-// Host memory may have been changed since the command was posted: it is believed no more than a VCB is.
-Refusal SendQueueScheduler::check_command(const spec::QueuePairControl& control,
-                                          const PhysicalCollectBuffer& pcb, uint32_t length) {
-  const spec::CommandHeader& header = pcb.header();
-  if (header.version() != spec::command_version)
-    return Refusal::unknown_version;
-  if (!pcb.segment_0().reserved_is_zero())
-    return Refusal::reserved_not_zero;
-  if (header.queue_pair_number() != turn_.queue_pair_number ||
-      header.send_queue_sequence_number() != turn_.fetch_next ||
-      spec::CommandHeader::bytes + header.length() != length)
-    return Refusal::send_queue_mismatch;
-  if (header.quality_of_service_level() != control.quality_of_service_level())
-    return Refusal::wrong_quality_of_service_level;
-  const uint64_t sum = dword_sum(pcb.data.data(), whole_segments_of(length)) + control.checksum_secret();
-  if (header.checksum_enable() != 0 && !checksum_matches(sum))
-    return Refusal::checksum_mismatch;
-  return Refusal::none;
-}
-
-bool SendQueueScheduler::read(uint32_t table, uint64_t offset, void* destination, size_t bytes) {
-  const std::optional<uint64_t> address = translation_.translate(table, offset);
-  if (!address)
-    return false;
-  const unsigned function = turn_.underlying_function;
-  if (host_.read(function, *address, destination, bytes) == DmaStatus::ok)
-    return true;
-  ++counters_.function[function].dma_faults;
-  spec::EventUnit event;
-  event.set_type(spec::EventType::dma_fault);
-  event.set_underlying_function(function);
-  event.set_detail(*address);
-  events_.report(event);
-  return false;
 }
 
 void SendQueueScheduler::kick(uint16_t buffer) {

@@ -8,10 +8,10 @@
 #include "hca/event_port.h"
 #include "hca/host_port.h"
 #include "hca/kick_records.h"
-#include "hca/memory_translation.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/queuing_structures.h"
+#include "hca/send_queue_reader.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/registers.h"
@@ -27,7 +27,7 @@ class SendQueueScheduler final : public Block {
 public:
   SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
                      CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                     MemoryTranslation& translation, EventPort& events, KickRecords& kick_records,
+                     SendQueueReader& send_queues, EventPort& events, KickRecords& kick_records,
                      DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                      DataLink<spec::KickUnit, 16>& kicks_scheduled,
                      DataLink<spec::ScheduleDone, 16>& schedule_dones);
@@ -75,22 +75,16 @@ private:
   void end_turn(spec::Refusal refusal);
   bool has_more(const QueuePairParts& queue_pair) const;
   void fetch(const spec::QueuePairControl& control, uint16_t buffer);
-  spec::Refusal read_command(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb);
-  spec::Refusal check_command(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb,
-                              uint32_t length);
-  bool read(uint32_t table, uint64_t offset, void* destination, size_t bytes);
   void kick(uint16_t buffer);
   void push_done(unsigned underlying_function, uint32_t queue_pair_number, uint32_t fetch_next,
                  spec::Refusal refusal);
 
   const HcaParameters& parameters_;
   Counters& counters_;
-  HostPort& host_;
   const Clock& clock_;
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
-  MemoryTranslation& translation_;
-  EventPort& events_;
+  SendQueueReader& send_queues_;
   KickRecords& kick_records_;
   DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
   DataLink<spec::KickUnit, 16>& kicks_scheduled_;

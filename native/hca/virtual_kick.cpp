@@ -35,12 +35,10 @@ VirtualKick::VirtualKick(const HcaParameters& parameters, Counters& counters, Co
                          QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
                          DataLink<spec::KickUnit, 16>& kicks_scheduled,
                          DataLink<spec::KickUnit, 8>& kicks_started,
-                         DataLink<spec::FinishUnit, 16>& finishes_handed_back,
-                         DataLink<spec::FinishUnit, 16>& finishes_sent)
+                         std::vector<DataLink<spec::FinishUnit, 16>*> finishes)
     : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
       queue_pairs_(queue_pairs), kicks_collected_(kicks_collected), kicks_scheduled_(kicks_scheduled),
-      kicks_started_(kicks_started), finishes_handed_back_(finishes_handed_back),
-      finishes_sent_(finishes_sent), lists_(list_parameters(parameters)),
+      kicks_started_(kicks_started), finishes_(std::move(finishes)), lists_(list_parameters(parameters)),
       execution_credits_(parameters.transmit_virtual_lanes, parameters.execution_credits_per_lane,
                          parameters.shared_execution_credits, parameters.shared_execution_credits_cap),
       completion_credits_(parameters.transmit_virtual_lanes, parameters.completion_credits_per_lane,
@@ -87,7 +85,7 @@ bool VirtualKick::set_shared_lanes(uint64_t lanes) {
 
 bool VirtualKick::step() {
   bool worked = false;
-  for (DataLink<spec::FinishUnit, 16>* finishes : {&finishes_handed_back_, &finishes_sent_})
+  for (DataLink<spec::FinishUnit, 16>* finishes : finishes_)
     if (!finishes->empty()) {
       finish(finishes->front());
       finishes->pop();

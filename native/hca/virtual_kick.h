@@ -29,8 +29,7 @@ public:
   VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
               QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
               DataLink<spec::KickUnit, 16>& kicks_scheduled, DataLink<spec::KickUnit, 8>& kicks_started,
-              DataLink<spec::FinishUnit, 16>& finishes_handed_back,
-              DataLink<spec::FinishUnit, 16>& finishes_sent);
+              std::vector<DataLink<spec::FinishUnit, 16>*> finishes);
 
   // Takes what has finished, one kick of each kind, and starts one command.
   bool step() override;
@@ -83,8 +82,7 @@ private:
   DataLink<spec::KickUnit, 128>& kicks_collected_;
   DataLink<spec::KickUnit, 16>& kicks_scheduled_;
   DataLink<spec::KickUnit, 8>& kicks_started_;
-  DataLink<spec::FinishUnit, 16>& finishes_handed_back_;
-  DataLink<spec::FinishUnit, 16>& finishes_sent_;
+  std::vector<DataLink<spec::FinishUnit, 16>*> finishes_; // one from each block that ends commands
 
   std::array<std::array<uint64_t, spec::quality_of_service_levels>, spec::underlying_functions> lanes_{};
   uint64_t shared_lanes_ = 0;

@@ -119,6 +119,7 @@ struct alignas(8) QueuePairControl {
   static constexpr unsigned destroying_bit = 12, destroying_width = 1;
   static constexpr unsigned draining_bit = 13, draining_width = 1;
   static constexpr unsigned drained_event_bit = 14, drained_event_width = 1;
+  static constexpr unsigned send_error_bit = 15, send_error_width = 1;
   static constexpr unsigned underlying_function_bit = 16, underlying_function_width = 8;
   static constexpr unsigned generation_bit = 24, generation_width = 8;
   static constexpr unsigned protection_domain_bit = 32, protection_domain_width = 24;
@@ -184,6 +185,10 @@ struct alignas(8) QueuePairControl {
   /// SQD: the SQ_DRAINED event is wanted.
   constexpr uint32_t drained_event() const { return (dwords[0] >> 14) & 0x1u; }
   constexpr void set_drained_event(uint32_t value) { dwords[0] = (dwords[0] & 0xffffbfffu) | ((value & 0x1u) << 14); }
+
+  /// A work request of the send queue has failed: those behind it are flushed.
+  constexpr uint32_t send_error() const { return (dwords[0] >> 15) & 0x1u; }
+  constexpr void set_send_error(uint32_t value) { dwords[0] = (dwords[0] & 0xffff7fffu) | ((value & 0x1u) << 15); }
 
   /// Owner.
   constexpr uint32_t underlying_function() const { return (dwords[0] >> 16) & 0xffu; }
@@ -320,7 +325,7 @@ struct alignas(8) QueuePairControl {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x8000u) | (dwords[2] & 0xfff0e0e0u) | (dwords[3] & 0xff000000u) | (dwords[4] & 0xff000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xff000000u) | (dwords[17] & 0xfc00c000u) | (dwords[19] & 0xff000000u) | dwords[34] | dwords[35] | dwords[36] | dwords[37] | dwords[38] | dwords[39] | dwords[40] | dwords[41] | dwords[42] | dwords[43] | dwords[44] | dwords[45] | dwords[46] | dwords[47]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[2] & 0xfff0e0e0u) | (dwords[3] & 0xff000000u) | (dwords[4] & 0xff000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xff000000u) | (dwords[17] & 0xfc00c000u) | (dwords[19] & 0xff000000u) | dwords[34] | dwords[35] | dwords[36] | dwords[37] | dwords[38] | dwords[39] | dwords[40] | dwords[41] | dwords[42] | dwords[43] | dwords[44] | dwords[45] | dwords[46] | dwords[47]) == 0; }
 
   constexpr bool operator==(const QueuePairControl&) const = default;
 };
@@ -378,7 +383,7 @@ struct alignas(8) QueuePairRequester {
   constexpr uint32_t next_psn() const { return dwords[3] & 0xffffffu; }
   constexpr void set_next_psn(uint32_t value) { dwords[3] = (dwords[3] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Advances whenever next is set back for a retry; what was started before is abandoned.
+  /// Of what is started now; it follows completion's.
   constexpr uint32_t retry_epoch() const { return (dwords[3] >> 24) & 0x7fu; }
   constexpr void set_retry_epoch(uint32_t value) { dwords[3] = (dwords[3] & 0x80ffffffu) | ((value & 0x7fu) << 24); }
 
@@ -412,7 +417,9 @@ struct alignas(8) QueuePairCompletion {
   static constexpr unsigned receiver_not_ready_retry_bit = 27, receiver_not_ready_retry_width = 3;
   static constexpr unsigned receiver_not_ready_wait_bit = 30, receiver_not_ready_wait_width = 1;
   static constexpr unsigned unacknowledged_psn_bit = 32, unacknowledged_psn_width = 24;
+  static constexpr unsigned retry_epoch_bit = 56, retry_epoch_width = 7;
   static constexpr unsigned message_psn_bit = 64, message_psn_width = 24;
+  static constexpr unsigned failure_bit = 88, failure_width = 8;
   static constexpr unsigned message_limit_bit = 96, message_limit_width = 24;
   static constexpr unsigned timer_expiry_bit = 128, timer_expiry_width = 64;
 
@@ -442,9 +449,17 @@ struct alignas(8) QueuePairCompletion {
   constexpr uint32_t unacknowledged_psn() const { return dwords[1] & 0xffffffu; }
   constexpr void set_unacknowledged_psn(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
 
+  /// Advances whenever the send queue goes back for a retry; what was started before is abandoned.
+  constexpr uint32_t retry_epoch() const { return (dwords[1] >> 24) & 0x7fu; }
+  constexpr void set_retry_epoch(uint32_t value) { dwords[1] = (dwords[1] & 0x80ffffffu) | ((value & 0x7fu) << 24); }
+
   /// First PSN of the oldest message not acknowledged.
   constexpr uint32_t message_psn() const { return dwords[2] & 0xffffffu; }
   constexpr void set_message_psn(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// What the oldest message completes with, once its last packet is through; success: it has not failed.
+  constexpr CompletionStatus failure() const { return static_cast<CompletionStatus>(dwords[2] >> 24); }
+  constexpr void set_failure(CompletionStatus value) { dwords[2] = (dwords[2] & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24); }
 
   /// End-to-end credit: highest SSN allowed.
   constexpr uint32_t message_limit() const { return dwords[3] & 0xffffffu; }
@@ -458,7 +473,7 @@ struct alignas(8) QueuePairCompletion {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[2] & 0xff000000u) | (dwords[3] & 0xff000000u) | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0x80000000u) | (dwords[3] & 0xff000000u) | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueuePairCompletion&) const = default;
 };

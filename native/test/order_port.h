@@ -1,17 +1,16 @@
 #pragma once
 
 #include "hca/collect_buffer.h"
-#include "hca/completion_queue.h"
 #include "hca/context_memory.h"
 #include "hca/kick_records.h"
 #include "hca/memory_translation.h"
-#include "hca/pipeline_sink.h"
 #include "hca/queue_pair_fetch.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/send_queue_scheduler.h"
 #include "hca/virtual_kick.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"
+#include "test/pipeline_sink.h"
 
 #include <napi.h>
 
@@ -73,16 +72,18 @@ private:
   hca::DataLink<spec::KickUnit, 8> executions_;
   hca::DataLink<spec::ScheduleRequest, 16> schedule_requests_;
   hca::DataLink<spec::ScheduleDone, 16> schedule_dones_;
+  hca::DataLink<spec::QueuePairNotice, 16> progress_notices_;
   hca::DataLink<spec::FinishUnit, 16> finishes_handed_back_;
   hca::DataLink<spec::FinishUnit, 16> finishes_sent_;
   hca::CollectBuffer collect_buffer_;
   hca::VirtualKick virtual_kick_;
   hca::QueuePairFetch queue_pair_fetch_;
+  hca::QueueReader queue_reader_;
+  hca::SendQueueReader send_queues_;
   hca::SendQueueScheduler send_queue_scheduler_;
-  hca::CompletionQueue completion_queue_;
-  hca::PipelineSink pipeline_sink_;
+  PipelineSink pipeline_sink_;
   std::vector<spec::KickUnit> executed_;
-  std::vector<hca::QueuePairStateCache::Quiet> created_; // all queue pairs, also those that are gone
+  std::vector<hca::QueuePairStateCache::Named> created_; // all queue pairs, also those that are gone
   std::array<bool, spec::underlying_functions> was_reset_{};
 };
 

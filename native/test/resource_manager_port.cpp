@@ -80,7 +80,7 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
       collect_buffer_(parameters_, counters_, clock_, queue_pair_state_cache_, event_queue_, kick_records_,
                       kicks_collected_, post_notices_, management_units_),
       virtual_kick_(parameters_, counters_, collect_buffer_, queue_pair_state_cache_, kicks_collected_,
-                    kicks_scheduled_, kicks_started_, finishes_handed_back_, finishes_sent_),
+                    kicks_scheduled_, kicks_started_, {&finishes_handed_back_, &finishes_sent_}),
       management_queue_(counters_, host_, clock_, event_queue_), port_attributes_(parameters_),
       resource_manager_(parameters_, host_, device_,
                         {.collect_buffer = collect_buffer_,

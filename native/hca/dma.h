@@ -1,0 +1,52 @@
+#pragma once
+
+#include "hca/block.h"
+#include "hca/collect_buffer.h"
+#include "hca/data_link.h"
+#include "hca/hardware_linked_list_queue.h"
+#include "hca/memory_access.h"
+#include "hca/packet_memory.h"
+#include "hca/parameters.h"
+#include "hca/queue_pair_state_cache.h"
+#include "spec/data_units.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Gathers the payload of packets from host memory, or from the PCB where it is inline. A command stays head
+// of its queue pair's list until its last packet; the queue pairs with work take turns packet by packet, so
+// that a long message delays nobody.
+class Dma final : public Block {
+public:
+  Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+      MemoryAccess& memory, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
+      DataLink<spec::PacketUnit, 16>& packets_gathered, DataLink<spec::FinishUnit, 16>& finishes_abandoned);
+
+  // Takes one command, and gathers one packet.
+  bool step() override;
+
+  const char* verify() const { return commands_.verify(); }
+
+private:
+  bool take_command();
+  bool serve();
+  void abandon(const spec::KickUnit& kick);
+  spec::CompletionStatus gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
+                                uint16_t packet);
+  spec::CompletionStatus read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
+                                   uint64_t offset, uint8_t* target, uint32_t bytes);
+  spec::CompletionStatus check_scatter(const spec::QueuePairControl& control,
+                                       const PhysicalCollectBuffer& pcb);
+
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  MemoryAccess& memory_;
+  PacketMemory& packets_;
+  DataLink<spec::KickUnit, 8>& executions_;
+  DataLink<spec::PacketUnit, 16>& packets_gathered_;
+  DataLink<spec::FinishUnit, 16>& finishes_abandoned_;
+  HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
+};
+
+} // namespace fpga_verbs::hca

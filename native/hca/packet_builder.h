@@ -1,0 +1,57 @@
+#pragma once
+
+#include "hca/block.h"
+#include "hca/clock.h"
+#include "hca/collect_buffer.h"
+#include "hca/counters.h"
+#include "hca/data_link.h"
+#include "hca/hardware_linked_list_queue.h"
+#include "hca/kick_records.h"
+#include "hca/packet_memory.h"
+#include "hca/packet_templates.h"
+#include "hca/parameters.h"
+#include "hca/queue_pair_state_cache.h"
+#include "spec/data_units.h"
+
+namespace fpga_verbs::hca {
+
+// Puts headers and checks around payloads, and ends commands: with its last packet a command becomes a
+// message that completion watches, and gives back PCB and execution credit. A queue pair's packets leave in
+// order; the queue pairs take turns.
+class PacketBuilder final : public Block {
+public:
+  PacketBuilder(const HcaParameters& parameters, Counters& counters, const Clock& clock,
+                CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs, KickRecords& kick_records,
+                PacketTemplates& templates, PacketMemory& packets,
+                DataLink<spec::PacketUnit, 16>& packets_gathered,
+                DataLink<spec::PacketUnit, 16>& requests_built, DataLink<spec::MessageUnit, 16>& messages,
+                DataLink<spec::FinishUnit, 16>& finishes_sent);
+
+  // Takes one packet, and builds one.
+  bool step() override;
+
+  const char* verify() const { return units_.verify(); }
+
+private:
+  bool take_packet();
+  bool serve();
+  void build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
+             const PhysicalCollectBuffer& pcb);
+  void end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
+  void end_command(const PhysicalCollectBuffer& pcb);
+
+  Counters& counters_;
+  const Clock& clock_;
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  KickRecords& kick_records_;
+  PacketTemplates& templates_;
+  PacketMemory& packets_;
+  DataLink<spec::PacketUnit, 16>& packets_gathered_;
+  DataLink<spec::PacketUnit, 16>& requests_built_;
+  DataLink<spec::MessageUnit, 16>& messages_;
+  DataLink<spec::FinishUnit, 16>& finishes_sent_;
+  HardwareLinkedListQueue<spec::PacketUnit> units_; // index: queue pair
+};
+
+} // namespace fpga_verbs::hca
