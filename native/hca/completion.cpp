@@ -2,8 +2,8 @@
 
 #include "hca/finish.h"
 #include "hca/packet_sequence_number.h"
-#include "hca/transport_timers.h"
 #include "hca/send_work_request.h"
+#include "hca/transport_timers.h"
 
 #include <algorithm>
 #include <cassert>
@@ -389,11 +389,10 @@ void Completion::place_answer(const Subject& subject) {
     return;
   }
   const bool is_atomic_answer = parsed.traits().operation == PacketOperation::atomic_acknowledge;
-  const uint64_t offset =
-      uint64_t{(psn - subject.part.message_psn()) & psn_mask} * subject.mtu_bytes();
+  const uint64_t offset = uint64_t{(psn - subject.part.message_psn()) & psn_mask} * subject.mtu_bytes();
   const uint64_t left = message->message_length() - offset;
-  const auto expected = static_cast<uint32_t>(
-      is_atomic_answer ? 0 : std::min<uint64_t>(subject.mtu_bytes(), left));
+  const auto expected =
+      static_cast<uint32_t>(is_atomic_answer ? 0 : std::min<uint64_t>(subject.mtu_bytes(), left));
   const bool last = psn == message->last_psn();
   CompletionStatus status = CompletionStatus::success;
   if (is_atomic_answer != is_atomic(opcode_of(*message)) || parsed.payload_bytes != expected ||

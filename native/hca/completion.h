@@ -76,9 +76,9 @@ private:
   struct Answer {
     bool active = false;
     Then then = Then::nothing;
-    uint8_t timer_code = 0;                                                // wait
-    spec::CompletionStatus failure = spec::CompletionStatus::success;      // fail
-    uint32_t through_psn = 0;                                              // acknowledged, itself included
+    uint8_t timer_code = 0;                                           // wait
+    spec::CompletionStatus failure = spec::CompletionStatus::success; // fail
+    uint32_t through_psn = 0;                                         // acknowledged, itself included
     spec::PacketUnit unit;
   };
 

@@ -12,7 +12,9 @@ enum BlockNumber : unsigned {
   virtual_kick_number,
   queue_pair_fetch_number,
   send_queue_scheduler_number,
-  pipeline_sink_number,
+  dma_number,
+  packet_builder_number,
+  completion_number,
   resource_manager_number,
   event_queue_number,
   completion_queue_number,
@@ -34,17 +36,37 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                      kicks_collected, post_notices, management_units),
       management_queue(counters, host, clock, event_queue),
       virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache, kicks_collected,
-                   kicks_scheduled, kicks_started, finishes_handed_back, finishes_sent),
-      queue_pair_fetch(counters, collect_buffer, queue_pair_state_cache, event_queue, kicks_started,
-                       post_notices, schedule_dones, executions, schedule_requests, finishes_handed_back),
+                   kicks_scheduled, kicks_started,
+                   {&finishes_handed_back, &finishes_abandoned, &finishes_sent, &finishes_completed}),
+      queue_pair_fetch(counters, clock, collect_buffer, queue_pair_state_cache, event_queue, kicks_started,
+                       post_notices, schedule_dones, progress_notices, executions, schedule_requests,
+                       finishes_handed_back),
+      queue_reader(counters, host, memory_translation, event_queue), send_queue_reader(queue_reader),
       send_queue_scheduler(parameters, counters, host, clock, collect_buffer, queue_pair_state_cache,
-                           memory_translation, event_queue, kick_records, schedule_requests, kicks_scheduled,
+                           send_queue_reader, event_queue, kick_records, schedule_requests, kicks_scheduled,
                            schedule_dones),
+      memory_access(counters, host, memory_translation, event_queue),
       descriptor_fetch(parameters, counters, host, queue_pair_state_cache, memory_translation, event_queue),
-      pipeline_sink(counters, clock, collect_buffer, queue_pair_state_cache, completion_queue, kick_records,
-                    executions, finishes_sent),
-      port_attributes(parameters), port(counters, clock, packet_memory, port_attributes, attachments,
-                                        requests_built, responses_built, packets_arrived),
+      port_attributes(parameters), packet_templates(port_attributes),
+      dma(parameters, collect_buffer, queue_pair_state_cache, memory_access, packet_memory, executions,
+          packets_gathered, finishes_abandoned),
+      packet_builder(parameters, counters, clock, collect_buffer, queue_pair_state_cache, kick_records,
+                     packet_templates, packet_memory, packets_gathered, requests_built, messages,
+                     finishes_sent),
+      completion(parameters, clock,
+                 {.queue_pairs = queue_pair_state_cache,
+                  .completion_queue = completion_queue,
+                  .send_queues = send_queue_reader,
+                  .memory = memory_access,
+                  .packets = packet_memory,
+                  .events = event_queue},
+                 {.messages = messages,
+                  .responses_arrived = responses_arrived,
+                  .progress_notices = progress_notices,
+                  .flushes = flushes,
+                  .finishes_completed = finishes_completed}),
+      port(counters, clock, packet_memory, port_attributes, attachments, requests_built, responses_built,
+           packets_arrived),
       packet_receiver(counters, packet_memory, port_attributes, queue_pair_state_cache, packets_arrived,
                       responses_arrived, requests_arrived),
       resource_manager(parameters, host, device,
@@ -70,8 +92,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                          .context_memory = context_memory,
                          .port = port,
                          .port_attributes = port_attributes}),
-      stepped_{&collect_buffer, &virtual_kick,     &queue_pair_fetch, &send_queue_scheduler,
-               &pipeline_sink,  &resource_manager, &event_queue,      &completion_queue,
+      stepped_{&collect_buffer, &virtual_kick,   &queue_pair_fetch, &send_queue_scheduler, &dma,
+               &packet_builder, &completion,     &resource_manager, &event_queue,          &completion_queue,
                &port,           &packet_receiver} {
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
     identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed());
@@ -90,7 +112,9 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   const Waker to_virtual_kick(ready, virtual_kick_number);
   const Waker to_queue_pair_fetch(ready, queue_pair_fetch_number);
   const Waker to_send_queue_scheduler(ready, send_queue_scheduler_number);
-  const Waker to_pipeline_sink(ready, pipeline_sink_number);
+  const Waker to_dma(ready, dma_number);
+  const Waker to_packet_builder(ready, packet_builder_number);
+  const Waker to_completion(ready, completion_number);
   const Waker to_resource_manager(ready, resource_manager_number);
   const Waker to_completion_queue(ready, completion_queue_number);
   const Waker to_port(ready, port_number);
@@ -102,17 +126,24 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   post_notices.connect(to_board, to_queue_pair_fetch);
   management_units.connect(to_board, to_resource_manager);
   kicks_started.connect(to_virtual_kick, to_queue_pair_fetch);
-  executions.connect(to_queue_pair_fetch, to_pipeline_sink);
+  executions.connect(to_queue_pair_fetch, to_dma);
   schedule_requests.connect(to_queue_pair_fetch, to_send_queue_scheduler);
   schedule_dones.connect(to_send_queue_scheduler, to_queue_pair_fetch);
   finishes_handed_back.connect(to_queue_pair_fetch, to_virtual_kick);
-  finishes_sent.connect(to_pipeline_sink, to_virtual_kick);
-  requests_built.connect({}, to_port);
+  finishes_abandoned.connect(to_dma, to_virtual_kick);
+  finishes_sent.connect(to_packet_builder, to_virtual_kick);
+  finishes_completed.connect(to_completion, to_virtual_kick);
+  packets_gathered.connect(to_dma, to_packet_builder);
+  messages.connect(to_packet_builder, to_completion);
+  progress_notices.connect(to_completion, to_queue_pair_fetch);
+  requests_built.connect(to_packet_builder, to_port);
   responses_built.connect({}, to_port);
   packets_arrived.connect(to_port, to_packet_receiver);
-  responses_arrived.connect(to_packet_receiver, {});
+  responses_arrived.connect(to_packet_receiver, to_completion);
   requests_arrived.connect(to_packet_receiver, {});
+  packet_memory.connect(PacketUse::request, to_dma);
   packet_memory.connect(PacketUse::receive, to_port);
+  queue_pair_state_cache.connect_ended(to_completion);
   collect_buffer.connect(to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);
   queue_pair_state_cache.connect(to_resource_manager);
@@ -138,12 +169,15 @@ void HcaBlocks::wake_due(uint64_t now) {
     ready.wake(event_queue_number);
   if (port.next_deadline() <= now)
     ready.wake(port_number);
+  if (completion.next_deadline() <= now)
+    ready.wake(completion_number);
 }
 
 void HcaBlocks::notify_port() { ready.wake(port_number); }
 
 uint64_t HcaBlocks::next_deadline() const {
-  return std::min({collect_buffer.next_deadline(), event_queue.next_deadline(), port.next_deadline()});
+  return std::min({collect_buffer.next_deadline(), event_queue.next_deadline(), port.next_deadline(),
+                   completion.next_deadline()});
 }
 
 bool HcaBlocks::is_in_flight(unsigned underlying_function) const {
@@ -180,7 +214,8 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
 
 const char* HcaBlocks::verify() const {
   for (const char* const wrong :
-       {collect_buffer.verify(), virtual_kick.verify(), event_queue.verify(), completion_queue.verify()})
+       {collect_buffer.verify(), virtual_kick.verify(), dma.verify(), packet_builder.verify(),
+        completion.verify(), event_queue.verify(), completion_queue.verify()})
     if (wrong != nullptr)
       return wrong;
   if (!queue_pair_state_cache.verify())

@@ -3,6 +3,7 @@
 #include "hca/block.h"
 #include "hca/clock.h"
 #include "hca/collect_buffer.h"
+#include "hca/completion.h"
 #include "hca/completion_queue.h"
 #include "hca/context_memory.h"
 #include "hca/control_registers.h"
@@ -10,21 +11,26 @@
 #include "hca/data_link.h"
 #include "hca/descriptor_fetch.h"
 #include "hca/device_registers.h"
+#include "hca/dma.h"
 #include "hca/event_queue.h"
 #include "hca/host_port.h"
 #include "hca/identity_registers.h"
 #include "hca/kick_records.h"
 #include "hca/management_queue.h"
+#include "hca/memory_access.h"
 #include "hca/memory_translation.h"
+#include "hca/packet_builder.h"
 #include "hca/packet_memory.h"
 #include "hca/packet_receiver.h"
+#include "hca/packet_templates.h"
 #include "hca/parameters.h"
-#include "hca/pipeline_sink.h"
 #include "hca/port.h"
 #include "hca/port_attributes.h"
 #include "hca/queue_pair_fetch.h"
 #include "hca/queue_pair_state_cache.h"
+#include "hca/queue_reader.h"
 #include "hca/resource_manager.h"
+#include "hca/send_queue_reader.h"
 #include "hca/send_queue_scheduler.h"
 #include "hca/underlying_function_registers.h"
 #include "hca/virtual_kick.h"
@@ -72,11 +78,17 @@ struct HcaBlocks {
   DataLink<spec::PostNotice, 16> post_notices;           // collect_buffer → queue_pair_fetch
   DataLink<spec::ManagementUnit, 16> management_units;   // collect_buffer → resource_manager
   DataLink<spec::KickUnit, 8> kicks_started;             // virtual_kick → queue_pair_fetch
-  DataLink<spec::KickUnit, 8> executions;                // queue_pair_fetch → pipeline_sink
+  DataLink<spec::KickUnit, 8> executions;                // queue_pair_fetch → dma
   DataLink<spec::ScheduleRequest, 16> schedule_requests; // queue_pair_fetch → send_queue_scheduler
   DataLink<spec::ScheduleDone, 16> schedule_dones;       // send_queue_scheduler → queue_pair_fetch
   DataLink<spec::FinishUnit, 16> finishes_handed_back;   // queue_pair_fetch → virtual_kick
-  DataLink<spec::FinishUnit, 16> finishes_sent;          // pipeline_sink → virtual_kick
+  DataLink<spec::FinishUnit, 16> finishes_abandoned;     // dma → virtual_kick
+  DataLink<spec::FinishUnit, 16> finishes_sent;          // packet_builder → virtual_kick
+  DataLink<spec::FinishUnit, 16> finishes_completed;     // completion → virtual_kick
+  DataLink<spec::PacketUnit, 16> packets_gathered;       // dma → packet_builder
+  DataLink<spec::MessageUnit, 16> messages;              // packet_builder → completion
+  DataLink<spec::QueuePairNotice, 16> progress_notices;  // completion → queue_pair_fetch
+  DataLink<spec::QueuePairNotice, 16> flushes;           // completion → receive
   DataLink<spec::PacketUnit, 16> requests_built;         // packet_builder → port
   DataLink<spec::PacketUnit, 16> responses_built;        // response → port
   DataLink<spec::PacketUnit, 16> packets_arrived;        // port → packet_receiver
@@ -94,11 +106,17 @@ struct HcaBlocks {
   ManagementQueue management_queue;
   VirtualKick virtual_kick;
   QueuePairFetch queue_pair_fetch;
+  QueueReader queue_reader;
+  SendQueueReader send_queue_reader;
   SendQueueScheduler send_queue_scheduler;
+  MemoryAccess memory_access;
   DescriptorFetch descriptor_fetch;
-  PipelineSink pipeline_sink;
   PacketMemory packet_memory;
   PortAttributes port_attributes;
+  PacketTemplates packet_templates;
+  Dma dma;
+  PacketBuilder packet_builder;
+  Completion completion;
   Port port;
   PacketReceiver packet_receiver;
   ResourceManager resource_manager;
@@ -112,7 +130,7 @@ private:
   bool is_in_flight(unsigned underlying_function) const;
 
   // The blocks that step, by their bit in `ready`.
-  std::array<Block*, 10> stepped_;
+  std::array<Block*, 12> stepped_;
 };
 
 } // namespace fpga_verbs::hca

@@ -32,9 +32,10 @@ PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters
     : counters_(counters), clock_(clock), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
       kick_records_(kick_records), templates_(templates), packets_(packets),
       packets_gathered_(packets_gathered), requests_built_(requests_built), messages_(messages),
-      finishes_sent_(finishes_sent), units_({.entries = units_at_once(parameters),
-                                             .lists = units_at_once(parameters),
-                                             .ready_on_push = true}) {}
+      finishes_sent_(finishes_sent),
+      units_(
+          {.entries = units_at_once(parameters), .lists = units_at_once(parameters), .ready_on_push = true}) {
+}
 
 bool PacketBuilder::step() {
   const bool taken = take_packet();

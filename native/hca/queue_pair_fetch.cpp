@@ -74,10 +74,10 @@ QueuePairFetch::QueuePairFetch(Counters& counters, const Clock& clock, CollectBu
                                DataLink<spec::KickUnit, 8>& executions,
                                DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                                DataLink<spec::FinishUnit, 16>& finishes_handed_back)
-    : counters_(counters), clock_(clock), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), events_(events),
-      kicks_started_(kicks_started), post_notices_(post_notices), schedule_dones_(schedule_dones), progress_notices_(progress_notices),
-      executions_(executions), schedule_requests_(schedule_requests),
-      finishes_handed_back_(finishes_handed_back) {}
+    : counters_(counters), clock_(clock), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
+      events_(events), kicks_started_(kicks_started), post_notices_(post_notices),
+      schedule_dones_(schedule_dones), progress_notices_(progress_notices), executions_(executions),
+      schedule_requests_(schedule_requests), finishes_handed_back_(finishes_handed_back) {}
 
 bool QueuePairFetch::step() {
   bool worked = false;
@@ -270,8 +270,7 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
   if (kick.origin() == KickOrigin::collected)
     requester.set_posted(sequence_number);
   keep_up(requester);
-  PhysicalCollectBuffer& pcb =
-      collect_buffer_.buffer(static_cast<uint16_t>(kick.physical_collect_buffer()));
+  PhysicalCollectBuffer& pcb = collect_buffer_.buffer(static_cast<uint16_t>(kick.physical_collect_buffer()));
   kick.set_status(status_in(standing.control));
   if (kick.status() == CompletionStatus::success)
     kick.set_status(check_send_work_request(pcb, standing.control));

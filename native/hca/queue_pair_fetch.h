@@ -24,9 +24,9 @@ namespace fpga_verbs::hca {
 // scheduler).
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
-  QueuePairFetch(Counters& counters, const Clock& clock, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                 EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
-                 DataLink<spec::PostNotice, 16>& post_notices,
+  QueuePairFetch(Counters& counters, const Clock& clock, CollectBuffer& collect_buffer,
+                 QueuePairStateCache& queue_pairs, EventPort& events,
+                 DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
                  DataLink<spec::ScheduleDone, 16>& schedule_dones,
                  DataLink<spec::QueuePairNotice, 16>& progress_notices,
                  DataLink<spec::KickUnit, 8>& executions,

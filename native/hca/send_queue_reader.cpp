@@ -24,7 +24,7 @@ Refusal SendQueueReader::read(unsigned underlying_function, const spec::QueuePai
   const uint32_t slot = sequence_number & ((1u << control.send_queue_log2()) - 1);
   spec::WorkQueueReference reference;
   if (!queues_.read(underlying_function, control.send_queue_pages(),
-                  uint64_t{slot} * spec::WorkQueueReference::bytes, &reference, sizeof(reference)))
+                    uint64_t{slot} * spec::WorkQueueReference::bytes, &reference, sizeof(reference)))
     return Refusal::send_queue_fault;
   const uint32_t offset = reference.offset();
   const uint32_t length = reference.length();

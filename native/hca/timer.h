@@ -47,9 +47,9 @@ private:
     bool pending = false;
   };
 
-  std::vector<Place> places_;      // by queue pair index
-  std::vector<uint32_t> pending_;  // indices, each once, some stopped since
-  size_t scanned_ = 0;             // of pending_, in the scan that is under way
+  std::vector<Place> places_;     // by queue pair index
+  std::vector<uint32_t> pending_; // indices, each once, some stopped since
+  size_t scanned_ = 0;            // of pending_, in the scan that is under way
   uint64_t scan_at_ = no_deadline;
   uint64_t earliest_left_ = no_deadline; // of those that the scan has passed
 };

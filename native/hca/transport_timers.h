@@ -8,7 +8,7 @@ namespace fpga_verbs::hca {
 // How long an RNR NAK asks its requester to wait, in units of 10 us, by timer code (InfiniBand volume 1,
 // table 45).
 inline constexpr std::array<uint32_t, 32> receiver_not_ready_waits{
-    65536, 1,   2,   3,   4,   6,   8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
+    65536, 1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
     256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 // In clock ticks.
