@@ -98,12 +98,12 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   fields.compare = is_swap ? header.compare_add() : 0;
   fields.immediate_data = header.immediate_data();
   packet.port = static_cast<uint8_t>(queue_pair.control.port());
-  uint8_t* begin = nullptr;
-  uint8_t* payload = packets_.bytes(handle) + packet.payload;
-  const uint32_t bytes = build_packet(payload, templates_.of(unit.queue_pair_number(), queue_pair.control),
-                                      fields, packet.payload_bytes, begin);
-  packet.begin = static_cast<uint16_t>(begin - packets_.bytes(handle));
-  packet.end = static_cast<uint16_t>(packet.begin + bytes);
+  uint8_t* buffer = packets_.bytes(handle);
+  const std::span<const uint8_t> wire =
+      build_packet(buffer + packet.payload, templates_.of(unit.queue_pair_number(), queue_pair.control),
+                   fields, packet.payload_bytes);
+  packet.begin = static_cast<uint16_t>(wire.data() - buffer);
+  packet.end = static_cast<uint16_t>(packet.begin + wire.size());
 }
 
 void PacketBuilder::end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {

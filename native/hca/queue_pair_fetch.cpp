@@ -47,13 +47,14 @@ void keep_up(QueuePairRequester& requester) {
 
 // What becomes of a command in this state, before its own fields are looked at.
 CompletionStatus status_in(const spec::QueuePairControl& control) {
+  if (control.send_error() != 0)
+    return CompletionStatus::work_request_flushed_error;
   switch (control.state()) {
   case QueuePairState::send_queue_error:
   case QueuePairState::error:
     return CompletionStatus::work_request_flushed_error;
   case QueuePairState::ready_to_send:
-    return control.send_error() != 0 ? CompletionStatus::work_request_flushed_error
-                                     : CompletionStatus::success;
+    return CompletionStatus::success;
   default:
     return CompletionStatus::local_queue_pair_operation_error;
   }

@@ -2,6 +2,7 @@ import {
   COMMAND_HEADER_BYTES,
   setCommandHeaderChecksum,
   setCommandHeaderChecksumEnable,
+  setCommandHeaderInlineData,
   setCommandHeaderLength,
   setCommandHeaderOpcode,
   setCommandHeaderQualityOfServiceLevel,
@@ -46,6 +47,7 @@ export function makeCommand(options: CommandOptions): Uint8Array {
   setCommandHeaderLength(view, 0, options.length);
   setCommandHeaderQualityOfServiceLevel(view, 0, options.level ?? 0);
   setCommandHeaderVersion(view, 0, options.version ?? 1);
+  setCommandHeaderInlineData(view, 0, 1);
   if (options.reserved === true) bytes[7]! |= 0x80;
   if (options.checksumSecret !== undefined) {
     setCommandHeaderChecksumEnable(view, 0, 1);

@@ -2,6 +2,7 @@ import {
   EventType,
   ManagementOpcode,
   Opcode,
+  PathMtu,
   QualityOfServiceLevel,
   QueuePairState,
   RegionType,
@@ -24,7 +25,11 @@ const slotBytes = 512; // of a send work queue entry: a multiple of 64 that neve
 const state = 1 << 0;
 const partitionKeyIndex = 1 << 4;
 const port = 1 << 5;
-const queueKey = 1 << 6;
+const accessFlags = 1 << 3;
+const addressVector = 1 << 7;
+const pathMtu = 1 << 8;
+const receivePsn = 1 << 12;
+const destinationQueuePair = 1 << 20;
 const sendPsn = 1 << 16;
 
 export interface KickRecord {
@@ -146,7 +151,7 @@ export class SendQueue {
     this.protectionDomain = Number(management.succeed(ManagementOpcode.createProtectionDomain)['output']);
     const created = management.succeed(ManagementOpcode.createQueuePair, {}, [
       encode('create_queue_pair_input', {
-        service_type: ServiceType.unreliableDatagram,
+        service_type: ServiceType.unreliableConnection,
         quality_of_service_level: level,
         send_queue_log2: this.log2,
         protection_domain: this.protectionDomain,
@@ -159,11 +164,18 @@ export class SendQueue {
     ]);
     this.number = Number(created['output']);
     this.modify({
-      attribute_mask: state | partitionKeyIndex | port | queueKey,
+      attribute_mask: state | accessFlags | partitionKeyIndex | port,
       state: QueuePairState.init,
       port: 1,
     });
-    this.modify({ attribute_mask: state, state: QueuePairState.readyToReceive });
+    this.modify({
+      attribute_mask: state | addressVector | pathMtu | receivePsn | destinationQueuePair,
+      state: QueuePairState.readyToReceive,
+      path_mtu: PathMtu.mtu1024,
+      destination_queue_pair: 0x123456,
+      // Nobody has this address: what is sent goes nowhere.
+      address_vector: encode('address_vector', { port: 1, is_global: 1 }),
+    });
     this.modify({ attribute_mask: state | sendPsn, state: QueuePairState.readyToSend });
   }
 
