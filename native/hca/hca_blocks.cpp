@@ -20,6 +20,10 @@ enum BlockNumber : unsigned {
   completion_queue_number,
   port_number,
   packet_receiver_number,
+  receive_number,
+  receive_queue_entry_handler_number,
+  dma_validation_number,
+  response_number,
 };
 
 } // namespace
@@ -69,6 +73,16 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
            packets_arrived),
       packet_receiver(counters, packet_memory, port_attributes, queue_pair_state_cache, packets_arrived,
                       responses_arrived, requests_arrived),
+      receive(counters, packet_memory, queue_pair_state_cache, descriptor_fetch, event_queue,
+              requests_arrived, flushes, requests_accepted),
+      receive_queue_entry_handler(counters, host, packet_memory, queue_pair_state_cache, memory_translation,
+                                  event_queue, requests_accepted, requests_placed),
+      atomic_results(parameters.queue_pairs),
+      dma_validation(parameters, packet_memory, queue_pair_state_cache, memory_translation, memory_access,
+                     descriptor_fetch, receive_queue_entry_handler, completion_queue, event_queue,
+                     response_reads, atomic_results, requests_placed, answers),
+      response(parameters, counters, packet_memory, queue_pair_state_cache, memory_translation, memory_access,
+               packet_templates, event_queue, response_reads, atomic_results, answers, responses_built),
       resource_manager(parameters, host, device,
                        {.collect_buffer = collect_buffer,
                         .management_queue = management_queue,
@@ -92,9 +106,22 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                          .context_memory = context_memory,
                          .port = port,
                          .port_attributes = port_attributes}),
-      stepped_{&collect_buffer, &virtual_kick,   &queue_pair_fetch, &send_queue_scheduler, &dma,
-               &packet_builder, &completion,     &resource_manager, &event_queue,          &completion_queue,
-               &port,           &packet_receiver} {
+      stepped_{&collect_buffer,
+               &virtual_kick,
+               &queue_pair_fetch,
+               &send_queue_scheduler,
+               &dma,
+               &packet_builder,
+               &completion,
+               &resource_manager,
+               &event_queue,
+               &completion_queue,
+               &port,
+               &packet_receiver,
+               &receive,
+               &receive_queue_entry_handler,
+               &dma_validation,
+               &response} {
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
     identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed());
     function_registers.emplace_back(
@@ -119,6 +146,10 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   const Waker to_completion_queue(ready, completion_queue_number);
   const Waker to_port(ready, port_number);
   const Waker to_packet_receiver(ready, packet_receiver_number);
+  const Waker to_receive(ready, receive_number);
+  const Waker to_receive_queue_entry_handler(ready, receive_queue_entry_handler_number);
+  const Waker to_dma_validation(ready, dma_validation_number);
+  const Waker to_response(ready, response_number);
   // Nobody is woken when collect_buffer's credits come back: the board asks before each write.
   const Waker to_board;
   kicks_collected.connect(to_board, to_virtual_kick);
@@ -137,12 +168,20 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   messages.connect(to_packet_builder, to_completion);
   progress_notices.connect(to_completion, to_queue_pair_fetch);
   requests_built.connect(to_packet_builder, to_port);
-  responses_built.connect({}, to_port);
+  responses_built.connect(to_response, to_port);
   packets_arrived.connect(to_port, to_packet_receiver);
   responses_arrived.connect(to_packet_receiver, to_completion);
-  requests_arrived.connect(to_packet_receiver, {});
+  requests_arrived.connect(to_packet_receiver, to_receive);
+  flushes.connect(to_completion, to_receive);
+  requests_accepted.connect(to_receive, to_receive_queue_entry_handler);
+  requests_placed.connect(to_receive_queue_entry_handler, to_dma_validation);
+  answers.connect(to_dma_validation, to_response);
   packet_memory.connect(PacketUse::request, to_dma);
+  packet_memory.connect(PacketUse::response, to_response);
   packet_memory.connect(PacketUse::receive, to_port);
+  receive_queue_entry_handler.connect(to_receive_queue_entry_handler);
+  response_reads.connect(to_dma_validation);
+  descriptor_fetch.connect(to_receive);
   queue_pair_state_cache.connect_ended(to_completion);
   collect_buffer.connect(to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);
@@ -213,9 +252,9 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
 }
 
 const char* HcaBlocks::verify() const {
-  for (const char* const wrong :
-       {collect_buffer.verify(), virtual_kick.verify(), dma.verify(), packet_builder.verify(),
-        completion.verify(), event_queue.verify(), completion_queue.verify()})
+  for (const char* const wrong : {collect_buffer.verify(), virtual_kick.verify(), dma.verify(),
+                                  packet_builder.verify(), completion.verify(), dma_validation.verify(),
+                                  response.verify(), event_queue.verify(), completion_queue.verify()})
     if (wrong != nullptr)
       return wrong;
   if (!queue_pair_state_cache.verify())

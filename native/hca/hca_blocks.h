@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/atomic_results.h"
 #include "hca/block.h"
 #include "hca/clock.h"
 #include "hca/collect_buffer.h"
@@ -12,6 +13,7 @@
 #include "hca/descriptor_fetch.h"
 #include "hca/device_registers.h"
 #include "hca/dma.h"
+#include "hca/dma_validation.h"
 #include "hca/event_queue.h"
 #include "hca/host_port.h"
 #include "hca/identity_registers.h"
@@ -29,7 +31,11 @@
 #include "hca/queue_pair_fetch.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/queue_reader.h"
+#include "hca/receive.h"
+#include "hca/receive_queue_entry_handler.h"
 #include "hca/resource_manager.h"
+#include "hca/response.h"
+#include "hca/response_reads.h"
 #include "hca/send_queue_reader.h"
 #include "hca/send_queue_scheduler.h"
 #include "hca/underlying_function_registers.h"
@@ -94,6 +100,9 @@ struct HcaBlocks {
   DataLink<spec::PacketUnit, 16> packets_arrived;        // port → packet_receiver
   DataLink<spec::PacketUnit, 16> responses_arrived;      // packet_receiver → completion
   DataLink<spec::PacketUnit, 16> requests_arrived;       // packet_receiver → receive
+  DataLink<spec::ReceiveUnit, 16> requests_accepted;     // receive → receive_queue_entry_handler
+  DataLink<spec::ReceiveUnit, 16> requests_placed;       // receive_queue_entry_handler → dma_validation
+  DataLink<spec::AnswerUnit, 16> answers;                // dma_validation → response
 
   // Blocks, those that others refer to first.
   EventQueue event_queue;
@@ -119,6 +128,12 @@ struct HcaBlocks {
   Completion completion;
   Port port;
   PacketReceiver packet_receiver;
+  Receive receive;
+  ReceiveQueueEntryHandler receive_queue_entry_handler;
+  ResponseReads response_reads;
+  AtomicResults atomic_results;
+  DmaValidation dma_validation;
+  Response response;
   ResourceManager resource_manager;
 
   ControlRegisters control_registers;
@@ -130,7 +145,7 @@ private:
   bool is_in_flight(unsigned underlying_function) const;
 
   // The blocks that step, by their bit in `ready`.
-  std::array<Block*, 12> stepped_;
+  std::array<Block*, 16> stepped_;
 };
 
 } // namespace fpga_verbs::hca

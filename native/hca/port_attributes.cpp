@@ -60,12 +60,13 @@ Gid PortAttributes::ipv4_gid(unsigned port, unsigned underlying_function) const 
   return gid;
 }
 
-PacketSource PortAttributes::packet_source(unsigned underlying_function, unsigned port, unsigned gid_index,
-                                           unsigned partition_key_index) const {
+PacketSource PortAttributes::source(unsigned underlying_function, const spec::AddressVector& address_vector,
+                                    unsigned partition_key_index) const {
+  const unsigned port = address_vector.port();
   return {.link_layer = link_layer(),
           .mac = mac(port, underlying_function),
           .local_identifier = local_identifier(port, underlying_function),
-          .gid = gids(port, underlying_function)[gid_index],
+          .gid = gids(port, underlying_function)[address_vector.gid_index()],
           .partition_key = partition_keys_[partition_key_index]};
 }
 

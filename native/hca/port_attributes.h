@@ -1,7 +1,6 @@
 #pragma once
 
 #include "hca/packet_headers.h"
-#include "hca/packet_templates.h"
 #include "hca/parameters.h"
 #include "link/address.h"
 #include "spec/contexts.h"
@@ -18,7 +17,7 @@ namespace fpga_verbs::hca {
 // What the ports of a board are called, and what they can: MAC addresses, LIDs, GID and P_Key tables, state.
 // Each function has a MAC address or LID and a GID table of its own at each port. Ports count from 1, as in
 // address vectors.
-class PortAttributes final : public PacketSourcePort {
+class PortAttributes {
 public:
   using GidTable = std::array<Gid, spec::gid_table_entries>;
   using PartitionKeyTable = std::array<uint16_t, spec::partition_key_table_entries>;
@@ -57,9 +56,10 @@ public:
 
   const PartitionKeyTable& partition_keys() const { return partition_keys_; }
 
-  // What packets of a function carry. The port exists, and the indices lie within its tables.
-  PacketSource packet_source(unsigned underlying_function, unsigned port, unsigned gid_index,
-                             unsigned partition_key_index) const override;
+  // What packets of a function that leave by this address vector carry. Its port exists, and its indices lie
+  // within the tables.
+  PacketSource source(unsigned underlying_function, const spec::AddressVector& address_vector,
+                      unsigned partition_key_index) const;
 
   // The function's GID tables are as after reset.
   void reset_function(unsigned underlying_function);
