@@ -5,7 +5,7 @@ import { encodeCommand } from '../driver/command.ts';
 import { KickRecordRing } from '../driver/kick_records.ts';
 import type { Context } from '../index.ts';
 import { COMMAND_HEADER_BYTES, Opcode, UNDERLYING_FUNCTION_CLOCK_OFFSET } from '../spec/index.ts';
-import { LoopbackQueuePair } from './loopback_queue_pair.ts';
+import { UnansweredQueuePair } from './unanswered_queue_pair.ts';
 import { histogramOf, statisticsOf, type Bin, type Statistics } from './output/statistics.ts';
 
 /** The parts of a doorbell's way, in the order of their letters; (f), post to completion, comes with completions. */
@@ -71,7 +71,7 @@ export async function measure(
   options: MeasurementOptions,
 ): Promise<{ readonly measurement: Measurement; readonly samples: Samples }> {
   const { cpu, deviceCpu, signal } = options;
-  const source = new LoopbackQueuePair(device.driver, {
+  const source = new UnansweredQueuePair(device.driver, {
     entries: sendQueueEntries,
     gatherEntries: 0,
     inlineBytes: 256,
@@ -109,7 +109,7 @@ export function roundsOf(posts: number, least: number): number[] {
 
 function probeOf(
   { driver }: Context,
-  { queuePair }: LoopbackQueuePair,
+  { queuePair }: UnansweredQueuePair,
   records: KickRecordRing,
   payloadBytes: number,
   cpu: number | undefined,

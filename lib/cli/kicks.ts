@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { openDevice, type Context, type Kick } from '../index.ts';
 import { Opcode, completionStatusNames, kickOriginNames, opcodeNames } from '../spec/index.ts';
-import { LoopbackQueuePair } from './loopback_queue_pair.ts';
+import { UnansweredQueuePair } from './unanswered_queue_pair.ts';
 import type { Output } from './output/output.ts';
 
 /** Options of `hca kicks`. */
@@ -51,7 +51,7 @@ export async function kicks(output: Output, deviceString: string, options: Kicks
 
 async function show(output: Output, device: Context, { count, follow, signal }: KicksOptions): Promise<void> {
   const { board, identity } = device.queryDevice();
-  const source = new LoopbackQueuePair(device.driver, { entries: 16, gatherEntries: 0, inlineBytes: 256 });
+  const source = new UnansweredQueuePair(device.driver, { entries: 16, gatherEntries: 0, inlineBytes: 256 });
   const ticksPerNanosecond = identity.clockFrequency / 1e9;
   output.text(
     `${board.backend}: nobody else posts to this board; sends of ${payloads.join(', ')} B are posted here\n\n`,

@@ -1,5 +1,5 @@
 import { EmulatedBoard } from '../../lib/board/index.ts';
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { statisticsOf } from '../../lib/cli/output/statistics.ts';
 import { table } from '../../lib/cli/output/table.ts';
 import { encodeCommand, type SendRequest } from '../../lib/driver/command.ts';
@@ -37,7 +37,7 @@ function medianOf(call: () => void, after: () => void, calls = posts): number {
 const board = new EmulatedBoard({ progress: 'stepped' });
 const driver = new HcaDriver(board.open());
 const sizes = { entries: 2 * posts, gatherEntries: 16, inlineBytes: 256 };
-const { queuePair } = new LoopbackQueuePair(driver, sizes);
+const { queuePair } = new UnansweredQueuePair(driver, sizes);
 const { sendQueue } = queuePair;
 const origin = { queuePairNumber: queuePair.number, level: queuePair.level, checksumSecret: 0 };
 const dwords = new Uint32Array(1024);

@@ -7,7 +7,7 @@ import type {
   DoorbellProbeSetup,
   EmulatedBoard,
 } from '../../lib/board/addon.ts';
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { encodeCommand } from '../../lib/driver/command.ts';
 import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { KickRecordRing } from '../../lib/driver/kick_records.ts';
@@ -33,7 +33,7 @@ const impatience = 5_000_000; // nanoseconds; nobody waits for what will not com
 interface Probed {
   readonly board: EmulatedBoard;
   readonly driver: HcaDriver;
-  readonly source: LoopbackQueuePair;
+  readonly source: UnansweredQueuePair;
   readonly setup: DoorbellProbeSetup;
   readonly probe: DoorbellProbe;
 }
@@ -45,7 +45,7 @@ function makeProbe(
 ): Probed {
   const board = makeBoard(backend);
   const driver = openDriver(board);
-  const source = closing(new LoopbackQueuePair(driver, { entries: 4, gatherEntries: 0, inlineBytes: 256 }));
+  const source = closing(new UnansweredQueuePair(driver, { entries: 4, gatherEntries: 0, inlineBytes: 256 }));
   const records = closing(new KickRecordRing(driver.device, recordsLog2));
   const { sendQueue, virtualCollectBuffer, number, level } = source.queuePair;
   const { buffer } = sendQueue.entryArea;

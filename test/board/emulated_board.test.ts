@@ -7,7 +7,7 @@ import {
   type BoardOptions,
   type FaultRule,
 } from '../../lib/board/index.ts';
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { Opcode } from '../../lib/spec/index.ts';
@@ -22,7 +22,7 @@ function open(options: BoardOptions = small): {
 } {
   const board = closing(new EmulatedBoard(options));
   const driver = closing(new HcaDriver(board.open()));
-  const { queuePair } = new LoopbackQueuePair(driver, { entries: 16, gatherEntries: 0, inlineBytes: 256 });
+  const { queuePair } = new UnansweredQueuePair(driver, { entries: 16, gatherEntries: 0, inlineBytes: 256 });
   board.runUntilIdle();
   return { board, driver, queuePair };
 }

@@ -1,5 +1,5 @@
 import type { BoardFunction, BoardOptions, DmaMemory, EmulatedBoard } from '../../lib/board/addon.ts';
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import type { SendRequest } from '../../lib/driver/command.ts';
 import type { DeviceEvent } from '../../lib/driver/event_queue.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
@@ -42,7 +42,7 @@ export class CommandBench {
   }
 
   makeQueuePair(entries = 64): QueuePair {
-    return new LoopbackQueuePair(this.driver, { entries, gatherEntries: 16, inlineBytes: 256 }).queuePair;
+    return new UnansweredQueuePair(this.driver, { entries, gatherEntries: 16, inlineBytes: 256 }).queuePair;
   }
 
   /** The command of a work request, which lies in the send queue but is not written yet. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import type { BoardOptions, EmulatedBoard } from '../../lib/board/addon.ts';
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import {
   Completion,
   CompletionQueue,
@@ -40,7 +40,7 @@ function makeBench(backend: Backend, options: CompletionQueueOptions, board: Boa
   const made = makeBoard(backend, board);
   const driver = openDriver(made);
   const queue = new CompletionQueue(driver, options);
-  const { queuePair } = new LoopbackQueuePair(driver, sizes, { sendCompletionQueue: queue.number });
+  const { queuePair } = new UnansweredQueuePair(driver, sizes, { sendCompletionQueue: queue.number });
   return {
     board: made,
     driver,
@@ -254,7 +254,7 @@ describe('a completion queue', () => {
 
   it('leaves out what is left of a queue pair that was destroyed, or reset', () => {
     const { board, driver, queue, queuePair, post, poll } = makeBench(stepped, { entries: 8 });
-    const { queuePair: other } = new LoopbackQueuePair(driver, sizes, { sendCompletionQueue: queue.number });
+    const { queuePair: other } = new UnansweredQueuePair(driver, sizes, { sendCompletionQueue: queue.number });
     const request = { opcode: Opcode.send, signaled: true };
     for (let index = 0; index < 3; index++) {
       post(1);
@@ -276,7 +276,7 @@ describe('a completion queue', () => {
 
   it('gets the completion of every work request of a queue pair that signals all', () => {
     const { driver, queue, poll } = makeBench(stepped, { entries: 16 });
-    const { queuePair } = new LoopbackQueuePair(driver, sizes, {
+    const { queuePair } = new UnansweredQueuePair(driver, sizes, {
       sendCompletionQueue: queue.number,
       signalAll: true,
     });

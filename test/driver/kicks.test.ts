@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { KickRecord, openDevice, type Context, type Kick } from '../../lib/index.ts';
 import { KickJoiner } from '../../lib/driver/kicks.ts';
 import { KickOrigin, KickRecordType, Opcode } from '../../lib/spec/index.ts';
@@ -8,7 +8,7 @@ import { closing, describeOnBackends, makeBoard, type Backend } from './backends
 
 function open(backend: Backend): { device: Context; post: (length: number) => void } {
   const device = closing(openDevice(makeBoard(backend).open(0)));
-  const { queuePair } = new LoopbackQueuePair(device.driver, {
+  const { queuePair } = new UnansweredQueuePair(device.driver, {
     entries: 64,
     gatherEntries: 0,
     inlineBytes: 256,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import type { SendRequest } from '../../lib/driver/command.ts';
 import { VerbsError } from '../../lib/driver/errors.ts';
 import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
@@ -10,7 +10,7 @@ import { KickRecordType, Opcode, QueuePairState, decode } from '../../lib/spec/i
 import { describeOnBackends, makeBoard, openDriver, settle, type Backend } from './backends.ts';
 import { CommandBench, sentBy } from './command_bench.ts';
 
-const entry = { addressLow: 0x1000, addressHigh: 1, length: 5, localKey: 0x55 };
+const entry = { addressLow: 0x1000, addressHigh: 1, length: 0, localKey: 0x55 };
 
 /** A queue pair of a board, and the records of what it sends. */
 function makeSender(
@@ -20,7 +20,7 @@ function makeSender(
   const board = makeBoard(backend, options);
   const driver = openDriver(board);
   const ring = new KickRecordRing(driver.device, 12);
-  const { queuePair } = new LoopbackQueuePair(driver, { entries: 1024, gatherEntries: 16, inlineBytes: 256 });
+  const { queuePair } = new UnansweredQueuePair(driver, { entries: 1024, gatherEntries: 16, inlineBytes: 256 });
   const taken: KickRecord[] = [];
   const sent = (count: number): KickRecord[] => {
     settle(board, backend, () => {

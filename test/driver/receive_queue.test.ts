@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { BoardFunction } from '../../lib/board/addon.ts';
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import type { GatherEntry } from '../../lib/driver/command.ts';
 import { Completion } from '../../lib/driver/completion_queue.ts';
 import { VerbsError } from '../../lib/driver/errors.ts';
@@ -220,7 +220,7 @@ describe('a receive queue', () => {
     [{ entries: 1, scatterEntries: -1 }, 'max_recv_sge', '0 to 16'],
   ])('refuses sizes beyond what the device has: %j', (sizes, attribute, expected) => {
     const driver = openDriver(makeBoard(stepped));
-    expect(() => new LoopbackQueuePair(driver, sendQueue, { receiveQueue: sizes })).toThrow(
+    expect(() => new UnansweredQueuePair(driver, sendQueue, { receiveQueue: sizes })).toThrow(
       expect.objectContaining({ code: 'EINVAL', verb: 'createQueuePair', attribute, expected }),
     );
   });
@@ -293,7 +293,7 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
   } {
     const { board, calls } = recording(makeBoard(backend).open(0));
     const driver = closing(new HcaDriver(board));
-    const { queuePair } = new LoopbackQueuePair(driver, sendQueue, receiveQueue ? { receiveQueue } : {});
+    const { queuePair } = new UnansweredQueuePair(driver, sendQueue, receiveQueue ? { receiveQueue } : {});
     calls.length = 0;
     return { driver, queuePair, calls };
   }

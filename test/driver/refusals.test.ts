@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
-import { LoopbackQueuePair } from '../../lib/cli/loopback_queue_pair.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { blockNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { Opcode, Refusal, VirtualCollectBufferState, encode } from '../../lib/spec/index.ts';
 import { closing } from './backends.ts';
@@ -161,7 +161,7 @@ describe('a command that is not finished', () => {
   it('is taken from its function by a reset, and the others go on', () => {
     const bench = new CommandBench();
     const guest = closing(new HcaDriver(bench.board.open(1)));
-    const { queuePair } = new LoopbackQueuePair(guest, { entries: 4, gatherEntries: 0, inlineBytes: 64 });
+    const { queuePair } = new UnansweredQueuePair(guest, { entries: 4, gatherEntries: 0, inlineBytes: 64 });
     const ours = bench.makeQueuePair();
     bench.board.post({
       underlyingFunction: 1,
@@ -182,7 +182,7 @@ describe("another function's", () => {
   it('virtual collect buffers drop what is written through this BAR, counted', () => {
     const bench = new CommandBench();
     const guest = closing(new HcaDriver(bench.board.open(1)));
-    const { queuePair } = new LoopbackQueuePair(guest, { entries: 4, gatherEntries: 0, inlineBytes: 64 });
+    const { queuePair } = new UnansweredQueuePair(guest, { entries: 4, gatherEntries: 0, inlineBytes: 64 });
     const before = bench.register('writes_unclaimed', 'control');
     const bytes = segment0({ queue_pair_number: queuePair.number });
     bench.write(queuePair.virtualCollectBuffer.offset, bytes);
@@ -194,7 +194,7 @@ describe("another function's", () => {
   it('queue pairs are unknown here', () => {
     const bench = new CommandBench();
     const guest = closing(new HcaDriver(bench.board.open(1)));
-    const { queuePair } = new LoopbackQueuePair(guest, { entries: 4, gatherEntries: 0, inlineBytes: 64 });
+    const { queuePair } = new UnansweredQueuePair(guest, { entries: 4, gatherEntries: 0, inlineBytes: 64 });
     const ours = bench.makeQueuePair();
     bench.write(ours.virtualCollectBuffer.offset, segment0({ queue_pair_number: queuePair.number }));
     bench.settle();

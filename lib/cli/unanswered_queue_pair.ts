@@ -2,13 +2,13 @@ import type { HcaDriver } from '../driver/hca_driver.ts';
 import { ProtectionDomain } from '../driver/protection_domain.ts';
 import { QueuePair, type QueuePairOptions } from '../driver/queue_pair.ts';
 import type { SendQueueSizes } from '../driver/send_queue.ts';
-import { PathMtu, QueuePairState } from '../spec/index.ts';
+import { PathMtu, QueuePairState, ServiceType } from '../spec/index.ts';
 
-const rnrTimerOf640Microseconds = 12;
-const timeoutOf67Milliseconds = 14;
-
-/** A queue pair that is its own peer, ready to send: what the commands of `hca` post to where no application does. */
-export class LoopbackQueuePair {
+/**
+ * A queue pair of the unreliable connection service whose peer does not exist, ready to send: what the commands of `hca` post to
+ * where no application does. Its work requests complete when their last packet has left.
+ */
+export class UnansweredQueuePair {
   readonly queuePair: QueuePair;
   private readonly protectionDomain: ProtectionDomain;
 
@@ -17,26 +17,18 @@ export class LoopbackQueuePair {
     this.queuePair = new QueuePair(driver, {
       ...options,
       protectionDomain: this.protectionDomain,
+      serviceType: ServiceType.unreliableConnection,
       sendQueue,
     });
     this.queuePair.modify({ state: QueuePairState.init, partitionKeyIndex: 0, port: 1, accessFlags: 0 });
     this.queuePair.modify({
       state: QueuePairState.readyToReceive,
-      addressVector: { port: 1 },
+      addressVector: { port: 1, isGlobal: true },
       pathMtu: PathMtu.mtu1024,
       destinationQueuePair: this.queuePair.number,
       receivePsn: 0,
-      maxDestinationReadAtomic: 1,
-      minReceiverNotReadyTimer: rnrTimerOf640Microseconds,
     });
-    this.queuePair.modify({
-      state: QueuePairState.readyToSend,
-      timeout: timeoutOf67Milliseconds,
-      retryCount: 7,
-      receiverNotReadyRetry: 7,
-      sendPsn: 0,
-      maxReadAtomic: 1,
-    });
+    this.queuePair.modify({ state: QueuePairState.readyToSend, sendPsn: 0 });
   }
 
   close(): void {
