@@ -39,7 +39,6 @@
       "native/hca/packet_receiver.cpp",
       "native/hca/packet_templates.cpp",
       "native/hca/packet_builder.cpp",
-      "native/hca/packet_memory.cpp",
       "native/hca/port.cpp",
       "native/hca/port_attributes.cpp",
       "native/hca/protection_domains.cpp",

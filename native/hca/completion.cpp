@@ -77,10 +77,8 @@ bool Completion::step() {
     continue_answer();
     return true;
   }
-  if (reclaim() || take_ended() || take_answer())
-    return true;
-  const bool taken = take_message();
-  return take_expired() || taken;
+  // A message has come before any answer to it.
+  return reclaim() || take_ended() || take_message() || take_answer() || take_expired();
 }
 
 // One of each is all that any step needs.
@@ -107,10 +105,6 @@ bool Completion::take_message() {
   if (links_.messages.empty())
     return false;
   const MessageUnit message = links_.messages.front();
-  const uint16_t list = outstanding_.find(message.queue_pair_number());
-  // The messages before it are being ended.
-  if (list != no_list && outstanding_.closed(list))
-    return false;
   links_.messages.pop();
   const auto its = subject(message.underlying_function(), message.queue_pair_number());
   if (!its || message.retry_epoch() != its->part.retry_epoch()) {
@@ -119,6 +113,7 @@ bool Completion::take_message() {
   }
   const bool is_reliable = its->control.service_type() == spec::ServiceType::reliable_connection;
   const bool is_sent = failure_of(message) == CompletionStatus::success;
+  const uint16_t list = outstanding_.find(message.queue_pair_number());
   if (list == no_list && its->has_failed() && its->part.failure() == CompletionStatus::success) {
     complete(*its, message, is_sent ? CompletionStatus::work_request_flushed_error : failure_of(message));
     return true;
@@ -144,7 +139,7 @@ bool Completion::take_message() {
 
 std::optional<MessageUnit> Completion::oldest(const Subject& subject) {
   const uint16_t list = outstanding_.find(subject.number);
-  if (list == no_list || outstanding_.closed(list))
+  if (list == no_list)
     return std::nullopt;
   outstanding_.reset_peek_pointer(list);
   return outstanding_.peek(list).unit;
@@ -259,11 +254,8 @@ bool Completion::take_answer() {
   links_.responses_arrived.pop();
   answer_ = {.active = true, .unit = unit};
   const auto its = subject(unit.underlying_function(), unit.queue_pair_number());
-  const uint16_t list = outstanding_.find(unit.queue_pair_number());
-  const bool is_ending = list != no_list && outstanding_.closed(list);
   // One that goes back, or no further, has nothing to be answered.
-  if (!its || its->has_failed() || its->is_outdated() || is_ending ||
-      its->part.receiver_not_ready_wait() != 0)
+  if (!its || its->has_failed() || its->is_outdated() || its->part.receiver_not_ready_wait() != 0)
     end_answer();
   else
     begin_answer(*its, unit);

@@ -94,9 +94,6 @@ public:
   // Data units on a list.
   uint16_t count(uint16_t list) const { return data_list_.count(list); }
 
-  // Whether a list is being reclaimed.
-  bool closed(uint16_t list) const { return closed_.test(list); }
-
   // The entry at the head of a list that has data units.
   uint16_t head(uint16_t list) const { return data_list_.head(list); }
 
