@@ -92,7 +92,11 @@ export function makePair(verbs: Verbs, options: ConnectOptions = {}, peer: Verbs
 }
 
 /** Memory with every right, filled with bytes that tell their place and the seed. */
-export function makeMemory({ verbs }: End, bytes: number, seed = 0): { region: MemoryRegion; data: Uint8Array } {
+export function makeMemory(
+  { verbs }: End,
+  bytes: number,
+  seed = 0,
+): { region: MemoryRegion; data: Uint8Array } {
   const region = verbs.protectionDomain.allocate(bytes, everyRight);
   const data = region.bytes;
   for (let at = 0; at < data.length; at++) data[at] = (at * 7 + (at >> 8) * 13 + seed) & 0xff;
