@@ -135,9 +135,11 @@ void QueuePairFetch::take_done(const spec::ScheduleDone& done) {
     requester->set_fetch_next(requester->rewound() != 0 ? requester->next() : done.fetch_next());
     keep_up(*requester);
     requester->set_rewound(0);
-    if (done.refusal() != Refusal::none)
+    if (done.refusal() != Refusal::none) {
+      // What could not be fetched once is not fetched to be flushed either, unless the host asks for it.
+      requester->set_stopped(1);
       fail(function, number, done.refusal(), done.fetch_next());
-    else if (now)
+    } else if (now)
       schedule(function, number, *now, *requester);
   }
   queue_pairs_.unpin(number);
