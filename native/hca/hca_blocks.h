@@ -50,9 +50,11 @@ namespace fpga_verbs::hca {
 
 // What an HCA is made of: its blocks, and the links between them.
 //
-//   BAR writes → collect_buffer → virtual_kick → queue_pair_fetch → pipeline_sink → completion_queue
-//                     ↑                 ↑ send_queue_scheduler ↔ queue_pair_fetch
+//   BAR writes → collect_buffer → virtual_kick → queue_pair_fetch → dma → packet_builder → port
+//                     ↑                 ↑ send_queue_scheduler ↔ queue_pair_fetch ← completion
 //                     └ dedicated PCBs: send_queue_scheduler, resource_manager
+//   port → packet_receiver → receive → receive_queue_entry_handler → dma_validation → response → port
+//                     └ answers: completion
 //
 // Shared by blocks: queue_pair_state_cache, memory_translation and, behind both, context_memory. event_queue
 // takes the events of all. The registers are windows on the blocks.

@@ -5,6 +5,7 @@
 #include "hca/packet_sequence_number.h"
 #include "hca/request_opcode.h"
 #include "hca/send_work_request.h"
+#include "spec/byte_order.h"
 
 #include <cassert>
 
@@ -96,7 +97,8 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   const bool is_swap = header.opcode() == Opcode::atomic_compare_and_swap;
   fields.swap_add = is_swap ? header.swap() : header.compare_add();
   fields.compare = is_swap ? header.compare_add() : 0;
-  fields.immediate_data = header.immediate_data();
+  // Opaque: the bytes on the wire are those of the command.
+  fields.immediate_data = spec::big_endian(header.immediate_data());
   packet.port = static_cast<uint8_t>(queue_pair.control.port());
   uint8_t* buffer = packets_.bytes(handle);
   const std::span<const uint8_t> wire =

@@ -32,7 +32,7 @@ struct Packet {
   PacketUse use = PacketUse::request;
 
   ParsedPacket parsed{}; // of a packet that has arrived
-  uint32_t number = 0; // of the packet in its message, on the way out
+  uint32_t number = 0;   // of the packet in its message, on the way out
 
   // Of a request that receive has accepted.
   uint32_t answer_psn = 0;              // PSN to answer with; of a READ: of its first response

@@ -107,8 +107,8 @@ void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t b
   PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
   pcb.underlying_function = turn_.underlying_function;
   pcb.first_write = clock_.now();
-  const Refusal refusal = send_queues_.read(turn_.underlying_function, control, turn_.queue_pair_number,
-                                            turn_.fetch_next, pcb);
+  const Refusal refusal =
+      send_queues_.read(turn_.underlying_function, control, turn_.queue_pair_number, turn_.fetch_next, pcb);
   if (refusal != Refusal::none) {
     collect_buffer_.release(buffer);
     end_turn(refusal);

@@ -254,7 +254,9 @@ describe('a completion queue', () => {
 
   it('leaves out what is left of a queue pair that was destroyed, or reset', () => {
     const { board, driver, queue, queuePair, post, poll } = makeBench(stepped, { entries: 8 });
-    const { queuePair: other } = new UnansweredQueuePair(driver, sizes, { sendCompletionQueue: queue.number });
+    const { queuePair: other } = new UnansweredQueuePair(driver, sizes, {
+      sendCompletionQueue: queue.number,
+    });
     const request = { opcode: Opcode.send, signaled: true };
     for (let index = 0; index < 3; index++) {
       post(1);

@@ -20,7 +20,11 @@ function makeSender(
   const board = makeBoard(backend, options);
   const driver = openDriver(board);
   const ring = new KickRecordRing(driver.device, 12);
-  const { queuePair } = new UnansweredQueuePair(driver, { entries: 1024, gatherEntries: 16, inlineBytes: 256 });
+  const { queuePair } = new UnansweredQueuePair(driver, {
+    entries: 1024,
+    gatherEntries: 16,
+    inlineBytes: 256,
+  });
   const taken: KickRecord[] = [];
   const sent = (count: number): KickRecord[] => {
     settle(board, backend, () => {

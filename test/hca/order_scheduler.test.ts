@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { CompletionStatus, DoorbellSlot, EventType, QueuePairState, Refusal } from '../../lib/spec/enums.ts';
+import { CompletionStatus, DoorbellSlot, QueuePairState } from '../../lib/spec/enums.ts';
 import { OrderBench, type BenchQueuePair } from './order_bench.ts';
 import { Block } from './order_port.ts';
 
