@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { EmulatedBoard } from '../../lib/board/addon.ts';
 import {
   Completion,
@@ -6,7 +8,7 @@ import {
   type ProtectionDomain,
   type QueuePair,
 } from '../../lib/index.ts';
-import { settle, type Backend } from '../driver/backends.ts';
+import { describeOnBackends, settle, type Backend } from '../driver/backends.ts';
 import { everyRight, makePair, type ConnectOptions } from './connected.ts';
 import { makeVerbs } from './make_verbs.ts';
 
@@ -28,34 +30,54 @@ export interface Connection {
   readonly rest: () => void;
 }
 
+/** Where two queue pairs are connected. */
+export interface Place {
+  readonly backend: Backend;
+  /** 1: one board that loops back; 2: two boards of a fabric. */
+  readonly boards: 1 | 2;
+}
+
 /** The PSNs begin again soon. */
 const psn = 0xff_fffd;
 
-/** Two queue pairs of one board that loops back, ready to send, on any backend. */
-export function makeConnection(backend: Backend, options: ConnectOptions = {}): Connection {
-  const verbs = makeVerbs(backend, { queuePairs: 16 });
-  const { board, context } = verbs;
-  const [client, server] = [0, 1].map(() => ({
-    ...verbs,
+/** Two queue pairs, ready to send. */
+export function makeConnection({ backend, boards }: Place, options: ConnectOptions = {}): Connection {
+  const fabric = `connection-${randomUUID()}`;
+  const first = makeVerbs(backend, { fabric, queuePairs: 16 });
+  const { context } = boards === 1 ? first : makeVerbs(backend, { fabric, queuePairs: 16 });
+  const second = {
+    board: first.board,
+    context,
     protectionDomain: context.createProtectionDomain(),
-    completionQueue: context.createCompletionQueue({ entries: 256 }),
-  })) as [typeof verbs, typeof verbs];
-  const [from, to] = makePair(client, { sendPsn: psn, receivePsn: psn, ...options }, server);
+    completionQueue: context.createCompletionQueue({ entries: 64 }),
+  };
+  const [from, to] = makePair(first, { sendPsn: psn, receivePsn: psn, ...options }, second);
   return {
-    board,
-    client: { ...client, queuePair: from.queuePair },
-    server: { ...server, queuePair: to.queuePair },
+    board: first.board,
+    client: { ...first, queuePair: from.queuePair },
+    server: { ...second, queuePair: to.queuePair },
     complete: (side, count) => {
       const taken: Completion[] = [];
-      settle(board, backend, () => {
+      settle(first.board, backend, () => {
         const completions = Array.from({ length: count }, () => new Completion());
         taken.push(...completions.slice(0, side.completionQueue.poll(completions)));
         return taken.length >= count;
       });
       return taken;
     },
-    rest: () => settle(board, backend, () => !context.driver.device.board.advance()),
+    rest: () =>
+      settle(first.board, backend, () =>
+        [first, second].every((side) => !side.context.driver.device.board.advance()),
+      ),
   };
+}
+
+/** Runs tests on every backend, on one board and on two. */
+export function describeConnections(subject: string, tests: (place: Place) => void): void {
+  for (const boards of [1, 2] as const)
+    describeOnBackends(`${subject}, ${boards === 1 ? 'one board' : 'two boards'},`, (backend) =>
+      tests({ backend, boards }),
+    );
 }
 
 /** A region with every right, filled with bytes that tell their place. */

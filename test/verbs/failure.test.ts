@@ -2,9 +2,8 @@ import { expect, it } from 'vitest';
 
 import { Access, CompletionStatus, Opcode, QueuePairState, RemoteMemory } from '../../lib/index.ts';
 import type { MemoryRegion, SendRequest } from '../../lib/index.ts';
-import { describeOnBackends } from '../driver/backends.ts';
 import { everyRight } from './connected.ts';
-import { makeConnection, patterned, type Connection } from './connection.ts';
+import { describeConnections, makeConnection, patterned, type Connection } from './connection.ts';
 
 const {
   success,
@@ -90,11 +89,11 @@ const refusedByPeer: Readonly<Record<string, Refused>> = {
   },
 };
 
-describeOnBackends('a work request that fails', (backend) => {
+describeConnections('a work request that fails', (place) => {
   it.each(Object.entries(refusedByPeer))(
     'at the peer, for %s, fails both queue pairs',
     (_, { request, status }) => {
-      const connection = makeConnection(backend);
+      const connection = makeConnection(place);
       const { client, server, complete, rest } = connection;
       const here = patterned(client, 4096, 1);
       const there = patterned(server, 4096, 2);
@@ -113,7 +112,7 @@ describeOnBackends('a work request that fails', (backend) => {
   );
 
   it('here, for a gather list beyond its region, touches nobody else', () => {
-    const { client, server, complete } = makeConnection(backend);
+    const { client, server, complete } = makeConnection(place);
     const here = patterned(client, 64, 1);
     const beyond = { ...here.slice(), length: 65 };
     client.queuePair.postSend({ opcode: Opcode.send, gather: [beyond], wrId: 1 });
@@ -123,7 +122,7 @@ describeOnBackends('a work request that fails', (backend) => {
   });
 
   it('for a message longer than the receive, fails both', () => {
-    const { client, server, complete } = makeConnection(backend);
+    const { client, server, complete } = makeConnection(place);
     const here = patterned(client, 4096, 1);
     const there = server.protectionDomain.allocate(4096);
     server.queuePair.postReceive([{ wrId: 7, scatter: [there.slice(0, 100)] }, { wrId: 8 }]);
@@ -136,27 +135,27 @@ describeOnBackends('a work request that fails', (backend) => {
   });
 
   it('without a receive is tried again until there is one', () => {
-    const { board, client, server, complete } = makeConnection(backend);
+    const { board, client, server, complete } = makeConnection(place);
     client.queuePair.postSend({
       opcode: Opcode.send,
       inlineData: Uint8Array.of(1, 2),
       wrId: 1,
       signaled: true,
     });
-    if (backend.options.progress === 'stepped') board.runUntilIdle();
+    if (place.backend.options.progress === 'stepped') board.runUntilIdle();
     expect(client.completionQueue.driver.hasCompletion).toBe(false);
     const there = server.protectionDomain.allocate(64);
     server.queuePair.postReceive({ scatter: [there.slice()] });
-    if (backend.options.progress === 'stepped') board.advanceTime(1_000_000_000);
+    if (place.backend.options.progress === 'stepped') board.advanceTime(1_000_000_000);
     expect(complete(client, 1)).toMatchObject([{ wrId: 1, status: success }]);
     expect(complete(server, 1)).toMatchObject([{ status: success, byteLength: 2 }]);
     expect(there.bytes.subarray(0, 2)).toEqual(Uint8Array.of(1, 2));
   });
 
   it('without a receive fails when it was tried often enough', () => {
-    const { board, client, complete } = makeConnection(backend, { receiverNotReadyRetry: 2 });
+    const { board, client, complete } = makeConnection(place, { receiverNotReadyRetry: 2 });
     client.queuePair.postSend({ opcode: Opcode.send, wrId: 1 });
-    if (backend.options.progress === 'stepped') {
+    if (place.backend.options.progress === 'stepped') {
       for (let retry = 0; retry < 4; retry++) {
         board.runUntilIdle();
         board.advanceTime(1_000_000_000);
@@ -166,7 +165,7 @@ describeOnBackends('a work request that fails', (backend) => {
   });
 
   it('in a queue pair that is put into ERR is flushed, receives too', () => {
-    const { client, complete } = makeConnection(backend);
+    const { client, complete } = makeConnection(place);
     client.queuePair.postReceive([{ wrId: 1 }, { wrId: 2 }]);
     client.queuePair.modify({ state: QueuePairState.error });
     client.queuePair.postSend({ opcode: Opcode.send, wrId: 3 });

@@ -9,8 +9,7 @@ import {
   type MemoryRegion,
   type MemorySlice,
 } from '../../lib/index.ts';
-import { describeOnBackends } from '../driver/backends.ts';
-import { makeConnection, patterned, type Side } from './connection.ts';
+import { describeConnections, makeConnection, patterned, type Side } from './connection.ts';
 import { stepped } from './make_verbs.ts';
 
 const { success } = CompletionStatus;
@@ -32,9 +31,9 @@ function pieces(region: MemoryRegion, count: number, length: number): MemorySlic
   return list;
 }
 
-describeOnBackends('a reliable connection', (backend) => {
+describeConnections('a reliable connection', (place) => {
   it('carries SENDs of every size, with immediate data and without', () => {
-    const connection = makeConnection(backend);
+    const connection = makeConnection(place);
     const { client, server, complete } = connection;
     const source = patterned(client, 8192, 1);
     const target = server.protectionDomain.allocate(8192);
@@ -74,7 +73,7 @@ describeOnBackends('a reliable connection', (backend) => {
   });
 
   it('carries inline data, which is the caller’s again at once', () => {
-    const { client, server, complete } = makeConnection(backend);
+    const { client, server, complete } = makeConnection(place);
     const target = server.protectionDomain.allocate(256);
     for (const length of [0, 1, 8, 63, 64, 255, 256]) {
       const inlineData = Uint8Array.from({ length }, (_, at) => at ^ length);
@@ -89,7 +88,7 @@ describeOnBackends('a reliable connection', (backend) => {
   });
 
   it('writes and reads memory of the peer, without its doing', () => {
-    const { client, server, complete, rest } = makeConnection(backend);
+    const { client, server, complete, rest } = makeConnection(place);
     const here = patterned(client, 8192, 3);
     const there = patterned(server, 8192, 5);
     for (const length of sizesAround(1024)) {
@@ -110,7 +109,7 @@ describeOnBackends('a reliable connection', (backend) => {
   });
 
   it('takes a receive for an RDMA WRITE with immediate, and not its scatter list', () => {
-    const { client, server, complete } = makeConnection(backend);
+    const { client, server, complete } = makeConnection(place);
     const here = patterned(client, 4096, 3);
     const there = server.protectionDomain.allocate(4096, 0xf);
     for (const length of [0, 1, 1024, 2049]) {
@@ -138,7 +137,7 @@ describeOnBackends('a reliable connection', (backend) => {
   });
 
   it('compares and swaps, fetches and adds', () => {
-    const { client, server, complete } = makeConnection(backend);
+    const { client, server, complete } = makeConnection(place);
     const result = client.protectionDomain.allocate(8);
     const former = new BigUint64Array(result.bytes.buffer, 0, 1);
     const there = server.protectionDomain.allocate(64, 0xf);
@@ -181,7 +180,7 @@ describeOnBackends('a reliable connection', (backend) => {
   });
 
   it('keeps the order of work requests: a READ behind a WRITE sees it, a fenced WRITE waits for the READ', () => {
-    const { client, server, complete } = makeConnection(backend);
+    const { client, server, complete } = makeConnection(place);
     const here = client.protectionDomain.allocate(4096);
     const there = server.protectionDomain.allocate(4096, 0xf);
     const remote = there.remote();
@@ -208,7 +207,7 @@ describe.each([PathMtu.mtu256, PathMtu.mtu512, PathMtu.mtu2048, PathMtu.mtu4096]
   'path MTU %i',
   (pathMtu) => {
     it('carries messages of sizes around a packet, both ways', () => {
-      const { client, server, complete } = makeConnection(stepped, { pathMtu });
+      const { client, server, complete } = makeConnection({ backend: stepped, boards: 1 }, { pathMtu });
       const mtu = 128 << pathMtu;
       for (const [from, to] of [
         [client, server],
@@ -241,7 +240,7 @@ describe.each([PathMtu.mtu256, PathMtu.mtu512, PathMtu.mtu2048, PathMtu.mtu4096]
 describe('gather and scatter lists', () => {
   it('of 1 to 16 entries of any length and alignment put bytes where they belong', () => {
     const lengths = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLength: 16 });
-    const { client, server, complete } = makeConnection(stepped);
+    const { client, server, complete } = makeConnection({ backend: stepped, boards: 1 });
     const source = patterned(client, 16_384, 1);
     const target = server.protectionDomain.allocate(16_384);
     const list = (region: MemoryRegion, chosen: readonly number[]): MemorySlice[] => {
@@ -284,7 +283,7 @@ describe('gather and scatter lists', () => {
 describe('many work requests', () => {
   it('complete in order, each with its wrId, whatever their kind', () => {
     const kind = fc.constantFrom('send', 'inline', 'write', 'read', 'add');
-    const { client, server, complete } = makeConnection(stepped);
+    const { client, server, complete } = makeConnection({ backend: stepped, boards: 1 });
     const source = patterned(client, 4096, 2);
     const target = server.protectionDomain.allocate(8192, 0xf);
     const request = (name: string, wrId: number): Parameters<Side['queuePair']['postSend']>[0] => {
