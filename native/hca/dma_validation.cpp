@@ -2,6 +2,7 @@
 
 #include "hca/negative_acknowledge.h"
 #include "hca/packet_sequence_number.h"
+#include "spec/byte_order.h"
 
 #include <algorithm>
 #include <cassert>
@@ -276,7 +277,8 @@ bool DmaValidation::complete(const Owner& owner, const Packet& packet, Completio
     entry.set_byte_length(is_send ? packet.message_offset + packet.payload_bytes : packet.message_length);
     entry.set_solicited(packet.parsed.fields.solicited_event ? 1 : 0);
     entry.set_with_immediate(traits.has(immediate_header) ? 1 : 0);
-    entry.set_immediate_data(packet.parsed.fields.immediate_data);
+    // Opaque: the same bytes in memory as on the wire.
+    entry.set_immediate_data(spec::big_endian(packet.parsed.fields.immediate_data));
   }
   return write_completion(owner, entry, packet.receive_sequence_number);
 }

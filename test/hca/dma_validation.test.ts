@@ -61,7 +61,7 @@ describe('dma_validation: SEND', () => {
     expect(host.port.verify()).toBeNull();
   });
 
-  it('hands immediate data on, and asks for the event that was solicited', () => {
+  it('hands immediate data on byte by byte, and asks for the event that was solicited', () => {
     const host = new HostResponder();
     const peer = host.queuePair();
     const region = host.region(1000);
@@ -74,14 +74,14 @@ describe('dma_validation: SEND', () => {
     // On the wire, and so in memory: 01 02 03 04.
     expect(send).toMatchObject({
       with_immediate: 1,
-      immediate_data: 0x01020304,
+      immediate_data: 0x04030201,
       solicited: 1,
       byte_length: 300,
     });
     expect(write).toMatchObject({
       opcode: CompletionOpcode.receiveRdmaWithImmediate,
       with_immediate: 1,
-      immediate_data: 0xa1a2a3a4,
+      immediate_data: 0xa4a3a2a1,
       solicited: 0,
       byte_length: 300,
       sequence_number: 1,
