@@ -460,7 +460,10 @@ void Completion::made_progress(const Subject& subject) {
 // Retries.
 
 bool Completion::take_expired() {
+  if (!is_due_)
+    return false;
   const auto expired = timer_.take_expired(clock_.now());
+  is_due_ = expired.has_value();
   if (!expired)
     return false;
   const auto its = subject(expired->underlying_function, expired->queue_pair_number);

@@ -52,6 +52,8 @@ public:
   bool step() override;
 
   uint64_t next_deadline() const { return timer_.next_deadline(); }
+  // The deadline has come: the next steps look for timers that have run out.
+  void notice_deadline() { is_due_ = true; }
 
   const char* verify() const { return outstanding_.verify(); }
 
@@ -123,6 +125,7 @@ private:
   Blocks blocks_;
   Links links_;
   Timer timer_;
+  bool is_due_ = false;
   HardwareLinkedListQueue<spec::MessageUnit> outstanding_; // index: queue pair
   Answer answer_;
 

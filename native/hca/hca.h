@@ -73,6 +73,7 @@ private:
   PortAttachments attachments_;
   Counters counters_;
   std::unique_ptr<HcaBlocks> blocks_;
+  unsigned steps_to_reading_ = 0; // of the clock
 };
 
 } // namespace fpga_verbs::hca

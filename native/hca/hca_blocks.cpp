@@ -208,8 +208,10 @@ void HcaBlocks::wake_due(uint64_t now) {
     ready.wake(event_queue_number);
   if (port.next_deadline() <= now)
     ready.wake(port_number);
-  if (completion.next_deadline() <= now)
+  if (completion.next_deadline() <= now) {
+    completion.notice_deadline();
     ready.wake(completion_number);
+  }
 }
 
 void HcaBlocks::notify_port() { ready.wake(port_number); }
