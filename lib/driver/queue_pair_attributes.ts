@@ -12,7 +12,7 @@ export interface AddressVector {
   readonly trafficClass?: number;
   readonly flowLabel?: number;
   readonly gidIndex?: number;
-  /** 6 bytes. */
+  /** 6 bytes. Default: that of a link-local GID; none for another. */
   readonly destinationMac?: Uint8Array;
   /** 0: from a hash of both queue pair numbers. */
   readonly udpSourcePort?: number;
@@ -92,8 +92,8 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
 function encodeAddressVector(vector: AddressVector): Uint8Array {
   const {
     isGlobal,
-    destinationMac = new Uint8Array(6),
     destinationGid = new Uint8Array(16),
+    destinationMac = macOf(destinationGid),
     ...numbers
   } = vector;
   const mac = new DataView(Uint8Array.from(destinationMac).buffer);
@@ -104,6 +104,17 @@ function encodeAddressVector(vector: AddressVector): Uint8Array {
     destination_mac_high: mac.getUint16(4, true),
     destination_gid: destinationGid,
   });
+}
+
+/** The MAC address that a link-local GID was made from as EUI-64 (RFC 4291, appendix A); another GID tells none: zero. */
+function macOf(gid: Uint8Array): Uint8Array {
+  const mac = new Uint8Array(6);
+  const isLinkLocal = gid[0] === 0xfe && gid[1] === 0x80 && gid[11] === 0xff && gid[12] === 0xfe;
+  if (!isLinkLocal) return mac;
+  mac.set(gid.subarray(8, 11));
+  mac.set(gid.subarray(13, 16), 3);
+  mac[0]! ^= 2;
+  return mac;
 }
 
 /** What query_queue_pair gave. */

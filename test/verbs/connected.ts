@@ -37,7 +37,6 @@ export function makeEnd(verbs: Verbs, { capabilities }: ConnectOptions = {}): En
 /** Brings one end to RTS, its peer being `to`; each sends from PSN 201 on. */
 export function connect(end: End, to: End, options: ConnectOptions = {}): void {
   const { capabilities: _, ...changes } = options;
-  const gid = to.verbs.context.queryGid(1, 0);
   const attributes = {
     accessFlags: everyRight,
     partitionKeyIndex: 0,
@@ -46,9 +45,7 @@ export function connect(end: End, to: End, options: ConnectOptions = {}): void {
       port: 1,
       isGlobal: true,
       hopLimit: 64,
-      destinationGid: gid,
-      // From a link-local address made of an EUI-64.
-      destinationMac: Uint8Array.of(gid[8]! ^ 2, gid[9]!, gid[10]!, gid[13]!, gid[14]!, gid[15]!),
+      destinationGid: to.verbs.context.queryGid(1, 0),
     },
     pathMtu: PathMtu.mtu1024,
     destinationQueuePair: to.queuePair.number,
