@@ -1,0 +1,64 @@
+import { randomInt } from 'node:crypto';
+
+import type { Context, QueuePair } from '../index.ts';
+
+/** Where a queue pair can be reached: plain JSON, for any channel to the peer. */
+export interface QueuePairAddress {
+  readonly queuePairNumber: number;
+  /** PSN of the first packet that it sends, 24 bits. */
+  readonly packetSequenceNumber: number;
+  /** 32 hexadecimal digits, as on the wire. */
+  readonly gid: string;
+  /** 12 hexadecimal digits. Without it, it is taken out of a link-local GID that was made of it (EUI-64). */
+  readonly mac?: string;
+  /** LID, on InfiniBand. */
+  readonly localIdentifier?: number;
+}
+
+/** The place of a queue pair on its own board. */
+export interface LocalPlace {
+  /** From 1; default 1. */
+  readonly port?: number;
+  /** Entry of the port's GID table; default 0. */
+  readonly gidIndex?: number;
+}
+
+/** The address of a queue pair, with a packet sequence number that nobody can foresee. */
+export function addressOf(context: Context, queuePair: QueuePair, place: LocalPlace = {}): QueuePairAddress {
+  const { port = 1, gidIndex = 0 } = place;
+  const { mac, localIdentifier } = context.queryPort(port);
+  return {
+    queuePairNumber: queuePair.number,
+    packetSequenceNumber: randomInt(2 ** 24),
+    gid: hex(context.queryGid(port, gidIndex)),
+    mac: hex(mac),
+    localIdentifier,
+  };
+}
+
+/** @throws TypeError not `bytes` bytes in hexadecimal digits */
+export function bytesOf(name: string, digits: string, bytes: number): Uint8Array {
+  if (!new RegExp(`^[0-9a-f]{${2 * bytes}}$`, 'i').test(digits)) {
+    throw new TypeError(`${name} is '${digits}'; it has ${2 * bytes} hexadecimal digits`);
+  }
+  return Uint8Array.from(Buffer.from(digits, 'hex'));
+}
+
+/**
+ * The MAC address of a peer, which its link-local GID holds where none is named.
+ * @throws TypeError the GID holds none
+ */
+export function macOf({ gid, mac }: QueuePairAddress): Uint8Array {
+  if (mac !== undefined) return bytesOf('mac', mac, 6);
+  const bytes = bytesOf('gid', gid, 16);
+  const isLinkLocal = bytes[0] === 0xfe && bytes[1] === 0x80;
+  if (!isLinkLocal || bytes[11] !== 0xff || bytes[12] !== 0xfe) {
+    throw new TypeError(`the GID ${gid} holds no MAC address; name mac`);
+  }
+  const universalBit = 2;
+  return Uint8Array.of(bytes[8]! ^ universalBit, bytes[9]!, bytes[10]!, bytes[13]!, bytes[14]!, bytes[15]!);
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}

@@ -1,0 +1,228 @@
+import {
+  Access,
+  Completion,
+  CompletionError,
+  CompletionStatus,
+  Opcode,
+  type CompletionQueue,
+  type Context,
+  type MemoryRegion,
+  type MemorySlice,
+  type ProtectionDomain,
+  type QueuePair,
+  type QueuePairCapabilities,
+  type RemotePlace,
+  type SendRequest,
+  type WaitOptions,
+} from '../index.ts';
+import { addressOf, type QueuePairAddress } from './address.ts';
+import { connectQueuePair, type ConnectionAttributes } from './connect_queue_pair.ts';
+
+/** How a connection is made. */
+export interface ConnectionOptions extends ConnectionAttributes {
+  readonly capabilities?: QueuePairCapabilities;
+}
+
+/** What a receive has taken. */
+export interface Received {
+  /** Bytes. */
+  readonly byteLength: number;
+  /** Of the peer's work request, if it gave any. */
+  readonly immediateData?: number;
+}
+
+interface Pending {
+  readonly resolve: (completion: Completion) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const everyRight = Access.localWrite | Access.remoteWrite | Access.remoteRead | Access.remoteAtomic;
+const wrIds = 2 ** 52;
+
+/**
+ * A reliable connection for those who do not want to poll: each operation is awaited.
+ *
+ * ```ts
+ * const [a, b] = [new Connection(context), new Connection(peer)];
+ * a.connect(b.address);
+ * b.connect(a.address);
+ * const received = b.receive(buffer.slice());
+ * await a.send(data.slice());
+ * console.log((await received).byteLength);
+ * ```
+ */
+export class Connection {
+  /** To be told to the peer. */
+  readonly address: QueuePairAddress;
+  readonly protectionDomain: ProtectionDomain;
+  readonly completionQueue: CompletionQueue;
+  readonly queuePair: QueuePair;
+  private readonly attributes: ConnectionAttributes;
+  private readonly pending = new Map<number, Pending>();
+  private nextWrId = 0;
+  private pumping = false;
+  private result: MemoryRegion | undefined; // of an atomic
+
+  /** @throws VerbsError the device has no room for its objects */
+  constructor(context: Context, { capabilities = {}, ...attributes }: ConnectionOptions = {}) {
+    this.attributes = attributes;
+    this.protectionDomain = context.createProtectionDomain();
+    const { maxSendWorkRequests = 128, maxReceiveWorkRequests = 128 } = capabilities;
+    this.completionQueue = context.createCompletionQueue({
+      entries: maxSendWorkRequests + maxReceiveWorkRequests,
+    });
+    this.queuePair = this.protectionDomain.createQueuePair({
+      type: 'RC',
+      sendCompletionQueue: this.completionQueue,
+      receiveCompletionQueue: this.completionQueue,
+      capabilities,
+      signalAll: true,
+    });
+    this.address = addressOf(context, this.queuePair, attributes);
+  }
+
+  /** Makes the connection; the peer does the same with this side's address. @throws as connectQueuePair */
+  connect(peer: QueuePairAddress): void {
+    connectQueuePair(this.queuePair, this.address, peer, this.attributes);
+  }
+
+  /** Memory that both sides can work on. @param bytes more than 0 */
+  allocate(bytes: number): MemoryRegion {
+    return this.protectionDomain.allocate(bytes, everyRight);
+  }
+
+  /** Sends to a receive of the peer; done when it is acknowledged. @throws CompletionError */
+  async send(
+    data: MemorySlice | Uint8Array,
+    { immediateData, ...wait }: WaitOptions & { readonly immediateData?: number } = {},
+  ): Promise<void> {
+    const opcode = immediateData === undefined ? Opcode.send : Opcode.sendWithImmediate;
+    await this.post({ opcode, ...dataOf(data), immediateData }, wait);
+  }
+
+  /** Takes what the peer sends next into `memory`. @throws CompletionError */
+  async receive(memory: MemorySlice, wait: WaitOptions = {}): Promise<Received> {
+    const completion = await this.await(wait, (wrId) =>
+      this.queuePair.postReceive({ wrId, scatter: [memory] }),
+    );
+    const { byteLength, withImmediate, immediateData } = completion;
+    return withImmediate ? { byteLength, immediateData } : { byteLength };
+  }
+
+  /** Writes into memory of the peer; with immediate data, a receive of the peer learns of it. @throws CompletionError */
+  async write(
+    data: MemorySlice | Uint8Array,
+    remote: RemotePlace,
+    { immediateData, ...wait }: WaitOptions & { readonly immediateData?: number } = {},
+  ): Promise<void> {
+    const opcode = immediateData === undefined ? Opcode.rdmaWrite : Opcode.rdmaWriteWithImmediate;
+    await this.post({ opcode, ...dataOf(data), remote, immediateData }, wait);
+  }
+
+  /** Reads memory of the peer into `memory`. @throws CompletionError */
+  async read(memory: MemorySlice, remote: RemotePlace, wait: WaitOptions = {}): Promise<void> {
+    await this.post({ opcode: Opcode.rdmaRead, gather: [memory], remote }, wait);
+  }
+
+  /** Puts `swap` into 8 aligned bytes of the peer if they are `compare`; what they were. @throws CompletionError */
+  async compareAndSwap(
+    remote: RemotePlace,
+    compare: bigint,
+    swap: bigint,
+    wait: WaitOptions = {},
+  ): Promise<bigint> {
+    return this.atomic({ opcode: Opcode.atomicCompareAndSwap, remote, compareAdd: compare, swap }, wait);
+  }
+
+  /** Adds to 8 aligned bytes of the peer; what they were. @throws CompletionError */
+  async fetchAndAdd(remote: RemotePlace, add: bigint, wait: WaitOptions = {}): Promise<bigint> {
+    return this.atomic({ opcode: Opcode.atomicFetchAndAdd, remote, compareAdd: add }, wait);
+  }
+
+  /** Ends the connection and what it was made of; memory too. Those who wait are told. Twice is once. */
+  close(): void {
+    for (const { reject } of this.pending.values()) {
+      reject(new DOMException('the connection was closed', 'AbortError'));
+    }
+    this.pending.clear();
+    this.queuePair[Symbol.dispose]();
+    this.completionQueue[Symbol.dispose]();
+    this.protectionDomain[Symbol.dispose]();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  private async atomic(request: Omit<SendRequest, 'gather'>, wait: WaitOptions): Promise<bigint> {
+    this.result ??= this.allocate(atomicBytes * atomicResults);
+    const slot = this.nextWrId % atomicResults;
+    const { bytes } = this.result;
+    await this.post({ ...request, gather: [this.result.slice(slot * atomicBytes, atomicBytes)] }, wait);
+    return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(slot * atomicBytes, true);
+  }
+
+  private async post(request: SendRequest, wait: WaitOptions): Promise<Completion> {
+    return this.await(wait, (wrId) => this.queuePair.postSend({ ...request, wrId }));
+  }
+
+  /** Posts, and waits until it is done. One that is given up is still taken when it comes. */
+  private async await({ signal, timeout }: WaitOptions, post: (wrId: number) => void): Promise<Completion> {
+    signal?.throwIfAborted();
+    const wrId = this.nextWrId;
+    this.nextWrId = (this.nextWrId + 1) % wrIds;
+    post(wrId);
+    const done = new Promise<Completion>((resolve, reject) => this.pending.set(wrId, { resolve, reject }));
+    void this.pump();
+    const patience = [signal, timeout === undefined ? undefined : AbortSignal.timeout(timeout)].filter(
+      (each) => each !== undefined,
+    );
+    if (patience.length === 0) return done;
+    done.catch(() => {}); // it may fail after it was given up
+    return Promise.race([done, abortedBy(AbortSignal.any(patience))]);
+  }
+
+  /** Takes completions as long as somebody waits for one. */
+  private async pump(): Promise<void> {
+    if (this.pumping) return;
+    this.pumping = true;
+    const completions = Array.from({ length: 16 }, () => new Completion());
+    try {
+      while (this.pending.size > 0) {
+        const count = this.completionQueue.poll(completions);
+        for (let index = 0; index < count; index++) this.settle(completions[index]!);
+        if (count === completions.length) continue;
+        if (count > 0) await nextTurn();
+        else await this.completionQueue.wait();
+      }
+    } catch (reason) {
+      for (const { reject } of this.pending.values()) reject(reason);
+      this.pending.clear();
+    } finally {
+      this.pumping = false;
+    }
+  }
+
+  private settle(completion: Completion): void {
+    const waiting = this.pending.get(completion.wrId);
+    this.pending.delete(completion.wrId);
+    if (completion.status !== CompletionStatus.success) waiting?.reject(new CompletionError(completion));
+    else waiting?.resolve(Object.assign(new Completion(), completion));
+  }
+}
+
+const atomicBytes = 8;
+const atomicResults = 64; // more than can be outstanding
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function dataOf(data: MemorySlice | Uint8Array): Pick<SendRequest, 'gather' | 'inlineData'> {
+  return data instanceof Uint8Array ? { inlineData: data } : { gather: [data] };
+}
+
+function abortedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
