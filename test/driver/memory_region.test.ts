@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { MemoryRegion, mapForeignMemory } from '../../lib/driver/memory_region.ts';
 import { ProtectionDomain } from '../../lib/driver/protection_domain.ts';
@@ -7,6 +7,7 @@ import { describeOnBackends, makeBoard, openDriver } from './backends.ts';
 
 const localWrite = 1 << AccessFlag.localWrite;
 const remoteWrite = 1 << AccessFlag.remoteWrite;
+const remoteRead = 1 << AccessFlag.remoteRead;
 
 describeOnBackends('memory regions', (backend) => {
   it('have keys of their own, hold their protection domain, and give keys back', () => {
@@ -63,7 +64,10 @@ describeOnBackends('memory regions', (backend) => {
     const { management, device } = openDriver(makeBoard(backend));
     const domain = new ProtectionDomain(management);
     const view = new Uint8Array(new ArrayBuffer(10_000), 77, 9000);
+    const map = vi.spyOn(device.board, 'map');
     const range = mapForeignMemory(device, view, localWrite);
+    device.board.unmap(mapForeignMemory(device, view, remoteRead).address);
+    expect(map.mock.calls.map(([, rights]) => rights)).toEqual(['read_write', 'read']);
     expect(range.length).toBe(9000);
     new MemoryRegion(management, domain, range, localWrite).deregister();
     device.board.unmap(range.address);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import {
+  Access,
   CompletionOpcode,
   CompletionStatus,
   Opcode,
@@ -85,6 +86,30 @@ describeConnections('a reliable connection', (place) => {
       complete(client, 1);
       expect(target.bytes.subarray(0, length)).toEqual(sent);
     }
+  });
+
+  it('reaches memory of the caller, for what it was registered for', () => {
+    const { client, server, complete } = makeConnection(place);
+    const data = Uint8Array.from({ length: 6000 }, (_, at) => at * 3);
+    const readOnly = client.protectionDomain.registerMemory(data, Access.remoteRead);
+    const memory = new Uint8Array(new ArrayBuffer(9000), 1001, 6000);
+    const there = server.protectionDomain.registerMemory(memory);
+    server.queuePair.postReceive({ scatter: [there.slice()] });
+    client.queuePair.postSend({ opcode: Opcode.send, gather: [readOnly.slice()], signaled: true });
+    expect(complete(server, 1)).toMatchObject([{ status: success, byteLength: 6000 }]);
+    expect(complete(client, 1)).toMatchObject([{ status: success }]);
+    expect(memory).toEqual(data);
+    memory.fill(0);
+    server.queuePair.postSend({
+      opcode: Opcode.rdmaRead,
+      remote: readOnly.remote(),
+      gather: [there.slice()],
+      signaled: true,
+    });
+    expect(complete(server, 1)).toMatchObject([{ status: success }]);
+    expect(memory).toEqual(data);
+    expect(new Uint8Array(memory.buffer, 0, 1001).every((byte) => byte === 0)).toBe(true);
+    expect(new Uint8Array(memory.buffer, 7001).every((byte) => byte === 0)).toBe(true);
   });
 
   it('writes and reads memory of the peer, without its doing', () => {

@@ -79,6 +79,21 @@ describe('postSend', () => {
     expect(completions[0]!.wrId).toBe(4);
   });
 
+  it('has the whole completion queue when those of a former queue pair were left out', () => {
+    const verbs = makeVerbs();
+    const { board, completionQueue } = verbs;
+    const requests = Array.from({ length: completionQueue.capacity }, () => ({ opcode: Opcode.send }));
+    const completions = requests.map(() => new Completion());
+    const former = makeFailedQueuePair(verbs);
+    former.postSend(requests);
+    board.runUntilIdle();
+    former.close();
+    expect(completionQueue.poll(completions)).toBe(0);
+    makeFailedQueuePair(verbs).postSend(requests);
+    board.runUntilIdle();
+    expect(completionQueue.poll(completions)).toBe(requests.length);
+  });
+
   it('keeps nothing of its arguments', () => {
     const verbs = makeVerbs();
     const queuePair = makeFailedQueuePair(verbs);
