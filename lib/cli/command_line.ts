@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 import { chosenDeviceString, formatDeviceString, parseDeviceString } from '../board/index.ts';
 import { loadAddon } from '../board/addon.ts';
@@ -8,6 +8,7 @@ import { info } from './info.ts';
 import { kicks } from './kicks.ts';
 import { list } from './list.ts';
 import { Output, type Streams } from './output/output.ts';
+import { pathMtus, pingpong } from './pingpong.ts';
 import { registers } from './registers.ts';
 
 /** How a command ended: as it should, with an error, or called in a wrong way. */
@@ -20,6 +21,7 @@ interface CommonOptions {
 }
 
 const largestPayload = 256;
+const largestMessage = 2 ** 30; // both ends' memory is in one process
 
 /** What --json gives, for the help of each command. Whole numbers beyond 2^53 are strings. */
 const jsonShapes = {
@@ -30,6 +32,7 @@ const jsonShapes = {
   physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
   {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
   without sent: handed back to the send queue`,
+  pingpong: '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration}',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}], floor, ratio,
   stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts, and floor: {samples, minimum,
   median, percentile99, percentile999, maximum}`,
@@ -171,6 +174,49 @@ Examples:
           signal,
         }),
     );
+  addOfDevice('pingpong', 'send messages to and fro between two queue pairs', jsonShapes.pingpong, [
+    'hca pingpong rc',
+    'hca pingpong rc --size 64 --iters 100000',
+    "hca pingpong rc --device 'emu:?progress=own' --events --chk",
+  ])
+    .addArgument(new Argument('<service>', 'rc: reliable connection').choices(['rc']))
+    .option('-i, --ib-port <port>', 'port', wholeNumber(1), 1)
+    .option('-s, --size <bytes>', 'size of a message', wholeNumber(1, largestMessage), 4096)
+    .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096', mtu, 1024)
+    .option('-r, --rx-depth <receives>', 'receives that are posted ahead', wholeNumber(1, 16_384), 500)
+    .option('-n, --iters <exchanges>', 'how many', wholeNumber(1), 1000)
+    .option('-l, --sl <level>', 'service level', wholeNumber(0, 15), 0)
+    .option('-e, --events', 'sleep on completion events, do not poll')
+    .option('-g, --gid-idx <index>', 'entry of the GID table', wholeNumber(0, 255), 0)
+    .option('-c, --chk', 'compare what was received')
+    .action(
+      (
+        _service: string,
+        options: CommonOptions & {
+          ibPort: number;
+          size: number;
+          mtu: number;
+          rxDepth: number;
+          iters: number;
+          sl: number;
+          events?: boolean;
+          gidIdx: number;
+          chk?: boolean;
+        },
+      ) =>
+        pingpong(outputOf(options), chosenDeviceString(options.device), {
+          size: options.size,
+          mtu: options.mtu,
+          rxDepth: options.rxDepth,
+          iters: options.iters,
+          port: options.ibPort,
+          serviceLevel: options.sl,
+          gidIndex: options.gidIdx,
+          events: options.events === true,
+          check: options.chk === true,
+          signal,
+        }),
+    );
   return program;
 }
 
@@ -185,6 +231,11 @@ function ofFunction(deviceString: string, underlyingFunction: number | undefined
     attribute: '--uf',
     expected: 'the address of that function in --device',
   });
+}
+
+function mtu(text: string): number {
+  if (text in pathMtus) return Number(text);
+  throw new InvalidArgumentError(`It must be ${Object.keys(pathMtus).join(', ')}.`);
 }
 
 function oneLine(text: string): string {

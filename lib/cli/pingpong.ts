@@ -1,0 +1,242 @@
+import { randomUUID } from 'node:crypto';
+
+import { formatDeviceString, parseDeviceString } from '../board/index.ts';
+import { addressOf, connectQueuePair, type QueuePairAddress } from '../connect/index.ts';
+import {
+  Completion,
+  CompletionError,
+  CompletionStatus,
+  Opcode,
+  PathMtu,
+  openDevice,
+  type CompletionQueue,
+  type Context,
+  type MemoryRegion,
+  type QueuePair,
+  type SendRequest,
+} from '../index.ts';
+import type { Output } from './output/output.ts';
+
+/** Path MTUs by their bytes. */
+export const pathMtus: Readonly<Record<number, PathMtu>> = {
+  256: PathMtu.mtu256,
+  512: PathMtu.mtu512,
+  1024: PathMtu.mtu1024,
+  2048: PathMtu.mtu2048,
+  4096: PathMtu.mtu4096,
+};
+
+/** Options of `hca pingpong rc`: those of ibv_rc_pingpong that a ping-pong within a process has. */
+export interface PingpongOptions {
+  /** Bytes of a message. */
+  readonly size: number;
+  /** Path MTU in bytes, of {@link pathMtus}. */
+  readonly mtu: number;
+  /** Receives that are posted ahead. */
+  readonly rxDepth: number;
+  /** Exchanges. */
+  readonly iters: number;
+  readonly port: number;
+  readonly serviceLevel: number;
+  readonly gidIndex: number;
+  /** Sleep until an event tells of a completion, instead of polling. */
+  readonly events: boolean;
+  /** Compare what was received byte for byte at the end. */
+  readonly check: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it. */
+export interface PingpongResult {
+  readonly bytes: number;
+  readonly iterations: number;
+  readonly seconds: number;
+  readonly megabitsPerSecond: number;
+  readonly microsecondsPerIteration: number;
+}
+
+const exchangesBetweenSignals = 4096;
+const completionsAtOnce = 16;
+const sendWrId = 1;
+const receiveWrId = 2;
+
+/**
+ * `hca pingpong rc`: two queue pairs send each other messages in turn, as ibv_rc_pingpong does: on two emulated boards that are
+ * connected, or, on any other device, through the loopback of its port. JSON: {local, remote, …PingpongResult}.
+ */
+export async function pingpong(
+  output: Output,
+  deviceString: string,
+  options: PingpongOptions,
+): Promise<void> {
+  const contexts = openBoth(deviceString);
+  try {
+    const [local, remote] = contexts.map((context) => new End(context, options)) as [End, End];
+    local.connect(remote.address);
+    remote.connect(local.address);
+    output.text(`  local address:  ${addressText(local.address)}\n`);
+    output.text(`  remote address: ${addressText(remote.address)}\n`);
+    const result = await play(local, remote, options);
+    if (options.check) for (const end of [local, remote]) end.check();
+    const { bytes, iterations, seconds } = result;
+    output.text(
+      `${bytes} bytes in ${seconds.toFixed(2)} seconds = ${result.megabitsPerSecond.toFixed(2)} Mbit/sec\n` +
+        `${iterations} iters in ${seconds.toFixed(2)} seconds = ${result.microsecondsPerIteration.toFixed(2)} usec/iter\n`,
+    );
+    output.value({ local: local.address, remote: remote.address, ...result });
+  } finally {
+    for (const context of new Set(contexts)) context[Symbol.dispose]();
+  }
+}
+
+/** Two boards of a fabric of their own; of what is not emulated the same device twice. */
+function openBoth(deviceString: string): [Context, Context] {
+  const name = parseDeviceString(deviceString);
+  if (name.backend !== 'emu') {
+    const device = openDevice(deviceString);
+    return [device, device];
+  }
+  const connected = formatDeviceString({
+    ...name,
+    options: { ...name.options, fabric: `pingpong-${randomUUID()}` },
+  });
+  const first = openDevice(connected);
+  try {
+    return [first, openDevice(connected)];
+  } catch (error) {
+    first[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** One side. */
+class End {
+  readonly address: QueuePairAddress;
+  readonly completionQueue: CompletionQueue;
+  sent = 0;
+  received = 0;
+  private readonly options: PingpongOptions;
+  private readonly queuePair: QueuePair;
+  private readonly memory: MemoryRegion;
+  private readonly request: SendRequest;
+  private readonly receive;
+  private posted = 0; // receives that are not taken yet
+  private sending = false;
+  private due = false; // an answer is owed
+  private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
+
+  constructor(context: Context, options: PingpongOptions) {
+    const { size, rxDepth, port, gidIndex } = options;
+    this.options = options;
+    const protectionDomain = context.createProtectionDomain();
+    this.completionQueue = context.createCompletionQueue({ entries: rxDepth + 1 });
+    this.queuePair = protectionDomain.createQueuePair({
+      type: 'RC',
+      sendCompletionQueue: this.completionQueue,
+      receiveCompletionQueue: this.completionQueue,
+      capabilities: { maxSendWorkRequests: 1, maxReceiveWorkRequests: rxDepth, maxInlineData: 0 },
+    });
+    this.memory = protectionDomain.allocate(Math.max(1, 2 * size));
+    this.memory.bytes.fill(0x7b, 0, size);
+    this.request = {
+      opcode: Opcode.send,
+      wrId: sendWrId,
+      signaled: true,
+      gather: [this.memory.slice(0, size)],
+    };
+    this.receive = { wrId: receiveWrId, scatter: [this.memory.slice(size, size)] };
+    this.address = addressOf(context, this.queuePair, { port, gidIndex });
+  }
+
+  connect(remote: QueuePairAddress): void {
+    const { port, gidIndex, mtu, serviceLevel, rxDepth } = this.options;
+    const pathMtu = pathMtus[mtu]!;
+    connectQueuePair(this.queuePair, this.address, remote, { port, gidIndex, pathMtu, serviceLevel });
+    this.postReceives(rxDepth);
+  }
+
+  get isDone(): boolean {
+    return this.sent >= this.options.iters && this.received >= this.options.iters;
+  }
+
+  /** Sends as soon as the message before is acknowledged. */
+  send(): void {
+    this.due = this.sending;
+    if (this.sending) return;
+    this.sending = true;
+    this.queuePair.postSend(this.request);
+  }
+
+  /** Takes completions, and answers. @returns whether there were any */
+  advance(): boolean {
+    const count = this.completionQueue.poll(this.completions);
+    for (let index = 0; index < count; index++) this.take(this.completions[index]!);
+    return count > 0;
+  }
+
+  /** @throws Error a byte differs from what the peer sent */
+  check(): void {
+    const { size } = this.options;
+    const wrong = this.memory.bytes.subarray(size, 2 * size).findIndex((byte) => byte !== 0x7b);
+    if (wrong >= 0) throw new Error(`invalid data: byte ${wrong} of the message is not what was sent`);
+  }
+
+  private take(completion: Completion): void {
+    if (completion.status !== CompletionStatus.success) throw new CompletionError(completion);
+    if (completion.wrId === sendWrId) {
+      this.sent += 1;
+      this.sending = false;
+      if (this.due) this.send();
+      return;
+    }
+    this.received += 1;
+    this.posted -= 1;
+    if (this.posted <= 1) this.postReceives(this.options.rxDepth - this.posted);
+    if (this.sent + Number(this.sending) < this.options.iters) this.send();
+  }
+
+  private postReceives(count: number): void {
+    for (let each = 0; each < count; each++) this.queuePair.postReceive(this.receive);
+    this.posted += count;
+  }
+}
+
+async function play(local: End, remote: End, options: PingpongOptions): Promise<PingpongResult> {
+  const { size, iters, events, signal } = options;
+  const begin = performance.now();
+  local.send();
+  for (let idle = 0; !(local.isDone && remote.isDone);) {
+    const worked = [remote.advance(), local.advance()].includes(true);
+    idle = worked ? 0 : idle + 1;
+    if (events && !worked) {
+      const stop = new AbortController();
+      const either = AbortSignal.any([signal, stop.signal]);
+      const waits = [local, remote].map((end) => end.completionQueue.wait({ signal: either }));
+      await Promise.race(waits).finally(() => stop.abort());
+      await Promise.allSettled(waits);
+    } else if (idle % exchangesBetweenSignals === exchangesBetweenSignals - 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      signal.throwIfAborted();
+    }
+  }
+  const seconds = (performance.now() - begin) / 1000;
+  const bytes = 2 * size * iters;
+  return {
+    bytes,
+    iterations: iters,
+    seconds,
+    megabitsPerSecond: (bytes * 8) / seconds / 1e6,
+    microsecondsPerIteration: (seconds * 1e6) / iters,
+  };
+}
+
+function addressText({
+  localIdentifier = 0,
+  queuePairNumber,
+  packetSequenceNumber,
+  gid,
+}: QueuePairAddress): string {
+  const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, '0')}`;
+  const groups = gid.match(/.{4}/g)!.map((group) => group.replace(/^0+(?=.)/, ''));
+  return `LID ${hex(localIdentifier, 4)}, QPN ${hex(queuePairNumber, 6)}, PSN ${hex(packetSequenceNumber, 6)}, GID ${groups.join(':')}`;
+}
