@@ -1,8 +1,11 @@
-// The main job after set-up, on the emulated board: who it is, commands being kicked, and the latency of a doorbell.
+// The main job after set-up, on the emulated board: who it is, two of them connected, commands being kicked, and the
+// latency of a doorbell.
 import { spawnSync } from 'node:child_process';
 
 const steps = [
   ['Who the board is', ['info', '--device', 'emu:']],
+  ['Two boards are connected: every operation, checked byte for byte, then figures', ['demo']],
+  ['Ping-pong between two boards', ['pingpong', 'rc', '--size', '64', '--iters', '20000', '--chk']],
   ['Commands are posted, collected, kicked and sent', ['kicks', '--device', 'emu:', '--count', '6']],
   [
     'Doorbell latency when polling advances the device on the calling thread',

@@ -3,6 +3,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { chosenDeviceString, formatDeviceString, parseDeviceString } from '../board/index.ts';
 import { loadAddon } from '../board/addon.ts';
 import { VerbsError } from '../index.ts';
+import { demo } from './demo.ts';
 import { doorbell } from './doorbell.ts';
 import { info } from './info.ts';
 import { kicks } from './kicks.ts';
@@ -32,6 +33,7 @@ const jsonShapes = {
   physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
   {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
   without sent: handed back to the send queue`,
+  demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond}]}',
   pingpong: '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration}',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}], floor, ratio,
   stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts, and floor: {samples, minimum,
@@ -174,6 +176,10 @@ Examples:
           signal,
         }),
     );
+  add('demo', 'connect two emulated boards, check every operation, and measure', jsonShapes.demo, [
+    'hca demo',
+    'hca demo --json',
+  ]).action((options: CommonOptions) => demo(outputOf(options), signal));
   addOfDevice('pingpong', 'send messages to and fro between two queue pairs', jsonShapes.pingpong, [
     'hca pingpong rc',
     'hca pingpong rc --size 64 --iters 100000',

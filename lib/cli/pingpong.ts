@@ -12,6 +12,7 @@ import {
   type CompletionQueue,
   type Context,
   type MemoryRegion,
+  type ProtectionDomain,
   type QueuePair,
   type SendRequest,
 } from '../index.ts';
@@ -71,22 +72,41 @@ export async function pingpong(
 ): Promise<void> {
   const contexts = openBoth(deviceString);
   try {
-    const [local, remote] = contexts.map((context) => new End(context, options)) as [End, End];
-    local.connect(remote.address);
-    remote.connect(local.address);
-    output.text(`  local address:  ${addressText(local.address)}\n`);
-    output.text(`  remote address: ${addressText(remote.address)}\n`);
-    const result = await play(local, remote, options);
-    if (options.check) for (const end of [local, remote]) end.check();
+    const { local, remote, result } = await exchange(contexts, options, (ends) => {
+      output.text(`  local address:  ${addressText(ends.local)}\n`);
+      output.text(`  remote address: ${addressText(ends.remote)}\n`);
+    });
     const { bytes, iterations, seconds } = result;
     output.text(
       `${bytes} bytes in ${seconds.toFixed(2)} seconds = ${result.megabitsPerSecond.toFixed(2)} Mbit/sec\n` +
         `${iterations} iters in ${seconds.toFixed(2)} seconds = ${result.microsecondsPerIteration.toFixed(2)} usec/iter\n`,
     );
-    output.value({ local: local.address, remote: remote.address, ...result });
+    output.value({ local, remote, ...result });
   } finally {
     for (const context of new Set(contexts)) context[Symbol.dispose]();
   }
+}
+
+interface Addresses {
+  readonly local: QueuePairAddress;
+  readonly remote: QueuePairAddress;
+}
+
+/** Plays ping-pong between two open devices. @param connected is told the addresses before it begins */
+export async function exchange(
+  contexts: readonly [Context, Context],
+  options: PingpongOptions,
+  connected: (addresses: Addresses) => void = () => {},
+): Promise<Addresses & { readonly result: PingpongResult }> {
+  const [local, remote] = contexts.map((context) => new End(context, options)) as [End, End];
+  local.connect(remote.address);
+  remote.connect(local.address);
+  const addresses = { local: local.address, remote: remote.address };
+  connected(addresses);
+  const result = await play(local, remote, options);
+  if (options.check) for (const end of [local, remote]) end.check();
+  for (const end of [local, remote]) end.close();
+  return { ...addresses, result };
 }
 
 /** Two boards of a fabric of their own; of what is not emulated the same device twice. */
@@ -116,6 +136,7 @@ class End {
   sent = 0;
   received = 0;
   private readonly options: PingpongOptions;
+  private readonly protectionDomain: ProtectionDomain;
   private readonly queuePair: QueuePair;
   private readonly memory: MemoryRegion;
   private readonly request: SendRequest;
@@ -128,15 +149,15 @@ class End {
   constructor(context: Context, options: PingpongOptions) {
     const { size, rxDepth, port, gidIndex } = options;
     this.options = options;
-    const protectionDomain = context.createProtectionDomain();
+    this.protectionDomain = context.createProtectionDomain();
     this.completionQueue = context.createCompletionQueue({ entries: rxDepth + 1 });
-    this.queuePair = protectionDomain.createQueuePair({
+    this.queuePair = this.protectionDomain.createQueuePair({
       type: 'RC',
       sendCompletionQueue: this.completionQueue,
       receiveCompletionQueue: this.completionQueue,
       capabilities: { maxSendWorkRequests: 1, maxReceiveWorkRequests: rxDepth, maxInlineData: 0 },
     });
-    this.memory = protectionDomain.allocate(Math.max(1, 2 * size));
+    this.memory = this.protectionDomain.allocate(Math.max(1, 2 * size));
     this.memory.bytes.fill(0x7b, 0, size);
     this.request = {
       opcode: Opcode.send,
@@ -179,6 +200,11 @@ class End {
     const { size } = this.options;
     const wrong = this.memory.bytes.subarray(size, 2 * size).findIndex((byte) => byte !== 0x7b);
     if (wrong >= 0) throw new Error(`invalid data: byte ${wrong} of the message is not what was sent`);
+  }
+
+  close(): void {
+    this.protectionDomain[Symbol.dispose]();
+    this.completionQueue[Symbol.dispose]();
   }
 
   private take(completion: Completion): void {

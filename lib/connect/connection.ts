@@ -23,6 +23,9 @@ export interface ConnectionOptions extends ConnectionAttributes {
   readonly capabilities?: QueuePairCapabilities;
 }
 
+/** What is sent or written: registered memory, pieces of it one behind the other, or up to 256 B of any other. */
+export type Data = MemorySlice | readonly MemorySlice[] | Uint8Array;
+
 /** What a receive has taken. */
 export interface Received {
   /** Bytes. */
@@ -93,7 +96,7 @@ export class Connection {
 
   /** Sends to a receive of the peer; done when it is acknowledged. @throws CompletionError */
   async send(
-    data: MemorySlice | Uint8Array,
+    data: Data,
     { immediateData, ...wait }: WaitOptions & { readonly immediateData?: number } = {},
   ): Promise<void> {
     const opcode = immediateData === undefined ? Opcode.send : Opcode.sendWithImmediate;
@@ -111,7 +114,7 @@ export class Connection {
 
   /** Writes into memory of the peer; with immediate data, a receive of the peer learns of it. @throws CompletionError */
   async write(
-    data: MemorySlice | Uint8Array,
+    data: Data,
     remote: RemotePlace,
     { immediateData, ...wait }: WaitOptions & { readonly immediateData?: number } = {},
   ): Promise<void> {
@@ -216,8 +219,9 @@ const atomicResults = 64; // more than can be outstanding
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-function dataOf(data: MemorySlice | Uint8Array): Pick<SendRequest, 'gather' | 'inlineData'> {
-  return data instanceof Uint8Array ? { inlineData: data } : { gather: [data] };
+function dataOf(data: Data): Pick<SendRequest, 'gather' | 'inlineData'> {
+  if (data instanceof Uint8Array) return { inlineData: data };
+  return { gather: 'localKey' in data ? [data] : data };
 }
 
 function abortedBy(signal: AbortSignal): Promise<never> {
