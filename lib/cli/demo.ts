@@ -33,6 +33,7 @@ export async function demo(output: Output, signal: AbortSignal): Promise<void> {
     const contexts = [0, 1].map(() => openDevice(fabric.makeBoard().open(0))) as [Context, Context];
     output.text('Two boards in this process, their ports connected.\n');
     const checks = await checkAll(output, contexts, signal);
+    await measure(contexts, sizes[0], signal); // what runs for the first time is slow
     const figures: Figures[] = [];
     for (const size of sizes) {
       signal.throwIfAborted();

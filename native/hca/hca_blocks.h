@@ -97,8 +97,8 @@ struct HcaBlocks {
   DataLink<spec::MessageUnit, 16> messages;              // packet_builder → completion
   DataLink<spec::QueuePairNotice, 16> progress_notices;  // completion → queue_pair_fetch
   DataLink<spec::QueuePairNotice, 16> flushes;           // completion → receive
-  DataLink<spec::PacketUnit, 16> requests_built;         // packet_builder → port
-  DataLink<spec::PacketUnit, 16> responses_built;        // response → port
+  DataLink<spec::PacketUnit, 4> requests_built;          // packet_builder → port
+  DataLink<spec::PacketUnit, 4> responses_built;         // response → port
   DataLink<spec::PacketUnit, 16> packets_arrived;        // port → packet_receiver
   DataLink<spec::PacketUnit, 16> responses_arrived;      // packet_receiver → completion
   DataLink<spec::PacketUnit, 16> requests_arrived;       // packet_receiver → receive

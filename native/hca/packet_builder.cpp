@@ -27,7 +27,7 @@ PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters
                              CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                              KickRecords& kick_records, PacketTemplates& templates, PacketMemory& packets,
                              DataLink<spec::PacketUnit, 16>& packets_gathered,
-                             DataLink<spec::PacketUnit, 16>& requests_built,
+                             DataLink<spec::PacketUnit, 4>& requests_built,
                              DataLink<spec::MessageUnit, 16>& messages,
                              DataLink<spec::FinishUnit, 16>& finishes_sent)
     : counters_(counters), clock_(clock), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),

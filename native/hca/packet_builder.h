@@ -24,7 +24,7 @@ public:
                 CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs, KickRecords& kick_records,
                 PacketTemplates& templates, PacketMemory& packets,
                 DataLink<spec::PacketUnit, 16>& packets_gathered,
-                DataLink<spec::PacketUnit, 16>& requests_built, DataLink<spec::MessageUnit, 16>& messages,
+                DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::MessageUnit, 16>& messages,
                 DataLink<spec::FinishUnit, 16>& finishes_sent);
 
   // Takes one packet, and builds one.
@@ -48,7 +48,7 @@ private:
   PacketTemplates& templates_;
   PacketMemory& packets_;
   DataLink<spec::PacketUnit, 16>& packets_gathered_;
-  DataLink<spec::PacketUnit, 16>& requests_built_;
+  DataLink<spec::PacketUnit, 4>& requests_built_;
   DataLink<spec::MessageUnit, 16>& messages_;
   DataLink<spec::FinishUnit, 16>& finishes_sent_;
   HardwareLinkedListQueue<spec::PacketUnit> units_; // index: queue pair

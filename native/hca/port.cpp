@@ -10,7 +10,7 @@ using spec::PortDiscard;
 
 Port::Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory,
            const PortAttributes& attributes, const PortAttachments& attachments,
-           DataLink<spec::PacketUnit, 16>& requests_built, DataLink<spec::PacketUnit, 16>& responses_built,
+           DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::PacketUnit, 4>& responses_built,
            DataLink<spec::PacketUnit, 16>& packets_arrived)
     : counters_(counters), clock_(clock), packet_memory_(packet_memory), attributes_(attributes),
       attachments_(attachments), leaving_{Leaving{responses_built}, Leaving{requests_built}},

@@ -32,8 +32,8 @@ struct PortAttachments {
 class Port final : public Block {
 public:
   Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory, const PortAttributes& attributes,
-       const PortAttachments& attachments, DataLink<spec::PacketUnit, 16>& requests_built,
-       DataLink<spec::PacketUnit, 16>& responses_built, DataLink<spec::PacketUnit, 16>& packets_arrived);
+       const PortAttachments& attachments, DataLink<spec::PacketUnit, 4>& requests_built,
+       DataLink<spec::PacketUnit, 4>& responses_built, DataLink<spec::PacketUnit, 16>& packets_arrived);
 
   // Lets one packet leave or come in, in turn where both can.
   bool step() override;
@@ -50,7 +50,7 @@ private:
 
   // The packets that are to leave on a lane.
   struct Leaving {
-    DataLink<spec::PacketUnit, 16>& built;
+    DataLink<spec::PacketUnit, 4>& built;
     uint64_t since = never; // when the first of them began to wait
   };
 

@@ -33,7 +33,7 @@ Response::Response(const HcaParameters& parameters, Counters& counters, PacketMe
                    QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
                    PacketTemplates& templates, EventPort& events, ResponseReads& reads,
                    const AtomicResults& atomic_results, DataLink<spec::AnswerUnit, 16>& answers,
-                   DataLink<spec::PacketUnit, 16>& responses_built)
+                   DataLink<spec::PacketUnit, 4>& responses_built)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
       translation_(translation), memory_(memory), templates_(templates), events_(events), reads_(reads),
       atomic_results_(atomic_results), answers_(answers), responses_built_(responses_built),

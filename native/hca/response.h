@@ -31,7 +31,7 @@ public:
            QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
            PacketTemplates& templates, EventPort& events, ResponseReads& reads,
            const AtomicResults& atomic_results, DataLink<spec::AnswerUnit, 16>& answers,
-           DataLink<spec::PacketUnit, 16>& responses_built);
+           DataLink<spec::PacketUnit, 4>& responses_built);
 
   // Takes one answer into its queue pair's list, and builds one packet.
   bool step() override;
@@ -62,7 +62,7 @@ private:
   ResponseReads& reads_;
   const AtomicResults& atomic_results_;
   DataLink<spec::AnswerUnit, 16>& answers_;
-  DataLink<spec::PacketUnit, 16>& responses_built_;
+  DataLink<spec::PacketUnit, 4>& responses_built_;
   HardwareLinkedListQueue<spec::AnswerUnit> queue_;
 };
 

@@ -83,7 +83,7 @@ private:
   hca::DataLink<spec::ReceiveUnit, 16> requests_accepted_;
   hca::DataLink<spec::ReceiveUnit, 16> requests_placed_;
   hca::DataLink<spec::AnswerUnit, 16> answers_;
-  hca::DataLink<spec::PacketUnit, 16> responses_built_;
+  hca::DataLink<spec::PacketUnit, 4> responses_built_;
   hca::CompletionQueue completion_queue_;
   hca::DescriptorFetch descriptor_fetch_;
   hca::Receive receive_;

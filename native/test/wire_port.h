@@ -104,8 +104,8 @@ private:
   TestLink link_;
   hca::PortAttachments attachments_;
   hca::ReadyBlocks ready_;
-  hca::DataLink<spec::PacketUnit, 16> requests_built_;
-  hca::DataLink<spec::PacketUnit, 16> responses_built_;
+  hca::DataLink<spec::PacketUnit, 4> requests_built_;
+  hca::DataLink<spec::PacketUnit, 4> responses_built_;
   hca::DataLink<spec::PacketUnit, 16> packets_arrived_;
   hca::DataLink<spec::PacketUnit, 16> responses_arrived_;
   hca::DataLink<spec::PacketUnit, 16> requests_arrived_;

@@ -260,10 +260,10 @@ describe('port, to own addresses', () => {
   it('waits for packet_receiver as long as it takes', () => {
     const port = makeWirePort();
     const own = port.mac(1, 0);
-    for (let mark = 0; mark < linkCredits; mark += 1) port.build(1, Lane.requests, frame(own, mark));
-    runPort(port);
-    port.build(1, Lane.requests, frame(own));
-    runPort(port);
+    for (let mark = 0; mark <= linkCredits; mark += 1) {
+      port.build(1, Lane.requests, frame(own, mark));
+      runPort(port);
+    }
     expect(port.isAwake()).toBe(false);
     expect(port.nextDeadline()).toBe(never);
     expect(drain(port)).toHaveLength(linkCredits + 1);

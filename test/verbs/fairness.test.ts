@@ -8,7 +8,7 @@ const ethernetHeader = 14;
 const ipv6Header = 40;
 const udpHeader = 8;
 /** Packets that wait for the port already. */
-const waiting = 16;
+const waiting = 4;
 
 /** Destination queue pair of a RoCEv2 packet. */
 function destinationOf(bytes: Uint8Array): number {
