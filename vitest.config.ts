@@ -9,6 +9,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^fpga-verbs\/board$/, replacement: source('lib/board/index.ts') },
+      { find: /^fpga-verbs\/connect$/, replacement: source('lib/connect/index.ts') },
       { find: /^fpga-verbs$/, replacement: source('lib/index.ts') },
     ],
   },

@@ -13,10 +13,18 @@ async function run(name: string): Promise<string[]> {
   return lines;
 }
 
-it('open-device, as the README prints it', async () => {
+const printed = (name: string): string => `\`\`\`ts\n${readFileSync(`examples/${name}.ts`, 'utf8')}\`\`\``;
+
+it('open-device', async () => {
   expect(await run('open-device')).toEqual(['fpga-verbs emulated board: up to 65534 queue pairs']);
-  const program = readFileSync('examples/open-device.ts', 'utf8');
-  expect(readFileSync('README.md', 'utf8')).toContain(`\`\`\`ts\n${program}\`\`\``);
+});
+
+it('two-boards, as the README prints it', async () => {
+  expect(await run('two-boards')).toEqual([
+    'SEND: 4096 B received',
+    `fetch and add: ${0x0707_0707_0707_0707n} was there`,
+  ]);
+  expect(readFileSync('README.md', 'utf8')).toContain(printed('two-boards'));
 });
 
 it('driver-test-with-faults', async () => {
