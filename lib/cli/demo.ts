@@ -1,10 +1,11 @@
 import { EmulatedFabric } from '../board/index.ts';
 import { Connection } from '../connect/index.ts';
-import { Completion, CompletionError, CompletionStatus, Opcode, openDevice, type Context } from '../index.ts';
+import { openDevice, type Context } from '../index.ts';
 import { checksOf } from './demo_checks.ts';
+import { rateOf } from './message_rate.ts';
 import type { Output } from './output/output.ts';
 import { table } from './output/table.ts';
-import { exchange, pathMtus } from './pingpong.ts';
+import { exchange } from './pingpong.ts';
 
 /** What was measured of messages of a size. */
 interface Figures {
@@ -18,9 +19,6 @@ interface Figures {
 
 const sizes = [8, 64, 1024, 4096, 65_536, 1 << 20] as const;
 const mtu = 4096;
-const largestInline = 64;
-const underWay = 48;
-const signaledEvery = 16;
 
 /**
  * `hca demo`: connects two emulated boards of this process, checks every operation byte for byte, and measures. JSON: {checks:
@@ -94,48 +92,13 @@ async function measure(
     check: true,
     signal,
   });
-  const messagesPerSecond = rateOf(contexts, size);
+  const messagesPerSecond = rateOf(contexts, size, mtu);
   return {
     size,
     microseconds: result.microsecondsPerIteration / 2,
     messagesPerSecond,
     bytesPerSecond: messagesPerSecond * size,
   };
-}
-
-/** RDMA WRITEs a second. */
-function rateOf([from, to]: readonly [Context, Context], size: number): number {
-  const [a, b] = [from, to].map((context) => new Connection(context, { pathMtu: pathMtus[mtu]! })) as [
-    Connection,
-    Connection,
-  ];
-  try {
-    a.connect(b.address);
-    b.connect(a.address);
-    return rateOver(a, b, size);
-  } finally {
-    a.close();
-    b.close();
-  }
-}
-
-function rateOver(a: Connection, b: Connection, size: number): number {
-  const [source, target] = [a.allocate(size), b.allocate(size)];
-  const data = size <= largestInline ? { inlineData: source.bytes } : { gather: [source.slice()] };
-  const request = { opcode: Opcode.rdmaWrite, ...data, remote: target.remote() };
-  const messages = Math.ceil(Math.max(64, Math.min(40_000, 2 ** 27 / size)) / signaledEvery) * signaledEvery;
-  const completions = Array.from({ length: signaledEvery }, () => new Completion());
-  const begin = performance.now();
-  let [posted, done] = [0, 0];
-  while (done < messages) {
-    for (; posted < messages && posted - done < underWay; posted++) a.queuePair.postSend(request);
-    const count = a.completionQueue.poll(completions);
-    for (const completion of completions.slice(0, count)) {
-      if (completion.status !== CompletionStatus.success) throw new CompletionError(completion);
-    }
-    done += count;
-  }
-  return messages / ((performance.now() - begin) / 1000);
 }
 
 function figuresText(figures: readonly Figures[]): string {
