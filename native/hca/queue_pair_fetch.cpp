@@ -261,6 +261,9 @@ spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Stan
     return SendHold::fence;
   if (is_read_or_atomic(header.opcode()) && outstanding != 0 && outstanding >= control.max_read_atomic())
     return SendHold::read_atomic;
+  // Of what is outstanding a message that goes on where it was interrupted is the oldest.
+  if (requester.resume_packets() != 0)
+    return SendHold::none;
   constexpr uint32_t window = (psn_mask + 1) / 2;
   const uint32_t used = (requester.next_psn() - completion.unacknowledged_psn()) & psn_mask;
   const uint64_t packets = packets_of(send_message_length(pcb), mtu_of(control));
