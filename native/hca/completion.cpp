@@ -106,6 +106,10 @@ bool Completion::take_message() {
     return false;
   const MessageUnit message = links_.messages.front();
   links_.messages.pop();
+  // Numbers come again: after 2^16 work requests, and after a reset.
+  if (scattered_.queue_pair_number == message.queue_pair_number() &&
+      scattered_.sequence_number == message.send_queue_sequence_number())
+    scattered_.valid = false;
   const auto its = subject(message.underlying_function(), message.queue_pair_number());
   if (!its || message.retry_epoch() != its->part.retry_epoch()) {
     finish(message);
