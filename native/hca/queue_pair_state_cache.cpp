@@ -239,6 +239,8 @@ spec::QueuePairCompletion* QueuePairStateCache::completion(unsigned underlying_f
 // The ended. One may be gone when its turn comes: whoever takes it looks.
 
 void QueuePairStateCache::end(uint32_t index) {
+  // One that was listed under this index before is gone, with nothing outstanding.
+  directory_[index].ended_number = number_of(index, directory_[index].generation);
   if (directory_[index].ended)
     return;
   directory_[index].ended = true;
@@ -258,7 +260,7 @@ std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_ended() {
     ended_list_.last = none;
   entry.ended = false;
   return Named{.underlying_function = entry.underlying_function,
-               .queue_pair_number = number_of(index, entry.generation)};
+               .queue_pair_number = entry.ended_number};
 }
 
 std::optional<uint32_t> QueuePairStateCache::take_next(unsigned underlying_function, uint32_t& index) const {
@@ -392,7 +394,11 @@ void QueuePairStateCache::free_index(uint32_t index) {
   if (number_of(index, generation) == multicast)
     ++generation;
   // One that has ended stays among these until it is taken.
-  entry = {.next_ended = entry.next_ended, .generation = generation, .ended = entry.ended};
+  entry = {.next_ended = entry.next_ended,
+           .ended_number = entry.ended_number,
+           .generation = generation,
+           .underlying_function = entry.underlying_function,
+           .ended = entry.ended};
   append_index(free_, index);
   ++free_count_;
 }
@@ -406,8 +412,10 @@ void QueuePairStateCache::reset_function(unsigned underlying_function) {
   }
   quiet_list_ = others;
   for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
-    if (directory_[index].live && directory_[index].underlying_function == underlying_function)
+    if (directory_[index].live && directory_[index].underlying_function == underlying_function) {
+      end(index);
       free_index(index);
+    }
 }
 
 bool QueuePairStateCache::verify() const {

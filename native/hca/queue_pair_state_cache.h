@@ -137,6 +137,7 @@ private:
     uint32_t slot = none; // of its cached context
     uint32_t next = none; // in the free list or the list of the quiet
     uint32_t next_ended = none;
+    uint32_t ended_number = 0; // of the queue pair that has ended; it may be gone
     uint16_t pins = 0;
     uint8_t generation = 0;
     uint8_t underlying_function = 0;

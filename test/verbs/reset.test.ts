@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+
+import { Opcode, openDevice, type Context } from '../../lib/index.ts';
+import { makeBoard } from '../driver/backends.ts';
+import { connect, makeEnd, makePair, settle, type End } from './connected.ts';
+import { stepped, type Verbs } from './make_verbs.ts';
+
+function verbsOf(board: Verbs['board'], context: Context): Verbs {
+  return {
+    board,
+    context,
+    protectionDomain: context.createProtectionDomain(),
+    completionQueue: context.createCompletionQueue({ entries: 64 }),
+  };
+}
+
+/** A SEND that nobody acknowledges: its peer never becomes ready to receive. */
+function sendUnanswered(verbs: Verbs): End {
+  const [from, to] = [makeEnd(verbs), makeEnd(verbs)];
+  connect(from, to);
+  from.queuePair.postSend({ opcode: Opcode.send, signaled: true });
+  return from;
+}
+
+it('a function that is closed in the middle of its messages leaves nothing behind, and the others theirs', () => {
+  const board = makeBoard(stepped, {});
+  const contexts = [0, 1].map((underlyingFunction) => openDevice(board.open(underlyingFunction)));
+  const [control, guest] = contexts.map((context) => verbsOf(board, context)) as [Verbs, Verbs];
+  const [from, to] = makePair(control);
+  for (let times = 0; times < 3; times++) sendUnanswered(guest);
+  board.step(1000);
+  guest.context[Symbol.dispose]();
+  to.queuePair.postReceive({});
+  from.queuePair.postSend({ opcode: Opcode.send, signaled: true });
+  expect(settle(from)).toHaveLength(2);
+});
+
+it('a queue pair is destroyed, and one is reset, with messages that nobody acknowledges', () => {
+  const board = makeBoard(stepped, {});
+  const verbs = verbsOf(board, openDevice(board.open(0)));
+  const gone = sendUnanswered(verbs);
+  const again = sendUnanswered(verbs);
+  board.step(1000);
+  gone.queuePair.close();
+  again.queuePair.modify({ state: 0 });
+  expect(settle(gone)).toEqual([]);
+  expect(again.queuePair.query()).toMatchObject({ state: 0, inFlight: 0, next: 0 });
+});
