@@ -259,8 +259,7 @@ std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_ended() {
   if (ended_list_.first == none)
     ended_list_.last = none;
   entry.ended = false;
-  return Named{.underlying_function = entry.underlying_function,
-               .queue_pair_number = entry.ended_number};
+  return Named{.underlying_function = entry.underlying_function, .queue_pair_number = entry.ended_number};
 }
 
 std::optional<uint32_t> QueuePairStateCache::take_next(unsigned underlying_function, uint32_t& index) const {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { blockNamed, readNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { Opcode, openDevice, type Context } from '../../lib/index.ts';
 import { makeBoard } from '../driver/backends.ts';
 import { connect, makeEnd, makePair, settle, type End } from './connected.ts';
@@ -12,6 +13,15 @@ function verbsOf(board: Verbs['board'], context: Context): Verbs {
     protectionDomain: context.createProtectionDomain(),
     completionQueue: context.createCompletionQueue({ entries: 64 }),
   };
+}
+
+/** Completion credits that each lane has. */
+function creditsOf({ context }: Verbs): (number | undefined)[] {
+  const { fields } = readNamed(
+    context.driver.device.controlPage!,
+    registerNamed(blockNamed('control'), 'lane_state'),
+  );
+  return fields.map((lane) => lane['completion_credits']);
 }
 
 /** A SEND that nobody acknowledges: its peer never becomes ready to receive. */
@@ -27,9 +37,12 @@ it('a function that is closed in the middle of its messages leaves nothing behin
   const contexts = [0, 1].map((underlyingFunction) => openDevice(board.open(underlyingFunction)));
   const [control, guest] = contexts.map((context) => verbsOf(board, context)) as [Verbs, Verbs];
   const [from, to] = makePair(control);
+  const free = creditsOf(control);
   for (let times = 0; times < 3; times++) sendUnanswered(guest);
   board.step(1000);
-  guest.context[Symbol.dispose]();
+  expect(creditsOf(control)).not.toEqual(free);
+  guest.context.driver.close(); // as when its process ends: nothing is unmade before
+  expect(creditsOf(control)).toEqual(free);
   to.queuePair.postReceive({});
   from.queuePair.postSend({ opcode: Opcode.send, signaled: true });
   expect(settle(from)).toHaveLength(2);
