@@ -9,9 +9,13 @@ const variants = {
   address: {
     sanitizers: 'address,undefined',
     library: 'libasan.so',
-    tests: ['test/hca', 'test/board', 'test/driver'],
+    tests: ['test/hca', 'test/board', 'test/driver', 'test/verbs', 'test/connect'],
   },
-  thread: { sanitizers: 'thread', library: 'libtsan.so', tests: ['test/board', 'test/driver'] },
+  thread: {
+    sanitizers: 'thread',
+    library: 'libtsan.so',
+    tests: ['test/board', 'test/driver', 'test/verbs', 'test/connect'],
+  },
 };
 const name = process.argv[2] ?? 'address';
 const variant = variants[name];
