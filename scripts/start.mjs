@@ -8,12 +8,8 @@ const steps = [
   ['Ping-pong between two boards', ['pingpong', 'rc', '--size', '64', '--iters', '20000', '--chk']],
   ['Commands are posted, collected, kicked and sent', ['kicks', '--device', 'emu:', '--count', '6']],
   [
-    'Doorbell latency when polling advances the device on the calling thread',
-    ['doorbell', '--device', 'emu:?progress=shared', '--iterations', '5000'],
-  ],
-  [
     'Doorbell latency when the device has a thread of its own',
-    ['doorbell', '--device', 'emu:?progress=own', '--iterations', '5000'],
+    ['doorbell', '--device', 'emu:?progress=own', '--size', '64', '--iterations', '5000'],
   ],
 ];
 for (const [title, words] of steps) {

@@ -33,8 +33,9 @@ const jsonShapes = {
   physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
   {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
   without sent: handed back to the send queue`,
-  demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond}]}',
-  pingpong: '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration}',
+  demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
+  pingpong:
+    '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}], floor, ratio,
   stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts, and floor: {samples, minimum,
   median, percentile99, percentile999, maximum}`,

@@ -2,7 +2,8 @@ import { Connection } from '../connect/index.ts';
 import { Completion, CompletionError, CompletionStatus, Opcode, type Context } from '../index.ts';
 import { pathMtus } from './pingpong.ts';
 
-const largestInline = 64;
+/** Bytes of a message that is written inline; larger ones are gathered. */
+export const largestInline = 64;
 const underWay = 48;
 const completionsAtOnce = 16;
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createHistogram } from 'node:perf_hooks';
 
 import { formatDeviceString, parseDeviceString } from '../board/index.ts';
 import { addressOf, connectQueuePair, type QueuePairAddress } from '../connect/index.ts';
@@ -54,6 +55,8 @@ export interface PingpongResult {
   readonly seconds: number;
   readonly megabitsPerSecond: number;
   readonly microsecondsPerIteration: number;
+  /** Median of a round trip, as the local end sees it; within 0.1 %. */
+  readonly medianMicroseconds: number;
 }
 
 const exchangesBetweenSignals = 4096;
@@ -229,10 +232,18 @@ class End {
 
 async function play(local: End, remote: End, options: PingpongOptions): Promise<PingpongResult> {
   const { size, iters, events, signal } = options;
+  const roundTrips = createHistogram(); // nanoseconds
   const begin = performance.now();
+  let last = begin;
   local.send();
   for (let idle = 0; !(local.isDone && remote.isDone);) {
+    const received = local.received;
     const worked = [remote.advance(), local.advance()].includes(true);
+    if (local.received > received) {
+      const now = performance.now();
+      roundTrips.record(Math.max(1, Math.round((now - last) * 1e6)));
+      last = now;
+    }
     idle = worked ? 0 : idle + 1;
     if (events && !worked) {
       const stop = new AbortController();
@@ -253,6 +264,7 @@ async function play(local: End, remote: End, options: PingpongOptions): Promise<
     seconds,
     megabitsPerSecond: (bytes * 8) / seconds / 1e6,
     microsecondsPerIteration: (seconds * 1e6) / iters,
+    medianMicroseconds: roundTrips.percentile(50) / 1000,
   };
 }
 

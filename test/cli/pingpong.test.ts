@@ -35,6 +35,8 @@ describe('hca pingpong rc', () => {
       expect(run.error).toBe('');
       expect(run.exitCode).toBe(0);
       expect(run.json()).toMatchObject([{ bytes: 2 * 4096 * 20, iterations: 20, local: {}, remote: {} }]);
+      const [{ medianMicroseconds }] = run.json() as [{ medianMicroseconds: number }];
+      expect(medianMicroseconds).toBeGreaterThan(0);
     }
   });
 
