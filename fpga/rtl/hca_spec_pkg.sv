@@ -99,7 +99,7 @@ package hca_spec_pkg;
   // Answers that wait, of all queue pairs. Unit: entries.
   localparam int unsigned RESPONSE_ENTRIES = 32'd1024;
   // 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag.
-  localparam int unsigned ACKNOWLEDGE_COALESCING = 32'd0;
+  localparam int unsigned ACKNOWLEDGE_COALESCING = 32'd1;
   // High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
   localparam int unsigned MEMORY_KEY_INDEX_BITS = 32'd24;
   // GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first. Unit: entries.

@@ -26,7 +26,7 @@ export interface BoardOptions {
   mapping?: CommandMapping;
   /** The bridge before the board makes DWORD writes only. */
   doubleWordOnly?: boolean;
-  /** An ACK is sent for the last packet of a message and where it is asked for, not for every packet. Default false. */
+  /** An ACK is sent for the last packet of a message and where it is asked for, not for every packet. Default true. */
   acknowledgeCoalescing?: boolean;
   /** Sizes of the device, as named in native/hca/parameters.h; the specification's are defaults and upper bounds. */
   underlyingFunctions?: number;

@@ -133,7 +133,7 @@ export const RESPONSE_READS = 256;
 export const RESPONSE_ENTRIES = 1024;
 
 /** 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag. */
-export const ACKNOWLEDGE_COALESCING = 0;
+export const ACKNOWLEDGE_COALESCING = 1;
 
 /** High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits. */
 export const MEMORY_KEY_INDEX_BITS = 24;

@@ -139,7 +139,7 @@ inline constexpr uint32_t response_reads = 256u;
 inline constexpr uint32_t response_entries = 1024u;
 
 /// 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag.
-inline constexpr uint32_t acknowledge_coalescing = 0u;
+inline constexpr uint32_t acknowledge_coalescing = 1u;
 
 /// High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.
 inline constexpr uint32_t memory_key_index_bits = 24u;

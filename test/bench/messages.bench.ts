@@ -18,7 +18,7 @@ const median = (samples: readonly number[]): number => statisticsOf(Float64Array
 
 async function inTurns(progress: NonNullable<BoardOptions['progress']>): Promise<string[][]> {
   const fabric = new EmulatedFabric();
-  const options: BoardOptions = { progress, acknowledgeCoalescing: true };
+  const options: BoardOptions = { progress };
   const contexts = [0, 1].map(() => openDevice(fabric.makeBoard(options).open(0))) as [Context, Context];
   const [source, target] = [new Uint8Array(mebibyte), new Uint8Array(mebibyte)];
   const samples = { latency: [] as number[], rate: [] as number[], ratio: [] as number[] };

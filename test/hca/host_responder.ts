@@ -93,7 +93,7 @@ export class HostResponder {
   private used = page;
 
   constructor(options: ResponderOptions = {}, completionQueueLog2 = 10) {
-    this.port = makeResponder(options);
+    this.port = makeResponder({ acknowledgeCoalescing: false, ...options });
     this.memory = new Uint8Array(this.port.memory);
     this.completionQueueEntries = 1 << completionQueueLog2;
     this.completionQueueHead = this.allocate(1);

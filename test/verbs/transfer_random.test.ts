@@ -37,7 +37,7 @@ const boards: Readonly<Record<string, BoardOptions>> = {
     sharedCompletionCreditsCap: 2,
   },
   'with two contexts cached, and one PCB': { queuePairContextsCached: 2, physicalCollectBuffers: 1 },
-  'that coalesces acknowledgements': { acknowledgeCoalescing: true },
+  'that acknowledges every packet': { acknowledgeCoalescing: false },
   'behind a bridge of DWORDs': { doubleWordOnly: true, mapping: 'uncached' },
 };
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { CompletionStatus, Opcode, PathMtu, type Completion, type SendRequest } from '../../lib/index.ts';
 import { Syndrome } from '../../lib/spec/index.ts';
 import { connect, makeEnd, makeMemory, makePair, settle, type End } from './connected.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { makeVerbs, stepped } from './make_verbs.ts';
 import { packetsSent, type WirePacket } from './wire.ts';
 
 const mtu = 256;
@@ -178,7 +178,7 @@ interface Stage {
 
 /** Two queue pairs, the work requests of the table, and the tap at the port. */
 function makeStage(): Stage {
-  const verbs = makeVerbs();
+  const verbs = makeVerbs(stepped, { acknowledgeCoalescing: false });
   const [from, to] = makePair(verbs, { pathMtu: PathMtu.mtu256 });
   const { region: source } = makeMemory(from, 64 * mtu, 1);
   const { region: target } = makeMemory(to, 64 * mtu, 2);
@@ -261,7 +261,7 @@ describe('the walkthrough of a reliable connection (transport.md)', () => {
   });
 
   it('goes on behind the last PSN with 0', () => {
-    const verbs = makeVerbs();
+    const verbs = makeVerbs(stepped, { acknowledgeCoalescing: false });
     const psn = 0xff_fffe;
     const [from, to] = [makeEnd(verbs), makeEnd(verbs)];
     connect(from, to, { pathMtu: PathMtu.mtu256, sendPsn: psn });
