@@ -17,6 +17,7 @@ import {
 } from '../index.ts';
 import { addressOf, type QueuePairAddress } from './address.ts';
 import { connectQueuePair, type ConnectionAttributes } from './connect_queue_pair.ts';
+import { unlessGivenUp } from './give_up.ts';
 
 /** How a connection is made. */
 export interface ConnectionOptions extends ConnectionAttributes {
@@ -35,8 +36,14 @@ export interface Received {
 }
 
 interface Pending {
-  readonly resolve: (completion: Completion) => void;
+  readonly settle: (completion: Completion) => void;
   readonly reject: (reason: unknown) => void;
+}
+
+/** Memory for the answer of an atomic. */
+interface AtomicResult {
+  readonly slice: MemorySlice;
+  readonly view: DataView;
 }
 
 const everyRight = Access.localWrite | Access.remoteWrite | Access.remoteRead | Access.remoteAtomic;
@@ -64,7 +71,7 @@ export class Connection {
   private readonly pending = new Map<number, Pending>();
   private nextWrId = 0;
   private pumping = false;
-  private result: MemoryRegion | undefined; // of an atomic
+  private readonly freeResults: AtomicResult[] = [];
 
   /** @throws VerbsError the device has no room for its objects */
   constructor(context: Context, { capabilities = {}, ...attributes }: ConnectionOptions = {}) {
@@ -78,7 +85,7 @@ export class Connection {
       type: 'RC',
       sendCompletionQueue: this.completionQueue,
       receiveCompletionQueue: this.completionQueue,
-      capabilities,
+      capabilities: { maxInlineData: largestInline, ...capabilities },
       signalAll: true,
     });
     this.address = addressOf(context, this.queuePair, attributes);
@@ -105,11 +112,12 @@ export class Connection {
 
   /** Takes what the peer sends next into `memory`. @throws CompletionError */
   async receive(memory: MemorySlice, wait: WaitOptions = {}): Promise<Received> {
-    const completion = await this.await(wait, (wrId) =>
-      this.queuePair.postReceive({ wrId, scatter: [memory] }),
+    return this.await(
+      wait,
+      (wrId) => this.queuePair.postReceive({ wrId, scatter: [memory] }),
+      ({ byteLength, withImmediate, immediateData }) =>
+        withImmediate ? { byteLength, immediateData } : { byteLength },
     );
-    const { byteLength, withImmediate, immediateData } = completion;
-    return withImmediate ? { byteLength, immediateData } : { byteLength };
   }
 
   /** Writes into memory of the peer; with immediate data, a receive of the peer learns of it. @throws CompletionError */
@@ -158,31 +166,65 @@ export class Connection {
   }
 
   private async atomic(request: Omit<SendRequest, 'gather'>, wait: WaitOptions): Promise<bigint> {
-    this.result ??= this.allocate(atomicBytes * atomicResults);
-    const slot = this.nextWrId % atomicResults;
-    const { bytes } = this.result;
-    await this.post({ ...request, gather: [this.result.slice(slot * atomicBytes, atomicBytes)] }, wait);
-    return new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(slot * atomicBytes, true);
+    if (this.freeResults.length === 0) this.allocateResults();
+    const result = this.freeResults.at(-1)!;
+    return this.await(
+      wait,
+      (wrId) => {
+        this.queuePair.postSend({ ...request, gather: [result.slice], wrId });
+        this.freeResults.pop();
+      },
+      () => {
+        this.freeResults.push(result);
+        return result.view.getBigUint64(0, true);
+      },
+    );
   }
 
-  private async post(request: SendRequest, wait: WaitOptions): Promise<Completion> {
-    return this.await(wait, (wrId) => this.queuePair.postSend({ ...request, wrId }));
+  private allocateResults(): void {
+    const region = this.allocate(atomicBytes * atomicResults);
+    const { buffer, byteOffset } = region.bytes;
+    for (let at = 0; at < region.length; at += atomicBytes) {
+      this.freeResults.push({
+        slice: region.slice(at, atomicBytes),
+        view: new DataView(buffer, byteOffset + at, atomicBytes),
+      });
+    }
   }
 
-  /** Posts, and waits until it is done. One that is given up is still taken when it comes. */
-  private async await({ signal, timeout }: WaitOptions, post: (wrId: number) => void): Promise<Completion> {
-    signal?.throwIfAborted();
+  private async post(request: SendRequest, wait: WaitOptions): Promise<void> {
+    await this.await(
+      wait,
+      (wrId) => this.queuePair.postSend({ ...request, wrId }),
+      () => {},
+    );
+  }
+
+  /**
+   * Posts, and waits until it is done. One that is given up is still taken when it comes.
+   * @param take is called with the completion, good or bad, before it and the memory are used again; its value is the result
+   */
+  private async await<Result>(
+    wait: WaitOptions,
+    post: (wrId: number) => void,
+    take: (completion: Completion) => Result,
+  ): Promise<Result> {
+    wait.signal?.throwIfAborted();
     const wrId = this.nextWrId;
     this.nextWrId = (this.nextWrId + 1) % wrIds;
     post(wrId);
-    const done = new Promise<Completion>((resolve, reject) => this.pending.set(wrId, { resolve, reject }));
+    const done = new Promise<Result>((resolve, reject) => {
+      this.pending.set(wrId, {
+        settle: (completion) => {
+          const result = take(completion);
+          if (completion.status === CompletionStatus.success) resolve(result);
+          else reject(new CompletionError(completion));
+        },
+        reject,
+      });
+    });
     void this.pump();
-    const patience = [signal, timeout === undefined ? undefined : AbortSignal.timeout(timeout)].filter(
-      (each) => each !== undefined,
-    );
-    if (patience.length === 0) return done;
-    done.catch(() => {}); // it may fail after it was given up
-    return Promise.race([done, abortedBy(AbortSignal.any(patience))]);
+    return unlessGivenUp(done, wait);
   }
 
   /** Takes completions as long as somebody waits for one. */
@@ -209,24 +251,17 @@ export class Connection {
   private settle(completion: Completion): void {
     const waiting = this.pending.get(completion.wrId);
     this.pending.delete(completion.wrId);
-    if (completion.status !== CompletionStatus.success) waiting?.reject(new CompletionError(completion));
-    else waiting?.resolve(Object.assign(new Completion(), completion));
+    waiting?.settle(completion);
   }
 }
 
 const atomicBytes = 8;
-const atomicResults = 64; // more than can be outstanding
+const atomicResults = 64; // at a time
+const largestInline = 256;
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function dataOf(data: Data): Pick<SendRequest, 'gather' | 'inlineData'> {
   if (data instanceof Uint8Array) return { inlineData: data };
   return { gather: 'localKey' in data ? [data] : data };
-}
-
-function abortedBy(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }

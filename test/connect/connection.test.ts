@@ -1,3 +1,5 @@
+import { getEventListeners } from 'node:events';
+
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { EmulatedFabric } from '../../lib/board/index.ts';
@@ -62,6 +64,26 @@ describe('a connection', () => {
     expect(number[0]).toBe(2n ** 63n);
   });
 
+  it('tells apart the answers of as many atomics as the queue holds', async () => {
+    const [a, b] = makePair();
+    const counter = b.allocate(8).remote();
+    const added = (): Promise<bigint>[] => Array.from({ length: 128 }, () => a.fetchAndAdd(counter, 1n));
+    const expected = (from: number): bigint[] => Array.from({ length: 128 }, (_, at) => BigInt(from + at));
+    expect(await Promise.all(added())).toEqual(expected(0));
+    expect(await Promise.all(added())).toEqual(expected(128));
+  });
+
+  it('sends 256 B that are not registered', async () => {
+    const [a, b] = makePair();
+    const target = b.allocate(256);
+    const received = b.receive(target.slice());
+    const sent = Uint8Array.from({ length: 256 }, (_, at) => at);
+    await a.send(sent);
+    await received;
+    expect(target.bytes).toEqual(sent);
+    await expect(a.send(new Uint8Array(257))).rejects.toThrow('257 B');
+  });
+
   it('tells what went wrong by its status, and ends those who wait when it is closed', async () => {
     const [a, b] = makePair();
     const there = b.allocate(64);
@@ -92,6 +114,15 @@ describe('a connection', () => {
     for (const value of [1, 2, 3]) await a.send(new Uint8Array(8).fill(value));
     expect(await third).toEqual({ byteLength: 8 });
     expect([0, 8, 16].map((at) => target.bytes[at])).toEqual([1, 2, 3]);
+  });
+
+  it('leaves nothing at a signal that outlives what it could have ended', async () => {
+    const [a, b] = makePair();
+    const { signal } = new AbortController();
+    const memory = b.allocate(8).remote();
+    await a.write(new Uint8Array(8), memory, { signal, timeout: Infinity });
+    await a.read(a.allocate(8).slice(), memory, { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it.each([

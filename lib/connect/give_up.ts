@@ -1,0 +1,31 @@
+import type { WaitOptions } from '../index.ts';
+
+/** Longest time of a timer, milliseconds: 24 days. What is longer never ends. */
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * What `done` gives, unless it is given up before; then `done` goes on, and nobody hears of it.
+ * @throws the signal's reason; DOMException TimeoutError after `timeout` milliseconds; what `done` throws
+ */
+export async function unlessGivenUp<Result>(
+  done: Promise<Result>,
+  { signal, timeout = Infinity }: WaitOptions,
+): Promise<Result> {
+  let abort: (() => void) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    abort = () => reject(signal?.reason as Error);
+    signal?.addEventListener('abort', abort, { once: true });
+    if (timeout > longestTimer) return;
+    timer = setTimeout(
+      () => reject(new DOMException(`not done within ${timeout} ms`, 'TimeoutError')),
+      timeout,
+    );
+  });
+  try {
+    return await Promise.race([done, givenUp]);
+  } finally {
+    signal?.removeEventListener('abort', abort!);
+    clearTimeout(timer);
+  }
+}
