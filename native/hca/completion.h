@@ -26,7 +26,7 @@ namespace fpga_verbs::hca {
 //
 // A retry moves the queue pair to a new epoch: the messages outstanding give back their credits and are
 // forgotten, and queue_pair_fetch goes back to the oldest one that is not acknowledged. What dma still has of
-// the old epoch is abandoned there.
+// the old epoch goes no further; it ends behind its packets that are on their way.
 class Completion final : public Block {
 public:
   struct Blocks {

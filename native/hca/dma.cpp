@@ -1,6 +1,5 @@
 #include "hca/dma.h"
 
-#include "hca/finish.h"
 #include "hca/packet_sequence_number.h"
 #include "hca/send_work_request.h"
 
@@ -25,9 +24,9 @@ KeyAccess access_of(const spec::QueuePairControl& control, const spec::GatherEnt
 
 Dma::Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
          MemoryAccess& memory, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
-         DataLink<spec::PacketUnit, 16>& packets_gathered, DataLink<spec::FinishUnit, 16>& finishes_abandoned)
+         DataLink<spec::PacketUnit, 16>& packets_gathered)
     : collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), memory_(memory), packets_(packets),
-      executions_(executions), packets_gathered_(packets_gathered), finishes_abandoned_(finishes_abandoned),
+      executions_(executions), packets_gathered_(packets_gathered),
       // Each command holds an execution credit, so that there is an entry for each.
       commands_({.entries = execution_credits(parameters),
                  .lists = execution_credits(parameters),
@@ -50,7 +49,7 @@ bool Dma::take_command() {
 
 // The next packet of the queue pair whose turn it is.
 bool Dma::serve() {
-  if (!commands_.lists_ready().any() || !packets_gathered_.has_credit() || !finishes_abandoned_.has_credit())
+  if (!commands_.lists_ready().any() || !packets_gathered_.has_credit())
     return false;
   const std::optional<uint16_t> packet = packets_.allocate(PacketUse::request);
   if (!packet)
@@ -62,39 +61,31 @@ bool Dma::serve() {
   PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
   Execution& execution = pcb.execution;
   const auto found = queue_pairs_.find(kick.underlying_function(), kick.queue_pair_number());
-  if (!found || found->control.destroying() != 0 ||
-      execution.retry_epoch != found->completion.retry_epoch()) {
-    packets_.release(*packet);
-    commands_.pop(list);
-    abandon(kick);
-    return true;
-  }
+  // A retry, or the end of its queue pair, may have overtaken the command: it goes no further, and ends
+  // behind those of its packets that are on their way.
+  const bool abandoned =
+      !found || found->control.destroying() != 0 || execution.retry_epoch != found->completion.retry_epoch();
   const bool first = execution.next_packet == 0;
-  if (execution.kick.status() == CompletionStatus::success)
+  if (!abandoned && execution.kick.status() == CompletionStatus::success)
     execution.kick.set_status(gather(found->control, pcb, *packet));
-  const bool failed = execution.kick.status() != CompletionStatus::success;
-  const bool last = failed || execution.next_packet >= execution.packets;
+  const bool failed = !abandoned && execution.kick.status() != CompletionStatus::success;
+  const bool has_packet = !abandoned && !failed;
+  const bool last = !has_packet || execution.next_packet >= execution.packets;
   spec::PacketUnit unit;
-  unit.set_packet(failed ? no_packet : *packet);
+  unit.set_packet(has_packet ? *packet : no_packet);
   unit.set_physical_collect_buffer(buffer);
   unit.set_underlying_function(kick.underlying_function());
   unit.set_queue_pair_number(kick.queue_pair_number());
   unit.set_first(first);
   unit.set_last(last);
   packets_gathered_.push(unit);
-  if (failed) {
+  if (!has_packet)
     packets_.release(*packet);
+  if (failed)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number());
-  }
   if (last)
     commands_.pop(list);
   return true;
-}
-
-// A retry, or the end of its queue pair, has overtaken the command.
-void Dma::abandon(const spec::KickUnit& kick) {
-  collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
-  finishes_abandoned_.push(finish_of(kick));
 }
 
 // Fills the packet whose turn it is, and turns to the next.

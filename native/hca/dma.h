@@ -21,7 +21,7 @@ class Dma final : public Block {
 public:
   Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
       MemoryAccess& memory, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
-      DataLink<spec::PacketUnit, 16>& packets_gathered, DataLink<spec::FinishUnit, 16>& finishes_abandoned);
+      DataLink<spec::PacketUnit, 16>& packets_gathered);
 
   // Takes one command, and gathers one packet.
   bool step() override;
@@ -31,7 +31,6 @@ public:
 private:
   bool take_command();
   bool serve();
-  void abandon(const spec::KickUnit& kick);
   spec::CompletionStatus gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
                                 uint16_t packet);
   spec::CompletionStatus read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
@@ -45,7 +44,6 @@ private:
   PacketMemory& packets_;
   DataLink<spec::KickUnit, 8>& executions_;
   DataLink<spec::PacketUnit, 16>& packets_gathered_;
-  DataLink<spec::FinishUnit, 16>& finishes_abandoned_;
   HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
 };
 

@@ -41,7 +41,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       management_queue(counters, host, clock, event_queue),
       virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache, kicks_collected,
                    kicks_scheduled, kicks_started,
-                   {&finishes_handed_back, &finishes_abandoned, &finishes_sent, &finishes_completed}),
+                   {&finishes_handed_back, &finishes_sent, &finishes_completed}),
       queue_pair_fetch(counters, clock, collect_buffer, queue_pair_state_cache, event_queue, kicks_started,
                        post_notices, schedule_dones, progress_notices, executions, schedule_requests,
                        finishes_handed_back),
@@ -53,7 +53,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       descriptor_fetch(parameters, counters, host, queue_pair_state_cache, memory_translation, event_queue),
       port_attributes(parameters), packet_templates(port_attributes),
       dma(parameters, collect_buffer, queue_pair_state_cache, memory_access, packet_memory, executions,
-          packets_gathered, finishes_abandoned),
+          packets_gathered),
       packet_builder(parameters, counters, clock, collect_buffer, queue_pair_state_cache, kick_records,
                      packet_templates, packet_memory, packets_gathered, requests_built, messages,
                      finishes_sent),
@@ -161,7 +161,6 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   schedule_requests.connect(to_queue_pair_fetch, to_send_queue_scheduler);
   schedule_dones.connect(to_send_queue_scheduler, to_queue_pair_fetch);
   finishes_handed_back.connect(to_queue_pair_fetch, to_virtual_kick);
-  finishes_abandoned.connect(to_dma, to_virtual_kick);
   finishes_sent.connect(to_packet_builder, to_virtual_kick);
   finishes_completed.connect(to_completion, to_virtual_kick);
   packets_gathered.connect(to_dma, to_packet_builder);

@@ -90,7 +90,6 @@ struct HcaBlocks {
   DataLink<spec::ScheduleRequest, 16> schedule_requests; // queue_pair_fetch → send_queue_scheduler
   DataLink<spec::ScheduleDone, 16> schedule_dones;       // send_queue_scheduler → queue_pair_fetch
   DataLink<spec::FinishUnit, 16> finishes_handed_back;   // queue_pair_fetch → virtual_kick
-  DataLink<spec::FinishUnit, 16> finishes_abandoned;     // dma → virtual_kick
   DataLink<spec::FinishUnit, 16> finishes_sent;          // packet_builder → virtual_kick
   DataLink<spec::FinishUnit, 16> finishes_completed;     // completion → virtual_kick
   DataLink<spec::PacketUnit, 16> packets_gathered;       // dma → packet_builder
