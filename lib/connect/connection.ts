@@ -70,7 +70,9 @@ export class Connection {
   private readonly attributes: ConnectionAttributes;
   private readonly pending = new Map<number, Pending>();
   private nextWrId = 0;
+  private waiting = 0; // those who have not given up
   private pumping = false;
+  private sleep = new AbortController();
   private readonly freeResults: AtomicResult[] = [];
 
   /** @throws VerbsError the device has no room for its objects */
@@ -223,8 +225,14 @@ export class Connection {
         reject,
       });
     });
+    this.waiting += 1;
     void this.pump();
-    return unlessGivenUp(done, wait);
+    try {
+      return await unlessGivenUp(done, wait);
+    } finally {
+      this.waiting -= 1;
+      if (this.waiting === 0) this.sleep.abort();
+    }
   }
 
   /** Takes completions as long as somebody waits for one. */
@@ -233,18 +241,29 @@ export class Connection {
     this.pumping = true;
     const completions = Array.from({ length: 16 }, () => new Completion());
     try {
-      while (this.pending.size > 0) {
+      while (this.waiting > 0) {
         const count = this.completionQueue.poll(completions);
         for (let index = 0; index < count; index++) this.settle(completions[index]!);
         if (count === completions.length) continue;
         if (count > 0) await nextTurn();
-        else await this.completionQueue.wait();
+        else await this.sleepUntilCompletion();
       }
     } catch (reason) {
       for (const { reject } of this.pending.values()) reject(reason);
       this.pending.clear();
     } finally {
       this.pumping = false;
+    }
+  }
+
+  /** Ends without one too, when nobody waits any more: nothing keeps the process alive then. */
+  private async sleepUntilCompletion(): Promise<void> {
+    this.sleep = new AbortController();
+    const { signal } = this.sleep;
+    try {
+      await this.completionQueue.wait({ signal });
+    } catch (reason) {
+      if (!signal.aborted) throw reason;
     }
   }
 

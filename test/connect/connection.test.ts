@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { EmulatedFabric } from '../../lib/board/index.ts';
 import { Connection, type ConnectionOptions, type QueuePairAddress } from '../../lib/connect/index.ts';
@@ -123,6 +123,19 @@ describe('a connection', () => {
     await a.write(new Uint8Array(8), memory, { signal, timeout: Infinity });
     await a.read(a.allocate(8).slice(), memory, { signal });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('sleeps no longer than somebody waits, and takes later what was given up', async () => {
+    const [a, b] = makePair();
+    const target = b.allocate(16);
+    const sleep = vi.spyOn(b.completionQueue, 'wait');
+    await expect(b.receive(target.slice(0, 8), { timeout: 5 })).rejects.toThrow('not done within 5 ms');
+    await Promise.allSettled(sleep.mock.results.map(({ value }) => value as Promise<void>));
+    await a.send(new Uint8Array(8).fill(1));
+    const second = b.receive(target.slice(8, 8));
+    await a.send(new Uint8Array(8).fill(2));
+    await second;
+    expect([target.bytes[0], target.bytes[8]]).toEqual([1, 2]);
   });
 
   it.each([
