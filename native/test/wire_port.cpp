@@ -2,6 +2,7 @@
 
 #include "test/parameters_of.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -14,7 +15,7 @@ constexpr unsigned packet_receiver_number = 1;
 
 template <class Bytes> Napi::Uint8Array bytes_of(Napi::Env env, const Bytes& source) {
   auto bytes = Napi::Uint8Array::New(env, source.size());
-  std::memcpy(bytes.Data(), source.data(), source.size());
+  std::copy(source.begin(), source.end(), bytes.Data());
   return bytes;
 }
 
