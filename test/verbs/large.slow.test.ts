@@ -46,3 +46,16 @@ it('a SEND of 2^31 B, the longest; one byte more is refused', () => {
   client.queuePair.postSend({ opcode: Opcode.send, gather: [...gather.slice(1), here.slice()] });
   expect(complete(client, 1)).toMatchObject([{ status: localLengthError }]);
 });
+
+it('an RDMA WRITE of 2^31 B, the longest', () => {
+  const { client, server, complete } = makeConnection({ backend: shared, boards: 1 });
+  const share = 2 ** 31 / 16;
+  const here = patterned(client, share, 5);
+  const there = server.protectionDomain.allocate(2 ** 31, 0xf);
+  const gather = Array.from({ length: 16 }, () => here.slice());
+  client.queuePair.postSend({ opcode: Opcode.rdmaWrite, remote: there.remote(), gather, signaled: true });
+  expect(complete(client, 1)).toMatchObject([{ status: success }]);
+  for (let at = 0; at < 2 ** 31; at += share) {
+    expect(Buffer.compare(there.bytes.subarray(at, at + share), here.bytes)).toBe(0);
+  }
+});
