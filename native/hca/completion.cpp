@@ -81,22 +81,22 @@ bool Completion::step() {
   return reclaim() || take_ended() || take_message() || take_answer() || take_expired();
 }
 
-// One of each is all that any step needs.
+// No step needs more: of the notices one that what was held may go on, and one that a retry begins.
 bool Completion::has_credits() const {
-  return links_.finishes_completed.has_credit() && links_.progress_notices.has_credit() &&
+  return links_.finishes_completed.has_credit() && links_.progress_notices.credits() >= 2 &&
          links_.flushes.has_credit();
 }
 
 std::optional<Completion::Subject> Completion::subject(unsigned underlying_function,
                                                        uint32_t queue_pair_number) {
-  const QueuePairParts* found = blocks_.queue_pairs.parts(underlying_function, queue_pair_number);
+  QueuePairParts* found = blocks_.queue_pairs.parts(underlying_function, queue_pair_number);
   if (found == nullptr || found->control.destroying() != 0)
     return std::nullopt;
   return Subject{.underlying_function = underlying_function,
                  .number = queue_pair_number,
                  .control = found->control,
                  .requester = found->requester,
-                 .part = blocks_.queue_pairs.parts(underlying_function, queue_pair_number)->completion};
+                 .part = found->completion};
 }
 
 // Messages.
@@ -115,29 +115,29 @@ bool Completion::take_message() {
     finish(message);
     return true;
   }
-  const bool is_reliable = its->control.service_type() == spec::ServiceType::reliable_connection;
-  const bool is_sent = failure_of(message) == CompletionStatus::success;
-  const uint16_t list = outstanding_.find(message.queue_pair_number());
-  if (list == no_list && its->has_failed() && its->part.failure() == CompletionStatus::success) {
-    complete(*its, message, is_sent ? CompletionStatus::work_request_flushed_error : failure_of(message));
+  if (outstanding_.find(its->number) == no_list && complete_at_once(*its, message))
     return true;
-  }
-  if (list == no_list && its->part.failure() != CompletionStatus::success) {
-    fail(*its, message, its->part.failure());
-    return true;
-  }
-  if (list == no_list && !is_sent) {
-    fail(*its, message, failure_of(message));
-    return true;
-  }
-  if (!is_reliable) {
-    complete(*its, message, CompletionStatus::success);
-    return true;
-  }
   [[maybe_unused]] const auto pushed = outstanding_.push(message.queue_pair_number(), message);
   assert(pushed.result == LinkedListResult::ok);
   if (!timer_.is_set(its->number))
     start_timer(*its);
+  return true;
+}
+
+// A message with none before it that is over already: sent without an acknowledgement, failed, or flushed.
+bool Completion::complete_at_once(const Subject& subject, const MessageUnit& message) {
+  const CompletionStatus failure = failure_of(message);
+  if (subject.part.failure() != CompletionStatus::success)
+    fail(subject, message, subject.part.failure());
+  else if (subject.has_failed())
+    complete(subject, message,
+             failure == CompletionStatus::success ? CompletionStatus::work_request_flushed_error : failure);
+  else if (failure != CompletionStatus::success)
+    fail(subject, message, failure);
+  else if (subject.control.service_type() != spec::ServiceType::reliable_connection)
+    complete(subject, message, CompletionStatus::success);
+  else
+    return false;
   return true;
 }
 
@@ -200,7 +200,7 @@ void Completion::fail_oldest(const Subject& subject, CompletionStatus status) {
     return;
   }
   subject.part.set_failure(status);
-  blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number);
+  blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, true);
 }
 
 // A message that has left its list, or was on none. The queue pair fails with it.
@@ -259,7 +259,7 @@ bool Completion::take_answer() {
   answer_ = {.active = true, .unit = unit};
   const auto its = subject(unit.underlying_function(), unit.queue_pair_number());
   // One that goes back, or no further, has nothing to be answered.
-  if (!its || its->has_failed() || its->is_outdated() || its->part.receiver_not_ready_wait() != 0)
+  if (!its || its->goes_no_further() || its->is_outdated() || its->part.receiver_not_ready_wait() != 0)
     end_answer();
   else
     begin_answer(*its, unit);
@@ -350,7 +350,11 @@ void Completion::conclude(const Subject& subject) {
   case Then::nothing:
     break;
   case Then::place_answer:
-    place_answer(subject);
+    // The message behind an answer that is complete may have failed already.
+    if (place_answer(subject)) {
+      answer_.then = Then::nothing;
+      return;
+    }
     break;
   case Then::retry:
     retry(subject);
@@ -372,17 +376,17 @@ void Completion::end_answer() {
 }
 
 // An RDMA READ response, or what an atomic found. It has to be the next that is missing: one further ahead
-// tells that those between are lost.
-void Completion::place_answer(const Subject& subject) {
+// tells that those between are lost. True: the message is complete with it.
+bool Completion::place_answer(const Subject& subject) {
   const auto handle = static_cast<uint16_t>(answer_.unit.packet());
   const ParsedPacket& parsed = blocks_.packets[handle].parsed;
   const uint32_t psn = parsed.fields.packet_sequence_number;
   const auto message = oldest(subject);
   if (!message || !is_answered(*message))
-    return;
+    return false;
   if (psn != subject.part.unacknowledged_psn()) {
     retry(subject);
-    return;
+    return false;
   }
   const bool is_atomic_answer = parsed.traits().operation == PacketOperation::atomic_acknowledge;
   const uint64_t offset = uint64_t{(psn - subject.part.message_psn()) & psn_mask} * subject.mtu_bytes();
@@ -403,7 +407,7 @@ void Completion::place_answer(const Subject& subject) {
   }
   if (status != CompletionStatus::success) {
     fail_oldest(subject, status);
-    return;
+    return false;
   }
   subject.part.set_unacknowledged_psn(psn_add(psn, 1));
   if (last) {
@@ -411,6 +415,7 @@ void Completion::place_answer(const Subject& subject) {
     complete(subject, *message, CompletionStatus::success);
   }
   made_progress(subject);
+  return last;
 }
 
 // Writes `bytes` of the answer, `offset` bytes into it, where the work request says. Its scatter list is read
@@ -457,7 +462,7 @@ void Completion::made_progress(const Subject& subject) {
     start_timer(subject);
   else
     timer_.clear(subject.number);
-  if (subject.requester.hold() != spec::SendHold::none && links_.progress_notices.has_credit())
+  if (subject.requester.hold() != spec::SendHold::none)
     notify(links_.progress_notices, subject, QueuePairNoticeKind::resume);
 }
 
@@ -471,7 +476,7 @@ bool Completion::take_expired() {
   if (!expired)
     return false;
   const auto its = subject(expired->underlying_function, expired->queue_pair_number);
-  if (!its || its->has_failed())
+  if (!its || its->goes_no_further())
     return true;
   if (its->part.receiver_not_ready_wait() != 0) {
     its->part.set_receiver_not_ready_wait(0);
@@ -507,7 +512,9 @@ void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
              clock_.now() + receiver_not_ready_ticks(timer_code, clock_frequency_));
 }
 
+// What failed behind the oldest message is found to fail again.
 void Completion::go_back(const Subject& subject) {
+  blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, false);
   subject.part.set_retry_epoch(subject.part.retry_epoch() + 1);
   timer_.clear(subject.number);
   if (const uint16_t list = outstanding_.find(subject.number); list != no_list)

@@ -67,6 +67,7 @@ private:
     spec::QueuePairCompletion& part;
 
     bool has_failed() const { return control.state() == spec::QueuePairState::error; }
+    bool goes_no_further() const { return has_failed() || part.failure() != spec::CompletionStatus::success; }
     bool is_outdated() const { return part.retry_epoch() != requester.retry_epoch(); }
     uint32_t mtu_bytes() const;
   };
@@ -89,6 +90,7 @@ private:
 
   // Messages.
   bool take_message();
+  bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
   std::optional<spec::MessageUnit> oldest(const Subject& subject);
   void pop_oldest(const Subject& subject);
   void complete(const Subject& subject, const spec::MessageUnit& message, spec::CompletionStatus status);
@@ -106,7 +108,7 @@ private:
   bool complete_acknowledged(const Subject& subject);
   void conclude(const Subject& subject);
   void end_answer();
-  void place_answer(const Subject& subject);
+  bool place_answer(const Subject& subject);
   spec::CompletionStatus scatter(const Subject& subject, const spec::MessageUnit& message, uint64_t offset,
                                  const uint8_t* data, uint32_t bytes);
   void made_progress(const Subject& subject);

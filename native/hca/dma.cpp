@@ -82,7 +82,7 @@ bool Dma::serve() {
   if (!has_packet)
     packets_.release(*packet);
   if (failed)
-    queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number());
+    queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
   if (last)
     commands_.pop(list);
   return true;

@@ -282,7 +282,7 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
     kick.set_status(check_send_work_request(pcb, standing.control));
   // The queue pair is in error when completion comes to this work request: those before it may succeed.
   if (kick.status() != CompletionStatus::success)
-    queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number());
+    queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
   plan(kick, standing, requester, pcb);
   executions_.push(kick);
   ++counters_.device.data_units_queue_pair_fetch;

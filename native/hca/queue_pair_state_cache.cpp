@@ -225,15 +225,10 @@ bool QueuePairStateCache::enter_error(unsigned underlying_function, uint32_t que
   return true;
 }
 
-void QueuePairStateCache::set_send_error(unsigned underlying_function, uint32_t queue_pair_number) {
+void QueuePairStateCache::set_send_error(unsigned underlying_function, uint32_t queue_pair_number,
+                                         bool failed) {
   if (QueuePairParts* found = parts(underlying_function, queue_pair_number); found != nullptr)
-    found->control.set_send_error(1);
-}
-
-spec::QueuePairCompletion* QueuePairStateCache::completion(unsigned underlying_function,
-                                                           uint32_t queue_pair_number) {
-  QueuePairParts* found = parts(underlying_function, queue_pair_number);
-  return found != nullptr ? &found->completion : nullptr;
+    found->control.set_send_error(failed ? 1 : 0);
 }
 
 // The ended. One may be gone when its turn comes: whoever takes it looks.

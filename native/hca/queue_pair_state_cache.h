@@ -83,11 +83,8 @@ public:
   // The queue pair has failed: its state becomes ERR. False: it was before, or it is gone.
   bool enter_error(unsigned underlying_function, uint32_t queue_pair_number);
 
-  // A work request of the send queue has failed: those behind it are flushed.
-  void set_send_error(unsigned underlying_function, uint32_t queue_pair_number);
-
-  // Mutable completion part, for completion; null as find().
-  spec::QueuePairCompletion* completion(unsigned underlying_function, uint32_t queue_pair_number);
+  // Whether a work request of the send queue has failed: those behind it are flushed.
+  void set_send_error(unsigned underlying_function, uint32_t queue_pair_number, bool failed);
 
   // Queue pairs that go no further, one after the other: they have failed, or wait to be quiet. completion
   // takes them, and ends what they have outstanding.

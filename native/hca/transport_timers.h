@@ -16,10 +16,14 @@ constexpr uint64_t receiver_not_ready_ticks(uint8_t timer_code, uint64_t clock_f
   return receiver_not_ready_waits[timer_code] * clock_frequency / 100'000;
 }
 
-// Local ACK timeout, in clock ticks: 4.096 us times 2^timeout, and once more as much, so that it is detected
-// between one and four times that (InfiniBand volume 1, 9.7.6.1.3).
+// Local ACK timeout, 1 to 31, in clock ticks: 4.096 us times 2^timeout, and once more as much, so that it is
+// detected between one and four times that (InfiniBand volume 1, 9.7.6.1.3).
 constexpr uint64_t acknowledge_timeout_ticks(unsigned timeout, uint64_t clock_frequency) {
-  return (clock_frequency * 4096 << (timeout + 1)) / 1'000'000'000;
+  constexpr uint64_t second = 1'000'000'000;
+  const uint64_t nanoseconds = uint64_t{4096} << (timeout + 1);
+  return nanoseconds / second * clock_frequency + nanoseconds % second * clock_frequency / second;
 }
+static_assert(acknowledge_timeout_ticks(31, 10'000'000'000) == (uint64_t{40960} << 32));
+static_assert(acknowledge_timeout_ticks(1, 1'000'000) == 16);
 
 } // namespace fpga_verbs::hca
