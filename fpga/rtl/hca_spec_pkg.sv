@@ -98,6 +98,8 @@ package hca_spec_pkg;
   localparam int unsigned RESPONSE_READS = 32'd256;
   // Answers that wait, of all queue pairs. Unit: entries.
   localparam int unsigned RESPONSE_ENTRIES = 32'd1024;
+  // Longest message (InfiniBand volume 1, 9.7.1). Unit: bytes.
+  localparam int unsigned MESSAGE_BYTES_MAXIMUM = 32'd2147483648;
   // 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag.
   localparam int unsigned ACKNOWLEDGE_COALESCING = 32'd1;
   // High bits of a memory key: the index of its entry. The 8 bits below are its variant. Unit: bits.

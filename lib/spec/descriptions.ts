@@ -46,6 +46,7 @@ export const parameterDescriptions: readonly ParameterDescription[] = [
   { name: 'receive_packet_buffers', value: 128, unit: 'buffers', doc: 'Packet buffers for what has arrived.' },
   { name: 'response_reads', value: 256, unit: 'requests', doc: 'RDMA READs that wait for their responses, or are being answered, of all queue pairs.' },
   { name: 'response_entries', value: 1024, unit: 'entries', doc: 'Answers that wait, of all queue pairs.' },
+  { name: 'message_bytes_maximum', value: 2147483648, unit: 'bytes', doc: 'Longest message (InfiniBand volume 1, 9.7.1).' },
   { name: 'acknowledge_coalescing', value: 1, unit: 'flag', doc: '1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet.' },
   { name: 'memory_key_index_bits', value: 24, unit: 'bits', doc: 'High bits of a memory key: the index of its entry. The 8 bits below are its variant.' },
   { name: 'gid_table_entries', value: 16, unit: 'entries', doc: 'GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first.' },

@@ -132,6 +132,9 @@ export const RESPONSE_READS = 256;
 /** Answers that wait, of all queue pairs. Unit: entries. */
 export const RESPONSE_ENTRIES = 1024;
 
+/** Longest message (InfiniBand volume 1, 9.7.1). Unit: bytes. */
+export const MESSAGE_BYTES_MAXIMUM = 2147483648;
+
 /** 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag. */
 export const ACKNOWLEDGE_COALESCING = 1;
 

@@ -17,11 +17,10 @@ bool is_solicited(const spec::CompletionQueueEntry& entry) {
 
 CompletionQueue::CompletionQueue(const HcaParameters& parameters, Counters& counters, HostPort& host,
                                  const Clock& clock, MemoryTranslation& translation,
-                                 QueuePairStateCache& queue_pairs, SendQueuePort& send_queues,
-                                 EventPort& events)
+                                 QueuePairStateCache& queue_pairs, EventPort& events)
     : counters_(counters), host_(host), clock_(clock), translation_(translation), queue_pairs_(queue_pairs),
-      send_queues_(send_queues), events_(events), queues_(parameters.completion_queues),
-      free_(parameters.completion_queues, true), failed_(parameters.completion_queues) {
+      events_(events), queues_(parameters.completion_queues), free_(parameters.completion_queues, true),
+      failed_(parameters.completion_queues) {
   free_.clear(0);
 }
 
@@ -173,8 +172,8 @@ bool CompletionQueue::step() {
   const unsigned function = queues_[failing_].underlying_function;
   uint32_t index = next_index_;
   if (const std::optional<uint32_t> number = queue_pairs_.take_next(function, index)) {
-    if (fail_queue_pair(function, *number))
-      next_index_ = index;
+    fail_queue_pair(function, *number);
+    next_index_ = index;
     return true;
   }
   failed_.clear(failing_);
@@ -182,12 +181,11 @@ bool CompletionQueue::step() {
   return failed_.any();
 }
 
-// False: its send queue has no credit to be flushed now.
-bool CompletionQueue::fail_queue_pair(unsigned underlying_function, uint32_t queue_pair_number) {
+void CompletionQueue::fail_queue_pair(unsigned underlying_function, uint32_t queue_pair_number) {
   const auto found = queue_pairs_.find(underlying_function, queue_pair_number);
   if (!found || (found->control.send_completion_queue() != failing_ &&
                  found->control.receive_completion_queue() != failing_))
-    return true;
+    return;
   if (queue_pairs_.enter_error(underlying_function, queue_pair_number)) {
     spec::EventUnit event;
     event.set_type(spec::EventType::queue_pair_fatal);
@@ -197,7 +195,6 @@ bool CompletionQueue::fail_queue_pair(unsigned underlying_function, uint32_t que
     event.set_detail(failing_);
     events_.report(event);
   }
-  return send_queues_.resume(underlying_function, queue_pair_number);
 }
 
 // Creation and end.

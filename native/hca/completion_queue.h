@@ -9,7 +9,6 @@
 #include "hca/memory_translation.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
-#include "hca/send_queue_port.h"
 #include "spec/mailboxes.h"
 #include "spec/parameters.h"
 #include "spec/queues.h"
@@ -32,8 +31,7 @@ public:
   static constexpr uint32_t reserved_numbers = 1; // 0 names none
 
   CompletionQueue(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
-                  MemoryTranslation& translation, QueuePairStateCache& queue_pairs,
-                  SendQueuePort& send_queues, EventPort& events);
+                  MemoryTranslation& translation, QueuePairStateCache& queue_pairs, EventPort& events);
 
   // Pages of a queue of 2^entries_log2 entries. With variable entries its references come first, and the
   // entries begin with the next page.
@@ -119,14 +117,13 @@ private:
   void report_fault(const Queue& queue, uint64_t address);
   void fail(uint32_t completion_queue_number);
   void signal(uint32_t completion_queue_number);
-  bool fail_queue_pair(unsigned underlying_function, uint32_t queue_pair_number);
+  void fail_queue_pair(unsigned underlying_function, uint32_t queue_pair_number);
 
   Counters& counters_;
   HostPort& host_;
   const Clock& clock_;
   MemoryTranslation& translation_;
   QueuePairStateCache& queue_pairs_;
-  SendQueuePort& send_queues_;
   EventPort& events_;
   std::vector<Queue> queues_; // by number
   BitMask free_;

@@ -20,7 +20,4 @@ struct Execution {
   uint8_t retry_epoch = 0; // of its queue pair when it was started
 };
 
-// The most that a message may have (InfiniBand volume 1, 9.7.1).
-inline constexpr uint64_t message_bytes_maximum = uint64_t{1} << 31;
-
 } // namespace fpga_verbs::hca

@@ -36,7 +36,7 @@ public:
   // Takes one data unit of each kind.
   bool step() override;
 
-  // The queue pair has become RTS, or ERR: what it owes is scheduled. False: no credit now; call again.
+  // The queue pair has become RTS: what it owes is scheduled. False: no credit now; call again.
   bool resume(unsigned underlying_function, uint32_t queue_pair_number) override;
 
 private:

@@ -12,7 +12,6 @@ namespace {
 using spec::ReceiveMessage;
 using spec::Syndrome;
 
-constexpr uint32_t message_bytes_maximum = 1u << 31;
 constexpr uint32_t atomic_bytes = 8;
 
 bool may(const spec::QueuePairControl& control, spec::AccessFlag flag) {
@@ -43,7 +42,7 @@ bool is_proper_send(const spec::QueuePairResponder& responder, const ParsedPacke
   const PacketOpcodeTraits& traits = packet.traits();
   const uint64_t offset = traits.begins_message() ? 0 : responder.current_offset();
   // Remote invalidation is not among the capabilities of this device.
-  return offset + packet.payload_bytes <= message_bytes_maximum && !traits.has(invalidate_header);
+  return offset + packet.payload_bytes <= spec::message_bytes_maximum && !traits.has(invalidate_header);
 }
 
 bool is_proper_write(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
@@ -52,7 +51,7 @@ bool is_proper_write(const spec::QueuePairControl& control, const spec::QueuePai
   const bool begins = traits.begins_message();
   const uint64_t arrived = uint64_t{begins ? 0 : responder.current_offset()} + packet.payload_bytes;
   const uint64_t length = begins ? packet.fields.dma_length : responder.current_length();
-  return may(control, spec::AccessFlag::remote_write) && length <= message_bytes_maximum &&
+  return may(control, spec::AccessFlag::remote_write) && length <= spec::message_bytes_maximum &&
          (traits.ends_message() ? arrived == length : arrived < length);
 }
 
@@ -79,8 +78,8 @@ bool is_valid(const spec::QueuePairControl& control, const spec::QueuePairRespon
   case PacketOperation::rdma_write:
     return has_proper_payload(packet, mtu) && is_proper_write(control, responder, packet);
   case PacketOperation::rdma_read_request:
-    return may(control, spec::AccessFlag::remote_read) && packet.fields.dma_length <= message_bytes_maximum &&
-           has_resources(control, responder);
+    return may(control, spec::AccessFlag::remote_read) &&
+           packet.fields.dma_length <= spec::message_bytes_maximum && has_resources(control, responder);
   case PacketOperation::compare_and_swap:
   case PacketOperation::fetch_and_add:
     return may(control, spec::AccessFlag::remote_atomic) &&
@@ -99,7 +98,8 @@ bool is_repeatable(const spec::QueuePairControl& control, const spec::QueuePairR
   const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
   const auto before =
       static_cast<uint32_t>(psn_distance(packet.fields.packet_sequence_number, responder.expected_psn()));
-  return may(control, spec::AccessFlag::remote_read) && packet.fields.dma_length <= message_bytes_maximum &&
+  return may(control, spec::AccessFlag::remote_read) &&
+         packet.fields.dma_length <= spec::message_bytes_maximum &&
          packets_of(packet.fields.dma_length, mtu) <= before &&
          outstanding(responder.repeated_reads_answered(), responder.repeated_reads_accepted()) <
              spec::read_atomic_maximum;

@@ -42,7 +42,7 @@ spec::ManagementCompletion ResourceManager::query_port(const Command& command) {
   attributes.set_link_layer(ports.link_layer());
   attributes.set_maximum_mtu(spec::PathMtu::mtu_4096);
   attributes.set_active_mtu(spec::PathMtu::mtu_4096);
-  attributes.set_maximum_message_bytes(uint32_t{1} << 31);
+  attributes.set_maximum_message_bytes(spec::message_bytes_maximum);
   attributes.set_gid_table_entries(spec::gid_table_entries);
   attributes.set_partition_key_table_entries(spec::partition_key_table_entries);
   attributes.set_local_identifier(ports.local_identifier(port, function));

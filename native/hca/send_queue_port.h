@@ -9,8 +9,7 @@ class SendQueuePort {
 public:
   virtual ~SendQueuePort() = default;
 
-  // The queue pair has become RTS, or ERR: what it owes is scheduled, to be executed or flushed. False: no
-  // credit now; call again.
+  // The queue pair has become RTS: what it owes is scheduled. False: no credit now; call again.
   virtual bool resume(unsigned underlying_function, uint32_t queue_pair_number) = 0;
 };
 

@@ -1,6 +1,5 @@
 #include "hca/send_work_request.h"
 
-#include "hca/execution.h"
 #include "hca/packet_sequence_number.h"
 
 namespace fpga_verbs::hca {
@@ -62,7 +61,7 @@ spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
       (is_read_or_atomic(opcode) && control.max_read_atomic() == 0))
     return CompletionStatus::local_queue_pair_operation_error;
   const uint64_t length = send_message_length(pcb);
-  if (length > message_bytes_maximum || (is_atomic(opcode) && length != atomic_bytes))
+  if (length > spec::message_bytes_maximum || (is_atomic(opcode) && length != atomic_bytes))
     return CompletionStatus::local_length_error;
   return CompletionStatus::success;
 }

@@ -138,6 +138,9 @@ inline constexpr uint32_t response_reads = 256u;
 /// Answers that wait, of all queue pairs. Unit: entries.
 inline constexpr uint32_t response_entries = 1024u;
 
+/// Longest message (InfiniBand volume 1, 9.7.1). Unit: bytes.
+inline constexpr uint32_t message_bytes_maximum = 2147483648u;
+
 /// 1: an ACK is sent for the last packet of a message and where the requester asks for one, and a newer one takes its place; 0: for every packet. Unit: flag.
 inline constexpr uint32_t acknowledge_coalescing = 1u;
 

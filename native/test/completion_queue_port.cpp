@@ -27,8 +27,6 @@ Napi::Function CompletionQueuePort::define(Napi::Env env) {
                          InstanceMethod("arm", &P::arm),
                          InstanceMethod("createQueuePair", &P::create_queue_pair),
                          InstanceMethod("state", &P::state),
-                         InstanceMethod("setSendQueueCredit", &P::set_send_queue_credit),
-                         InstanceMethod("resumed", &P::resumed),
                          InstanceMethod("step", &P::step),
                          InstanceMethod("takeEvents", &P::take_events),
                          InstanceMethod("resetFunction", &P::reset_function),
@@ -41,8 +39,7 @@ CompletionQueuePort::CompletionQueuePort(const Napi::CallbackInfo& info)
     : HostedPort<CompletionQueuePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
       queue_pairs_(parameters_, counters_, context_memory_),
-      completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, send_queues_,
-                        events_) {
+      completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, events_) {
   completion_queue_.connect({ready_, completion_queue_number});
   const uint64_t needed = context_memory_.bytes_needed();
   if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
@@ -108,18 +105,7 @@ Napi::Value CompletionQueuePort::state(const Napi::CallbackInfo& info) {
                : info.Env().Null();
 }
 
-void CompletionQueuePort::set_send_queue_credit(const Napi::CallbackInfo& info) {
-  send_queues_.has_credit = info[0].As<Napi::Boolean>().Value();
-}
-
 // The numbers of the queue pairs whose send queues were told to go on.
-Napi::Value CompletionQueuePort::resumed(const Napi::CallbackInfo& info) {
-  const auto numbers = Napi::Array::New(info.Env());
-  for (const auto& resumed : send_queues_.resumed)
-    numbers.Set(numbers.Length(), resumed.second);
-  return numbers;
-}
-
 // Lets the block work if it is awake; false: it sleeps.
 Napi::Value CompletionQueuePort::step(const Napi::CallbackInfo& info) {
   if (!ready_.any())

@@ -6,7 +6,6 @@
 #include "hca/queue_pair_state_cache.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"
-#include "test/resource_manager_port.h"
 
 #include <napi.h>
 
@@ -30,8 +29,6 @@ private:
   Napi::Value arm(const Napi::CallbackInfo& info);
   Napi::Value create_queue_pair(const Napi::CallbackInfo& info);
   Napi::Value state(const Napi::CallbackInfo& info);
-  void set_send_queue_credit(const Napi::CallbackInfo& info);
-  Napi::Value resumed(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);
   Napi::Value take_events(const Napi::CallbackInfo& info);
   void reset_function(const Napi::CallbackInfo& info);
@@ -42,7 +39,6 @@ private:
   hca::Counters counters_;
   hca::ReadyBlocks ready_;
   TestEvents events_;
-  TestSendQueues send_queues_;
   hca::ContextMemory context_memory_;
   hca::MemoryTranslation translation_;
   hca::QueuePairStateCache queue_pairs_;

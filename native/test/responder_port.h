@@ -17,7 +17,6 @@
 #include "hca/response_reads.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"
-#include "test/resource_manager_port.h"
 
 #include <napi.h>
 
@@ -68,7 +67,6 @@ private:
   hca::Counters counters_;
   hca::ReadyBlocks ready_;
   TestEvents events_;
-  TestSendQueues send_queues_;
   hca::PortAttributes port_attributes_;
   hca::ContextMemory context_memory_;
   hca::MemoryTranslation translation_;

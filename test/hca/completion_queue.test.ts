@@ -205,22 +205,17 @@ describe('completion_queue without room', () => {
         detail: failed.number,
       })),
     );
-    expect(port.resumed()).toEqual([sender, receiver]);
     expect(sound.write()).toBe(true);
   });
 
-  it('waits for credit to flush, and reports each queue pair once', () => {
+  it('reports each of its queue pairs once', () => {
     const queue = new HostCompletionQueue({ entriesLog2: 0 });
     const numbers = [1, 2, 3].map(() => queue.port.createQueuePair(1, queue.number, queue.number));
     fill(queue);
     queue.write();
-    queue.port.setSendQueueCredit(false);
-    for (let steps = 0; steps < 10; ++steps) expect(queue.port.step()).toBe(true);
-    expect(queue.port.resumed()).toEqual([]);
-    queue.port.setSendQueueCredit(true);
     finish(queue);
-    expect(queue.port.resumed()).toEqual(numbers);
-    expect(queue.events().filter(({ type }) => type === EventType.queuePairFatal)).toHaveLength(3);
+    const fatal = queue.events().filter(({ type }) => type === EventType.queuePairFatal);
+    expect(fatal.map(({ object }) => object)).toEqual(numbers);
   });
 
   it('goes on to the next failed queue when one is destroyed meanwhile', () => {

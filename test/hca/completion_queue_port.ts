@@ -14,10 +14,6 @@ export interface CompletionQueuePort extends HostMethods {
   /** A queue pair that is ready to send: its number. */
   createQueuePair(underlyingFunction: number, sendQueue: number, receiveQueue: number): number;
   state(underlyingFunction: number, queuePair: number): number | null;
-  /** Whether queue_pair_fetch takes what it is told. */
-  setSendQueueCredit(hasCredit: boolean): void;
-  /** Queue pairs whose send queues were told to go on. */
-  resumed(): number[];
   /** Lets the block work if it is awake; false: it sleeps. */
   step(): boolean;
   /** The event units since the last call. */
