@@ -28,7 +28,9 @@ uint64_t Port::next_deadline() const {
 
 // Out.
 
-bool Port::send_next() { return send_front(Lane::responses) || send_front(Lane::requests); }
+bool Port::send_next() {
+  return out_.take([this](Lane lane) { return send_front(lane); });
+}
 
 bool Port::send_front(Lane lane) {
   Leaving& leaving = leaving_[static_cast<size_t>(lane)];
@@ -119,7 +121,7 @@ bool Port::receive_next() {
     const unsigned port = (receive_turn_ + i) % ports + 1;
     if (attachments_.links[port - 1] == nullptr)
       continue;
-    if (receive_front(port, Lane::responses) || receive_front(port, Lane::requests)) {
+    if (in_[port - 1].take([this, port](Lane lane) { return receive_front(port, lane); })) {
       receive_turn_ = port;
       return true;
     }

@@ -4,6 +4,7 @@
 #include "hca/clock.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
+#include "hca/lane_turn.h"
 #include "hca/packet_memory.h"
 #include "hca/packet_tap.h"
 #include "hca/port_attributes.h"
@@ -24,11 +25,11 @@ struct PortAttachments {
   PacketTap* tap = nullptr;                     // null: nobody looks
 };
 
-// The physical ports. Finished packets leave by the port that their Packet names, responses before requests:
-// one to an own address goes back into the device, in the same buffer, every other one onto the link. A
-// packet waits while its link is paused, a request to an own address while there is no receive buffer for it,
-// both up to the discard limit; responses have buffers of their own. What has arrived on a link stays there
-// until there is a buffer for it.
+// The physical ports. Finished packets leave by the port that their Packet names: one to an own address goes
+// back into the device, in the same buffer, every other one onto the link. A packet waits while its link is
+// paused, a request to an own address while there is no receive buffer for it, both up to the discard limit;
+// responses have buffers of their own. What has arrived on a link stays there until there is a buffer for it.
+// Both ways responses go first, and requests in between (LaneTurn).
 class Port final : public Block {
 public:
   Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory, const PortAttributes& attributes,
@@ -78,6 +79,8 @@ private:
   uint64_t discard_limit_ = spec::port_discard_limit;
   unsigned receive_turn_ = 0; // port that is looked at first
   bool send_turn_ = false;
+  LaneTurn out_;
+  std::array<LaneTurn, spec::ports> in_; // by port
 };
 
 } // namespace fpga_verbs::hca

@@ -49,6 +49,7 @@ Napi::Function WirePort::define(Napi::Env env) {
                          InstanceMethod("build", &P::build),
                          InstanceMethod("arrive", &P::arrive),
                          InstanceMethod("setLink", &P::set_link),
+                         InstanceMethod("setPaused", &P::set_paused),
                          InstanceMethod("takeSent", &P::take_sent),
                          InstanceMethod("takeArrived", &P::take_arrived),
                          InstanceMethod("takePassed", &P::take_passed),
@@ -143,12 +144,19 @@ void WirePort::arrive(const Napi::CallbackInfo& info) {
   ready_.wake(port_number);
 }
 
-// What the link answers from now on: a SendResult, or -1 when nothing is attached.
+// What the link answers from now on, on both lanes: a SendResult, or -1 when nothing is attached.
 void WirePort::set_link(const Napi::CallbackInfo& info) {
   const int32_t result = info[0].As<Napi::Number>().Int32Value();
   attachments_.links[0] = result < 0 ? nullptr : &link_;
   if (result >= 0)
-    link_.result = static_cast<link::SendResult>(result);
+    link_.results.fill(static_cast<link::SendResult>(result));
+  ready_.wake(port_number);
+}
+
+// The other end of a lane has no room, or has some again.
+void WirePort::set_paused(const Napi::CallbackInfo& info) {
+  link_.results[number(info, 0)] =
+      info[1].As<Napi::Boolean>().Value() ? link::SendResult::paused : link::SendResult::sent;
   ready_.wake(port_number);
 }
 

@@ -27,6 +27,7 @@ public:
   void attach(link::LinkReceiver&) override {}
   void detach() override {}
   link::SendResult send(link::Lane lane, std::span<const uint8_t> packet) override {
+    const link::SendResult result = results[static_cast<size_t>(lane)];
     if (result == link::SendResult::sent)
       sent.push_back({lane, {packet.begin(), packet.end()}});
     return result;
@@ -41,7 +42,7 @@ public:
     link::Lane lane;
     Bytes bytes;
   };
-  link::SendResult result = link::SendResult::sent;
+  std::array<link::SendResult, link::lanes> results{}; // by lane
   std::vector<Sent> sent;
   std::array<std::deque<Bytes>, link::lanes> arrived;
 };
@@ -72,6 +73,7 @@ private:
   Napi::Value build(const Napi::CallbackInfo& info);
   void arrive(const Napi::CallbackInfo& info);
   void set_link(const Napi::CallbackInfo& info);
+  void set_paused(const Napi::CallbackInfo& info);
   Napi::Value take_sent(const Napi::CallbackInfo& info);
   Napi::Value take_arrived(const Napi::CallbackInfo& info);
   Napi::Value take_passed(const Napi::CallbackInfo& info);

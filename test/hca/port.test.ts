@@ -142,18 +142,56 @@ describe('port_attributes', () => {
 });
 
 describe('port, out', () => {
-  it('sends what is not for this board, responses before requests, each lane in order', () => {
+  it('sends what is not for this board, responses and requests in turns, each lane in order', () => {
     const port = makeWirePort();
     for (let mark = 0; mark < 4; mark += 1) port.build(1, Lane.requests, frame(elsewhere, mark));
     for (let mark = 4; mark < 8; mark += 1) port.build(1, Lane.responses, frame(elsewhere, mark));
     runPort(port);
-    expect(port.takeSent().map(({ lane, data }) => [lane, data[10]])).toEqual([
-      ...[4, 5, 6, 7].map((mark) => [Lane.responses, mark]),
-      ...[0, 1, 2, 3].map((mark) => [Lane.requests, mark]),
-    ]);
+    expect(port.takeSent().map(({ lane, data }) => [lane, data[10]])).toEqual(
+      [0, 1, 2, 3].flatMap((mark) => [
+        [Lane.responses, mark + 4],
+        [Lane.requests, mark],
+      ]),
+    );
     expect(port.counters(1)).toMatchObject({ packetsOut: 8, bytesOut: 8 * 64, packetsIn: 0 });
     expect([port.freeBuffers(PacketUse.request), port.freeBuffers(PacketUse.response)]).toEqual([64, 64]);
     expect(port.verify()).toBe(true);
+  });
+
+  it('keeps a request waiting for one response at most, however many there are, and the reverse', () => {
+    for (const [many, one] of [
+      [Lane.responses, Lane.requests],
+      [Lane.requests, Lane.responses],
+    ] as const) {
+      const port = makeWirePort();
+      const sent: Lane[] = [];
+      for (let round = 0; round < 20; round += 1) {
+        while (port.build(1, many, frame(elsewhere)));
+        if (round === 10) port.build(1, one, frame(elsewhere));
+        port.stepPort();
+        sent.push(...port.takeSent().map(({ lane }) => lane));
+      }
+      expect(sent.filter((lane) => lane === one)).toHaveLength(1);
+      expect(sent.indexOf(one)).toBeLessThanOrEqual(11);
+    }
+  });
+
+  it.each([
+    ['responses', Lane.responses, Lane.requests],
+    ['requests', Lane.requests, Lane.responses],
+  ])('lets %s go on while the other lane is paused, without losing a turn', (_, open, paused) => {
+    const port = makeWirePort();
+    port.setPaused(paused, true);
+    port.build(1, paused, frame(elsewhere, 100));
+    for (let mark = 0; mark < 4; mark += 1) {
+      port.build(1, open, frame(elsewhere, mark));
+      runPort(port);
+      expect(port.takeSent().map(({ lane, data }) => [lane, data[10]])).toEqual([[open, mark]]);
+    }
+    for (let mark = 4; mark < 6; mark += 1) port.build(1, open, frame(elsewhere, mark));
+    port.setPaused(paused, false);
+    runPort(port);
+    expect(port.takeSent().map(({ data }) => data[10])).toEqual([100, 4, 5]);
   });
 
   it.each([
@@ -272,7 +310,7 @@ describe('port, to own addresses', () => {
 });
 
 describe('port, in', () => {
-  it('takes responses before requests, and leaves on the link what there is no credit for', () => {
+  it('takes responses and requests in turns, and leaves on the link what there is no credit for', () => {
     const port = makeWirePort();
     const own = port.mac(1, 0);
     for (let mark = 0; mark < 20; mark += 1) port.arrive(Lane.requests, frame(own, mark));
@@ -280,8 +318,8 @@ describe('port, in', () => {
     runPort(port);
     const marks = drain(port).map((bytes) => bytes[10]);
     expect(marks).toEqual([
-      ...Array.from({ length: 10 }, (_, index) => 100 + index),
-      ...Array.from({ length: 20 }, (_, index) => index),
+      ...Array.from({ length: 10 }, (_, index) => [100 + index, index]).flat(),
+      ...Array.from({ length: 10 }, (_, index) => 10 + index),
     ]);
     expect(port.counters(1)).toMatchObject({ packetsIn: 30, bytesIn: 30 * 64 });
     expect(port.freeBuffers(PacketUse.receive)).toBe(RECEIVE_PACKET_BUFFERS);

@@ -46,6 +46,8 @@ export interface WirePort extends HostMethods {
   /** A packet arrives on the link. */
   arrive(lane: Lane, packet: Uint8Array): void;
   setLink(state: number): void;
+  /** The link has no room on a lane, or has some again. */
+  setPaused(lane: Lane, paused: boolean): void;
   takeSent(): { lane: Lane; data: Uint8Array }[];
   /** In the place of packet_receiver: takes up to so many packets that have come in. */
   takeArrived(count: number): Uint8Array[];

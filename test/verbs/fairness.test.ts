@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 
+import type { PortPacket } from '../../lib/board/addon.ts';
 import { CompletionStatus, Opcode } from '../../lib/index.ts';
-import { makeMemory, makePair, settle } from './connected.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { makeMemory, makePair, settle, type End } from './connected.ts';
+import { makeVerbs, stepped } from './make_verbs.ts';
 
 const ethernetHeader = 14;
 const ipv6Header = 40;
@@ -51,4 +53,59 @@ it('a long WRITE delays the SEND of another queue pair by a few packets', () => 
   expect(done.every(({ status }) => status === CompletionStatus.success)).toBe(true);
   expect(done.map(({ wrId }) => wrId)).toEqual([2, 3, 1]);
   expect(Buffer.compare(to.bytes, from.bytes)).toBe(0);
+});
+
+/** Places of packets to a queue pair among all that went one way at a port. */
+function placesOf(packets: readonly PortPacket[], direction: 'in' | 'out', { queuePair }: End): number[] {
+  return packets
+    .filter((packet) => packet.direction === direction)
+    .flatMap(({ data }, place) => (destinationOf(data) === queuePair.number ? [place] : []));
+}
+
+it.each([
+  ['one board', 1],
+  ['two boards', 2],
+])('long READs both ways delay a SEND by a few packets, on its way out and in, on %s', (_, boards) => {
+  const fabric = randomUUID();
+  const here = makeVerbs(stepped, { fabric });
+  const there = boards === 1 ? here : makeVerbs(stepped, { fabric });
+  const bytes = 4 << 20;
+  const [reader, read] = makePair(here, {}, there);
+  for (const [from, to] of [
+    [reader, read],
+    [read, reader],
+  ] as const)
+    from.queuePair.postSend({
+      opcode: Opcode.rdmaRead,
+      gather: [makeMemory(from, bytes, 1).region.slice()],
+      remote: makeMemory(to, bytes, 2).region.remote(),
+      wrId: 1,
+      signaled: true,
+    });
+  const [sender, receiver] = makePair(there, {}, here);
+  here.board.step(20_000);
+  for (const [from, to, answered] of [
+    [sender, receiver, reader],
+    [receiver, sender, read],
+  ] as const) {
+    for (const { board } of [here, there]) board.startPacketTrace(4000);
+    to.queuePair.postReceive({ wrId: 2 });
+    from.queuePair.postSend({ opcode: Opcode.send, wrId: 3, signaled: true });
+    here.board.step(4000);
+    const left = from.verbs.board.takePackets();
+    const arrived = from.verbs === to.verbs ? left : to.verbs.board.takePackets();
+    for (const [packets, direction, atMost] of [
+      [left, 'out', waiting + 4],
+      [arrived, 'in', 2 * waiting + 4],
+    ] as const) {
+      const [place] = placesOf(packets, direction, to);
+      expect(place, `its place among the packets that went ${direction}`).toBeDefined();
+      expect(place).toBeLessThan(atMost);
+      // The answers go on.
+      expect(placesOf(packets, direction, answered).length).toBeGreaterThan(2 * atMost);
+    }
+  }
+  const done = [...settle(sender), ...(boards === 1 ? [] : settle(receiver))];
+  expect(done.every(({ status }) => status === CompletionStatus.success)).toBe(true);
+  expect(done.map(({ wrId }) => wrId).toSorted((a, b) => a - b)).toEqual([1, 1, 2, 2, 3, 3]);
 });
