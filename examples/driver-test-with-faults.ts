@@ -1,38 +1,67 @@
-// How a test of a driver looks on an emulated board: a fault is put between driver and device, and the driver's answer to it
-// is checked. Everything is stepped, so that it happens again the same way.
+// How a test of a driver looks on an emulated board: a fault is put between driver and device, and what becomes of it is checked.
+// The board is stepped: nothing happens unless it is asked to, so all of it happens again the same way.
+//
+// Run it: node dist/examples/driver-test-with-faults.js
+import assert from 'node:assert/strict';
+import { Access, Completion, Opcode, completionStatusNames, openDevice } from 'fpga-verbs';
 import { EmulatedBoard } from 'fpga-verbs/board';
-import { openDevice } from 'fpga-verbs';
+import { addressOf, connectQueuePair } from 'fpga-verbs/connect';
 
-const board = new EmulatedBoard({ progress: 'stepped', seed: 7 });
+using board = new EmulatedBoard({ progress: 'stepped', seed: 7 });
 const device = openDevice(board.open());
-console.log(`opened: ${device.queryDevice().identity.boardName}`);
+const domain = device.createProtectionDomain();
+const completionQueue = device.createCompletionQueue();
+const queuePair = domain.createQueuePair({
+  type: 'RC',
+  sendCompletionQueue: completionQueue,
+  receiveCompletionQueue: completionQueue,
+  signalAll: true,
+});
+const here = addressOf(device, queuePair);
+connectQueuePair(queuePair, here, here);
+const memory = domain.allocate(4096, Access.localWrite | Access.remoteWrite);
 
-// What a driver's accesses look like to the device.
+/** An RDMA WRITE of 8 B to the begin of the memory. */
+function postWrite(wrId: number): void {
+  const remote = memory.remote();
+  queuePair.postSend({ wrId, opcode: Opcode.rdmaWrite, gather: [memory.slice(2048, 8)], remote });
+}
+
+/** Lets the board come to rest, and says what has completed. */
+function completed(): string[] {
+  board.runUntilIdle();
+  const completions = Array.from({ length: 16 }, () => new Completion());
+  const count = completionQueue.poll(completions);
+  return completions.slice(0, count).map(({ wrId, status }) => `${wrId} ${completionStatusNames[status]}`);
+}
+
+// Without a fault: what the driver writes, as the device sees it.
 board.startRecording();
-device.driver.device.page.read32(0);
-for (const transaction of board.takeTransactions()) console.log(`seen: ${board.describe(transaction)}`);
+postWrite(1);
+assert.deepEqual(completed(), ['1 success']);
+const { transactions } = board.stopRecording();
+for (const transaction of transactions) console.log(`seen: ${board.describe(transaction)}`);
 
-// A write beyond a command is refused, and the device says so.
-board.post({ bar: 2, offset: 320, data: new Uint8Array(8) });
-board.runUntilIdle();
-const refusal = device.pollEvent();
-console.log(`refused: ${refusal?.name}, at offset ${refusal?.offset}`);
+// All writes of a command are lost on their way. The device sees that when the next command comes, and fetches what it missed
+// from the send queue.
+const lost = board.inject({ kind: 'drop', bar: 2, count: 0 });
+postWrite(2);
+assert.deepEqual(completed(), []);
+console.log(`lost: ${lost.happened} writes`);
+lost.remove();
+postWrite(3);
+assert.deepEqual(completed(), ['2 success', '3 success']);
 
-// The same write, lost on its way: nothing happens.
-const fault = board.inject({ kind: 'drop', bar: 2, count: 1 });
-board.post({ bar: 2, offset: 4096 + 320, data: new Uint8Array(8) });
-board.runUntilIdle();
-console.log(`lost ${fault.happened}: ${device.pollEvent()?.name ?? 'no event'}`);
-fault.remove();
+// The IOMMU refuses the device the data: the work request fails, those behind it are flushed, and the device says where.
+const data = memory.address + 2048n;
+board.inject({ kind: 'fault_dma', begin: data, end: data + 8n });
+postWrite(4);
+postWrite(5);
+assert.deepEqual(completed(), ['4 local_protection_error', '5 work_request_flushed_error']);
+const event = device.pollEvent();
+console.log(`refused: ${event?.name} at ${event?.detail === data ? 'the data' : event?.detail}`);
 
 // A device that falls off the bus answers all ones.
 board.inject({ kind: 'read_all_ones', count: 0 });
-try {
-  device.driver.device.page.read32(0);
-} catch (error) {
-  console.log(`gone: ${(error as Error).message}`);
-}
-board.clearFaults();
-
-device.close();
-board.close();
+assert.throws(() => openDevice(board.open(1)), { code: 'ENODEV' }, 'the device is gone');
+console.log('gone: a driver that is opened now says so');

@@ -1,3 +1,6 @@
+// Two boards, connected in one call on each side: a SEND and an atomic are awaited, nothing is polled.
+//
+// Run it: node dist/examples/two-boards.js
 import { openDevice } from 'fpga-verbs';
 import { EmulatedFabric } from 'fpga-verbs/board';
 import { Connection } from 'fpga-verbs/connect';

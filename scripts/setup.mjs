@@ -13,8 +13,8 @@ step('node_modules', ['package-lock.json'], () => {
   run('npm', ['ci', '--no-audit', '--no-fund']);
 });
 step('build/Release', ['native', 'binding.gyp', 'CMakeLists.txt', 'package-lock.json'], buildAddons);
-step('dist', ['lib', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'], () => {
-  say('compiling lib/ to dist/');
+step('dist', ['lib', 'examples', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'], () => {
+  say('compiling lib/ and examples/ to dist/');
   rmSync('dist', { recursive: true, force: true });
   runTool('typescript', 'tsc', ['-p', 'tsconfig.build.json']);
 });

@@ -1,38 +1,58 @@
-import { readFileSync } from 'node:fs';
-import { expect, it, vi } from 'vitest';
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 
-/** Runs an example; what it prints. */
+const source = (name: string): string => readFileSync(`examples/${name}.ts`, 'utf8');
+
+/** Runs an example, as if without arguments; what it prints. */
 async function run(name: string): Promise<string[]> {
   const lines: string[] = [];
   const log = vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+  const { argv } = process;
+  process.argv = argv.slice(0, 2);
   try {
     await import(`../../examples/${name}.ts`);
   } finally {
+    process.argv = argv;
     log.mockRestore();
   }
   return lines;
 }
 
-const printed = (name: string): string => `\`\`\`ts\n${readFileSync(`examples/${name}.ts`, 'utf8')}\`\`\``;
+/** What each example prints. */
+const printed: Readonly<Record<string, readonly unknown[]>> = {
+  'hello-verbs': ['work request 1 done, 13 B', 'work request 2 done, 13 B', 'Hello, verbs!'],
+  'two-boards': ['SEND: 4096 B received', 'fetch and add: 506381209866536711 was there'],
+  'file-copy': ['1000000 B in 16 RDMA WRITEs: the same'],
+  'key-value-store': [
+    'colour: blue, shape: round',
+    'weight: undefined',
+    'colour: green, after reads that found it half written',
+  ],
+  'driver-test-with-faults': [
+    expect.stringMatching(/^seen: \d+ write function 0 vcb 0 \+ 0x0, 64 B$/),
+    expect.stringMatching(/^seen: \d+ write function 0 vcb 0 \+ 0x40, 16 B$/),
+    'lost: 2 writes',
+    'refused: dma_fault at the data',
+    'gone: a driver that is opened now says so',
+  ],
+};
 
-it('open-device', async () => {
-  expect(await run('open-device')).toEqual(['fpga-verbs emulated board: up to 65534 queue pairs']);
+it('all are run here', () => {
+  const names = readdirSync('examples').map((name) => path.basename(name, '.ts'));
+  expect(names.sort()).toEqual(Object.keys(printed).sort());
 });
 
-it('two-boards, as the README prints it', async () => {
-  expect(await run('two-boards')).toEqual([
-    'SEND: 4096 B received',
-    'fetch and add: 506381209866536711 was there',
-  ]);
-  expect(readFileSync('README.md', 'utf8')).toContain(printed('two-boards'));
+describe.each(Object.keys(printed))('%s', (name) => {
+  it('prints what it should', async () => {
+    expect(await run(name)).toEqual(printed[name]);
+  });
+
+  it('says how to run it', () => {
+    expect(source(name)).toMatch(new RegExp(`^// Run it: node dist/examples/${name}\\.js( \\[.*\\])?$`, 'm'));
+  });
 });
 
-it('driver-test-with-faults', async () => {
-  expect(await run('driver-test-with-faults')).toEqual([
-    'opened: fpga-verbs emulated board',
-    expect.stringMatching(/^seen: \d+ read function 0 underlying_function\[0\]\.status: 00000001$/),
-    'refused: virtual_collect_buffer_error, at offset 320',
-    'lost 1: no event',
-    'gone: the device is gone: all ones are read back from its registers',
-  ]);
+it('hello-verbs is printed in the README', () => {
+  expect(readFileSync('README.md', 'utf8')).toContain(`\`\`\`ts\n${source('hello-verbs')}\`\`\``);
 });
