@@ -88,6 +88,9 @@ public:
   // Inbound credits: how many data units the producer may push.
   size_t inbound_credits() const { return data_list_.free_entries(); }
 
+  // Whether there is no data unit at all.
+  bool empty() const { return inbound_credits() == data_list_.entries(); }
+
   // The list of an index, or no_list.
   uint16_t find(uint32_t index) const { return identifiers_.find(index); }
 
@@ -151,6 +154,20 @@ public:
     if (closed_.test(entries_[entry].list))
       return Result::closed;
     set_ready(entry);
+    return Result::ok;
+  }
+
+  // The data unit of an entry needs processing after all: its list waits for it until mark_ready(). empty,
+  // closed.
+  Result mark_not_ready(uint16_t entry) {
+    if (entry >= data_list_.entries() || !data_list_.used(entry))
+      return Result::empty;
+    const uint16_t list = entries_[entry].list;
+    if (closed_.test(list))
+      return Result::closed;
+    entries_[entry].ready = false;
+    if (data_list_.head(list) == entry)
+      list_ready_.clear(list);
     return Result::ok;
   }
 

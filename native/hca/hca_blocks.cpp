@@ -75,8 +75,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                       responses_arrived, requests_arrived),
       receive(counters, packet_memory, queue_pair_state_cache, descriptor_fetch, event_queue,
               requests_arrived, flushes, requests_accepted),
-      receive_queue_entry_handler(counters, host, packet_memory, queue_pair_state_cache, memory_translation,
-                                  event_queue, requests_accepted, requests_placed),
+      receive_queue_entry_handler(parameters, counters, host, packet_memory, queue_pair_state_cache,
+                                  memory_translation, event_queue, requests_accepted, requests_placed),
       atomic_results(parameters.queue_pairs),
       dma_validation(parameters, packet_memory, queue_pair_state_cache, memory_translation, memory_access,
                      descriptor_fetch, receive_queue_entry_handler, completion_queue, event_queue,
@@ -253,9 +253,10 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
 }
 
 const char* HcaBlocks::verify() const {
-  for (const char* const wrong : {collect_buffer.verify(), virtual_kick.verify(), dma.verify(),
-                                  packet_builder.verify(), completion.verify(), dma_validation.verify(),
-                                  response.verify(), event_queue.verify(), completion_queue.verify()})
+  for (const char* const wrong :
+       {collect_buffer.verify(), virtual_kick.verify(), dma.verify(), packet_builder.verify(),
+        completion.verify(), receive_queue_entry_handler.verify(), dma_validation.verify(), response.verify(),
+        event_queue.verify(), completion_queue.verify()})
     if (wrong != nullptr)
       return wrong;
   if (!queue_pair_state_cache.verify())

@@ -57,8 +57,8 @@ namespace fpga_verbs::hca {
 //                     └ answers: completion
 //
 // Linked list queues keep queue pairs apart where one of them can wait while another goes on: virtual_kick,
-// dma, packet_builder, completion, dma_validation, response. queue_pair_fetch hands back what cannot go on,
-// and what receive, descriptor_fetch and receive_queue_entry_handler read of the host is there within the
+// dma, packet_builder, completion, receive_queue_entry_handler, dma_validation, response. queue_pair_fetch
+// hands back what cannot go on, and what receive and descriptor_fetch read of the host is there within the
 // step.
 //
 // Shared by blocks: queue_pair_state_cache, memory_translation and, behind both, context_memory. event_queue

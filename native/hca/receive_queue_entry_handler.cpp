@@ -18,26 +18,77 @@ constexpr uint64_t key_of(uint32_t queue_pair_number, uint32_t sequence_number) 
 
 } // namespace
 
-ReceiveQueueEntryHandler::ReceiveQueueEntryHandler(Counters& counters, HostPort& host, PacketMemory& packets,
+ReceiveQueueEntryHandler::ReceiveQueueEntryHandler(const HcaParameters& parameters, Counters& counters,
+                                                   HostPort& host, PacketMemory& packets,
                                                    QueuePairStateCache& queue_pairs,
                                                    MemoryTranslation& translation, EventPort& events,
                                                    DataLink<spec::ReceiveUnit, 16>& requests_accepted,
                                                    DataLink<spec::ReceiveUnit, 16>& requests_placed)
     : reader_(counters, host, translation, events), packets_(packets), queue_pairs_(queue_pairs),
-      requests_accepted_(requests_accepted), requests_placed_(requests_placed) {
+      requests_accepted_(requests_accepted), requests_placed_(requests_placed),
+      queue_({.entries = entries,
+              .lists = entries,
+              .underlying_functions = parameters.underlying_functions,
+              .ready_on_push = true}) {
   keys_.fill(no_key);
 }
 
 bool ReceiveQueueEntryHandler::step() {
-  if (requests_accepted_.empty() || !requests_placed_.has_credit())
+  const bool served = serve_waiting();
+  const bool taken = take_accepted();
+  return pass() || taken || served;
+}
+
+// Those who wait come before those who come: a place that is free is given to one of them first.
+bool ReceiveQueueEntryHandler::serve_waiting() {
+  if (!waiting_.any() || !unreferenced_.any())
     return false;
-  const spec::ReceiveUnit unit = requests_accepted_.front();
-  if (unit.action() == spec::ReceiveAction::send &&
-      !place(unit, packets_[static_cast<uint16_t>(unit.packet())]))
-    return false;
-  requests_accepted_.pop();
-  requests_placed_.push(unit);
+  served_ = static_cast<uint16_t>(waiting_.find_next(served_));
+  waiting_.clear(served_);
+  [[maybe_unused]] const bool placed = has_place(head(served_));
+  assert(placed);
+  queue_.mark_ready(queue_.head(served_));
   return true;
+}
+
+// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+bool ReceiveQueueEntryHandler::take_accepted() {
+  if (requests_accepted_.empty() || queue_.inbound_credits() == 0)
+    return false;
+  const spec::ReceiveUnit& unit = requests_accepted_.front();
+  if (queue_.empty() && requests_placed_.has_credit() && has_place(unit))
+    requests_placed_.push(unit);
+  else
+    queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+  requests_accepted_.pop();
+  return true;
+}
+
+// Passes on the first unit of the list whose turn it is, or lets the list wait for a place.
+bool ReceiveQueueEntryHandler::pass() {
+  const uint16_t list = queue_.arbitrate(requests_placed_.credits());
+  if (list == no_list)
+    return false;
+  if (has_place(head(list))) {
+    requests_placed_.push(queue_.pop(list).unit);
+  } else {
+    queue_.mark_not_ready(queue_.head(list));
+    waiting_.set(list);
+  }
+  return true;
+}
+
+spec::ReceiveUnit ReceiveQueueEntryHandler::head(uint16_t list) {
+  queue_.reset_peek_pointer(list);
+  return queue_.peek(list).unit;
+}
+
+// Whether the unit has all that it needs from here.
+bool ReceiveQueueEntryHandler::has_place(const spec::ReceiveUnit& unit) {
+  if (unit.action() != spec::ReceiveAction::send)
+    return true;
+  Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
+  return packet.receive_entry != no_receive_entry || place(unit, packet);
 }
 
 // Puts the packet's entry into a place. False: all are referred to.
@@ -79,8 +130,7 @@ std::optional<uint8_t> ReceiveQueueEntryHandler::find(Key key) const {
 
 // In turn, so that an entry is left as long as possible.
 std::optional<uint8_t> ReceiveQueueEntryHandler::take_place() {
-  wanted_ = !unreferenced_.any();
-  if (wanted_)
+  if (!unreferenced_.any())
     return std::nullopt;
   taken_ = static_cast<uint8_t>(unreferenced_.find_next(taken_));
   return taken_;
@@ -123,7 +173,7 @@ void ReceiveQueueEntryHandler::release(const Packet& packet) {
   if (--references_[place] != 0)
     return;
   unreferenced_.set(place);
-  if (wanted_)
+  if (waiting_.any())
     waker_.wake();
 }
 

@@ -5,9 +5,11 @@
 #include "hca/counters.h"
 #include "hca/data_link.h"
 #include "hca/event_port.h"
+#include "hca/hardware_linked_list_queue.h"
 #include "hca/host_port.h"
 #include "hca/memory_translation.h"
 #include "hca/packet_memory.h"
+#include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/queue_reader.h"
 #include "spec/commands.h"
@@ -35,7 +37,9 @@ struct ReceiveEntry {
 
 // Brings the contents of receive queue entries before the packets that go into them. Units of action `send`
 // leave with Packet::receive_entry, the place of their entry in the cache, and count as a reference on it;
-// whoever ends such a unit calls release(). All other units pass as they are. Each unit stays in its turn.
+// whoever ends such a unit calls release(). All other units pass as they are. Each queue pair's stay in their
+// order, and wait for no other's: while units refer to every place, only those wait that need another one,
+// and they are served in turn.
 //
 // An entry is read when the first packet of its message comes, and lasts until the unit of the last is ended;
 // in between it may make room for another and be read again.
@@ -43,12 +47,13 @@ class ReceiveQueueEntryHandler final : public Block {
 public:
   static constexpr unsigned places = 32;
 
-  ReceiveQueueEntryHandler(Counters& counters, HostPort& host, PacketMemory& packets,
-                           QueuePairStateCache& queue_pairs, MemoryTranslation& translation,
-                           EventPort& events, DataLink<spec::ReceiveUnit, 16>& requests_accepted,
+  ReceiveQueueEntryHandler(const HcaParameters& parameters, Counters& counters, HostPort& host,
+                           PacketMemory& packets, QueuePairStateCache& queue_pairs,
+                           MemoryTranslation& translation, EventPort& events,
+                           DataLink<spec::ReceiveUnit, 16>& requests_accepted,
                            DataLink<spec::ReceiveUnit, 16>& requests_placed);
 
-  // Passes one unit on. It stops while a unit refers to every place.
+  // Gives a place to one that waits for it, takes one unit and passes one on.
   bool step() override;
 
   const ReceiveEntry& entry(uint8_t place) const { return entries_[place]; }
@@ -56,18 +61,29 @@ public:
   // The unit of this packet has ended. Nothing happens if it has no receive entry.
   void release(const Packet& packet);
 
-  // Wakes this block: a place has come free, and one was missing.
+  // Wakes this block: a place has come free, and somebody waits for it.
   void connect(Waker waker) { waker_ = waker; }
 
   // For tests: references to all places; places that hold an entry.
   unsigned references() const;
   unsigned places_filled() const;
 
+  // For tests: what contradicts itself, or null.
+  const char* verify() const { return queue_.verify(); }
+
 private:
+  static constexpr size_t entries = 256; // all receive packet buffers, and flushes
+  static_assert(entries > spec::receive_packet_buffers);
+
   // Which entry lies in a place: the queue pair's number above the work request's.
   using Key = uint64_t;
   static constexpr Key no_key = ~Key{0};
 
+  bool serve_waiting();
+  bool take_accepted();
+  bool pass();
+  spec::ReceiveUnit head(uint16_t list);
+  bool has_place(const spec::ReceiveUnit& unit);
   bool place(const spec::ReceiveUnit& unit, Packet& packet);
   std::optional<uint8_t> find(Key key) const;
   std::optional<uint8_t> take_place();
@@ -79,12 +95,15 @@ private:
   DataLink<spec::ReceiveUnit, 16>& requests_accepted_;
   DataLink<spec::ReceiveUnit, 16>& requests_placed_;
 
+  HardwareLinkedListQueue<spec::ReceiveUnit> queue_; // index: queue pair
+  BitMask waiting_{entries}; // lists whose first unit needs a place when there is none
+  uint16_t served_ = 0;      // of these the one served last
+
   std::array<ReceiveEntry, places> entries_{};
   std::array<Key, places> keys_;
   std::array<uint8_t, places> references_{};
   BitMask unreferenced_{places, true};
   uint8_t taken_ = places - 1; // the place taken last
-  bool wanted_ = false;
   Waker waker_;
 };
 

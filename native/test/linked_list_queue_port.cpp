@@ -50,6 +50,7 @@ Napi::Function LinkedListQueuePort::define(Napi::Env env) {
                          InstanceMethod<&Port::find>("find"),
                          InstanceMethod<&Port::push>("push"),
                          InstanceMethod<&Port::mark_ready>("markReady"),
+                         InstanceMethod<&Port::mark_not_ready>("markNotReady"),
                          InstanceMethod<&Port::arbitrate>("arbitrate"),
                          InstanceMethod<&Port::pop>("pop"),
                          InstanceMethod<&Port::peek>("peek"),
@@ -103,6 +104,10 @@ Napi::Value LinkedListQueuePort::mark_ready(const Napi::CallbackInfo& info) {
   return name_of(info.Env(), queue_.mark_ready(short_number(info, 0)));
 }
 
+Napi::Value LinkedListQueuePort::mark_not_ready(const Napi::CallbackInfo& info) {
+  return name_of(info.Env(), queue_.mark_not_ready(short_number(info, 0)));
+}
+
 Napi::Value LinkedListQueuePort::arbitrate(const Napi::CallbackInfo& info) {
   return identifier(info.Env(), queue_.arbitrate(number(info, 0)));
 }
@@ -140,11 +145,12 @@ void LinkedListQueuePort::inject_error(const Napi::CallbackInfo& info) {
   queue_.inject_error(short_number(info, 0), number(info, 1));
 }
 
-// Everything but the counters: {inboundCredits, reclaiming, dataUnitsReady, lists: [{count, ready}],
+// Everything but the counters: {empty, inboundCredits, reclaiming, dataUnitsReady, lists: [{count, ready}],
 // entryCredits: [{own, shared}]}.
 Napi::Value LinkedListQueuePort::state(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   auto value = Napi::Object::New(env);
+  value.Set("empty", Napi::Boolean::New(env, queue_.empty()));
   value.Set("inboundCredits", Napi::Number::New(env, static_cast<double>(queue_.inbound_credits())));
   value.Set("reclaiming", Napi::Boolean::New(env, queue_.reclaiming()));
   auto ready = Napi::Array::New(env, parameters_.entries);

@@ -28,6 +28,7 @@ private:
   Napi::Value find(const Napi::CallbackInfo& info);
   Napi::Value push(const Napi::CallbackInfo& info);
   Napi::Value mark_ready(const Napi::CallbackInfo& info);
+  Napi::Value mark_not_ready(const Napi::CallbackInfo& info);
   Napi::Value arbitrate(const Napi::CallbackInfo& info);
   Napi::Value pop(const Napi::CallbackInfo& info);
   Napi::Value peek(const Napi::CallbackInfo& info);

@@ -55,6 +55,7 @@ Napi::Function ReceiveQueuePort::define(Napi::Env env) {
                          InstanceMethod("takePlaced", &P::take_placed),
                          InstanceMethod("entry", &P::entry),
                          InstanceMethod("release", &P::release),
+                         InstanceMethod("verify", &P::verify),
                          InstanceMethod("references", &P::references),
                          InstanceMethod("placesFilled", &P::places_filled),
                      }));
@@ -65,8 +66,8 @@ ReceiveQueuePort::ReceiveQueuePort(const Napi::CallbackInfo& info)
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
       queue_pairs_(parameters_, counters_, context_memory_),
       descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, translation_, events_),
-      handler_(counters_, host_, packets_, queue_pairs_, translation_, events_, requests_accepted_,
-               requests_placed_) {
+      handler_(parameters_, counters_, host_, packets_, queue_pairs_, translation_, events_,
+               requests_accepted_, requests_placed_) {
   const hca::Waker to_handler(ready_, handler_number);
   requests_accepted_.connect({}, to_handler);
   requests_placed_.connect(to_handler, {});
@@ -260,6 +261,12 @@ void ReceiveQueuePort::release(const Napi::CallbackInfo& info) {
   const auto packet = static_cast<uint16_t>(number(info, 0));
   handler_.release(packets_[packet]);
   packets_.release(packet);
+}
+
+Napi::Value ReceiveQueuePort::verify(const Napi::CallbackInfo& info) {
+  const char* const contradiction = handler_.verify();
+  return contradiction == nullptr ? info.Env().Null()
+                                  : Napi::Value(Napi::String::New(info.Env(), contradiction));
 }
 
 Napi::Value ReceiveQueuePort::references(const Napi::CallbackInfo& info) {

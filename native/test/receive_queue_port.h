@@ -44,6 +44,7 @@ private:
   Napi::Value take_placed(const Napi::CallbackInfo& info);
   Napi::Value entry(const Napi::CallbackInfo& info);
   void release(const Napi::CallbackInfo& info);
+  Napi::Value verify(const Napi::CallbackInfo& info);
   Napi::Value references(const Napi::CallbackInfo& info);
   Napi::Value places_filled(const Napi::CallbackInfo& info);
 

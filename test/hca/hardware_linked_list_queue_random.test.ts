@@ -25,6 +25,7 @@ const results =
 const weights = {
   push: 26,
   markReady: 16,
+  markNotReady: 3,
   forward: 14,
   pop: 6,
   peek: 5,
@@ -78,6 +79,8 @@ function callOf(
     }
     case 'markReady':
       return (on) => on.markReady(entry);
+    case 'markNotReady':
+      return (on) => on.markNotReady(entry);
     case 'forward':
       return (on) => {
         const granted = on.arbitrate(b < 0.1 ? 0 : 1);

@@ -141,11 +141,11 @@ export class LinkedListQueueModel {
   }
 
   markReady(entry: number): string {
-    const list = this.lists.find(({ units }) => units.some((stored) => stored.entry === entry));
-    if (list === undefined) return 'empty';
-    if (list.closed) return 'closed';
-    this.stored(entry)!.ready = true;
-    return 'ok';
+    return this.setReady(entry, true);
+  }
+
+  markNotReady(entry: number): string {
+    return this.setReady(entry, false);
   }
 
   arbitrate(outboundCredits: number): number | null {
@@ -245,6 +245,7 @@ export class LinkedListQueueModel {
       return { count: list?.units.length ?? 0, ready: list !== undefined && this.isReady(list) };
     });
     return {
+      empty: this.usedEntries().length === 0,
       inboundCredits: this.shape.entries - this.usedEntries().length,
       reclaiming: this.lists.some(({ closed }) => closed),
       dataUnitsReady: Array.from(
@@ -257,6 +258,14 @@ export class LinkedListQueueModel {
         shared: this.held('shared', underlyingFunction),
       })),
     };
+  }
+
+  private setReady(entry: number, ready: boolean): string {
+    const list = this.lists.find(({ units }) => units.some((stored) => stored.entry === entry));
+    if (list === undefined) return 'empty';
+    if (list.closed) return 'closed';
+    this.stored(entry)!.ready = ready;
+    return 'ok';
   }
 
   private lowestFree(size: number, used: (number: number) => boolean): number | undefined {

@@ -10,6 +10,7 @@ export interface LinkedListQueuePort {
   /** `unit` is a 128-bit number. */
   push(index: number, unit: bigint, underlyingFunction: number): PushResult;
   markReady(entry: number): string;
+  markNotReady(entry: number): string;
   arbitrate(outboundCredits: number): number | null;
   pop(list: number): ReadResult;
   peek(list: number): ReadResult;

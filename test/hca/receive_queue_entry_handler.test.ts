@@ -164,6 +164,46 @@ describe('receive_queue_entry_handler', () => {
     expect(port.entry(7).capacity).toBe(1000);
   });
 
+  it('lets no queue pair wait for a place that another needs, and serves in turn who waits', () => {
+    const port = makeReceiveQueues();
+    const [holder, other, third] = [0, 1, 2].map(() => new HostReceiveQueue({ entriesLog2: 6 }, port)) as [
+      HostReceiveQueue,
+      HostReceiveQueue,
+      HostReceiveQueue,
+    ];
+    const cached = other.post(scatterOf(77));
+    const packets = [accept(other, cached, first)!];
+    for (let number = 1; number < places; ++number) {
+      run(holder);
+      expect(port.takePlaced()).not.toBeNull();
+      packets.push(accept(holder, holder.post(scatterOf(number)), only)!);
+    }
+    run(holder);
+    expect(port.takePlaced()).not.toBeNull();
+    // Every place is in use: these have to wait,
+    const waiting = [holder, third].map((queue) => accept(queue, queue.post(scatterOf(1000)), only)!);
+    // and these not: the entry is there, or none is needed.
+    const free = [
+      accept(other, cached, middle)!,
+      accept(other, cached, only, ReceiveAction.acknowledge)!,
+      accept(other, cached, only, ReceiveAction.rdmaWrite)!,
+    ];
+    run(holder);
+    expect(Array.from({ length: 4 }, () => port.takePlaced()?.packet)).toEqual([...free, undefined]);
+    // Each place that comes free is for one of those who wait, a list after the other, whoever comes meanwhile.
+    const served: number[] = [];
+    for (const packet of packets.slice(1, 3)) {
+      accept(holder, holder.post(scatterOf(1)), only);
+      run(holder);
+      port.release(packet);
+      run(holder);
+      served.push(port.takePlaced()!.packet);
+      expect(port.takePlaced()).toBeNull();
+    }
+    expect(served.toSorted((a, b) => a - b)).toEqual(waiting);
+    expect(port.verify()).toBeNull();
+  });
+
   it('does not give away a place while a unit refers to it', () => {
     const port = makeReceiveQueues();
     const queue = new HostReceiveQueue({ entriesLog2: 7 }, port);
@@ -307,7 +347,7 @@ describe('receive_queue_entry_handler against a plain model', () => {
     { size: 'max', maxLength: 400 },
   );
 
-  it('keeps the order, gives each packet its own entry, and loses no place', () => {
+  it('keeps the order of each queue pair, gives each packet its own entry, and loses no place', () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const port = makeReceiveQueues();
@@ -317,14 +357,16 @@ describe('receive_queue_entry_handler against a plain model', () => {
           descriptor: { sequenceNumber: 0, offset: 0, length: 0 },
           scatter: scatterOf(),
         }));
-        const accepted: { packet: number; scatter: ScatterEntry[] }[] = [];
+        const accepted: { packet: number; queuePair: number; scatter: ScatterEntry[] }[] = [];
         const placed: { packet: number; place: number; scatter: ScatterEntry[] }[] = [];
         let posted = 0;
         const takePlaced = (): void => {
           for (let unit = port.takePlaced(); unit !== null; unit = port.takePlaced()) {
-            const expected = accepted.shift()!;
-            expect(unit.packet).toBe(expected.packet);
-            placed.push({ ...expected, place: unit.place! });
+            const { queuePairNumber } = unit;
+            const oldest = accepted.findIndex(({ queuePair }) => queuePair === queuePairNumber);
+            const [expected] = accepted.splice(oldest, 1);
+            expect(unit.packet).toBe(expected!.packet);
+            placed.push({ ...expected!, place: unit.place! });
           }
           for (const { place: at, scatter } of placed) expect(port.entry(at).scatter).toEqual(scatter);
           expect(port.references()).toBe(placed.length);
@@ -345,7 +387,7 @@ describe('receive_queue_entry_handler against a plain model', () => {
             }
             --queue.left;
             const packet = accept(queue.host, queue.descriptor, { first: isFirst, last: queue.left === 0 });
-            accepted.push({ packet: packet!, scatter: queue.scatter });
+            accepted.push({ packet: packet!, queuePair: queue.host.number, scatter: queue.scatter });
           } else if (step.kind === 'step') {
             for (let count = 0; count < step.count; ++count) port.step();
             takePlaced();

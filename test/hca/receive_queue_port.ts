@@ -71,6 +71,8 @@ export interface ReceiveQueuePort extends HostMethods {
     refusal: number;
     scatter: ScatterEntry[];
   };
+  /** What contradicts itself, or null. */
+  verify(): string | null;
   /** The unit of the packet has ended. */
   release(packet: number): void;
   references(): number;
