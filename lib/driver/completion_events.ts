@@ -1,5 +1,6 @@
 import type { Interrupt } from '../board/addon.ts';
 import type { CompletionQueue } from './completion_queue.ts';
+import type { DeviceWatch } from './device_watch.ts';
 import { EventQueue } from './event_queue.ts';
 import type { HcaDriver } from './hca_driver.ts';
 
@@ -9,21 +10,31 @@ interface Listener {
 }
 
 /**
- * The completion events of a function: one event queue for all its completion queues, and its interrupt in the event loop. A
- * completion queue that is armed gives one event, so that the event queue has room for all.
+ * The events of a function in the event loop, while somebody waits. Those of completion queues come by one event queue for all of
+ * them; one that is armed gives one event, so that the event queue has room for all. Asynchronous events tell of queues that
+ * failed.
  */
 export class CompletionEvents {
   /** Number of the event queue. */
   readonly eventQueue = 1;
   private readonly events: EventQueue;
-  private readonly interrupt: Interrupt;
+  private readonly asynchronous: EventQueue;
+  private readonly interrupts: { readonly completions: Interrupt; readonly asynchronous: Interrupt };
+  private readonly watch: DeviceWatch;
   private readonly listeners = new Map<number, Listener>();
   private holders = 0;
+  private asynchronousArmed = false;
 
-  constructor({ device, management, limits }: HcaDriver) {
+  constructor({ device, management, limits, events, watch }: HcaDriver) {
+    this.asynchronous = events;
+    this.watch = watch;
     const entriesLog2 = Math.ceil(Math.log2(limits.completionQueues + 1));
     this.events = new EventQueue(device, management, this.eventQueue, entriesLog2);
-    this.interrupt = device.board.interrupt(this.eventQueue, () => this.deliver());
+    const { board } = device;
+    this.interrupts = {
+      completions: board.interrupt(this.eventQueue, () => this.deliver()),
+      asynchronous: board.interrupt(events.number, () => this.deliverAsynchronous()),
+    };
     this.events.arm();
   }
 
@@ -39,13 +50,29 @@ export class CompletionEvents {
 
   /** Somebody waits: the process stays alive until {@link release} is called as often. */
   hold(): void {
+    this.watch.hold();
     this.holders += 1;
-    if (this.holders === 1) this.interrupt.ref();
+    if (this.holders > 1) return;
+    this.interrupts.completions.ref();
+    this.armAsynchronous();
   }
 
   release(): void {
+    this.watch.release();
     this.holders -= 1;
-    if (this.holders === 0) this.interrupt.unref();
+    if (this.holders === 0) this.interrupts.completions.unref();
+  }
+
+  private armAsynchronous(): void {
+    if (this.asynchronousArmed) return;
+    this.asynchronousArmed = true;
+    this.asynchronous.arm();
+  }
+
+  private deliverAsynchronous(): void {
+    this.asynchronous.collect();
+    this.asynchronousArmed = false;
+    if (this.holders > 0) this.armAsynchronous();
   }
 
   private deliver(): void {

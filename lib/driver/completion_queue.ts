@@ -118,6 +118,9 @@ export class CompletionQueue {
   private taken = 0;
   /** Events of the queue that were taken. */
   private eventsTaken = 0;
+  private reason: VerbsError | undefined;
+  /** Called when nothing comes any more. */
+  afterFailure: (() => void) | undefined;
 
   /** @throws VerbsError EINVAL: a size or event queue that there is not; ENOMEM: no completion queue is left */
   constructor(driver: HcaDriver, { entries, eventQueue = 0 }: CompletionQueueOptions) {
@@ -150,17 +153,48 @@ export class CompletionQueue {
       this.free();
       throw error;
     }
+    driver.completionQueues.set(this.number, this);
   }
 
   /**
    * Takes completions into the caller's objects, oldest first. Never waits; crosses into native code, where the device may
    * advance, only when none is there.
    * @returns how many were filled in
+   * @throws VerbsError why nothing comes any more, when all that came was taken: {@link failure}
    */
   poll(completions: readonly Completion[]): number {
     let count = this.take(completions);
-    if (count === 0 && this.device.board.advance()) count = this.take(completions);
+    if (count > 0) return count;
+    if (this.device.board.advance()) count = this.take(completions);
+    if (count === 0 && this.reason !== undefined && !this.hasCompletion) throw this.reason;
     return count;
+  }
+
+  /** Why nothing comes any more: EOVERFLOW, the queue was overrun; ENODEV, the device is gone. Undefined: it works. */
+  get failure(): VerbsError | undefined {
+    return this.reason;
+  }
+
+  /** Nothing comes any more; what lies here can still be taken. */
+  fail(reason: VerbsError): void {
+    if (this.reason !== undefined) return;
+    this.reason = reason;
+    this.afterFailure?.();
+  }
+
+  /** The device had more completions than the queue has room for. */
+  overrun(): void {
+    this.fail(
+      new VerbsError(
+        `completion queue ${this.number} was overrun: it holds ${this.capacity} completions, and more came; it and its queue pairs are in error`,
+        {
+          code: 'EOVERFLOW',
+          verb: 'pollCompletionQueue',
+          attribute: 'cqe',
+          expected: 'room for every work request that completes into it; make it anew, and its queue pairs',
+        },
+      ),
+    );
   }
 
   /** Whether a completion lies here that was not taken. */
@@ -205,6 +239,7 @@ export class CompletionQueue {
       opcode: ManagementOpcode.destroyCompletionQueue,
       object: this.number,
     });
+    this.driver.completionQueues.delete(this.number);
     this.free();
   }
 

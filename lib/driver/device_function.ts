@@ -11,6 +11,7 @@ import {
 } from '../spec/index.ts';
 import { VerbsError, deviceGone } from './errors.ts';
 import { readIdentity, type Identity } from './identity.ts';
+import { Presence } from './presence.ts';
 import { RegisterPage } from './register_page.ts';
 import { Regions, notDrivable } from './regions.ts';
 
@@ -20,6 +21,7 @@ const allOnes = 0xffff_ffff;
 export class DeviceFunction {
   readonly board: BoardFunction;
   readonly underlyingFunction: number;
+  readonly presence = new Presence();
   readonly identity: Identity;
   readonly regions: Regions;
   readonly identityPage: RegisterPage;
@@ -41,10 +43,10 @@ export class DeviceFunction {
     this.underlyingFunction = board.facts().underlyingFunction;
     try {
       checkMagic(board);
-      this.identityPage = new RegisterPage(board, IDENTITY_BAR, 0);
+      this.identityPage = new RegisterPage(board, this.presence, IDENTITY_BAR, 0);
       checkVersion(this.identityPage);
       this.identity = readIdentity(this.identityPage);
-      this.regions = new Regions(board);
+      this.regions = new Regions(board, this.presence);
       this.page = this.regions.page(RegionType.underlyingFunction, this.underlyingFunction);
       this.virtualCollectBufferRegion = this.regions.find(RegionType.virtualCollectBuffer);
       this.controlPage = this.underlyingFunction === 0 ? this.regions.page(RegionType.control, 0) : undefined;

@@ -48,6 +48,8 @@ export class EventQueue {
   private readonly entriesLog2: number;
   private readonly collected: DeviceEvent[] = [];
   private read = 0;
+  /** Called with each event when it is found. */
+  hear: ((event: DeviceEvent) => void) | undefined;
 
   /**
    * Creates an event queue.
@@ -97,8 +99,14 @@ export class EventQueue {
       const event = eventOf(this.bytes.slice(at, at + EVENT_QUEUE_ENTRY_BYTES));
       this.read = (this.read + 1) >>> 0;
       Atomics.store(this.headDwords, 0, this.read | 0);
-      if (event.type !== EventType.managementCompletion || event.lost !== 0) this.collected.push(event);
+      if (event.type !== EventType.managementCompletion || event.lost !== 0) this.report(event);
     }
+  }
+
+  /** An event that did not come through the ring, or just came. */
+  report(event: DeviceEvent): void {
+    this.collected.push(event);
+    this.hear?.(event);
   }
 
   /** Asks for one interrupt: at the next event, or at once if one lies there that was not taken. */

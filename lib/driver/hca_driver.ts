@@ -7,6 +7,7 @@ import {
   CONTROL_CONTROL_OFFSET,
   CONTROL_CONTROL_RESET_MASK,
   CONTROL_CONTROL_RESET_SHIFT,
+  EventType,
   ManagementOpcode,
   QUALITY_OF_SERVICE_LEVELS,
   QUERY_FUNCTION_OUTPUT_BYTES,
@@ -18,21 +19,25 @@ import {
   UNDERLYING_FUNCTION_RESET_OFFSET,
   UNDERLYING_FUNCTION_RESET_RESET_MASK,
   UNDERLYING_FUNCTION_RESET_RESET_SHIFT,
-  UNDERLYING_FUNCTION_STATUS_ENABLED_MASK,
-  UNDERLYING_FUNCTION_STATUS_ENABLED_SHIFT,
-  UNDERLYING_FUNCTION_STATUS_OFFSET,
-  UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_MASK,
-  UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_SHIFT,
   decode,
+  eventTypeNames,
 } from '../spec/index.ts';
+import type { CompletionQueue } from './completion_queue.ts';
 import { DeviceFunction } from './device_function.ts';
+import { DeviceWatch } from './device_watch.ts';
 import { VerbsError } from './errors.ts';
-import { EventQueue } from './event_queue.ts';
+import { EventQueue, type DeviceEvent } from './event_queue.ts';
+import { isEnabled, isResetInProgress } from './function_status.ts';
 import { ManagementQueue } from './management_queue.ts';
 import type { QueuePair } from './queue_pair.ts';
 import { VirtualCollectBuffers } from './virtual_collect_buffers.ts';
 
 const asynchronousEventsLog2 = 8;
+const queuePairErrors: readonly EventType[] = [
+  EventType.queuePairFatal,
+  EventType.queuePairRequestError,
+  EventType.queuePairAccessError,
+];
 /** Milliseconds within which a reset is done (device.md allows 100). */
 const resetPatience = 1000;
 
@@ -61,6 +66,10 @@ export class HcaDriver {
   readonly events: EventQueue;
   /** The queue pairs that exist, by number: completions name them. */
   readonly queuePairs = new Map<number, QueuePair>();
+  /** The completion queues that exist, by number: asynchronous events name them. */
+  readonly completionQueues = new Map<number, CompletionQueue>();
+  /** Held by those who wait. */
+  readonly watch: DeviceWatch;
   private isClosed = false;
 
   /**
@@ -70,6 +79,7 @@ export class HcaDriver {
    */
   constructor(board: BoardFunction) {
     this.device = new DeviceFunction(board);
+    this.watch = new DeviceWatch(this.device);
     try {
       refuseTwoDrivers(this.device);
       enable(this.device);
@@ -79,6 +89,8 @@ export class HcaDriver {
       giveQueuingStructures(this.device, this.limits.queuePairs);
       this.events = new EventQueue(this.device, this.management, 0, asynchronousEventsLog2);
       this.management.afterAnswer = () => this.events.collect();
+      this.events.hear = (event) => this.hear(event);
+      this.device.presence.listen((reason) => this.lose(reason));
     } catch (error) {
       this.device.close();
       throw error;
@@ -104,6 +116,20 @@ export class HcaDriver {
       this.device.close();
     }
   }
+
+  /** An asynchronous event was found: who is in error knows it from now on. */
+  private hear({ type, object }: DeviceEvent): void {
+    if (type === EventType.completionQueueError) this.completionQueues.get(object)?.overrun();
+    if (queuePairErrors.includes(type)) this.queuePairs.get(object)?.failed();
+  }
+
+  /** Reported as an event too, as by a device that still can. */
+  private lose(reason: VerbsError): void {
+    const type = EventType.deviceFatal;
+    const nothing = { reason: 0, offset: 0, object: 0, detail: 0n, timestamp: 0n, lost: 0 };
+    this.events.report({ type, name: eventTypeNames[type]!, ...nothing });
+    for (const queue of this.completionQueues.values()) queue.fail(reason);
+  }
 }
 
 /** The management queues of a function serve one driver. */
@@ -114,13 +140,6 @@ function refuseTwoDrivers({ page, underlyingFunction }: DeviceFunction): void {
     verb: 'openDevice',
     expected: 'another underlying function, or the first driver closed',
   });
-}
-
-function isEnabled({ page }: DeviceFunction): boolean {
-  const status = page.read32(UNDERLYING_FUNCTION_STATUS_OFFSET);
-  return (
-    ((status >>> UNDERLYING_FUNCTION_STATUS_ENABLED_SHIFT) & UNDERLYING_FUNCTION_STATUS_ENABLED_MASK) === 1
-  );
 }
 
 function enable(device: DeviceFunction): void {
@@ -187,10 +206,8 @@ function reset(device: DeviceFunction): void {
       UNDERLYING_FUNCTION_RESET_RESET_MASK << UNDERLYING_FUNCTION_RESET_RESET_SHIFT,
     );
   }
-  const inProgress =
-    UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_MASK << UNDERLYING_FUNCTION_STATUS_RESET_IN_PROGRESS_SHIFT;
   const givenUp = performance.now() + resetPatience;
-  while ((page.read32(UNDERLYING_FUNCTION_STATUS_OFFSET) & inProgress) !== 0) {
+  while (isResetInProgress(device)) {
     device.board.advance();
     if (performance.now() > givenUp) {
       throw new VerbsError(`the reset of underlying function ${device.underlyingFunction} does not end`, {

@@ -13,7 +13,6 @@ import {
   UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET,
   UNDERLYING_FUNCTION_MANAGEMENT_QUEUE_SIZE_OFFSET,
   UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET,
-  UNDERLYING_FUNCTION_STATUS_OFFSET,
   decode,
   encode,
   managementOpcodeNames,
@@ -21,6 +20,7 @@ import {
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
+import { requireEnabled } from './function_status.ts';
 import { Mailbox } from './mailbox.ts';
 import { managementError, type ManagementAnswer } from './management_error.ts';
 
@@ -91,6 +91,8 @@ export class ManagementQueue {
    * @throws VerbsError what the device says of it; ENODEV: the device is gone; ETIMEDOUT: it does not answer
    */
   execute(request: ManagementRequest): ManagementResult {
+    const { loss } = this.device.presence;
+    if (loss !== undefined) throw loss;
     if (this.stopped) throw this.unanswered(request, 'an earlier command was not answered');
     this.post(request);
     const answer = this.waitForAnswer(request);
@@ -132,7 +134,7 @@ export class ManagementQueue {
     ) {
       if (this.device.board.advance()) continue;
       // A read brings what is on its way to the device, and tells when it is gone.
-      this.device.page.read32(UNDERLYING_FUNCTION_STATUS_OFFSET);
+      requireEnabled(this.device);
       if (performance.now() > givenUp) {
         this.stopped = true;
         throw this.unanswered(request, `no answer came within ${patience / 1000} s`);

@@ -2,6 +2,7 @@ import type { BoardFunction } from '../board/addon.ts';
 import { IDENTITY_BAR } from '../board/regions.ts';
 import { IDENTITY_MAGIC_OFFSET } from '../spec/index.ts';
 import { deviceGone } from './errors.ts';
+import type { Presence } from './presence.ts';
 
 const allOnes = 0xffff_ffff;
 
@@ -10,10 +11,15 @@ export class RegisterPage {
   private readonly board: BoardFunction;
   private readonly bar: number;
   private readonly base: number;
+  private readonly presence: Presence;
 
-  /** @param bar number of the BAR that the page lies in, at `base` bytes */
-  constructor(board: BoardFunction, bar: number, base: number) {
+  /**
+   * @param presence is told when all ones are read back
+   * @param bar number of the BAR that the page lies in, at `base` bytes
+   */
+  constructor(board: BoardFunction, presence: Presence, bar: number, base: number) {
     this.board = board;
+    this.presence = presence;
     this.bar = bar;
     this.base = base;
   }
@@ -25,7 +31,9 @@ export class RegisterPage {
   read32(offset: number): number {
     const value = this.board.read32(this.bar, this.base + offset);
     if (value === allOnes && this.board.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET) === allOnes) {
-      throw deviceGone('readRegister');
+      const gone = deviceGone('readRegister');
+      this.presence.lose(gone);
+      throw gone;
     }
     return value;
   }

@@ -31,6 +31,7 @@ export class CompletionQueue extends VerbsObject {
     this.events = events;
     this.label = `completion queue ${driver.number}`;
     events.listen(driver, () => this.hear());
+    driver.afterFailure = () => this.wakeAll();
   }
 
   /** Completions that it holds. */
@@ -42,6 +43,8 @@ export class CompletionQueue extends VerbsObject {
    * Takes completions into the caller's objects, oldest first. Never waits; where polling drives the device, a poll that finds
    * nothing lets it work.
    * @returns how many were filled in
+   * @throws VerbsError when all that came was taken and nothing will come: EOVERFLOW, the queue was overrun; ENODEV, the device is
+   * gone. Both are known when somebody waits, or a verb is used that asks the device
    */
   poll(completions: readonly Completion[]): number {
     this.requireOpen('pollCompletionQueue');
@@ -51,14 +54,16 @@ export class CompletionQueue extends VerbsObject {
   /**
    * Waits, without using the processor, until a completion may be there; at once if one is. Take it by {@link poll}: another
    * waiter may have been first.
-   * @throws the signal's reason; DOMException TimeoutError; no completion is lost by either
+   * @throws the signal's reason; DOMException TimeoutError; no completion is lost by either. VerbsError as {@link poll}
    */
   async wait({ solicitedOnly = false, ...options }: CompletionWaitOptions = {}): Promise<void> {
     this.requireOpen('waitForCompletion');
     options.signal?.throwIfAborted();
-    if (!solicitedOnly && this.driver.hasCompletion) return;
+    const { driver } = this;
+    if (driver.hasCompletion && (!solicitedOnly || driver.failure !== undefined)) return;
+    if (driver.failure !== undefined) throw driver.failure;
     const waited = (solicitedOnly ? this.solicited : this.any).wait(options);
-    this.driver.arm(solicitedOnly);
+    driver.arm(solicitedOnly);
     this.events.hold();
     try {
       await waited;
@@ -87,6 +92,14 @@ export class CompletionQueue extends VerbsObject {
     const reason = new DOMException(`${this.label} was closed`, 'AbortError');
     this.any.abandon(reason);
     this.solicited.abandon(reason);
+  }
+
+  /** Nothing comes any more: those who wait take what is left, or learn of it. */
+  private wakeAll(): void {
+    for (const waiters of [this.any, this.solicited]) {
+      if (this.driver.hasCompletion) waiters.wake();
+      else waiters.abandon(this.driver.failure);
+    }
   }
 
   /** The event that was asked for has come; what it told of may have been taken since. */

@@ -86,20 +86,25 @@ export class Context extends VerbsObject {
   /**
    * The kicks of this function from now on: when the first write of a command came, when it was kicked, when it was sent. The
    * device writes records while this runs, and not before or after.
-   * @throws VerbsError EBUSY: somebody observes them already; AbortError, TimeoutError as the options say
+   * @throws VerbsError EBUSY: somebody observes them already; ENODEV: the device is gone; AbortError, TimeoutError as the options
+   * say
    */
   async *kicks(options: WaitOptions = {}): AsyncGenerator<Kick, void, undefined> {
     this.observeKicks();
+    const { watch } = this.driver;
+    watch.hold();
     try {
       const records = Array.from({ length: recordsAtOnce }, () => new KickRecord());
       const joiner = new KickJoiner();
       for (const patience = new Patience(options); ;) {
+        this.requireDevice();
         const count = this.pollKicks(records);
         for (let index = 0; index < count; index++) yield* joiner.take(records[index]!);
         if (count > 0) patience.refresh();
         else await patience.wait();
       }
     } finally {
+      watch.release();
       this.ignoreKicks();
     }
   }
@@ -142,6 +147,11 @@ export class Context extends VerbsObject {
     const { eventQueue } = this.completionEvents;
     const made = new CompletionQueueInDevice(this.driver, { entries, eventQueue });
     return new CompletionQueue(this, made, this.completionEvents);
+  }
+
+  private requireDevice(): void {
+    const { loss } = this.driver.device.presence;
+    if (loss !== undefined) throw loss;
   }
 
   /** Resets the function of the device. */

@@ -9,7 +9,7 @@ import {
   Opcode,
   QueuePairState,
   RemoteMemory,
-  type Completion,
+  Completion,
   type DeviceEvent,
   type MemorySlice,
   type SendRequest,
@@ -237,7 +237,14 @@ describe('queues that are full', () => {
     );
     expect(stateOf(from)).toBe(QueuePairState.error);
     expect(stateOf(to)).toBe(QueuePairState.readyToSend);
-    expect(settle(from).map(told)).toEqual(Array.from({ length: capacity }, (_, wrId) => [0, wrId, success]));
+    const completions = Array.from({ length: capacity + 1 }, () => new Completion());
+    expect(small.completionQueue.poll(completions)).toBe(capacity);
+    expect(completions.slice(0, capacity).map(told)).toEqual(
+      Array.from({ length: capacity }, (_, wrId) => [0, wrId, success]),
+    );
+    expect(() => small.completionQueue.poll(completions)).toThrow(
+      expect.objectContaining({ code: 'EOVERFLOW', attribute: 'cqe' }),
+    );
   });
 });
 
