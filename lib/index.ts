@@ -37,5 +37,10 @@ export { Device, getDeviceList, openDevice } from './verbs/device.ts';
 export { MemoryRegion, type MemorySlice } from './verbs/memory_region.ts';
 export type { WaitOptions } from './verbs/patience.ts';
 export { ProtectionDomain } from './verbs/protection_domain.ts';
-export { QueuePair, type QueuePairCapabilities, type QueuePairOptions } from './verbs/queue_pair.ts';
+export {
+  QueuePair,
+  type QueuePairCapabilities,
+  type QueuePairOptions,
+  type QueuePairType,
+} from './verbs/queue_pair.ts';
 export { RemoteMemory, type RemoteMemoryName } from './verbs/remote_memory.ts';

@@ -1073,6 +1073,10 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_ANSWERS_ENDED_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_LSB = 27;
   localparam int unsigned QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_WIDTH = 2;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_LSB = 29;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_WRITE_REFUSED_LSB = 30;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_WRITE_REFUSED_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_LSB = 32;
   localparam int unsigned QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_HEAD_LSB = 64;
@@ -1104,10 +1108,12 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_LSB = 1002;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_WIDTH = 4;
   typedef struct packed {
-    logic [17:0] reserved_33;
+    logic [17:0] reserved_35;
     logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries.
     logic [9:0] receive_entry_length;  // Its length. Unit: bytes.
     logic [31:0] receive_entry_offset;  // Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
+    logic [63:0] reserved_31;
+    logic [63:0] reserved_30;
     logic [63:0] reserved_29;
     logic [63:0] reserved_28;
     logic [63:0] reserved_27;
@@ -1116,9 +1122,7 @@ package hca_spec_pkg;
     logic [63:0] reserved_24;
     logic [63:0] reserved_23;
     logic [63:0] reserved_22;
-    logic [63:0] reserved_21;
-    logic [63:0] reserved_20;
-    logic [15:0] reserved_19;
+    logic [15:0] reserved_21;
     logic [7:0] repeated_reads_accepted;  // Duplicate READs accepted, modulo 256.
     logic [7:0] repeated_reads_answered;  // Duplicate READs answered, modulo 256. Written by response.
     logic [15:0] completed;  // Sequence number of the receive work request that is completed next. Written by dma_validation.
@@ -1130,9 +1134,11 @@ package hca_spec_pkg;
     logic [31:0] current_offset;  // Progress within a message. Unit: bytes.
     logic [15:0] receive_tail;  // Device's copy of the receive queue's tail.
     logic [15:0] receive_head;  // Device's head of the receive queue: sequence number of the receive work request that is taken next.
-    logic [7:0] reserved_7;
+    logic [7:0] reserved_9;
     logic [23:0] message_sequence_number;  // MSN.
-    logic [2:0] reserved_5;
+    logic reserved_7;
+    logic write_refused;  // UC: the RDMA WRITE that is being placed was refused; the rest of it is dropped. Written by dma_validation.
+    logic receive_kept;  // UC: the message of the receive work request taken last was lost; the next message that needs one takes it.
     receive_message_t current_message;  // Message that has begun.
     logic answers_ended;  // A READ failed half way: nothing is answered any more. Written by response.
     logic communication_established;  // The COMM_EST event was reported.

@@ -50,6 +50,7 @@ export interface QueuePairOptions {
 export class QueuePair {
   /** Index and generation, 24 bits. */
   readonly number: number;
+  readonly serviceType: ServiceType;
   readonly level: QualityOfServiceLevel;
   readonly sendQueue: SendQueue;
   readonly receiveQueue: ReceiveQueue | undefined;
@@ -63,6 +64,7 @@ export class QueuePair {
   constructor(driver: HcaDriver, options: QueuePairOptions) {
     const { protectionDomain, serviceType = ServiceType.reliableConnection, checksumSecret = 0 } = options;
     this.driver = driver;
+    this.serviceType = serviceType;
     this.level = options.level ?? QualityOfServiceLevel.low;
     this.virtualCollectBuffer = driver.virtualCollectBuffers.take(this.level);
     this.sendQueue = new SendQueue(driver.device, options.sendQueue);

@@ -1113,6 +1113,32 @@ export function setQueuePairResponderCurrentMessage(view: DataView, base: number
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_MASK) << QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_SHIFT), true);
 }
 
+/** queue_pair_responder.receive_kept: UC: the message of the receive work request taken last was lost; the next message that needs one takes it. */
+export const QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_BYTE = 0;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_SHIFT = 29;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_MASK = 0x1;
+export function getQueuePairResponderReceiveKept(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_BYTE, true) >>> QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_SHIFT) & QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_MASK;
+}
+export function setQueuePairResponderReceiveKept(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_MASK << QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_MASK) << QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_SHIFT), true);
+}
+
+/** queue_pair_responder.write_refused: UC: the RDMA WRITE that is being placed was refused; the rest of it is dropped. Written by dma_validation. */
+export const QUEUE_PAIR_RESPONDER_WRITE_REFUSED_BYTE = 0;
+export const QUEUE_PAIR_RESPONDER_WRITE_REFUSED_SHIFT = 30;
+export const QUEUE_PAIR_RESPONDER_WRITE_REFUSED_MASK = 0x1;
+export function getQueuePairResponderWriteRefused(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_WRITE_REFUSED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_WRITE_REFUSED_SHIFT) & QUEUE_PAIR_RESPONDER_WRITE_REFUSED_MASK;
+}
+export function setQueuePairResponderWriteRefused(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_WRITE_REFUSED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_WRITE_REFUSED_MASK << QUEUE_PAIR_RESPONDER_WRITE_REFUSED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_WRITE_REFUSED_MASK) << QUEUE_PAIR_RESPONDER_WRITE_REFUSED_SHIFT), true);
+}
+
 /** queue_pair_responder.message_sequence_number: MSN. */
 export const QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_BYTE = 4;
 export const QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_SHIFT = 0;

@@ -30,10 +30,18 @@ export interface QueuePairCapabilities {
   readonly maxInlineData?: number;
 }
 
+/** The transport services, as libibverbs calls them. */
+const serviceTypes = {
+  RC: ServiceType.reliableConnection,
+  UC: ServiceType.unreliableConnection,
+} as const;
+
+export type QueuePairType = keyof typeof serviceTypes;
+
 /** How a queue pair is made. */
 export interface QueuePairOptions {
-  /** Transport service: reliable connection. */
-  readonly type: 'RC';
+  /** Transport service: reliable or unreliable connection. */
+  readonly type: QueuePairType;
   readonly sendCompletionQueue: CompletionQueue;
   readonly receiveCompletionQueue: CompletionQueue;
   readonly capabilities?: QueuePairCapabilities;
@@ -73,13 +81,14 @@ export class QueuePair extends VerbsObject {
     const { sendCompletionQueue, receiveCompletionQueue } = options;
     const completionQueues = [sendCompletionQueue, receiveCompletionQueue];
     VerbsObject.requireOpen('createQueuePair', [protectionDomain, ...completionQueues]);
-    if (type !== 'RC') throw notMade('type', `'RC'`);
+    const serviceType = serviceTypes[type];
+    if (serviceType === undefined) throw notMade('type', Object.keys(serviceTypes).join(', '));
     if (completionQueues.some((queue) => queue.context !== context)) {
       throw notMade('completion queue', 'one of the same context');
     }
     const driver = new QueuePairInDevice(context.driver, {
       protectionDomain: protectionDomain.driver,
-      serviceType: ServiceType.reliableConnection,
+      serviceType,
       sendQueue: {
         entries: capabilities.maxSendWorkRequests ?? 128,
         gatherEntries: capabilities.maxGatherEntries ?? 4,
@@ -108,7 +117,7 @@ export class QueuePair extends VerbsObject {
    */
   modify(attributes: QueuePairAttributes): void {
     this.requireOpen('modifyQueuePair');
-    checkTransition(attributes.currentState ?? this.state, attributes);
+    checkTransition(this.driver.serviceType, attributes.currentState ?? this.state, attributes);
     this.driver.modify(attributes);
     this.state = attributes.state ?? this.state;
     if (attributes.state !== QueuePairState.reset) return;
@@ -134,7 +143,7 @@ export class QueuePair extends VerbsObject {
     if (this.state < QueuePairState.readyToSend) throw this.notReady('postSend', 'ready_to_send');
     if (isBatch(requests)) this.postBatch(requests);
     else {
-      checkSendWorkRequest(requests);
+      checkSendWorkRequest(this.driver.serviceType, requests);
       this.driver.post(requests);
     }
   }
@@ -159,7 +168,7 @@ export class QueuePair extends VerbsObject {
   private postBatch(requests: readonly SendRequest[]): void {
     for (let index = 0; index < requests.length; index++) {
       try {
-        checkSendWorkRequest(requests[index]!);
+        checkSendWorkRequest(this.driver.serviceType, requests[index]!);
       } catch (error) {
         this.driver.postBatch(requests.slice(0, index));
         throw Object.assign(error as Error, { posted: index });

@@ -1,6 +1,6 @@
 import { VerbsError } from '../driver/errors.ts';
 import type { QueuePairAttributes } from '../driver/queue_pair_attributes.ts';
-import { QueuePairState, queuePairStateNames } from '../spec/index.ts';
+import { QueuePairState, ServiceType, queuePairStateNames } from '../spec/index.ts';
 
 type Attribute = Exclude<keyof QueuePairAttributes, 'state' | 'currentState'>;
 
@@ -12,9 +12,10 @@ interface Transition {
   readonly optional: readonly Attribute[];
 }
 
-const { reset, init, readyToReceive, readyToSend, sendQueueDrained, error } = QueuePairState;
+const { reset, init, readyToReceive, readyToSend, sendQueueDrained, sendQueueError, error } = QueuePairState;
 
-/** Reliable connection. Any state → RESET and any state → ERR take nothing, and are not listed. */
+// Any state → RESET and any state → ERR take nothing, and are not listed.
+
 const reliableConnection: readonly Transition[] = [
   { from: reset, to: init, required: ['partitionKeyIndex', 'port', 'accessFlags'], optional: [] },
   { from: init, to: init, required: [], optional: ['partitionKeyIndex', 'port', 'accessFlags'] },
@@ -69,19 +70,70 @@ const reliableConnection: readonly Transition[] = [
   },
 ];
 
+const unreliableConnection: readonly Transition[] = [
+  { from: reset, to: init, required: ['partitionKeyIndex', 'port', 'accessFlags'], optional: [] },
+  { from: init, to: init, required: [], optional: ['partitionKeyIndex', 'port', 'accessFlags'] },
+  {
+    from: init,
+    to: readyToReceive,
+    required: ['addressVector', 'pathMtu', 'destinationQueuePair', 'receivePsn'],
+    optional: ['partitionKeyIndex', 'accessFlags'],
+  },
+  { from: readyToReceive, to: readyToSend, required: ['sendPsn'], optional: ['accessFlags'] },
+  { from: readyToSend, to: readyToSend, required: [], optional: ['accessFlags'] },
+  { from: readyToSend, to: sendQueueDrained, required: [], optional: ['drainedEvent'] },
+  {
+    from: sendQueueDrained,
+    to: sendQueueDrained,
+    required: [],
+    optional: ['addressVector', 'partitionKeyIndex', 'accessFlags'],
+  },
+  { from: sendQueueDrained, to: readyToSend, required: [], optional: ['accessFlags'] },
+  { from: sendQueueError, to: readyToSend, required: [], optional: ['accessFlags'] },
+];
+
+const unreliableDatagram: readonly Transition[] = [
+  { from: reset, to: init, required: ['partitionKeyIndex', 'port', 'queueKey'], optional: [] },
+  { from: init, to: init, required: [], optional: ['partitionKeyIndex', 'port', 'queueKey'] },
+  { from: init, to: readyToReceive, required: [], optional: ['partitionKeyIndex', 'queueKey'] },
+  { from: readyToReceive, to: readyToSend, required: ['sendPsn'], optional: ['queueKey'] },
+  { from: readyToSend, to: readyToSend, required: [], optional: ['queueKey'] },
+  { from: readyToSend, to: sendQueueDrained, required: [], optional: ['drainedEvent'] },
+  {
+    from: sendQueueDrained,
+    to: sendQueueDrained,
+    required: [],
+    optional: ['partitionKeyIndex', 'queueKey'],
+  },
+  { from: sendQueueDrained, to: readyToSend, required: [], optional: ['queueKey'] },
+  { from: sendQueueError, to: readyToSend, required: [], optional: ['queueKey'] },
+];
+
+/** By service; there are no queue pairs of reliable datagram. */
+const transitions: Readonly<Record<ServiceType, readonly Transition[]>> = {
+  [ServiceType.reliableConnection]: reliableConnection,
+  [ServiceType.unreliableConnection]: unreliableConnection,
+  [ServiceType.reliableDatagram]: [],
+  [ServiceType.unreliableDatagram]: unreliableDatagram,
+};
+
 /**
- * Refuses a change that no transition of a reliable connection takes.
+ * Refuses a change that no transition of a queue pair of this service takes.
  * @param from state of the queue pair
  * @throws VerbsError EINVAL, which names what is missing or too much, and what would be right
  */
-export function checkTransition(from: QueuePairState, attributes: QueuePairAttributes): void {
+export function checkTransition(
+  service: ServiceType,
+  from: QueuePairState,
+  attributes: QueuePairAttributes,
+): void {
   const to = attributes.state ?? from;
-  const transition = findTransition(from, to);
+  const transition = findTransition(service, from, to);
   if (transition === undefined) {
     throw invalid(
       `a queue pair in ${nameOf(from)} cannot go to ${nameOf(to)}`,
       'state',
-      targets(from).map(nameOf).join(', '),
+      targets(service, from).map(nameOf).join(', '),
     );
   }
   const { required, optional } = transition;
@@ -100,13 +152,18 @@ export function checkTransition(from: QueuePairState, attributes: QueuePairAttri
   }
 }
 
-function findTransition(from: QueuePairState, to: QueuePairState): Transition | undefined {
+function findTransition(
+  service: ServiceType,
+  from: QueuePairState,
+  to: QueuePairState,
+): Transition | undefined {
   if (to === reset || to === error) return { from, to, required: [], optional: [] };
-  return reliableConnection.find((each) => each.from === from && each.to === to);
+  return transitions[service].find((each) => each.from === from && each.to === to);
 }
 
-function targets(from: QueuePairState): QueuePairState[] {
-  return [...reliableConnection.filter((each) => each.from === from).map(({ to }) => to), reset, error];
+function targets(service: ServiceType, from: QueuePairState): QueuePairState[] {
+  const listed = transitions[service].filter((each) => each.from === from);
+  return [...listed.map(({ to }) => to), reset, error];
 }
 
 function describe({ required, optional }: Transition): string {

@@ -1,11 +1,13 @@
 import type { SendRequest } from '../driver/command.ts';
 import { VerbsError } from '../driver/errors.ts';
-import { Opcode, opcodeNames } from '../spec/index.ts';
+import { Opcode, ServiceType, opcodeNames, serviceTypeNames } from '../spec/index.ts';
 
 const atomicBytes = 8;
 
-/** What an operation of a reliable connection asks of its work request. */
+/** What an operation asks of its work request. */
 interface Operation {
+  /** The services that have it. */
+  readonly services: readonly ServiceType[];
   /** RDMA and atomics name a memory of the peer. */
   readonly remote: boolean;
   /** Its data can be inline: READs and atomics bring data. */
@@ -14,9 +16,17 @@ interface Operation {
   readonly immediate: boolean;
 }
 
-const send: Operation = { remote: false, inline: true, atomic: false, immediate: false };
-const write: Operation = { ...send, remote: true };
-const read: Operation = { ...write, inline: false };
+const { reliableConnection, unreliableConnection, unreliableDatagram } = ServiceType;
+
+const send: Operation = {
+  services: [reliableConnection, unreliableConnection, unreliableDatagram],
+  remote: false,
+  inline: true,
+  atomic: false,
+  immediate: false,
+};
+const write: Operation = { ...send, services: [reliableConnection, unreliableConnection], remote: true };
+const read: Operation = { ...write, services: [reliableConnection], inline: false };
 const atomic: Operation = { ...read, atomic: true };
 
 const operations: readonly (Operation | undefined)[] = Object.assign([] as (Operation | undefined)[], {
@@ -29,12 +39,13 @@ const operations: readonly (Operation | undefined)[] = Object.assign([] as (Oper
   [Opcode.atomicFetchAndAdd]: atomic,
 });
 
-/** Refuses a work request that lacks what its operation needs. @throws VerbsError EINVAL */
-export function checkSendWorkRequest(request: SendRequest): void {
+/** Refuses a work request that its service does not have, or that lacks what its operation needs. @throws VerbsError EINVAL */
+export function checkSendWorkRequest(service: ServiceType, request: SendRequest): void {
   const { opcode, remote, inlineData, gather } = request;
   const operation = operations[opcode];
-  if (operation === undefined) {
-    throw wrong(opcode, 'opcode', 'is not an operation of a reliable connection', known());
+  if (operation === undefined || !operation.services.includes(service)) {
+    const owner = (serviceTypeNames[service] ?? '').replace('_', ' ');
+    throw wrong(opcode, 'opcode', `is not an operation of a queue pair of ${owner}`, known(service));
   }
   if (operation.remote && remote === undefined) {
     throw wrong(opcode, 'remote', 'names no memory of the peer', 'a RemoteMemory');
@@ -57,9 +68,9 @@ export function checkSendWorkRequest(request: SendRequest): void {
   }
 }
 
-function known(): string {
+function known(service: ServiceType): string {
   return operations
-    .flatMap((operation, opcode) => (operation === undefined ? [] : opcodeNames[opcode]))
+    .flatMap((operation, opcode) => (operation?.services.includes(service) ? opcodeNames[opcode] : []))
     .join(', ');
 }
 

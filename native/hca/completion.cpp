@@ -132,6 +132,8 @@ bool Completion::complete_at_once(const Subject& subject, const MessageUnit& mes
   else if (subject.has_failed())
     complete(subject, message,
              failure == CompletionStatus::success ? CompletionStatus::work_request_flushed_error : failure);
+  else if (failure == CompletionStatus::work_request_flushed_error)
+    complete(subject, message, failure);
   else if (failure != CompletionStatus::success)
     fail(subject, message, failure);
   else if (subject.control.service_type() != spec::ServiceType::reliable_connection)
@@ -203,11 +205,15 @@ void Completion::fail_oldest(const Subject& subject, CompletionStatus status) {
   blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, true);
 }
 
-// A message that has left its list, or was on none. The queue pair fails with it.
+// A message that has left its list, or was on none. The queue pair fails with it: of an unreliable service
+// its send queue alone (InfiniBand volume 1, 10.3.1).
 void Completion::fail(const Subject& subject, const MessageUnit& message, CompletionStatus status) {
   subject.part.set_failure(CompletionStatus::success);
   complete(subject, message, status);
-  const bool is_news = blocks_.queue_pairs.enter_error(subject.underlying_function, subject.number);
+  const bool is_news =
+      subject.control.service_type() == spec::ServiceType::reliable_connection
+          ? blocks_.queue_pairs.enter_error(subject.underlying_function, subject.number)
+          : blocks_.queue_pairs.enter_send_queue_error(subject.underlying_function, subject.number);
   // A completion tells of it, where there is a queue to write it to.
   if (!is_news || subject.control.send_completion_queue() != 0)
     return;

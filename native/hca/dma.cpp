@@ -81,7 +81,8 @@ bool Dma::serve() {
   packets_gathered_.push(unit);
   if (!has_packet)
     packets_.release(*packet);
-  if (failed)
+  // One that is flushed follows the one that failed, which may be over already.
+  if (failed && execution.kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
   if (last)
     commands_.pop(list);

@@ -83,7 +83,8 @@ DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {
                       .protection_domain = found->control.protection_domain(),
                       .receive_completion_queue = found->control.receive_completion_queue(),
                       .partition_key_index = static_cast<uint16_t>(found->control.partition_key_index()),
-                      .port = static_cast<uint8_t>(found->control.port())};
+                      .port = static_cast<uint8_t>(found->control.port()),
+                      .is_reliable = found->control.service_type() == spec::ServiceType::reliable_connection};
     progress = flushes ? flush(owner) : execute(owner, unit);
   }
   if (progress == Progress::done)
@@ -172,16 +173,38 @@ void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16
                    .address = packet.remote_address,
                    .length = packet.message_length,
                    .rights = right(AccessFlag::remote_write)};
+  if (!owner.is_reliable && is_write_refused(owner, packet)) {
+    refuse_write(owner, packet);
+    return;
+  }
   AccessFault fault = packet.first ? translation_.check(access) : AccessFault::none;
   if (fault == AccessFault::none) {
     access.address += packet.message_offset;
     access.length = packet.payload_bytes;
     fault = memory_.write(access, packets_.payload(handle).data());
   }
-  if (fault != AccessFault::none)
+  if (fault == AccessFault::none)
+    finish(owner, packet);
+  else if (owner.is_reliable)
     fail(owner, packet, syndrome_of(fault));
   else
-    finish(owner, packet);
+    refuse_write(owner, packet);
+}
+
+// Whether a part of the message before this packet was refused.
+bool DmaValidation::is_write_refused(const Owner& owner, const Packet& packet) {
+  spec::QueuePairResponder& responder =
+      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  if (packet.first)
+    responder.set_write_refused(0);
+  return responder.write_refused() != 0;
+}
+
+// Of a service that does not answer. The receive work request that its end has taken can only fail.
+void DmaValidation::refuse_write(const Owner& owner, const Packet& packet) {
+  queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number)->set_write_refused(1);
+  if (packet.parsed.traits().completes_receive())
+    fail_receive(owner, packet, CompletionStatus::remote_access_error, Syndrome::remote_access_error);
 }
 
 DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Packet& packet) {
@@ -320,7 +343,8 @@ void DmaValidation::fail(const Owner& owner, const Packet& packet, Syndrome synd
          static_cast<uint8_t>(syndrome));
 }
 
-// A NAK; unless the requester is to repeat the request, the queue pair is in ERR behind it.
+// A NAK, of a reliable service; unless the requester is to repeat the request, the queue pair is in ERR
+// behind it.
 void DmaValidation::refuse(const Owner& owner, uint32_t psn, uint32_t message_sequence_number,
                            uint8_t syndrome) {
   spec::AnswerUnit unit;
@@ -328,7 +352,8 @@ void DmaValidation::refuse(const Owner& owner, uint32_t psn, uint32_t message_se
   unit.set_packet_sequence_number(psn);
   unit.set_message_sequence_number(message_sequence_number);
   unit.set_syndrome(syndrome);
-  answer(owner, unit);
+  if (owner.is_reliable)
+    answer(owner, unit);
   if (!is_fatal(syndrome) || !queue_pairs_.enter_error(owner.underlying_function, owner.queue_pair_number))
     return;
   spec::EventUnit event;
@@ -340,6 +365,8 @@ void DmaValidation::refuse(const Owner& owner, uint32_t psn, uint32_t message_se
 }
 
 void DmaValidation::acknowledge(const Owner& owner, const Packet& packet) {
+  if (!owner.is_reliable)
+    return;
   if (parameters_.acknowledge_coalescing && !packet.last && !packet.parsed.fields.acknowledge_request)
     return;
   spec::AnswerUnit unit;

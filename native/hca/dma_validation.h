@@ -27,6 +27,8 @@ namespace fpga_verbs::hca {
 // request answered. Atomics are executed here, one a step, and so atomic against each other. A READ is only
 // checked here; response reads the memory, and holds the key until then.
 //
+// An unreliable service answers nothing: an RDMA WRITE that is refused is dropped whole.
+//
 // A queue pair that a request makes fail is in ERR from there on: what follows of it is dropped. A flush
 // completes the receive work requests that were taken, and then those that are posted, one a step.
 class DmaValidation final : public Block {
@@ -57,6 +59,7 @@ private:
     uint32_t receive_completion_queue = 0;
     uint16_t partition_key_index = 0;
     uint8_t port = 0;
+    bool is_reliable = true;
   };
 
   bool take_placed();
@@ -67,6 +70,8 @@ private:
   void place_send(const Owner& owner, const Packet& packet, uint16_t handle);
   AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
   void place_write(const Owner& owner, const Packet& packet, uint16_t handle);
+  bool is_write_refused(const Owner& owner, const Packet& packet);
+  void refuse_write(const Owner& owner, const Packet& packet);
   Progress begin_read(const Owner& owner, const Packet& packet);
   void execute_atomic(const Owner& owner, const Packet& packet);
   Progress flush(const Owner& owner);

@@ -281,7 +281,9 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
   if (kick.status() == CompletionStatus::success)
     kick.set_status(check_send_work_request(pcb, standing.control));
   // The queue pair is in error when completion comes to this work request: those before it may succeed.
-  if (kick.status() != CompletionStatus::success)
+  // One that is flushed follows the one that failed, which may be over already.
+  if (kick.status() != CompletionStatus::success &&
+      kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
   plan(kick, standing, requester, pcb);
   executions_.push(kick);

@@ -225,6 +225,15 @@ bool QueuePairStateCache::enter_error(unsigned underlying_function, uint32_t que
   return true;
 }
 
+bool QueuePairStateCache::enter_send_queue_error(unsigned underlying_function, uint32_t queue_pair_number) {
+  const Found found = find(underlying_function, queue_pair_number);
+  if (!found || found->control.state() == spec::QueuePairState::error ||
+      found->control.state() == spec::QueuePairState::send_queue_error)
+    return false;
+  parts(underlying_function, queue_pair_number)->control.set_state(spec::QueuePairState::send_queue_error);
+  return true;
+}
+
 void QueuePairStateCache::set_send_error(unsigned underlying_function, uint32_t queue_pair_number,
                                          bool failed) {
   if (QueuePairParts* found = parts(underlying_function, queue_pair_number); found != nullptr)

@@ -83,6 +83,10 @@ public:
   // The queue pair has failed: its state becomes ERR. False: it was before, or it is gone.
   bool enter_error(unsigned underlying_function, uint32_t queue_pair_number);
 
+  // A work request of the send queue of an unreliable service has failed: the state becomes SQE. False: it
+  // was SQE or ERR before, or the queue pair is gone.
+  bool enter_send_queue_error(unsigned underlying_function, uint32_t queue_pair_number);
+
   // Whether a work request of the send queue has failed: those behind it are flushed.
   void set_send_error(unsigned underlying_function, uint32_t queue_pair_number, bool failed);
 

@@ -14,7 +14,7 @@ using spec::Syndrome;
 
 bool receives(QueuePairState state) {
   return state == QueuePairState::ready_to_receive || state == QueuePairState::ready_to_send ||
-         state == QueuePairState::send_queue_drained;
+         state == QueuePairState::send_queue_drained || state == QueuePairState::send_queue_error;
 }
 
 bool is_rdma_read(const ParsedPacket& packet) {
@@ -106,14 +106,17 @@ void Receive::take_request(const spec::PacketUnit& unit) {
   }
   const auto handle = static_cast<uint16_t>(unit.packet());
   const ParsedPacket& packet = packets_[handle].parsed;
-  const Request request{.unit = unit,
-                        .state = found->control.state(),
-                        .mtu = path_mtu_bytes(static_cast<uint32_t>(found->control.path_mtu())),
-                        .receiver_not_ready_timer =
-                            static_cast<uint8_t>(found->control.min_receiver_not_ready_timer())};
+  const Request request{
+      .unit = unit,
+      .state = found->control.state(),
+      .mtu = path_mtu_bytes(static_cast<uint32_t>(found->control.path_mtu())),
+      .receiver_not_ready_timer = static_cast<uint8_t>(found->control.min_receiver_not_ready_timer()),
+      .is_reliable = found->control.service_type() == spec::ServiceType::reliable_connection};
   const RequestJudgement judgement = judge_request(found->control, found->responder, packet);
   switch (judgement.verdict) {
   case RequestVerdict::execute:
+    if (!request.is_reliable && packet.traits().begins_message())
+      lose_message(responder_of(unit));
     if (!takes_receive(packet.traits()) || take_receive(request))
       execute(request);
     break;
@@ -124,7 +127,7 @@ void Receive::take_request(const spec::PacketUnit& unit) {
     refuse(request, static_cast<uint8_t>(judgement.syndrome));
     break;
   case RequestVerdict::drop:
-    drop(unit);
+    lose(request);
     break;
   }
 }
@@ -133,14 +136,18 @@ void Receive::take_request(const spec::PacketUnit& unit) {
 bool Receive::take_receive(const Request& request) {
   const unsigned function = request.unit.underlying_function();
   const uint32_t number = request.unit.queue_pair_number();
+  if (QueuePairResponder& responder = responder_of(request.unit); responder.receive_kept() != 0) {
+    responder.set_receive_kept(0);
+    return true;
+  }
   if (descriptors_.take(function, number))
     return true;
   const auto found = queue_pairs_.find(function, number);
-  if (found && found->control.state() != QueuePairState::error)
+  if (request.is_reliable && found && found->control.state() != QueuePairState::error)
     refuse(request, static_cast<uint8_t>(static_cast<uint8_t>(Syndrome::receiver_not_ready) |
                                          request.receiver_not_ready_timer));
   else
-    drop(request.unit);
+    lose(request);
   return false;
 }
 
@@ -154,6 +161,8 @@ void Receive::execute(const Request& request) {
   }
   QueuePairResponder& responder = *found;
   establish(request, responder);
+  if (!request.is_reliable)
+    responder.set_expected_psn(packet.parsed.fields.packet_sequence_number);
   packet.answer_psn = responder.expected_psn();
   describe(responder, packet);
   const uint32_t psns = is_rdma_read(packet.parsed) ? packets_of(packet.message_length, request.mtu) : 1;
@@ -252,6 +261,22 @@ void Receive::accept(const spec::PacketUnit& unit, ReceiveAction action) {
   accepted.set_underlying_function(unit.underlying_function());
   accepted.set_queue_pair_number(unit.queue_pair_number());
   requests_accepted_.push(accepted);
+}
+
+// A packet that is not executed, and of an unreliable service the message that had begun.
+void Receive::lose(const Request& request) {
+  if (!request.is_reliable)
+    if (auto* responder =
+            queue_pairs_.responder(request.unit.underlying_function(), request.unit.queue_pair_number()))
+      lose_message(*responder);
+  drop(request.unit);
+}
+
+// The receive work request of a SEND whose end was lost is taken by the next message.
+void Receive::lose_message(QueuePairResponder& responder) {
+  if (responder.current_message() == ReceiveMessage::send)
+    responder.set_receive_kept(1);
+  responder.set_current_message(ReceiveMessage::none);
 }
 
 void Receive::drop(const spec::PacketUnit& unit) {

@@ -40,6 +40,7 @@ private:
     spec::QueuePairState state = spec::QueuePairState::reset;
     uint32_t mtu = 0; // bytes
     uint8_t receiver_not_ready_timer = 0;
+    bool is_reliable = true;
   };
 
   bool take_flush();
@@ -48,6 +49,8 @@ private:
   void execute(const Request& request);
   void repeat(const Request& request);
   void refuse(const Request& request, uint8_t syndrome);
+  void lose(const Request& request);
+  static void lose_message(spec::QueuePairResponder& responder);
   void drop(const spec::PacketUnit& unit);
   bool take_receive(const Request& request);
   static void describe(spec::QueuePairResponder& responder, Packet& packet);

@@ -38,6 +38,11 @@ bool continues(const PacketOpcodeTraits& traits, ReceiveMessage message) {
          (traits.operation == PacketOperation::send ? ReceiveMessage::send : ReceiveMessage::rdma_write);
 }
 
+// Whether the packet comes where its message stands.
+bool is_in_turn(const PacketOpcodeTraits& traits, ReceiveMessage message) {
+  return traits.begins_message() ? message == ReceiveMessage::none : continues(traits, message);
+}
+
 bool is_proper_send(const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
   const PacketOpcodeTraits& traits = packet.traits();
   const uint64_t offset = traits.begins_message() ? 0 : responder.current_offset();
@@ -64,14 +69,11 @@ bool has_resources(const spec::QueuePairControl& control, const spec::QueuePairR
          control.max_destination_read_atomic();
 }
 
-// Whether a packet that is in order may be executed; invalid_request otherwise.
+// Whether a packet that is in its turn may be executed.
 bool is_valid(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
               const ParsedPacket& packet) {
   const PacketOpcodeTraits& traits = packet.traits();
-  const ReceiveMessage message = responder.current_message();
   const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
-  if (traits.begins_message() ? message != ReceiveMessage::none : !continues(traits, message))
-    return false;
   switch (traits.operation) {
   case PacketOperation::send:
     return has_proper_payload(packet, mtu) && is_proper_send(responder, packet);
@@ -105,13 +107,8 @@ bool is_repeatable(const spec::QueuePairControl& control, const spec::QueuePairR
              spec::read_atomic_maximum;
 }
 
-} // namespace
-
-RequestJudgement judge_request(const spec::QueuePairControl& control,
-                               const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
-  if (control.service_type() != spec::ServiceType::reliable_connection ||
-      packet.traits().service != spec::ServiceType::reliable_connection || packet.traits().is_response())
-    return {};
+RequestJudgement judge_reliable(const spec::QueuePairControl& control,
+                                const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
 #ifdef FPGA_VERBS_MUTANT_EXPECTED_PSN_UNCHECKED
   const int32_t ahead = 0;
 #else
@@ -124,9 +121,29 @@ RequestJudgement judge_request(const spec::QueuePairControl& control,
   if (ahead < 0)
     return {.verdict =
                 is_repeatable(control, responder, packet) ? RequestVerdict::repeat : RequestVerdict::drop};
-  if (!is_valid(control, responder, packet))
+  if (!is_in_turn(packet.traits(), responder.current_message()) || !is_valid(control, responder, packet))
     return {.verdict = RequestVerdict::refuse, .syndrome = Syndrome::invalid_request};
   return {.verdict = RequestVerdict::execute};
+}
+
+// A message may begin with any PSN; what does not follow the packet before it belongs to a message of which
+// something was lost (9.8.2).
+RequestJudgement judge_unreliable(const spec::QueuePairControl& control,
+                                  const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
+  const PacketOpcodeTraits& traits = packet.traits();
+  const bool follows = packet.fields.packet_sequence_number == responder.expected_psn() &&
+                       continues(traits, responder.current_message());
+  const bool is_executed = (traits.begins_message() || follows) && is_valid(control, responder, packet);
+  return {.verdict = is_executed ? RequestVerdict::execute : RequestVerdict::drop};
+}
+
+} // namespace
+
+RequestJudgement judge_request(const spec::QueuePairControl& control,
+                               const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
+  return control.service_type() == spec::ServiceType::reliable_connection
+             ? judge_reliable(control, responder, packet)
+             : judge_unreliable(control, responder, packet);
 }
 
 } // namespace fpga_verbs::hca

@@ -21,8 +21,10 @@ struct RequestJudgement {
   spec::Syndrome syndrome = spec::Syndrome::acknowledge; // refuse: of the NAK
 };
 
-// The checks of a responder (InfiniBand volume 1, 9.7.4): PSN, order of opcodes, lengths, rights of the queue
-// pair, responder resources. Not those of keys, which come when memory is reached.
+// The checks of a responder (InfiniBand volume 1, 9.7.4 and 9.8.2): PSN, order of opcodes, lengths, rights of
+// the queue pair, responder resources. Not those of keys, which come when memory is reached. The packet is a
+// request of the queue pair's service. Of an unreliable one that is dropped the message that had begun is
+// lost.
 RequestJudgement judge_request(const spec::QueuePairControl& control,
                                const spec::QueuePairResponder& responder, const ParsedPacket& packet);
 

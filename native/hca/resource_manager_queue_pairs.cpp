@@ -149,6 +149,8 @@ std::optional<spec::ManagementCompletion> ResourceManager::modify_queue_pair(con
     blocks_.queue_pair_state_cache.enter_error(function, number);
   else
     queue_pair.control.set_state(to);
+  if (from == QueuePairState::send_queue_error)
+    queue_pair.control.set_send_error(0);
   if (from != to)
     enter_state(command, queue_pair.control,
                 given.has(QueuePairAttribute::drained_event) && input.drained_event() != 0);

@@ -489,6 +489,8 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned communication_established_bit = 25, communication_established_width = 1;
   static constexpr unsigned answers_ended_bit = 26, answers_ended_width = 1;
   static constexpr unsigned current_message_bit = 27, current_message_width = 2;
+  static constexpr unsigned receive_kept_bit = 29, receive_kept_width = 1;
+  static constexpr unsigned write_refused_bit = 30, write_refused_width = 1;
   static constexpr unsigned message_sequence_number_bit = 32, message_sequence_number_width = 24;
   static constexpr unsigned receive_head_bit = 64, receive_head_width = 16;
   static constexpr unsigned receive_tail_bit = 80, receive_tail_width = 16;
@@ -526,6 +528,14 @@ struct alignas(8) QueuePairResponder {
   /// Message that has begun.
   constexpr ReceiveMessage current_message() const { return static_cast<ReceiveMessage>((dwords[0] >> 27) & 0x3u); }
   constexpr void set_current_message(ReceiveMessage value) { dwords[0] = (dwords[0] & 0xe7ffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 27); }
+
+  /// UC: the message of the receive work request taken last was lost; the next message that needs one takes it.
+  constexpr uint32_t receive_kept() const { return (dwords[0] >> 29) & 0x1u; }
+  constexpr void set_receive_kept(uint32_t value) { dwords[0] = (dwords[0] & 0xdfffffffu) | ((value & 0x1u) << 29); }
+
+  /// UC: the RDMA WRITE that is being placed was refused; the rest of it is dropped. Written by dma_validation.
+  constexpr uint32_t write_refused() const { return (dwords[0] >> 30) & 0x1u; }
+  constexpr void set_write_refused(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
 
   /// MSN.
   constexpr uint32_t message_sequence_number() const { return dwords[1] & 0xffffffu; }
@@ -591,7 +601,7 @@ struct alignas(8) QueuePairResponder {
   constexpr void set_receive_prefetched(uint32_t value) { dwords[31] = (dwords[31] & 0xffffc3ffu) | ((value & 0xfu) << 10); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffff0000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | (dwords[31] & 0xffffc000u)) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffff0000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | (dwords[31] & 0xffffc000u)) == 0; }
 
   constexpr bool operator==(const QueuePairResponder&) const = default;
 };

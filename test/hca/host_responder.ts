@@ -4,9 +4,11 @@ import {
   PacketOpcode,
   PathMtu,
   QueuePairState,
+  ServiceType,
   decode,
   encode,
   packetOpcodeNames,
+  serviceTypeNames,
   UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_WORD,
 } from '../../lib/spec/index.ts';
 import { buildPacket, parsePacket, type PacketFields } from './packet_port.ts';
@@ -71,6 +73,8 @@ export interface QueuePairSettings {
   receiverNotReadyTimer?: number;
   /** Without a completion queue. */
   silent?: boolean;
+  /** Default reliable connection. */
+  service?: ServiceType;
 }
 
 const prefix = 'reliable_connection_';
@@ -212,6 +216,7 @@ export class Requester {
   /** PSN of the next request. */
   psn: number;
   private readonly host: HostResponder;
+  private readonly service: ServiceType;
   private readonly entries = 64;
   private readonly references: number;
   private readonly area: number;
@@ -221,6 +226,7 @@ export class Requester {
   constructor(host: HostResponder, settings: QueuePairSettings) {
     const { pathMtu = PathMtu.mtu256, access = rights.all, psn = 201, silent = false } = settings;
     this.host = host;
+    this.service = settings.service ?? ServiceType.reliableConnection;
     this.psn = psn;
     this.mtu = 128 << pathMtu;
     this.references = host.allocate(1);
@@ -231,6 +237,7 @@ export class Requester {
       host.underlyingFunction,
       encode('queue_pair_control', {
         state: settings.state ?? QueuePairState.readyToReceive,
+        service_type: this.service,
         protection_domain: host.protectionDomain,
         port: 1,
         receive_queue_log2: Math.log2(this.entries),
@@ -346,7 +353,12 @@ export class Requester {
     });
     const wire = buildPacket(
       path,
-      { ...noFields, ...fields, opcode: opcodeByName.get(prefix + opcode)!, packetSequenceNumber: psn },
+      {
+        ...noFields,
+        ...fields,
+        opcode: opcodeByName.get(`${serviceTypeNames[this.service]}_${opcode}`)!,
+        packetSequenceNumber: psn,
+      },
       payload,
     );
     const { port, underlyingFunction } = this.host;

@@ -6,6 +6,7 @@ import {
   type MemoryRegion,
   type QueuePair,
   type QueuePairCapabilities,
+  type QueuePairType,
 } from '../../lib/index.ts';
 import type { QueuePairAttributes } from '../../lib/driver/queue_pair_attributes.ts';
 import { makeQueuePair, type Verbs } from './make_verbs.ts';
@@ -20,23 +21,25 @@ export interface End {
 /** What a test changes in how a queue pair is connected. */
 export interface ConnectOptions extends Partial<QueuePairAttributes> {
   readonly capabilities?: QueuePairCapabilities;
+  /** Default RC. */
+  readonly type?: QueuePairType;
 }
 
-export function makeEnd(verbs: Verbs, { capabilities }: ConnectOptions = {}): End {
-  const queuePair = makeQueuePair(verbs, {
+export function makeEnd(verbs: Verbs, { capabilities, type = 'RC' }: ConnectOptions = {}): End {
+  const sizes = {
     maxSendWorkRequests: 64,
     maxReceiveWorkRequests: 64,
     maxGatherEntries: 16,
     maxScatterEntries: 16,
     maxInlineData: 256,
     ...capabilities,
-  });
-  return { verbs, queuePair };
+  };
+  return { verbs, queuePair: makeQueuePair(verbs, sizes, type) };
 }
 
 /** Brings one end to RTS, its peer being `to`; each sends from PSN 201 on. */
 export function connect(end: End, to: End, options: ConnectOptions = {}): void {
-  const { capabilities: _, ...changes } = options;
+  const { capabilities: _, type = 'RC', ...changes } = options;
   const attributes = {
     accessFlags: everyRight,
     partitionKeyIndex: 0,
@@ -65,18 +68,13 @@ export function connect(end: End, to: End, options: ConnectOptions = {}): void {
   queuePair.modify({ state: QueuePairState.init, ...pick('accessFlags', 'partitionKeyIndex', 'port') });
   queuePair.modify({
     state: QueuePairState.readyToReceive,
-    ...pick(
-      'addressVector',
-      'pathMtu',
-      'destinationQueuePair',
-      'receivePsn',
-      'maxDestinationReadAtomic',
-      'minReceiverNotReadyTimer',
-    ),
+    ...pick('addressVector', 'pathMtu', 'destinationQueuePair', 'receivePsn'),
+    ...(type === 'RC' && pick('maxDestinationReadAtomic', 'minReceiverNotReadyTimer')),
   });
   queuePair.modify({
     state: QueuePairState.readyToSend,
-    ...pick('timeout', 'retryCount', 'receiverNotReadyRetry', 'sendPsn', 'maxReadAtomic'),
+    ...pick('sendPsn'),
+    ...(type === 'RC' && pick('timeout', 'retryCount', 'receiverNotReadyRetry', 'maxReadAtomic')),
   });
 }
 

@@ -7,6 +7,7 @@ import {
   type ProtectionDomain,
   type QueuePair,
   type QueuePairCapabilities,
+  type QueuePairType,
 } from '../../lib/index.ts';
 import { backends, makeBoard, type Backend } from '../driver/backends.ts';
 
@@ -35,9 +36,10 @@ export function makeVerbs(backend: Backend = stepped, options: BoardOptions = {}
 export function makeQueuePair(
   { protectionDomain, completionQueue }: Verbs,
   capabilities?: QueuePairCapabilities,
+  type: QueuePairType = 'RC',
 ): QueuePair {
   return protectionDomain.createQueuePair({
-    type: 'RC',
+    type,
     sendCompletionQueue: completionQueue,
     receiveCompletionQueue: completionQueue,
     ...(capabilities === undefined ? {} : { capabilities }),

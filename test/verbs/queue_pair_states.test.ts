@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { Access, PathMtu, QueuePairState, queuePairStateNames } from '../../lib/index.ts';
-import type { QueuePair, QueuePairAttributes } from '../../lib/index.ts';
+import type { QueuePair, QueuePairAttributes, QueuePairType } from '../../lib/index.ts';
 import { describeOnBackends } from '../driver/backends.ts';
 import { makeQueuePair, makeVerbs } from './make_verbs.ts';
 
@@ -32,8 +32,9 @@ function pick(...chosen: readonly Name[]): QueuePairAttributes {
   return Object.fromEntries(chosen.map((name) => [name, values[name]]));
 }
 
-/** What the transitions of a reliable connection require, and what they allow besides (InfiniBand volume 1, 11.2.5.2). */
-const rows: readonly (readonly [QueuePairState, QueuePairState, readonly Name[], readonly Name[]])[] = [
+type Row = readonly [QueuePairState, QueuePairState, readonly Name[], readonly Name[]];
+
+const reliableConnection: readonly Row[] = [
   [reset, init, ['partitionKeyIndex', 'port', 'accessFlags'], []],
   [init, init, [], ['partitionKeyIndex', 'port', 'accessFlags']],
   [
@@ -77,11 +78,31 @@ const rows: readonly (readonly [QueuePairState, QueuePairState, readonly Name[],
   [sendQueueDrained, readyToSend, [], ['accessFlags', 'minReceiverNotReadyTimer']],
 ];
 
+const unreliableConnection: readonly Row[] = [
+  [reset, init, ['partitionKeyIndex', 'port', 'accessFlags'], []],
+  [init, init, [], ['partitionKeyIndex', 'port', 'accessFlags']],
+  [
+    init,
+    readyToReceive,
+    ['addressVector', 'pathMtu', 'destinationQueuePair', 'receivePsn'],
+    ['partitionKeyIndex', 'accessFlags'],
+  ],
+  [readyToReceive, readyToSend, ['sendPsn'], ['accessFlags']],
+  [readyToSend, readyToSend, [], ['accessFlags']],
+  [readyToSend, sendQueueDrained, [], ['drainedEvent']],
+  [sendQueueDrained, sendQueueDrained, [], ['addressVector', 'partitionKeyIndex', 'accessFlags']],
+  [sendQueueDrained, readyToSend, [], ['accessFlags']],
+];
+
+/** What the transitions of each service require, and what they allow besides (InfiniBand volume 1, 11.2.5.2). */
+const rows = { RC: reliableConnection, UC: unreliableConnection } as const;
+const types = Object.keys(rows) as (keyof typeof rows)[];
+
 /** Takes a queue pair from RESET to a state. */
-function bring(queuePair: QueuePair, state: QueuePairState): void {
+function bring(queuePair: QueuePair, type: QueuePairType, state: QueuePairState): void {
   if (state === reset) return;
   if (state === error) return queuePair.modify({ state });
-  for (const [from, to, required] of rows) {
+  for (const [from, to, required] of rows[type]) {
     if (to <= from) continue;
     queuePair.modify({ state: to, ...pick(...required) });
     if (to === state) return;
@@ -91,11 +112,11 @@ function bring(queuePair: QueuePair, state: QueuePairState): void {
 const states = [reset, init, readyToReceive, readyToSend, sendQueueDrained, error];
 
 describeOnBackends('a queue pair', (backend) => {
-  it('goes through all its states, as the device does', () => {
-    const queuePair = makeQueuePair(makeVerbs(backend));
+  it.each(types)('goes through all its states, as the device does: %s', (type) => {
+    const queuePair = makeQueuePair(makeVerbs(backend), {}, type);
     expect(queuePair.query().state).toBe(reset);
     for (const state of states) {
-      bring(queuePair, state);
+      bring(queuePair, type, state);
       if (state !== reset) expect(queuePair.query().state).toBe(state);
       queuePair.modify({ state: reset });
     }
@@ -103,84 +124,92 @@ describeOnBackends('a queue pair', (backend) => {
   });
 });
 
-describe.each(rows.map((row) => [queuePairStateNames[row[0]], queuePairStateNames[row[1]], row] as const))(
-  '%s to %s',
-  (_from, _to, [from, to, required, optional]) => {
-    it('takes what it requires, and all that it allows', () => {
-      const verbs = makeVerbs();
-      for (const extra of [[], optional]) {
-        const queuePair = makeQueuePair(verbs);
-        bring(queuePair, from);
-        queuePair.modify({ state: to, ...pick(...required, ...extra) });
-        expect(queuePair.query().state).toBe(to);
-      }
-    });
+const transitions = types.flatMap((type) =>
+  rows[type].map((row) => [type, queuePairStateNames[row[0]], queuePairStateNames[row[1]], row] as const),
+);
 
-    it('names what is missing, where the device refuses it too', () => {
-      const queuePair = makeQueuePair(makeVerbs());
-      bring(queuePair, from);
-      for (const missing of required) {
-        const given = required.filter((name) => name !== missing);
-        const attributes = { state: to, ...pick(...given) };
-        expect(() => queuePair.driver.modify(attributes)).toThrow(/missing_attribute/);
-        expect(() => queuePair.modify(attributes)).toThrow(
-          expect.objectContaining({
-            code: 'EINVAL',
-            attribute: missing,
-            expected: expect.stringContaining(`required: ${required.join(', ')}`) as string,
-          }),
-        );
-      }
-      expect(queuePair.query().state).toBe(from);
-    });
+describe.each(transitions)('%s: %s to %s', (type, _from, _to, [from, to, required, optional]) => {
+  it('takes what it requires, and all that it allows', () => {
+    const verbs = makeVerbs();
+    for (const extra of [[], optional]) {
+      const queuePair = makeQueuePair(verbs, {}, type);
+      bring(queuePair, type, from);
+      queuePair.modify({ state: to, ...pick(...required, ...extra) });
+      expect(queuePair.query().state).toBe(to);
+    }
+  });
 
-    it('names what is not allowed, and what is, where the device refuses it too', () => {
-      const queuePair = makeQueuePair(makeVerbs());
-      bring(queuePair, from);
-      for (const wrong of names.filter((name) => !required.includes(name) && !optional.includes(name))) {
-        const attributes = { state: to, ...pick(...required, wrong) };
-        expect(() => queuePair.driver.modify(attributes)).toThrow(/attribute_not_allowed/);
-        expect(() => queuePair.modify(attributes)).toThrow(
-          expect.objectContaining({
-            code: 'EINVAL',
-            attribute: wrong,
-            expected: expect.stringContaining('optional: ') as string,
-          }),
-        );
-      }
-      expect(queuePair.query().state).toBe(from);
-    });
-  },
+  it('names what is missing, where the device refuses it too', () => {
+    const queuePair = makeQueuePair(makeVerbs(), {}, type);
+    bring(queuePair, type, from);
+    for (const missing of required) {
+      const given = required.filter((name) => name !== missing);
+      const attributes = { state: to, ...pick(...given) };
+      expect(() => queuePair.driver.modify(attributes)).toThrow(/missing_attribute/);
+      expect(() => queuePair.modify(attributes)).toThrow(
+        expect.objectContaining({
+          code: 'EINVAL',
+          attribute: missing,
+          expected: expect.stringContaining(`required: ${required.join(', ')}`) as string,
+        }),
+      );
+    }
+    expect(queuePair.query().state).toBe(from);
+  });
+
+  it('names what is not allowed, and what is, where the device refuses it too', () => {
+    const queuePair = makeQueuePair(makeVerbs(), {}, type);
+    bring(queuePair, type, from);
+    for (const wrong of names.filter((name) => !required.includes(name) && !optional.includes(name))) {
+      const attributes = { state: to, ...pick(...required, wrong) };
+      expect(() => queuePair.driver.modify(attributes)).toThrow(/attribute_not_allowed/);
+      expect(() => queuePair.modify(attributes)).toThrow(
+        expect.objectContaining({
+          code: 'EINVAL',
+          attribute: wrong,
+          expected: expect.stringContaining('optional: ') as string,
+        }),
+      );
+    }
+    expect(queuePair.query().state).toBe(from);
+  });
+});
+
+const none = types.flatMap((type) =>
+  states.flatMap((from) =>
+    [init, readyToReceive, readyToSend, sendQueueDrained]
+      .filter((to) => !rows[type].some((row) => row[0] === from && row[1] === to))
+      .map((to) => [type, queuePairStateNames[from]!, queuePairStateNames[to]!, from, to] as const),
+  ),
 );
 
 describe('other transitions', () => {
-  it.each(
-    states.flatMap((from) =>
-      states
-        .filter((to) => to !== reset && to !== error && !rows.some((row) => row[0] === from && row[1] === to))
-        .map((to) => [queuePairStateNames[from]!, queuePairStateNames[to]!, from, to] as const),
-    ),
-  )('%s to %s is none, which is said with those that there are', (fromName, toName, from, to) => {
-    const queuePair = makeQueuePair(makeVerbs());
-    bring(queuePair, from);
-    expect(() => queuePair.modify({ state: to })).toThrow(
-      expect.objectContaining({
-        code: 'EINVAL',
-        attribute: 'state',
-        message: expect.stringContaining(`in ${fromName} cannot go to ${toName}`) as string,
-        expected: expect.stringMatching(/reset, error$/) as string,
-      }),
-    );
-    expect(() => queuePair.driver.modify({ state: to })).toThrow(expect.objectContaining({ code: 'EINVAL' }));
-    expect(queuePair.query().state).toBe(from);
-  });
+  it.each(none)(
+    '%s: %s to %s is none, which is said with those that there are',
+    (type, fromName, toName, from, to) => {
+      const queuePair = makeQueuePair(makeVerbs(), {}, type);
+      bring(queuePair, type, from);
+      expect(() => queuePair.modify({ state: to })).toThrow(
+        expect.objectContaining({
+          code: 'EINVAL',
+          attribute: 'state',
+          message: expect.stringContaining(`in ${fromName} cannot go to ${toName}`) as string,
+          expected: expect.stringMatching(/reset, error$/) as string,
+        }),
+      );
+      expect(() => queuePair.driver.modify({ state: to })).toThrow(
+        expect.objectContaining({ code: 'EINVAL' }),
+      );
+      expect(queuePair.query().state).toBe(from);
+    },
+  );
 
   it('that the device refuses change nothing', () => {
     const queuePair = makeQueuePair(makeVerbs());
     expect(() =>
       queuePair.modify({ state: init, ...pick('partitionKeyIndex', 'accessFlags'), port: 9 }),
     ).toThrow(expect.objectContaining({ attribute: 'port' }));
-    bring(queuePair, init);
+    bring(queuePair, 'RC', init);
     expect(() => queuePair.modify({ currentState: reset, accessFlags: 0 })).toThrow(
       expect.objectContaining({ code: 'EINVAL' }),
     );

@@ -41,7 +41,7 @@ export function readPacket(data: Uint8Array): WirePacket {
   const padBytes = number(base, 'pad_count')!;
   const address = request?.['virtual_address'];
   return {
-    opcode: packetOpcodeNames[number(base, 'opcode')!]!.replace('reliable_connection_', ''),
+    opcode: packetOpcodeNames[number(base, 'opcode')!]!.replace(/^reliable_connection_/, ''),
     destinationQueuePair: number(base, 'destination_queue_pair')!,
     psn: number(base, 'packet_sequence_number')!,
     acknowledgeRequest: number(base, 'acknowledge_request') === 1,
