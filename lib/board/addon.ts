@@ -359,7 +359,9 @@ export function loadAddon(): Addon {
     .find((path) => existsSync(path));
   const path = process.env['FPGA_VERBS_ADDON'] ?? built;
   if (path === undefined) {
-    throw new Error('the native addon is not built: run "npm run setup" in the directory of fpga-verbs');
+    throw new Error(
+      'the native addon is not built: run "npm run setup" in a clone, "npm rebuild fpga-verbs" where it is a package',
+    );
   }
   return createRequire(import.meta.url)(path) as Addon;
 }

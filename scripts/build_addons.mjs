@@ -1,0 +1,77 @@
+// Builds the native addons into build/Release: with CMake where it is, else with the node-gyp of npm. Plain JavaScript: it runs
+// in an installed package too.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+/**
+ * Builds in the current directory, the root of the package.
+ * @param say is told what is done
+ * @param target the one addon to build; default: all
+ */
+export function buildAddons(say, target) {
+  needCompiler();
+  const only = target === undefined ? '' : ` ${target}`;
+  if (answers('cmake')) {
+    say(`building the addons${only} (cmake-js)`);
+    const targets = target === undefined ? [] : ['--target', target];
+    runTool('cmake-js', 'cmake-js', ['compile', '--out', 'build', '--parallel', '2', ...targets]);
+    return;
+  }
+  if (!answers('python3')) missing('CMake or python3', 'cmake');
+  // Node's own headers lie beside a Node that was installed whole.
+  const prefix = path.join(path.dirname(process.execPath), '..');
+  const own = existsSync(path.join(prefix, 'include/node/node_api.h'));
+  const headers = own ? '' : '; headers of Node will be downloaded';
+  say(`building the addons${only} (node-gyp: there is no CMake)${headers}`);
+  const options = ['-j', '2', '--silent', ...(own ? [`--nodedir=${prefix}`] : [])];
+  run(process.execPath, [nodeGyp(), 'configure', ...options]);
+  run(process.execPath, [nodeGyp(), 'build', ...(target === undefined ? [] : [target]), ...options]);
+}
+
+/** Runs the program of an installed package. */
+export function runTool(packageName, program, args) {
+  const require = createRequire(import.meta.url);
+  const manifest = require.resolve(`${packageName}/package.json`);
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8'));
+  run(process.execPath, [
+    path.join(path.dirname(manifest), typeof bin === 'string' ? bin : bin[program]),
+    ...args,
+  ]);
+}
+
+/** Runs a program; ends with an error where it does. */
+export function run(command, args) {
+  try {
+    execFileSync(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  } catch {
+    console.error(`setup: ${path.basename(command)} failed, see above`);
+    process.exit(1);
+  }
+}
+
+function needCompiler() {
+  if (!answers(process.env.CXX ?? 'c++') && !answers('g++')) missing('a C++ compiler', 'g++');
+  if (!answers('make') && !answers('ninja')) missing('make', 'make');
+}
+
+/** node-gyp comes with npm. */
+function nodeGyp() {
+  const root = execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim();
+  return path.join(root, 'npm/node_modules/node-gyp/bin/node-gyp.js');
+}
+
+function answers(tool) {
+  try {
+    execFileSync(tool, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function missing(what, debianPackage) {
+  console.error(`setup: ${what} is missing; on Debian: apt-get install ${debianPackage}`);
+  process.exit(1);
+}
