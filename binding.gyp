@@ -115,6 +115,7 @@
       "native/test/collect_buffer_port.cpp",
       "native/test/completion_queue_port.cpp",
       "native/test/event_queue_port.cpp",
+      "native/test/fuzz_port.cpp",
       "native/test/hca_port.cpp",
       "native/test/icrc_port.cpp",
       "native/test/linked_list_queue_port.cpp",
@@ -132,7 +133,20 @@
       "native/test/test_host.cpp",
       "native/test/transaction_ring_port.cpp",
       "native/test/wire_port.cpp"
-    ]
+    ],
+    "host_sources": [
+      "native/test/host/host_driver.cpp",
+      "native/test/host/host_function.cpp",
+      "native/test/host/host_queues.cpp"
+    ],
+    "fuzz_sources": [
+      "native/test/fuzz/bar_transactions.cpp",
+      "native/test/fuzz/fuzz_board.cpp",
+      "native/test/fuzz/mailboxes.cpp",
+      "native/test/fuzz/packets.cpp"
+    ],
+    "libfuzzer_sources": ["native/test/fuzz/libfuzzer_main.cpp"],
+    "many_threads_sources": ["native/test/sanitize/main.cpp", "native/test/sanitize/many_threads.cpp"]
   },
   "target_defaults": {
     "include_dirs": ["native", "<!(node -p \"require('node-addon-api').include_dir\")"],
@@ -153,7 +167,14 @@
     },
     {
       "target_name": "fpga_verbs_test",
-      "sources": ["<@(library_sources)", "<@(addon_sources)", "<@(test_sources)", "native/test/module.cpp"]
+      "sources": [
+        "<@(library_sources)",
+        "<@(addon_sources)",
+        "<@(test_sources)",
+        "<@(host_sources)",
+        "<@(fuzz_sources)",
+        "native/test/module.cpp"
+      ]
     }
   ]
 }

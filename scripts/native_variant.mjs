@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 
 /**
- * Builds the addons in a directory of their own, beside the usual ones.
+ * Builds native code in a directory of its own, beside the usual one.
  * @param name directory in build/
  * @param definitions CMake definitions
+ * @param targets what is built; default: both addons
  * @returns environment in which tests use this build
  */
-export function buildVariant(name, definitions) {
+export function buildVariant(name, definitions, targets = ['all']) {
   const directory = path.resolve('build', name);
   const output = path.join(directory, 'Release');
   const options = Object.entries({
@@ -16,7 +17,7 @@ export function buildVariant(name, definitions) {
     ...definitions,
   }).map(([key, value]) => `-D${key}=${value}`);
   execFileSync('cmake', ['-S', '.', '-B', directory, ...options], { stdio: ['ignore', 'ignore', 'inherit'] });
-  execFileSync('cmake', ['--build', directory, '--parallel', '2'], {
+  execFileSync('cmake', ['--build', directory, '--parallel', '2', '--target', ...targets], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   return {

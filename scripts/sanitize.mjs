@@ -1,16 +1,15 @@
-// Runs tests with the native code under sanitizers: `address` (with undefined behaviour) or `thread`.
+// Runs the library under a sanitizer: `address` (with undefined behaviour, and leaks of native code), `undefined` or `thread`.
+// First a native program whose many threads share boards, then the tests in Node.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { buildVariant } from './native_variant.mjs';
 
+const everyTest = ['test/hca', 'test/fuzz', 'test/board', 'test/driver', 'test/verbs', 'test/connect'];
 const variants = {
-  address: {
-    sanitizers: 'address,undefined',
-    library: 'libasan.so',
-    tests: ['test/hca', 'test/board', 'test/driver', 'test/verbs', 'test/connect'],
-  },
+  address: { sanitizers: 'address,undefined', library: 'libasan.so', tests: everyTest },
+  undefined: { sanitizers: 'undefined', library: 'libubsan.so', tests: everyTest },
   thread: {
     sanitizers: 'thread',
     library: 'libtsan.so',
@@ -18,13 +17,23 @@ const variants = {
   },
 };
 const name = process.argv[2] ?? 'address';
-const variant = variants[name];
+const variant = Object.hasOwn(variants, name) ? variants[name] : undefined;
 if (variant === undefined) {
   console.error(`no sanitizer build is named ${name}; there are ${Object.keys(variants).join(', ')}`);
   process.exit(2);
 }
+/** Messages that each connection of the native program sends. */
+const messagesOfThreads = '100';
 const directory = path.resolve('build', `sanitize-${name}`);
-const environment = buildVariant(`sanitize-${name}`, { FPGA_VERBS_SANITIZE: variant.sanitizers });
+const environment = buildVariant(`sanitize-${name}`, { FPGA_VERBS_SANITIZE: variant.sanitizers }, [
+  'all',
+  'many_threads',
+]);
+const undefinedOptions = 'halt_on_error=1:print_stacktrace=1';
+const native = spawnSync(path.join(directory, 'native/many_threads'), [messagesOfThreads], {
+  stdio: 'inherit',
+  env: { ...process.env, UBSAN_OPTIONS: undefinedOptions },
+});
 const library = execFileSync('g++', [`-print-file-name=${variant.library}`], { encoding: 'utf8' }).trim();
 for (const report of reports()) rmSync(report);
 const { status } = spawnSync(
@@ -38,7 +47,7 @@ const { status } = spawnSync(
       LD_PRELOAD: library,
       // Node itself does not free all at its end.
       ASAN_OPTIONS: 'detect_leaks=0',
-      UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
+      UBSAN_OPTIONS: undefinedOptions,
       TSAN_OPTIONS: `exitcode=0:log_path=${directory}/report`,
     },
   },
@@ -50,7 +59,7 @@ const ours = reports()
   .filter((report) => report.split(/\n\s*\n/).some(isOurs));
 for (const report of ours) console.error(report);
 console.log(`${name}: ${ours.length} reports`);
-process.exitCode = status === 0 && ours.length === 0 ? 0 : 1;
+process.exitCode = native.status === 0 && status === 0 && ours.length === 0 ? 0 : 1;
 
 /** Whether the innermost frame of a stack, but for the sanitizer's own, lies in one of our addons. */
 function isOurs(stack) {

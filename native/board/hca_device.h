@@ -20,6 +20,9 @@ public:
   void notify_port() override { hca_.notify_port(); }
   uint64_t next_deadline() const override { return hca_.next_deadline(); }
 
+  // hca::Hca::verify
+  const char* verify() const { return hca_.verify(); }
+
 private:
   hca::Hca hca_;
 };

@@ -2,6 +2,7 @@
 #include "test/collect_buffer_port.h"
 #include "test/completion_queue_port.h"
 #include "test/event_queue_port.h"
+#include "test/fuzz_port.h"
 #include "test/hca_port.h"
 #include "test/icrc_port.h"
 #include "test/linked_list_queue_port.h"
@@ -38,6 +39,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("secdedDecode", Napi::Function::New<secded_decode>(env, "secdedDecode"));
   exports.Set("encodeGolden", Napi::Function::New<encode_golden_structure>(env, "encodeGolden"));
   exports.Set("goldenMismatch", Napi::Function::New<golden_structure_mismatch>(env, "goldenMismatch"));
+  define_fuzz_port(env, exports);
   define_icrc_port(env, exports);
   define_packet_port(env, exports);
   define_register_file_board(env, exports);

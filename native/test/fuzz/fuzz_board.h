@@ -1,0 +1,77 @@
+#pragma once
+
+#include "board/emulated_board.h"
+#include "board/hca_device.h"
+#include "spec/enums.h"
+#include "test/host/host_driver.h"
+#include "test/host/host_queues.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace fpga_verbs::test {
+
+// A small stepped board, on which everything is scarce, with the promises that hold whatever is done to it.
+class FuzzBoard {
+public:
+  static constexpr unsigned underlying_functions = 3;
+  static constexpr unsigned virtual_collect_buffers = 12;
+
+  explicit FuzzBoard(spec::LinkLayer link_layer = spec::LinkLayer::ethernet);
+
+  board::EmulatedBoard& board() { return *board_; }
+  // Name of the fabric that its port is in.
+  const std::string& fabric() const { return fabric_; }
+
+  void step(unsigned count) { board_->stepped()->step(count); }
+  void advance(uint64_t ticks) { board_->stepped()->advance_to(board_->now() + ticks); }
+
+  // Empty, or what is wrong: PCBs, credits, pins or entries that do not add up.
+  std::string check() const;
+  // The same once the board has nothing to do; it may also be that this is never.
+  std::string run_until_idle();
+
+private:
+  std::string fabric_;
+  const board::HcaDevice* device_ = nullptr; // the board's
+  std::shared_ptr<board::EmulatedBoard> board_;
+};
+
+// A function that is up, with two queue pairs that are connected to each other.
+class FuzzFunction {
+public:
+  FuzzFunction(FuzzBoard& board, unsigned underlying_function,
+               spec::LinkLayer link_layer = spec::LinkLayer::ethernet);
+
+  // Whether it came up.
+  bool ready() const;
+
+  HostDriver& driver() { return driver_; }
+  HostQueuePair& queue_pair(unsigned index) { return index == 0 ? first_ : second_; }
+  HostCompletionQueue& completion_queue() { return completion_queue_; }
+  uint32_t protection_domain() const { return protection_domain_; }
+  // A page with every right, and its key.
+  const HostMemory& memory() const { return memory_; }
+  uint32_t key() const { return key_; }
+  // All of the memory, or a part.
+  spec::GatherEntry entry(uint32_t offset, uint32_t length) const;
+
+  // Sends a message from the first to the second queue pair. Empty, or what went wrong.
+  std::string send_message();
+
+private:
+  HostDriver driver_;
+  uint32_t protection_domain_;
+  HostMemory memory_;
+  uint32_t key_;
+  HostCompletionQueue completion_queue_;
+  HostQueuePair first_;
+  HostQueuePair second_;
+  bool connected_;
+};
+
+// Every right that an access flag gives.
+inline constexpr unsigned every_right = 0b1111;
+
+} // namespace fpga_verbs::test

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace fpga_verbs::test {
+
+// What an input of a fuzzer is made to be. Each takes any bytes, makes a stepped board of its own, and gives
+// an empty text, or says which promise of the device was broken.
+struct FuzzTarget {
+  const char* name;
+  std::string (*run)(std::span<const uint8_t> input);
+};
+
+// Transactions to the BARs: whatever one function may store and read there.
+std::string fuzz_bar_transactions(std::span<const uint8_t> input);
+// Management commands whose mailboxes were made by nobody's driver.
+std::string fuzz_mailboxes(std::span<const uint8_t> input);
+// Packets that arrive at a port.
+std::string fuzz_packets(std::span<const uint8_t> input);
+
+inline constexpr FuzzTarget fuzz_targets[] = {
+    {"bar_transactions", fuzz_bar_transactions},
+    {"mailboxes", fuzz_mailboxes},
+    {"packets", fuzz_packets},
+};
+
+} // namespace fpga_verbs::test

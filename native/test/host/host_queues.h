@@ -1,0 +1,93 @@
+#pragma once
+
+#include "spec/commands.h"
+#include "spec/mailboxes.h"
+#include "spec/queues.h"
+#include "test/host/host_driver.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace fpga_verbs::test {
+
+// A completion queue in host memory. Polled by one thread.
+class HostCompletionQueue {
+public:
+  // The number is 0 where the device made none.
+  HostCompletionQueue(HostDriver& driver, unsigned entries_log2);
+
+  uint32_t number() const { return number_; }
+
+  // The oldest completion that was not taken.
+  std::optional<spec::CompletionQueueEntry> poll();
+
+  // Asks for one event, through the function of the thread that polls.
+  void arm(HostFunction& through);
+
+private:
+  unsigned entries_log2_;
+  HostMemory ring_;
+  HostMemory head_;
+  uint32_t number_ = 0;
+  uint32_t taken_ = 0;
+};
+
+// Sizes and completion queue of a queue pair.
+struct HostQueuePairOptions {
+  uint32_t protection_domain = 0;
+  uint32_t completion_queue = 0; // of both queues
+  unsigned entries_log2 = 4;     // of both queues
+};
+
+// Whom a queue pair is connected to, and how patiently.
+struct HostPeer {
+  uint32_t queue_pair_number = 0;
+  spec::AddressVector address;
+  uint32_t send_psn = 0;
+  uint32_t receive_psn = 0;
+  spec::PathMtu path_mtu = spec::PathMtu::mtu_1024;
+  unsigned timeout = 14;
+};
+
+// A reliable queue pair with its queues in host memory. The caller sees to it that a queue does not
+// overflow. Sends are posted by one thread, receives by one.
+class HostQueuePair {
+public:
+  // The number is 0 where the device made none.
+  HostQueuePair(HostDriver& driver, const HostQueuePairOptions& options);
+
+  uint32_t number() const { return number_; }
+
+  // Brings it from RESET to RTS.
+  bool connect(HostDriver& driver, const HostPeer& peer);
+  bool set_state(HostDriver& driver, spec::QueuePairState state);
+  bool destroy(HostDriver& driver);
+
+  // Puts a command into the send queue: what is not said in `header` is added. Gives its place there.
+  std::span<const uint8_t> put(spec::CommandHeader header, std::span<const uint8_t> payload);
+  // The same, and writes it to a VCB.
+  void post(HostFunction& through, unsigned virtual_collect_buffer, const spec::CommandHeader& header,
+            std::span<const uint8_t> payload);
+  void post_receive(std::span<const spec::GatherEntry> scatter);
+
+  // Sequence number of the next command.
+  uint16_t next() const { return send_next_; }
+
+private:
+  unsigned entries_log2_;
+  HostMemory send_references_;
+  HostMemory send_entries_;
+  HostMemory receive_references_;
+  HostMemory receive_entries_;
+  HostMemory receive_tail_;
+  uint32_t number_ = 0;
+  uint16_t send_next_ = 0;
+  uint16_t receive_next_ = 0;
+};
+
+// What an address vector says of function `underlying_function` at the first port of board `board_number`.
+spec::AddressVector address_of(spec::LinkLayer link_layer, unsigned board_number,
+                               unsigned underlying_function);
+
+} // namespace fpga_verbs::test

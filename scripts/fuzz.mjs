@@ -1,0 +1,95 @@
+// Fuzzes the device with libFuzzer, under address and undefined-behaviour sanitizers: `npm run test:fuzz -- [target…]
+// [--seconds N] [--minimize]`. Each target begins with its corpus in test/fuzz/corpus; what breaks a promise is left in
+// build/fuzz/TARGET and is told how to be run again. --minimize then replaces the corpus by the least inputs that reach
+// everything that was reached.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { buildVariant } from './native_variant.mjs';
+
+const compiler = 'clang++-19';
+/** Bytes of the longest input. */
+const longest = 640;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '60' }, minimize: { type: 'boolean', default: false } },
+});
+const seconds = Number(values.seconds);
+if (!Number.isSafeInteger(seconds) || seconds < 1)
+  fail(`--seconds is a whole number from 1 on, not ${values.seconds}`);
+const known = readdirSync('test/fuzz/corpus');
+const unknown = positionals.filter((name) => !known.includes(name));
+if (unknown.length > 0) fail(`no fuzz target is named ${unknown.join(', ')}; there are ${known.join(', ')}`);
+try {
+  execFileSync(compiler, ['--version'], { stdio: 'ignore' });
+} catch {
+  fail(`${compiler} is not installed; on Debian: apt-get install clang-19 libclang-rt-19-dev`);
+}
+
+buildVariant(
+  'fuzz',
+  { CMAKE_CXX_COMPILER: compiler, FPGA_VERBS_SANITIZE: 'fuzzer-no-link,address,undefined' },
+  ['fuzz'],
+);
+const program = path.resolve('build/fuzz/native/fuzz');
+const failed = (positionals.length > 0 ? positionals : known).filter((target) => !fuzz(target));
+console.log(failed.length === 0 ? 'no promise was broken' : `broken: ${failed.join(', ')}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** Whether a target held for so many seconds. */
+function fuzz(target) {
+  console.log(`${target}: ${seconds} s`);
+  const corpus = path.resolve('test/fuzz/corpus', target);
+  const found = path.resolve('build/fuzz', target);
+  mkdirSync(found, { recursive: true });
+  const held = run(target, [
+    `-max_total_time=${seconds}`,
+    `-max_len=${longest}`,
+    '-timeout=20',
+    '-rss_limit_mb=2048',
+    '-print_final_stats=1',
+    `-artifact_prefix=${found}/broken-`,
+    found,
+    corpus,
+  ]);
+  if (!held) {
+    console.log(`again: FPGA_VERBS_FUZZ_TARGET=${target} ${program} ${found}/broken-…`);
+  } else if (values.minimize) {
+    minimize(target, corpus, found);
+  }
+  return held;
+}
+
+function minimize(target, corpus, found) {
+  const least = `${found}-least`;
+  rmSync(least, { recursive: true, force: true });
+  mkdirSync(least);
+  run(target, ['-merge=1', least, corpus, found]);
+  rmSync(corpus, { recursive: true });
+  mkdirSync(corpus);
+  for (const name of readdirSync(least)) {
+    const input = readFileSync(path.join(least, name));
+    writeFileSync(path.join(corpus, createHash('sha1').update(input).digest('hex').slice(0, 16)), input);
+  }
+}
+
+function run(target, options) {
+  const { status } = spawnSync(program, options, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      FPGA_VERBS_FUZZ_TARGET: target,
+      UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
+    },
+  });
+  return status === 0;
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(2);
+}
