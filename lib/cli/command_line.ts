@@ -1,4 +1,4 @@
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, Option } from 'commander';
 
 import { chosenDeviceString, formatDeviceString, parseDeviceString } from '../board/index.ts';
 import { loadAddon } from '../board/addon.ts';
@@ -8,8 +8,10 @@ import { doorbell } from './doorbell.ts';
 import { info } from './info.ts';
 import { kicks } from './kicks.ts';
 import { list } from './list.ts';
+import { mtu, wholeNumber } from './option_values.ts';
 import { Output, type Streams } from './output/output.ts';
-import { pathMtus, pingpong } from './pingpong.ts';
+import { addPerformanceCommands } from './performance/commands.ts';
+import { pingpong } from './pingpong.ts';
 import { registers } from './registers.ts';
 
 /** How a command ended: as it should, with an error, or called in a wrong way. */
@@ -224,6 +226,7 @@ Examples:
           signal,
         }),
     );
+  addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, signal);
   return program;
 }
 
@@ -240,26 +243,9 @@ function ofFunction(deviceString: string, underlyingFunction: number | undefined
   });
 }
 
-function mtu(text: string): number {
-  if (text in pathMtus) return Number(text);
-  throw new InvalidArgumentError(`It must be ${Object.keys(pathMtus).join(', ')}.`);
-}
-
 function oneLine(text: string): string {
   return `hca: ${text
     .replace(/^error: /, '')
     .trim()
     .replaceAll('\n', ' ')}\n`;
-}
-
-function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(
-      most === Number.MAX_SAFE_INTEGER
-        ? `It must be a whole number from ${least}.`
-        : `It must be ${least} to ${most}.`,
-    );
-  };
 }

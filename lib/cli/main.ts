@@ -10,6 +10,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 process.exitCode = await runCommandLine(
   process.argv.slice(2),
-  { out: (text) => process.stdout.write(text), error: (text) => process.stderr.write(text) },
+  {
+    out: (text) => process.stdout.write(text),
+    error: (text) => process.stderr.write(text),
+    isTerminal: process.stderr.isTTY,
+  },
   interrupted.signal,
 );

@@ -1,6 +1,6 @@
 import { Connection } from '../connect/index.ts';
 import { Completion, CompletionError, CompletionStatus, Opcode, type Context } from '../index.ts';
-import { pathMtus } from './pingpong.ts';
+import { pathMtus } from './path_mtus.ts';
 
 /** Bytes of a message that is written inline; larger ones are gathered. */
 export const largestInline = 64;

@@ -1,15 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { createHistogram } from 'node:perf_hooks';
 
-import { formatDeviceString, parseDeviceString } from '../board/index.ts';
 import { addressOf, connectQueuePair, type QueuePairAddress } from '../connect/index.ts';
 import {
   Completion,
   CompletionError,
   CompletionStatus,
   Opcode,
-  PathMtu,
-  openDevice,
   type CompletionQueue,
   type Context,
   type MemoryRegion,
@@ -18,15 +14,8 @@ import {
   type SendRequest,
 } from '../index.ts';
 import type { Output } from './output/output.ts';
-
-/** Path MTUs by their bytes. */
-export const pathMtus: Readonly<Record<number, PathMtu>> = {
-  256: PathMtu.mtu256,
-  512: PathMtu.mtu512,
-  1024: PathMtu.mtu1024,
-  2048: PathMtu.mtu2048,
-  4096: PathMtu.mtu4096,
-};
+import { pathMtus } from './path_mtus.ts';
+import { openTwoBoards } from './two_boards.ts';
 
 /** Options of `hca pingpong rc`: those of ibv_rc_pingpong that a ping-pong within a process has. */
 export interface PingpongOptions {
@@ -73,7 +62,7 @@ export async function pingpong(
   deviceString: string,
   options: PingpongOptions,
 ): Promise<void> {
-  const contexts = openBoth(deviceString);
+  const contexts = openTwoBoards(deviceString);
   try {
     const { local, remote, result } = await exchange(contexts, options, (ends) => {
       output.text(`  local address:  ${addressText(ends.local)}\n`);
@@ -110,26 +99,6 @@ export async function exchange(
   if (options.check) for (const end of [local, remote]) end.check();
   for (const end of [local, remote]) end.close();
   return { ...addresses, result };
-}
-
-/** Two boards of a fabric of their own; of what is not emulated the same device twice. */
-function openBoth(deviceString: string): [Context, Context] {
-  const name = parseDeviceString(deviceString);
-  if (name.backend !== 'emu') {
-    const device = openDevice(deviceString);
-    return [device, device];
-  }
-  const connected = formatDeviceString({
-    ...name,
-    options: { ...name.options, fabric: `pingpong-${randomUUID()}` },
-  });
-  const first = openDevice(connected);
-  try {
-    return [first, openDevice(connected)];
-  } catch (error) {
-    first[Symbol.dispose]();
-    throw error;
-  }
 }
 
 /** One side. */

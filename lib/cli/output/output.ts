@@ -1,7 +1,11 @@
+import { Progress } from './progress.ts';
+
 /** Where a command's text goes. */
 export interface Streams {
   readonly out: (text: string) => void;
   readonly error: (text: string) => void;
+  /** Whether a person sees the error stream as it comes. Default: no. */
+  readonly isTerminal?: boolean;
 }
 
 /** What a command gives out: text for people, or JSON. */
@@ -32,5 +36,11 @@ export class Output {
   /** What a person should know who looks at the figures. It is no part of them. */
   warn(text: string): void {
     this.streams.error(`hca: warning: ${text}\n`);
+  }
+
+  /** Where long runs tell how far they are. @param wanted on a stream that is no terminal too */
+  progress(wanted: boolean): Progress {
+    const { error, isTerminal = false } = this.streams;
+    return new Progress(wanted || isTerminal ? error : undefined, isTerminal);
   }
 }

@@ -23,6 +23,12 @@ export function statisticsOf(samples: Float64Array): Statistics {
   };
 }
 
+/** Standard deviation of samples. */
+export function spreadOf(samples: Float64Array): number {
+  const mean = samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
+  return Math.sqrt(samples.reduce((sum, sample) => sum + (sample - mean) ** 2, 0) / samples.length);
+}
+
 /** A bin of a histogram: samples from `from` up to, but not including, `to`. */
 export interface Bin {
   readonly from: number;

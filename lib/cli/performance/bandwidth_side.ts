@@ -1,0 +1,147 @@
+import type { QueuePair, SendRequest } from '../../index.ts';
+import type { Run } from './data.ts';
+import type { Side } from './drive.ts';
+import type { End } from './end.ts';
+import type { Extent } from './stopwatch.ts';
+
+const nothing = (): void => {};
+
+/** How messages are posted. */
+export interface Posting {
+  /** Of each queue pair, or for how long. */
+  readonly extent: Extent;
+  /** Work requests under way on each queue pair. */
+  readonly txDepth: number;
+  /** Every so many are signaled, and the last. */
+  readonly cqModeration: number;
+  /** Work requests that are posted by one doorbell. */
+  readonly postList: number;
+}
+
+/** The messages of one queue pair. */
+class Flow {
+  posted = 0;
+  completed = 0;
+  private readonly queuePair: QueuePair;
+  private readonly posting: Posting;
+  private readonly signaled: SendRequest;
+  private readonly unsignaled: SendRequest;
+  private readonly list: SendRequest[] = [];
+  private last: number;
+
+  constructor(end: End, index: number, bytes: number, posting: Posting) {
+    this.queuePair = end.queuePairs[index]!;
+    this.posting = posting;
+    this.signaled = end.request(index, bytes, true);
+    this.unsignaled = end.request(index, bytes, false);
+    this.last = 'iterations' in posting.extent ? posting.extent.iterations : Infinity;
+  }
+
+  get done(): boolean {
+    return this.completed === this.last;
+  }
+
+  /** Posts as much as there is room for. */
+  post(): void {
+    const { txDepth, postList } = this.posting;
+    for (;;) {
+      const count = Math.min(postList, this.last - this.posted);
+      if (count <= 0 || this.posted - this.completed + count > txDepth) return;
+      if (count === 1) this.queuePair.postSend(this.next());
+      else {
+        this.list.length = count;
+        for (let each = 0; each < count; each++) this.list[each] = this.next();
+        this.queuePair.postSend(this.list);
+      }
+    }
+  }
+
+  /** A signaled one is completed, and those before it. */
+  complete(): void {
+    this.completed = Math.min(this.posted, this.completed + this.posting.cqModeration);
+  }
+
+  /** No more are begun; the last one has to be signaled, so there is one more where it is not. */
+  finish(): void {
+    if (this.last !== Infinity) return;
+    const isSignaled = this.posted % this.posting.cqModeration === 0;
+    this.last = isSignaled ? this.posted : this.posted + 1;
+  }
+
+  private next(): SendRequest {
+    this.posted += 1;
+    const isSignaled = this.posted % this.posting.cqModeration === 0 || this.posted === this.last;
+    return isSignaled ? this.signaled : this.unsignaled;
+  }
+}
+
+/** An end that sends as fast as it can on all of its queue pairs, and takes what comes. */
+export class SendingSide implements Side {
+  readonly bytes: number;
+  private readonly end: End;
+  private readonly flows: readonly Flow[];
+  private readonly deadline: number;
+  private readonly window: number;
+  private begin = 0;
+  private ended = 0;
+  private windowBegin = 0;
+  private windowMessages = 0;
+  private fastest = 0; // messages a millisecond
+  private readonly complete = (index: number): void => this.flows[index]!.complete();
+
+  constructor(end: End, { bytes }: Run, posting: Posting) {
+    const { extent, txDepth } = posting;
+    this.end = end;
+    this.bytes = bytes;
+    this.flows = end.queuePairs.map((_, index) => new Flow(end, index, bytes, posting));
+    this.deadline = 'seconds' in extent ? extent.seconds * 1000 : Infinity;
+    const hundredth = 'iterations' in extent ? extent.iterations / 100 : 0;
+    this.window = Math.ceil(Math.max(txDepth, hundredth)) * this.flows.length;
+  }
+
+  get done(): boolean {
+    return this.ended > 0;
+  }
+
+  get messages(): number {
+    return this.flows.reduce((sum, { completed }) => sum + completed, 0);
+  }
+
+  /** Of each queue pair. */
+  get messagesOfEach(): number[] {
+    return this.flows.map(({ completed }) => completed);
+  }
+
+  /** Messages a millisecond, from the first message to the end of the last. */
+  get rate(): number {
+    return this.messages / (this.ended - this.begin);
+  }
+
+  /** Messages a millisecond in the fastest stretch of a hundredth of all, or of a whole send queue where that is more. */
+  get peak(): number {
+    return Math.max(this.fastest, this.rate);
+  }
+
+  advance(): void {
+    if (this.begin === 0) this.begin = this.windowBegin = performance.now();
+    const worked = this.end.poll(this.complete, nothing);
+    if (this.done) return;
+    if (worked) this.clock();
+    let done = true;
+    for (const flow of this.flows) {
+      flow.post();
+      done = flow.done && done;
+    }
+    if (done) this.ended = performance.now();
+  }
+
+  private clock(): void {
+    const now = performance.now();
+    if (now - this.begin >= this.deadline) for (const flow of this.flows) flow.finish();
+    const { messages } = this;
+    if (messages - this.windowMessages < this.window) return;
+    this.fastest = Math.max(this.fastest, (messages - this.windowMessages) / (now - this.windowBegin));
+    this.windowBegin = now;
+    this.windowMessages = messages;
+  }
+}

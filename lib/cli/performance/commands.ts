@@ -1,0 +1,202 @@
+import { Argument, Option, type Command } from 'commander';
+
+import { mtu, wholeNumber } from '../option_values.ts';
+import type { Output } from '../output/output.ts';
+import { bandwidth } from './bandwidth.ts';
+import { latency } from './latency.ts';
+import { latencyDepth } from './latency_sides.ts';
+import { atomicTypes, operations, type Operation } from './operation.ts';
+import { OptionsError, largestInline, performanceOptions, type PerformanceWords } from './options.ts';
+
+/** Adds a command of one device, with its help. */
+export type AddCommand = (
+  name: string,
+  description: string,
+  json: string,
+  examples: readonly string[],
+) => Command;
+
+interface CommonWords extends PerformanceWords {
+  readonly device?: string;
+  readonly json?: boolean;
+  readonly progress?: boolean;
+}
+
+interface LatencyWords extends CommonWords {
+  readonly reportHistogram?: boolean;
+  readonly reportUnsorted?: boolean;
+}
+
+interface BandwidthWords extends CommonWords {
+  readonly txDepth: number;
+  readonly qp: number;
+  readonly post_list: number;
+  readonly cqMod?: number;
+  readonly bidirectional?: boolean;
+  readonly peak: boolean;
+  readonly report_gbits?: boolean;
+}
+
+const largestMessage = 2 ** 30; // both ends' memory is in one process
+const deepest = 16_384;
+const most = 1_000_000_000;
+const latencyInline = { send: 236, write: 220, read: 0, atomic: 0 } as const;
+
+const jsonShapes = {
+  latency: `{operation, device, results: [{bytes, iterations, minimum, maximum, typical, average, standardDeviation,
+  percentile99, percentile999, histogram, samples}]}; microseconds, the histogram's bins in nanoseconds; with --duration:
+  {bytes, iterations, average, transactionsPerSecond}`,
+  bandwidth: `{operation, device, bidirectional, results: [{bytes, iterations, peak, average, messagesPerSecond}]}; peak and
+  average in bytes a second`,
+} as const;
+
+/** Adds `hca lat` and `hca bw`, whose options are named as perftest names them. */
+export function addPerformanceCommands(
+  add: AddCommand,
+  outputOf: (options: { readonly json?: boolean }) => Output,
+  deviceStringOf: (given?: string) => string,
+  signal: AbortSignal,
+): void {
+  const lat = add('lat', 'measure the latency of an operation, as perftest does', jsonShapes.latency, [
+    'hca lat send',
+    'hca lat write --size 64 --iters 100000',
+    'hca lat read --all --chk',
+    "hca lat atomic --atomic_type CMP_AND_SWAP --device 'emu:?progress=own'",
+    'hca lat send --duration 10 --json',
+  ]);
+  withCommonOptions(lat, '1000', '2')
+    .option(
+      '-I, --inline_size <bytes>',
+      'messages up to this size are sent inline (send 236, write 220)',
+      inline,
+    )
+    .option('-H, --report-histogram', 'a histogram of each size')
+    .option('-U, --report-unsorted', 'every sample, in microseconds')
+    .action((operation: Operation, words: LatencyWords, command: Command) =>
+      refusing(command, async () => {
+        const defaults = {
+          size: 2,
+          iterations: 1000,
+          inlineBytes: latencyInline[operation],
+          queuePairs: 1,
+          txDepth: latencyDepth,
+        };
+        await latency(
+          outputOf(words),
+          deviceStringOf(words.device),
+          performanceOptions(operation, words, defaults, signal),
+          {
+            histogram: words.reportHistogram === true,
+            unsorted: words.reportUnsorted === true,
+            progress: words.progress === true,
+          },
+        );
+      }),
+    );
+
+  const bw = add('bw', 'measure the bandwidth of an operation, as perftest does', jsonShapes.bandwidth, [
+    'hca bw write',
+    'hca bw send --size 64 --iters 100000 --inline_size 64',
+    'hca bw write --all --bidirectional --chk',
+    'hca bw read --qp 4 --tx-depth 32 --report_gbits',
+    'hca bw atomic --duration 5 --json',
+  ]);
+  withCommonOptions(bw, '5000, of read and atomic 1000', '65536')
+    .option('-t, --tx-depth <requests>', 'under way on each queue pair', wholeNumber(1, deepest), 128)
+    .option('-q, --qp <number>', 'queue pairs', wholeNumber(1, 1024), 1)
+    .option('-b, --bidirectional', 'both ends send; the sum of both is told')
+    .option('-I, --inline_size <bytes>', 'messages up to this size are sent inline (0)', inline)
+    .option('-l, --post_list <requests>', 'posted by one doorbell', wholeNumber(1, deepest), 1)
+    .option(
+      '-Q, --cq-mod <requests>',
+      'one in so many is signaled (100, or --tx-depth)',
+      wholeNumber(1, deepest),
+    )
+    .option('-N, --no-peak', 'look for no peak: the fastest hundredth of a run, of a send queue at least')
+    .option('--report_gbits', 'gigabits a second, not MB (2^20 B) a second')
+    .action((operation: Operation, words: BandwidthWords, command: Command) =>
+      refusing(command, async () => {
+        const { txDepth, post_list: postList } = words;
+        const brings = operation === 'read' || operation === 'atomic';
+        const defaults = {
+          size: 65_536,
+          iterations: brings ? 1000 : 5000,
+          inlineBytes: 0,
+          queuePairs: words.qp,
+          txDepth,
+        };
+        await bandwidth(outputOf(words), deviceStringOf(words.device), {
+          ...performanceOptions(operation, words, defaults, signal),
+          posting: { txDepth, postList, cqModeration: cqModerationOf(words) },
+          bidirectional: words.bidirectional === true,
+          gigabits: words.report_gbits === true,
+          noPeak: !words.peak,
+          progress: words.progress === true,
+        });
+      }),
+    );
+}
+
+function withCommonOptions(command: Command, iterations: string, size: string): Command {
+  return command
+    .addArgument(new Argument('<operation>', 'RDMA operation').choices(operations))
+    .option(
+      '-s, --size <bytes>',
+      `size of a message (${size}; an atomic has 8)`,
+      wholeNumber(1, largestMessage),
+    )
+    .option('-a, --all', 'all sizes: 2 B to 8 MiB')
+    .option('-n, --iters <messages>', `how many on each queue pair (${iterations})`, wholeNumber(1, most))
+    .option('-D, --duration <seconds>', 'for how long, instead of how many', wholeNumber(1, 86_400))
+    .option('--warmup <messages>', 'before, of each size, not measured', wholeNumber(0, most), 100)
+    .addOption(new Option('-c, --connection <type>', 'connection type').choices(['RC']).default('RC'))
+    .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096', mtu, 1024)
+    .option(
+      '-r, --rx-depth <receives>',
+      'receives that are posted ahead (send)',
+      wholeNumber(1, deepest),
+      512,
+    )
+    .option('-o, --outs <requests>', 'READs and atomics outstanding', wholeNumber(1, 16), 16)
+    .addOption(
+      new Option('-A, --atomic_type <type>', 'atomic operation')
+        .choices(atomicTypes)
+        .default('FETCH_AND_ADD'),
+    )
+    .option('-i, --ib-port <port>', 'port', wholeNumber(1), 1)
+    .option('-x, --gid-index <index>', 'entry of the GID table', wholeNumber(0, 255), 0)
+    .option('-S, --sl <level>', 'service level', wholeNumber(0, 15), 0)
+    .option('-u, --qp-timeout <exponent>', 'local ACK timeout, 4.096 us x 2^exponent', wholeNumber(0, 31), 14)
+    .option('-F, --CPU-freq', 'is accepted: nothing here depends on the frequency of CPUs')
+    .option('--chk', 'compare what arrived')
+    .option('--progress', 'tell how far it is every second, on a stream that is no terminal too');
+}
+
+function inline(text: string): number {
+  return wholeNumber(0, largestInline)(text);
+}
+
+/** One in how many is signaled: a list must find room behind those that are not. @throws OptionsError it cannot */
+function cqModerationOf({ cqMod, txDepth, post_list: postList }: BandwidthWords): number {
+  const byDefault = 100;
+  const room = txDepth - postList + 1;
+  if (room < 1) {
+    throw new OptionsError(`--post_list is ${postList}, but must be at most --tx-depth, ${txDepth}`);
+  }
+  if (cqMod !== undefined && cqMod > room) {
+    throw new OptionsError(
+      `--cq-mod is ${cqMod}, but must be at most ${room}: so many fit before --post_list ${postList} in --tx-depth ${txDepth}`,
+    );
+  }
+  return cqMod ?? Math.min(byDefault, room);
+}
+
+/** Options that do not go together are wrong usage. */
+async function refusing(command: Command, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if (error instanceof OptionsError) command.error(`error: ${error.message}`, { exitCode: 2 });
+    throw error;
+  }
+}

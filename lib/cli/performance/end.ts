@@ -1,0 +1,180 @@
+import { addressOf, connectQueuePair, type QueuePairAddress } from '../../connect/index.ts';
+import {
+  Access,
+  Completion,
+  CompletionError,
+  CompletionStatus,
+  RemoteMemory,
+  type CompletionQueue,
+  type Context,
+  type MemoryRegion,
+  type ProtectionDomain,
+  type QueuePair,
+  type ReceiveRequest,
+  type SendRequest,
+} from '../../index.ts';
+import { pathMtus } from '../path_mtus.ts';
+import { atomicBytes, opcodeOf, type AtomicType, type Operation } from './operation.ts';
+
+/** How both ends of a measurement are made. */
+export interface EndOptions {
+  readonly operation: Operation;
+  readonly atomicType: AtomicType;
+  readonly queuePairs: number;
+  /** Of the largest message, bytes. */
+  readonly bytes: number;
+  /** Messages up to this size are sent inline. */
+  readonly inlineBytes: number;
+  /** Work requests of a queue pair's send queue, and of its receive queue. */
+  readonly txDepth: number;
+  readonly rxDepth: number;
+  /** RDMA READs and atomics outstanding. */
+  readonly readAtomics: number;
+  /** Path MTU in bytes. */
+  readonly mtu: number;
+  readonly port: number;
+  readonly gidIndex: number;
+  readonly serviceLevel: number;
+  /** Local ACK timeout, 4.096 µs × 2^timeout. */
+  readonly timeout: number;
+}
+
+/** Where an end is reached: plain JSON, for any way to the peer. */
+export interface EndAddress {
+  readonly queuePairs: readonly QueuePairAddress[];
+  /** The memory that the peer writes and reads; an area for each queue pair, one behind the other. */
+  readonly memory: { readonly address: string; readonly key: number; readonly length: number };
+}
+
+const everyRight = Access.localWrite | Access.remoteWrite | Access.remoteRead | Access.remoteAtomic;
+const completionsAtOnce = 16;
+const cacheLine = 64;
+/** wrIds: a queue pair's index; that of a receive lies above. */
+const firstReceive = 0x1_0000;
+
+/**
+ * One end of a measurement: queue pairs, and memory that they send from and the peer sends to. It knows nothing of the other end but
+ * its {@link EndAddress}.
+ */
+export class End {
+  readonly address: EndAddress;
+  readonly queuePairs: readonly QueuePair[];
+  /** What is sent and written, and where READs and atomics bring their data: an area for each queue pair. */
+  readonly local: MemoryRegion;
+  /** What the peer writes, reads and sends to: an area for each queue pair. */
+  readonly exposed: MemoryRegion;
+  readonly completionQueue: CompletionQueue;
+  private readonly options: EndOptions;
+  private readonly protectionDomain: ProtectionDomain;
+  private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
+  private readonly receives: readonly ReceiveRequest[];
+  private peer: RemoteMemory | undefined;
+
+  constructor(context: Context, options: EndOptions) {
+    const { queuePairs, txDepth, rxDepth, inlineBytes } = options;
+    this.options = options;
+    this.protectionDomain = context.createProtectionDomain();
+    this.completionQueue = context.createCompletionQueue({ entries: queuePairs * (txDepth + rxDepth) });
+    this.queuePairs = Array.from({ length: queuePairs }, () =>
+      this.protectionDomain.createQueuePair({
+        type: 'RC',
+        sendCompletionQueue: this.completionQueue,
+        receiveCompletionQueue: this.completionQueue,
+        capabilities: {
+          maxSendWorkRequests: txDepth,
+          maxReceiveWorkRequests: rxDepth,
+          maxInlineData: inlineBytes,
+          maxGatherEntries: 1,
+          maxScatterEntries: 1,
+        },
+      }),
+    );
+    this.local = this.protectionDomain.allocate(queuePairs * this.stride, everyRight);
+    this.exposed = this.protectionDomain.allocate(queuePairs * this.stride, everyRight);
+    this.receives = this.queuePairs.map((_, index) => ({
+      wrId: firstReceive + index,
+      scatter: [this.exposed.slice(index * this.stride, this.stride)],
+    }));
+    const { address, remoteKey: key, length } = this.exposed;
+    this.address = {
+      queuePairs: this.queuePairs.map((queuePair) => addressOf(context, queuePair, options)),
+      memory: { address: address.toString(), key, length },
+    };
+  }
+
+  connect({ queuePairs, memory }: EndAddress): void {
+    const { port, gidIndex, serviceLevel, mtu, readAtomics, timeout } = this.options;
+    const pathMtu = pathMtus[mtu]!;
+    const attributes = { port, gidIndex, serviceLevel, pathMtu, readAtomics, timeout };
+    for (const [index, queuePair] of this.queuePairs.entries()) {
+      connectQueuePair(queuePair, this.address.queuePairs[index]!, queuePairs[index]!, attributes);
+    }
+    this.peer = new RemoteMemory({ ...memory, address: BigInt(memory.address) });
+    if (this.options.operation !== 'send') return;
+    for (let index = 0; index < this.queuePairs.length; index++) {
+      for (let each = 0; each < this.options.rxDepth; each++) this.postReceive(index);
+    }
+  }
+
+  /** The area of a queue pair in {@link local} or {@link exposed}. */
+  area(memory: 'local' | 'exposed', index: number): Uint8Array {
+    return this[memory].bytes.subarray(index * this.stride, (index + 1) * this.stride);
+  }
+
+  /** The work request of a message of a queue pair. */
+  request(index: number, bytes: number, signaled: boolean): SendRequest {
+    const { operation, atomicType, inlineBytes } = this.options;
+    const at = index * this.stride;
+    const brings = operation === 'read' || operation === 'atomic';
+    const data =
+      bytes <= inlineBytes && !brings
+        ? { inlineData: this.local.bytes.subarray(at, at + bytes) }
+        : { gather: [this.local.slice(at, bytes)] };
+    return {
+      opcode: opcodeOf(operation, atomicType),
+      wrId: index,
+      signaled,
+      ...data,
+      ...(operation === 'send' ? {} : { remote: this.peer!.slice(at) }),
+      ...(operation === 'atomic' ? atomicOperands[atomicType] : {}),
+    };
+  }
+
+  /**
+   * Takes completions; where there are none, lets the device work. What was received is posted again.
+   * @param done is told the queue pair's index of each signaled message @param received that of each message that came
+   * @returns whether there were any @throws CompletionError
+   */
+  poll(done: (index: number) => void, received: (index: number, bytes: number) => void): boolean {
+    const count = this.completionQueue.poll(this.completions);
+    for (let each = 0; each < count; each++) {
+      const completion = this.completions[each]!;
+      if (completion.status !== CompletionStatus.success) throw new CompletionError(completion);
+      const { wrIdLow } = completion;
+      if (wrIdLow < firstReceive) done(wrIdLow);
+      else {
+        this.postReceive(wrIdLow - firstReceive);
+        received(wrIdLow - firstReceive, completion.byteLength);
+      }
+    }
+    return count > 0;
+  }
+
+  close(): void {
+    this.protectionDomain[Symbol.dispose]();
+    this.completionQueue[Symbol.dispose]();
+  }
+
+  private get stride(): number {
+    return Math.ceil(Math.max(this.options.bytes, atomicBytes) / cacheLine) * cacheLine;
+  }
+
+  private postReceive(index: number): void {
+    this.queuePairs[index]!.postReceive(this.receives[index]!);
+  }
+}
+
+const atomicOperands = {
+  CMP_AND_SWAP: { compareAdd: 0n, swap: 1n },
+  FETCH_AND_ADD: { compareAdd: 1n },
+} as const;

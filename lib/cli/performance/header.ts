@@ -1,0 +1,45 @@
+import type { Context } from '../../index.ts';
+import type { Output } from '../output/output.ts';
+import { list } from '../output/table.ts';
+import type { Ends } from './ends.ts';
+import type { PerformanceOptions } from './options.ts';
+
+/** What a measurement is of: title, settings and where the queue pairs are. */
+export function writeHeader(
+  output: Output,
+  title: string,
+  deviceString: string,
+  [client, server]: Ends,
+  context: Context,
+  { ends }: PerformanceOptions,
+  more: readonly (readonly [string, string])[] = [],
+): void {
+  const { operation, queuePairs, txDepth, rxDepth, mtu, gidIndex, inlineBytes, readAtomics } = ends;
+  output.text(`${title} of RDMA ${operation}, both ends in this process\n`);
+  output.text(
+    list([
+      [' Device', `${deviceString}, progress ${context.queryDevice().board.progress}`],
+      [' Connection type', 'RC'],
+      [' Number of qps', `${queuePairs}`],
+      [' TX depth', `${txDepth}`],
+      ...(operation === 'send' ? ([[' RX depth', `${rxDepth}`]] as const) : []),
+      ...more,
+      [' Mtu', `${mtu}[B]`],
+      [' GID index', `${gidIndex}`],
+      operation === 'read' || operation === 'atomic'
+        ? [' Outstanding reads', `${readAtomics}`]
+        : [' Max inline data', `${inlineBytes}[B]`],
+    ]),
+  );
+  for (const [name, { address }] of [
+    ['local ', client],
+    ['remote', server],
+  ] as const) {
+    for (const { queuePairNumber, packetSequenceNumber } of address.queuePairs) {
+      const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+      output.text(
+        ` ${name} address: QPN 0x${hex(queuePairNumber, 6)} PSN 0x${hex(packetSequenceNumber, 6)}\n`,
+      );
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import type { Output } from '../output/output.ts';
+import type { Progress } from '../output/progress.ts';
+import { histogramOf, histogramText, spreadOf, statisticsOf, type Bin } from '../output/statistics.ts';
+import { columnsText, type ResultColumn } from './columns.ts';
+import { checkAtomics, checkData, fillMemory, type Run } from './data.ts';
+import { drive } from './drive.ts';
+import { withEnds, type Ends } from './ends.ts';
+import { writeHeader } from './header.ts';
+import { answeringSide, isPingPong, measuringSide } from './latency_sides.ts';
+import type { PerformanceOptions } from './options.ts';
+import { Stopwatch, type Extent } from './stopwatch.ts';
+
+/** How the figures of `hca lat` are told. */
+export interface LatencyReport {
+  readonly histogram: boolean;
+  /** Every sample, in the order in which they were taken. */
+  readonly unsorted: boolean;
+  readonly progress: boolean;
+}
+
+/** Latencies of messages of a size, microseconds; half of the time there and back where both sides send. */
+interface LatencyResult {
+  readonly bytes: number;
+  readonly iterations: number;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly typical: number;
+  readonly average: number;
+  readonly standardDeviation: number;
+  readonly percentile99: number;
+  readonly percentile999: number;
+}
+
+/** The same of a run for a time, which keeps no samples. */
+interface DurationResult {
+  readonly bytes: number;
+  readonly iterations: number;
+  readonly average: number;
+  /** Messages there and back, or requests answered, a second. */
+  readonly transactionsPerSecond: number;
+}
+
+const iterationColumns: readonly ResultColumn<LatencyResult>[] = [
+  ['#bytes', ({ bytes }) => `${bytes}`],
+  ['#iterations', ({ iterations }) => `${iterations}`],
+  ['t_min[usec]', ({ minimum }) => minimum.toFixed(2)],
+  ['t_max[usec]', ({ maximum }) => maximum.toFixed(2)],
+  ['t_typical[usec]', ({ typical }) => typical.toFixed(2)],
+  ['t_avg[usec]', ({ average }) => average.toFixed(2)],
+  ['t_stdev[usec]', ({ standardDeviation }) => standardDeviation.toFixed(2)],
+  ['99%', ({ percentile99 }) => percentile99.toFixed(2)],
+  ['99.9%', ({ percentile999 }) => percentile999.toFixed(2)],
+];
+const durationColumns: readonly ResultColumn<DurationResult>[] = [
+  ['#bytes', ({ bytes }) => `${bytes}`],
+  ['#iterations', ({ iterations }) => `${iterations}`],
+  ['t_avg[usec]', ({ average }) => average.toFixed(2)],
+  ['tps average', ({ transactionsPerSecond }) => transactionsPerSecond.toFixed(2)],
+];
+
+/**
+ * `hca lat`: the latency of an operation, one message at a time, as perftest's ib_*_lat tell it. JSON: {operation, device, results:
+ * [LatencyResult or DurationResult, with histogram and samples where they are asked for]}.
+ */
+export async function latency(
+  output: Output,
+  deviceString: string,
+  options: PerformanceOptions,
+  report: LatencyReport,
+): Promise<void> {
+  const { operation } = options.ends;
+  const results = await withEnds(deviceString, options.ends, async (ends, [context]) => {
+    writeHeader(output, 'Latency', deviceString, ends, context, options);
+    const isTimed = 'seconds' in options.extent;
+    output.text(isTimed ? columnsText(durationColumns) : columnsText(iterationColumns));
+    const measured: unknown[] = [];
+    const progress = output.progress(report.progress);
+    for (const bytes of options.sizes) {
+      const { result, samples } = await measure(ends, bytes, options, progress);
+      progress.clear();
+      if ('minimum' in result) output.text(columnsText(iterationColumns, result));
+      else output.text(columnsText(durationColumns, result));
+      measured.push({ ...result, ...details(output, samples, report) });
+    }
+    return measured;
+  });
+  output.value({ operation, device: deviceString, results });
+}
+
+async function measure(
+  ends: Ends,
+  bytes: number,
+  options: PerformanceOptions,
+  progress: Progress,
+): Promise<{ readonly result: LatencyResult | DurationResult; readonly samples: Float64Array }> {
+  const { operation, atomicType } = options.ends;
+  const run: Run = { operation, atomicType, bytes };
+  await pass(ends, run, { iterations: options.warmup }, options, progress);
+  const stopwatch = await pass(ends, run, options.extent, options, progress);
+  const trips = isPingPong(run) ? 2 : 1;
+  const iterations = stopwatch.laps;
+  const average = (stopwatch.elapsed * 1e3) / iterations / trips;
+  if (!('iterations' in options.extent)) {
+    const transactionsPerSecond = (iterations * 1e3) / stopwatch.elapsed;
+    return {
+      result: { bytes, iterations, average, transactionsPerSecond },
+      samples: stopwatch.samples,
+    };
+  }
+  const samples = stopwatch.samples.map((sample) => sample / trips);
+  const { minimum, maximum, median, percentile99, percentile999 } = statisticsOf(samples);
+  const microseconds = (nanoseconds: number): number => nanoseconds / 1e3;
+  return {
+    samples,
+    result: {
+      bytes,
+      iterations,
+      minimum: microseconds(minimum),
+      maximum: microseconds(maximum),
+      typical: microseconds(median),
+      average,
+      standardDeviation: microseconds(spreadOf(samples)),
+      percentile99: microseconds(percentile99),
+      percentile999: microseconds(percentile999),
+    },
+  };
+}
+
+/** Messages of a size, from fresh memory to data that was compared. */
+async function pass(
+  [client, server]: Ends,
+  run: Run,
+  extent: Extent,
+  { signal, check }: PerformanceOptions,
+  progress: Progress,
+): Promise<Stopwatch> {
+  for (const end of [client, server]) fillMemory(end, run);
+  const stopwatch = new Stopwatch(extent);
+  const sides = [answeringSide(server, run), measuringSide(client, run, stopwatch)];
+  await drive(
+    sides,
+    () => stopwatch.laps,
+    signal,
+    (messages) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
+  );
+  if (check && stopwatch.laps > 0) checkRun([client, server], run, stopwatch.laps);
+  return stopwatch;
+}
+
+function checkRun([client, server]: Ends, run: Run, messages: number): void {
+  const countsInLastByte = 1; // of an RDMA WRITE
+  if (run.operation === 'atomic') return checkAtomics(server, run, [messages]);
+  checkData(client, run, run.operation === 'write' ? countsInLastByte : 0);
+  if (isPingPong(run)) checkData(server, run, run.operation === 'write' ? countsInLastByte : 0);
+}
+
+function details(
+  output: Output,
+  samples: Float64Array,
+  { histogram, unsorted }: LatencyReport,
+): { readonly histogram?: readonly Bin[]; readonly samples?: readonly number[] } {
+  if (samples.length === 0) return {};
+  const bins = histogram ? histogramOf(samples) : undefined;
+  if (bins !== undefined) output.text(histogramText(bins));
+  if (unsorted) for (const sample of samples) output.text(`${(sample / 1e3).toFixed(3)}\n`);
+  return {
+    ...(bins === undefined ? {} : { histogram: bins }),
+    ...(unsorted ? { samples: Array.from(samples, (sample) => sample / 1e3) } : {}),
+  };
+}

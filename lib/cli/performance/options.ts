@@ -1,0 +1,132 @@
+import { COMMAND_PAYLOAD_BYTES, QUEUE_ENTRIES_MAXIMUM } from '../../spec/index.ts';
+import type { EndOptions } from './end.ts';
+import { atomicBytes, type AtomicType, type Operation } from './operation.ts';
+import type { Extent } from './stopwatch.ts';
+
+/** What the options of `hca lat` and `hca bw` say, as perftest names them; undefined: not given. */
+export interface PerformanceWords {
+  readonly size?: number;
+  readonly all?: boolean;
+  readonly iters?: number;
+  readonly duration?: number;
+  readonly warmup: number;
+  readonly inline_size?: number;
+  readonly mtu: number;
+  readonly outs: number;
+  readonly atomic_type: AtomicType;
+  readonly ibPort: number;
+  readonly gidIndex: number;
+  readonly sl: number;
+  readonly qpTimeout: number;
+  readonly rxDepth: number;
+  readonly chk?: boolean;
+}
+
+/** A measurement, every default filled in. */
+export interface PerformanceOptions {
+  readonly ends: EndOptions;
+  /** Of messages, bytes, in the order in which they are measured. */
+  readonly sizes: readonly number[];
+  readonly extent: Extent;
+  /** Messages before, of each size, that are not measured. */
+  readonly warmup: number;
+  /** Compare the data at the end of each size. */
+  readonly check: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What differs between the two commands. */
+export interface PerformanceDefaults {
+  readonly size: number;
+  readonly iterations: number;
+  readonly inlineBytes: number;
+  readonly queuePairs: number;
+  readonly txDepth: number;
+}
+
+/** Sizes of --all: 2 B to 8 MiB, as perftest has them. */
+const allSizes = Array.from({ length: 23 }, (_, index) => 2 ** (index + 1));
+
+/** Options that do not go together. The message names the option, and what would be right. */
+export class OptionsError extends Error {
+  override readonly name = 'OptionsError';
+}
+
+/** @throws OptionsError */
+export function performanceOptions(
+  operation: Operation,
+  words: PerformanceWords,
+  defaults: PerformanceDefaults,
+  signal: AbortSignal,
+): PerformanceOptions {
+  const { queuePairs, txDepth } = defaults;
+  const sizes = sizesOf(operation, words, defaults.size);
+  const rxDepth = operation === 'send' ? words.rxDepth : 1;
+  const completions = queuePairs * (txDepth + rxDepth);
+  if (completions > QUEUE_ENTRIES_MAXIMUM) {
+    throw new OptionsError(
+      `${queuePairs} queue pairs of ${txDepth} sends and ${rxDepth} receives need a completion queue of ${completions} ` +
+        `entries; a device has ${QUEUE_ENTRIES_MAXIMUM} at most: fewer of --qp, --tx-depth or --rx-depth`,
+    );
+  }
+  return {
+    ends: {
+      operation,
+      atomicType: words.atomic_type,
+      queuePairs,
+      bytes: Math.max(...sizes),
+      inlineBytes: inlineBytesOf(operation, words, defaults.inlineBytes),
+      txDepth,
+      rxDepth,
+      readAtomics: words.outs,
+      mtu: words.mtu,
+      port: words.ibPort,
+      gidIndex: words.gidIndex,
+      serviceLevel: words.sl,
+      timeout: words.qpTimeout,
+    },
+    sizes,
+    extent: extentOf(words, defaults.iterations),
+    warmup: words.warmup,
+    check: words.chk === true,
+    signal,
+  };
+}
+
+function sizesOf(
+  operation: Operation,
+  { size, all }: PerformanceWords,
+  byDefault: number,
+): readonly number[] {
+  if (all === true && size !== undefined)
+    throw new OptionsError('--all has every size: leave out --size, or --all');
+  if (operation === 'atomic') {
+    if (all === true) throw new OptionsError(`an atomic has ${atomicBytes} B always: leave out --all`);
+    if (size !== undefined && size !== atomicBytes) {
+      throw new OptionsError(`an atomic has ${atomicBytes} B, not ${size}: leave out --size`);
+    }
+    return [atomicBytes];
+  }
+  return all === true ? allSizes : [size ?? byDefault];
+}
+
+function inlineBytesOf(
+  operation: Operation,
+  { inline_size: given }: PerformanceWords,
+  byDefault: number,
+): number {
+  if (operation === 'send' || operation === 'write') return given ?? byDefault;
+  if (given === undefined || given === 0) return 0;
+  throw new OptionsError(`a ${operation} brings data, and has none inline: leave out --inline_size`);
+}
+
+function extentOf({ iters, duration }: PerformanceWords, byDefault: number): Extent {
+  if (duration === undefined) return { iterations: iters ?? byDefault };
+  if (iters !== undefined) {
+    throw new OptionsError('--iters and --duration both say how long: leave out one of them');
+  }
+  return { seconds: duration };
+}
+
+/** Most inline data of a command, bytes. */
+export const largestInline = COMMAND_PAYLOAD_BYTES;

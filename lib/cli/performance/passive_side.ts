@@ -1,0 +1,18 @@
+import type { Side } from './drive.ts';
+import type { End } from './end.ts';
+
+const nothing = (): void => {};
+
+/** A side that begins nothing: what it receives it takes, and its device works where polling lets it. */
+export class PassiveSide implements Side {
+  readonly done = true;
+  private readonly end: End;
+
+  constructor(end: End) {
+    this.end = end;
+  }
+
+  advance(): void {
+    this.end.poll(nothing, nothing);
+  }
+}

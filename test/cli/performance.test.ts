@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+
+import { checkAtomics, checkData, fillMemory, type Run } from '../../lib/cli/performance/data.ts';
+import { withEnds } from '../../lib/cli/performance/ends.ts';
+import { Stopwatch } from '../../lib/cli/performance/stopwatch.ts';
+import { spreadOf } from '../../lib/cli/output/statistics.ts';
+import { Progress } from '../../lib/cli/output/progress.ts';
+import { runHca } from './run_hca.ts';
+
+const board = (progress: string): string =>
+  `emu:?progress=${progress}&queuePairs=64&pageTableEntries=4096&memoryKeys=256`;
+const operations = ['send', 'write', 'read', 'atomic'] as const;
+
+interface Latencies {
+  readonly results: readonly Readonly<
+    Record<'bytes' | 'iterations' | 'minimum' | 'typical' | 'percentile99' | 'maximum', number> & {
+      histogram: readonly { count: number }[];
+      samples: readonly number[];
+    }
+  >[];
+}
+
+interface Bandwidths {
+  readonly results: readonly Readonly<
+    Record<'bytes' | 'iterations' | 'peak' | 'average' | 'messagesPerSecond', number>
+  >[];
+}
+
+async function measured<Measured>(words: readonly string[]): Promise<Measured> {
+  const { exitCode, error, json } = await runHca([...words, '--json']);
+  expect(error).toBe('');
+  expect(exitCode).toBe(0);
+  return json()[0] as Measured;
+}
+
+describe.each(operations)('hca lat %s', (operation) => {
+  it.each(['shared', 'own'])('measures messages and compares them, progress %s', async (progress) => {
+    const words = ['--iters', '60', '--warmup', '4', '--chk', '-H', '-U', '--device', board(progress)];
+    const { results } = await measured<Latencies>(['lat', operation, ...words]);
+    expect(results.map(({ bytes, iterations }) => [bytes, iterations])).toEqual([
+      [operation === 'atomic' ? 8 : 2, 60],
+    ]);
+    const [{ minimum, typical, percentile99, maximum, histogram, samples }] = results as [
+      Latencies['results'][0],
+    ];
+    expect(minimum).toBeGreaterThan(0);
+    expect([minimum, typical, percentile99, maximum]).toEqual(
+      [minimum, typical, percentile99, maximum].sort((one, other) => one - other),
+    );
+    expect(histogram.reduce((sum, { count }) => sum + count, 0)).toBe(60);
+    expect(samples).toHaveLength(60);
+    expect(Math.max(...samples)).toBe(maximum);
+  });
+
+  it("tells perftest's columns", async () => {
+    const { out } = await runHca(['lat', operation, '-n', '5', '--warmup', '0', '--device', board('shared')]);
+    expect(out).toMatch(
+      /#bytes +#iterations +t_min\[usec\] +t_max\[usec\] +t_typical\[usec\] +t_avg\[usec\] +t_stdev\[usec\] +99% +99.9%\n\d+ +5( +\d+\.\d\d){7}\n$/,
+    );
+  });
+});
+
+describe.each(operations)('hca bw %s', (operation) => {
+  it.each(['shared', 'own'])('measures messages and compares them, progress %s', async (progress) => {
+    const words = ['--iters', '60', '--warmup', '4', '-t', '16', '--chk', '--device', board(progress)];
+    const { results } = await measured<Bandwidths>(['bw', operation, ...words]);
+    expect(results.map(({ bytes, iterations }) => [bytes, iterations])).toEqual([
+      [operation === 'atomic' ? 8 : 65_536, 60],
+    ]);
+    const [{ bytes, peak, average, messagesPerSecond }] = results as [Bandwidths['results'][0]];
+    expect(average).toBeGreaterThan(0);
+    expect(peak).toBeGreaterThanOrEqual(average);
+    expect(average).toBeCloseTo(messagesPerSecond * bytes, 3);
+  });
+
+  it('has several queue pairs, both directions, lists and signals as it is told', async () => {
+    const words = ['-q', '3', '-b', '-t', '16', '-l', '4', '-Q', '13', '-n', '101', '-N', '-s', '8', '--chk'];
+    const { results } = await measured<Bandwidths>(['bw', operation, ...words, '--device', board('shared')]);
+    expect(results).toMatchObject([{ bytes: 8, iterations: 303, peak: 0 }]);
+  });
+
+  it("tells perftest's columns", async () => {
+    const words = ['-n', '5', '--warmup', '0', '-t', '2', '--device', board('shared')];
+    const { out } = await runHca(['bw', operation, ...words]);
+    expect(out).toMatch(
+      /#bytes +#iterations +BW peak\[MB\/sec\] +BW average\[MB\/sec\] +MsgRate\[Mpps\]\n\d+ +5( +\d+\.\d+){3}\n$/,
+    );
+    const gigabits = await runHca(['bw', operation, ...words, '--report_gbits']);
+    expect(gigabits.out).toContain('BW average[Gb/sec]');
+  });
+});
+
+describe('hca lat and hca bw', () => {
+  const device = ['--device', board('shared')];
+
+  it('measure all sizes, around every number of packets', async () => {
+    const few = ['-a', '-n', '2', '--warmup', '0', '--chk', '-m', '4096', '--device', 'emu:'];
+    for (const command of ['lat', 'bw']) {
+      const { results } = await measured<Bandwidths>([command, 'write', ...few]);
+      expect(results.map(({ bytes }) => bytes)).toEqual(
+        Array.from({ length: 23 }, (_, index) => 2 ** (index + 1)),
+      );
+    }
+  });
+
+  it('run for a time', async () => {
+    const timed = ['-D', '1', '-s', '64', '--warmup', '0', '--chk', ...device];
+    const latency = await runHca(['lat', 'read', ...timed]);
+    expect(latency.out).toMatch(
+      /#bytes +#iterations +t_avg\[usec\] +tps average\n64 +\d+ +\d+\.\d\d +\d+\.\d\d\n$/,
+    );
+    const { results } = await measured<Bandwidths>(['bw', 'send', ...timed]);
+    expect(results[0]!.iterations).toBeGreaterThan(128);
+  });
+
+  it('do without packets of data where a message has none', async () => {
+    expect((await runHca(['lat', 'send', '-s', '1', '-n', '40', '--chk', ...device])).exitCode).toBe(0);
+    expect(
+      (await runHca(['bw', 'write', '-s', '1', '-n', '200', '-I', '64', '--chk', ...device])).exitCode,
+    ).toBe(0);
+  });
+
+  it('end when they are interrupted', async () => {
+    for (const words of [
+      ['lat', 'send', '-n', '1000000000'],
+      ['bw', 'write', '-n', '1000000000'],
+    ]) {
+      const interrupted = new AbortController();
+      const running = runHca([...words, ...device], interrupted.signal);
+      setImmediate(() => interrupted.abort());
+      expect(await running).toMatchObject({ exitCode: 1, error: 'hca: interrupted\n' });
+    }
+  });
+
+  it.each([
+    [['lat', 'frobnicate'], 2, /Allowed choices are send, write, read, atomic\.\n$/],
+    [['lat', 'send', '-s', '64', '-a'], 2, /^hca: --all has every size: leave out --size, or --all\n$/],
+    [['bw', 'atomic', '-a'], 2, /^hca: an atomic has 8 B always: leave out --all\n$/],
+    [['bw', 'atomic', '-s', '64'], 2, /^hca: an atomic has 8 B, not 64: leave out --size\n$/],
+    [['lat', 'write', '-s', '0'], 2, /It must be 1 to 1073741824\.\n$/],
+    [
+      ['lat', 'read', '-I', '64'],
+      2,
+      /^hca: a read brings data, and has none inline: leave out --inline_size\n$/,
+    ],
+    [['lat', 'send', '-I', '257'], 2, /It must be 0 to 256\.\n$/],
+    [
+      ['bw', 'send', '-n', '5', '-D', '1'],
+      2,
+      /^hca: --iters and --duration both say how long: leave out one/,
+    ],
+    [['bw', 'send', '-t', '4', '-l', '5'], 2, /^hca: --post_list is 5, but must be at most --tx-depth, 4\n$/],
+    [['bw', 'send', '-t', '4', '-Q', '5'], 2, /^hca: --cq-mod is 5, but must be at most 4: so many fit/],
+    [['bw', 'send', '-q', '100', '-r', '512'], 2, /64000 entries; a device has 32768 at most: fewer of --qp/],
+    [['bw', 'send', '-m', '1000'], 2, /It must be 256, 512, 1024, 2048, 4096\.\n$/],
+    [['lat', 'atomic', '-A', 'SWAP'], 2, /Allowed choices are CMP_AND_SWAP, FETCH_AND_ADD\.\n$/],
+    [['lat', 'send', '-c', 'UC'], 2, /Allowed choices are RC\.\n$/],
+    [['lat', 'send', '-i', '9', ...device], 1, /port/],
+    [['bw', 'send', '--device', 'usb:1'], 1, /no backend "usb"/],
+  ])('%j fails in one line', async (words, exitCode, error) => {
+    const run = await runHca(words);
+    expect(run.error).toMatch(error);
+    expect(run.exitCode).toBe(exitCode);
+    expect(run.error.trimEnd()).not.toContain('\n');
+  });
+
+  it.each(operations)('find one wrong bit of %s', async (operation) => {
+    const options = {
+      operation,
+      atomicType: 'FETCH_AND_ADD',
+      queuePairs: 2,
+      bytes: 100,
+      inlineBytes: 0,
+      txDepth: 4,
+      rxDepth: 4,
+      readAtomics: 4,
+      mtu: 1024,
+      port: 1,
+      gidIndex: 0,
+      serviceLevel: 0,
+      timeout: 14,
+    } as const;
+    await withEnds(board('shared'), options, async ([end]) => {
+      const run: Run = { operation, atomicType: 'FETCH_AND_ADD', bytes: operation === 'atomic' ? 8 : 100 };
+      fillMemory(end, run);
+      const [from, to] =
+        operation === 'read' ? (['exposed', 'local'] as const) : (['local', 'exposed'] as const);
+      const check = (): void => {
+        if (operation === 'atomic') checkAtomics(end, run, [0, 0]);
+        else checkData(end, run);
+      };
+      if (operation !== 'atomic') {
+        expect(check).toThrow(/^invalid data: byte 0 of 100 of queue pair 0 is \d+, not \d+$/); // nothing has come yet
+        for (const index of [0, 1]) end.area(to, index).set(end.area(from, index));
+      }
+      check();
+      end.area(to, 1)[run.bytes - 1]! ^= 1;
+      expect(check).toThrow(/^invalid data: .*queue pair 1 /);
+      return Promise.resolve();
+    });
+  });
+});
+
+describe('a stopwatch', () => {
+  it('takes as many samples as it is told, the first lap being a begin', () => {
+    const stopwatch = new Stopwatch({ iterations: 3 });
+    for (let lap = 0; lap < 3; lap++) stopwatch.lap();
+    expect(stopwatch.stopped).toBe(false);
+    stopwatch.lap();
+    expect(stopwatch).toMatchObject({ stopped: true, laps: 3 });
+    expect(stopwatch.samples.reduce((sum, sample) => sum + sample, 0)).toBeCloseTo(
+      stopwatch.elapsed * 1e6,
+      0,
+    );
+    expect(new Stopwatch({ iterations: 0 }).stopped).toBe(true);
+  });
+
+  it('tells how far samples lie apart', () => {
+    expect(spreadOf(Float64Array.of(2, 4, 4, 4, 5, 5, 7, 9))).toBe(2);
+  });
+});
+
+describe('progress', () => {
+  it('is told after a second, and on a terminal taken away', () => {
+    const clock = { now: 0 };
+    const told: string[] = [];
+    const telling = (isTerminal: boolean): Progress =>
+      new Progress(
+        (text) => told.push(text),
+        isTerminal,
+        () => clock.now,
+      );
+    const line = telling(false);
+    line.tell(() => 'early');
+    clock.now = 1000;
+    line.tell(() => 'one');
+    line.tell(() => 'early');
+    line.clear();
+    const terminal = telling(true);
+    clock.now = 2000;
+    terminal.tell(() => 'three');
+    clock.now = 3000;
+    terminal.tell(() => 'x');
+    terminal.clear();
+    expect(told).toEqual(['one\n', '\rthree', '\rx    ', '\r     \r']);
+  });
+});
