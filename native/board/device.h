@@ -19,7 +19,7 @@ public:
   virtual bool can_accept_write() const = 0;
   virtual void write(const hca::BarWrite& write) = 0;
   virtual uint32_t read(spec::RegionType region, unsigned page, uint32_t offset) = 0;
-  virtual bool step() = 0;
+  virtual unsigned run(unsigned limit) = 0;
   // A link of a port has something new.
   virtual void notify_port() = 0;
   virtual uint64_t next_deadline() const = 0;

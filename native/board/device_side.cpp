@@ -22,7 +22,7 @@ DeviceSide::DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& 
       map_(device), sizes_(sizes) {}
 
 uint64_t DeviceSide::work(uint64_t limit) {
-  constexpr unsigned steps_per_message = 4; // about what a command needs on its way through the device
+  constexpr unsigned steps_per_message = 16; // about what a command needs on its way through the device
   uint64_t done = 0;
   bool woken = false;
   while (done < limit) {
@@ -30,11 +30,11 @@ uint64_t DeviceSide::work(uint64_t limit) {
     if (next_message())
       for (; message_left() && device_.can_accept_write(); ++done)
         deliver_next();
-    for (unsigned i = 0; i < steps_per_message && step(); ++i)
-      ++done;
+    done += run(steps_per_message);
     if (done != before)
       continue;
-    if (woken || !wake_when_due())
+    // What has just worked has looked at the time.
+    if (done != 0 || woken || !wake_when_due())
       break;
     woken = true;
   }
@@ -46,13 +46,13 @@ bool DeviceSide::work_one() {
     deliver_next();
     return true;
   }
-  if (step())
+  if (run(1) != 0)
     return true;
   if (held_.next_deadline() <= clock_.now()) {
     release_due(false);
     return true;
   }
-  return wake_when_due() && step();
+  return wake_when_due() && run(1) != 0;
 }
 
 bool DeviceSide::deliver_one() {
@@ -136,17 +136,17 @@ void DeviceSide::take_notice() {
   device_busy_ = true;
 }
 
-bool DeviceSide::step() {
+// Steps the device; gives the number taken.
+unsigned DeviceSide::run(unsigned limit) {
   take_notice();
   if (!device_busy_)
-    return false;
-  device_busy_ = device_.step();
-  if (device_busy_) {
-    ++counters_.steps;
-  } else {
+    return 0;
+  const unsigned done = device_.run(limit);
+  counters_.steps += done;
+  device_busy_ = done == limit;
+  if (!device_busy_)
     device_deadline_ = device_.next_deadline();
-  }
-  return device_busy_;
+  return done;
 }
 
 bool DeviceSide::wake_when_due() {
@@ -159,7 +159,7 @@ bool DeviceSide::wake_when_due() {
 }
 
 void DeviceSide::wait_until_accepted() {
-  while (!device_.can_accept_write() && step()) {
+  while (!device_.can_accept_write() && run(1) != 0) {
   }
 }
 

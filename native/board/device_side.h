@@ -61,7 +61,7 @@ private:
   bool next_message();
   void deliver_next();
   void answer_read();
-  bool step();
+  unsigned run(unsigned limit);
   void take_notice();
   bool wake_when_due();
   void wait_until_accepted();

@@ -16,7 +16,7 @@ public:
   uint32_t read(spec::RegionType region, unsigned page, uint32_t offset) override {
     return hca_.read(region, page, offset);
   }
-  bool step() override { return hca_.step(); }
+  unsigned run(unsigned limit) override { return hca_.run(limit); }
   void notify_port() override { hca_.notify_port(); }
   uint64_t next_deadline() const override { return hca_.next_deadline(); }
 

@@ -233,12 +233,11 @@ void CollectBuffer::kick(uint16_t buffer) {
   PhysicalCollectBuffer& pcb = buffers_[number];
   const spec::CommandHeader& header = pcb.header();
   pcb.state = PhysicalCollectBufferState::kicked;
-  pcb.kicked_at = clock_.now();
   pcb.kick_number = take_kick_number();
   spec::KickUnit unit =
       kick_unit(spec::KickOrigin::collected, pcb.underlying_function, header, pcb.kick_number);
   unit.set_physical_collect_buffer(number);
-  kick_records_.kicked(unit, buffer, header.opcode(), pcb.first_write, pcb.kicked_at);
+  kick_records_.kicked(unit, buffer, header.opcode(), pcb.first_write);
   kicks_collected_.push(unit);
 #ifdef FPGA_VERBS_MUTANT_KICK_TWICE
   if (kicks_collected_.has_credit())
@@ -260,7 +259,7 @@ void CollectBuffer::kick_send_queue_mode(uint16_t buffer) {
   const spec::KickUnit unit =
       kick_unit(spec::KickOrigin::send_queue_mode, function, header, take_kick_number());
   unbind(buffer);
-  kick_records_.kicked(unit, buffer, header.opcode(), vcb.first_write, clock_.now());
+  kick_records_.kicked(unit, buffer, header.opcode(), vcb.first_write);
 }
 
 void CollectBuffer::write_slots(uint16_t buffer, const Portion& portion, uint32_t offset) {

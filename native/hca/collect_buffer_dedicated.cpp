@@ -83,10 +83,8 @@ void CollectBuffer::write_management_page(unsigned underlying_function, const Ba
                       portion.partial ? Refusal::partial_double_word : Refusal::write_beyond_command, offset);
     return;
   }
-  if (pcb.state == PhysicalCollectBufferState::locked) {
+  if (pcb.state == PhysicalCollectBufferState::locked)
     pcb.state = PhysicalCollectBufferState::collecting;
-    pcb.first_write = clock_.now();
-  }
   const Progress progress = collect(pcb, portion);
   if (progress.refusal != Refusal::none)
     refuse_management(underlying_function, progress.refusal, offset);
@@ -111,7 +109,6 @@ void CollectBuffer::kick_management(unsigned underlying_function) {
   management_lock_[underlying_function] = no_buffer;
   PhysicalCollectBuffer& pcb = buffers_[buffer];
   pcb.state = PhysicalCollectBufferState::kicked;
-  pcb.kicked_at = clock_.now();
   spec::ManagementUnit unit;
   unit.set_physical_collect_buffer(buffer);
   unit.set_underlying_function(underlying_function);

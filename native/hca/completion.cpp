@@ -64,9 +64,10 @@ uint32_t Completion::Subject::mtu_bytes() const {
   return path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
 }
 
-Completion::Completion(const HcaParameters& parameters, const Clock& clock, Blocks blocks, Links links)
-    : clock_(clock), clock_frequency_(parameters.clock_frequency), blocks_(blocks), links_(links),
-      timer_(parameters),
+Completion::Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock,
+                       Blocks blocks, Links links)
+    : clock_(clock), sampled_clock_(sampled_clock), clock_frequency_(parameters.clock_frequency),
+      blocks_(blocks), links_(links), timer_(parameters),
       // Each message holds a completion credit, so that there is an entry for each.
       outstanding_({.entries = completion_credits(parameters), .lists = completion_credits(parameters)}) {}
 
@@ -532,7 +533,7 @@ void Completion::start_timer(const Subject& subject) {
   if (subject.control.timeout() == 0)
     return;
   timer_.set(subject.underlying_function, subject.number,
-             clock_.now() + acknowledge_timeout_ticks(subject.control.timeout(), clock_frequency_));
+             sampled_clock_.now() + acknowledge_timeout_ticks(subject.control.timeout(), clock_frequency_));
 }
 
 void Completion::notify(DataLink<spec::QueuePairNotice, 16>& link, const Subject& subject,

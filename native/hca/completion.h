@@ -45,7 +45,8 @@ public:
     DataLink<spec::FinishUnit, 16>& finishes_completed;
   };
 
-  Completion(const HcaParameters& parameters, const Clock& clock, Blocks blocks, Links links);
+  Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock, Blocks blocks,
+             Links links);
 
   // Goes on with an acknowledgement, or ends one message of those that are ended together, or takes an
   // answer, a message, a queue pair that goes no further, a timer that has run out.
@@ -123,6 +124,7 @@ private:
               spec::QueuePairNoticeKind kind);
 
   const Clock& clock_;
+  const Clock& sampled_clock_;
   uint64_t clock_frequency_;
   Blocks blocks_;
   Links links_;

@@ -3,6 +3,7 @@
 #include "hca/hca_blocks.h"
 #include "spec/registers.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace fpga_verbs::hca {
@@ -78,16 +79,26 @@ uint32_t Hca::read(spec::RegionType region, unsigned page, uint32_t offset) {
   }
 }
 
-bool Hca::step() {
-  // The clock is read when there is nothing else to do, and now and then: it costs as much as a step.
-  constexpr unsigned steps_between_readings = 32;
-  if (steps_to_reading_ == 0 || !blocks_->ready.any()) {
-    steps_to_reading_ = steps_between_readings;
-    if (blocks_->next_deadline() != ~uint64_t{0})
-      blocks_->wake_due(clock_.now());
+unsigned Hca::run(unsigned limit) {
+  if (rested_)
+    look_at_clock();
+  unsigned done = 0;
+  for (;;) {
+    const unsigned portion = std::min(limit - done, steps_to_look_);
+    const unsigned worked = blocks_->run(portion);
+    done += worked;
+    steps_to_look_ -= worked;
+    rested_ = worked < portion;
+    if (rested_ || done == limit)
+      return done;
+    look_at_clock();
   }
-  --steps_to_reading_;
-  return blocks_->step();
+}
+
+void Hca::look_at_clock() {
+  constexpr unsigned steps_between_looks = 32;
+  steps_to_look_ = steps_between_looks;
+  blocks_->look_at_clock();
 }
 
 void Hca::notify_port() { blocks_->notify_port(); }

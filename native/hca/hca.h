@@ -31,7 +31,7 @@ public:
   const HcaParameters& parameters() const { return parameters_; }
   const Counters& counters() const { return counters_; }
 
-  // Whether write() may be called. False while a link that a kick may need has no credit: step() first.
+  // Whether write() may be called. False while a link that a kick may need has no credit: run() first.
   bool can_accept_write() const;
 
   // A write transaction that lies in a page of a region. Only when can_accept_write(). Accesses to control
@@ -43,9 +43,9 @@ public:
   // the identity registers. VCBs read 0, without side effect.
   uint32_t read(spec::RegionType region, unsigned page, uint32_t offset);
 
-  // Lets one block work on one data unit. False: there is nothing to do before the next write or
-  // next_deadline().
-  bool step();
+  // Takes up to `limit` steps: in each one block works on one data unit. Gives the number taken. Fewer: there
+  // is nothing to do before the next write or next_deadline().
+  unsigned run(unsigned limit);
 
   // A link of a port has notified the board.
   void notify_port();
@@ -66,6 +66,7 @@ public:
 
 private:
   void carry_out_resets();
+  void look_at_clock();
 
   HcaParameters parameters_;
   HostPort& host_;
@@ -73,7 +74,8 @@ private:
   PortAttachments attachments_;
   Counters counters_;
   std::unique_ptr<HcaBlocks> blocks_;
-  unsigned steps_to_reading_ = 0; // of the clock
+  unsigned steps_to_look_ = 0; // at the clock
+  bool rested_ = true;         // there was nothing to do: time has passed since
 };
 
 } // namespace fpga_verbs::hca

@@ -30,23 +30,24 @@ enum BlockNumber : unsigned {
 
 HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host,
                      const Clock& clock, const PortAttachments& attachments)
-    : parameters(board_parameters), event_queue(parameters, counters, host, clock, memory_translation),
+    : parameters(board_parameters), sampled_clock(clock),
+      event_queue(parameters, counters, host, clock, memory_translation),
       context_memory(parameters, counters, host, event_queue), memory_translation(parameters, context_memory),
       queue_pair_state_cache(parameters, counters, context_memory),
       completion_queue(parameters, counters, host, clock, memory_translation, queue_pair_state_cache,
                        event_queue),
-      kick_records(counters, host, event_queue),
+      kick_records(counters, host, clock, event_queue),
       collect_buffer(parameters, counters, clock, queue_pair_state_cache, event_queue, kick_records,
                      kicks_collected, post_notices, management_units),
       management_queue(counters, host, clock, event_queue),
       virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache, kicks_collected,
                    kicks_scheduled, kicks_started,
                    {&finishes_handed_back, &finishes_sent, &finishes_completed}),
-      queue_pair_fetch(counters, clock, collect_buffer, queue_pair_state_cache, event_queue, kicks_started,
-                       post_notices, schedule_dones, progress_notices, executions, schedule_requests,
-                       finishes_handed_back),
+      queue_pair_fetch(counters, kick_records, collect_buffer, queue_pair_state_cache, event_queue,
+                       kicks_started, post_notices, schedule_dones, progress_notices, executions,
+                       schedule_requests, finishes_handed_back),
       queue_reader(counters, host, memory_translation, event_queue), send_queue_reader(queue_reader),
-      send_queue_scheduler(parameters, counters, host, clock, collect_buffer, queue_pair_state_cache,
+      send_queue_scheduler(parameters, counters, host, collect_buffer, queue_pair_state_cache,
                            send_queue_reader, event_queue, kick_records, schedule_requests, kicks_scheduled,
                            schedule_dones),
       memory_access(counters, host, memory_translation, event_queue),
@@ -54,10 +55,10 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       port_attributes(parameters), packet_templates(port_attributes),
       dma(parameters, collect_buffer, queue_pair_state_cache, memory_access, packet_memory, executions,
           packets_gathered),
-      packet_builder(parameters, counters, clock, collect_buffer, queue_pair_state_cache, kick_records,
+      packet_builder(parameters, counters, collect_buffer, queue_pair_state_cache, kick_records,
                      packet_templates, packet_memory, packets_gathered, requests_built, messages,
                      finishes_sent),
-      completion(parameters, clock,
+      completion(parameters, clock, sampled_clock,
                  {.queue_pairs = queue_pair_state_cache,
                   .completion_queue = completion_queue,
                   .send_queues = send_queue_reader,
@@ -189,18 +190,21 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   completion_queue.connect(to_completion_queue);
 }
 
-bool HcaBlocks::step() {
-  if (!ready.any())
-    return false;
-  const unsigned number = ready.next();
-  // Asleep before it works, so that it can be woken by what it does.
-  ready.sleep(number);
-  if (stepped_[number]->step())
-    ready.wake(number);
-  return true;
+unsigned HcaBlocks::run(unsigned limit) {
+  unsigned done = 0;
+  for (; done < limit && ready.any(); ++done) {
+    const unsigned number = ready.next();
+    // Asleep before it works, so that it can be woken by what it does.
+    ready.sleep(number);
+    if (stepped_[number]->step())
+      ready.wake(number);
+  }
+  return done;
 }
 
-void HcaBlocks::wake_due(uint64_t now) {
+void HcaBlocks::look_at_clock() {
+  sampled_clock.sample();
+  const uint64_t now = sampled_clock.now();
   if (collect_buffer.next_deadline() <= now)
     ready.wake(collect_buffer_number);
   if (event_queue.next_deadline() <= now)
@@ -248,7 +252,7 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
   event_queue.reset_function(underlying_function);
   memory_translation.reset_function(underlying_function);
   port_attributes.reset_function(underlying_function);
-  while (is_in_flight(underlying_function) && step())
+  while (is_in_flight(underlying_function) && run(1) != 0)
     ;
 }
 

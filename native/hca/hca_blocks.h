@@ -69,10 +69,11 @@ struct HcaBlocks {
   HcaBlocks(const HcaBlocks&) = delete;
   HcaBlocks& operator=(const HcaBlocks&) = delete;
 
-  // Lets the next ready block work on one data unit. False: none is ready.
-  bool step();
+  // Takes up to `limit` steps: in each the next ready block works on one data unit. Gives the number taken.
+  // Fewer: no block is ready.
+  unsigned run(unsigned limit);
   // Wakes the blocks whose deadline has come.
-  void wake_due(uint64_t now);
+  void look_at_clock();
   // Something has happened on a link of a port.
   void notify_port();
   // The earliest deadline of a block; ~0: none.
@@ -82,6 +83,7 @@ struct HcaBlocks {
   const char* verify() const;
 
   const HcaParameters& parameters;
+  SampledClock sampled_clock;
   DeviceRegisters device;
   ReadyBlocks ready;
 

@@ -12,8 +12,8 @@ constexpr uint32_t nearly_full = 8; // an eighth of the ring is left
 
 } // namespace
 
-KickRecords::KickRecords(Counters& counters, HostPort& host, EventPort& events)
-    : counters_(counters), host_(host), events_(events) {}
+KickRecords::KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events)
+    : counters_(counters), host_(host), clock_(clock), events_(events) {}
 
 void KickRecords::set_control(unsigned underlying_function,
                               spec::underlying_function::KickRecordControl control) {
@@ -24,7 +24,8 @@ void KickRecords::set_control(unsigned underlying_function,
 }
 
 void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
-                        uint16_t virtual_collect_buffer, spec::Opcode opcode, uint64_t begin, uint64_t end) {
+                        uint16_t virtual_collect_buffer, spec::Opcode opcode, uint64_t begin) {
+  const uint64_t end = clock_.now();
   const unsigned function = unit.underlying_function();
   Ring& ring = rings_[function];
   if (!has_room(function)) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/clock.h"
 #include "hca/counters.h"
 #include "hca/event_port.h"
 #include "hca/host_port.h"
@@ -18,7 +19,7 @@ namespace fpga_verbs::hca {
 // stalls; a ring that DMA cannot reach is turned off, with one event. Off, it costs a test.
 class KickRecords {
 public:
-  KickRecords(Counters& counters, HostPort& host, EventPort& events);
+  KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
 
   // The registers of a function of the same names. Writing kick_record_control begins the ring anew; more
   // entries than 2^16 leave it off.
@@ -37,19 +38,22 @@ public:
     return rings_[underlying_function].head_address;
   }
 
-  // A command was kicked; no lane is chosen yet. `begin`: its first write; `end`: the kick, in clock ticks.
+  // The time at which something begins that a record of the function will tell, in clock ticks; 0 while its
+  // records are off.
+  uint64_t begin(unsigned underlying_function) const { return is_on(underlying_function) ? clock_.now() : 0; }
+
+  // A command is kicked; no lane is chosen yet. `begin`: its first write, in clock ticks.
   void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
-              uint64_t begin, uint64_t end) {
-    if (rings_[unit.underlying_function()].control.enable() != 0)
-      write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin, end);
+              uint64_t begin) {
+    if (is_on(unit.underlying_function()))
+      write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin);
   }
 
-  // The last packet of a command has left. `begin`: start of its execution; `end`: the last packet out, in
-  // clock ticks.
-  void sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode, uint64_t begin,
-            uint64_t end) {
-    if (rings_[unit.underlying_function()].control.enable() != 0)
-      write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin, end);
+  // The last packet of a command leaves. `begin`: start of its execution, in clock ticks.
+  void sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
+            uint64_t begin) {
+    if (is_on(unit.underlying_function()))
+      write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin);
   }
 
   // Turns the records of a function off and forgets where they went; those of all.
@@ -66,14 +70,16 @@ private:
     uint32_t dropped = 0;      // records dropped since the ring began
   };
 
+  bool is_on(unsigned underlying_function) const { return rings_[underlying_function].control.enable() != 0; }
   void write(spec::KickRecordType type, const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
-             spec::Opcode opcode, uint64_t begin, uint64_t end);
+             spec::Opcode opcode, uint64_t begin);
   bool has_room(unsigned underlying_function);
   void drop(unsigned underlying_function);
   void fault(unsigned underlying_function, uint64_t address);
 
   Counters& counters_;
   HostPort& host_;
+  const Clock& clock_;
   EventPort& events_;
   std::array<Ring, spec::underlying_functions> rings_{};
 };

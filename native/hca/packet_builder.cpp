@@ -23,14 +23,14 @@ size_t units_at_once(const HcaParameters& parameters) {
 
 } // namespace
 
-PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters, const Clock& clock,
+PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters,
                              CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                              KickRecords& kick_records, PacketTemplates& templates, PacketMemory& packets,
                              DataLink<spec::PacketUnit, 16>& packets_gathered,
                              DataLink<spec::PacketUnit, 4>& requests_built,
                              DataLink<spec::MessageUnit, 16>& messages,
                              DataLink<spec::FinishUnit, 16>& finishes_sent)
-    : counters_(counters), clock_(clock), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
+    : counters_(counters), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
       kick_records_(kick_records), templates_(templates), packets_(packets),
       packets_gathered_(packets_gathered), requests_built_(requests_built), messages_(messages),
       finishes_sent_(finishes_sent),
@@ -130,7 +130,7 @@ void PacketBuilder::end_message(const spec::PacketUnit& unit, const PhysicalColl
 // The last packet has left: PCB and execution credit come back.
 void PacketBuilder::end_command(const PhysicalCollectBuffer& pcb) {
   const spec::KickUnit kick = pcb.execution.kick;
-  kick_records_.sent(kick, no_buffer, pcb.header().opcode(), pcb.execution.begun, clock_.now());
+  kick_records_.sent(kick, no_buffer, pcb.header().opcode(), pcb.execution.begun);
   FunctionCounters& counters = counters_.function[kick.underlying_function()];
   ++(kick.status() == CompletionStatus::success ? counters.commands_sent : counters.commands_failed);
   spec::FinishUnit finish = finish_of(kick);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "hca/block.h"
-#include "hca/clock.h"
 #include "hca/collect_buffer.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
@@ -20,10 +19,9 @@ namespace fpga_verbs::hca {
 // order; the queue pairs take turns.
 class PacketBuilder final : public Block {
 public:
-  PacketBuilder(const HcaParameters& parameters, Counters& counters, const Clock& clock,
-                CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs, KickRecords& kick_records,
-                PacketTemplates& templates, PacketMemory& packets,
-                DataLink<spec::PacketUnit, 16>& packets_gathered,
+  PacketBuilder(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
+                QueuePairStateCache& queue_pairs, KickRecords& kick_records, PacketTemplates& templates,
+                PacketMemory& packets, DataLink<spec::PacketUnit, 16>& packets_gathered,
                 DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::MessageUnit, 16>& messages,
                 DataLink<spec::FinishUnit, 16>& finishes_sent);
 
@@ -41,7 +39,6 @@ private:
   void end_command(const PhysicalCollectBuffer& pcb);
 
   Counters& counters_;
-  const Clock& clock_;
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
   KickRecords& kick_records_;

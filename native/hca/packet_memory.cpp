@@ -30,7 +30,9 @@ std::optional<uint16_t> PacketMemory::allocate(PacketUse use) {
     return std::nullopt;
   const auto packet = static_cast<uint16_t>(free_buffers_.find_first());
   free_buffers_.clear(packet);
-  packets_[packet] = {.use = use};
+  static constexpr Packet blank{};
+  packets_[packet] = blank;
+  packets_[packet].use = use;
   return packet;
 }
 

@@ -66,17 +66,17 @@ uint32_t mtu_of(const spec::QueuePairControl& control) {
 
 } // namespace
 
-QueuePairFetch::QueuePairFetch(Counters& counters, const Clock& clock, CollectBuffer& collect_buffer,
-                               QueuePairStateCache& queue_pairs, EventPort& events,
-                               DataLink<spec::KickUnit, 8>& kicks_started,
+QueuePairFetch::QueuePairFetch(Counters& counters, const KickRecords& kick_records,
+                               CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+                               EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
                                DataLink<spec::PostNotice, 16>& post_notices,
                                DataLink<spec::ScheduleDone, 16>& schedule_dones,
                                DataLink<spec::QueuePairNotice, 16>& progress_notices,
                                DataLink<spec::KickUnit, 8>& executions,
                                DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                                DataLink<spec::FinishUnit, 16>& finishes_handed_back)
-    : counters_(counters), clock_(clock), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
-      events_(events), kicks_started_(kicks_started), post_notices_(post_notices),
+    : counters_(counters), kick_records_(kick_records), collect_buffer_(collect_buffer),
+      queue_pairs_(queue_pairs), events_(events), kicks_started_(kicks_started), post_notices_(post_notices),
       schedule_dones_(schedule_dones), progress_notices_(progress_notices), executions_(executions),
       schedule_requests_(schedule_requests), finishes_handed_back_(finishes_handed_back) {}
 
@@ -295,7 +295,7 @@ void QueuePairFetch::plan(const spec::KickUnit& kick, const Standing& standing, 
                           PhysicalCollectBuffer& pcb) {
   Execution& execution = pcb.execution;
   execution = {.kick = kick,
-               .begun = clock_.now(),
+               .begun = kick_records_.begin(kick.underlying_function()),
                .first_psn = requester.next_psn(),
                .retry_epoch = static_cast<uint8_t>(requester.retry_epoch())};
   if (kick.status() != CompletionStatus::success)

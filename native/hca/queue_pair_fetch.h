@@ -1,11 +1,11 @@
 #pragma once
 
 #include "hca/block.h"
-#include "hca/clock.h"
 #include "hca/collect_buffer.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
 #include "hca/event_port.h"
+#include "hca/kick_records.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/send_queue_port.h"
 #include "spec/contexts.h"
@@ -24,7 +24,7 @@ namespace fpga_verbs::hca {
 // scheduler).
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
-  QueuePairFetch(Counters& counters, const Clock& clock, CollectBuffer& collect_buffer,
+  QueuePairFetch(Counters& counters, const KickRecords& kick_records, CollectBuffer& collect_buffer,
                  QueuePairStateCache& queue_pairs, EventPort& events,
                  DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
                  DataLink<spec::ScheduleDone, 16>& schedule_dones,
@@ -72,7 +72,7 @@ private:
                    uint32_t sequence_number);
 
   Counters& counters_;
-  const Clock& clock_;
+  const KickRecords& kick_records_;
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
   EventPort& events_;

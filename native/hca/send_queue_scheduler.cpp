@@ -14,13 +14,13 @@ using spec::Refusal;
 } // namespace
 
 SendQueueScheduler::SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
-                                       const Clock& clock, CollectBuffer& collect_buffer,
-                                       QueuePairStateCache& queue_pairs, SendQueueReader& send_queues,
-                                       EventPort& events, KickRecords& kick_records,
+                                       CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+                                       SendQueueReader& send_queues, EventPort& events,
+                                       KickRecords& kick_records,
                                        DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                                        DataLink<spec::KickUnit, 16>& kicks_scheduled,
                                        DataLink<spec::ScheduleDone, 16>& schedule_dones)
-    : parameters_(parameters), counters_(counters), clock_(clock), collect_buffer_(collect_buffer),
+    : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
       queue_pairs_(queue_pairs), send_queues_(send_queues), kick_records_(kick_records),
       schedule_requests_(schedule_requests), kicks_scheduled_(kicks_scheduled),
       schedule_dones_(schedule_dones), structures_(parameters, counters, host, events) {}
@@ -106,7 +106,7 @@ bool SendQueueScheduler::has_more(const QueuePairParts& queue_pair) const {
 void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t buffer) {
   PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
   pcb.underlying_function = turn_.underlying_function;
-  pcb.first_write = clock_.now();
+  pcb.first_write = kick_records_.begin(turn_.underlying_function);
   const Refusal refusal =
       send_queues_.read(turn_.underlying_function, control, turn_.queue_pair_number, turn_.fetch_next, pcb);
   if (refusal != Refusal::none) {
@@ -124,7 +124,6 @@ void SendQueueScheduler::kick(uint16_t buffer) {
   const spec::CommandHeader& header = pcb.header();
   pcb.state = spec::PhysicalCollectBufferState::kicked;
   pcb.quality_of_service_level = header.quality_of_service_level();
-  pcb.kicked_at = clock_.now();
   pcb.kick_number = collect_buffer_.take_kick_number();
   spec::KickUnit unit;
   unit.set_physical_collect_buffer(buffer);
@@ -138,7 +137,7 @@ void SendQueueScheduler::kick(uint16_t buffer) {
   kicks_scheduled_.push(unit);
   ++counters_.function[pcb.underlying_function].scheduled_kicks;
   ++counters_.device.data_units_send_queue_scheduler;
-  kick_records_.kicked(unit, no_buffer, header.opcode(), pcb.first_write, pcb.kicked_at);
+  kick_records_.kicked(unit, no_buffer, header.opcode(), pcb.first_write);
 }
 
 void SendQueueScheduler::push_done(unsigned underlying_function, uint32_t queue_pair_number,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "hca/block.h"
-#include "hca/clock.h"
 #include "hca/collect_buffer.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
@@ -25,7 +24,7 @@ namespace fpga_verbs::hca {
 // one of them, a batch at most, into dedicated PCBs, and kicks them.
 class SendQueueScheduler final : public Block {
 public:
-  SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
+  SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
                      CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                      SendQueueReader& send_queues, EventPort& events, KickRecords& kick_records,
                      DataLink<spec::ScheduleRequest, 16>& schedule_requests,
@@ -81,7 +80,6 @@ private:
 
   const HcaParameters& parameters_;
   Counters& counters_;
-  const Clock& clock_;
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
   SendQueueReader& send_queues_;

@@ -96,7 +96,7 @@ Napi::Function CollectBufferPort::define(Napi::Env env) {
 
 CollectBufferPort::CollectBufferPort(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<CollectBufferPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
-      host_(1u << 16), kick_records_(counters_, host_, events_),
+      host_(1u << 16), kick_records_(counters_, host_, clock_, events_),
       collect_buffer_(parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
                       post_notices_, management_units_) {}
 
@@ -279,7 +279,7 @@ void CollectBufferPort::set_kick_records(const Napi::CallbackInfo& info) {
 void CollectBufferPort::sent(const Napi::CallbackInfo& info) {
   const auto unit = format_of<spec::KickUnit>(info[0]);
   kick_records_.sent(unit, static_cast<uint16_t>(number(info, 1)), static_cast<spec::Opcode>(number(info, 2)),
-                     big_number(info[3]), big_number(info[4]));
+                     big_number(info[3]));
 }
 
 Napi::Value CollectBufferPort::memory(const Napi::CallbackInfo& info) {

@@ -50,7 +50,7 @@ Napi::Value HcaPort::read(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value HcaPort::step(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), hca_->step());
+  return Napi::Boolean::New(info.Env(), hca_->run(1) != 0);
 }
 
 Napi::Value HcaPort::can_accept_write(const Napi::CallbackInfo& info) {

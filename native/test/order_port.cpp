@@ -58,19 +58,18 @@ Napi::Function OrderPort::define(Napi::Env env) {
 OrderPort::OrderPort(const Napi::CallbackInfo& info)
     : HostedPort<OrderPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
-      queue_pairs_(parameters_, counters_, context_memory_), kick_records_(counters_, host_, events_),
+      queue_pairs_(parameters_, counters_, context_memory_), kick_records_(counters_, host_, clock_, events_),
       collect_buffer_(parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
                       post_notices_, management_units_),
       virtual_kick_(parameters_, counters_, collect_buffer_, queue_pairs_, kicks_collected_, kicks_scheduled_,
                     kicks_started_, {&finishes_handed_back_, &finishes_sent_}),
-      queue_pair_fetch_(counters_, clock_, collect_buffer_, queue_pairs_, events_, kicks_started_,
+      queue_pair_fetch_(counters_, kick_records_, collect_buffer_, queue_pairs_, events_, kicks_started_,
                         post_notices_, schedule_dones_, progress_notices_, executions_, schedule_requests_,
                         finishes_handed_back_),
       queue_reader_(counters_, host_, translation_, events_), send_queues_(queue_reader_),
-      send_queue_scheduler_(parameters_, counters_, host_, clock_, collect_buffer_, queue_pairs_,
-                            send_queues_, events_, kick_records_, schedule_requests_, kicks_scheduled_,
-                            schedule_dones_),
-      pipeline_sink_(counters_, clock_, collect_buffer_, kick_records_, executions_, finishes_sent_) {
+      send_queue_scheduler_(parameters_, counters_, host_, collect_buffer_, queue_pairs_, send_queues_,
+                            events_, kick_records_, schedule_requests_, kicks_scheduled_, schedule_dones_),
+      pipeline_sink_(counters_, collect_buffer_, kick_records_, executions_, finishes_sent_) {
   const uint64_t needed = context_memory_.bytes_needed();
   if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +

@@ -4,11 +4,10 @@
 
 namespace fpga_verbs::test {
 
-PipelineSink::PipelineSink(hca::Counters& counters, const hca::Clock& clock,
-                           hca::CollectBuffer& collect_buffer, hca::KickRecords& kick_records,
-                           hca::DataLink<spec::KickUnit, 8>& executions,
+PipelineSink::PipelineSink(hca::Counters& counters, hca::CollectBuffer& collect_buffer,
+                           hca::KickRecords& kick_records, hca::DataLink<spec::KickUnit, 8>& executions,
                            hca::DataLink<spec::FinishUnit, 16>& finishes_sent)
-    : counters_(counters), clock_(clock), collect_buffer_(collect_buffer), kick_records_(kick_records),
+    : counters_(counters), collect_buffer_(collect_buffer), kick_records_(kick_records),
       executions_(executions), finishes_sent_(finishes_sent) {}
 
 bool PipelineSink::step() {
@@ -17,8 +16,8 @@ bool PipelineSink::step() {
   const spec::KickUnit unit = executions_.front();
   executions_.pop();
   const auto buffer = static_cast<uint16_t>(unit.physical_collect_buffer());
-  const uint64_t now = clock_.now();
-  kick_records_.sent(unit, hca::no_buffer, collect_buffer_.buffer(buffer).header().opcode(), now, now);
+  kick_records_.sent(unit, hca::no_buffer, collect_buffer_.buffer(buffer).header().opcode(),
+                     kick_records_.begin(unit.underlying_function()));
   collect_buffer_.release(buffer);
   hca::FunctionCounters& counters = counters_.function[unit.underlying_function()];
   ++(unit.status() == spec::CompletionStatus::success ? counters.commands_sent : counters.commands_failed);

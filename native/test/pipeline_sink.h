@@ -1,7 +1,6 @@
 #pragma once
 
 #include "hca/block.h"
-#include "hca/clock.h"
 #include "hca/collect_buffer.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
@@ -14,15 +13,14 @@ namespace fpga_verbs::test {
 // Writes its record, counts it, and gives back its PCB and both credits.
 class PipelineSink final : public hca::Block {
 public:
-  PipelineSink(hca::Counters& counters, const hca::Clock& clock, hca::CollectBuffer& collect_buffer,
-               hca::KickRecords& kick_records, hca::DataLink<spec::KickUnit, 8>& executions,
+  PipelineSink(hca::Counters& counters, hca::CollectBuffer& collect_buffer, hca::KickRecords& kick_records,
+               hca::DataLink<spec::KickUnit, 8>& executions,
                hca::DataLink<spec::FinishUnit, 16>& finishes_sent);
 
   bool step() override;
 
 private:
   hca::Counters& counters_;
-  const hca::Clock& clock_;
   hca::CollectBuffer& collect_buffer_;
   hca::KickRecords& kick_records_;
   hca::DataLink<spec::KickUnit, 8>& executions_;

@@ -95,6 +95,13 @@ uint32_t RegisterFileDevice::read(RegionType region, unsigned number, uint32_t o
   return value;
 }
 
+unsigned RegisterFileDevice::run(unsigned limit) {
+  unsigned done = 0;
+  while (done < limit && step())
+    ++done;
+  return done;
+}
+
 bool RegisterFileDevice::step() {
   for (unsigned function = 0; function < functions; ++function) {
     if (deadlines_[function] > clock_.now())

@@ -40,11 +40,12 @@ public:
   bool can_accept_write() const override { return jobs_.size() < jobs_at_once; }
   void write(const hca::BarWrite& write) override;
   uint32_t read(spec::RegionType region, unsigned number, uint32_t offset) override;
-  bool step() override;
+  unsigned run(unsigned limit) override;
   void notify_port() override { paused_ = false; }
   uint64_t next_deadline() const override;
 
 private:
+  bool step();
   static constexpr size_t jobs_at_once = 4;
   static constexpr size_t page_bytes = 4096;
   static constexpr size_t registers_bytes = 65536;

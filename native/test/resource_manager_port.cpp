@@ -76,7 +76,7 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
       queue_pair_state_cache_(parameters_, counters_, context_memory_),
       completion_queue_(parameters_, counters_, host_, clock_, memory_translation_, queue_pair_state_cache_,
                         event_queue_),
-      kick_records_(counters_, host_, event_queue_),
+      kick_records_(counters_, host_, clock_, event_queue_),
       collect_buffer_(parameters_, counters_, clock_, queue_pair_state_cache_, event_queue_, kick_records_,
                       kicks_collected_, post_notices_, management_units_),
       virtual_kick_(parameters_, counters_, collect_buffer_, queue_pair_state_cache_, kicks_collected_,

@@ -87,7 +87,7 @@ export interface CollectBufferPort {
     address: bigint,
     head: bigint,
   ): void;
-  sent(unit: Uint8Array, buffer: number, opcode: number, begin: bigint, end: bigint): void;
+  sent(unit: Uint8Array, buffer: number, opcode: number, begin: bigint): void;
   readonly memory: ArrayBuffer;
   readonly base: bigint;
 }

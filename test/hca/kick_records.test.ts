@@ -85,7 +85,8 @@ describe('kick records', () => {
   it('tell when the last packet has left', () => {
     const port = makePort(4);
     const [unit] = kick(port, 5);
-    port.sent(unit!, 2, Opcode.send, 200n, 230n);
+    port.setTime(230n);
+    port.sent(unit!, 2, Opcode.send, 200n);
     const [kicked, sent] = [0, 1].map(
       (index) => new DataView(port.memory, index * KICK_RECORD_BYTES, KICK_RECORD_BYTES),
     );
