@@ -991,12 +991,15 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_REQUESTER_READ_ATOMIC_ISSUED_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_REQUESTER_RESUME_PACKETS_LSB = 160;
   localparam int unsigned QUEUE_PAIR_REQUESTER_RESUME_PACKETS_WIDTH = 24;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_BUILT_PSN_LSB = 192;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_BUILT_PSN_WIDTH = 24;
   typedef struct packed {
+    logic [63:0] reserved_21;
     logic [63:0] reserved_20;
     logic [63:0] reserved_19;
     logic [63:0] reserved_18;
-    logic [63:0] reserved_17;
-    logic [63:0] reserved_16;
+    logic [39:0] reserved_17;
+    logic [23:0] built_psn;  // PSN behind the newest request that was built in this epoch: nothing beyond it has been asked. Written by packet_builder.
     logic [7:0] reserved_15;
     logic [23:0] resume_packets;  // Where the message at next resumes after a retry: packets (of a READ: responses) that are done. Unit: packets.
     logic [7:0] read_atomic_issued;  // READs and atomics started, modulo 256.
@@ -1027,6 +1030,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_RETRY_WIDTH = 3;
   localparam int unsigned QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_LSB = 30;
   localparam int unsigned QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_GAP_KNOWN_LSB = 31;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_GAP_KNOWN_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_LSB = 32;
   localparam int unsigned QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_COMPLETION_RETRY_EPOCH_LSB = 56;
@@ -1053,7 +1058,7 @@ package hca_spec_pkg;
     logic reserved_8;
     logic [6:0] retry_epoch;  // Advances whenever the send queue goes back for a retry; what was started before is abandoned.
     logic [23:0] unacknowledged_psn;  // Oldest PSN not acknowledged.
-    logic reserved_5;
+    logic gap_known;  // Since the last progress an answer told of a gap, and the send queue went back: what tells of it again is late.
     logic receiver_not_ready_wait;  // The peer asked to wait; the timer runs.
     logic [2:0] receiver_not_ready_retry;  // RNR retries left.
     logic [2:0] retry_count;  // Retries left.

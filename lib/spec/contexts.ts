@@ -889,6 +889,19 @@ export function setQueuePairRequesterResumePackets(view: DataView, base: number,
   view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_RESUME_PACKETS_MASK) << QUEUE_PAIR_REQUESTER_RESUME_PACKETS_SHIFT), true);
 }
 
+/** queue_pair_requester.built_psn: PSN behind the newest request that was built in this epoch: nothing beyond it has been asked. Written by packet_builder. */
+export const QUEUE_PAIR_REQUESTER_BUILT_PSN_BYTE = 24;
+export const QUEUE_PAIR_REQUESTER_BUILT_PSN_SHIFT = 0;
+export const QUEUE_PAIR_REQUESTER_BUILT_PSN_MASK = 0xffffff;
+export function getQueuePairRequesterBuiltPsn(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_BUILT_PSN_BYTE, true) >>> QUEUE_PAIR_REQUESTER_BUILT_PSN_SHIFT) & QUEUE_PAIR_REQUESTER_BUILT_PSN_MASK;
+}
+export function setQueuePairRequesterBuiltPsn(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_REQUESTER_BUILT_PSN_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_BUILT_PSN_MASK << QUEUE_PAIR_REQUESTER_BUILT_PSN_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_BUILT_PSN_MASK) << QUEUE_PAIR_REQUESTER_BUILT_PSN_SHIFT), true);
+}
+
 /** Bytes of queue_pair_completion: Completion part: how far the send queue is acknowledged; written by completion. */
 export const QUEUE_PAIR_COMPLETION_BYTES = 64;
 
@@ -955,6 +968,19 @@ export function setQueuePairCompletionReceiverNotReadyWait(view: DataView, base:
   const at = base + QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_BYTE;
   const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_MASK << QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_SHIFT);
   view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_MASK) << QUEUE_PAIR_COMPLETION_RECEIVER_NOT_READY_WAIT_SHIFT), true);
+}
+
+/** queue_pair_completion.gap_known: Since the last progress an answer told of a gap, and the send queue went back: what tells of it again is late. */
+export const QUEUE_PAIR_COMPLETION_GAP_KNOWN_BYTE = 0;
+export const QUEUE_PAIR_COMPLETION_GAP_KNOWN_SHIFT = 31;
+export const QUEUE_PAIR_COMPLETION_GAP_KNOWN_MASK = 0x1;
+export function getQueuePairCompletionGapKnown(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_GAP_KNOWN_BYTE, true) >>> QUEUE_PAIR_COMPLETION_GAP_KNOWN_SHIFT) & QUEUE_PAIR_COMPLETION_GAP_KNOWN_MASK;
+}
+export function setQueuePairCompletionGapKnown(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_GAP_KNOWN_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_GAP_KNOWN_MASK << QUEUE_PAIR_COMPLETION_GAP_KNOWN_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_GAP_KNOWN_MASK) << QUEUE_PAIR_COMPLETION_GAP_KNOWN_SHIFT), true);
 }
 
 /** queue_pair_completion.unacknowledged_psn: Oldest PSN not acknowledged. */

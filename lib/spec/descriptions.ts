@@ -837,6 +837,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'send_sequence_number', bit: 128, width: 24, count: 1, shape: 'number', doc: 'SSN.' },
       { name: 'read_atomic_issued', bit: 152, width: 8, count: 1, shape: 'number', doc: 'READs and atomics started, modulo 256.' },
       { name: 'resume_packets', bit: 160, width: 24, count: 1, shape: 'number', unit: 'packets', doc: 'Where the message at next resumes after a retry: packets (of a READ: responses) that are done.' },
+      { name: 'built_psn', bit: 192, width: 24, count: 1, shape: 'number', doc: 'PSN behind the newest request that was built in this epoch: nothing beyond it has been asked. Written by packet_builder.' },
     ],
   },
   {
@@ -851,6 +852,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'retry_count', bit: 24, width: 3, count: 1, shape: 'number', doc: 'Retries left.' },
       { name: 'receiver_not_ready_retry', bit: 27, width: 3, count: 1, shape: 'number', doc: 'RNR retries left.' },
       { name: 'receiver_not_ready_wait', bit: 30, width: 1, count: 1, shape: 'number', doc: 'The peer asked to wait; the timer runs.' },
+      { name: 'gap_known', bit: 31, width: 1, count: 1, shape: 'number', doc: 'Since the last progress an answer told of a gap, and the send queue went back: what tells of it again is late.' },
       { name: 'unacknowledged_psn', bit: 32, width: 24, count: 1, shape: 'number', doc: 'Oldest PSN not acknowledged.' },
       { name: 'retry_epoch', bit: 56, width: 7, count: 1, shape: 'number', doc: 'Advances whenever the send queue goes back for a retry; what was started before is abandoned.' },
       { name: 'message_psn', bit: 64, width: 24, count: 1, shape: 'number', doc: 'First PSN of the oldest message not acknowledged.' },

@@ -276,9 +276,9 @@ bool Completion::take_answer() {
 void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& unit) {
   const ParsedPacket& parsed = blocks_.packets[static_cast<uint16_t>(unit.packet())].parsed;
   const uint32_t psn = parsed.fields.packet_sequence_number;
-  // Answers to what was never asked, or was answered before, are ghosts.
+  // Answers to what was not asked since the last retry, or was answered before, are ghosts.
   if (psn_distance(subject.part.unacknowledged_psn(), psn) < 0 ||
-      psn_distance(psn, subject.requester.next_psn()) <= 0) {
+      psn_distance(psn, subject.requester.built_psn()) <= 0) {
     end_answer();
     return;
   }
@@ -364,7 +364,7 @@ void Completion::conclude(const Subject& subject) {
     }
     break;
   case Then::retry:
-    retry(subject);
+    retry_gap(subject);
     break;
   case Then::wait:
     wait_until_ready(subject, answer_.timer_code);
@@ -392,7 +392,7 @@ bool Completion::place_answer(const Subject& subject) {
   if (!message || !is_answered(*message))
     return false;
   if (psn != subject.part.unacknowledged_psn()) {
-    retry(subject);
+    retry_gap(subject);
     return false;
   }
   const bool is_atomic_answer = parsed.traits().operation == PacketOperation::atomic_acknowledge;
@@ -465,6 +465,7 @@ CompletionStatus Completion::scatter(const Subject& subject, const MessageUnit& 
 void Completion::made_progress(const Subject& subject) {
   subject.part.set_retry_count(subject.control.retry_count());
   subject.part.set_receiver_not_ready_retry(subject.control.receiver_not_ready_retry());
+  subject.part.set_gap_known(0);
   if (outstanding_.find(subject.number) != no_list)
     start_timer(subject);
   else
@@ -504,6 +505,16 @@ void Completion::retry(const Subject& subject) {
   go_back(subject);
 }
 
+// A NAK, or an answer beyond one that is missing, tells of a gap. What was on its way when the send queue
+// went back tells of it again, and is no reason to go back once more; if the packet is lost again, the timer
+// tells.
+void Completion::retry_gap(const Subject& subject) {
+  if (subject.part.gap_known() != 0)
+    return;
+  subject.part.set_gap_known(1);
+  retry(subject);
+}
+
 void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
   constexpr uint32_t forever = 7;
   if (subject.control.receiver_not_ready_retry() != forever) {
@@ -513,6 +524,9 @@ void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
     }
     subject.part.set_receiver_not_ready_retry(subject.part.receiver_not_ready_retry() - 1);
   }
+  // The packet was there: only what is lost from now on counts as a retry.
+  subject.part.set_retry_count(subject.control.retry_count());
+  subject.part.set_gap_known(0);
   subject.part.set_receiver_not_ready_wait(1);
   go_back(subject);
   timer_.set(subject.underlying_function, subject.number,

@@ -117,6 +117,7 @@ private:
   // Retries.
   bool take_expired();
   void retry(const Subject& subject);
+  void retry_gap(const Subject& subject);
   void wait_until_ready(const Subject& subject, uint8_t timer_code);
   void go_back(const Subject& subject);
   void start_timer(const Subject& subject);

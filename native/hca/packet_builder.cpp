@@ -62,8 +62,10 @@ bool PacketBuilder::serve() {
       collect_buffer_.buffer(static_cast<uint16_t>(unit.physical_collect_buffer()));
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
   const bool has_packet = unit.packet() != no_packet;
-  if (has_packet && found)
+  if (has_packet && found) {
     build(unit, *found, pcb);
+    note_built(unit, pcb);
+  }
   // The message is known before its last packet can be answered.
   if (unit.last() != 0)
     end_message(unit, pcb);
@@ -107,6 +109,18 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
                    fields, packet.payload_bytes);
   packet.begin = static_cast<uint16_t>(wire.data() - buffer);
   packet.end = static_cast<uint16_t>(packet.begin + wire.size());
+}
+
+// From now on the packet may be answered. One of before a retry is not asked for any more.
+void PacketBuilder::note_built(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {
+  const Execution& execution = pcb.execution;
+  spec::QueuePairRequester& requester =
+      *queue_pairs_.requester(unit.underlying_function(), unit.queue_pair_number());
+  if (requester.retry_epoch() != execution.retry_epoch)
+    return;
+  const uint32_t packet = packets_[static_cast<uint16_t>(unit.packet())].number;
+  const uint32_t built = is_read_or_atomic(pcb.header().opcode()) ? execution.packets : packet + 1;
+  requester.set_built_psn(psn_add(execution.first_psn, built));
 }
 
 void PacketBuilder::end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {

@@ -35,6 +35,7 @@ private:
   bool serve();
   void build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
              const PhysicalCollectBuffer& pcb);
+  void note_built(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
   void end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
   void end_command(const PhysicalCollectBuffer& pcb);
 

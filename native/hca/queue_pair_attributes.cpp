@@ -128,6 +128,7 @@ void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& qu
     control.set_min_receiver_not_ready_timer(input.min_receiver_not_ready_timer());
   if (given.has(QueuePairAttribute::send_psn)) {
     queue_pair.requester.set_next_psn(input.send_psn());
+    queue_pair.requester.set_built_psn(input.send_psn());
     queue_pair.completion.set_unacknowledged_psn(input.send_psn());
     queue_pair.completion.set_message_psn(input.send_psn());
   }

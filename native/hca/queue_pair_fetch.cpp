@@ -181,6 +181,7 @@ void QueuePairFetch::take_progress(const spec::QueuePairNotice& notice) {
     requester.set_send_sequence_number(requester.send_sequence_number() - static_cast<uint32_t>(again));
     requester.set_next(completion.acknowledged());
     requester.set_next_psn(completion.message_psn());
+    requester.set_built_psn(completion.unacknowledged_psn());
     requester.set_resume_packets(completion.unacknowledged_psn() - completion.message_psn());
     requester.set_read_atomic_issued(completion.read_atomic_answered());
     rewind(requester);

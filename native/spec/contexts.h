@@ -348,6 +348,7 @@ struct alignas(8) QueuePairRequester {
   static constexpr unsigned send_sequence_number_bit = 128, send_sequence_number_width = 24;
   static constexpr unsigned read_atomic_issued_bit = 152, read_atomic_issued_width = 8;
   static constexpr unsigned resume_packets_bit = 160, resume_packets_width = 24;
+  static constexpr unsigned built_psn_bit = 192, built_psn_width = 24;
 
   std::array<uint32_t, 16> dwords{};
 
@@ -399,8 +400,12 @@ struct alignas(8) QueuePairRequester {
   constexpr uint32_t resume_packets() const { return dwords[5] & 0xffffffu; }
   constexpr void set_resume_packets(uint32_t value) { dwords[5] = (dwords[5] & 0xff000000u) | (value & 0xffffffu); }
 
+  /// PSN behind the newest request that was built in this epoch: nothing beyond it has been asked. Written by packet_builder.
+  constexpr uint32_t built_psn() const { return dwords[6] & 0xffffffu; }
+  constexpr void set_built_psn(uint32_t value) { dwords[6] = (dwords[6] & 0xff000000u) | (value & 0xffffffu); }
+
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffff0000u) | (dwords[2] & 0xffffffc0u) | (dwords[3] & 0x80000000u) | (dwords[5] & 0xff000000u) | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffff0000u) | (dwords[2] & 0xffffffc0u) | (dwords[3] & 0x80000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xff000000u) | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueuePairRequester&) const = default;
 };
@@ -416,6 +421,7 @@ struct alignas(8) QueuePairCompletion {
   static constexpr unsigned retry_count_bit = 24, retry_count_width = 3;
   static constexpr unsigned receiver_not_ready_retry_bit = 27, receiver_not_ready_retry_width = 3;
   static constexpr unsigned receiver_not_ready_wait_bit = 30, receiver_not_ready_wait_width = 1;
+  static constexpr unsigned gap_known_bit = 31, gap_known_width = 1;
   static constexpr unsigned unacknowledged_psn_bit = 32, unacknowledged_psn_width = 24;
   static constexpr unsigned retry_epoch_bit = 56, retry_epoch_width = 7;
   static constexpr unsigned message_psn_bit = 64, message_psn_width = 24;
@@ -445,6 +451,10 @@ struct alignas(8) QueuePairCompletion {
   constexpr uint32_t receiver_not_ready_wait() const { return (dwords[0] >> 30) & 0x1u; }
   constexpr void set_receiver_not_ready_wait(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
 
+  /// Since the last progress an answer told of a gap, and the send queue went back: what tells of it again is late.
+  constexpr uint32_t gap_known() const { return dwords[0] >> 31; }
+  constexpr void set_gap_known(uint32_t value) { dwords[0] = (dwords[0] & 0x7fffffffu) | ((value & 0x1u) << 31); }
+
   /// Oldest PSN not acknowledged.
   constexpr uint32_t unacknowledged_psn() const { return dwords[1] & 0xffffffu; }
   constexpr void set_unacknowledged_psn(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
@@ -473,7 +483,7 @@ struct alignas(8) QueuePairCompletion {
   }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0x80000000u) | (dwords[3] & 0xff000000u) | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0x80000000u) | (dwords[3] & 0xff000000u) | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueuePairCompletion&) const = default;
 };

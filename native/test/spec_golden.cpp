@@ -895,6 +895,7 @@ QueuePairRequester make_queue_pair_requester() {
   golden.set_send_sequence_number(0xac2b75u);
   golden.set_read_atomic_issued(0xbbu);
   golden.set_resume_packets(0xb2f60du);
+  golden.set_built_psn(0x9dac81u);
   return golden;
 }
 
@@ -911,6 +912,7 @@ std::string_view mismatch_queue_pair_requester(const QueuePairRequester& golden)
   if (golden.send_sequence_number() != 0xac2b75u) return "send_sequence_number";
   if (golden.read_atomic_issued() != 0xbbu) return "read_atomic_issued";
   if (golden.resume_packets() != 0xb2f60du) return "resume_packets";
+  if (golden.built_psn() != 0x9dac81u) return "built_psn";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -928,6 +930,7 @@ QueuePairRequester make_queue_pair_requester_other() {
   golden.set_send_sequence_number(0xfdfdf1u);
   golden.set_read_atomic_issued(0x9bu);
   golden.set_resume_packets(0xee7345u);
+  golden.set_built_psn(0x913c2du);
   return golden;
 }
 
@@ -944,6 +947,7 @@ std::string_view mismatch_queue_pair_requester_other(const QueuePairRequester& g
   if (golden.send_sequence_number() != 0xfdfdf1u) return "send_sequence_number";
   if (golden.read_atomic_issued() != 0x9bu) return "read_atomic_issued";
   if (golden.resume_packets() != 0xee7345u) return "resume_packets";
+  if (golden.built_psn() != 0x913c2du) return "built_psn";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2336,6 +2340,7 @@ QueuePairCompletion make_queue_pair_completion() {
   golden.set_retry_count(0x7u);
   golden.set_receiver_not_ready_retry(0x7u);
   golden.set_receiver_not_ready_wait(0x0u);
+  golden.set_gap_known(0x1u);
   golden.set_unacknowledged_psn(0x823ce9u);
   golden.set_retry_epoch(0x57u);
   golden.set_message_psn(0xce700bu);
@@ -2351,6 +2356,7 @@ std::string_view mismatch_queue_pair_completion(const QueuePairCompletion& golde
   if (golden.retry_count() != 0x7u) return "retry_count";
   if (golden.receiver_not_ready_retry() != 0x7u) return "receiver_not_ready_retry";
   if (golden.receiver_not_ready_wait() != 0x0u) return "receiver_not_ready_wait";
+  if (golden.gap_known() != 0x1u) return "gap_known";
   if (golden.unacknowledged_psn() != 0x823ce9u) return "unacknowledged_psn";
   if (golden.retry_epoch() != 0x57u) return "retry_epoch";
   if (golden.message_psn() != 0xce700bu) return "message_psn";
@@ -2367,6 +2373,7 @@ QueuePairCompletion make_queue_pair_completion_other() {
   golden.set_retry_count(0x5u);
   golden.set_receiver_not_ready_retry(0x5u);
   golden.set_receiver_not_ready_wait(0x1u);
+  golden.set_gap_known(0x0u);
   golden.set_unacknowledged_psn(0xf9897fu);
   golden.set_retry_epoch(0x7du);
   golden.set_message_psn(0xa86965u);
@@ -2382,6 +2389,7 @@ std::string_view mismatch_queue_pair_completion_other(const QueuePairCompletion&
   if (golden.retry_count() != 0x5u) return "retry_count";
   if (golden.receiver_not_ready_retry() != 0x5u) return "receiver_not_ready_retry";
   if (golden.receiver_not_ready_wait() != 0x1u) return "receiver_not_ready_wait";
+  if (golden.gap_known() != 0x0u) return "gap_known";
   if (golden.unacknowledged_psn() != 0xf9897fu) return "unacknowledged_psn";
   if (golden.retry_epoch() != 0x7du) return "retry_epoch";
   if (golden.message_psn() != 0xa86965u) return "message_psn";
