@@ -85,6 +85,8 @@
       "native/board/emulated_function.cpp",
       "native/board/fault_rules.cpp",
       "native/board/hca_board.cpp",
+      "native/board/impaired_link.cpp",
+      "native/board/impaired_links.cpp",
       "native/board/held_writes.cpp",
       "native/board/interrupts.cpp",
       "native/board/iommu.cpp",

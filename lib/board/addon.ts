@@ -55,6 +55,18 @@ export interface BoardOptions {
   fabric?: string;
   /** 0 to 1023: the addresses of the ports follow from it. Default: the lowest that is free in the fabric, or 0 without one. */
   boardNumber?: number;
+  /**
+   * What happens to packets on their way to its ports, from the seed: {@link LinkImpairment} without its choice of packets.
+   * Probabilities, 0 to 1; default 0.
+   */
+  linkLoss?: number;
+  linkDuplication?: number;
+  linkCorruption?: number;
+  linkReordering?: number;
+  /** Device clock, ticks. */
+  linkDelay?: number;
+  /** Bits a second. */
+  linkRate?: number;
   /** How scoreboards are kept. Default masked. */
   scoreboardVariant?: 'masked' | 'direct';
 }
@@ -128,6 +140,44 @@ export interface FaultRule {
   ticks?: number;
 }
 
+/**
+ * What happens to packets on their way to the ports of a board, and to which of them. A packet meets the first rule that it matches.
+ * Random numbers come from the board's seed and number. What loops back inside a port meets none.
+ */
+export interface LinkImpairment {
+  /** Only from the board of this number. Default: any. */
+  fromBoard?: number;
+  /** Only to the queue pair of this number. Default: any. */
+  queuePair?: number;
+  /** Only responses, or only requests. Default: both. */
+  lane?: 'responses' | 'requests';
+  /** The first match that it deals with, counted from 0. Default 0. */
+  nth?: number;
+  /** How many matches it deals with. Default 0: all from the nth on. */
+  count?: number;
+  /** Probabilities, 0 to 1, that a packet is lost, comes twice, has a bit turned, is overtaken by later ones. Default 0. */
+  loss?: number;
+  duplication?: number;
+  corruption?: number;
+  reordering?: number;
+  /** Ticks on the way. Default 0. */
+  delay?: number;
+  /** Ticks by which a packet that is overtaken comes later. Default 4096. */
+  reorderDelay?: number;
+  /** Bits a second that are carried. Default 0: all. */
+  rate?: number;
+}
+
+/** How often what a {@link LinkImpairment} says has happened. */
+export interface LinkImpairmentCounters {
+  /** Packets that it dealt with. */
+  packets: number;
+  lost: number;
+  duplicated: number;
+  corrupted: number;
+  reordered: number;
+}
+
 /** A DMA of the device that the IOMMU refused. */
 export interface DmaFault {
   underlyingFunction: number;
@@ -186,6 +236,12 @@ export interface EmulatedBoard {
   injected(id: number): number;
   /** Removes one fault, or all; what they hold back is released in order. */
   clearFaults(id?: number): void;
+  /** Adds a rule of what happens to packets on their way to its ports; gives its id. */
+  impair(rule: LinkImpairment): number;
+  /** What a rule has done. */
+  impaired(id: number): LinkImpairmentCounters;
+  /** Removes one rule, or all; what they keep back arrives in its time. */
+  clearImpairments(id?: number): void;
   /** Begins to record transactions that reach the device; up to `capacity` (default 65,536), the rest is counted. */
   startTrace(capacity?: number): void;
   stopTrace(): void;

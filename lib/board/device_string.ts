@@ -6,7 +6,7 @@ export type DeviceName =
   | { readonly backend: 'serve'; readonly path: string; readonly underlyingFunction: number }
   | { readonly backend: 'pci' | 'vfio'; readonly address: string };
 
-type OptionKind = 'text' | 'number' | 'flag' | readonly string[];
+type OptionKind = 'text' | 'number' | 'fraction' | 'flag' | readonly string[];
 
 /** Options of an emulated board in a device string: those of {@link BoardOptions}, by the same names. */
 const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
@@ -39,6 +39,12 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   linkLayer: ['ethernet', 'infiniband'],
   fabric: 'text',
   boardNumber: 'number',
+  linkLoss: 'fraction',
+  linkDuplication: 'fraction',
+  linkCorruption: 'fraction',
+  linkReordering: 'fraction',
+  linkDelay: 'number',
+  linkRate: 'number',
   scoreboardVariant: ['masked', 'direct'],
 };
 
@@ -152,6 +158,13 @@ function optionValue(text: string, name: string, value: string, kind: OptionKind
     const number = Number(value);
     if (!/^\d+$/.test(value) || !Number.isSafeInteger(number)) {
       throw wrong(text, `${name}=${value}`, 'a whole number');
+    }
+    return number;
+  }
+  if (kind === 'fraction') {
+    const number = Number(value);
+    if (!/^(\d+\.?\d*|\.\d+)(e-\d+)?$/.test(value) || number > 1) {
+      throw wrong(text, `${name}=${value}`, 'a number from 0 to 1');
     }
     return number;
   }

@@ -5,6 +5,8 @@ import {
   type BoardOptions,
   type DmaFault,
   type FaultRule,
+  type LinkImpairment,
+  type LinkImpairmentCounters,
   type PortPacket,
   type PostedWrite,
   type EmulatedBoard as NativeBoard,
@@ -19,6 +21,14 @@ export interface InjectedFault {
   /** How often it has happened. */
   readonly happened: number;
   /** Takes it back; what it holds back is released in order. */
+  remove(): void;
+}
+
+/** What happens to packets on their way to a board, or to several. */
+export interface InjectedImpairment {
+  /** How often it has happened. */
+  readonly counters: LinkImpairmentCounters;
+  /** Takes it back; what it keeps back arrives in its time. */
   remove(): void;
 }
 
@@ -108,6 +118,26 @@ export class EmulatedBoard {
   /** Takes back all faults; what they hold back is released in order. */
   clearFaults(): void {
     this.native.clearFaults();
+  }
+
+  /**
+   * Loses, delays, doubles, reorders or damages packets on their way to its ports, from its seed: with stepped progress the same
+   * each time. What loops back inside a port stays whole.
+   */
+  impair(rule: LinkImpairment): InjectedImpairment {
+    const { native } = this;
+    const id = native.impair(rule);
+    return {
+      get counters() {
+        return native.impaired(id);
+      },
+      remove: () => native.clearImpairments(id),
+    };
+  }
+
+  /** Takes back all impairments; what they keep back arrives in its time. */
+  clearImpairments(): void {
+    this.native.clearImpairments();
   }
 
   /** Begins to record the transactions that reach the device. @param capacity beyond, they are counted, not kept */

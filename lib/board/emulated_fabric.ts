@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
-import type { BoardOptions } from './addon.ts';
-import { EmulatedBoard } from './emulated_board.ts';
+import type { BoardOptions, LinkImpairment, LinkImpairmentCounters } from './addon.ts';
+import { EmulatedBoard, type InjectedImpairment } from './emulated_board.ts';
+
+const noCounters: LinkImpairmentCounters = { packets: 0, lost: 0, duplicated: 0, corrupted: 0, reordered: 0 };
 
 /**
- * Emulated boards of this process whose ports are connected. The fabric knows every address from the start and loses nothing.
- * Stepped boards of a fabric advance together, on one clock, in the order in which they were made.
+ * Emulated boards of this process whose ports are connected. The fabric is a switch that knows every address from the start, and
+ * loses nothing unless it is told to. Stepped boards of a fabric advance together, on one clock, in the order in which they were made.
  *
  * ```ts
  * using fabric = new EmulatedFabric();
@@ -33,6 +35,22 @@ export class EmulatedFabric {
     return board;
   }
 
+  /**
+   * Loses, delays, doubles, reorders or damages packets on their way to the boards that were made here, each with random numbers of
+   * its own. One direction: {@link EmulatedBoard.impair} of the board at its end.
+   */
+  impair(rule: LinkImpairment): InjectedImpairment {
+    const impairments = this.boards.map((board) => board.impair(rule));
+    return {
+      get counters() {
+        return impairments.map(({ counters }) => counters).reduce(addCounters, noCounters);
+      },
+      remove: () => {
+        for (const impairment of impairments) impairment.remove();
+      },
+    };
+  }
+
   /** Gives up the boards that were made here. Twice is once. */
   close(): void {
     for (const board of this.boards) board.close();
@@ -41,4 +59,14 @@ export class EmulatedFabric {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+function addCounters(one: LinkImpairmentCounters, other: LinkImpairmentCounters): LinkImpairmentCounters {
+  return {
+    packets: one.packets + other.packets,
+    lost: one.lost + other.lost,
+    duplicated: one.duplicated + other.duplicated,
+    corrupted: one.corrupted + other.corrupted,
+    reordered: one.reordered + other.reordered,
+  };
 }

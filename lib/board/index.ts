@@ -10,6 +10,8 @@ export type {
   DmaMemory,
   FaultRule,
   Interrupt,
+  LinkImpairment,
+  LinkImpairmentCounters,
   PortPacket,
   PostedWrite,
   Progress,
@@ -22,7 +24,7 @@ export {
   parseDeviceString,
 } from './device_string.ts';
 export type { DeviceName } from './device_string.ts';
-export { EmulatedBoard, type InjectedFault } from './emulated_board.ts';
+export { EmulatedBoard, type InjectedFault, type InjectedImpairment } from './emulated_board.ts';
 export { EmulatedFabric } from './emulated_fabric.ts';
 export { BackendMissingError, openBoard } from './open_board.ts';
 export { formatRecording, parseRecording, type Recording } from './recording.ts';

@@ -80,6 +80,16 @@ Napi::Value Fields::required(Napi::Env env, const char* name) {
   return value(name);
 }
 
+void Fields::read_fraction(const char* name, double& fraction) {
+  if (!has(name))
+    return;
+  const Napi::Value given = value(name);
+  const double number = given.IsNumber() ? given.As<Napi::Number>().DoubleValue() : -1;
+  if (!(number >= 0 && number <= 1))
+    throw Napi::RangeError::New(given.Env(), std::string(name) + " must be a number from 0 to 1");
+  fraction = number;
+}
+
 void Fields::read(const char* name, bool& flag) {
   if (!has(name))
     return;

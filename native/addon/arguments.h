@@ -39,6 +39,7 @@ public:
     if (has(name))
       number = static_cast<Number>(whole_number(value(name), name, maximum));
   }
+  void read_fraction(const char* name, double& fraction); // 0 to 1
   void read(const char* name, bool& flag);
   void read(const char* name, std::string& text);
 

@@ -9,6 +9,7 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   using board::ProgressMode;
   using board::StoreModel;
   using spec::ScoreboardVariant;
+  constexpr uint64_t longest_link_delay = uint64_t{1} << 40; // ticks
   NamedBoardOptions named;
   board::EmulatedBoardOptions& board = named.options.board;
   hca::HcaParameters& hca = named.options.hca;
@@ -50,6 +51,12 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   if (fields.has("boardNumber"))
     board.ports.board_number = static_cast<unsigned>(
         whole_number(fields.value("boardNumber"), "boardNumber", link::board_numbers - 1));
+  fields.read_fraction("linkLoss", board.impairment.loss);
+  fields.read_fraction("linkDuplication", board.impairment.duplication);
+  fields.read_fraction("linkCorruption", board.impairment.corruption);
+  fields.read_fraction("linkReordering", board.impairment.reordering);
+  fields.read("linkDelay", board.impairment.delay, longest_link_delay);
+  fields.read("linkRate", board.impairment.rate);
   fields.read_enum("scoreboardVariant", hca.scoreboard_variant,
                    {{"masked", ScoreboardVariant::masked}, {"direct", ScoreboardVariant::direct}});
   fields.refuse_unknown();

@@ -1,6 +1,7 @@
 #include "addon/board_values.h"
 
 #include "addon/arguments.h"
+#include "link/address.h"
 #include "spec/parameters.h"
 
 #include <cstring>
@@ -126,16 +127,51 @@ board::FaultRule fault_rule(const Napi::Value& value) {
   fields.read("doubleWords", rule.double_words, 0xffff);
   fields.read("transactions", rule.transactions);
   fields.read("ticks", rule.ticks);
-  if (fields.has("probability")) {
-    const Napi::Value given = fields.value("probability");
-    rule.probability = given.IsNumber() ? given.As<Napi::Number>().DoubleValue() : -1;
-    if (!(rule.probability >= 0 && rule.probability <= 1))
-      throw Napi::RangeError::New(value.Env(), "probability must be a number from 0 to 1");
-  }
+  fields.read_fraction("probability", rule.probability);
   fields.refuse_unknown();
   if (rule.transactions == 0 && rule.ticks == 0)
     rule.transactions = 1;
   return rule;
+}
+
+board::LinkImpairment link_impairment(const Napi::Value& value) {
+  constexpr uint64_t queue_pair_numbers = uint64_t{1} << 24;
+  constexpr uint64_t longest_delay = uint64_t{1} << 40;
+  Fields fields(value, "link impairments");
+  board::LinkImpairment rule;
+  if (fields.has("fromBoard"))
+    rule.from_board =
+        static_cast<unsigned>(whole_number(fields.value("fromBoard"), "fromBoard", link::board_numbers - 1));
+  if (fields.has("queuePair"))
+    rule.queue_pair =
+        static_cast<uint32_t>(whole_number(fields.value("queuePair"), "queuePair", queue_pair_numbers - 1));
+  if (fields.has("lane")) {
+    link::Lane lane{};
+    fields.read_enum("lane", lane,
+                     {{"responses", link::Lane::responses}, {"requests", link::Lane::requests}});
+    rule.lane = lane;
+  }
+  fields.read("nth", rule.nth);
+  fields.read("count", rule.count);
+  fields.read_fraction("loss", rule.loss);
+  fields.read_fraction("duplication", rule.duplication);
+  fields.read_fraction("corruption", rule.corruption);
+  fields.read_fraction("reordering", rule.reordering);
+  fields.read("delay", rule.delay, longest_delay);
+  fields.read("reorderDelay", rule.reorder_delay, longest_delay);
+  fields.read("rate", rule.rate);
+  fields.refuse_unknown();
+  return rule;
+}
+
+Napi::Object to_object(Napi::Env env, const board::LinkImpairmentCounters& counters) {
+  Napi::Object object = Napi::Object::New(env);
+  object["packets"] = to_number(env, counters.packets);
+  object["lost"] = to_number(env, counters.lost);
+  object["duplicated"] = to_number(env, counters.duplicated);
+  object["corrupted"] = to_number(env, counters.corrupted);
+  object["reordered"] = to_number(env, counters.reordered);
+  return object;
 }
 
 Napi::Object to_object(Napi::Env env, const board::DmaFault& fault) {

@@ -3,6 +3,7 @@
 #include "board/board_counters.h"
 #include "board/board_host.h"
 #include "board/fault_rules.h"
+#include "board/link_impairment.h"
 #include "board/packet_trace.h"
 #include "board/transaction.h"
 
@@ -19,6 +20,10 @@ board::Transaction transaction(const Napi::Value& value);
 
 // TypeError or RangeError: a field is unknown or wrong.
 board::FaultRule fault_rule(const Napi::Value& value);
+
+// TypeError or RangeError: a field is unknown or wrong.
+board::LinkImpairment link_impairment(const Napi::Value& value);
+Napi::Object to_object(Napi::Env env, const board::LinkImpairmentCounters& counters);
 
 Napi::Object to_object(Napi::Env env, const board::DmaFault& fault);
 Napi::Object to_object(Napi::Env env, const board::PortPacket& packet);

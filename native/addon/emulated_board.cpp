@@ -36,6 +36,9 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
                          InstanceMethod<&EmulatedBoard::inject>("inject"),
                          InstanceMethod<&EmulatedBoard::injected>("injected"),
                          InstanceMethod<&EmulatedBoard::clear_faults>("clearFaults"),
+                         InstanceMethod<&EmulatedBoard::impair>("impair"),
+                         InstanceMethod<&EmulatedBoard::impaired>("impaired"),
+                         InstanceMethod<&EmulatedBoard::clear_impairments>("clearImpairments"),
                          InstanceMethod<&EmulatedBoard::start_trace>("startTrace"),
                          InstanceMethod<&EmulatedBoard::stop_trace>("stopTrace"),
                          InstanceMethod<&EmulatedBoard::take_trace>("takeTrace"),
@@ -139,6 +142,27 @@ void EmulatedBoard::clear_faults(const Napi::CallbackInfo& info) {
   const uint32_t number = double_word(info[0], "id");
   if (!emulated.clear_fault(number))
     throw Napi::RangeError::New(info.Env(), "there is no fault " + std::to_string(number));
+}
+
+Napi::Value EmulatedBoard::impair(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), board(info.Env()).impair(link_impairment(info[0])));
+}
+
+Napi::Value EmulatedBoard::impaired(const Napi::CallbackInfo& info) {
+  const uint32_t number = double_word(info[0], "id");
+  const auto counters = board(info.Env()).impaired(number);
+  if (!counters)
+    throw Napi::RangeError::New(info.Env(), "there is no impairment " + std::to_string(number));
+  return to_object(info.Env(), *counters);
+}
+
+void EmulatedBoard::clear_impairments(const Napi::CallbackInfo& info) {
+  board::EmulatedBoard& emulated = board(info.Env());
+  if (info[0].IsUndefined())
+    return emulated.clear_impairments();
+  const uint32_t number = double_word(info[0], "id");
+  if (!emulated.clear_impairment(number))
+    throw Napi::RangeError::New(info.Env(), "there is no impairment " + std::to_string(number));
 }
 
 void EmulatedBoard::start_trace(const Napi::CallbackInfo& info) {

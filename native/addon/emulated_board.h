@@ -27,6 +27,9 @@ private:
   Napi::Value inject(const Napi::CallbackInfo& info);
   Napi::Value injected(const Napi::CallbackInfo& info);
   void clear_faults(const Napi::CallbackInfo& info);
+  Napi::Value impair(const Napi::CallbackInfo& info);
+  Napi::Value impaired(const Napi::CallbackInfo& info);
+  void clear_impairments(const Napi::CallbackInfo& info);
   void start_trace(const Napi::CallbackInfo& info);
   void stop_trace(const Napi::CallbackInfo& info);
   Napi::Value take_trace(const Napi::CallbackInfo& info);

@@ -32,10 +32,15 @@ EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_pt
                  ? static_cast<const hca::Clock&>(ports_->steps()->clock())
                  : host_clock_),
       faults_(options.seed), packets_(clock_),
+      impaired_links_(ports_->links(), options.ports.link_layer, clock_, options.clock_frequency,
+                      options.seed, ports_->board_number()),
       host_(options.underlying_functions, faults_, counters_, clock_),
-      device_(make_device({host_, clock_, {ports_->links(), &packets_}, ports_->board_number()})),
+      device_(make_device({host_, clock_, {impaired_links_.links(), &packets_}, ports_->board_number()})),
       device_side_(ring_, *device_, clock_, faults_, trace_, counters_, sizes_of(options)),
-      progress_(make_progress()) {}
+      progress_(make_progress()) {
+  if (options.impairment != LinkImpairment{})
+    impair(options.impairment);
+}
 
 EmulatedBoard::~EmulatedBoard() { ports_->detach(); }
 
@@ -110,6 +115,26 @@ void EmulatedBoard::clear_faults() {
   const Exclusive exclusive(*progress_);
   faults_.clear();
   device_side_.release_held();
+}
+
+unsigned EmulatedBoard::impair(const LinkImpairment& rule) {
+  const Exclusive exclusive(*progress_);
+  return impaired_links_.add(rule);
+}
+
+std::optional<LinkImpairmentCounters> EmulatedBoard::impaired(unsigned number) {
+  const Exclusive exclusive(*progress_);
+  return impaired_links_.counters(number);
+}
+
+bool EmulatedBoard::clear_impairment(unsigned number) {
+  const Exclusive exclusive(*progress_);
+  return impaired_links_.remove(number);
+}
+
+void EmulatedBoard::clear_impairments() {
+  const Exclusive exclusive(*progress_);
+  impaired_links_.clear();
 }
 
 void EmulatedBoard::start_trace(size_t capacity) {

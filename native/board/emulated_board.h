@@ -5,6 +5,7 @@
 #include "board/board_ports.h"
 #include "board/device.h"
 #include "board/fault_rules.h"
+#include "board/impaired_links.h"
 #include "board/packet_trace.h"
 #include "board/progress.h"
 #include "board/transaction.h"
@@ -38,6 +39,7 @@ struct EmulatedBoardOptions {
   unsigned underlying_functions = spec::underlying_functions; // of the device
   uint64_t clock_frequency = spec::clock_frequency;           // hertz
   BoardPortsOptions ports;
+  LinkImpairment impairment; // from the start on
   bool operator==(const EmulatedBoardOptions&) const = default;
 };
 
@@ -76,6 +78,13 @@ public:
   bool clear_fault(unsigned number);
   void clear_faults();
 
+  // What happens to packets that come to its ports from its links; gives the rule's number.
+  unsigned impair(const LinkImpairment& rule);
+  std::optional<LinkImpairmentCounters> impaired(unsigned number);
+  // Removes a rule, or all. False: no such rule.
+  bool clear_impairment(unsigned number);
+  void clear_impairments();
+
   void start_trace(size_t capacity);
   void stop_trace();
   std::vector<Transaction> take_trace();
@@ -107,6 +116,7 @@ private:
   FaultRules faults_;
   TransactionTrace trace_;
   PacketTrace packets_;
+  ImpairedLinks impaired_links_;
   BoardHost host_;
   std::unique_ptr<Device> device_;
   TransactionRing ring_;

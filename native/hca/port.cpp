@@ -23,7 +23,11 @@ bool Port::step() {
 
 uint64_t Port::next_deadline() const {
   const uint64_t since = std::min(leaving_[0].since, leaving_[1].since);
-  return since == never ? never : since + discard_limit_;
+  uint64_t deadline = since == never ? never : since + discard_limit_;
+  for (const link::Link* const link : attachments_.links)
+    if (link != nullptr)
+      deadline = std::min(deadline, link->next_deadline());
+  return deadline;
 }
 
 // Out.

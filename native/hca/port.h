@@ -39,7 +39,7 @@ public:
   // Lets one packet leave or come in, in turn where both can.
   bool step() override;
 
-  // When the packet that waits longest is discarded; ~0: none waits.
+  // When the packet that waits longest is discarded, or one on its way on a link arrives; ~0: there is none.
   uint64_t next_deadline() const;
 
   // Clock ticks.

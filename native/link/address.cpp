@@ -3,25 +3,47 @@
 #include "spec/packets.h"
 
 #include <cstring>
+#include <optional>
 
 namespace fpga_verbs::link {
 
-Address destination_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet) {
-  if (link_layer == spec::LinkLayer::ethernet) {
-    constexpr size_t padding = spec::EthernetHeader::padding_width / 8; // not on the wire
-    constexpr size_t place = spec::EthernetHeader::destination_byte - padding;
-    if (packet.size() < spec::EthernetHeader::bytes - padding)
-      return ~Address{0};
-    Address address = 0;
-    for (size_t i = 0; i < spec::EthernetHeader::destination_bytes; ++i)
-      address = address << 8 | packet[place + i];
-    return address;
-  }
+namespace {
+
+constexpr Address nobody = ~Address{0};
+
+// What is at the place of a MAC address in the Ethernet header.
+Address mac_at(std::span<const uint8_t> packet, size_t place) {
+  constexpr size_t padding = spec::EthernetHeader::padding_width / 8; // not on the wire
+  if (packet.size() < spec::EthernetHeader::bytes - padding)
+    return nobody;
+  Address address = 0;
+  for (const uint8_t byte : packet.subspan(place - padding, sizeof(MacAddress)))
+    address = address << 8 | byte;
+  return address;
+}
+
+std::optional<spec::LocalRouteHeader> local_route_of(std::span<const uint8_t> packet) {
   if (packet.size() < spec::LocalRouteHeader::bytes)
-    return ~Address{0};
+    return std::nullopt;
   spec::LocalRouteHeader header;
   std::memcpy(&header, packet.data(), spec::LocalRouteHeader::bytes);
-  return header.destination_local_identifier();
+  return header;
+}
+
+} // namespace
+
+Address destination_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet) {
+  if (link_layer == spec::LinkLayer::ethernet)
+    return mac_at(packet, spec::EthernetHeader::destination_byte);
+  const auto header = local_route_of(packet);
+  return header ? header->destination_local_identifier() : nobody;
+}
+
+Address source_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet) {
+  if (link_layer == spec::LinkLayer::ethernet)
+    return mac_at(packet, spec::EthernetHeader::source_byte);
+  const auto header = local_route_of(packet);
+  return header ? header->source_local_identifier() : nobody;
 }
 
 } // namespace fpga_verbs::link

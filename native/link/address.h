@@ -35,7 +35,8 @@ constexpr MacAddress mac_address(Address address) {
   return mac;
 }
 
-// Whom a packet is for by its link header; ~0: it is too short to tell.
+// Whom a packet is for, and who sent it, by its link header; ~0: it is too short to tell.
 Address destination_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet);
+Address source_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet);
 
 } // namespace fpga_verbs::link

@@ -42,6 +42,10 @@ public:
   // The oldest packet that has arrived, good until pop(); empty: none.
   virtual std::span<const uint8_t> front(Lane lane) = 0;
   virtual void pop(Lane lane) = 0;
+
+  // The clock tick at which a packet that is on its way will be there; no_deadline: none is.
+  static constexpr uint64_t no_deadline = ~uint64_t{0};
+  virtual uint64_t next_deadline() const { return no_deadline; }
 };
 
 } // namespace fpga_verbs::link

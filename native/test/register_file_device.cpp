@@ -125,7 +125,10 @@ bool RegisterFileDevice::step() {
   return true;
 }
 
-uint64_t RegisterFileDevice::next_deadline() const { return std::ranges::min(deadlines_); }
+uint64_t RegisterFileDevice::next_deadline() const {
+  const uint64_t arrival = link_ == nullptr ? board::no_deadline : link_->next_deadline();
+  return std::min(arrival, std::ranges::min(deadlines_));
+}
 
 uint8_t* RegisterFileDevice::memory(RegionType region, unsigned number) {
   if (region == RegionType::underlying_function && number < functions)

@@ -27,6 +27,14 @@ describe('a device string', () => {
       },
     ],
     ['rtl:?ports=2', { backend: 'rtl', underlyingFunction: 0, options: { ports: 2 } }],
+    [
+      'emu:?linkLoss=0.01&linkReordering=1e-7&linkDelay=500',
+      {
+        backend: 'emu',
+        underlyingFunction: 0,
+        options: { linkLoss: 0.01, linkReordering: 1e-7, linkDelay: 500 },
+      },
+    ],
     ['serve:/run/hca/2', { backend: 'serve', path: '/run/hca', underlyingFunction: 2 }],
     ['pci:0000:3B:00.1', { backend: 'pci', address: '0000:3b:00.1' }],
     ['vfio:0001:00:1f.7', { backend: 'vfio', address: '0001:00:1f.7' }],
@@ -45,6 +53,8 @@ describe('a device string', () => {
     ['emu:?seed', /option "seed" without a value; expected: seed=/],
     ['emu:?name=', /an empty name/],
     ['emu:?doubleWordOnly=1', /doubleWordOnly=1; expected: true or false/],
+    ['emu:?linkLoss=2', /linkLoss=2; expected: a number from 0 to 1/],
+    ['emu:?linkLoss=-0.1', /linkLoss=-0.1; expected: a number from 0 to 1/],
     ['emu:?name=%zz', /% followed by two hexadecimal digits/],
     ['serve:1', /expected: serve:PATH\/UF/],
     ['pci:3b:00.0', /PCI address "3b:00.0"; expected: DDDD:BB:DD.F/],

@@ -44,7 +44,7 @@ export class RandomConnection {
   private receives = 0;
   private adds = 0n;
 
-  constructor(random: Random, messages: number, client: Verbs, server: Verbs) {
+  constructor(random: Random, messages: number, client: Verbs, server: Verbs, changes: ConnectOptions = {}) {
     this.random = random;
     this.messages = messages;
     this.client = makeEnd(client);
@@ -55,6 +55,7 @@ export class RandomConnection {
       receivePsn: 0xff_ffe0,
       minReceiverNotReadyTimer: 1,
       maxReadAtomic: 1 + random.below(4),
+      ...changes,
     };
     connect(this.client, this.server, options);
     connect(this.server, this.client, options);
@@ -69,6 +70,12 @@ export class RandomConnection {
 
   get isDone(): boolean {
     return this.posted === this.messages && this.expected.length === 0 && this.announced.length === 0;
+  }
+
+  /** Whether a completion that `side` took is its. */
+  owns(side: Verbs, { workQueue, queuePairNumber }: Completion): boolean {
+    const end = workQueue === 0 ? this.client : this.server;
+    return end.verbs === side && end.queuePair.number === queuePairNumber;
   }
 
   /** How far it has come. */

@@ -60,12 +60,8 @@ function run(options: BoardOptions, count: 1 | 2, seed: number): void {
     if (first.board.step(random.below(200)) === 0) first.board.advanceTime(20_000);
     for (const side of sides) {
       const taken = side.completionQueue.poll(completions);
-      for (const completion of completions.slice(0, taken)) {
-        const isIts = ({ client, server }: RandomConnection): boolean =>
-          (completion.workQueue === 0 ? client : server).verbs === side &&
-          (completion.workQueue === 0 ? client : server).queuePair.number === completion.queuePairNumber;
-        all.find(isIts)!.take(completion);
-      }
+      for (const completion of completions.slice(0, taken))
+        all.find((connection) => connection.owns(side, completion))!.take(completion);
     }
   }
 }

@@ -1,0 +1,150 @@
+#include "board/impaired_link.h"
+
+#include "hca/packet_parse.h"
+#include "link/address.h"
+
+#include <algorithm>
+
+namespace fpga_verbs::board {
+
+namespace {
+
+constexpr uint64_t bits_per_byte = 8;
+
+bool is_for(spec::LinkLayer link_layer, uint32_t queue_pair, std::span<const uint8_t> packet) {
+  hca::ParsedPacket parsed;
+  return hca::parse_packet(link_layer, packet.data(), static_cast<uint32_t>(packet.size()), parsed) ==
+             spec::PacketDrop::none &&
+         parsed.destination_queue_pair == queue_pair;
+}
+
+} // namespace
+
+ImpairedLink::ImpairedLink(link::Link& link, spec::LinkLayer link_layer, const hca::Clock& clock,
+                           uint64_t frequency, uint64_t seed)
+    : link_(link), link_layer_(link_layer), clock_(clock), frequency_(frequency), random_(seed) {}
+
+void ImpairedLink::add(unsigned number, const LinkImpairment& rule) {
+  rules_.push_back({.number = number, .impairment = rule});
+}
+
+void ImpairedLink::remove(unsigned number) {
+  std::erase_if(rules_, [number](const Rule& rule) { return rule.number == number; });
+}
+
+LinkImpairmentCounters ImpairedLink::counters(unsigned number) const {
+  return std::ranges::find(rules_, number, &Rule::number)->counters;
+}
+
+std::span<const uint8_t> ImpairedLink::front(link::Lane lane) {
+  if (!rules_.empty())
+    take_in(lane);
+  const OnWay& here = on_way(lane);
+  if (here.empty())
+    return rules_.empty() ? link_.front(lane) : std::span<const uint8_t>{};
+  const uint64_t now = clock_.now();
+  offered_at_[static_cast<size_t>(lane)] = now;
+  const auto first = here.begin();
+  return first->first <= now ? std::span<const uint8_t>(first->second) : std::span<const uint8_t>{};
+}
+
+void ImpairedLink::pop(link::Lane lane) {
+  OnWay& here = on_way(lane);
+  if (here.empty())
+    link_.pop(lane);
+  else
+    here.erase(here.begin());
+}
+
+uint64_t ImpairedLink::next_deadline() const {
+  uint64_t deadline = link_.next_deadline();
+  for (size_t lane = 0; lane < link::lanes; ++lane) {
+    // One that was shown and not taken waits for room, not for a time.
+    const OnWay& here = on_way_[lane];
+    if (!here.empty() && here.begin()->first > offered_at_[lane])
+      deadline = std::min(deadline, here.begin()->first);
+  }
+  return deadline;
+}
+
+void ImpairedLink::take_in(link::Lane lane) {
+  while (on_way(lane).size() < most_on_way) {
+    const std::span<const uint8_t> packet = link_.front(lane);
+    if (packet.empty())
+      return;
+    carry(lane, packet);
+    link_.pop(lane);
+  }
+}
+
+void ImpairedLink::carry(link::Lane lane, std::span<const uint8_t> packet) {
+  Rule* const rule = rule_for(lane, packet);
+  std::vector<uint8_t> bytes(packet.begin(), packet.end());
+  if (rule == nullptr) {
+    on_way(lane).emplace(clock_.now(), std::move(bytes));
+    return;
+  }
+  const LinkImpairment& impairment = rule->impairment;
+  ++rule->counters.packets;
+  uint64_t at = carried_at(*rule, bytes.size());
+  if (random_.chance(impairment.loss)) {
+    ++rule->counters.lost;
+    return;
+  }
+  if (random_.chance(impairment.duplication)) {
+    ++rule->counters.duplicated;
+    on_way(lane).emplace(at, bytes);
+  }
+  if (random_.chance(impairment.reordering)) {
+    ++rule->counters.reordered;
+    at += impairment.reorder_delay;
+  }
+  if (random_.chance(impairment.corruption)) {
+    ++rule->counters.corrupted;
+    corrupt(bytes);
+  }
+  on_way(lane).emplace(at, std::move(bytes));
+}
+
+ImpairedLink::Rule* ImpairedLink::rule_for(link::Lane lane, std::span<const uint8_t> packet) {
+  for (Rule& rule : rules_) {
+    if (!matches(rule.impairment, lane, packet))
+      continue;
+    const uint64_t match = rule.matches++;
+    const LinkImpairment& impairment = rule.impairment;
+    if (match >= impairment.nth && (impairment.count == 0 || match - impairment.nth < impairment.count))
+      return &rule;
+  }
+  return nullptr;
+}
+
+bool ImpairedLink::matches(const LinkImpairment& impairment, link::Lane lane,
+                           std::span<const uint8_t> packet) const {
+  if (impairment.lane && *impairment.lane != lane)
+    return false;
+  if (impairment.from_board) {
+    const link::Address first = link::first_address(link_layer_, *impairment.from_board);
+    if (link::source_of(link_layer_, packet) - first >= link::addresses_per_board)
+      return false;
+  }
+  return !impairment.queue_pair || is_for(link_layer_, *impairment.queue_pair, packet);
+}
+
+// When the last bit of the packet is there.
+uint64_t ImpairedLink::carried_at(Rule& rule, size_t bytes) {
+  const LinkImpairment& impairment = rule.impairment;
+  const uint64_t now = clock_.now();
+  if (impairment.rate == 0)
+    return now + impairment.delay;
+  const double seconds = static_cast<double>(bytes * bits_per_byte) / static_cast<double>(impairment.rate);
+  rule.free_at =
+      std::max(rule.free_at, now) + static_cast<uint64_t>(seconds * static_cast<double>(frequency_));
+  return rule.free_at + impairment.delay;
+}
+
+void ImpairedLink::corrupt(std::span<uint8_t> packet) {
+  const uint64_t bit = random_.below(packet.size() * bits_per_byte);
+  packet[bit / bits_per_byte] ^= static_cast<uint8_t>(1u << bit % bits_per_byte);
+}
+
+} // namespace fpga_verbs::board

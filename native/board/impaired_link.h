@@ -1,0 +1,74 @@
+#pragma once
+
+#include "board/link_impairment.h"
+#include "board/random.h"
+#include "hca/clock.h"
+#include "link/link.h"
+#include "spec/enums.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace fpga_verbs::board {
+
+// A link on which packets that arrive are lost, late, doubled, overtaken or damaged as rules say, with random
+// numbers from a seed. Without rules it is the link that it stands before. Under the board's lock but for
+// attach() and detach().
+class ImpairedLink final : public link::Link {
+public:
+  // `link` and `clock` outlive it; `frequency` of the clock in hertz.
+  ImpairedLink(link::Link& link, spec::LinkLayer link_layer, const hca::Clock& clock, uint64_t frequency,
+               uint64_t seed);
+
+  void add(unsigned number, const LinkImpairment& rule);
+  // What a rule keeps back arrives in its time.
+  void remove(unsigned number);
+  void clear() { rules_.clear(); }
+  // Of a rule that was added.
+  LinkImpairmentCounters counters(unsigned number) const;
+
+  void attach(link::LinkReceiver& receiver) override { link_.attach(receiver); }
+  void detach() override { link_.detach(); }
+  link::SendResult send(link::Lane lane, std::span<const uint8_t> packet) override {
+    return link_.send(lane, packet);
+  }
+  std::span<const uint8_t> front(link::Lane lane) override;
+  void pop(link::Lane lane) override;
+  uint64_t next_deadline() const override;
+
+private:
+  // Packets that a lane keeps on their way; beyond, those behind them wait at the other end.
+  static constexpr size_t most_on_way = 4096;
+
+  struct Rule {
+    unsigned number = 0;
+    LinkImpairment impairment{};
+    LinkImpairmentCounters counters{};
+    uint64_t matches = 0;
+    uint64_t free_at = 0; // clock tick from which the next packet is carried at the rate
+  };
+  using OnWay = std::multimap<uint64_t, std::vector<uint8_t>>; // by the tick at which they are there
+
+  void take_in(link::Lane lane);
+  void carry(link::Lane lane, std::span<const uint8_t> packet);
+  Rule* rule_for(link::Lane lane, std::span<const uint8_t> packet);
+  bool matches(const LinkImpairment& impairment, link::Lane lane, std::span<const uint8_t> packet) const;
+  uint64_t carried_at(Rule& rule, size_t bytes);
+  void corrupt(std::span<uint8_t> packet);
+  OnWay& on_way(link::Lane lane) { return on_way_[static_cast<size_t>(lane)]; }
+
+  link::Link& link_;
+  spec::LinkLayer link_layer_;
+  const hca::Clock& clock_;
+  uint64_t frequency_;
+  Random random_;
+  std::vector<Rule> rules_;
+  std::array<OnWay, link::lanes> on_way_;
+  std::array<uint64_t, link::lanes> offered_at_{}; // clock tick up to which what is there was shown
+};
+
+} // namespace fpga_verbs::board

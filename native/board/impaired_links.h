@@ -1,0 +1,40 @@
+#pragma once
+
+#include "board/impaired_link.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <set>
+
+namespace fpga_verbs::board {
+
+// The links of a board's ports, each with the same rules and random numbers of its own.
+class ImpairedLinks {
+public:
+  using Links = std::array<link::Link*, spec::ports>;
+
+  ImpairedLinks(const Links& links, spec::LinkLayer link_layer, const hca::Clock& clock, uint64_t frequency,
+                uint64_t seed, unsigned board_number);
+  ImpairedLinks(const ImpairedLinks&) = delete;
+  ImpairedLinks& operator=(const ImpairedLinks&) = delete;
+
+  // What the device is attached to; null: nothing is there.
+  Links links();
+
+  // A rule at every port; gives its number, from 1.
+  unsigned add(const LinkImpairment& rule);
+  // False: no such rule.
+  bool remove(unsigned number);
+  void clear();
+  // Of all ports. None: no such rule.
+  std::optional<LinkImpairmentCounters> counters(unsigned number) const;
+
+private:
+  std::array<std::optional<ImpairedLink>, spec::ports> ports_;
+  std::set<unsigned> rules_; // their numbers
+  unsigned last_number_ = 0;
+};
+
+} // namespace fpga_verbs::board
