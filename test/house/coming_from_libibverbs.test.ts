@@ -5,7 +5,7 @@ import { quoted, read, rowsOf } from './documents.ts';
 
 const rows = rowsOf(read('docs/coming-from-libibverbs.md'));
 const theirs = rows.flatMap(([first]) => quoted(first!));
-const { functions, enumerations } = JSON.parse(read('test/docs/libibverbs.json')) as {
+const { functions, enumerations } = JSON.parse(read('test/house/libibverbs.json')) as {
   functions: readonly string[];
   enumerations: Readonly<Record<string, readonly string[]>>;
 };
