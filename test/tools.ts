@@ -8,6 +8,8 @@ const packages: Readonly<Record<string, string>> = {
   cmake: 'cmake',
   tshark: 'tshark',
   verilator: 'verilator',
+  yosys: 'yosys',
+  z3: 'z3',
 };
 
 const root = new URL('../', import.meta.url);

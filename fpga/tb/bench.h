@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+// What the benches in lockstep with the device model share.
+namespace fpga_verbs::bench {
+
+// Numbers that follow from a seed (splitmix64).
+class Random {
+public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  uint64_t bits() {
+    state_ += 0x9e3779b97f4a7c15;
+    uint64_t mixed = (state_ ^ state_ >> 30) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+    return mixed ^ mixed >> 31;
+  }
+  uint32_t below(uint32_t end) { return static_cast<uint32_t>((bits() >> 32) * end >> 32); }
+  bool once(uint32_t times) { return below(times) == 0; }
+  bool percent(uint32_t chance) { return below(100) < chance; }
+
+private:
+  uint64_t state_;
+};
+
+// Where a run is, for the sentence with which it ends when RTL and model differ.
+struct Place {
+  uint64_t seed = 0;
+  uint64_t clock = 0;
+};
+
+[[noreturn]] inline void differ(const Place& place, const char* what, uint64_t rtl, uint64_t model) {
+  std::printf("seed %llu, clock %llu: %s: RTL %llx, model %llx\n",
+              static_cast<unsigned long long>(place.seed), static_cast<unsigned long long>(place.clock), what,
+              static_cast<unsigned long long>(rtl), static_cast<unsigned long long>(model));
+  std::exit(1);
+}
+
+inline void expect(const Place& place, const char* what, uint64_t rtl, uint64_t model) {
+  if (rtl != model)
+    differ(place, what, rtl, model);
+}
+
+} // namespace fpga_verbs::bench

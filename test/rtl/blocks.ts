@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The repository. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+interface Block {
+  readonly rtl: readonly string[];
+  readonly model: readonly string[];
+}
+
+const blocks = JSON.parse(readFileSync(`${root}fpga/rtl/blocks.json`, 'utf8')) as Readonly<
+  Record<string, Block>
+>;
+
+function blockOf(name: string): Block {
+  const block = blocks[name];
+  if (block === undefined) throw new Error(`fpga/rtl/blocks.json does not list ${name}`);
+  return block;
+}
+
+/** The SystemVerilog sources of a block, itself last, in the order in which tools read them; absolute. */
+export function rtlSources(block: string): string[] {
+  return blockOf(block).rtl.map((name) => `${root}fpga/rtl/${name}.sv`);
+}
+
+/** The sources of the device model that its bench needs; absolute. */
+export function modelSources(block: string): string[] {
+  return blockOf(block).model.map((name) => `${root}native/hca/${name}.cpp`);
+}

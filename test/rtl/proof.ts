@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'vitest';
+
+import { requireTool } from '../tools.ts';
+import { root } from './blocks.ts';
+
+/** What is to be proved: assertions in these sources (absolute), of the module `top` with these parameters. */
+export interface Proof {
+  readonly sources: readonly string[];
+  readonly top: string;
+  readonly parameters?: Readonly<Record<string, number>>;
+  readonly defines?: readonly string[];
+}
+
+/**
+ * Whether the assertions hold in the first `clocks` clocks after reset, or, by induction, in every clock: from any state in which
+ * they have held for `clocks` clocks.
+ * @param mutant name of a fault to build in
+ */
+export function holds(
+  { sources, top, parameters = {}, defines = [] }: Proof,
+  way: 'from reset' | 'by induction',
+  clocks: number,
+  context: TestContext,
+  mutant?: string,
+): boolean {
+  const yosys = requireTool('yosys', context);
+  const solver = requireTool('z3', context);
+  const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-proof-'));
+  try {
+    const problem = path.join(directory, 'problem.smt2');
+    const all = [...defines, ...(mutant === undefined ? [] : [`FPGA_VERBS_MUTANT_${mutant.toUpperCase()}`])];
+    const script = [
+      `read_verilog -sv -formal -DFORMAL ${all.map((name) => `-D${name} `).join('')}-I ${root}fpga/formal ${sources.join(' ')}`,
+      `hierarchy -check -top ${top} ${Object.entries(parameters)
+        .map(([name, value]) => `-chparam ${name} ${value}`)
+        .join(' ')}`,
+      'proc; flatten; opt -full; memory -nordff; opt',
+      'setundef -undriven -anyseq; dffunmap; opt_clean; check',
+      `write_smt2 -wires ${problem}`,
+    ].join('\n');
+    execFileSync(yosys, ['-q', '-p', script], { stdio: 'pipe' });
+    const { stdout, status } = spawnSync(
+      'yosys-smtbmc',
+      [
+        '--noprogress',
+        '--unroll',
+        '-s',
+        solver,
+        ...(way === 'by induction' ? ['-i'] : []),
+        '-t',
+        String(clocks),
+        problem,
+      ],
+      { encoding: 'utf8' },
+    );
+    if (!/Status: (PASSED|FAILED)/.test(stdout)) throw new Error(`yosys-smtbmc gave no answer: ${stdout}`);
+    return status === 0;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}

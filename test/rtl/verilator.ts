@@ -1,0 +1,69 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+import { modelSources, root, rtlSources } from './blocks.ts';
+
+/** Parameters of a block: numbers, and booleans for those of one bit. */
+export type Shape = Readonly<Record<string, number | boolean>>;
+
+/** A bench that is built. */
+export interface Bench {
+  /** Runs it with these arguments; what it printed, and whether it went through. */
+  run(...args: readonly (string | number)[]): { output: string; ok: boolean };
+}
+
+/** Verilator's warnings about a block of this shape; empty: none. */
+export function lint(verilator: string, block: string, shape: Shape): string {
+  const { stdout, stderr, status } = spawnSync(
+    verilator,
+    ['--lint-only', '-Wall', '--top-module', block, ...parameters(shape), ...rtlSources(block)],
+    { encoding: 'utf8' },
+  );
+  return status === 0 ? stdout + stderr : `${stdout}${stderr}status ${status}`;
+}
+
+/**
+ * Builds the bench fpga/tb/<block>_tb.cpp, which runs the block in lockstep with the device model.
+ * @param mutant name of a fault to build in
+ */
+export function buildBench(verilator: string, block: string, shape: Shape, mutant?: string): Bench {
+  const name = [block, ...Object.values(shape).map(Number), mutant ?? ''].join('_');
+  const directory = path.join(root, 'build/rtl', name);
+  mkdirSync(directory, { recursive: true });
+  const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
+  const flags = ['-std=c++20', '-O1', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
+  const options = ['--cc', '--exe', '--build', '-Wall', '-O3', '-j', '2', '--Mdir', directory];
+  const fault = mutant === undefined ? [] : [`-DFPGA_VERBS_MUTANT_${mutant.toUpperCase()}`];
+  execFileSync(
+    verilator,
+    [
+      ...options,
+      ...fault,
+      ...parameters(shape),
+      '-CFLAGS',
+      flags.join(' '),
+      '--top-module',
+      block,
+      ...rtlSources(block),
+      `${root}fpga/tb/${block}_tb.cpp`,
+      ...modelSources(block),
+    ],
+    { stdio: 'pipe' },
+  );
+  return {
+    run(...args) {
+      const { stdout, status } = spawnSync(path.join(directory, `V${block}`), args.map(String), {
+        encoding: 'utf8',
+        cwd: directory,
+      });
+      return { output: stdout, ok: status === 0 };
+    },
+  };
+}
+
+function parameters(shape: Shape): string[] {
+  return Object.entries(shape).map(
+    ([name, value]) => `-G${name}=${typeof value === 'boolean' ? `1'b${Number(value)}` : value}`,
+  );
+}
