@@ -13,6 +13,7 @@ import { Output, type Streams } from './output/output.ts';
 import { addPerformanceCommands } from './performance/commands.ts';
 import { pingpong } from './pingpong.ts';
 import { registers } from './registers.ts';
+import { selftest } from './selftest/selftest.ts';
 
 /** How a command ended: as it should, with an error, or called in a wrong way. */
 export const ExitCode = { success: 0, failure: 1, usage: 2 } as const;
@@ -35,6 +36,8 @@ const jsonShapes = {
   physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
   {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
   without sent: handed back to the send queue`,
+  selftest:
+    '{device, passed, steps: [{name, passed, detail, advice}]}; what comes behind a step that failed is left out',
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
   pingpong:
     '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}',
@@ -225,6 +228,15 @@ Examples:
           check: options.chk === true,
           signal,
         }),
+    );
+  addOfDevice('selftest', 'bring up a board step by step, and say what to look at', jsonShapes.selftest, [
+    'hca selftest',
+    "hca selftest --device 'emu:?progress=own' --json",
+    'hca selftest --timeout 500',
+  ])
+    .option('--timeout <milliseconds>', 'how long the device has for an answer', wholeNumber(1), 10_000)
+    .action((options: CommonOptions & { timeout: number }) =>
+      selftest(outputOf(options), chosenDeviceString(options.device), { patience: options.timeout, signal }),
     );
   addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, signal);
   return program;

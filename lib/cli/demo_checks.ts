@@ -44,17 +44,14 @@ export function checksOf(a: Connection, b: Connection): readonly Check[] {
     {
       name: 'SEND',
       run: eachSize(async (bytes) => {
-        const received = b.receive(there.slice(0, bytes));
-        await a.send(here.slice(0, bytes));
-        await received;
+        await Promise.all([b.receive(there.slice(0, bytes)), a.send(here.slice(0, bytes))]);
       }),
     },
     {
       name: 'SEND with immediate',
       run: eachSize(async (bytes) => {
         const received = b.receive(there.slice(0, bytes));
-        await a.send(here.slice(0, bytes), { immediateData });
-        await toldBy(received, bytes);
+        await Promise.all([toldBy(received, bytes), a.send(here.slice(0, bytes), { immediateData })]);
       }),
     },
     {
@@ -63,9 +60,7 @@ export function checksOf(a: Connection, b: Connection): readonly Check[] {
         let compared = 0;
         for (const bytes of inlineSizes) {
           fresh();
-          const received = b.receive(there.slice(0, bytes));
-          await a.send(here.bytes.slice(0, bytes));
-          await received;
+          await Promise.all([b.receive(there.slice(0, bytes)), a.send(here.bytes.slice(0, bytes))]);
           compared += compare(here.bytes.subarray(0, bytes), there.bytes.subarray(0, bytes));
         }
         return compared;
@@ -82,9 +77,8 @@ export function checksOf(a: Connection, b: Connection): readonly Check[] {
           [20_000, 4321],
         ] as const;
         const bytes = pieces.reduce((sum, [, length]) => sum + length, 0);
-        const received = b.receive(there.slice(0, bytes));
-        await a.send(pieces.map(([offset, length]) => here.slice(offset, length)));
-        await received;
+        const gathered = pieces.map(([offset, length]) => here.slice(offset, length));
+        await Promise.all([b.receive(there.slice(0, bytes)), a.send(gathered)]);
         const sent = pieces.flatMap(([offset, length]) => [...here.bytes.subarray(offset, offset + length)]);
         return compare(Uint8Array.from(sent), there.bytes.subarray(0, bytes));
       },
@@ -94,8 +88,8 @@ export function checksOf(a: Connection, b: Connection): readonly Check[] {
       name: 'RDMA WRITE with immediate',
       run: eachSize(async (bytes) => {
         const received = b.receive(there.slice(0, 0));
-        await a.write(here.slice(0, bytes), there.remote(), { immediateData });
-        await toldBy(received, bytes);
+        const written = a.write(here.slice(0, bytes), there.remote(), { immediateData });
+        await Promise.all([toldBy(received, bytes), written]);
       }),
     },
     {

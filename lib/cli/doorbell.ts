@@ -1,5 +1,5 @@
 import { formatDeviceString, parseDeviceString } from '../board/index.ts';
-import { VerbsError, openDevice, type DeviceInfo } from '../index.ts';
+import { openDevice, type DeviceInfo } from '../index.ts';
 import { clockWarnings } from './clock_stability.ts';
 import { refuseForbiddenCpu } from './cpus.ts';
 import { measure, parts, type Measurement, type MeasurementOptions } from './doorbell_measurement.ts';
@@ -7,6 +7,7 @@ import type { Output } from './output/output.ts';
 import { histogramText, type Statistics } from './output/statistics.ts';
 import { table } from './output/table.ts';
 import { SamplesFile } from './samples_file.ts';
+import { refuseVirtualTime } from './virtual_time.ts';
 
 /** Options of `hca doorbell`. */
 export interface DoorbellOptions extends MeasurementOptions {
@@ -34,7 +35,7 @@ export async function doorbell(
   const device = openDevice(deviceName);
   try {
     const info = device.queryDevice();
-    refuseVirtualTime(info);
+    refuseVirtualTime('doorbell', info.board);
     const file = options.samples === undefined ? undefined : new SamplesFile(options.samples);
     try {
       const warnings = warningsOf(pinned);
@@ -67,16 +68,6 @@ function withDeviceCpu(
   const deviceCpu = given ?? name.options.deviceCpu;
   if (deviceCpu === undefined) return { deviceName: deviceString, deviceCpu };
   return { deviceName: formatDeviceString({ ...name, options: { ...name.options, deviceCpu } }), deviceCpu };
-}
-
-function refuseVirtualTime({ board }: DeviceInfo): void {
-  if (board.progress !== 'stepped') return;
-  throw new VerbsError('a stepped board has virtual time: there is no latency to measure', {
-    code: 'EINVAL',
-    verb: 'doorbell',
-    attribute: 'progress',
-    expected: 'progress=own or progress=shared',
-  });
 }
 
 function warningsOf({ cpu, deviceCpu }: DoorbellOptions): string[] {

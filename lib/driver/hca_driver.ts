@@ -132,8 +132,8 @@ export class HcaDriver {
   }
 }
 
-/** The management queues of a function serve one driver. */
-function refuseTwoDrivers({ page, underlyingFunction }: DeviceFunction): void {
+/** The management queues of a function serve one driver. @throws VerbsError EBUSY: it has one */
+export function refuseTwoDrivers({ page, underlyingFunction }: DeviceFunction): void {
   if (page.read64(UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET) === 0n) return;
   throw new VerbsError(`underlying function ${underlyingFunction} has a driver already`, {
     code: 'EBUSY',

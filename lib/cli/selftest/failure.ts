@@ -1,0 +1,15 @@
+/** What a step found wrong, and where to look for its cause. */
+export class SelftestFailure extends Error {
+  override readonly name = 'SelftestFailure';
+  readonly advice: string;
+
+  constructor(message: string, advice: string) {
+    super(message);
+    this.advice = advice;
+  }
+}
+
+/** A number as registers are written: 0x and all of its digits. */
+export function hex(value: bigint | number, digits: number): string {
+  return `0x${value.toString(16).padStart(digits, '0')}`;
+}
