@@ -1,0 +1,43 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+import { runHca } from '../cli/run_hca.ts';
+import { quoted, read, root, rowsOf } from './documents.ts';
+
+const readme = read('README.md');
+const documents = ['README.md', ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`)];
+
+describe('links lead somewhere', () => {
+  it.each(documents)('%s', (document) => {
+    const links = [...read(document).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, link]) => link!);
+    const local = links.filter((link) => !link.startsWith('http'));
+    expect(local.filter((link) => !existsSync(path.join(root, path.dirname(document), link)))).toEqual([]);
+  });
+});
+
+it('every document is named in the README', () => {
+  expect(documents.slice(1).filter((name) => !readme.includes(`(${name})`))).toEqual([]);
+});
+
+it('every command of hca has its row in the README, and there is none of another', async () => {
+  const { out } = await runHca(['--help']);
+  const commands = [
+    ...out
+      .split('\nCommands:\n')[1]!
+      .split('\n\n')[0]!
+      .matchAll(/^ {2}(\w+) /gm),
+  ].map(([, name]) => name!);
+  const told = rowsOf(readme, 'The command `hca`')
+    .flatMap(([first]) => quoted(first!))
+    .map((words) => words.split(' ')[1]!);
+  expect([...new Set(told)].sort()).toEqual(commands.filter((name) => name !== 'help').sort());
+});
+
+it('every npm script for people is in the README, and there is none of another', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
+  const told = [...readme.matchAll(/npm (?:run )?([a-z:]+)/g)].map(([, name]) => name!);
+  expect(told.filter((name) => !(name in scripts))).toEqual([]);
+  const forNpm = ['install', 'prepack'];
+  expect(Object.keys(scripts).filter((name) => !told.includes(name) && !forNpm.includes(name))).toEqual([]);
+});
