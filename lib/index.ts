@@ -32,7 +32,7 @@ export type { ReceiveRequest } from './driver/receive_queue.ts';
 export { Access } from './verbs/access.ts';
 export { CompletionError } from './verbs/completion_error.ts';
 export { CompletionQueue, type CompletionWaitOptions } from './verbs/completion_queue.ts';
-export { Context, type CompletionQueueOptions, type DeviceInfo } from './verbs/context.ts';
+export { Context, type CompletionQueueOptions, type ContextToken, type DeviceInfo } from './verbs/context.ts';
 export { Device, getDeviceList, openDevice } from './verbs/device.ts';
 export { MemoryRegion, type MemorySlice } from './verbs/memory_region.ts';
 export type { WaitOptions } from './verbs/patience.ts';

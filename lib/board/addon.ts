@@ -214,6 +214,8 @@ export interface BoardCounters {
 export interface EmulatedBoard {
   /** Opens underlying function `underlyingFunction`; a function may be open more than once. Throws RangeError: no such function. */
   open(underlyingFunction: number): BoardFunction;
+  /** Opens the lowest function but the control function that nobody has open, in any thread. Undefined: there is none. */
+  openFree(): BoardFunction | undefined;
   /**
    * Puts one write into the link as it is, whatever a processor's stores would make of it. `data` is 4 to 64 B, a
    * multiple of 4, within an aligned 64 B; byte enables leave bytes out in the first and last DWORD only.
@@ -360,7 +362,10 @@ export interface DoorbellProbe {
   run(count: number, stamped: boolean): DoorbellProbeRun;
 }
 
-/** A subscription to an MSI-X vector; while it is referenced it keeps the process alive. Begins unreferenced. */
+/**
+ * A subscription to an MSI-X vector. While it is referenced it keeps the process alive, and itself; otherwise it ends when nobody
+ * knows its object any more. Begins unreferenced.
+ */
 export interface Interrupt {
   ref(): void;
   unref(): void;
@@ -392,7 +397,10 @@ export interface BoardFunction {
   /** Calls back from the event loop after vector `vector` was signalled, with the number of signals since the last call. */
   interrupt(vector: number, callback: (count: number) => void): Interrupt;
   facts(): BoardFacts;
-  /** Frees what was allocated and mapped through it. */
+  /**
+   * Frees what was allocated and mapped through it, as does the end of its object or of its thread. The device's function is reset when
+   * nobody has it open any more.
+   */
   close(): void;
 }
 

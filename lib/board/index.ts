@@ -26,7 +26,7 @@ export {
 export type { DeviceName } from './device_string.ts';
 export { EmulatedBoard, type InjectedFault, type InjectedImpairment } from './emulated_board.ts';
 export { EmulatedFabric } from './emulated_fabric.ts';
-export { BackendMissingError, openBoard } from './open_board.ts';
+export { BackendMissingError, openBoard, openFreeFunction } from './open_board.ts';
 export { formatRecording, parseRecording, type Recording } from './recording.ts';
 export type { Region } from './regions.ts';
 export { describeTransaction } from './transaction_text.ts';

@@ -1,4 +1,4 @@
-import { loadAddon, type BoardFunction } from './addon.ts';
+import { loadAddon, type BoardFunction, type EmulatedBoard } from './addon.ts';
 import { formatDeviceString, type DeviceName } from './device_string.ts';
 
 /** A backend that a device string can name, but that this version does not have. */
@@ -21,6 +21,22 @@ const missing = {
  * @throws RangeError: the board has no such function, or an option is out of range
  */
 export function openBoard(name: DeviceName): BoardFunction {
+  return withBoard(name, (board, underlyingFunction) => board.open(underlyingFunction));
+}
+
+/**
+ * Opens the lowest underlying function of a board, but its control function, that nobody has open in this process.
+ * @returns undefined: all are open
+ * @throws as {@link openBoard}
+ */
+export function openFreeFunction(name: DeviceName): BoardFunction | undefined {
+  return withBoard(name, (board) => board.openFree());
+}
+
+function withBoard<Opened>(
+  name: DeviceName,
+  open: (board: EmulatedBoard, underlyingFunction: number) => Opened,
+): Opened {
   if (name.backend !== 'emu') {
     throw new BackendMissingError(
       `device "${formatDeviceString(name)}": this version does not open ${missing[name.backend]} yet; it opens emu:`,
@@ -28,7 +44,7 @@ export function openBoard(name: DeviceName): BoardFunction {
   }
   const board = new (loadAddon().EmulatedBoard)(name.options);
   try {
-    return board.open(name.underlyingFunction);
+    return open(board, name.underlyingFunction);
   } finally {
     board.close(); // a handle: the board lives as long as its functions
   }

@@ -18,6 +18,7 @@ import {
 import { addressOf, type QueuePairAddress } from './address.ts';
 import { connectQueuePair, type ConnectionAttributes } from './connect_queue_pair.ts';
 import { unlessGivenUp } from './give_up.ts';
+import { Turns, type Operation } from './turns.ts';
 
 /** How a connection is made. */
 export interface ConnectionOptions extends ConnectionAttributes {
@@ -35,7 +36,9 @@ export interface Received {
   readonly immediateData?: number;
 }
 
+/** A work request that is posted and not completed. */
 interface Pending {
+  readonly turns: Turns;
   readonly settle: (completion: Completion) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -50,7 +53,8 @@ const everyRight = Access.localWrite | Access.remoteWrite | Access.remoteRead | 
 const wrIds = 2 ** 52;
 
 /**
- * A reliable connection for those who do not want to poll: each operation is awaited.
+ * A reliable connection for those who do not want to poll: each operation is awaited. Those that find their queue full wait for
+ * their turn, in the order in which they were begun.
  *
  * ```ts
  * const [a, b] = [new Connection(context), new Connection(peer)];
@@ -68,6 +72,8 @@ export class Connection {
   readonly completionQueue: CompletionQueue;
   readonly queuePair: QueuePair;
   private readonly attributes: ConnectionAttributes;
+  private readonly sends: Turns;
+  private readonly receives: Turns;
   private readonly pending = new Map<number, Pending>();
   private nextWrId = 0;
   private waiting = 0; // those who have not given up
@@ -78,19 +84,31 @@ export class Connection {
   /** @throws VerbsError the device has no room for its objects */
   constructor(context: Context, { capabilities = {}, ...attributes }: ConnectionOptions = {}) {
     this.attributes = attributes;
-    this.protectionDomain = context.createProtectionDomain();
     const { maxSendWorkRequests = 128, maxReceiveWorkRequests = 128 } = capabilities;
-    this.completionQueue = context.createCompletionQueue({
-      entries: maxSendWorkRequests + maxReceiveWorkRequests,
-    });
-    this.queuePair = this.protectionDomain.createQueuePair({
-      type: 'RC',
-      sendCompletionQueue: this.completionQueue,
-      receiveCompletionQueue: this.completionQueue,
-      capabilities: { maxInlineData: largestInline, ...capabilities },
-      signalAll: true,
-    });
-    this.address = addressOf(context, this.queuePair, attributes);
+    this.sends = new Turns(maxSendWorkRequests);
+    this.receives = new Turns(maxReceiveWorkRequests);
+    const made: Disposable[] = [];
+    try {
+      this.protectionDomain = context.createProtectionDomain();
+      made.push(this.protectionDomain);
+      // It has room for all that is under way: it is never overrun.
+      this.completionQueue = context.createCompletionQueue({
+        entries: maxSendWorkRequests + maxReceiveWorkRequests,
+      });
+      made.push(this.completionQueue);
+      this.queuePair = this.protectionDomain.createQueuePair({
+        type: 'RC',
+        sendCompletionQueue: this.completionQueue,
+        receiveCompletionQueue: this.completionQueue,
+        capabilities: { maxInlineData: largestInline, ...capabilities },
+        signalAll: true,
+      });
+      made.push(this.queuePair);
+      this.address = addressOf(context, this.queuePair, attributes);
+    } catch (error) {
+      for (const object of made.reverse()) object[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** Makes the connection; the peer does the same with this side's address. @throws as connectQueuePair */
@@ -115,6 +133,7 @@ export class Connection {
   /** Takes what the peer sends next into `memory`. @throws CompletionError */
   async receive(memory: MemorySlice, wait: WaitOptions = {}): Promise<Received> {
     return this.await(
+      this.receives,
       wait,
       (wrId) => this.queuePair.postReceive({ wrId, scatter: [memory] }),
       ({ byteLength, withImmediate, immediateData }) =>
@@ -154,10 +173,7 @@ export class Connection {
 
   /** Ends the connection and what it was made of; memory too. Those who wait are told. Twice is once. */
   close(): void {
-    for (const { reject } of this.pending.values()) {
-      reject(new DOMException('the connection was closed', 'AbortError'));
-    }
-    this.pending.clear();
+    this.rejectAll(new DOMException('the connection was closed', 'AbortError'));
     this.queuePair[Symbol.dispose]();
     this.completionQueue[Symbol.dispose]();
     this.protectionDomain[Symbol.dispose]();
@@ -168,11 +184,13 @@ export class Connection {
   }
 
   private async atomic(request: Omit<SendRequest, 'gather'>, wait: WaitOptions): Promise<bigint> {
-    if (this.freeResults.length === 0) this.allocateResults();
-    const result = this.freeResults.at(-1)!;
+    let result: AtomicResult;
     return this.await(
+      this.sends,
       wait,
       (wrId) => {
+        if (this.freeResults.length === 0) this.allocateResults();
+        result = this.freeResults.at(-1)!;
         this.queuePair.postSend({ ...request, gather: [result.slice], wrId });
         this.freeResults.pop();
       },
@@ -194,42 +212,53 @@ export class Connection {
     }
   }
 
-  private async post(request: SendRequest, wait: WaitOptions): Promise<void> {
+  private async post({ inlineData, ...request }: SendRequest, wait: WaitOptions): Promise<void> {
+    // The caller may use its bytes again at once, also those of what is posted later.
+    const inline = this.sends.full ? inlineData?.slice() : inlineData;
     await this.await(
+      this.sends,
       wait,
-      (wrId) => this.queuePair.postSend({ ...request, wrId }),
+      (wrId) => this.queuePair.postSend({ ...request, inlineData: inline, wrId }),
       () => {},
     );
   }
 
   /**
-   * Posts, and waits until it is done. One that is given up is still taken when it comes.
+   * Posts, and waits until it is done. One that is given up is not posted any more, or still taken when it comes.
+   * @param turns of the queue that it goes to
    * @param take is called with the completion, good or bad, before it and the memory are used again; its value is the result
    */
   private async await<Result>(
+    turns: Turns,
     wait: WaitOptions,
     post: (wrId: number) => void,
     take: (completion: Completion) => Result,
   ): Promise<Result> {
     wait.signal?.throwIfAborted();
-    const wrId = this.nextWrId;
-    this.nextWrId = (this.nextWrId + 1) % wrIds;
-    post(wrId);
+    let operation: Operation;
     const done = new Promise<Result>((resolve, reject) => {
-      this.pending.set(wrId, {
-        settle: (completion) => {
-          const result = take(completion);
-          if (completion.status === CompletionStatus.success) resolve(result);
-          else reject(new CompletionError(completion));
+      const settle = (completion: Completion): void => {
+        const result = take(completion);
+        if (completion.status === CompletionStatus.success) resolve(result);
+        else reject(new CompletionError(completion));
+      };
+      operation = {
+        post: () => {
+          const wrId = this.nextWrId;
+          post(wrId);
+          this.nextWrId = (wrId + 1) % wrIds;
+          this.pending.set(wrId, { turns, settle, reject });
         },
         reject,
-      });
+      };
     });
+    turns.enter(operation!);
     this.waiting += 1;
     void this.pump();
     try {
       return await unlessGivenUp(done, wait);
     } finally {
+      turns.leave(operation!);
       this.waiting -= 1;
       if (this.waiting === 0) this.sleep.abort();
     }
@@ -249,8 +278,7 @@ export class Connection {
         else await this.sleepUntilCompletion();
       }
     } catch (reason) {
-      for (const { reject } of this.pending.values()) reject(reason);
-      this.pending.clear();
+      this.rejectAll(reason);
     } finally {
       this.pumping = false;
     }
@@ -268,9 +296,18 @@ export class Connection {
   }
 
   private settle(completion: Completion): void {
-    const waiting = this.pending.get(completion.wrId);
+    const pending = this.pending.get(completion.wrId);
     this.pending.delete(completion.wrId);
-    waiting?.settle(completion);
+    pending?.settle(completion);
+    pending?.turns.done();
+  }
+
+  /** Nothing will be done any more. */
+  private rejectAll(reason: unknown): void {
+    for (const { reject } of this.pending.values()) reject(reason);
+    this.pending.clear();
+    this.sends.abandon(reason);
+    this.receives.abandon(reason);
   }
 }
 

@@ -1,5 +1,4 @@
-import { AccessFlag, ManagementOpcode, PAGE_BYTES, PAGE_TABLE_ENTRY_BYTES, encode } from '../spec/index.ts';
-import type { DeviceFunction } from './device_function.ts';
+import { ManagementOpcode, PAGE_BYTES, PAGE_TABLE_ENTRY_BYTES, encode } from '../spec/index.ts';
 import type { ManagementQueue } from './management_queue.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 
@@ -61,23 +60,6 @@ export class MemoryRegion {
       object: this.key,
     });
   }
-}
-
-/**
- * Maps memory that is not the library's, so that the device reaches it; held until `device.board.unmap`.
- * @param accessFlags rights that a region over it will have: without local_write the device cannot write it at all
- * @throws TypeError the memory is resizable, detached, empty or shared
- */
-export function mapForeignMemory(
-  device: DeviceFunction,
-  memory: ArrayBuffer | ArrayBufferView,
-  accessFlags: number,
-): DmaRange {
-  const mayWrite = (accessFlags & (1 << AccessFlag.localWrite)) !== 0;
-  return {
-    address: device.board.map(memory, mayWrite ? 'read_write' : 'read'),
-    length: memory.byteLength,
-  };
 }
 
 /** The smallest page that holds a range whole, so that its list is short; the largest ones where none does. */

@@ -1,9 +1,15 @@
-import type { BoardFacts } from '../board/index.ts';
+import {
+  formatDeviceString,
+  openFreeFunction,
+  parseDeviceString,
+  type BoardFacts,
+  type DeviceName,
+} from '../board/index.ts';
 import { CompletionEvents } from '../driver/completion_events.ts';
 import { CompletionQueue as CompletionQueueInDevice } from '../driver/completion_queue.ts';
 import { VerbsError } from '../driver/errors.ts';
 import type { DeviceEvent } from '../driver/event_queue.ts';
-import type { FunctionLimits, HcaDriver } from '../driver/hca_driver.ts';
+import { HcaDriver, type FunctionLimits } from '../driver/hca_driver.ts';
 import type { Identity } from '../driver/identity.ts';
 import { KickRecord, KickRecordRing } from '../driver/kick_records.ts';
 import { KickJoiner, type Kick } from '../driver/kicks.ts';
@@ -31,24 +37,73 @@ export interface CompletionQueueOptions {
   readonly entries?: number;
 }
 
-/** An open device: one underlying function. It is used by one thread. */
+/** What {@link Context.share} gives, and {@link Context.from} takes. It can be sent to a worker. */
+export interface ContextToken {
+  /** Device string of the board. */
+  readonly device: string;
+}
+
+/** Where a context comes from. */
+export interface ContextOrigin {
+  /** Driver of the control function of a board that nobody else has; closed with the context. */
+  readonly control?: HcaDriver;
+  /** What was opened. */
+  readonly name?: DeviceName;
+}
+
+/** An open device: one underlying function. It is used by one thread, as is all that is made of it. */
 export class Context extends VerbsObject {
   readonly label: string;
   /** The driver below; for tools. */
   readonly driver: HcaDriver;
-  private readonly control: HcaDriver | undefined;
+  private readonly origin: ContextOrigin;
   private records: KickRecordRing | undefined;
   private completionEvents: CompletionEvents | undefined;
 
-  /**
-   * Takes over a driver. {@link openDevice} makes one.
-   * @param control driver of the control function of a board that nobody else has; closed with this device
-   */
-  constructor(driver: HcaDriver, control?: HcaDriver) {
+  /** Takes over a driver. {@link openDevice} makes one. */
+  constructor(driver: HcaDriver, origin: ContextOrigin = {}) {
     super([]);
     this.driver = driver;
-    this.control = control;
+    this.origin = origin;
     this.label = 'the device';
+  }
+
+  /**
+   * Opens the board of another thread's context, from the token that {@link share} gave there: an underlying function of its own, the
+   * lowest that is free. Each of several threads may use the same token. It is to be closed before the context that was shared.
+   * @throws TypeError: no token; VerbsError EBUSY: every function is open; ENODEV: the context that was shared is closed
+   */
+  static from(token: ContextToken): Context {
+    if (typeof token?.device !== 'string') {
+      throw new TypeError('a context is opened from what share() gave in another thread');
+    }
+    const name = parseDeviceString(token.device);
+    const board = openFreeFunction(name);
+    if (board === undefined) {
+      throw new VerbsError('every underlying function of the board is open', {
+        code: 'EBUSY',
+        verb: 'openDevice',
+        attribute: 'underlyingFunctions',
+        expected: 'a context closed, or a board with more underlying functions',
+      });
+    }
+    return new Context(new HcaDriver(board), { name });
+  }
+
+  /**
+   * A token for other threads, which open the board by it: {@link Context.from}. Objects stay on their thread; queue pairs of two
+   * threads are connected as those of two boards.
+   * @throws VerbsError ENOTSUP: the context was made of an open function, not of a device string
+   */
+  share(): ContextToken {
+    this.requireOpen('share');
+    const { name } = this.origin;
+    if (name !== undefined) return { device: formatDeviceString(name) };
+    throw new VerbsError('the context was made of an open function, which other threads do not find', {
+      code: 'ENOTSUP',
+      verb: 'share',
+      expected: 'a context that was opened by a device string',
+    });
   }
 
   /** Who the device is, and what this function of it may have. */
@@ -158,6 +213,6 @@ export class Context extends VerbsObject {
   protected destroy(): void {
     this.records = undefined;
     this.driver.close();
-    this.control?.close();
+    this.origin.control?.close();
   }
 }

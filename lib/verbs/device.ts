@@ -10,6 +10,8 @@ import {
 import { HcaDriver } from '../driver/hca_driver.ts';
 import { Context } from './context.ts';
 
+type EmulatedName = Extract<DeviceName, { backend: 'emu' | 'rtl' }>;
+
 /** A device that can be opened. */
 export class Device {
   /** Device string. */
@@ -41,17 +43,21 @@ export function getDeviceList(): Device[] {
 export function openDevice(device?: string | BoardFunction): Context {
   if (device !== undefined && typeof device !== 'string') return new Context(new HcaDriver(device));
   const name = parseDeviceString(chosenDeviceString(device));
-  const isOwnBoard = name.backend === 'emu' && name.options.name === undefined;
-  if (isOwnBoard && name.underlyingFunction !== 0) return openGuest(name);
-  return new Context(new HcaDriver(openBoard(name)));
+  if (name.backend !== 'emu' || name.options.name !== undefined) return open(name);
+  // A name that nobody guesses: only those whom the context is shared with find the board.
+  const options = { ...name.options, name: `unnamed-${randomUUID()}` };
+  return name.underlyingFunction === 0 ? open({ ...name, options }) : openGuest({ ...name, options });
 }
 
-/** Nobody else can reach an emulated board without a name: its control function is opened with the guest, to enable it. */
-function openGuest(name: Extract<DeviceName, { backend: 'emu' | 'rtl' }>): Context {
-  const options = { ...name.options, name: `unnamed-${randomUUID()}` };
-  const control = new HcaDriver(openBoard({ ...name, options, underlyingFunction: 0 }));
+function open(name: DeviceName): Context {
+  return new Context(new HcaDriver(openBoard(name)), { name });
+}
+
+/** Nobody else opens the control function of a board without a name: it is opened with the guest, to enable it. */
+function openGuest(name: EmulatedName): Context {
+  const control = new HcaDriver(openBoard({ ...name, underlyingFunction: 0 }));
   try {
-    return new Context(new HcaDriver(openBoard({ ...name, options })), control);
+    return new Context(new HcaDriver(openBoard(name)), { name, control });
   } catch (error) {
     control.close();
     throw error;

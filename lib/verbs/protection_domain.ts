@@ -1,6 +1,5 @@
-import { markAsUntransferable } from 'node:worker_threads';
-
-import { MemoryRegion as RegionInDevice, mapForeignMemory } from '../driver/memory_region.ts';
+import { mapForeignMemory } from '../driver/foreign_memory.ts';
+import { MemoryRegion as RegionInDevice } from '../driver/memory_region.ts';
 import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
 import { Access } from './access.ts';
 import type { Context } from './context.ts';
@@ -53,7 +52,7 @@ export class ProtectionDomain extends VerbsObject {
    * A region over memory of the caller, which is held until the region is closed, and cannot be transferred to another thread
    * from now on.
    * @param access of {@link Access}
-   * @throws TypeError resizable, detached, empty or shared memory; VerbsError EINVAL: rights that contradict each other; ENOMEM
+   * @throws TypeError resizable, detached, empty or shared memory, or that of a WebAssembly.Memory; VerbsError EINVAL: rights that contradict each other; ENOMEM
    */
   registerMemory(memory: ArrayBuffer | ArrayBufferView, access: number = Access.localWrite): MemoryRegion {
     this.requireOpen('registerMemory');
@@ -65,8 +64,6 @@ export class ProtectionDomain extends VerbsObject {
       const bytes = ArrayBuffer.isView(memory)
         ? new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength)
         : new Uint8Array(memory);
-      // A transferred buffer would hand the device memory that belongs to somebody else.
-      markAsUntransferable(bytes.buffer);
       return new MemoryRegion(this, { region, address: range.address, bytes, release });
     } catch (error) {
       release();

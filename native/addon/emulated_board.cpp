@@ -28,6 +28,7 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
   return DefineClass(env, "EmulatedBoard",
                      {
                          InstanceMethod<&EmulatedBoard::open>("open"),
+                         InstanceMethod<&EmulatedBoard::open_free>("openFree"),
                          InstanceMethod<&EmulatedBoard::post>("post"),
                          InstanceMethod<&EmulatedBoard::step>("step"),
                          InstanceMethod<&EmulatedBoard::run_until_idle>("runUntilIdle"),
@@ -88,6 +89,13 @@ Napi::Value EmulatedBoard::open(const Napi::CallbackInfo& info) {
     throw Napi::RangeError::New(info.Env(), "underlying function " + std::to_string(number) +
                                                 " does not exist: the board has " +
                                                 std::to_string(emulated.options().underlying_functions));
+  return BoardFunction::make(info.Env(), std::move(function));
+}
+
+Napi::Value EmulatedBoard::open_free(const Napi::CallbackInfo& info) {
+  std::shared_ptr<board::EmulatedFunction> function = board(info.Env()).open_free();
+  if (function == nullptr)
+    return info.Env().Undefined();
   return BoardFunction::make(info.Env(), std::move(function));
 }
 

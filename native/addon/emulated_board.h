@@ -19,6 +19,7 @@ private:
   board::SteppedProgress& stepped(Napi::Env env, const char* what) const; // Error: the board is not stepped
 
   Napi::Value open(const Napi::CallbackInfo& info);
+  Napi::Value open_free(const Napi::CallbackInfo& info);
   void post(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);
   Napi::Value run_until_idle(const Napi::CallbackInfo& info);

@@ -9,6 +9,12 @@
 
 namespace fpga_verbs::addon {
 
+namespace {
+
+constexpr const char* callback_name = "callback";
+
+} // namespace
+
 struct Interrupt::Poll {
   Interrupt* interrupt = nullptr; // null: it does not listen any more
   napi_async_cleanup_hook_handle hook = nullptr;
@@ -70,9 +76,8 @@ void Interrupt::start(const std::shared_ptr<OpenFunction>& owner, int event, Nap
   owner_ = owner;
   owner_->children.insert(this);
   event_ = event;
-  callback_ = Napi::Persistent(callback);
+  Value().DefineProperty(Napi::PropertyDescriptor::Value(callback_name, callback));
   context_ = std::make_unique<Napi::AsyncContext>(Env(), "fpga-verbs:interrupt");
-  Ref(); // it calls back until it is closed, whoever still knows it
   uv_poll_start(handle, uv_readable, [](uv_handle_s* readable, int, int) {
     if (const auto* const poll = static_cast<Poll*>(uv_handle_get_data(readable)); poll->interrupt != nullptr)
       poll->interrupt->signalled();
@@ -87,7 +92,10 @@ void Interrupt::signalled() {
   const Napi::Env env = Env();
   const Napi::HandleScope scope(env);
   try {
-    callback_.MakeCallback(env.Global(), {Napi::Number::New(env, static_cast<double>(count))}, *context_);
+    Value()
+        .Get(callback_name)
+        .As<Napi::Function>()
+        .MakeCallback(env.Global(), {Napi::Number::New(env, static_cast<double>(count))}, *context_);
   } catch (const Napi::Error& error) {
     napi_fatal_exception(env, error.Value()); // as any exception in a callback of the event loop
   }
@@ -98,21 +106,25 @@ void Interrupt::close() {
     return;
   std::exchange(poll_, nullptr)->close();
   owner_->children.erase(this);
-  callback_.Reset();
   context_.reset();
-  Unref();
+  if (std::exchange(referenced_, false))
+    Unref();
 }
 
 void Interrupt::ref(const Napi::CallbackInfo& info) {
   if (poll_ == nullptr)
     throw closed_error(info.Env(), "the interrupt");
   uv_ref(poll_->handle);
+  if (!std::exchange(referenced_, true))
+    Ref();
 }
 
 void Interrupt::unref(const Napi::CallbackInfo& info) {
   if (poll_ == nullptr)
     throw closed_error(info.Env(), "the interrupt");
   uv_unref(poll_->handle);
+  if (std::exchange(referenced_, false))
+    Unref();
 }
 
 void Interrupt::close_method(const Napi::CallbackInfo&) { close(); }

@@ -10,7 +10,8 @@
 namespace fpga_verbs::addon {
 
 // Interrupt in JavaScript: calls back from the event loop when an eventfd is signalled; see
-// lib/board/addon.ts.
+// lib/board/addon.ts. Its object holds the callback, and what that knows; it is held here only while it is
+// referenced, so that a device that was forgotten goes.
 class Interrupt final : public Napi::ObjectWrap<Interrupt>, public Child {
 public:
   static Napi::Function define(Napi::Env env);
@@ -34,7 +35,7 @@ private:
   void close_method(const Napi::CallbackInfo& info);
 
   std::shared_ptr<OpenFunction> owner_;
-  Napi::FunctionReference callback_;
+  bool referenced_ = false;
   std::unique_ptr<Napi::AsyncContext> context_;
   int event_ = -1;
   Poll* poll_ = nullptr; // null: closed

@@ -23,6 +23,8 @@ public:
   // A link of a port has something new.
   virtual void notify_port() = 0;
   virtual uint64_t next_deadline() const = 0;
+  // Function-level reset: nobody has the function any more, whatever was left of it.
+  virtual void reset_function(unsigned /*underlying_function*/) {}
 };
 
 inline constexpr uint64_t no_deadline = ~uint64_t{0};

@@ -72,6 +72,20 @@ std::unique_ptr<Progress> EmulatedBoard::make_progress() {
 std::shared_ptr<EmulatedFunction> EmulatedBoard::open(unsigned underlying_function) {
   if (underlying_function >= options_.underlying_functions)
     return nullptr;
+  const Exclusive exclusive(*progress_);
+  return make_function(underlying_function);
+}
+
+std::shared_ptr<EmulatedFunction> EmulatedBoard::open_free() {
+  const Exclusive exclusive(*progress_);
+  for (unsigned number = 1; number < options_.underlying_functions; ++number)
+    if (handles_[number] == 0)
+      return make_function(number);
+  return nullptr;
+}
+
+std::shared_ptr<EmulatedFunction> EmulatedBoard::make_function(unsigned underlying_function) {
+  ++handles_[underlying_function];
   return std::make_shared<EmulatedFunction>(shared_from_this(), underlying_function);
 }
 

@@ -12,6 +12,7 @@
 #include "board/transaction_ring.h"
 #include "board/transaction_trace.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -61,6 +62,9 @@ public:
   // Null: the board has no such function.
   std::shared_ptr<EmulatedFunction> open(unsigned underlying_function);
 
+  // The lowest function, but the control function, that nobody has open. Null: there is none.
+  std::shared_ptr<EmulatedFunction> open_free();
+
   // Puts one write into the link as it is, for what a processor's stores do not make. It must be a legal one:
   // DWORD aligned, 4 to 64 bytes within an aligned 64 B, byte enables partial in the first and the last DWORD
   // only.
@@ -107,6 +111,7 @@ private:
                 const DeviceFactory& make_device);
   void notify() override;
   std::unique_ptr<Progress> make_progress();
+  std::shared_ptr<EmulatedFunction> make_function(unsigned underlying_function);
 
   EmulatedBoardOptions options_;
   std::unique_ptr<BoardPorts> ports_;
@@ -117,6 +122,7 @@ private:
   TransactionTrace trace_;
   PacketTrace packets_;
   ImpairedLinks impaired_links_;
+  std::array<unsigned, spec::underlying_functions> handles_{}; // open functions, by number
   BoardHost host_;
   std::unique_ptr<Device> device_;
   TransactionRing ring_;

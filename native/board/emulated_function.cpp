@@ -54,6 +54,8 @@ EmulatedFunction::~EmulatedFunction() {
   fence();
   {
     const Exclusive exclusive(progress_);
+    if (--board_->handles_[underlying_function_] == 0)
+      board_->device_->reset_function(underlying_function_);
     for (const uint64_t address : mapped_)
       board_->host_.domain(underlying_function_).unmap(address);
     for (unsigned vector = 0; vector < events_.size(); ++vector)

@@ -19,6 +19,18 @@ public:
   unsigned run(unsigned limit) override { return hca_.run(limit); }
   void notify_port() override { hca_.notify_port(); }
   uint64_t next_deadline() const override { return hca_.next_deadline(); }
+  void reset_function(unsigned underlying_function) override {
+    constexpr uint32_t address = spec::underlying_function::management_completion_queue_address;
+    constexpr auto region = spec::RegionType::underlying_function;
+    const uint32_t low = hca_.read(region, underlying_function, address);
+    const uint32_t high = hca_.read(region, underlying_function, address + sizeof low);
+    if ((low | high) == 0)
+      return; // it has no driver, or that has reset it
+    if (underlying_function == 0)
+      hca_.reset(); // what the control function gave to the device is gone with it
+    else
+      hca_.reset_function(underlying_function);
+  }
 
   // hca::Hca::verify
   const char* verify() const { return hca_.verify(); }

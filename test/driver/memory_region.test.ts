@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 
-import { MemoryRegion, mapForeignMemory } from '../../lib/driver/memory_region.ts';
+import { mapForeignMemory } from '../../lib/driver/foreign_memory.ts';
+import { MemoryRegion } from '../../lib/driver/memory_region.ts';
 import { ProtectionDomain } from '../../lib/driver/protection_domain.ts';
 import { AccessFlag } from '../../lib/spec/index.ts';
 import { describeOnBackends, makeBoard, openDriver } from './backends.ts';

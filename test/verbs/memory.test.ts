@@ -40,6 +40,51 @@ describeOnBackends('memory regions', (backend) => {
     expect(whole.length).toBe(64);
   });
 
+  it('refuse memory that can move or go, and say so', () => {
+    const { context, protectionDomain } = makeVerbs(backend);
+    const map = vi.spyOn(context.driver.management, 'execute');
+    // TypeScript's library has no second argument yet.
+    const resizable = Reflect.construct(ArrayBuffer, [64, { maxByteLength: 128 }]) as ArrayBuffer;
+    const detached = new ArrayBuffer(64);
+    structuredClone(detached, { transfer: [detached] });
+    const module = new WebAssembly.Memory({ initial: 2, maximum: 4 });
+    const refused: [unknown, RegExp][] = [
+      [resizable, /resizable/],
+      [new Uint8Array(resizable, 8, 8), /resizable/],
+      [detached, /empty or detached/],
+      [new ArrayBuffer(0), /empty or detached/],
+      [new ArrayBuffer(64).slice(64), /empty or detached/],
+      [new SharedArrayBuffer(64), /must be an ArrayBuffer or a view on one/],
+      [new Uint8Array(new SharedArrayBuffer(64)), /SharedArrayBuffer/],
+      [module.buffer, /WebAssembly\.Memory, which moves when it grows; use allocate\(\), and copy/],
+      [new Uint8Array(module.buffer, 100, 50), /WebAssembly/],
+      [new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer, /ArrayBuffer or a view/],
+      [[1, 2, 3], /must be an ArrayBuffer or a view on one/],
+      ['text', /must be an ArrayBuffer or a view on one/],
+      [undefined, /must be an ArrayBuffer or a view on one/],
+    ];
+    for (const [memory, message] of refused) {
+      expect(() => protectionDomain.registerMemory(memory as ArrayBuffer)).toThrow(
+        expect.objectContaining({ name: 'TypeError', message: expect.stringMatching(message) as string }),
+      );
+    }
+    expect(map).not.toHaveBeenCalled();
+    module.grow(1);
+  });
+
+  it('lie over whole pages of the caller that are not of WebAssembly, which nothing takes apart', () => {
+    const { protectionDomain } = makeVerbs(backend);
+    const pages = new Uint8Array(131_072).fill(5);
+    for (let times = 0; times < 2; times++) {
+      const region = protectionDomain.registerMemory(pages);
+      expect(pages.length).toBe(131_072);
+      expect(pages[131_071]).toBe(5);
+      region.close();
+    }
+    const ofPool = Buffer.from('from the pool');
+    expect(protectionDomain.registerMemory(ofPool).bytes).toEqual(new Uint8Array(ofPool));
+  });
+
   it('refuse contradictory rights, and take nothing then', () => {
     const { context, protectionDomain } = makeVerbs(backend);
     const unmap = vi.spyOn(context.driver.device.board, 'unmap');

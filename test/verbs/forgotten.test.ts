@@ -1,0 +1,96 @@
+import { readdirSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+
+import { Completion, Opcode, openDevice, type CompletionQueue, type Context } from '../../lib/index.ts';
+import { describeOnBackends, makeBoard, settle } from '../driver/backends.ts';
+import { makeFailedQueuePair, stepped } from './make_verbs.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Collects garbage until `done`; the loop runs finalizers in its own time. */
+async function collectUntil(done: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 100 && !done(); turn++) {
+    await new Promise(setImmediate); // what done() has looked at is kept until the end of this turn
+    collectGarbage();
+  }
+  expect(done()).toBe(true);
+}
+
+const descriptors = (): number => readdirSync('/proc/self/fd').length;
+
+describeOnBackends('what is forgotten', (backend) => {
+  it('as a whole device goes, with its function, memory and interrupts', async () => {
+    const board = makeBoard(backend);
+    const before = descriptors();
+    const foreign: WeakRef<ArrayBuffer>[] = [];
+    const forget = (): WeakRef<Context> => {
+      const context = openDevice(board.open(0));
+      const protectionDomain = context.createProtectionDomain();
+      const completionQueue = context.createCompletionQueue();
+      const memory = new ArrayBuffer(100_000);
+      foreign.push(new WeakRef(memory));
+      protectionDomain.registerMemory(memory);
+      protectionDomain.allocate(100_000);
+      const queuePair = makeFailedQueuePair({ board, context, protectionDomain, completionQueue });
+      queuePair.postSend({ opcode: Opcode.send });
+      return new WeakRef(context);
+    };
+    for (let times = 0; times < 5; times++) {
+      const forgotten = forget();
+      await collectUntil(() => forgotten.deref() === undefined);
+      await collectUntil(() => descriptors() <= before);
+      await collectUntil(() => foreign.every((memory) => memory.deref() === undefined));
+    }
+    openDevice(board.open(0)).close(); // EBUSY, if a driver were left
+    expect(board.takeDmaFaults().filter(({ reason }) => reason !== 'not_mapped')).toEqual([]);
+  });
+
+  it('but for the device stays until the device closes: the peer may use it', async () => {
+    const board = makeBoard(backend);
+    const context = openDevice(board.open(0));
+    const forget = (): { completionQueue: CompletionQueue; number: number; memory: WeakRef<ArrayBuffer> } => {
+      const protectionDomain = context.createProtectionDomain();
+      const completionQueue = context.createCompletionQueue();
+      const queuePair = makeFailedQueuePair({ board, context, protectionDomain, completionQueue });
+      const memory = new ArrayBuffer(64);
+      protectionDomain.registerMemory(memory);
+      queuePair.postSend({ opcode: Opcode.send, wrId: 77 });
+      return { completionQueue, number: queuePair.number, memory: new WeakRef(memory) };
+    };
+    const { completionQueue, number, memory } = forget();
+    for (let turn = 0; turn < 5; turn++) {
+      collectGarbage();
+      await new Promise(setImmediate);
+    }
+    const completion = new Completion();
+    settle(board, backend, () => completionQueue.poll([completion]) === 1);
+    expect(completion).toMatchObject({ wrId: 77, queuePairNumber: number });
+    expect(memory.deref()).toBeDefined();
+    expect(() => context.close()).toThrow(/is in use by protection domain/);
+    context[Symbol.dispose]();
+  });
+
+  it('and waits, stays while somebody waits', async () => {
+    const board = makeBoard(backend);
+    const wait = (() => {
+      const context = openDevice(board.open(0));
+      const protectionDomain = context.createProtectionDomain();
+      const completionQueue = context.createCompletionQueue();
+      const queuePair = makeFailedQueuePair({ board, context, protectionDomain, completionQueue });
+      const waited = completionQueue.wait();
+      setTimeout(() => {
+        queuePair.postSend({ opcode: Opcode.send });
+        if (backend === stepped) board.runUntilIdle();
+      }, 1);
+      return waited;
+    })();
+    for (let turn = 0; turn < 5; turn++) {
+      collectGarbage();
+      await new Promise(setImmediate);
+    }
+    await wait;
+  });
+});
