@@ -6,6 +6,7 @@ import type { TestContext } from 'vitest';
 /** The Debian package of each tool that tests run. */
 const packages: Readonly<Record<string, string>> = {
   cmake: 'cmake',
+  python3: 'python3',
   tshark: 'tshark',
   verilator: 'verilator',
   yosys: 'yosys',

@@ -53,7 +53,15 @@ export interface BoardOptions {
   linkLayer?: 'ethernet' | 'infiniband';
   /** Ports of boards whose fabric has the same name are connected, in the whole process. None: nothing is attached to its ports. */
   fabric?: string;
-  /** 0 to 1023: the addresses of the ports follow from it. Default: the lowest that is free in the fabric, or 0 without one. */
+  /**
+   * `shm:NAME`: the first port is an end of a cable between two processes of one user, through memory that both map. None: what
+   * `fabric` says.
+   */
+  link?: string;
+  /**
+   * 0 to 1023: the addresses of the ports follow from it. Default: the lowest that is free in the fabric or at the link, or 0
+   * without one.
+   */
   boardNumber?: number;
   /**
    * What happens to packets on their way to its ports, from the seed: {@link LinkImpairment} without its choice of packets.
@@ -67,6 +75,8 @@ export interface BoardOptions {
   linkDelay?: number;
   /** Bits a second. */
   linkRate?: number;
+  /** File to which the packets at its ports are written: {@link EmulatedBoard.startCapture}. */
+  capture?: string;
   /** How scoreboards are kept. Default masked. */
   scoreboardVariant?: 'masked' | 'direct';
 }
@@ -256,6 +266,10 @@ export interface EmulatedBoard {
   stopPacketTrace(): void;
   /** Takes out the packets that were recorded so far. */
   takePackets(): PortPacket[];
+  /** Writes the packets at the ports to a file, in the place of what is there. Throws an Error when it cannot be opened. */
+  startCapture(path: string): void;
+  /** Ends the file. Throws an Error when not all could be written. */
+  stopCapture(): void;
   boardNumber(): number;
   /** Takes out the DMA faults since the last call (the newest 1,024 are kept). */
   takeDmaFaults(): DmaFault[];

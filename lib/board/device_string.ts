@@ -38,6 +38,7 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   ports: 'number',
   linkLayer: ['ethernet', 'infiniband'],
   fabric: 'text',
+  link: 'text',
   boardNumber: 'number',
   linkLoss: 'fraction',
   linkDuplication: 'fraction',
@@ -45,6 +46,7 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   linkReordering: 'fraction',
   linkDelay: 'number',
   linkRate: 'number',
+  capture: 'text',
   scoreboardVariant: ['masked', 'direct'],
 };
 

@@ -182,6 +182,20 @@ export class EmulatedBoard {
     return this.native.takePackets();
   }
 
+  /**
+   * Begins to write the packets at its ports to a file that Wireshark reads (pcapng): an interface for each port, and the command
+   * that caused a packet as its comment. Times are those of the day, or of the virtual clock of a stepped board.
+   * @throws Error the file cannot be opened
+   */
+  startCapture(path: string): void {
+    this.native.startCapture(path);
+  }
+
+  /** Ends the file. @throws Error not all could be written */
+  stopCapture(): void {
+    this.native.stopCapture();
+  }
+
   /** A transaction in words. */
   describe(transaction: Transaction): string {
     return describeTransaction(transaction, this.regions);

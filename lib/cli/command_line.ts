@@ -14,6 +14,7 @@ import { addPerformanceCommands } from './performance/commands.ts';
 import { pingpong } from './pingpong.ts';
 import { registers } from './registers.ts';
 import { selftest } from './selftest/selftest.ts';
+import { withCapture } from './two_boards.ts';
 
 /** How a command ended: as it should, with an error, or called in a wrong way. */
 export const ExitCode = { success: 0, failure: 1, usage: 2 } as const;
@@ -185,11 +186,17 @@ Examples:
   add('demo', 'connect two emulated boards, check every operation, and measure', jsonShapes.demo, [
     'hca demo',
     'hca demo --json',
-  ]).action((options: CommonOptions) => demo(outputOf(options), signal));
+    'hca demo --capture demo.pcapng',
+  ])
+    .option('--capture <file>', 'write the packets of the checks to a file for Wireshark (pcapng)')
+    .action((options: CommonOptions & { capture?: string }) =>
+      demo(outputOf(options), options.capture, signal),
+    );
   addOfDevice('pingpong', 'send messages to and fro between two queue pairs', jsonShapes.pingpong, [
     'hca pingpong rc',
     'hca pingpong rc --size 64 --iters 100000',
     "hca pingpong rc --device 'emu:?progress=own' --events --chk",
+    'hca pingpong rc --iters 10 --capture pingpong.pcapng',
   ])
     .addArgument(new Argument('<service>', 'rc: reliable connection').choices(['rc']))
     .option('-i, --ib-port <port>', 'port', wholeNumber(1), 1)
@@ -201,6 +208,7 @@ Examples:
     .option('-e, --events', 'sleep on completion events, do not poll')
     .option('-g, --gid-idx <index>', 'entry of the GID table', wholeNumber(0, 255), 0)
     .option('-c, --chk', 'compare what was received')
+    .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
     .action(
       (
         _service: string,
@@ -214,9 +222,10 @@ Examples:
           events?: boolean;
           gidIdx: number;
           chk?: boolean;
+          capture?: string;
         },
       ) =>
-        pingpong(outputOf(options), chosenDeviceString(options.device), {
+        pingpong(outputOf(options), withCapture(chosenDeviceString(options.device), options.capture), {
           size: options.size,
           mtu: options.mtu,
           rxDepth: options.rxDepth,

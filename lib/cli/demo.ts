@@ -28,14 +28,18 @@ const doorbells = 2000;
 /**
  * `hca demo`: connects two emulated boards of this process, checks every operation byte for byte, and measures. JSON: {checks:
  * [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}.
+ * @param capture file to which the packets of the checks at the first board's port are written
  * @throws Error an operation did something else than it should
  */
-export async function demo(output: Output, signal: AbortSignal): Promise<void> {
+export async function demo(output: Output, capture: string | undefined, signal: AbortSignal): Promise<void> {
   const fabric = new EmulatedFabric();
   try {
-    const contexts = [0, 1].map(() => openDevice(fabric.makeBoard().open(0))) as [Context, Context];
+    const boards = [fabric.makeBoard(), fabric.makeBoard()];
+    if (capture !== undefined) boards[0]!.startCapture(capture);
+    const contexts = boards.map((board) => openDevice(board.open(0))) as [Context, Context];
     output.text('Two boards in this process, their ports connected.\n');
     const checks = await checkAll(output, contexts, signal);
+    if (capture !== undefined) boards[0]!.stopCapture();
     await measure(contexts, sizes[0], signal); // what runs for the first time is slow
     const measured: Omit<Figures, 'doorbellNanoseconds'>[] = [];
     for (const size of sizes) {

@@ -1,24 +1,46 @@
 import { randomUUID } from 'node:crypto';
 
-import { formatDeviceString, parseDeviceString } from '../board/index.ts';
-import { openDevice, type Context } from '../index.ts';
+import { formatDeviceString, parseDeviceString, type BoardOptions } from '../board/index.ts';
+import { VerbsError, openDevice, type Context } from '../index.ts';
 
-/** Two boards of a fabric of their own; of what is not emulated the same device twice: its port loops back. */
+/**
+ * Two boards of a fabric of their own; of what is not emulated the same device twice: its port loops back. A file that captures
+ * packets is that of the first.
+ */
 export function openTwoBoards(deviceString: string): [Context, Context] {
   const name = parseDeviceString(deviceString);
   if (name.backend !== 'emu') {
     const device = openDevice(deviceString);
     return [device, device];
   }
-  const connected = formatDeviceString({
-    ...name,
-    options: { ...name.options, fabric: `hca-${randomUUID()}` },
-  });
-  const first = openDevice(connected);
+  const { capture, ...options } = name.options;
+  const connected = (changes: BoardOptions): Context =>
+    openDevice(formatDeviceString({ ...name, options: { ...options, ...changes } }));
+  const fabric = `hca-${randomUUID()}`;
+  const first = connected(capture === undefined ? { fabric } : { fabric, capture });
   try {
-    return [first, openDevice(connected)];
+    return [first, connected({ fabric })];
   } catch (error) {
     first[Symbol.dispose]();
     throw error;
   }
+}
+
+/**
+ * A device string whose board writes the packets at its ports to a file.
+ * @param file none: as it is
+ * @throws VerbsError ENOTSUP of what is not emulated
+ */
+export function withCapture(deviceString: string, file: string | undefined): string {
+  if (file === undefined) return deviceString;
+  const name = parseDeviceString(deviceString);
+  if (name.backend === 'emu') {
+    return formatDeviceString({ ...name, options: { ...name.options, capture: file } });
+  }
+  throw new VerbsError(`${deviceString} is not an emulated board, whose packets could be captured`, {
+    code: 'ENOTSUP',
+    verb: 'openDevice',
+    attribute: '--capture',
+    expected: 'a device emu:',
+  });
 }

@@ -10,10 +10,9 @@
 
 namespace fpga_verbs::addon {
 
-// Makes the board of an EmulatedBoard object; with an empty name one of its own. Null: the name has other
-// options.
-using BoardMaker = std::function<std::shared_ptr<board::EmulatedBoard>(const std::string& name,
-                                                                       const board::HcaBoardOptions&)>;
+// Makes the board of an EmulatedBoard object; with an empty name one of its own. Null: `failure` says why.
+using BoardMaker = std::function<std::shared_ptr<board::EmulatedBoard>(
+    const std::string& name, const board::HcaBoardOptions&, std::string& failure)>;
 
 // What the addon keeps per environment: the main thread and each worker have their own.
 struct AddonData {

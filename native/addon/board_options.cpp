@@ -15,6 +15,7 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   hca::HcaParameters& hca = named.options.hca;
   Fields fields(value, "board options");
   fields.read("name", named.name);
+  fields.read("capture", named.capture);
   fields.read_enum(
       "progress", board.progress,
       {{"shared", ProgressMode::shared}, {"own", ProgressMode::own}, {"stepped", ProgressMode::stepped}});
@@ -48,6 +49,7 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   fields.read_enum("linkLayer", hca.link_layer,
                    {{"ethernet", spec::LinkLayer::ethernet}, {"infiniband", spec::LinkLayer::infiniband}});
   fields.read("fabric", board.ports.fabric);
+  fields.read("link", board.ports.link);
   if (fields.has("boardNumber"))
     board.ports.board_number = static_cast<unsigned>(
         whole_number(fields.value("boardNumber"), "boardNumber", link::board_numbers - 1));

@@ -11,6 +11,7 @@ namespace fpga_verbs::addon {
 // BoardOptions of lib/board/addon.ts.
 struct NamedBoardOptions {
   std::string name;
+  std::string capture; // file; empty: none
   board::HcaBoardOptions options;
 };
 

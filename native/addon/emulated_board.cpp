@@ -8,6 +8,7 @@
 #include "board/emulated_function.h"
 
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace fpga_verbs::addon {
@@ -20,6 +21,11 @@ template <class Items> Napi::Array to_array(Napi::Env env, const Items& items) {
   for (const auto& item : items)
     array.Set(index++, to_object(env, item));
   return array;
+}
+
+Napi::Error capture_error(Napi::Env env, const std::string& path, int failure) {
+  return Napi::Error::New(env, "the capture file " + path +
+                                   " cannot be written: " + std::generic_category().message(failure));
 }
 
 } // namespace
@@ -47,6 +53,8 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
                          InstanceMethod<&EmulatedBoard::start_packet_trace>("startPacketTrace"),
                          InstanceMethod<&EmulatedBoard::stop_packet_trace>("stopPacketTrace"),
                          InstanceMethod<&EmulatedBoard::take_packets>("takePackets"),
+                         InstanceMethod<&EmulatedBoard::start_capture>("startCapture"),
+                         InstanceMethod<&EmulatedBoard::stop_capture>("stopCapture"),
                          InstanceMethod<&EmulatedBoard::board_number>("boardNumber"),
                          InstanceMethod<&EmulatedBoard::take_dma_faults>("takeDmaFaults"),
                          InstanceMethod<&EmulatedBoard::counters>("counters"),
@@ -56,16 +64,14 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
 
 EmulatedBoard::EmulatedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   const NamedBoardOptions named = board_options(info[0]);
-  board_ = AddonData::of(info.Env()).make_board(named.name, named.options);
-  if (board_ != nullptr)
+  std::string failure;
+  board_ = AddonData::of(info.Env()).make_board(named.name, named.options, failure);
+  if (board_ != nullptr) {
+    if (!named.capture.empty() && !board_->captures())
+      capture(info.Env(), named.capture);
     return;
-  const std::string& fabric = named.options.board.ports.fabric;
-  const std::string no_place = "fabric " + fabric + " has no place for the board: its boardNumber is in use";
-  const std::string other_options =
-      "a board named " + named.name + " is open with other options; use the same ones, or another name";
-  if (named.name.empty())
-    throw Napi::Error::New(info.Env(), no_place);
-  throw Napi::Error::New(info.Env(), fabric.empty() ? other_options : other_options + "; or " + no_place);
+  }
+  throw Napi::Error::New(info.Env(), failure);
 }
 
 board::EmulatedBoard& EmulatedBoard::board(Napi::Env env) const {
@@ -213,6 +219,23 @@ void EmulatedBoard::stop_packet_trace(const Napi::CallbackInfo& info) {
 
 Napi::Value EmulatedBoard::take_packets(const Napi::CallbackInfo& info) {
   return to_array(info.Env(), board(info.Env()).take_packets());
+}
+
+void EmulatedBoard::capture(Napi::Env env, const std::string& path) {
+  captured_ = path;
+  if (const int failure = board(env).start_capture(path); failure != 0)
+    throw capture_error(env, path, failure);
+}
+
+void EmulatedBoard::start_capture(const Napi::CallbackInfo& info) {
+  if (!info[0].IsString())
+    throw Napi::TypeError::New(info.Env(), "path must be a string");
+  capture(info.Env(), info[0].As<Napi::String>().Utf8Value());
+}
+
+void EmulatedBoard::stop_capture(const Napi::CallbackInfo& info) {
+  if (const int failure = board(info.Env()).stop_capture(); failure != 0)
+    throw capture_error(info.Env(), captured_, failure);
 }
 
 Napi::Value EmulatedBoard::board_number(const Napi::CallbackInfo& info) {

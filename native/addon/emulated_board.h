@@ -5,6 +5,7 @@
 #include <napi.h>
 
 #include <memory>
+#include <string>
 
 namespace fpga_verbs::addon {
 
@@ -38,12 +39,17 @@ private:
   void start_packet_trace(const Napi::CallbackInfo& info);
   void stop_packet_trace(const Napi::CallbackInfo& info);
   Napi::Value take_packets(const Napi::CallbackInfo& info);
+  void start_capture(const Napi::CallbackInfo& info);
+  void stop_capture(const Napi::CallbackInfo& info);
   Napi::Value board_number(const Napi::CallbackInfo& info);
   Napi::Value take_dma_faults(const Napi::CallbackInfo& info);
   Napi::Value counters(const Napi::CallbackInfo& info);
   void close(const Napi::CallbackInfo& info);
 
+  void capture(Napi::Env env, const std::string& path);
+
   std::shared_ptr<board::EmulatedBoard> board_;
+  std::string captured_; // path
 };
 
 } // namespace fpga_verbs::addon

@@ -27,9 +27,11 @@ Napi::Value cache_line_round_trip(const Napi::CallbackInfo& info) {
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
-  define_board_classes(env, exports, [](const std::string& name, const board::HcaBoardOptions& options) {
-    return name.empty() ? board::make_hca_board(options) : board::share_hca_board(name, options);
-  });
+  define_board_classes(
+      env, exports, [](const std::string& name, const board::HcaBoardOptions& options, std::string& failure) {
+        return name.empty() ? board::make_hca_board(options, failure)
+                            : board::share_hca_board(name, options, failure);
+      });
   exports.Set("cacheLineRoundTrip", Napi::Function::New<cache_line_round_trip>(env, "cacheLineRoundTrip"));
   exports.Set("version", Napi::String::New(env, FPGA_VERBS_VERSION));
   return exports;

@@ -14,17 +14,19 @@ namespace fpga_verbs::board {
 // What the ports of a board are plugged into.
 struct BoardPortsOptions {
   std::string fabric;                   // its name; empty: none
+  std::string link;                     // shm:NAME, of the first port instead; empty: none
   std::optional<unsigned> board_number; // none: the lowest that is free in the fabric
   unsigned ports = 1;
   spec::LinkLayer link_layer = spec::LinkLayer::ethernet;
   bool operator==(const BoardPortsOptions&) const = default;
 };
 
-// The ports of a board in a fabric, and the number that its addresses follow from.
+// The ports of a board in a fabric, or at the end of a link of their own, and the number that its addresses
+// follow from.
 class BoardPorts {
 public:
-  // Null: the board number is in use in the fabric, or no port is left.
-  static std::unique_ptr<BoardPorts> make(const BoardPortsOptions& options);
+  // Null: `failure` says why, and what would be right.
+  static std::unique_ptr<BoardPorts> make(const BoardPortsOptions& options, std::string& failure);
   ~BoardPorts();
   BoardPorts(const BoardPorts&) = delete;
   BoardPorts& operator=(const BoardPorts&) = delete;
@@ -37,13 +39,19 @@ public:
   void attach(link::LinkReceiver& receiver);
   void detach();
 
+  // Whether a packet has arrived of which the receiver may not have been notified yet.
+  bool has_arrived() { return link_ != nullptr && link_->has_arrived(); }
+
 private:
   BoardPorts() = default;
+  bool join_fabric(const BoardPortsOptions& options, std::string& failure);
+  bool make_link(const BoardPortsOptions& options, std::string& failure);
 
   std::shared_ptr<BoardFabric> fabric_; // null: none
   std::shared_ptr<StepGroup> steps_;
   unsigned board_number_ = 0;
   std::array<link::FabricPort*, spec::ports> ports_{};
+  std::unique_ptr<link::Link> link_; // null: none of its own
   std::array<link::Link*, spec::ports> links_{};
 };
 

@@ -3,6 +3,7 @@
 #include "board/emulated_function.h"
 #include "board/neighbours.h"
 
+#include <chrono>
 #include <utility>
 
 namespace fpga_verbs::board {
@@ -16,8 +17,8 @@ TransactionSizes sizes_of(const EmulatedBoardOptions& options) {
 } // namespace
 
 std::shared_ptr<EmulatedBoard> EmulatedBoard::make(const EmulatedBoardOptions& options,
-                                                   const DeviceFactory& make_device) {
-  std::unique_ptr<BoardPorts> ports = BoardPorts::make(options.ports);
+                                                   const DeviceFactory& make_device, std::string& failure) {
+  std::unique_ptr<BoardPorts> ports = BoardPorts::make(options.ports, failure);
   if (ports == nullptr)
     return nullptr;
   std::shared_ptr<EmulatedBoard> board(new EmulatedBoard(options, std::move(ports), make_device));
@@ -67,6 +68,12 @@ std::unique_ptr<Progress> EmulatedBoard::make_progress() {
   auto stepped = std::make_unique<SteppedProgress>(device_side_, ports_->steps());
   stepped_ = stepped.get();
   return stepped;
+}
+
+bool EmulatedBoard::advance() {
+  if (ports_->has_arrived())
+    device_side_.notify();
+  return progress_->advance();
 }
 
 std::shared_ptr<EmulatedFunction> EmulatedBoard::open(unsigned underlying_function) {
@@ -178,17 +185,41 @@ std::deque<DmaFault> EmulatedBoard::take_dma_faults() {
 
 void EmulatedBoard::start_packet_trace(size_t capacity) {
   const Exclusive exclusive(*progress_);
-  packets_.start(capacity);
+  packets_.trace.start(capacity);
 }
 
 void EmulatedBoard::stop_packet_trace() {
   const Exclusive exclusive(*progress_);
-  packets_.stop();
+  packets_.trace.stop();
 }
 
 std::vector<PortPacket> EmulatedBoard::take_packets() {
   const Exclusive exclusive(*progress_);
-  return packets_.take();
+  return packets_.trace.take();
+}
+
+int EmulatedBoard::start_capture(const std::string& path) {
+  const Exclusive exclusive(*progress_);
+  PacketCapture::Source source{.board_number = board_number(),
+                               .ports = options_.ports.ports,
+                               .link_layer = options_.ports.link_layer,
+                               .clock_frequency = options_.clock_frequency};
+  if (stepped_ == nullptr) {
+    const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    const uint64_t now = static_cast<uint64_t>(std::chrono::nanoseconds(since_1970).count());
+    source.begin = now - host_clock_.nanoseconds(host_clock_.now());
+  }
+  return packets_.capture.start(path, source);
+}
+
+int EmulatedBoard::stop_capture() {
+  const Exclusive exclusive(*progress_);
+  return packets_.capture.stop();
+}
+
+bool EmulatedBoard::captures() {
+  const Exclusive exclusive(*progress_);
+  return packets_.capture.on();
 }
 
 } // namespace fpga_verbs::board

@@ -6,7 +6,7 @@
 #include "board/device.h"
 #include "board/fault_rules.h"
 #include "board/impaired_links.h"
-#include "board/packet_trace.h"
+#include "board/packet_taps.h"
 #include "board/progress.h"
 #include "board/transaction.h"
 #include "board/transaction_ring.h"
@@ -50,9 +50,9 @@ class EmulatedFunction;
 // its functions keep it.
 class EmulatedBoard final : public std::enable_shared_from_this<EmulatedBoard>, link::LinkReceiver {
 public:
-  // Null: its fabric has no place for it.
+  // Null: `failure` says why there is no place for it in its fabric, or at its link.
   static std::shared_ptr<EmulatedBoard> make(const EmulatedBoardOptions& options,
-                                             const DeviceFactory& make_device);
+                                             const DeviceFactory& make_device, std::string& failure);
   ~EmulatedBoard() override;
   EmulatedBoard(const EmulatedBoard&) = delete;
   EmulatedBoard& operator=(const EmulatedBoard&) = delete;
@@ -101,6 +101,15 @@ public:
   void stop_packet_trace();
   std::vector<PortPacket> take_packets();
 
+  // Writes the packets at its ports to a file, in the place of what is there; one file at a time. Gives 0, or
+  // the errno of what could not be opened, or not be written.
+  int start_capture(const std::string& path);
+  int stop_capture();
+  bool captures();
+
+  // Lets the device work where polling drives it; false: it has nothing to do, or works on its own.
+  bool advance();
+
   // A neighbour in its fabric has sent it something: the calling thread drives it, or leaves it to its own.
   void attend(bool drive) { progress_->attend(drive); }
 
@@ -120,7 +129,7 @@ private:
   BoardCounters counters_;
   FaultRules faults_;
   TransactionTrace trace_;
-  PacketTrace packets_;
+  PacketTaps packets_;
   ImpairedLinks impaired_links_;
   std::array<unsigned, spec::underlying_functions> handles_{}; // open functions, by number
   BoardHost host_;

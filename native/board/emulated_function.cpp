@@ -102,7 +102,7 @@ void EmulatedFunction::fence() {
   progress_.posted();
 }
 
-bool EmulatedFunction::advance() { return progress_.advance(); }
+bool EmulatedFunction::advance() { return board_->advance(); }
 
 std::optional<uint64_t> EmulatedFunction::map_dma(void* memory, size_t bytes, DmaRights rights) {
   const Exclusive exclusive(progress_);

@@ -26,30 +26,36 @@ NamedBoards& named_boards() {
 
 } // namespace
 
-std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options) {
+std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options, std::string& failure) {
   EmulatedBoardOptions board = options.board;
   board.underlying_functions = options.hca.underlying_functions;
   board.clock_frequency = options.hca.clock_frequency;
   board.double_word_only = options.hca.double_word_only;
   board.ports.ports = options.hca.ports;
   board.ports.link_layer = options.hca.link_layer;
-  return EmulatedBoard::make(board, [&options](const DeviceSlot& slot) {
+  const DeviceFactory make_device = [&options](const DeviceSlot& slot) {
     hca::HcaParameters parameters = options.hca;
     parameters.board_number = slot.board_number;
     return std::make_unique<HcaDevice>(parameters, slot);
-  });
+  };
+  return EmulatedBoard::make(board, make_device, failure);
 }
 
-std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const HcaBoardOptions& options) {
+std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const HcaBoardOptions& options,
+                                               std::string& failure) {
   NamedBoards& named = named_boards();
   const std::scoped_lock lock(named.mutex);
   std::erase_if(named.boards, [](const auto& entry) { return entry.second.board.expired(); });
   const auto found = named.boards.find(name);
   if (found != named.boards.end()) {
-    if (std::shared_ptr<EmulatedBoard> board = found->second.board.lock())
-      return found->second.options == options ? board : nullptr;
+    if (std::shared_ptr<EmulatedBoard> board = found->second.board.lock()) {
+      if (found->second.options == options)
+        return board;
+      failure = "a board named " + name + " is open with other options; use the same ones, or another name";
+      return nullptr;
+    }
   }
-  std::shared_ptr<EmulatedBoard> board = make_hca_board(options);
+  std::shared_ptr<EmulatedBoard> board = make_hca_board(options, failure);
   if (board != nullptr)
     named.boards.insert_or_assign(name, NamedBoard{board, options});
   return board;

@@ -15,12 +15,13 @@ struct HcaBoardOptions {
   bool operator==(const HcaBoardOptions&) const = default;
 };
 
-// Makes an emulated board with an Hca. Null: its fabric has no place for it.
-std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options);
+// Makes an emulated board with an Hca. Null: `failure` says why there is no place for it in its fabric, or at
+// its link.
+std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options, std::string& failure);
 
-// The board of this name in the process, made when there is none. Null: there is one with other options,
-// or its fabric has no place for it.
-// Thread-safe.
-std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const HcaBoardOptions& options);
+// The board of this name in the process, made when there is none. Null: `failure` says why; there is one with
+// other options, or as make_hca_board. Thread-safe.
+std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const HcaBoardOptions& options,
+                                               std::string& failure);
 
 } // namespace fpga_verbs::board

@@ -20,7 +20,7 @@ struct PortPacket {
 };
 
 // The packets at the ports of a board while it is on, as long as there is room for them; the rest is counted.
-class PacketTrace final : public hca::PacketTap {
+class PacketTrace {
 public:
   explicit PacketTrace(const hca::Clock& clock) : clock_(clock) {}
 
@@ -32,7 +32,7 @@ public:
   }
   void stop() { on_ = false; }
 
-  void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes) override {
+  void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes) {
     if (!on_)
       return;
     if (packets_.size() < capacity_)

@@ -103,6 +103,12 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   // Opaque: the bytes on the wire are those of the command.
   fields.immediate_data = spec::big_endian(header.immediate_data());
   packet.port = static_cast<uint8_t>(queue_pair.control.port());
+  packet.cause = {.origin = PacketOrigin::command,
+                  .opcode = header.opcode(),
+                  .send_queue_sequence_number =
+                      static_cast<uint16_t>(execution.kick.send_queue_sequence_number()),
+                  .queue_pair_number = unit.queue_pair_number(),
+                  .packet = packet.number};
   uint8_t* buffer = packets_.bytes(handle);
   const std::span<const uint8_t> wire =
       build_packet(buffer + packet.payload, templates_.of(unit.queue_pair_number(), queue_pair.control),

@@ -2,6 +2,7 @@
 
 #include "hca/bit_mask.h"
 #include "hca/block.h"
+#include "hca/packet_cause.h"
 #include "hca/packet_parse.h"
 #include "spec/parameters.h"
 
@@ -30,6 +31,7 @@ struct Packet {
   uint16_t payload_bytes = 0; // without pad
   uint8_t port = 0;           // where it arrived, or leaves; from 1
   PacketUse use = PacketUse::request;
+  PacketCause cause{};
 
   ParsedPacket parsed{}; // of a packet that has arrived
   uint32_t number = 0;   // of the packet in its message, on the way out

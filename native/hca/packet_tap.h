@@ -1,5 +1,7 @@
 #pragma once
 
+#include "hca/packet_cause.h"
+
 #include <cstdint>
 #include <span>
 
@@ -11,7 +13,8 @@ enum class PacketDirection : uint8_t { in, out };
 class PacketTap {
 public:
   virtual ~PacketTap() = default;
-  virtual void packet(PacketDirection direction, unsigned port, std::span<const uint8_t> bytes) = 0;
+  virtual void packet(PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
+                      const PacketCause& cause) = 0;
 };
 
 } // namespace fpga_verbs::hca

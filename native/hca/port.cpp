@@ -65,7 +65,7 @@ bool Port::send_front(Lane lane) {
   case link::SendResult::sent:
     break;
   }
-  count_out(port, bytes);
+  count_out(port, handle);
   finish(leaving);
   packet_memory_.release(handle);
   return true;
@@ -86,8 +86,7 @@ bool Port::loop_back(Lane lane, const spec::PacketUnit& unit, PortAttributes::Ow
   const unsigned from = packet_memory_[handle].port;
   packet_memory_.change_use(handle, PacketUse::receive);
   packet_memory_[handle].port = static_cast<uint8_t>(to.port);
-  const auto bytes = packet_memory_.wire(handle);
-  count_out(from, bytes);
+  count_out(from, handle);
   ++counters_of(from).packets_looped;
   finish(leaving);
   arrive(handle);
@@ -172,18 +171,19 @@ void Port::arrive(uint16_t handle) {
   ++counters.packets_in;
   counters.bytes_in += bytes.size();
   if (attachments_.tap != nullptr)
-    attachments_.tap->packet(PacketDirection::in, port, bytes);
+    attachments_.tap->packet(PacketDirection::in, port, bytes, packet_memory_[handle].cause);
   spec::PacketUnit unit;
   unit.set_packet(handle);
   packets_arrived_.push(unit);
 }
 
-void Port::count_out(unsigned port, std::span<const uint8_t> bytes) {
+void Port::count_out(unsigned port, uint16_t handle) {
+  const std::span<const uint8_t> bytes = packet_memory_.wire(handle);
   PortCounters& counters = counters_of(port);
   ++counters.packets_out;
   counters.bytes_out += bytes.size();
   if (attachments_.tap != nullptr)
-    attachments_.tap->packet(PacketDirection::out, port, bytes);
+    attachments_.tap->packet(PacketDirection::out, port, bytes, packet_memory_[handle].cause);
 }
 
 void Port::count_discard(unsigned port, PortDiscard reason) {

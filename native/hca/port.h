@@ -65,7 +65,7 @@ private:
   bool receive_front(unsigned port, link::Lane lane);
   bool has_receive_buffer(link::Lane lane);
   void arrive(uint16_t handle);
-  void count_out(unsigned port, std::span<const uint8_t> bytes);
+  void count_out(unsigned port, uint16_t handle);
   void count_discard(unsigned port, spec::PortDiscard reason);
   PortCounters& counters_of(unsigned port) { return counters_.device.port[port - 1]; }
 

@@ -170,6 +170,7 @@ void Response::send(const spec::AnswerUnit& unit, const spec::QueuePairControl& 
   packet.payload = spec::packet_headroom;
   packet.payload_bytes = static_cast<uint16_t>(payload_bytes);
   packet.port = static_cast<uint8_t>(control.port());
+  packet.cause = {.origin = PacketOrigin::request, .queue_pair_number = unit.queue_pair_number()};
   spec::PacketUnit built;
   built.set_packet(handle);
   built.set_underlying_function(unit.underlying_function());

@@ -43,6 +43,10 @@ public:
   virtual std::span<const uint8_t> front(Lane lane) = 0;
   virtual void pop(Lane lane) = 0;
 
+  // Whether front() would show a packet of which the receiver may not have been notified yet: links whose
+  // notifications take a while are asked by who polls.
+  virtual bool has_arrived() { return false; }
+
   // The clock tick at which a packet that is on its way will be there; no_deadline: none is.
   static constexpr uint64_t no_deadline = ~uint64_t{0};
   virtual uint64_t next_deadline() const { return no_deadline; }

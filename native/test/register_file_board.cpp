@@ -6,12 +6,14 @@
 namespace fpga_verbs::test {
 
 void define_register_file_board(Napi::Env env, Napi::Object exports) {
-  addon::define_board_classes(env, exports, [](const std::string&, const board::HcaBoardOptions& options) {
-    board::EmulatedBoardOptions board = options.board;
-    board.underlying_functions = RegisterFileDevice::functions;
-    return board::EmulatedBoard::make(
-        board, [](const board::DeviceSlot& slot) { return std::make_unique<RegisterFileDevice>(slot); });
-  });
+  addon::define_board_classes(
+      env, exports, [](const std::string&, const board::HcaBoardOptions& options, std::string& failure) {
+        board::EmulatedBoardOptions board = options.board;
+        board.underlying_functions = RegisterFileDevice::functions;
+        return board::EmulatedBoard::make(
+            board, [](const board::DeviceSlot& slot) { return std::make_unique<RegisterFileDevice>(slot); },
+            failure);
+      });
 }
 
 } // namespace fpga_verbs::test

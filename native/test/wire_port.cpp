@@ -267,7 +267,8 @@ Napi::Value WirePort::verify(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), packet_memory_.verify() && queue_pairs_.verify());
 }
 
-void WirePort::packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes) {
+void WirePort::packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
+                      const hca::PacketCause&) {
   tapped_.push_back({direction, port, {bytes.begin(), bytes.end()}});
 }
 

@@ -88,7 +88,8 @@ private:
   Napi::Value dropped(const Napi::CallbackInfo& info);
   Napi::Value verify(const Napi::CallbackInfo& info);
 
-  void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes) override;
+  void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
+              const hca::PacketCause& cause) override;
 
   struct Tapped {
     hca::PacketDirection direction;

@@ -7,6 +7,7 @@ import { latency } from './latency.ts';
 import { latencyDepth } from './latency_sides.ts';
 import { atomicTypes, operations, type Operation } from './operation.ts';
 import { OptionsError, largestInline, performanceOptions, type PerformanceWords } from './options.ts';
+import { withCapture } from '../two_boards.ts';
 
 /** Adds a command of one device, with its help. */
 export type AddCommand = (
@@ -20,6 +21,7 @@ interface CommonWords extends PerformanceWords {
   readonly device?: string;
   readonly json?: boolean;
   readonly progress?: boolean;
+  readonly capture?: string;
 }
 
 interface LatencyWords extends CommonWords {
@@ -83,7 +85,7 @@ export function addPerformanceCommands(
         };
         await latency(
           outputOf(words),
-          deviceStringOf(words.device),
+          withCapture(deviceStringOf(words.device), words.capture),
           performanceOptions(operation, words, defaults, signal),
           {
             histogram: words.reportHistogram === true,
@@ -125,7 +127,7 @@ export function addPerformanceCommands(
           queuePairs: words.qp,
           txDepth,
         };
-        await bandwidth(outputOf(words), deviceStringOf(words.device), {
+        await bandwidth(outputOf(words), withCapture(deviceStringOf(words.device), words.capture), {
           ...performanceOptions(operation, words, defaults, signal),
           posting: { txDepth, postList, cqModeration: cqModerationOf(words) },
           bidirectional: words.bidirectional === true,
@@ -169,6 +171,7 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
     .option('-u, --qp-timeout <exponent>', 'local ACK timeout, 4.096 us x 2^exponent', wholeNumber(0, 31), 14)
     .option('-F, --CPU-freq', 'is accepted: nothing here depends on the frequency of CPUs')
     .option('--chk', 'compare what arrived')
+    .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
     .option('--progress', 'tell how far it is every second, on a stream that is no terminal too');
 }
 

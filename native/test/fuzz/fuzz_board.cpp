@@ -44,11 +44,13 @@ FuzzBoard::FuzzBoard(spec::LinkLayer link_layer) {
   options.underlying_functions = underlying_functions;
   options.ports.fabric = fabric_;
   options.ports.link_layer = link_layer;
-  board_ = board::EmulatedBoard::make(options, [this, link_layer](const board::DeviceSlot& slot) {
+  const board::DeviceFactory make_device = [this, link_layer](const board::DeviceSlot& slot) {
     auto device = std::make_unique<board::HcaDevice>(parameters_of(link_layer), slot);
     device_ = device.get();
     return device;
-  });
+  };
+  std::string failure;
+  board_ = board::EmulatedBoard::make(options, make_device, failure);
 }
 
 std::string FuzzBoard::check() const {

@@ -229,7 +229,8 @@ std::shared_ptr<board::EmulatedBoard> make_board(const ManyThreadsOptions& optio
   made.hca.completion_queues = 64;
   made.hca.memory_keys = 256;
   made.hca.page_table_entries = 4096;
-  return board::make_hca_board(made);
+  std::string failure;
+  return board::make_hca_board(made, failure);
 }
 
 } // namespace

@@ -1,0 +1,66 @@
+#include "board/packet_capture.h"
+
+#include "board/pcapng.h"
+
+#include <cerrno>
+#include <utility>
+
+namespace fpga_verbs::board {
+
+namespace {
+
+std::string describe(const hca::PacketCause& cause) {
+  const std::string queue_pair = "queue pair " + std::to_string(cause.queue_pair_number);
+  switch (cause.origin) {
+  case hca::PacketOrigin::link:
+    return {};
+  case hca::PacketOrigin::command:
+    return queue_pair + ", command " + std::to_string(cause.send_queue_sequence_number) + ": " +
+           spec::name(cause.opcode) + ", packet " + std::to_string(cause.packet);
+  case hca::PacketOrigin::request:
+    return queue_pair + " answers";
+  }
+  return {};
+}
+
+} // namespace
+
+int PacketCapture::start(const std::string& path, const Source& source) {
+  stop();
+  source_ = source;
+  file_.reset(std::fopen(path.c_str(), "we"));
+  if (file_ == nullptr)
+    return errno;
+  PcapngBlocks blocks;
+  blocks.section("fpga-verbs");
+  for (unsigned port = 1; port <= source.ports; ++port)
+    blocks.interface(source.link_layer,
+                     "board " + std::to_string(source.board_number) + " port " + std::to_string(port));
+  write(blocks.bytes());
+  return 0;
+}
+
+int PacketCapture::stop() {
+  int failure = std::exchange(failure_, 0);
+  if (file_ != nullptr && std::fclose(file_.release()) != 0 && failure == 0)
+    failure = errno;
+  return failure;
+}
+
+void PacketCapture::packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
+                           const hca::PacketCause& cause) {
+  if (file_ == nullptr)
+    return;
+  const double nanoseconds_per_tick = 1e9 / static_cast<double>(source_.clock_frequency);
+  const auto since_begin = static_cast<uint64_t>(static_cast<double>(clock_.now()) * nanoseconds_per_tick);
+  PcapngBlocks blocks;
+  blocks.packet(source_.link_layer, port - 1, source_.begin + since_begin, direction, bytes, describe(cause));
+  write(blocks.bytes());
+}
+
+void PacketCapture::write(std::span<const uint8_t> bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size() && failure_ == 0)
+    failure_ = errno;
+}
+
+} // namespace fpga_verbs::board

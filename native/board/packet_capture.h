@@ -1,0 +1,54 @@
+#pragma once
+
+#include "hca/clock.h"
+#include "hca/packet_tap.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace fpga_verbs::board {
+
+// The packets at the ports of a board in a file as Wireshark reads it (pcapng,
+// draft-ietf-opsawg-pcapng): an interface for each port, and what caused a packet as its comment. Under the
+// board's lock.
+class PacketCapture {
+public:
+  struct Source {
+    unsigned board_number = 0;
+    unsigned ports = 1;
+    spec::LinkLayer link_layer = spec::LinkLayer::ethernet;
+    uint64_t clock_frequency = spec::clock_frequency; // hertz
+    uint64_t begin = 0;                               // nanoseconds since 1970 at clock tick 0
+  };
+
+  explicit PacketCapture(const hca::Clock& clock) : clock_(clock) {}
+
+  // Begins a file, in the place of what is there. Gives 0, or an errno.
+  int start(const std::string& path, const Source& source);
+  // Ends it. Gives 0, or the errno of what could not be written.
+  int stop();
+  bool on() const { return file_ != nullptr; }
+
+  void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
+              const hca::PacketCause& cause);
+
+private:
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  void write(std::span<const uint8_t> bytes);
+
+  const hca::Clock& clock_;
+  Source source_;
+  std::unique_ptr<std::FILE, Closer> file_;
+  int failure_ = 0; // errno of the first write that failed
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "link/descriptor.h"
+#include "link/link.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace fpga_verbs::link {
+
+// A ring of packets in memory that two processes share. Whoever reads a field that the other process writes
+// believes nothing of it.
+struct SharedRing {
+  static constexpr uint64_t packets = 64;
+
+  struct Slot {
+    std::atomic<uint32_t> length;
+    std::array<uint8_t, spec::packet_buffer_bytes> bytes;
+  };
+
+  alignas(64) std::atomic<uint64_t> tail; // packets that were put in
+  std::atomic<uint32_t> producer_waits;   // it found the ring full
+  alignas(64) std::atomic<uint64_t> head; // packets that were taken out
+  std::atomic<uint32_t> consumer_sleeps;  // it found the ring empty
+  alignas(64) std::array<Slot, packets> slots;
+};
+static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
+
+// The rings between two ends: for each end the lanes that it fills.
+struct SharedRings {
+  std::array<std::array<SharedRing, lanes>, 2> from;
+};
+
+// A mapping of them.
+class SharedRingsMapping {
+public:
+  // A new memory, sealed against a change of its size. Null: there is none; errno says why.
+  static std::shared_ptr<SharedRingsMapping> make();
+  // The memory behind a descriptor of another process. Null: it is not one that make() made.
+  static std::shared_ptr<SharedRingsMapping> adopt(Descriptor memory);
+
+  ~SharedRingsMapping();
+  SharedRingsMapping(const SharedRingsMapping&) = delete;
+  SharedRingsMapping& operator=(const SharedRingsMapping&) = delete;
+
+  int memory() const { return memory_.get(); }
+  SharedRings& rings() const { return *rings_; }
+
+private:
+  SharedRingsMapping(Descriptor memory, SharedRings* rings) : memory_(std::move(memory)), rings_(rings) {}
+  static std::shared_ptr<SharedRingsMapping> map(Descriptor memory);
+
+  Descriptor memory_;
+  SharedRings* rings_;
+};
+
+} // namespace fpga_verbs::link

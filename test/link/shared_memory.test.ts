@@ -1,0 +1,250 @@
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it, type TestContext } from 'vitest';
+
+import type { BoardFunction, BoardOptions, EmulatedBoard, Progress } from '../../lib/board/addon.ts';
+import { Completion } from '../../lib/index.ts';
+import {
+  engine,
+  job,
+  makeBoard,
+  openFunction,
+  pattern,
+  registerBar,
+  registerOffset,
+  startJob,
+  vcbBar,
+} from '../board/register_file_board.ts';
+import { backends } from '../driver/backends.ts';
+import { Random } from '../hca/random.ts';
+import { testAddonPath } from '../test_addon.ts';
+import { requireTool } from '../tools.ts';
+import { makeVerbs } from '../verbs/make_verbs.ts';
+import { RandomConnection } from '../verbs/random_connection.ts';
+
+const packetBytes = 64;
+const children: ChildProcess[] = [];
+
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => end(child)));
+});
+
+let names = 0;
+const newName = (): string => `test ${process.pid} ${(names += 1)}`;
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+const register = (of: BoardFunction, offset: number): number =>
+  of.read32(registerBar, registerOffset(0, offset));
+
+/** Waits until `done`; meanwhile `driven` and the event loop go on. */
+async function until(driven: BoardFunction, done: () => boolean): Promise<void> {
+  const givenUp = performance.now() + 30_000;
+  while (!done()) {
+    if (performance.now() > givenUp) throw new Error('what the test waits for does not happen');
+    driven.advance();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** A frame to the first port of a board of this number. */
+function frameTo(boardNumber: number): Uint8Array {
+  const bytes = pattern(packetBytes, boardNumber);
+  bytes.set([0x02, 0xf0, 10, 0, boardNumber, 1]);
+  return bytes;
+}
+
+function send(from: BoardFunction, packet: Uint8Array): void {
+  new Uint32Array(packet.buffer).forEach((word, index) => from.write32(vcbBar, 4 * index, word));
+  startJob(from, 0, job.sendPacket, { bytes: packetBytes });
+}
+
+/** The other end in a process of its own, which sends `count` packets to board 0. */
+function startEnd(link: string, count: number, progress: Progress = 'shared'): ChildProcess {
+  const at = (offset: number): number => registerOffset(0, offset);
+  const setup = {
+    addonPath: testAddonPath(),
+    options: { link, progress },
+    registers: {
+      vcbBar,
+      bar: registerBar,
+      start: at(engine.start),
+      bytes: at(engine.bytes),
+      sent: at(engine.sent),
+      received: at(engine.received),
+      sendPacket: job.sendPacket,
+    },
+    packet: [...frameTo(0)],
+    count,
+  };
+  const worker = fileURLToPath(new URL('end_worker.mjs', import.meta.url));
+  const child = fork(worker, [JSON.stringify(setup)], { execArgv: [] });
+  children.push(child);
+  return child;
+}
+
+function makeEnd(options: BoardOptions): { board: EmulatedBoard; opened: BoardFunction } {
+  const board = makeBoard(options);
+  return { board, opened: openFunction(board) };
+}
+
+describe('a link of shared memory', () => {
+  it.each<[Progress, Progress]>([
+    ['shared', 'shared'],
+    ['own', 'shared'],
+    ['own', 'own'],
+  ])('connects a board with progress %s to one of another process with %s, both ways', async (one, other) => {
+    const link = `shm:${newName()}`;
+    const packets = 500;
+    const { opened, board } = makeEnd({ link, progress: one });
+    const child = startEnd(link, packets, other);
+    await until(opened, () => register(opened, engine.received) === packets);
+    expect(board.boardNumber()).toBe(0);
+    for (let sent = 0; sent < packets; sent += 1) send(opened, frameTo(1));
+    await until(opened, () => register(opened, engine.sent) === packets);
+    let taken = 0;
+    child.on('message', (count) => {
+      if (typeof count === 'number') taken = count;
+    });
+    await until(opened, () => {
+      child.send('count');
+      return taken === packets;
+    });
+  });
+
+  it('bears an end that is killed in the middle, and takes another one', async () => {
+    const link = `shm:${newName()}`;
+    const { opened } = makeEnd({ link, progress: 'shared' });
+    for (let life = 0; life < 3; life += 1) {
+      const before = register(opened, engine.received);
+      const child = startEnd(link, Number.MAX_SAFE_INTEGER);
+      await until(opened, () => register(opened, engine.received) > before + 1000);
+      await end(child);
+      const faults = register(opened, engine.faults);
+      await until(opened, () => {
+        send(opened, frameTo(1));
+        return register(opened, engine.faults) > faults;
+      });
+    }
+  });
+
+  it('takes the place of the end that listened when that one is gone', async () => {
+    const link = `shm:${newName()}`;
+    const first = startEnd(link, 0);
+    await once(first, 'message');
+    const { opened, board } = makeEnd({ link, progress: 'shared' });
+    expect(board.boardNumber()).toBe(1);
+    await end(first);
+    const second = startEnd(link, 0);
+    await until(opened, () => {
+      send(opened, frameTo(0));
+      return register(opened, engine.sent) > 0;
+    });
+    await end(second);
+  });
+
+  it('has two ends, whose boards have different numbers', () => {
+    const link = `shm:${newName()}`;
+    makeBoard({ link, boardNumber: 3 });
+    expect(() => makeBoard({ link, boardNumber: 3 })).toThrow(
+      `link ${link}: the board at its other end has boardNumber 3; use another one`,
+    );
+    expect(makeBoard({ link }).boardNumber()).toBe(0);
+    expect(() => makeBoard({ link })).toThrow(`link ${link}: it has two ends already; use another name`);
+  });
+
+  it.each([
+    [{ link: 'wire' }, 'link wire is none; links are shm:NAME'],
+    [{ link: 'shm:' }, 'link shm: is none'],
+    [{ link: 'shm:x', fabric: 'y' }, 'a board has a fabric or a link, not both'],
+  ])('refuses %j', (options, message) => {
+    expect(() => makeBoard(options)).toThrow(message);
+  });
+
+  it('carries connections', async () => {
+    const link = `shm:${newName()}`;
+    const shared = backends.find(({ options }) => options.progress === 'shared')!;
+    const sides = [makeVerbs(shared, { link }), makeVerbs(shared, { link })] as const;
+    const random = new Random(5);
+    const all = [
+      new RandomConnection(random, 60, sides[0], sides[1]),
+      new RandomConnection(random, 60, sides[1], sides[0]),
+    ];
+    const completions = Array.from({ length: 16 }, () => new Completion());
+    const givenUp = performance.now() + 60_000;
+    while (!all.every(({ isDone }) => isDone)) {
+      if (performance.now() > givenUp) throw new Error(all.map(({ progress }) => progress).join('; '));
+      for (const connection of all) if (random.once(3)) connection.act();
+      for (const side of sides) {
+        const taken = side.completionQueue.poll(completions);
+        for (const completion of completions.slice(0, taken))
+          all.find((connection) => connection.owns(side, completion))!.take(completion);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+});
+
+/** Starts an intruder, and gives the lines that it prints. */
+function intrude(context: TestContext, ...words: string[]): { next: () => Promise<string> } {
+  const child = spawn(
+    requireTool('python3', context),
+    [fileURLToPath(new URL('intruder.py', import.meta.url)), ...words],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  children.push(child);
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return { next: async () => String((await lines.next()).value) };
+}
+
+describe('an end that nobody should trust', () => {
+  it.for([1, 2, 3])('writes nonsense, and harms nobody: seed %i', async (seed, context) => {
+    const name = newName();
+    const link = `shm:${name}`;
+    const { opened } = makeEnd({ link, progress: 'shared' });
+    const intruder = intrude(context, 'writes', name, String(seed));
+    expect(await intruder.next()).toBe('ready');
+    let isDone = false;
+    const watch = async (): Promise<void> => {
+      await intruder.next();
+      isDone = true;
+    };
+    const watching = watch();
+    await until(opened, () => {
+      send(opened, frameTo(9));
+      return isDone;
+    });
+    await watching;
+    const before = register(opened, engine.received);
+    const child = startEnd(link, 10);
+    await once(child, 'message');
+    await until(opened, () => register(opened, engine.received) === before + 10);
+  });
+
+  it('says nothing that means anything: another may come', async (context) => {
+    const name = newName();
+    const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    const intruder = intrude(context, 'silent', name, '1');
+    expect(await intruder.next()).toBe('ready');
+    expect(await intruder.next()).toBe('done');
+    const child = startEnd(`shm:${name}`, 1);
+    await once(child, 'message');
+    await until(opened, () => register(opened, engine.received) === 1);
+  });
+
+  it.for(['64', '2000000'])('brings memory that is not sealed (%s B): refused', async (bytes, context) => {
+    const name = newName();
+    const intruder = intrude(context, 'listens', name, '1', bytes);
+    expect(await intruder.next()).toBe('ready');
+    expect(() => makeBoard({ link: `shm:${name}` })).toThrow('the other end is no board of this version');
+  });
+});
