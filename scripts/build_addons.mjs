@@ -16,7 +16,16 @@ export function buildAddons(say, target) {
   if (answers('cmake')) {
     say(`building the addons${only} (cmake-js)`);
     const targets = target === undefined ? [] : ['--target', target];
-    runTool('cmake-js', 'cmake-js', ['compile', '--out', 'build', '--parallel', '2', ...targets]);
+    runTool('cmake-js', 'cmake-js', [
+      'compile',
+      '--out',
+      'build',
+      '--parallel',
+      '2',
+      '--log-level',
+      'error',
+      ...targets,
+    ]);
     return;
   }
   if (!answers('python3')) missing('CMake or python3', 'cmake');

@@ -86,7 +86,7 @@ function programOf(streams: Streams, signal: AbortSignal): Command {
     .configureOutput({
       writeOut: streams.out,
       writeErr: streams.error,
-      outputError: (text, write) => write(oneLine(text)),
+      outputError: (text, write) => write(oneLine(text, 'hca --help')),
     })
     .addHelpText(
       'after',
@@ -103,6 +103,7 @@ Examples:
     program
       .command(name)
       .description(description)
+      .configureOutput({ outputError: (text, write) => write(oneLine(text, `hca ${name} --help`)) })
       .option('--json', 'JSON instead of text')
       .addHelpText(
         'after',
@@ -264,9 +265,15 @@ function ofFunction(deviceString: string, underlyingFunction: number | undefined
   });
 }
 
-function oneLine(text: string): string {
-  return `hca: ${text
+/**
+ * What commander says of a mistake, on one line.
+ * @param help what tells how it is called: added where commander's own words do not say what would be right
+ */
+function oneLine(text: string, help: string): string {
+  const line = text
     .replace(/^error: /, '')
     .trim()
-    .replaceAll('\n', ' ')}\n`;
+    .replaceAll('\n', ' ');
+  const isEnough = !text.startsWith('error: ') || / must be |Allowed choices|Did you mean/.test(line);
+  return `hca: ${isEnough ? line : `${line.replace(/\.$/, '')}; see ${help}`}\n`;
 }

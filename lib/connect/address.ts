@@ -23,14 +23,21 @@ export interface LocalPlace {
   readonly gidIndex?: number;
 }
 
-/** The address of a queue pair, with a packet sequence number that nobody can foresee. */
+/**
+ * The address of a queue pair, with a packet sequence number that nobody can foresee.
+ * @throws VerbsError EINVAL: there is no such port; RangeError: the port's GID table has no such entry, or an empty one
+ */
 export function addressOf(context: Context, queuePair: QueuePair, place: LocalPlace = {}): QueuePairAddress {
   const { port = 1, gidIndex = 0 } = place;
   const { mac, localIdentifier } = context.queryPort(port);
+  const gid = context.queryGid(port, gidIndex);
+  if (gid.every((byte) => byte === 0)) {
+    throw new RangeError(`entry ${gidIndex} of the GID table of port ${port} is empty; entry 0 never is`);
+  }
   return {
     queuePairNumber: queuePair.number,
     packetSequenceNumber: randomInt(2 ** 24),
-    gid: hex(context.queryGid(port, gidIndex)),
+    gid: hex(gid),
     mac: hex(mac),
     localIdentifier,
   };

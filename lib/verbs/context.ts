@@ -117,6 +117,15 @@ export class Context extends VerbsObject {
   /** State, address and tables of a port. @param port from 1 @throws VerbsError EINVAL: there is no such port */
   queryPort(port = 1): PortAttributes {
     this.requireOpen('queryPort');
+    const { ports } = this.driver.device.identity;
+    if (!Number.isInteger(port) || port < 1 || port > ports) {
+      throw new VerbsError(`there is no port ${port}`, {
+        code: 'EINVAL',
+        verb: 'queryPort',
+        attribute: 'port',
+        expected: `1 to ${ports}`,
+      });
+    }
     return queryPort(this.driver.management, port);
   }
 

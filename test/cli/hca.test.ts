@@ -27,8 +27,8 @@ describe('hca', () => {
   });
 
   it.each([
-    [['frobnicate'], 2, "hca: unknown command 'frobnicate'\n"],
-    [['info', '--colour'], 2, "hca: unknown option '--colour'\n"],
+    [['frobnicate'], 2, "hca: unknown command 'frobnicate'; see hca --help\n"],
+    [['info', '--colour'], 2, "hca: unknown option '--colour'; see hca info --help\n"],
     [
       ['kicks', '--count', '0'],
       2,
@@ -238,7 +238,7 @@ describe('hca as a program', () => {
     expect((await run(process.execPath, [...program, 'list'])).stdout).toContain('emu:');
     await expect(run(process.execPath, [...program, 'frobnicate'])).rejects.toMatchObject({
       code: 2,
-      stderr: "hca: unknown command 'frobnicate'\n",
+      stderr: "hca: unknown command 'frobnicate'; see hca --help\n",
     });
   });
 

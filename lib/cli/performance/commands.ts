@@ -199,7 +199,7 @@ async function refusing(command: Command, run: () => Promise<void>): Promise<voi
   try {
     await run();
   } catch (error) {
-    if (error instanceof OptionsError) command.error(`error: ${error.message}`, { exitCode: 2 });
+    if (error instanceof OptionsError) command.error(error.message, { exitCode: 2 });
     throw error;
   }
 }
