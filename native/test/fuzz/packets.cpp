@@ -26,8 +26,9 @@ constexpr uint8_t untouched = 0x5a;
 class HostilePeer {
 public:
   HostilePeer(FuzzBoard& board, spec::LinkLayer link_layer, FuzzFunction& function, HostQueuePair& queue_pair,
-              FuzzInput& input)
-      : board_(board), link_layer_(link_layer), function_(function), queue_pair_(queue_pair), input_(input),
+              spec::PacketOpcode first_opcode, FuzzInput& input)
+      : board_(board), link_layer_(link_layer), function_(function), queue_pair_(queue_pair),
+        first_opcode_(static_cast<unsigned>(first_opcode)), input_(input),
         fabric_(board::BoardFabric::share(board.fabric())),
         port_(fabric_->ports().take(link_layer, link::first_address(link_layer, peer_board))) {
     hca::HcaParameters parameters;
@@ -86,7 +87,9 @@ private:
     to.set_is_global(input_.below(8) != 0);
     const hca::PacketTemplate made = hca::make_packet_template(to, source_, peer_queue_pair, number);
     hca::PacketFields fields;
-    fields.opcode = static_cast<spec::PacketOpcode>(input_.below(8) == 0 ? input_.byte() : input_.below(24));
+    // Mostly of the queue pair's own service.
+    fields.opcode = static_cast<spec::PacketOpcode>(input_.below(8) == 0 ? input_.byte()
+                                                                         : first_opcode_ + input_.below(24));
     const hca::PacketOpcodeTraits& traits = hca::traits_of(fields.opcode);
     if (!traits.is_known)
       return;
@@ -171,6 +174,7 @@ private:
   spec::LinkLayer link_layer_;
   FuzzFunction& function_;
   HostQueuePair& queue_pair_;
+  unsigned first_opcode_; // of the service of the queue pair
   FuzzInput& input_;
   std::shared_ptr<board::BoardFabric> fabric_;
   link::FabricPort* port_;
@@ -194,9 +198,12 @@ std::string fuzz_packets(std::span<const uint8_t> bytes) {
   FuzzBoard board(link_layer);
   FuzzFunction function(board, 0, link_layer);
   HostDriver& driver = function.driver();
+  const auto service_type =
+      input.below(4) == 0 ? spec::ServiceType::unreliable_connection : spec::ServiceType::reliable_connection;
   HostQueuePair queue_pair(driver, {.protection_domain = function.protection_domain(),
                                     .completion_queue = function.completion_queue().number(),
-                                    .entries_log2 = 4});
+                                    .entries_log2 = 4,
+                                    .service_type = service_type});
   const HostPeer connection{.queue_pair_number = peer_queue_pair,
                             .address = address_of(link_layer, peer_board, 0),
                             .path_mtu = spec::PathMtu::mtu_256,
@@ -219,7 +226,11 @@ std::string fuzz_packets(std::span<const uint8_t> bytes) {
     return "a memory region could not be made";
 
   {
-    HostilePeer peer(board, link_layer, function, queue_pair, input);
+    HostilePeer peer(board, link_layer, function, queue_pair,
+                     service_type == spec::ServiceType::reliable_connection
+                         ? spec::PacketOpcode::reliable_connection_send_first
+                         : spec::PacketOpcode::unreliable_connection_send_first,
+                     input);
     peer.add_target({function.memory().address, function.key()});
     peer.add_target({of_other_domain.address, *key_of_other_domain});
     peer.add_target({to_be_read.address, *key_to_read});

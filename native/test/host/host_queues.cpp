@@ -82,14 +82,14 @@ void HostCompletionQueue::arm(HostFunction& through) {
 }
 
 HostQueuePair::HostQueuePair(HostDriver& driver, const HostQueuePairOptions& options)
-    : entries_log2_(options.entries_log2),
+    : entries_log2_(options.entries_log2), service_type_(options.service_type),
       send_references_(driver.function().allocate(sizeof(spec::WorkQueueReference) << entries_log2_)),
       send_entries_(driver.function().allocate(area_bytes(entries_log2_))),
       receive_references_(driver.function().allocate(sizeof(spec::WorkQueueReference) << entries_log2_)),
       receive_entries_(driver.function().allocate(area_bytes(entries_log2_))),
       receive_tail_(driver.function().allocate(sizeof(spec::ReceiveQueueTail))) {
   spec::CreateQueuePairInput input;
-  input.set_service_type(spec::ServiceType::reliable_connection);
+  input.set_service_type(service_type_);
   input.set_send_queue_log2(entries_log2_);
   input.set_receive_queue_log2(entries_log2_);
   input.set_protection_domain(options.protection_domain);
@@ -120,9 +120,10 @@ bool HostQueuePair::connect(HostDriver& driver, const HostPeer& peer) {
   if (!modify(driver, number_, attributes))
     return false;
   attributes = {};
-  attributes.set_attribute_mask(
-      mask_of({spec::QueuePairAttribute::state, address_vector, path_mtu, destination_queue_pair, receive_psn,
-               max_destination_read_atomic, min_receiver_not_ready_timer}));
+  constexpr uint32_t to_receive = mask_of(
+      {spec::QueuePairAttribute::state, address_vector, path_mtu, destination_queue_pair, receive_psn});
+  constexpr uint32_t to_answer = mask_of({max_destination_read_atomic, min_receiver_not_ready_timer});
+  attributes.set_attribute_mask(to_receive | (is_reliable() ? to_answer : 0));
   attributes.set_state(spec::QueuePairState::ready_to_receive);
   attributes.set_address_vector(
       std::span<const uint8_t, sizeof peer.address>(bytes_of(peer.address).data(), sizeof peer.address));
@@ -134,8 +135,9 @@ bool HostQueuePair::connect(HostDriver& driver, const HostPeer& peer) {
   if (!modify(driver, number_, attributes))
     return false;
   attributes = {};
-  attributes.set_attribute_mask(mask_of({spec::QueuePairAttribute::state, timeout, retry_count,
-                                         receiver_not_ready_retry, send_psn, max_read_atomic}));
+  constexpr uint32_t to_send = mask_of({spec::QueuePairAttribute::state, send_psn});
+  constexpr uint32_t to_retry = mask_of({timeout, retry_count, receiver_not_ready_retry, max_read_atomic});
+  attributes.set_attribute_mask(to_send | (is_reliable() ? to_retry : 0));
   attributes.set_state(spec::QueuePairState::ready_to_send);
   attributes.set_timeout(peer.timeout);
   attributes.set_retry_count(7);

@@ -36,8 +36,9 @@ private:
 // Sizes and completion queue of a queue pair.
 struct HostQueuePairOptions {
   uint32_t protection_domain = 0;
-  uint32_t completion_queue = 0; // of both queues
-  unsigned entries_log2 = 4;     // of both queues
+  uint32_t completion_queue = 0;                                           // of both queues
+  unsigned entries_log2 = 4;                                               // of both queues
+  spec::ServiceType service_type = spec::ServiceType::reliable_connection; // or unreliable
 };
 
 // Whom a queue pair is connected to, and how patiently.
@@ -50,7 +51,7 @@ struct HostPeer {
   unsigned timeout = 14;
 };
 
-// A reliable queue pair with its queues in host memory. The caller sees to it that a queue does not
+// A queue pair with its queues in host memory. The caller sees to it that a queue does not
 // overflow. Sends are posted by one thread, receives by one.
 class HostQueuePair {
 public:
@@ -75,7 +76,10 @@ public:
   uint16_t next() const { return send_next_; }
 
 private:
+  bool is_reliable() const { return service_type_ == spec::ServiceType::reliable_connection; }
+
   unsigned entries_log2_;
+  spec::ServiceType service_type_;
   HostMemory send_references_;
   HostMemory send_entries_;
   HostMemory receive_references_;
