@@ -185,12 +185,8 @@ std::string fuzz_bar_transactions(std::span<const uint8_t> bytes) {
   if (!control->ready() || !guest->ready())
     return "the functions do not come up";
   HostileFunction hostile(board, hostile_function == 0 ? *control : *guest, input);
-  for (unsigned i = 0; i < operations_maximum && !input.empty(); ++i) {
-    hostile.act();
-    if (std::string wrong = board.check(); !wrong.empty())
-      return wrong;
-  }
-  if (std::string wrong = board.run_until_idle(); !wrong.empty())
+  const auto act = [&hostile] { hostile.act(); };
+  if (std::string wrong = board.act_and_check(input, operations_maximum, act); !wrong.empty())
     return wrong;
   // A guest does not disturb the control function.
   if (hostile_function != 0)

@@ -3,6 +3,7 @@
 #include "board/emulated_board.h"
 #include "board/hca_device.h"
 #include "spec/enums.h"
+#include "test/fuzz/fuzz_input.h"
 #include "test/host/host_driver.h"
 #include "test/host/host_queues.h"
 
@@ -29,6 +30,19 @@ public:
 
   // Empty, or what is wrong: PCBs, credits, pins or entries that do not add up.
   std::string check() const;
+  // Acts until the input is used up, at most `actions` times; checks now and then, as that takes longer.
+  template <class Act> std::string act_and_check(const FuzzInput& input, unsigned actions, Act&& act) {
+    constexpr unsigned actions_between_checks = 16;
+    for (unsigned i = 0; i < actions && !input.empty(); ++i) {
+      act();
+      if (i % actions_between_checks != 0)
+        continue;
+      if (std::string wrong = check(); !wrong.empty())
+        return wrong;
+    }
+    return run_until_idle();
+  }
+
   // The same once the board has nothing to do; it may also be that this is never.
   std::string run_until_idle();
 

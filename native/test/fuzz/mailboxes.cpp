@@ -60,8 +60,8 @@ public:
     }
   }
 
-  // Takes the answers that are there, and what objects they name. False: more than was asked.
-  bool take_answers() {
+  // Takes the answers that are there, and what objects they name.
+  void take_answers() {
     while (
         const auto answer = completion_queue_.entry<spec::ManagementCompletion>(
             answers_ % entries * sizeof(spec::ManagementCompletion), ((answers_ >> entries_log2) & 1) ^ 1)) {
@@ -69,7 +69,6 @@ public:
       if (answer->status() == spec::ManagementStatus::success && answer->output() != 0)
         objects_.push_back(static_cast<uint32_t>(answer->output()));
     }
-    return answers_ <= posted_;
   }
 
 private:
@@ -278,7 +277,8 @@ private:
       board_.step(64);
   }
 
-  // A command to the management page, with or without its lock.
+  // A command to the management page, with or without its lock; its place in the queue is skipped, and
+  // fetched with the next.
   void write_page() {
     if (input_.below(2) == 0)
       host_.read(registers::management_lock);
@@ -333,14 +333,11 @@ std::string fuzz_mailboxes(std::span<const uint8_t> bytes) {
   if (!control.ready() || !guest.ready())
     return "the functions do not come up";
   HostileManagement hostile(board, guest, input);
-  for (unsigned i = 0; i < operations_maximum && !input.empty(); ++i) {
+  const auto act = [&hostile] {
     hostile.act();
-    if (!hostile.take_answers())
-      return "more answers than management commands";
-    if (std::string wrong = board.check(); !wrong.empty())
-      return wrong;
-  }
-  if (std::string wrong = board.run_until_idle(); !wrong.empty())
+    hostile.take_answers();
+  };
+  if (std::string wrong = board.act_and_check(input, operations_maximum, act); !wrong.empty())
     return wrong;
   if (std::string wrong = control.send_message(); !wrong.empty())
     return wrong;

@@ -235,11 +235,9 @@ std::string fuzz_packets(std::span<const uint8_t> bytes) {
     peer.add_target({of_other_domain.address, *key_of_other_domain});
     peer.add_target({to_be_read.address, *key_to_read});
     peer.add_target({without_key.address, function.key()});
-    for (unsigned i = 0; i < operations_maximum && !input.empty(); ++i) {
-      peer.act();
-      if (std::string wrong = board.check(); !wrong.empty())
-        return wrong;
-    }
+    const auto act = [&peer] { peer.act(); };
+    if (std::string wrong = board.act_and_check(input, operations_maximum, act); !wrong.empty())
+      return wrong;
     peer.drain();
   }
   if (std::string wrong = board.run_until_idle(); !wrong.empty())
