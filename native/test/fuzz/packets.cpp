@@ -98,9 +98,8 @@ private:
     const uint8_t gap = input_.byte();
     fields.packet_sequence_number = (psn + (gap < 0xc0 ? 0u : gap - 0xe0u)) & 0xffffffu;
     const Target& place = target();
-    fields.virtual_address = place.address + input_.take<uint16_t>() % 4200;
+    fields.virtual_address = place.address + input_.byte() * (input_.below(8) == 0 ? 17u : 8u);
     fields.remote_key = place.key;
-    fields.dma_length = input_.below(4) == 0 ? input_.take<uint32_t>() : input_.take<uint16_t>() % 4200;
     fields.compare = input_.byte();
     fields.swap_add = input_.byte();
     fields.syndrome = input_.byte();
@@ -110,6 +109,10 @@ private:
     // A middle packet fills the path MTU; others are as they come.
     const bool fills = traits.has_payload && !traits.ends_message() && input_.below(8) != 0;
     const uint32_t payload = !traits.has_payload ? 0 : fills ? path_mtu_bytes : input_.take<uint16_t>() % 300;
+    // A message is mostly as long as it says.
+    fields.dma_length = payload + (fills ? input_.take<uint16_t>() % 600 : 0);
+    if (const uint8_t length = input_.byte(); length >= 0xc0 || !traits.has_payload)
+      fields.dma_length = length < 0xf8 ? input_.take<uint16_t>() % 4200 : input_.take<uint32_t>();
     const std::span<uint8_t> packet =
         hca::build_packet(buffer.data() + spec::packet_headroom, made, fields, payload);
     if (gap < 0xc0)
