@@ -68,7 +68,7 @@ function minimize(target, corpus, found) {
   const least = `${found}-least`;
   rmSync(least, { recursive: true, force: true });
   mkdirSync(least);
-  run(target, ['-merge=1', least, corpus, found]);
+  run(target, ['-set_cover_merge=1', least, corpus, found]);
   rmSync(corpus, { recursive: true });
   mkdirSync(corpus);
   for (const name of readdirSync(least)) {
