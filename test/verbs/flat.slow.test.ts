@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+/** What a program says at its end; its young generation is small, so that garbage shows. */
+function said<Figures>(program: string, ...words: string[]): Figures {
+  const file = fileURLToPath(new URL(program, import.meta.url));
+  const options = ['--expose-gc', '--max-semi-space-size=1', '--max-old-space-size=256'];
+  const { stdout, stderr, status } = spawnSync(process.execPath, [...options, file, ...words], {
+    encoding: 'utf8',
+    timeout: 600_000,
+  });
+  expect([status, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout) as Figures;
+}
+
+it('a million operations are posted and polled without garbage', { timeout: 600_000 }, () => {
+  const { grown, collections } = said<{ grown: number; collections: number }>(
+    'operation_program.mjs',
+    '1000000',
+  );
+  expect(collections).toBe(0);
+  expect(grown).toBeLessThan(1_000_000); // less than a byte for each
+});
+
+interface Holdings {
+  readonly residentBytes: number;
+  readonly heapBytes: number;
+  readonly descriptors: number;
+  readonly threads: number;
+  readonly mappings: number;
+}
+
+it.each([
+  ['10000', 'shared', 'close'],
+  ['10000', 'stepped', 'dispose'],
+  ['100', 'own', 'close'],
+])(
+  '%s opens and closes leave memory, handles and threads as they are, progress %s, by %s',
+  { timeout: 600_000 },
+  (times, progress, way) => {
+    const { early, late } = said<{ early: Holdings; late: Holdings }>(
+      'open_program.mjs',
+      times,
+      progress,
+      way,
+    );
+    expect(late.threads).toBe(early.threads);
+    expect(late.descriptors - early.descriptors).toBeLessThanOrEqual(2);
+    expect(late.mappings - early.mappings).toBeLessThanOrEqual(30);
+    expect(late.heapBytes - early.heapBytes).toBeLessThan(2 ** 20);
+    expect(late.residentBytes - early.residentBytes).toBeLessThan(8 * 2 ** 20);
+  },
+);

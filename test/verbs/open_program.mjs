@@ -1,0 +1,63 @@
+// Opens and closes a device over and over, and says what the process holds after the first fifth, and at the end.
+import { readFileSync, readdirSync } from 'node:fs';
+
+const { Completion, Opcode, QueuePairState, openDevice } = await import(
+  new URL('../../dist/lib/index.js', import.meta.url).href
+);
+
+const [times, progress, way] = process.argv.slice(2);
+const device = `emu:?progress=${progress}&queuePairs=16&pageTableEntries=1024&memoryKeys=64&completionQueues=16`;
+const foreign = new Uint8Array(5000);
+const completion = [new Completion()];
+
+/** All that a device is opened for, once. */
+function use() {
+  const context = openDevice(device);
+  const protectionDomain = context.createProtectionDomain();
+  const completionQueue = context.createCompletionQueue({ entries: 16 });
+  const queuePair = protectionDomain.createQueuePair({
+    type: 'RC',
+    sendCompletionQueue: completionQueue,
+    receiveCompletionQueue: completionQueue,
+    capabilities: { maxSendWorkRequests: 16, maxReceiveWorkRequests: 16 },
+  });
+  const own = protectionDomain.allocate(5000);
+  const region = protectionDomain.registerMemory(foreign);
+  queuePair.modify({ state: QueuePairState.error });
+  queuePair.postSend({ opcode: Opcode.send, gather: [region.slice()] });
+  while (completionQueue.poll(completion) === 0);
+  if (way === 'dispose') {
+    context[Symbol.dispose]();
+    return;
+  }
+  for (const object of [queuePair, region, own, completionQueue, protectionDomain, context]) object.close();
+}
+
+/** Lets the loop close its handles, and collects garbage until nothing more goes. */
+async function holdings() {
+  for (let turn = 0; turn < 10; turn++) {
+    await new Promise(setImmediate);
+    globalThis.gc();
+  }
+  const count = (directory) => readdirSync(`/proc/self/${directory}`).length;
+  const [, resident] = readFileSync('/proc/self/statm', 'utf8').split(' ').map(Number);
+  return {
+    residentBytes: resident * 4096,
+    heapBytes: process.memoryUsage().heapUsed,
+    descriptors: count('fd'),
+    threads: count('task'),
+    mappings: readFileSync('/proc/self/maps', 'utf8').split('\n').length,
+  };
+}
+
+async function run(count) {
+  for (let index = 1; index <= count; index++) {
+    use();
+    if (index % 50 === 0) await new Promise(setImmediate);
+  }
+}
+
+await run(Number(times) / 5); // until the runtime has grown to what it needs
+const early = await holdings();
+await run((Number(times) * 4) / 5);
+process.stdout.write(JSON.stringify({ early, late: await holdings() }));
