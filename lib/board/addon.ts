@@ -396,10 +396,11 @@ export interface BoardFunction {
   fence(): void;
   /** Lets the device work where polling drives it; false: it has nothing to do, or works on its own. */
   advance(): boolean;
+  /** Throws an Error with the code ENOMEM: no memory, or no DMA address, is left; RangeError: bytes. */
   allocateMemory(bytes: number): DmaMemory;
   /**
    * Maps foreign memory, held until unmap; gives its DMA address. Throws TypeError for resizable, detached or empty
-   * memory. Rights of the device: default read and write.
+   * memory, an Error with the code ENOMEM where no DMA address is left. Rights of the device: default read and write.
    */
   map(memory: ArrayBuffer | ArrayBufferView, rights?: 'read' | 'write' | 'read_write'): bigint;
   /** Takes back a mapping of map(). Throws when there is none at this address. */

@@ -15,6 +15,7 @@ import {
   type SendRequest,
   type WaitOptions,
 } from '../index.ts';
+import { checkWaitOptions } from '../verbs/patience.ts';
 import { addressOf, type QueuePairAddress } from './address.ts';
 import { connectQueuePair, type ConnectionAttributes } from './connect_queue_pair.ts';
 import { unlessGivenUp } from './give_up.ts';
@@ -234,6 +235,7 @@ export class Connection {
     post: (wrId: number) => void,
     take: (completion: Completion) => Result,
   ): Promise<Result> {
+    checkWaitOptions(wait);
     wait.signal?.throwIfAborted();
     let operation: Operation;
     const done = new Promise<Result>((resolve, reject) => {
@@ -317,7 +319,10 @@ const largestInline = 256;
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** @throws TypeError neither memory nor bytes */
 function dataOf(data: Data): Pick<SendRequest, 'gather' | 'inlineData'> {
   if (data instanceof Uint8Array) return { inlineData: data };
+  if (typeof data !== 'object')
+    throw new TypeError('data is a slice of a region, a list of them, or a Uint8Array');
   return { gather: 'localKey' in data ? [data] : data };
 }

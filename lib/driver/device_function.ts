@@ -9,7 +9,7 @@ import {
   IDENTITY_VERSION_RESET,
   RegionType,
 } from '../spec/index.ts';
-import { VerbsError, deviceGone } from './errors.ts';
+import { VerbsError, allocationError, deviceGone } from './errors.ts';
 import { readIdentity, type Identity } from './identity.ts';
 import { Presence } from './presence.ts';
 import { RegisterPage } from './register_page.ts';
@@ -60,11 +60,18 @@ export class DeviceFunction {
     return this.isClosed;
   }
 
-  /** Memory that the device reaches, zeroed, of whole pages; freed by {@link free}, and with the function. */
+  /**
+   * Memory that the device reaches, zeroed, of whole pages; freed by {@link free}, and with the function.
+   * @throws VerbsError ENOMEM: none is left; RangeError: bytes
+   */
   allocate(bytes: number): DmaMemory {
-    const memory = this.board.allocateMemory(bytes);
-    this.memory.add(memory);
-    return memory;
+    try {
+      const memory = this.board.allocateMemory(bytes);
+      this.memory.add(memory);
+      return memory;
+    } catch (error) {
+      throw allocationError('allocate', error);
+    }
   }
 
   free(memory: DmaMemory): void {

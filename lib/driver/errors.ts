@@ -28,6 +28,13 @@ export class VerbsError extends Error {
   }
 }
 
+/** What native code threw, as the error of a verb: where nothing is left, ENOMEM. */
+export function allocationError(verb: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOMEM')) return error;
+  const expected = 'less memory, or what is not used given back';
+  return new VerbsError(error.message, { code: 'ENOMEM', verb, expected, cause: error });
+}
+
 /** The device answers all ones: it was removed, or has lost its power or its link. */
 export function deviceGone(verb: string): VerbsError {
   return new VerbsError('the device is gone: all ones are read back from its registers', {

@@ -2,6 +2,7 @@ import { markAsUntransferable } from 'node:worker_threads';
 
 import { AccessFlag } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
+import { allocationError } from './errors.ts';
 import type { DmaRange } from './memory_region.ts';
 
 /** Bytes of a page of WebAssembly: its memories are whole pages. */
@@ -15,7 +16,7 @@ const marked = new WeakSet<ArrayBuffer>();
  * to another thread from now on: a transferred buffer would hand the device memory that belongs to somebody else. Memory of a small
  * typed array that still lies on the heap of the runtime leaves it here, for good.
  * @param accessFlags rights that a region over it will have: without local_write the device cannot write it at all
- * @throws TypeError the memory is resizable, detached, empty, shared, or of a WebAssembly.Memory
+ * @throws TypeError the memory is resizable, detached, empty, shared, or of a WebAssembly.Memory; VerbsError ENOMEM: no DMA address is left
  */
 export function mapForeignMemory(
   device: DeviceFunction,
@@ -25,10 +26,14 @@ export function mapForeignMemory(
   const buffer = ArrayBuffer.isView(memory) ? memory.buffer : memory;
   refuseWebAssembly(buffer);
   const mayWrite = (accessFlags & (1 << AccessFlag.localWrite)) !== 0;
-  const address = device.board.map(memory, mayWrite ? 'read_write' : 'read');
-  markAsUntransferable(buffer);
-  marked.add(buffer as ArrayBuffer);
-  return { address, length: memory.byteLength };
+  try {
+    const address = device.board.map(memory, mayWrite ? 'read_write' : 'read');
+    markAsUntransferable(buffer);
+    marked.add(buffer as ArrayBuffer);
+    return { address, length: memory.byteLength };
+  } catch (error) {
+    throw allocationError('registerMemory', error);
+  }
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 import { encodeGatherList, type GatherEntry } from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
+import { checkGatherList } from './gather_list.ts';
 import { checkSize, placeEntries } from './work_queue.ts';
 import { WorkRequestIds, type WorkRequestIdHolder } from './work_request_ids.ts';
 
@@ -159,6 +160,7 @@ export class ReceiveQueue {
   /** Encodes a work request and its reference. Gives its sequence number. */
   private put({ scatter, wrId }: ReceiveRequest): number {
     if (this.outstanding >= this.entries) throw this.full();
+    if (scatter !== undefined) checkGatherList('scatter', scatter);
     const count = scatter?.length ?? 0;
     if (count > this.scatterEntries) throw this.tooLong(count);
     const sequenceNumber = this.next;

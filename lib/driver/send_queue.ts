@@ -13,6 +13,7 @@ import {
 import { encodeCommand, payloadBytes, type CommandOrigin, type SendRequest } from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
+import { checkGatherList } from './gather_list.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
 import { checkSize, placeEntries } from './work_queue.ts';
 import { WorkRequestIds, type WorkRequestIdHolder } from './work_request_ids.ts';
@@ -97,8 +98,8 @@ export class SendQueue {
   /**
    * Posts a work request: encodes it in its entry and copies it to a virtual collect buffer. One crossing into native code.
    * @returns its sequence number
-   * @throws VerbsError ENOMEM: the queue is full; EINVAL: more data or entries than the queue was made for; RangeError: wrId. Nothing
-   * is posted then.
+   * @throws VerbsError ENOMEM: the queue is full; EINVAL: more data or entries than the queue was made for; TypeError,
+   * RangeError: wrId, data. Nothing is posted then.
    */
   post(origin: CommandOrigin, buffer: VirtualCollectBuffer, request: SendRequest): number {
     const sequenceNumber = this.next;
@@ -148,7 +149,7 @@ export class SendQueue {
   /** Encodes a work request and its reference. Gives its slot. */
   private put(origin: CommandOrigin, request: SendRequest): number {
     if (this.outstanding >= this.entries) throw this.full();
-    this.checkSizes(request);
+    this.checkData(request);
     const sequenceNumber = this.next;
     const slot = sequenceNumber & (this.entries - 1);
     const place = this.places[slot]!;
@@ -163,11 +164,16 @@ export class SendQueue {
     return slot;
   }
 
-  private checkSizes({ inlineData, gather }: SendRequest): void {
-    if (inlineData !== undefined && inlineData.length > this.inlineBytes) {
-      throw tooLarge('inlineData', `${inlineData.length} B`, `at most ${this.inlineBytes} B`);
+  private checkData({ inlineData, gather }: SendRequest): void {
+    if (inlineData !== undefined) {
+      if (inlineData.BYTES_PER_ELEMENT !== 1) throw new TypeError('inlineData is a Uint8Array');
+      if (inlineData.length > this.inlineBytes) {
+        throw tooLarge('inlineData', `${inlineData.length} B`, `at most ${this.inlineBytes} B`);
+      }
     }
-    if (gather !== undefined && gather.length > this.gatherEntries) {
+    if (gather === undefined) return;
+    checkGatherList('gather', gather);
+    if (gather.length > this.gatherEntries) {
       throw tooLarge('gather', `${gather.length} entries`, `at most ${this.gatherEntries} entries`);
     }
   }

@@ -20,7 +20,7 @@ export class WorkRequestIds {
 
   /**
    * Keeps an identifier; none is 0.
-   * @throws RangeError not a whole number from 0 to 2^53 − 1, or a bigint from 0 to 2^64 − 1
+   * @throws TypeError neither number nor bigint; RangeError: not a whole number from 0 to 2^53 − 1, or a bigint from 0 to 2^64 − 1
    */
   set(slot: number, wrId: number | bigint = 0): void {
     if (typeof wrId === 'number') {
@@ -28,6 +28,7 @@ export class WorkRequestIds {
       this.low[slot] = wrId;
       this.high[slot] = wrId / high;
     } else {
+      if (typeof wrId !== 'bigint') throw new TypeError(`wrId is a number or a bigint, not ${String(wrId)}`);
       words[0] = wrId;
       if (words[0] !== wrId) throw wrongId(wrId);
       this.low[slot] = halves[0]!;

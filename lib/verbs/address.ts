@@ -10,13 +10,15 @@ export interface AddressHalves {
 
 /**
  * Splits an address.
- * @throws RangeError not a whole number from 0 to 2^53 − 1, or a bigint from 0 to 2^64 − 1
+ * @throws TypeError neither number nor bigint; RangeError: not a whole number from 0 to 2^53 − 1, or a bigint from 0 to 2^64 − 1
  */
 export function splitAddress(address: number | bigint): AddressHalves {
   if (typeof address === 'number') {
     if (!Number.isSafeInteger(address) || address < 0) throw wrongAddress(address);
     return { addressLow: address >>> 0, addressHigh: Math.floor(address / high) };
   }
+  if (typeof address !== 'bigint')
+    throw new TypeError(`an address is a number or a bigint, not ${String(address)}`);
   words[0] = address;
   if (words[0] !== address) throw wrongAddress(address);
   return { addressLow: halves[0]!, addressHigh: halves[1]! };

@@ -1,7 +1,7 @@
 import type { CompletionEvents } from '../driver/completion_events.ts';
 import { Completion, type CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
 import type { Context } from './context.ts';
-import type { WaitOptions } from './patience.ts';
+import { checkWaitOptions, type WaitOptions } from './patience.ts';
 import { VerbsObject } from './verbs_object.ts';
 import { Waiters } from './waiters.ts';
 
@@ -48,16 +48,19 @@ export class CompletionQueue extends VerbsObject {
    */
   poll(completions: readonly Completion[]): number {
     this.requireOpen('pollCompletionQueue');
+    if (!Array.isArray(completions)) throw new TypeError('poll fills an array of Completion objects');
     return this.driver.poll(completions);
   }
 
   /**
    * Waits, without using the processor, until a completion may be there; at once if one is. Take it by {@link poll}: another
    * waiter may have been first.
-   * @throws the signal's reason; DOMException TimeoutError; no completion is lost by either. VerbsError as {@link poll}
+   * @throws the signal's reason; DOMException TimeoutError; no completion is lost by either. VerbsError as {@link poll}; TypeError,
+   * RangeError: the options
    */
   async wait({ solicitedOnly = false, ...options }: CompletionWaitOptions = {}): Promise<void> {
     this.requireOpen('waitForCompletion');
+    checkWaitOptions(options);
     options.signal?.throwIfAborted();
     const { driver } = this;
     if (driver.hasCompletion && (!solicitedOnly || driver.failure !== undefined)) return;
@@ -88,6 +91,9 @@ export class CompletionQueue extends VerbsObject {
 
   protected destroy(): void {
     this.driver.destroy();
+  }
+
+  protected override ended(): void {
     this.events.forget(this.driver);
     const reason = new DOMException(`${this.label} was closed`, 'AbortError');
     this.any.abandon(reason);

@@ -36,12 +36,16 @@ export function getDeviceList(): Device[] {
  * Opens a device.
  * @param device a device string (`emu:`, `emu:1?progress=own`, `vfio:0000:01:00.0`); or an open function of a board, which
  * belongs to the context then. Default: the environment variable FPGA_VERBS_DEVICE, else `emu:`.
- * @throws DeviceStringError, BackendMissingError: no such device
+ * @throws TypeError: neither; DeviceStringError, BackendMissingError: no such device
  * @throws VerbsError ENODEV: nothing answers there, or function 0 is not open; ENOTSUP: it is no board of ours; EBUSY: the
  * function is open already
  */
 export function openDevice(device?: string | BoardFunction): Context {
-  if (device !== undefined && typeof device !== 'string') return new Context(new HcaDriver(device));
+  if (device !== undefined && typeof device !== 'string') {
+    if (typeof device?.facts !== 'function')
+      throw new TypeError('a device is a device string, or a function of a board');
+    return new Context(new HcaDriver(device));
+  }
   const name = parseDeviceString(chosenDeviceString(device));
   if (name.backend !== 'emu' || name.options.name !== undefined) return open(name);
   // A name that nobody guesses: only those whom the context is shared with find the board.

@@ -8,6 +8,16 @@ export interface WaitOptions {
   readonly timeout?: number;
 }
 
+/** @throws TypeError, RangeError: no way to wait */
+export function checkWaitOptions({ signal, timeout = Infinity }: WaitOptions): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new TypeError('signal is an AbortSignal: that of an AbortController, or AbortSignal.any()');
+  }
+  if (typeof timeout !== 'number')
+    throw new TypeError(`timeout is milliseconds, a number, not ${String(timeout)}`);
+  if (!(timeout >= 0)) throw new RangeError(`timeout is milliseconds, 0 or more, not ${timeout}`);
+}
+
 const turnsBeforeSleep = 64;
 const sleepMilliseconds = 1;
 
@@ -18,7 +28,10 @@ export class Patience {
   private since = performance.now();
   private turns = 0;
 
-  constructor({ signal, timeout = Infinity }: WaitOptions) {
+  /** @throws TypeError, RangeError: no way to wait */
+  constructor(options: WaitOptions) {
+    checkWaitOptions(options);
+    const { signal, timeout = Infinity } = options;
     this.signal = signal;
     this.timeout = timeout;
   }

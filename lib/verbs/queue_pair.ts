@@ -3,13 +3,8 @@ import { VerbsError } from '../driver/errors.ts';
 import { QueuePair as QueuePairInDevice } from '../driver/queue_pair.ts';
 import type { QueuePairAttributes, QueuePairQuery } from '../driver/queue_pair_attributes.ts';
 import type { ReceiveRequest } from '../driver/receive_queue.ts';
-import {
-  QueuePairState,
-  ServiceType,
-  queuePairStateNames,
-  type QualityOfServiceLevel,
-} from '../spec/index.ts';
-import type { CompletionQueue } from './completion_queue.ts';
+import { QualityOfServiceLevel, QueuePairState, ServiceType, queuePairStateNames } from '../spec/index.ts';
+import { CompletionQueue } from './completion_queue.ts';
 import type { Context } from './context.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 import { checkTransition } from './queue_pair_transitions.ts';
@@ -80,12 +75,18 @@ export class QueuePair extends VerbsObject {
   ): QueuePair {
     const { sendCompletionQueue, receiveCompletionQueue } = options;
     const completionQueues = [sendCompletionQueue, receiveCompletionQueue];
+    if (!completionQueues.every((queue) => queue instanceof CompletionQueue)) {
+      throw new TypeError('sendCompletionQueue and receiveCompletionQueue are each a CompletionQueue');
+    }
     VerbsObject.requireOpen('createQueuePair', [protectionDomain, ...completionQueues]);
     const serviceType = serviceTypes[type];
     if (serviceType === undefined) throw notMade('type', Object.keys(serviceTypes).join(', '));
     if (completionQueues.some((queue) => queue.context !== context)) {
       throw notMade('completion queue', 'one of the same context');
     }
+    const { level = QualityOfServiceLevel.low } = options;
+    if (!Object.values(QualityOfServiceLevel).includes(level))
+      throw notMade('level', 'a QualityOfServiceLevel');
     const driver = new QueuePairInDevice(context.driver, {
       protectionDomain: protectionDomain.driver,
       serviceType,
@@ -100,7 +101,7 @@ export class QueuePair extends VerbsObject {
       },
       sendCompletionQueue: sendCompletionQueue.driver.number,
       receiveCompletionQueue: receiveCompletionQueue.driver.number,
-      ...(options.level === undefined ? {} : { level: options.level }),
+      level,
       ...(options.signalAll === undefined ? {} : { signalAll: options.signalAll }),
     });
     return new QueuePair(protectionDomain, completionQueues, driver);

@@ -39,7 +39,10 @@ const operations: readonly (Operation | undefined)[] = Object.assign([] as (Oper
   [Opcode.atomicFetchAndAdd]: atomic,
 });
 
-/** Refuses a work request that its service does not have, or that lacks what its operation needs. @throws VerbsError EINVAL */
+/**
+ * Refuses a work request that its service does not have, or that lacks what its operation needs.
+ * @throws VerbsError EINVAL; TypeError, RangeError: a value that can be none
+ */
 export function checkSendWorkRequest(service: ServiceType, request: SendRequest): void {
   const { opcode, remote, inlineData, gather } = request;
   const operation = operations[opcode];
@@ -47,24 +50,39 @@ export function checkSendWorkRequest(service: ServiceType, request: SendRequest)
     const owner = (serviceTypeNames[service] ?? '').replace('_', ' ');
     throw wrong(opcode, 'opcode', `is not an operation of a queue pair of ${owner}`, known(service));
   }
-  if (operation.remote && remote === undefined) {
-    throw wrong(opcode, 'remote', 'names no memory of the peer', 'a RemoteMemory');
+  if (operation.remote) {
+    if (remote === undefined) throw wrong(opcode, 'remote', 'names no memory of the peer', 'a RemoteMemory');
+    if (typeof remote.key !== 'number' || typeof remote.addressLow !== 'number') {
+      throw new TypeError(
+        'remote is no memory of the peer: a RemoteMemory, as region.remote() gives it there',
+      );
+    }
+  }
+  if (inlineData !== undefined && gather !== undefined) {
+    throw wrong(opcode, 'gather', 'has inlineData and gather', 'one of them');
   }
   if (!operation.inline && inlineData !== undefined) {
     throw wrong(opcode, 'inlineData', 'brings data, and has none inline', 'gather: where the data goes');
   }
-  if (operation.immediate && request.immediateData === undefined) {
-    throw wrong(opcode, 'immediateData', 'has no immediate data', '32 bits');
-  }
+  if (operation.immediate) checkImmediateData(request);
   if (!operation.atomic) return;
   if (gather?.length !== 1 || gather[0]!.length !== atomicBytes) {
     throw wrong(opcode, 'gather', 'has no place for the former value', `one entry of ${atomicBytes} B`);
   }
-  if (request.compareAdd === undefined) {
+  if (typeof request.compareAdd !== 'bigint') {
     throw wrong(opcode, 'compareAdd', 'has no operand', 'a bigint of 64 bits');
   }
-  if (opcode === Opcode.atomicCompareAndSwap && request.swap === undefined) {
+  if (opcode === Opcode.atomicCompareAndSwap && typeof request.swap !== 'bigint') {
     throw wrong(opcode, 'swap', 'has no new value', 'a bigint of 64 bits');
+  }
+}
+
+function checkImmediateData({ opcode, immediateData }: SendRequest): void {
+  if (typeof immediateData !== 'number') {
+    throw wrong(opcode, 'immediateData', 'has no immediate data', 'a number of 32 bits');
+  }
+  if (immediateData >>> 0 !== immediateData) {
+    throw new RangeError(`immediateData is a whole number of 32 bits, 0 to 2^32 - 1, not ${immediateData}`);
   }
 }
 

@@ -36,6 +36,7 @@ export abstract class VerbsObject {
       if (!isGone || this.parents.length === 0) throw error;
     }
     this.isClosed = true;
+    this.ended();
     for (const parent of this.parents) parent.children.delete(this);
   }
 
@@ -58,6 +59,9 @@ export abstract class VerbsObject {
 
   /** Gives back what the device has of the object. */
   protected abstract destroy(): void;
+
+  /** The object is closed, whether the device could be told of it or not. */
+  protected ended(): void {}
 
   private busy(): VerbsError {
     const labels = [...this.children].map(({ label }) => label).join(', ');

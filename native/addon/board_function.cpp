@@ -91,7 +91,7 @@ Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
   }
   const auto address = function.map_dma(memory.data, memory.bytes, rights);
   if (!address)
-    throw Napi::Error::New(info.Env(), "no DMA address is left for " + std::to_string(memory.bytes) + " B");
+    throw out_of(info.Env(), "DMA address", memory.bytes);
   open_->foreign.emplace(*address, Napi::Persistent(memory.buffer));
   return Napi::BigInt::New(info.Env(), *address);
 }

@@ -6,6 +6,13 @@
 
 namespace fpga_verbs::addon {
 
+Napi::Error out_of(Napi::Env env, const char* what, size_t bytes) {
+  const Napi::Error error =
+      Napi::Error::New(env, std::string("no ") + what + " is left for " + std::to_string(bytes) + " B");
+  error.Value().Set("code", Napi::String::New(env, "ENOMEM"));
+  return error;
+}
+
 void Allocation::release() {
   if (!std::exchange(mapped, false))
     return;
@@ -29,15 +36,12 @@ Napi::Value DmaMemory::allocate(Napi::Env env, const std::shared_ptr<OpenFunctio
   auto allocation = std::make_shared<Allocation>();
   allocation->owner = owner;
   allocation->memory = board::DmaMemory::allocate(bytes);
-  const auto out_of = [env, bytes](const char* what) {
-    return Napi::Error::New(env, std::string("no ") + what + " is left for " + std::to_string(bytes) + " B");
-  };
   if (!allocation->memory)
-    throw out_of("memory");
+    throw out_of(env, "memory", bytes);
   const auto address = owner->function->map_dma(allocation->memory.data(), allocation->memory.bytes(),
                                                 board::DmaRights::read_write);
   if (!address)
-    throw out_of("DMA address");
+    throw out_of(env, "DMA address", bytes);
   allocation->address = *address;
   allocation->mapped = true;
   return AddonData::of(env).dma_memory.New(

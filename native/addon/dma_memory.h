@@ -22,6 +22,9 @@ struct Allocation {
   void release();
 };
 
+// An Error with the code ENOMEM: none of `what` is left for so many bytes.
+Napi::Error out_of(Napi::Env env, const char* what, size_t bytes);
+
 // DmaMemory in JavaScript; see lib/board/addon.ts.
 class DmaMemory final : public Napi::ObjectWrap<DmaMemory>, public Child {
 public:

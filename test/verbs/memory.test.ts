@@ -1,8 +1,9 @@
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
 
-import { Access, RemoteMemory } from '../../lib/index.ts';
-import { describeOnBackends } from '../driver/backends.ts';
+import { Access, Completion, CompletionStatus, Opcode, RemoteMemory } from '../../lib/index.ts';
+import { describeOnBackends, settle } from '../driver/backends.ts';
+import { everyRight, makePair } from './connected.ts';
 import { makeVerbs } from './make_verbs.ts';
 
 describeOnBackends('memory regions', (backend) => {
@@ -70,6 +71,26 @@ describeOnBackends('memory regions', (backend) => {
     }
     expect(map).not.toHaveBeenCalled();
     module.grow(1);
+  });
+
+  it('lie over bytes that were on the heap of the runtime, which leave it', () => {
+    const verbs = makeVerbs(backend);
+    const [from, to] = makePair(verbs);
+    const small = Uint8Array.of(1, 2, 3);
+    const source = from.verbs.protectionDomain.registerMemory(small);
+    const target = to.verbs.protectionDomain.registerMemory(new Uint8Array(3), everyRight);
+    const churn = Array.from({ length: 100_000 }, (_, index) => ({ index })); // the heap is collected, and moves
+    expect(churn.length).toBe(100_000);
+    from.queuePair.postSend({
+      opcode: Opcode.rdmaWrite,
+      gather: [source.slice()],
+      remote: target.remote(),
+      signaled: true,
+    });
+    const completion = new Completion();
+    settle(verbs.board, backend, () => verbs.completionQueue.poll([completion]) === 1);
+    expect(completion.status).toBe(CompletionStatus.success);
+    expect([...target.bytes]).toEqual([1, 2, 3]);
   });
 
   it('lie over whole pages of the caller that are not of WebAssembly, which nothing takes apart', () => {
