@@ -30,6 +30,7 @@ export {
 export type { PortAttributes } from './driver/port.ts';
 export type { ReceiveRequest } from './driver/receive_queue.ts';
 export { Access } from './verbs/access.ts';
+export { CompletionChannel } from './verbs/completion_channel.ts';
 export { CompletionError } from './verbs/completion_error.ts';
 export { CompletionQueue, type CompletionWaitOptions } from './verbs/completion_queue.ts';
 export { Context, type CompletionQueueOptions, type ContextToken, type DeviceInfo } from './verbs/context.ts';

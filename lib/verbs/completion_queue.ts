@@ -1,5 +1,6 @@
 import type { CompletionEvents } from '../driver/completion_events.ts';
 import { Completion, type CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
+import type { CompletionChannel } from './completion_channel.ts';
 import type { Context } from './context.ts';
 import { checkWaitOptions, type WaitOptions } from './patience.ts';
 import { VerbsObject } from './verbs_object.ts';
@@ -20,12 +21,20 @@ export class CompletionQueue extends VerbsObject {
   readonly driver: QueueInDevice;
   readonly context: Context;
   private readonly events: CompletionEvents;
+  private readonly channel: CompletionChannel | undefined;
   private readonly any = new Waiters();
   private readonly solicited = new Waiters();
 
   /** {@link Context.createCompletionQueue} makes completion queues. */
-  constructor(context: Context, driver: QueueInDevice, events: CompletionEvents) {
-    super([context]);
+  constructor(
+    context: Context,
+    driver: QueueInDevice,
+    events: CompletionEvents,
+    channel?: CompletionChannel,
+  ) {
+    super(channel === undefined ? [context] : [context, channel]);
+    this.channel = channel;
+    channel?.add(this);
     this.context = context;
     this.driver = driver;
     this.events = events;
@@ -94,6 +103,7 @@ export class CompletionQueue extends VerbsObject {
   }
 
   protected override ended(): void {
+    this.channel?.remove(this);
     this.events.forget(this.driver);
     const reason = new DOMException(`${this.label} was closed`, 'AbortError');
     this.any.abandon(reason);

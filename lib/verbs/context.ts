@@ -15,6 +15,7 @@ import { KickRecord, KickRecordRing } from '../driver/kick_records.ts';
 import { KickJoiner, type Kick } from '../driver/kicks.ts';
 import { queryPort, type PortAttributes } from '../driver/port.ts';
 import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
+import { CompletionChannel } from './completion_channel.ts';
 import { CompletionQueue } from './completion_queue.ts';
 import { Patience, type WaitOptions } from './patience.ts';
 import { ProtectionDomain } from './protection_domain.ts';
@@ -35,6 +36,8 @@ const recordsAtOnce = 64;
 export interface CompletionQueueOptions {
   /** Completions that it holds; a power of two up to 32768 is used, at least this many. Default 256. */
   readonly entries?: number;
+  /** Of the same context: it is waited for together with the channel's others. */
+  readonly channel?: CompletionChannel;
 }
 
 /** What {@link Context.share} gives, and {@link Context.from} takes. It can be sent to a worker. */
@@ -205,12 +208,30 @@ export class Context extends VerbsObject {
   }
 
   /** @throws VerbsError EINVAL: a size beyond the device's; ENOMEM: none is left */
-  createCompletionQueue({ entries = 256 }: CompletionQueueOptions = {}): CompletionQueue {
+  createCompletionQueue({ entries = 256, channel }: CompletionQueueOptions = {}): CompletionQueue {
     this.requireOpen('createCompletionQueue');
+    if (channel !== undefined) this.requireOwn(channel);
     this.completionEvents ??= new CompletionEvents(this.driver);
     const { eventQueue } = this.completionEvents;
     const made = new CompletionQueueInDevice(this.driver, { entries, eventQueue });
-    return new CompletionQueue(this, made, this.completionEvents);
+    return new CompletionQueue(this, made, this.completionEvents, channel);
+  }
+
+  /** A channel, for completion queues that are waited for together. */
+  createCompletionChannel(): CompletionChannel {
+    this.requireOpen('createCompletionChannel');
+    return new CompletionChannel(this);
+  }
+
+  private requireOwn(channel: CompletionChannel): void {
+    VerbsObject.requireOpen('createCompletionQueue', [channel]);
+    if (channel.context === this) return;
+    throw new VerbsError('the completion channel is of another context', {
+      code: 'EINVAL',
+      verb: 'createCompletionQueue',
+      attribute: 'channel',
+      expected: 'a channel of the same context',
+    });
   }
 
   private requireDevice(): void {

@@ -28,11 +28,11 @@ describe.each(['shared', 'own'])('a context that is shared with workers, progres
     const context = closing(open());
     const token = context.share();
     const workers = Array.from({ length: 3 }, () => start(token, 'echoes'));
+    const peers = await Promise.all(workers.map((worker) => messageOf<QueuePairAddress>(worker)));
     const functions = await Promise.all(
       workers.map(async (worker, index) => {
-        const peer = await messageOf<QueuePairAddress>(worker);
         const connection = new Connection(context);
-        connection.connect(peer);
+        connection.connect(peers[index]!);
         worker.postMessage(connection.address);
         const underlyingFunction = await messageOf<number>(worker);
         const memory = connection.allocate(64);
