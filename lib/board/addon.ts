@@ -321,8 +321,8 @@ export interface DoorbellProbeSetup {
   /** Of the page that the command is written to. */
   virtualCollectBufferOffset: number;
   /**
-   * Work queue entries; at `entryOffset`, a multiple of 64, lies an encoded command of `commandBytes`, 64 to 320, without checksum:
-   * its sequence number is the probe's to write. 320 B behind the offset must be there.
+   * Work queue entries; at `entryOffset`, a multiple of 64, lies an encoded command of `commandBytes`, 64 to 320, signaled and
+   * without checksum: its sequence number is the probe's to write. 320 B behind the offset must be there.
    */
   entryArea: DmaMemory;
   entryOffset: number;
@@ -335,13 +335,17 @@ export interface DoorbellProbeSetup {
   records: DmaMemory;
   recordsLog2: number;
   recordsHead: DmaMemory;
+  /** Completion queue of the send queue, empty, log2 of its entries, and the host's head. */
+  completions: DmaMemory;
+  completionsLog2: number;
+  completionsHead: DmaMemory;
   /** Where the device clock is read, and its frequency in hertz. */
   clockBar: number;
   clockOffset: number;
   clockFrequency: number;
   /** CPU that the posting thread is pinned to while it posts. None: it stays as it is. */
   cpu?: number;
-  /** Nanoseconds within which a record has to come. Default 10^9. */
+  /** Nanoseconds within which a record or a completion has to come. Default 10^9. */
   patience?: number;
 }
 
@@ -349,7 +353,7 @@ export interface DoorbellProbeSetup {
 export interface DoorbellProbeRun {
   /** Of the whole loop. */
   nanosecondsPerPost: number;
-  /** What taking the time once costs; a stamped post does it four times. */
+  /** What taking the time once costs; a stamped post does it five times. */
   nanosecondsPerStamp: number;
   /** By how much times with the kick in them can be off, because they come from the device clock. */
   clockUncertainty: number;
@@ -359,19 +363,21 @@ export interface DoorbellProbeRun {
   /** Device clock alone. */
   firstWriteToKick: Float64Array;
   kickToRecord: Float64Array;
+  /** From the call; host clock alone. */
+  postToCompletion: Float64Array;
   /** Host clock alone. */
   lastStoreToRecord: Float64Array;
 }
 
 /**
- * Posts commands one at a time and takes the times of their way. A command is posted when the one before was sent, so that a send
- * queue of any size has room; sequence numbers go on from run to run.
+ * Posts commands one at a time and takes the times of their way. A command is posted when the one before is completed, so that a
+ * send queue of any size has room; sequence numbers go on from run to run.
  */
 export interface DoorbellProbe {
   /**
-   * Posts `count` commands, at least one, and waits for each. Throws an Error that says which command it was when its record does
-   * not come in time, is of another command, or says that it failed: such a probe is of no more use. RangeError: the thread may not
-   * run on `cpu`; ERR_CLOSED: the function is closed, or a memory freed.
+   * Posts `count` commands, at least one, and waits for each. Throws an Error that says which command it was when its record
+   * or completion does not come in time, is of another command, or says that it failed: such a probe is of no more use. RangeError:
+   * the thread may not run on `cpu`; ERR_CLOSED: the function is closed, or a memory freed.
    */
   run(count: number, stamped: boolean): DoorbellProbeRun;
 }

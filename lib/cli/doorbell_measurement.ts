@@ -1,20 +1,21 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { loadAddon, type DoorbellProbe, type DoorbellProbeRun } from '../board/addon.ts';
-import { encodeCommand } from '../driver/command.ts';
+import { loadAddon, type DoorbellProbeRun } from '../board/addon.ts';
 import { KickRecordRing } from '../driver/kick_records.ts';
 import type { Context } from '../index.ts';
-import { COMMAND_HEADER_BYTES, Opcode, UNDERLYING_FUNCTION_CLOCK_OFFSET } from '../spec/index.ts';
-import { UnansweredQueuePair } from './unanswered_queue_pair.ts';
+import { COMMAND_PAYLOAD_BYTES } from '../spec/index.ts';
+import { doorbellProbeSetup } from './doorbell_probe_setup.ts';
+import { LoopedQueuePair } from './looped_queue_pair.ts';
 import { histogramOf, statisticsOf, type Bin, type Statistics } from './output/statistics.ts';
 
-/** The parts of a doorbell's way, in the order of their letters; (f), post to completion, comes with completions. */
+/** The parts of a doorbell's way, in the order of their letters. */
 export const parts = [
   { letter: 'a', name: 'callToLastStore', text: 'call to last store', ofDevice: false },
   { letter: 'b', name: 'fence', text: 'fence', ofDevice: false },
   { letter: 'c', name: 'lastStoreToKick', text: 'last store to kick', ofDevice: true },
   { letter: 'd', name: 'firstWriteToKick', text: 'first write to kick', ofDevice: true },
   { letter: 'e', name: 'kickToRecord', text: 'kick to record seen', ofDevice: true },
+  { letter: 'f', name: 'postToCompletion', text: 'post to completion', ofDevice: true },
   { letter: 'g', name: 'lastStoreToRecord', text: 'last store to record seen', ofDevice: false },
 ] as const;
 export type PartName = (typeof parts)[number]['name'];
@@ -44,10 +45,10 @@ export interface Measurement {
   readonly floor: Statistics;
   /** Median of the headline by the median of the floor. */
   readonly ratio: number;
-  /** Of a whole post, its records waited for: with stamps and without. */
+  /** Of a whole post, its records and completion waited for: with stamps and without. */
   readonly stampedPost: number;
   readonly unstampedPost: number;
-  /** What taking the time once costs; a stamped post does it four times. */
+  /** What taking the time once costs; a stamped post does it five times. */
   readonly stamp: number;
   readonly clockUncertainty: number;
 }
@@ -71,14 +72,16 @@ export async function measure(
   options: MeasurementOptions,
 ): Promise<{ readonly measurement: Measurement; readonly samples: Samples }> {
   const { cpu, deviceCpu, signal } = options;
-  const source = new UnansweredQueuePair(device.driver, {
+  const looped = new LoopedQueuePair(device, {
     entries: sendQueueEntries,
-    gatherEntries: 0,
-    inlineBytes: 256,
+    inlineBytes: COMMAND_PAYLOAD_BYTES,
   });
   const records = new KickRecordRing(device.driver.device, recordsLog2);
   try {
-    const probe = probeOf(device, source, records, payloadBytes, cpu);
+    const probe = device.driver.device.board.doorbellProbe({
+      ...doorbellProbeSetup(device.driver, looped, records, payloadBytes),
+      ...(cpu === undefined ? {} : { cpu }),
+    });
     for (const posts of roundsOf(options.warmup, 1)) {
       await setImmediate(undefined, { signal });
       probe.run(posts, false);
@@ -96,7 +99,7 @@ export async function measure(
     return summarize(payloadBytes, stamped, unstamped, floors);
   } finally {
     records.close();
-    source.close();
+    looped.close();
   }
 }
 
@@ -105,39 +108,6 @@ export function roundsOf(posts: number, least: number): number[] {
   const rounds = Math.min(posts, Math.max(least, Math.ceil(posts / postsAtOnce)));
   const before = (round: number): number => Math.floor((round * posts) / rounds);
   return Array.from({ length: rounds }, (_, round) => before(round + 1) - before(round));
-}
-
-function probeOf(
-  { driver }: Context,
-  { queuePair }: UnansweredQueuePair,
-  records: KickRecordRing,
-  payloadBytes: number,
-  cpu: number | undefined,
-): DoorbellProbe {
-  const { device } = driver;
-  const { sendQueue, virtualCollectBuffer } = queuePair;
-  const { buffer } = sendQueue.entryArea;
-  const origin = { queuePairNumber: queuePair.number, level: queuePair.level, checksumSecret: 0 };
-  const request = { opcode: Opcode.send, inlineData: new Uint8Array(payloadBytes).fill(0x5a) };
-  encodeCommand(new Uint32Array(buffer), new Uint8Array(buffer), 0, origin, 0, request);
-  const clock = device.page.place(UNDERLYING_FUNCTION_CLOCK_OFFSET);
-  return device.board.doorbellProbe({
-    virtualCollectBufferBar: device.virtualCollectBufferRegion.bar,
-    virtualCollectBufferOffset: virtualCollectBuffer.offset,
-    entryArea: sendQueue.entryArea,
-    entryOffset: 0,
-    commandBytes: COMMAND_HEADER_BYTES + payloadBytes,
-    references: sendQueue.references,
-    sendQueueLog2: sendQueue.entriesLog2,
-    firstSequenceNumber: sendQueue.nextSequenceNumber,
-    records: records.ring,
-    recordsLog2: records.entriesLog2,
-    recordsHead: records.head,
-    clockBar: clock.bar,
-    clockOffset: clock.offset,
-    clockFrequency: device.identity.clockFrequency,
-    ...(cpu === undefined ? {} : { cpu }),
-  });
 }
 
 function summarize(

@@ -107,11 +107,13 @@ export class CompletionQueue {
   readonly number: number;
   /** Completions that it holds. */
   readonly capacity: number;
+  /** log2 of them. */
+  readonly entriesLog2: number;
+  /** The entries, and the host's head: for native code that takes completions itself. */
+  readonly ring: DmaMemory;
+  readonly head: DmaMemory;
   private readonly driver: HcaDriver;
   private readonly device: DeviceFunction;
-  private readonly entriesLog2: number;
-  private readonly ring: DmaMemory;
-  private readonly head: DmaMemory;
   private readonly view: DataView;
   private readonly dwords: Int32Array;
   private readonly headDwords: Int32Array;

@@ -80,6 +80,11 @@ board::DoorbellSetup setup_of(const Napi::Value& value, std::vector<std::shared_
   setup.records =
       memory_of(env, fields, "records", 0, size_t{spec::KickRecord::bytes} << setup.records_log2, held);
   setup.records_head = memory_of(env, fields, "recordsHead", 0, spec::RingHead::bytes, held);
+  setup.completions_log2 =
+      static_cast<unsigned>(required_number(env, fields, "completionsLog2", 0, largest_log2));
+  setup.completions = memory_of(env, fields, "completions", 0,
+                                size_t{spec::CompletionQueueEntry::bytes} << setup.completions_log2, held);
+  setup.completions_head = memory_of(env, fields, "completionsHead", 0, spec::RingHead::bytes, held);
   setup.clock_bar = bar_number(fields.required(env, "clockBar"));
   setup.clock_offset = bar_offset(fields.required(env, "clockOffset"), 8);
   setup.clock_frequency = required_number(env, fields, "clockFrequency", 1, largest_frequency);
@@ -108,6 +113,10 @@ Napi::Error failure_error(Napi::Env env, const Probe& probe, const board::Doorbe
   case board::DoorbellFailure::foreign_record:
     return Napi::Error::New(env, "the record after " + command +
                                      " is of another one: somebody else posts, or the ring was not empty");
+  case board::DoorbellFailure::no_completion:
+    return Napi::Error::New(env,
+                            "no completion of " + command + " came within " + std::to_string(probe.patience) +
+                                " ns, though it was kicked: it was not signaled, or nobody acknowledges it");
   case board::DoorbellFailure::command_failed:
     return Napi::Error::New(env, command + " failed: " + spec::name(run.status));
   case board::DoorbellFailure::no_record:
@@ -143,6 +152,7 @@ Napi::Value run(const Napi::CallbackInfo& info, Probe& probe) {
   result["lastStoreToKick"] = array_of(env, samples.last_store_to_kick);
   result["firstWriteToKick"] = array_of(env, samples.first_write_to_kick);
   result["kickToRecord"] = array_of(env, samples.kick_to_record);
+  result["postToCompletion"] = array_of(env, samples.post_to_completion);
   result["lastStoreToRecord"] = array_of(env, samples.last_store_to_record);
   return result;
 }

@@ -3,7 +3,6 @@
 #include "board/board_clock.h"
 #include "board/device_thread.h"
 #include "board/processor.h"
-#include "spec/queues.h"
 
 #include <algorithm>
 #include <atomic>
@@ -36,11 +35,18 @@ private:
   bool succeeded_;
 };
 
-constexpr size_t last_dword = spec::KickRecord::bytes / sizeof(uint32_t) - 1;
+// An entry of a ring that the device writes.
+template <typename Entry> Entry& entry_at(const uint8_t* ring, unsigned log2, uint32_t number) {
+  const uint32_t slot = number & ((uint32_t{1} << log2) - 1);
+  return *reinterpret_cast<Entry*>(const_cast<uint8_t*>(ring) + size_t{slot} * Entry::bytes);
+}
 
 spec::KickRecord& record_at(const DoorbellSetup& setup, uint32_t number) {
-  const uint32_t slot = number & ((uint32_t{1} << setup.records_log2) - 1);
-  return *reinterpret_cast<spec::KickRecord*>(setup.records + size_t{slot} * spec::KickRecord::bytes);
+  return entry_at<spec::KickRecord>(setup.records, setup.records_log2, number);
+}
+
+void store_head(uint8_t* head, uint32_t taken) {
+  std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(head)).store(taken, std::memory_order_release);
 }
 
 double nanoseconds(uint64_t begin, uint64_t end) {
@@ -115,6 +121,11 @@ spec::CommandHeader& DoorbellProbe::command() const {
 
 uint32_t DoorbellProbe::last_sequence_number() const { return (sequence_number_ - 1) & 0xffff; }
 
+bool DoorbellProbe::is_last(const spec::KickRecord& record) const {
+  return record.send_queue_sequence_number() == last_sequence_number() &&
+         record.queue_pair_number() == command().queue_pair_number();
+}
+
 DoorbellFailure DoorbellProbe::post_stamped(Observed& observed) {
   prepare();
   Stamps& stamps = observed.stamps;
@@ -129,6 +140,12 @@ DoorbellFailure DoorbellProbe::post_stamped(Observed& observed) {
   if (!came)
     return DoorbellFailure::no_record;
   const spec::KickRecord& record = record_at(setup_, records_taken_);
+  if (!is_last(record))
+    return DoorbellFailure::foreign_record;
+  const DoorbellFailure completed = wait_for_completion();
+  stamps.completion = HostTime::now();
+  if (completed != DoorbellFailure::none)
+    return completed;
   observed.first_write = record.begin();
   observed.kick = record.end();
   return wait_until_sent();
@@ -138,17 +155,20 @@ DoorbellFailure DoorbellProbe::post_unstamped() {
   prepare();
   function_.write_command(setup_.virtual_collect_buffer_bar, setup_.virtual_collect_buffer_offset,
                           setup_.command, setup_.command_bytes);
-  return wait_until_sent();
+  const DoorbellFailure sent = wait_until_sent();
+  return sent == DoorbellFailure::none ? wait_for_completion() : sent;
 }
 
-// Spins on the last DWORD of the next record.
-bool DoorbellProbe::wait_for_record() {
+// Spins on the last DWORD of the next entry of a ring.
+template <typename Entry> bool DoorbellProbe::wait_for(const uint8_t* ring, unsigned log2, uint32_t taken) {
   constexpr uint64_t looks_between_clocks = 4096;
-  const uint32_t expected = ~(records_taken_ >> setup_.records_log2) & 1;
-  const std::atomic_ref<uint32_t> last(record_at(setup_, records_taken_).dwords[last_dword]);
+  constexpr size_t last_dword = Entry::bytes / sizeof(uint32_t) - 1;
+  static_assert(Entry::phase_bit / 32 == last_dword);
+  const uint32_t expected = ~(taken >> log2) & 1;
+  const std::atomic_ref<uint32_t> last(entry_at<Entry>(ring, log2, taken).dwords[last_dword]);
   uint64_t begin = 0;
   for (uint64_t looks = 1;; ++looks) {
-    spec::KickRecord seen;
+    Entry seen;
     seen.dwords[last_dword] = last.load(std::memory_order_acquire);
     if (seen.phase() == expected)
       return true;
@@ -167,19 +187,36 @@ bool DoorbellProbe::wait_for_record() {
   }
 }
 
+bool DoorbellProbe::wait_for_record() {
+  return wait_for<spec::KickRecord>(setup_.records, setup_.records_log2, records_taken_);
+}
+
+DoorbellFailure DoorbellProbe::wait_for_completion() {
+  using Entry = spec::CompletionQueueEntry;
+  if (!wait_for<Entry>(setup_.completions, setup_.completions_log2, completions_taken_))
+    return DoorbellFailure::no_completion;
+  const Entry& entry = entry_at<Entry>(setup_.completions, setup_.completions_log2, completions_taken_);
+  const bool ours = entry.sequence_number() == last_sequence_number() &&
+                    entry.queue_pair_number() == command().queue_pair_number();
+  status_ = entry.status();
+  ++completions_taken_;
+  store_head(setup_.completions_head, completions_taken_);
+  if (!ours)
+    return DoorbellFailure::foreign_record;
+  return status_ == spec::CompletionStatus::success ? DoorbellFailure::none : DoorbellFailure::command_failed;
+}
+
 // The next command begins when nothing of this one is left.
 DoorbellFailure DoorbellProbe::wait_until_sent() {
   for (;;) {
     if (!wait_for_record())
       return DoorbellFailure::no_record;
     const spec::KickRecord& record = record_at(setup_, records_taken_);
-    const bool ours = record.send_queue_sequence_number() == last_sequence_number() &&
-                      record.queue_pair_number() == command().queue_pair_number();
+    const bool ours = is_last(record);
     const bool sent = record.type() == spec::KickRecordType::sent;
     status_ = record.status();
     ++records_taken_;
-    const std::atomic_ref<uint32_t> head(*reinterpret_cast<uint32_t*>(setup_.records_head));
-    head.store(records_taken_, std::memory_order_release);
+    store_head(setup_.records_head, records_taken_);
     if (!ours)
       return DoorbellFailure::foreign_record;
     if (sent)
@@ -222,6 +259,7 @@ void DoorbellProbe::add(const Observed& observed, const Correlation& before, con
   samples.last_store_to_kick.push_back(kick - static_cast<double>(stamps.last_store));
   samples.first_write_to_kick.push_back(nanoseconds(observed.first_write, observed.kick) * tick);
   samples.kick_to_record.push_back(static_cast<double>(stamps.record) - kick);
+  samples.post_to_completion.push_back(nanoseconds(stamps.call, stamps.completion));
   samples.last_store_to_record.push_back(nanoseconds(stamps.last_store, stamps.record));
 }
 

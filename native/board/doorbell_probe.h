@@ -3,6 +3,7 @@
 #include "board/board.h"
 #include "spec/commands.h"
 #include "spec/enums.h"
+#include "spec/queues.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,18 +18,21 @@ struct DoorbellSetup {
   uint64_t virtual_collect_buffer_offset = 0; // of the page that the command is written to
   uint8_t* command = nullptr; // an encoded command in the area of work queue entries, without checksum
   uint32_t command_bytes = 0;
-  uint32_t entry_offset = 0;          // of the command in its area
-  uint8_t* references = nullptr;      // work queue references of the send queue
-  unsigned send_queue_log2 = 0;       // log2 of their number
-  uint32_t first_sequence_number = 0; // of the next work request
-  uint8_t* records = nullptr;         // ring of kick records, enabled and empty
-  unsigned records_log2 = 0;          // log2 of their number
-  uint8_t* records_head = nullptr;    // the host's head
-  unsigned clock_bar = 0;             // where the device clock is read
-  uint64_t clock_offset = 0;          // low half; reading it latches the high one
-  uint64_t clock_frequency = 0;       // hertz
-  int cpu = -1;                       // that the posting thread is pinned to; negative: none
-  uint64_t patience = 1'000'000'000;  // nanoseconds within which a record has to come
+  uint32_t entry_offset = 0;           // of the command in its area
+  uint8_t* references = nullptr;       // work queue references of the send queue
+  unsigned send_queue_log2 = 0;        // log2 of their number
+  uint32_t first_sequence_number = 0;  // of the next work request
+  uint8_t* records = nullptr;          // ring of kick records, enabled and empty
+  unsigned records_log2 = 0;           // log2 of their number
+  uint8_t* records_head = nullptr;     // the host's head
+  uint8_t* completions = nullptr;      // completion queue of the send queue, empty
+  unsigned completions_log2 = 0;       // log2 of its entries
+  uint8_t* completions_head = nullptr; // the host's head
+  unsigned clock_bar = 0;              // where the device clock is read
+  uint64_t clock_offset = 0;           // low half; reading it latches the high one
+  uint64_t clock_frequency = 0;        // hertz
+  int cpu = -1;                        // that the posting thread is pinned to; negative: none
+  uint64_t patience = 1'000'000'000;   // nanoseconds within which a record or a completion has to come
 };
 
 // Nanoseconds, an element for each post. Host times come from one clock; those with the kick in them from the
@@ -39,6 +43,7 @@ struct DoorbellSamples {
   std::vector<double> last_store_to_kick;
   std::vector<double> first_write_to_kick; // device clock alone
   std::vector<double> kick_to_record;
+  std::vector<double> post_to_completion;   // from the call; host clock alone
   std::vector<double> last_store_to_record; // host clock alone: the headline
 };
 
@@ -47,8 +52,9 @@ enum class DoorbellFailure : uint8_t {
   none,
   not_pinned,     // the thread may not run on the CPU
   no_record,      // within the time that is allowed
-  foreign_record, // one of a command that was not posted last
-  command_failed, // it was sent with another status than success
+  no_completion,  // likewise
+  foreign_record, // a record or completion of a command that was not posted last
+  command_failed, // it was sent, or completed, with another status than success
 };
 
 // What a run gave.
@@ -57,15 +63,16 @@ struct DoorbellRun {
   uint32_t sequence_number = 0;                                    // of the last command that was posted
   spec::CompletionStatus status = spec::CompletionStatus::success; // of the command that failed
   double nanoseconds_per_post = 0;                                 // of the whole loop
-  double nanoseconds_per_stamp = 0; // what taking the time costs; a stamped post does it four times
+  double nanoseconds_per_stamp = 0; // what taking the time costs; a stamped post does it five times
   double clock_uncertainty = 0;
   DoorbellSamples samples; // of a stamped run
 };
 
-// Measures the way of a command from the call that posts it to the record of its kick, one at a time. The
-// next is posted when the records of the one before are there, kicked and sent; its slot in the send queue is
-// free then, so that the send queue never fills, whatever its size. Sequence numbers go on from run to run.
-// After a failure the queue pair and the ring are not what the probe takes them for: it is not run again.
+// Measures the way of a command from the call that posts it to the record of its kick and to its completion,
+// one at a time. The next is posted when the completion of the one before is there, and its records, kicked
+// and sent; its slot in the send queue is free then, so that the send queue never fills, whatever its size.
+// Sequence numbers go on from run to run. After a failure the queue pair and the ring are not what the probe
+// takes them for: it is not run again.
 class DoorbellProbe {
 public:
   DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup);
@@ -79,6 +86,7 @@ private:
     uint64_t last_store = 0;
     uint64_t fenced = 0;
     uint64_t record = 0;
+    uint64_t completion = 0;
   };
   // A moment in both clocks.
   struct Correlation {
@@ -95,10 +103,13 @@ private:
 
   void prepare();
   spec::CommandHeader& command() const;
-  uint32_t last_sequence_number() const; // of the command that was posted last
+  uint32_t last_sequence_number() const;              // of the command that was posted last
+  bool is_last(const spec::KickRecord& record) const; // of the command that was posted last
   DoorbellFailure post_stamped(Observed& observed);
   DoorbellFailure post_unstamped();
+  template <typename Entry> bool wait_for(const uint8_t* ring, unsigned log2, uint32_t taken);
   bool wait_for_record();
+  DoorbellFailure wait_for_completion();
   DoorbellFailure wait_until_sent();
   Correlation correlate();
   double host_time(uint64_t ticks, const Correlation& before, const Correlation& after) const;
@@ -110,6 +121,7 @@ private:
   bool polling_advances_;
   uint32_t sequence_number_; // of the next command
   uint32_t records_taken_ = 0;
+  uint32_t completions_taken_ = 0;
   spec::CompletionStatus status_ = spec::CompletionStatus::success; // of the command that was sent last
 };
 

@@ -7,15 +7,15 @@ import type {
   DoorbellProbeSetup,
   EmulatedBoard,
 } from '../../lib/board/addon.ts';
-import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
-import { encodeCommand } from '../../lib/driver/command.ts';
+import { doorbellProbeSetup } from '../../lib/cli/doorbell_probe_setup.ts';
+import { LoopedQueuePair } from '../../lib/cli/looped_queue_pair.ts';
 import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
+import { Context } from '../../lib/index.ts';
 import { KickRecordRing } from '../../lib/driver/kick_records.ts';
 import {
   COMMAND_HEADER_BYTES,
   Opcode,
   QueuePairState,
-  UNDERLYING_FUNCTION_CLOCK_OFFSET,
   UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET,
   UNDERLYING_FUNCTION_COMMANDS_STALE_OFFSET,
   UNDERLYING_FUNCTION_KICKS_OFFSET,
@@ -33,7 +33,7 @@ const impatience = 5_000_000; // nanoseconds; nobody waits for what will not com
 interface Probed {
   readonly board: EmulatedBoard;
   readonly driver: HcaDriver;
-  readonly source: UnansweredQueuePair;
+  readonly source: LoopedQueuePair;
   readonly setup: DoorbellProbeSetup;
   readonly probe: DoorbellProbe;
 }
@@ -44,35 +44,12 @@ function makeProbe(
   { payloadBytes = 32, ...changed }: Partial<DoorbellProbeSetup> & { payloadBytes?: number } = {},
 ): Probed {
   const board = makeBoard(backend);
-  const driver = openDriver(board);
-  const source = closing(new UnansweredQueuePair(driver, { entries: 4, gatherEntries: 0, inlineBytes: 256 }));
+  const context = closing(new Context(openDriver(board)));
+  const { driver } = context;
+  const source = closing(new LoopedQueuePair(context, { entries: 4, inlineBytes: 256 }));
   const records = closing(new KickRecordRing(driver.device, recordsLog2));
-  const { sendQueue, virtualCollectBuffer, number, level } = source.queuePair;
-  const { buffer } = sendQueue.entryArea;
-  encodeCommand(
-    new Uint32Array(buffer),
-    new Uint8Array(buffer),
-    0,
-    { queuePairNumber: number, level, checksumSecret: 0 },
-    0,
-    { opcode: Opcode.send, inlineData: new Uint8Array(payloadBytes) },
-  );
-  const clock = driver.device.page.place(UNDERLYING_FUNCTION_CLOCK_OFFSET);
   const setup: DoorbellProbeSetup = {
-    virtualCollectBufferBar: driver.device.virtualCollectBufferRegion.bar,
-    virtualCollectBufferOffset: virtualCollectBuffer.offset,
-    entryArea: sendQueue.entryArea,
-    entryOffset: 0,
-    commandBytes: COMMAND_HEADER_BYTES + payloadBytes,
-    references: sendQueue.references,
-    sendQueueLog2: sendQueue.entriesLog2,
-    firstSequenceNumber: sendQueue.nextSequenceNumber,
-    records: records.ring,
-    recordsLog2,
-    recordsHead: records.head,
-    clockBar: clock.bar,
-    clockOffset: clock.offset,
-    clockFrequency: driver.device.identity.clockFrequency,
+    ...doorbellProbeSetup(driver, source, records, payloadBytes),
     ...changed,
   };
   return { board, driver, source, setup, probe: driver.device.board.doorbellProbe(setup) };
@@ -85,6 +62,7 @@ function partsOf(run: DoorbellProbeRun): readonly Float64Array[] {
     run.lastStoreToKick,
     run.firstWriteToKick,
     run.kickToRecord,
+    run.postToCompletion,
     run.lastStoreToRecord,
   ];
 }
@@ -98,11 +76,14 @@ describeOnBackends('a doorbell probe', (backend) => {
   it.each([0, 4, 96, 256])('takes every part of every post of %i B, in order', (payloadBytes) => {
     const { probe } = makeProbe(backend, { payloadBytes });
     const run = probe.run(40, true);
-    expect(partsOf(run).map(({ length }) => length)).toEqual([40, 40, 40, 40, 40, 40]);
+    expect(partsOf(run).map(({ length }) => length)).toEqual([40, 40, 40, 40, 40, 40, 40]);
     for (let post = 0; post < 40; post++) {
-      const [call, fence, toKick, collecting, toRecord, headline] = partsOf(run).map((part) => part[post]!);
+      const [call, fence, toKick, collecting, toRecord, completed, headline] = partsOf(run).map(
+        (part) => part[post]!,
+      );
       for (const time of [call!, fence!, collecting!]) expect(time).toBeGreaterThanOrEqual(0);
       expect(headline!).toBeGreaterThanOrEqual(fence!);
+      expect(completed!).toBeGreaterThanOrEqual(call! + headline!);
       expect(toKick! + toRecord!).toBeCloseTo(headline!, 2); // they meet at the kick
     }
     expect(run.nanosecondsPerPost).toBeGreaterThan(0);
@@ -157,6 +138,16 @@ describeOnBackends('a doorbell probe', (backend) => {
     expect(() => probe.run(10, true)).toThrow(/no kick record of command 4 came within 5000000 ns/);
   });
 
+  it('says which command had no completion', () => {
+    const { source, setup, driver } = makeProbe(backend, { payloadBytes: 0 });
+    const other = driver.device.allocate(4096);
+    const probe = driver.device.board.doorbellProbe({ ...setup, completions: other, patience: impatience });
+    expect(() => probe.run(1, true)).toThrow(
+      /no completion of command 0 came within 5000000 ns, though it was kicked/,
+    );
+    expect(source.queuePair.query().state).toBe(QueuePairState.readyToSend);
+  });
+
   it('says that a command is not whole, or was refused', () => {
     const { probe } = makeProbe(backend, { payloadBytes: 64, commandBytes: 96, patience: impatience });
     expect(() => probe.run(1, false)).toThrow(/no kick record of command 0/);
@@ -171,7 +162,7 @@ describeOnBackends('a doorbell probe', (backend) => {
 
   it('takes no record of another command for its own', () => {
     const { probe, source } = makeProbe(backend, { firstSequenceNumber: 1 });
-    source.queuePair.post({ opcode: Opcode.send });
+    source.queuePair.driver.post({ opcode: Opcode.rdmaWrite, remote: source.memory.remote() });
     expect(() => probe.run(1, true)).toThrow(/the record after command 1 is of another one/);
   });
 
@@ -193,6 +184,8 @@ describeOnBackends('a doorbell probe', (backend) => {
       references: memory,
       records: memory,
       recordsHead: memory,
+      completions: memory,
+      completionsHead: memory,
     });
     other.close();
     expect(() => left.run(1, true)).toThrow(closed);
@@ -227,6 +220,9 @@ describe('a doorbell probe refuses by name', () => {
       'records',
       'recordsLog2',
       'recordsHead',
+      'completions',
+      'completionsLog2',
+      'completionsHead',
       'clockBar',
       'clockOffset',
       'clockFrequency',
@@ -243,6 +239,7 @@ describe('a doorbell probe refuses by name', () => {
     [{ entryOffset: 4096 - 256 }, /entryArea has 4096 B, but 320 B at 3840 are needed/],
     [{ sendQueueLog2: 10 }, /references has 4096 B, but 8192 B at 0 are needed/],
     [{ recordsLog2: 7 }, /records has 4096 B, but 8192 B at 0 are needed/],
+    [{ completionsLog2: 7 }, /completions has 4096 B, but 8192 B at 0 are needed/],
     [{ firstSequenceNumber: 0x10000 }, /firstSequenceNumber is 65536/],
     [{ clockFrequency: 0 }, /clockFrequency is 0, but must be at least 1/],
     [{ virtualCollectBufferOffset: 32 }, /offset is 32, but must be a multiple of 64/],

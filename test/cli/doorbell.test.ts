@@ -53,16 +53,17 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
       await runHca(['doorbell', ...few, '--device', device, '--size', '96', '--samples', file]);
       const [header, ...rows] = readFileSync(file, 'utf8').trim().split('\n');
       expect(header).toBe(
-        'payload_bytes,post,callToLastStore_ns,fence_ns,lastStoreToKick_ns,firstWriteToKick_ns,kickToRecord_ns,lastStoreToRecord_ns',
+        'payload_bytes,post,callToLastStore_ns,fence_ns,lastStoreToKick_ns,firstWriteToKick_ns,kickToRecord_ns,postToCompletion_ns,lastStoreToRecord_ns',
       );
       expect(rows.length).toBe(50);
       for (const [index, row] of rows.entries()) {
-        const [payload, post, a, b, c, d, e, g] = row.split(',').map(Number);
+        const [payload, post, a, b, c, d, e, f, g] = row.split(',').map(Number);
         expect([payload, post]).toEqual([96, index]);
         for (const time of [a, b, d, g]) expect(time).toBeGreaterThanOrEqual(0);
         // (c) and (e) meet at the kick.
         expect(Math.abs(c! + e! - g!)).toBeLessThan(0.3);
         expect(g!).toBeGreaterThanOrEqual(b!);
+        expect(f! + 0.2).toBeGreaterThanOrEqual(a! + g!);
       }
     } finally {
       rmSync(directory, { recursive: true });
@@ -73,7 +74,11 @@ describe.each(['shared', 'own'])('hca doorbell, progress %s', (progress) => {
     const { out, error } = await runHca(['doorbell', ...few, '--device', device, '--size', '64']);
     expect(out).toContain(`Doorbell latency on ${device}: 50 stamped posts of each payload`);
     expect(out).toContain(`progress ${progress}; clock: `);
-    expect(out.includes('(c) last store to kick *')).toBe(progress === 'shared');
+    for (const part of ['(c) last store to kick', '(f) post to completion']) {
+      expect(out).toContain(part);
+      expect(out.includes(`${part} *`)).toBe(progress === 'shared');
+    }
+    expect(out).toMatch(/headline \/ floor +completion \(f\) +completion \/ floor\n +64( +[\d.]+){5}\n/);
     expect(out).toMatch(/A whole post takes \d+ ns with stamps, \d+ ns without; a stamp takes [\d.]+ ns\./);
     expect(out).toMatch(/floor: cache-line round trip +\d+/);
     expect(error).toMatch(/warning: not pinned to a CPU: the posting thread \(--cpu\) and the device thread/);

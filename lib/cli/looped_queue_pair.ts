@@ -1,0 +1,46 @@
+import { addressOf, connectQueuePair } from '../connect/index.ts';
+import type { CompletionQueue, Context, MemoryRegion, ProtectionDomain, QueuePair } from '../index.ts';
+import { Access } from '../index.ts';
+
+/** How large its queues are. */
+export interface LoopedQueuePairSizes {
+  /** Work requests that the send queue takes, and completions. */
+  readonly entries: number;
+  /** Most inline data, bytes; the memory is as large. */
+  readonly inlineBytes: number;
+}
+
+/**
+ * A queue pair of the reliable connection service that is connected to itself through the loopback of port 1, ready to send, and
+ * memory that it may write: what a command posts to that has to be acknowledged where there is no peer.
+ */
+export class LoopedQueuePair {
+  readonly queuePair: QueuePair;
+  readonly completionQueue: CompletionQueue;
+  readonly memory: MemoryRegion;
+  private readonly protectionDomain: ProtectionDomain;
+
+  constructor(context: Context, { entries, inlineBytes }: LoopedQueuePairSizes) {
+    this.protectionDomain = context.createProtectionDomain();
+    this.completionQueue = context.createCompletionQueue({ entries });
+    this.queuePair = this.protectionDomain.createQueuePair({
+      type: 'RC',
+      sendCompletionQueue: this.completionQueue,
+      receiveCompletionQueue: this.completionQueue,
+      capabilities: {
+        maxSendWorkRequests: entries,
+        maxReceiveWorkRequests: 1,
+        maxInlineData: inlineBytes,
+        maxGatherEntries: 0,
+      },
+    });
+    this.memory = this.protectionDomain.allocate(inlineBytes, Access.localWrite | Access.remoteWrite);
+    const address = addressOf(context, this.queuePair);
+    connectQueuePair(this.queuePair, address, address);
+  }
+
+  close(): void {
+    this.protectionDomain[Symbol.dispose]();
+    this.completionQueue[Symbol.dispose]();
+  }
+}
