@@ -112,12 +112,15 @@ describeOnBackends('a doorbell probe', (backend) => {
     expect(source.queuePair.query().state).toBe(QueuePairState.readyToSend);
   });
 
-  it('goes round the 16 bits of the sequence number', () => {
-    const { driver, probe } = makeProbe(backend, { payloadBytes: 0 });
-    const posts = 0x10000 + 5;
-    probe.run(posts, false);
-    expect(driver.device.page.read32(UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET)).toBe(posts);
-  });
+  // Where each post is a wait for another thread, so many of them take minutes on a busy machine.
+  if (backend.options.progress !== 'own') {
+    it('goes round the 16 bits of the sequence number', () => {
+      const { driver, probe } = makeProbe(backend, { payloadBytes: 0 });
+      const posts = 0x10000 + 5;
+      probe.run(posts, false);
+      expect(driver.device.page.read32(UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET)).toBe(posts);
+    });
+  }
 
   it('leaves references that are those of its commands', () => {
     const { probe, setup } = makeProbe(backend, { payloadBytes: 96 });
