@@ -5,7 +5,7 @@
 import { Completion, CompletionStatus, Opcode, openDevice } from 'fpga-verbs';
 import { addressOf, connectQueuePair } from 'fpga-verbs/connect';
 
-using device = openDevice('emu:'); // closes all that is made of it, when the program ends
+const device = openDevice('emu:');
 const domain = device.createProtectionDomain();
 const completionQueue = device.createCompletionQueue({ entries: 16 });
 const queuePair = domain.createQueuePair({
@@ -30,3 +30,4 @@ for (let done = 0; done < 2;) {
   done += 1;
 }
 console.log(new TextDecoder().decode(region.bytes.subarray(2048, 2048 + 13)));
+device[Symbol.dispose](); // closes all that was made of it, newest first
