@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { checkAtomics, checkData, fillMemory, type Run } from '../../lib/cli/performance/data.ts';
+import { drive } from '../../lib/cli/performance/drive.ts';
 import { withEnds } from '../../lib/cli/performance/ends.ts';
 import { Stopwatch } from '../../lib/cli/performance/stopwatch.ts';
 import { spreadOf } from '../../lib/cli/output/statistics.ts';
@@ -217,6 +218,26 @@ describe('a stopwatch', () => {
 
   it('tells how far samples lie apart', () => {
     expect(spreadOf(Float64Array.of(2, 4, 4, 4, 5, 5, 7, 9))).toBe(2);
+  });
+});
+
+describe('sides that are driven', () => {
+  it.each([
+    [0, 30],
+    [2 ** 30, 137],
+  ])('are given up when nothing comes but %i B that may be on their way', async (bytesBetween, seconds) => {
+    let now = 0;
+    const told: number[] = [];
+    const driven = drive([{ done: false, advance: () => {} }], {
+      messages: () => 7,
+      bytesBetween,
+      signal: new AbortController().signal,
+      progress: (messages) => told.push(messages),
+      clock: () => (now += 1000),
+    });
+    await expect(driven).rejects.toThrow(`nothing came for ${seconds} s after 7 messages`);
+    expect(told.length).toBeGreaterThanOrEqual(seconds);
+    expect(told.length).toBeLessThan(seconds + 3);
   });
 });
 

@@ -114,9 +114,12 @@ async function pass(
     (end) => new SendingSide(end, run, { ...posting, extent }),
   );
   const count = (): number => senders.reduce((sum, { messages }) => sum + messages, 0);
-  await drive(bidirectional ? senders : [...senders, new PassiveSide(server)], count, signal, (messages) =>
-    progress.tell(() => `${run.bytes} B: ${messages} messages`),
-  );
+  await drive(bidirectional ? senders : [...senders, new PassiveSide(server)], {
+    messages: count,
+    bytesBetween: senders.length * client.queuePairs.length * posting.cqModeration * run.bytes,
+    signal,
+    progress: (messages) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
+  });
   if (!check || count() === 0) return senders;
   for (const [index, sender] of senders.entries()) {
     const [sending, receiving] = index === 0 ? [client, server] : [server, client];

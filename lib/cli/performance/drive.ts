@@ -11,21 +11,34 @@ export interface Side {
 const turnsBetweenClocks = 64;
 /** Milliseconds for which the event loop waits. */
 const breath = 50;
-/** Milliseconds without a message after which nothing more will come. */
+/** Milliseconds without a message after which nothing more will come, beside the time that the bytes take. */
 const patience = 30_000;
+/** Bytes a millisecond that the slowest of machines gets through. */
+const slowest = 10_000;
+
+/** How far sides are driven. */
+export interface Driving {
+  /** How many messages there were so far. */
+  readonly messages: () => number;
+  /** Bytes that may go through before there is another message. */
+  readonly bytesBetween: number;
+  readonly signal: AbortSignal;
+  /** Is told the messages now and then. */
+  readonly progress: (messages: number) => void;
+  /** Milliseconds. */
+  readonly clock?: () => number;
+}
 
 /**
  * Lets sides work in turns until all are done. One process drives those that it has.
- * @param messages how many there were so far, for whoever is shown it
- * @throws AbortError; Error: nothing has moved for long
+ * @throws AbortError; Error: nothing has come for long
  */
 export async function drive(
   sides: readonly Side[],
-  messages: () => number,
-  signal: AbortSignal,
-  progress: (messages: number) => void,
+  { messages, bytesBetween, signal, progress, clock = () => performance.now() }: Driving,
 ): Promise<void> {
-  let [rested, moved] = [performance.now(), performance.now()];
+  const longest = patience + bytesBetween / slowest;
+  let [rested, moved] = [clock(), clock()];
   let before = 0;
   for (let turn = 1; ; turn++) {
     let done = true;
@@ -35,15 +48,14 @@ export async function drive(
     }
     if (done) return;
     if (turn % turnsBetweenClocks !== 0) continue;
-    const now = performance.now();
+    const now = clock();
     if (now - rested < breath) continue;
     rested = now;
     const count = messages();
     if (count !== before) [before, moved] = [count, now];
-    else if (now - moved > patience) {
-      throw new Error(
-        `nothing came for ${patience / 1000} s after ${count} messages; expected: a peer that answers`,
-      );
+    else if (now - moved > longest) {
+      const waited = Math.round(longest / 1000);
+      throw new Error(`nothing came for ${waited} s after ${count} messages; expected: a peer that answers`);
     }
     progress(count);
     await setImmediate(undefined, { signal });

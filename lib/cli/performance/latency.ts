@@ -137,12 +137,12 @@ async function pass(
   for (const end of [client, server]) fillMemory(end, run);
   const stopwatch = new Stopwatch(extent);
   const sides = [answeringSide(server, run), measuringSide(client, run, stopwatch)];
-  await drive(
-    sides,
-    () => stopwatch.laps,
+  await drive(sides, {
+    messages: () => stopwatch.laps,
+    bytesBetween: 2 * run.bytes,
     signal,
-    (messages) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
-  );
+    progress: (messages) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
+  });
   if (check && stopwatch.laps > 0) checkRun([client, server], run, stopwatch.laps);
   return stopwatch;
 }
