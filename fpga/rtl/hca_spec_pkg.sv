@@ -404,7 +404,10 @@ package hca_spec_pkg;
   typedef enum logic [2:0] {
     QUEUE_PAIR_NOTICE_KIND_RESUME = 3'd0,  // What held the send queue is over.
     QUEUE_PAIR_NOTICE_KIND_REWIND = 3'd1,  // The send queue goes back to the oldest message that is not acknowledged.
-    QUEUE_PAIR_NOTICE_KIND_FLUSH = 3'd2  // The queue pair is in error: its queues are flushed.
+    QUEUE_PAIR_NOTICE_KIND_FLUSH = 3'd2,  // The queue pair is in error: its queues are flushed.
+    QUEUE_PAIR_NOTICE_KIND_TAKE_DESCRIPTOR = 3'd3,  // The next receive work request is to be taken.
+    QUEUE_PAIR_NOTICE_KIND_DESCRIPTOR_TAKEN = 3'd4,  // It was taken.
+    QUEUE_PAIR_NOTICE_KIND_NO_DESCRIPTOR = 3'd5  // None was taken: none is posted, or the receive queue cannot be read.
   } queue_pair_notice_kind_t;
 
   // What becomes of an accepted request packet.
@@ -1042,15 +1045,13 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_COMPLETION_FAILURE_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_LSB = 96;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_WIDTH = 24;
-  localparam int unsigned QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LSB = 128;
-  localparam int unsigned QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_WIDTH = 64;
   typedef struct packed {
     logic [63:0] reserved_18;
     logic [63:0] reserved_17;
     logic [63:0] reserved_16;
     logic [63:0] reserved_15;
     logic [63:0] reserved_14;
-    logic [63:0] timer_expiry;  // When the transport timer runs out, or 0. Unit: clock ticks.
+    logic [63:0] reserved_13;
     logic [7:0] reserved_12;
     logic [23:0] message_limit;  // End-to-end credit: highest SSN allowed.
     completion_status_t failure;  // What the oldest message completes with, once its last packet is through; success: it has not failed.
@@ -1492,7 +1493,7 @@ package hca_spec_pkg;
     logic [23:0] queue_pair_number;  // Queue pair.
   } message_unit_t;
 
-  // Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush).
+  // Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush), receive → descriptor_fetch (take_descriptor), or was done: descriptor_fetch → receive (descriptor_taken, no_descriptor).
   localparam int unsigned QUEUE_PAIR_NOTICE_BYTES = 8;
   localparam int unsigned QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_LSB = 0;
   localparam int unsigned QUEUE_PAIR_NOTICE_QUEUE_PAIR_NUMBER_WIDTH = 24;

@@ -2084,9 +2084,8 @@ module spec_golden_tb;
     golden.message_psn = 24'hce700b;
     golden.failure = hca_spec_pkg::COMPLETION_STATUS_LOCAL_RELIABLE_DATAGRAM_DOMAIN_VIOLATION_ERROR;
     golden.message_limit = 24'hfb9077;
-    golden.timer_expiry = 64'h97a8207691d19e29;
-    if (golden != 512'h0000000000000000000000000000000000000000000000000000000000000000000000000000000097a8207691d19e2900fb90770ece700b57823ce9bfa1fa0f) $fatal(1, "queue_pair_completion is written wrongly: %h", golden);
-    golden = 512'h0000000000000000000000000000000000000000000000000000000000000000000000000000000097a8207691d19e2900fb90770ece700b57823ce9bfa1fa0f;
+    if (golden != 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000fb90770ece700b57823ce9bfa1fa0f) $fatal(1, "queue_pair_completion is written wrongly: %h", golden);
+    golden = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000fb90770ece700b57823ce9bfa1fa0f;
     if (golden.acknowledged != 16'hfa0f) $fatal(1, "queue_pair_completion.acknowledged is read wrongly");
     if (golden.read_atomic_answered != 8'ha1) $fatal(1, "queue_pair_completion.read_atomic_answered is read wrongly");
     if (golden.retry_count != 3'h7) $fatal(1, "queue_pair_completion.retry_count is read wrongly");
@@ -2098,7 +2097,6 @@ module spec_golden_tb;
     if (golden.message_psn != 24'hce700b) $fatal(1, "queue_pair_completion.message_psn is read wrongly");
     if (golden.failure != hca_spec_pkg::COMPLETION_STATUS_LOCAL_RELIABLE_DATAGRAM_DOMAIN_VIOLATION_ERROR) $fatal(1, "queue_pair_completion.failure is read wrongly");
     if (golden.message_limit != 24'hfb9077) $fatal(1, "queue_pair_completion.message_limit is read wrongly");
-    if (golden.timer_expiry != 64'h97a8207691d19e29) $fatal(1, "queue_pair_completion.timer_expiry is read wrongly");
   endtask
 
   task automatic check_queue_pair_completion_other();
@@ -2115,9 +2113,8 @@ module spec_golden_tb;
     golden.message_psn = 24'ha86965;
     golden.failure = hca_spec_pkg::COMPLETION_STATUS_INVALID_END_TO_END_CONTEXT_NUMBER_ERROR;
     golden.message_limit = 24'hf2ea91;
-    golden.timer_expiry = 64'h9f57a72c588e5a23;
-    if (golden != 512'h000000000000000000000000000000000000000000000000000000000000000000000000000000009f57a72c588e5a2300f2ea9111a869657df9897f6de3df0d) $fatal(1, "queue_pair_completion_other is written wrongly: %h", golden);
-    golden = 512'h000000000000000000000000000000000000000000000000000000000000000000000000000000009f57a72c588e5a2300f2ea9111a869657df9897f6de3df0d;
+    if (golden != 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000f2ea9111a869657df9897f6de3df0d) $fatal(1, "queue_pair_completion_other is written wrongly: %h", golden);
+    golden = 512'h00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000f2ea9111a869657df9897f6de3df0d;
     if (golden.acknowledged != 16'hdf0d) $fatal(1, "queue_pair_completion_other.acknowledged is read wrongly");
     if (golden.read_atomic_answered != 8'he3) $fatal(1, "queue_pair_completion_other.read_atomic_answered is read wrongly");
     if (golden.retry_count != 3'h5) $fatal(1, "queue_pair_completion_other.retry_count is read wrongly");
@@ -2129,7 +2126,6 @@ module spec_golden_tb;
     if (golden.message_psn != 24'ha86965) $fatal(1, "queue_pair_completion_other.message_psn is read wrongly");
     if (golden.failure != hca_spec_pkg::COMPLETION_STATUS_INVALID_END_TO_END_CONTEXT_NUMBER_ERROR) $fatal(1, "queue_pair_completion_other.failure is read wrongly");
     if (golden.message_limit != 24'hf2ea91) $fatal(1, "queue_pair_completion_other.message_limit is read wrongly");
-    if (golden.timer_expiry != 64'h9f57a72c588e5a23) $fatal(1, "queue_pair_completion_other.timer_expiry is read wrongly");
   endtask
 
   task automatic check_packet_unit();
@@ -2237,12 +2233,12 @@ module spec_golden_tb;
     golden = '0;
     golden.queue_pair_number = 24'h8a2e89;
     golden.underlying_function = 4'hd;
-    golden.kind = hca_spec_pkg::QUEUE_PAIR_NOTICE_KIND_FLUSH;
-    if (golden != 64'h000000002d8a2e89) $fatal(1, "queue_pair_notice is written wrongly: %h", golden);
-    golden = 64'h000000002d8a2e89;
+    golden.kind = hca_spec_pkg::QUEUE_PAIR_NOTICE_KIND_NO_DESCRIPTOR;
+    if (golden != 64'h000000005d8a2e89) $fatal(1, "queue_pair_notice is written wrongly: %h", golden);
+    golden = 64'h000000005d8a2e89;
     if (golden.queue_pair_number != 24'h8a2e89) $fatal(1, "queue_pair_notice.queue_pair_number is read wrongly");
     if (golden.underlying_function != 4'hd) $fatal(1, "queue_pair_notice.underlying_function is read wrongly");
-    if (golden.kind != hca_spec_pkg::QUEUE_PAIR_NOTICE_KIND_FLUSH) $fatal(1, "queue_pair_notice.kind is read wrongly");
+    if (golden.kind != hca_spec_pkg::QUEUE_PAIR_NOTICE_KIND_NO_DESCRIPTOR) $fatal(1, "queue_pair_notice.kind is read wrongly");
   endtask
 
   task automatic check_queue_pair_notice_other();
@@ -2250,12 +2246,12 @@ module spec_golden_tb;
     golden = '0;
     golden.queue_pair_number = 24'hc5a63b;
     golden.underlying_function = 4'h9;
-    golden.kind = hca_spec_pkg::QUEUE_PAIR_NOTICE_KIND_REWIND;
-    if (golden != 64'h0000000019c5a63b) $fatal(1, "queue_pair_notice_other is written wrongly: %h", golden);
-    golden = 64'h0000000019c5a63b;
+    golden.kind = hca_spec_pkg::QUEUE_PAIR_NOTICE_KIND_NO_DESCRIPTOR;
+    if (golden != 64'h0000000059c5a63b) $fatal(1, "queue_pair_notice_other is written wrongly: %h", golden);
+    golden = 64'h0000000059c5a63b;
     if (golden.queue_pair_number != 24'hc5a63b) $fatal(1, "queue_pair_notice_other.queue_pair_number is read wrongly");
     if (golden.underlying_function != 4'h9) $fatal(1, "queue_pair_notice_other.underlying_function is read wrongly");
-    if (golden.kind != hca_spec_pkg::QUEUE_PAIR_NOTICE_KIND_REWIND) $fatal(1, "queue_pair_notice_other.kind is read wrongly");
+    if (golden.kind != hca_spec_pkg::QUEUE_PAIR_NOTICE_KIND_NO_DESCRIPTOR) $fatal(1, "queue_pair_notice_other.kind is read wrongly");
   endtask
 
   task automatic check_receive_unit();

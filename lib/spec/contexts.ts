@@ -1048,29 +1048,6 @@ export function setQueuePairCompletionMessageLimit(view: DataView, base: number,
   view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_MASK) << QUEUE_PAIR_COMPLETION_MESSAGE_LIMIT_SHIFT), true);
 }
 
-/** queue_pair_completion.timer_expiry: When the transport timer runs out, or 0. Unit: clock ticks. */
-export const QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LOW_BYTE = 16;
-export const QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_HIGH_BYTE = 20;
-export function getQueuePairCompletionTimerExpiryLow(view: DataView, base: number): number {
-  return view.getUint32(base + QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LOW_BYTE, true);
-}
-export function setQueuePairCompletionTimerExpiryLow(view: DataView, base: number, value: number): void {
-  view.setUint32(base + QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_LOW_BYTE, value, true);
-}
-export function getQueuePairCompletionTimerExpiryHigh(view: DataView, base: number): number {
-  return view.getUint32(base + QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_HIGH_BYTE, true);
-}
-export function setQueuePairCompletionTimerExpiryHigh(view: DataView, base: number, value: number): void {
-  view.setUint32(base + QUEUE_PAIR_COMPLETION_TIMER_EXPIRY_HIGH_BYTE, value, true);
-}
-export function getQueuePairCompletionTimerExpiry(view: DataView, base: number): bigint {
-  return (BigInt(getQueuePairCompletionTimerExpiryHigh(view, base)) << 32n) | BigInt(getQueuePairCompletionTimerExpiryLow(view, base));
-}
-export function setQueuePairCompletionTimerExpiry(view: DataView, base: number, value: bigint): void {
-  setQueuePairCompletionTimerExpiryLow(view, base, Number(value & 0xffffffffn));
-  setQueuePairCompletionTimerExpiryHigh(view, base, Number((value >> 32n) & 0xffffffffn));
-}
-
 /** Bytes of queue_pair_responder: Responder part; written by receive, except the fields of the receive queue, receive_*, which are descriptor_fetch's. */
 export const QUEUE_PAIR_RESPONDER_BYTES = 128;
 

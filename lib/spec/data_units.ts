@@ -858,7 +858,7 @@ export function setMessageUnitMessageLength(view: DataView, base: number, value:
   view.setUint32(base + MESSAGE_UNIT_MESSAGE_LENGTH_BYTE, value, true);
 }
 
-/** Bytes of queue_pair_notice: Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush). */
+/** Bytes of queue_pair_notice: Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush), receive → descriptor_fetch (take_descriptor), or was done: descriptor_fetch → receive (descriptor_taken, no_descriptor). */
 export const QUEUE_PAIR_NOTICE_BYTES = 8;
 
 /** queue_pair_notice.queue_pair_number: Queue pair. */

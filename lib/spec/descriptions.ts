@@ -408,6 +408,9 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'resume', value: 0, doc: 'What held the send queue is over.' },
       { name: 'rewind', value: 1, doc: 'The send queue goes back to the oldest message that is not acknowledged.' },
       { name: 'flush', value: 2, doc: 'The queue pair is in error: its queues are flushed.' },
+      { name: 'take_descriptor', value: 3, doc: 'The next receive work request is to be taken.' },
+      { name: 'descriptor_taken', value: 4, doc: 'It was taken.' },
+      { name: 'no_descriptor', value: 5, doc: 'None was taken: none is posted, or the receive queue cannot be read.' },
     ],
   },
   {
@@ -858,7 +861,6 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'message_psn', bit: 64, width: 24, count: 1, shape: 'number', doc: 'First PSN of the oldest message not acknowledged.' },
       { name: 'failure', bit: 88, width: 8, count: 1, shape: 'number', enumeration: 'completion_status', doc: 'What the oldest message completes with, once its last packet is through; success: it has not failed.' },
       { name: 'message_limit', bit: 96, width: 24, count: 1, shape: 'number', doc: 'End-to-end credit: highest SSN allowed.' },
-      { name: 'timer_expiry', bit: 128, width: 64, count: 1, shape: 'number', unit: 'clock ticks', doc: 'When the transport timer runs out, or 0.' },
     ],
   },
   {
@@ -1091,7 +1093,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     bytes: 8,
     byteOrder: 'little',
     kind: 'data_unit',
-    doc: 'Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush).',
+    doc: 'Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush), receive → descriptor_fetch (take_descriptor), or was done: descriptor_fetch → receive (descriptor_taken, no_descriptor).',
     fields: [
       { name: 'queue_pair_number', bit: 0, width: 24, count: 1, shape: 'number', doc: 'Queue pair.' },
       { name: 'underlying_function', bit: 24, width: 4, count: 1, shape: 'number', doc: 'Function.' },

@@ -812,6 +812,12 @@ export const QueuePairNoticeKind = {
   rewind: 1,
   /** The queue pair is in error: its queues are flushed. */
   flush: 2,
+  /** The next receive work request is to be taken. */
+  takeDescriptor: 3,
+  /** It was taken. */
+  descriptorTaken: 4,
+  /** None was taken: none is posted, or the receive queue cannot be read. */
+  noDescriptor: 5,
 } as const;
 export type QueuePairNoticeKind = (typeof QueuePairNoticeKind)[keyof typeof QueuePairNoticeKind];
 
@@ -820,6 +826,9 @@ export const queuePairNoticeKindNames: Readonly<Record<number, string>> = {
   0: 'resume',
   1: 'rewind',
   2: 'flush',
+  3: 'take_descriptor',
+  4: 'descriptor_taken',
+  5: 'no_descriptor',
 };
 
 /** What becomes of an accepted request packet. */

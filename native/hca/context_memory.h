@@ -25,7 +25,6 @@ public:
   // Takes the memory at a page-aligned DMA address. False: not aligned, too small, not reachable, or the
   // device has memory already, which only a reset takes back; opening the same again is no error.
   bool open(uint64_t address, uint64_t bytes);
-  bool is_open() const { return is_open_; }
   void reset();
 
   // Context `index`, the first bytes of it; page table entries from `first` on; the entry of a memory key. A

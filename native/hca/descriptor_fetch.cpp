@@ -39,38 +39,94 @@ bool is_sound(const spec::WorkQueueReference& reference, const spec::QueuePairCo
 
 DescriptorFetch::DescriptorFetch(const HcaParameters& parameters, Counters& counters, HostPort& host,
                                  QueuePairStateCache& queue_pairs, MemoryTranslation& translation,
-                                 EventPort& events)
+                                 EventPort& events, DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
+                                 DataLink<spec::QueuePairNotice, 16>& descriptors_fetched)
     : reader_(counters, host, translation, events), queue_pairs_(queue_pairs), events_(events),
+      descriptors_wanted_(descriptors_wanted), descriptors_fetched_(descriptors_fetched),
+      queue_({.entries = entries,
+              .lists = entries,
+              .underlying_functions = parameters.underlying_functions,
+              .ready_on_push = true}),
       flushes_(parameters.queue_pairs) {}
 
-std::optional<ReceiveDescriptor> DescriptorFetch::take(unsigned underlying_function,
-                                                       uint32_t queue_pair_number) {
+bool DescriptorFetch::step() {
+  const bool taken = take_wanted();
+  return answer_next() || taken;
+}
+
+// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+bool DescriptorFetch::take_wanted() {
+  if (descriptors_wanted_.empty() || queue_.inbound_credits() == 0)
+    return false;
+  const spec::QueuePairNotice& wanted = descriptors_wanted_.front();
+  if (queue_.empty() && descriptors_fetched_.has_credit())
+    answer(wanted);
+  else
+    queue_.push(wanted.queue_pair_number(), wanted, wanted.underlying_function());
+  descriptors_wanted_.pop();
+  return true;
+}
+
+bool DescriptorFetch::answer_next() {
+  const uint16_t list = queue_.arbitrate(descriptors_fetched_.credits());
+  if (list == no_list)
+    return false;
+  answer(queue_.pop(list).unit);
+  return true;
+}
+
+void DescriptorFetch::answer(const spec::QueuePairNotice& wanted) {
+  spec::QueuePairNotice fetched = wanted;
+  fetched.set_kind(take(wanted.underlying_function(), wanted.queue_pair_number())
+                       ? spec::QueuePairNoticeKind::descriptor_taken
+                       : spec::QueuePairNoticeKind::no_descriptor);
+  descriptors_fetched_.push(fetched);
+}
+
+DescriptorFetch::Line& DescriptorFetch::line_of(uint32_t queue_pair_number) {
+  return lines_[index_of(queue_pair_number) % lines];
+}
+
+bool DescriptorFetch::take_prefetched(unsigned underlying_function, uint32_t queue_pair_number) {
+  QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, queue_pair_number);
+  const Line& line = line_of(queue_pair_number);
+  return queue_pair != nullptr && queue_pair->responder.receive_prefetched() != 0 &&
+         line.queue_pair_number == queue_pair_number && take_from(line, *queue_pair);
+}
+
+bool DescriptorFetch::take(unsigned underlying_function, uint32_t queue_pair_number) {
   QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, queue_pair_number);
   if (queue_pair == nullptr || queue_pair->control.receive_entry_bytes() == 0)
-    return std::nullopt;
-  auto& [control, requester, completion, responder] = *queue_pair;
-  const uint32_t head = responder.receive_head();
-  Line& line = lines_[index_of(queue_pair_number) % lines];
+    return false;
+  spec::QueuePairResponder& responder = queue_pair->responder;
+  Line& line = line_of(queue_pair_number);
   Refusal refusal = Refusal::none;
   if (responder.receive_prefetched() == 0 || line.queue_pair_number != queue_pair_number) {
     line.queue_pair_number = queue_pair_number;
     refusal = prefetch(underlying_function, *queue_pair, line);
     if (refusal == Refusal::none && responder.receive_prefetched() == 0)
-      return std::nullopt;
+      return false;
   }
+  if (refusal == Refusal::none && !take_from(line, *queue_pair))
+    refusal = Refusal::receive_queue_mismatch;
+  if (refusal != Refusal::none)
+    fail(underlying_function, queue_pair_number, refusal, responder.receive_head());
+  return refusal == Refusal::none;
+}
+
+// Takes the reference at the head, which is in the line. False: it is not sound.
+bool DescriptorFetch::take_from(const Line& line, QueuePairParts& queue_pair) {
+  auto& [control, requester, completion, responder] = queue_pair;
+  const uint32_t head = responder.receive_head();
   const uint32_t slot = head & (entries_of(control) - 1);
   const spec::WorkQueueReference& reference = line.references[slot % line_references];
-  if (refusal == Refusal::none && !is_sound(reference, control, head))
-    refusal = Refusal::receive_queue_mismatch;
-  if (refusal != Refusal::none) {
-    fail(underlying_function, queue_pair_number, refusal, head);
-    return std::nullopt;
-  }
+  if (!is_sound(reference, control, head))
+    return false;
   responder.set_receive_head(head + 1);
   responder.set_receive_prefetched(responder.receive_prefetched() - 1);
   responder.set_receive_entry_offset(reference.offset());
   responder.set_receive_entry_length(reference.length());
-  return taken(responder);
+  return true;
 }
 
 // Reads the references from the head to the end of their cache line, or to the tail. None of them are left

@@ -2,13 +2,16 @@
 
 #include "hca/block.h"
 #include "hca/counters.h"
+#include "hca/data_link.h"
 #include "hca/event_port.h"
+#include "hca/hardware_linked_list_queue.h"
 #include "hca/host_port.h"
 #include "hca/memory_translation.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/queue_reader.h"
 #include "spec/contexts.h"
+#include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/queues.h"
 #include "spec/registers.h"
@@ -32,17 +35,26 @@ struct ReceiveDescriptor {
 // of the fields receive_* of spec::QueuePairResponder. The host stores the queue's tail behind the entries;
 // it is read again before it would cut a cache line of references short, hence always before a queue is
 // called empty.
-class DescriptorFetch {
+//
+// Who wants a receive work request takes it at once if its reference is here; else asks, and has the answer
+// when the host was read. Each queue pair's questions are answered in their order, and wait for no other's.
+class DescriptorFetch final : public Block {
 public:
   DescriptorFetch(const HcaParameters& parameters, Counters& counters, HostPort& host,
-                  QueuePairStateCache& queue_pairs, MemoryTranslation& translation, EventPort& events);
+                  QueuePairStateCache& queue_pairs, MemoryTranslation& translation, EventPort& events,
+                  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
+                  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched);
 
-  // Takes the next receive work request of a queue pair. Nothing: none is posted; or the queue pair is gone;
-  // or its receive queue cannot be read or contradicts itself, and then the queue pair is in ERR, with the
-  // event queue_pair_fatal.
-  std::optional<ReceiveDescriptor> take(unsigned underlying_function, uint32_t queue_pair_number);
+  // Takes the next receive work request of a queue pair, if its reference is here and sound. False: ask on
+  // descriptors_wanted.
+  bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number);
 
-  // What take() gave last, as long as nothing else is taken: the one of the message that is being received.
+  // Takes one question, and answers one: the next receive work request was taken; or none: none is posted; or
+  // the queue pair is gone; or its receive queue cannot be read or contradicts itself, and then the queue
+  // pair is in ERR, with the event queue_pair_fatal.
+  bool step() override;
+
+  // What was taken last, as long as nothing else is: the one of the message that is being received.
   static ReceiveDescriptor taken(const spec::QueuePairResponder& responder) {
     return {.sequence_number = static_cast<uint16_t>(responder.receive_head() - 1),
             .length = static_cast<uint16_t>(responder.receive_entry_length()),
@@ -63,7 +75,11 @@ public:
   std::optional<Flush> take_flush();
   void connect(Waker flush) { flush_ = flush; }
 
+  // For tests: what contradicts itself, or null.
+  const char* verify() const { return queue_.verify(); }
+
 private:
+  static constexpr size_t entries = 256;         // of a queue pair that waits there is one question
   static constexpr uint32_t line_references = 8; // 64 B: what one DMA reads
   static constexpr size_t lines = 64;
   static constexpr uint32_t none = ~uint32_t{0};
@@ -80,6 +96,12 @@ private:
     bool waits = false;
   };
 
+  bool take_wanted();
+  bool answer_next();
+  void answer(const spec::QueuePairNotice& wanted);
+  bool take(unsigned underlying_function, uint32_t queue_pair_number);
+  static bool take_from(const Line& line, QueuePairParts& queue_pair);
+  Line& line_of(uint32_t queue_pair_number);
   spec::Refusal prefetch(unsigned underlying_function, QueuePairParts& queue_pair, Line& line);
   spec::Refusal read_tail(unsigned underlying_function, QueuePairParts& queue_pair);
   void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
@@ -89,8 +111,11 @@ private:
   QueueReader reader_;
   QueuePairStateCache& queue_pairs_;
   EventPort& events_;
-  std::array<Line, lines> lines_;     // by the low bits of the queue pair's index
-  std::vector<WaitingFlush> flushes_; // by index of the queue pair
+  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted_;
+  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched_;
+  HardwareLinkedListQueue<spec::QueuePairNotice> queue_; // index: queue pair
+  std::array<Line, lines> lines_;                        // by the low bits of the queue pair's index
+  std::vector<WaitingFlush> flushes_;                    // by index of the queue pair
   uint32_t first_flush_ = none;
   uint32_t last_flush_ = none;
   Waker flush_;

@@ -31,23 +31,32 @@ uint64_t result_of(const PacketFields& fields, bool is_addition, uint64_t origin
 
 DmaValidation::DmaValidation(const HcaParameters& parameters, PacketMemory& packets,
                              QueuePairStateCache& queue_pairs, MemoryTranslation& translation,
-                             MemoryAccess& memory, DescriptorFetch& descriptors,
-                             ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
-                             EventPort& events, ResponseReads& reads, AtomicResults& atomic_results,
-                             DataLink<spec::ReceiveUnit, 16>& requests_placed,
+                             MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
+                             CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
+                             AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
                              DataLink<spec::AnswerUnit, 16>& answers)
     : parameters_(parameters), packets_(packets), queue_pairs_(queue_pairs), translation_(translation),
-      memory_(memory), descriptors_(descriptors), receive_entries_(receive_entries),
-      completion_queue_(completion_queue), events_(events), reads_(reads), atomic_results_(atomic_results),
-      requests_placed_(requests_placed), answers_(answers),
-      queue_({.entries = entries,
-              .lists = entries,
-              .underlying_functions = parameters.underlying_functions,
-              .ready_on_push = true}) {}
+      memory_(memory), receive_entries_(receive_entries), completion_queue_(completion_queue),
+      events_(events), reads_(reads), atomic_results_(atomic_results), requests_placed_(requests_placed),
+      answers_(answers), queue_({.entries = entries,
+                                 .lists = entries,
+                                 .underlying_functions = parameters.underlying_functions,
+                                 .ready_on_push = true}) {}
 
 bool DmaValidation::step() {
+  const bool resumed = resume_waiting();
   const bool taken = take_placed();
-  return work() || taken;
+  return work() || taken || resumed;
+}
+
+// A READ that waits for a place may try again, in turn.
+bool DmaValidation::resume_waiting() {
+  if (!waiting_.any() || !reads_.has_free())
+    return false;
+  resumed_ = static_cast<uint16_t>(waiting_.find_next(resumed_));
+  waiting_.clear(resumed_);
+  queue_.mark_ready(queue_.head(resumed_));
+  return true;
 }
 
 bool DmaValidation::take_placed() {
@@ -68,7 +77,11 @@ bool DmaValidation::work() {
   const Progress progress = work_on(queue_.peek(list).unit);
   if (progress == Progress::done)
     queue_.pop(list);
-  return progress != Progress::waits;
+  if (progress == Progress::waits) {
+    queue_.mark_not_ready(queue_.head(list));
+    waiting_.set(list);
+  }
+  return true;
 }
 
 DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {
@@ -274,12 +287,11 @@ void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
 
 // Receive completions.
 
-// Completes the oldest receive work request that was taken and not completed, else the next that is posted.
+// Completes the oldest receive work request that was taken and not completed.
 DmaValidation::Progress DmaValidation::flush(const Owner& owner) {
   const auto found = queue_pairs_.find(owner.underlying_function, owner.queue_pair_number);
   const uint32_t number = found->responder.completed();
-  if (number == found->responder.receive_head() &&
-      !descriptors_.take(owner.underlying_function, owner.queue_pair_number))
+  if (number == found->responder.receive_head())
     return Progress::done;
   spec::CompletionQueueEntry entry;
   entry.set_opcode(spec::CompletionOpcode::receive);

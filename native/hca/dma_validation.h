@@ -1,10 +1,10 @@
 #pragma once
 
 #include "hca/atomic_results.h"
+#include "hca/bit_mask.h"
 #include "hca/block.h"
 #include "hca/completion_queue.h"
 #include "hca/data_link.h"
-#include "hca/descriptor_fetch.h"
 #include "hca/event_port.h"
 #include "hca/hardware_linked_list_queue.h"
 #include "hca/memory_access.h"
@@ -30,16 +30,17 @@ namespace fpga_verbs::hca {
 // An unreliable service answers nothing: an RDMA WRITE that is refused is dropped whole.
 //
 // A queue pair that a request makes fail is in ERR from there on: what follows of it is dropped. A flush
-// completes the receive work requests that were taken, and then those that are posted, one a step.
+// completes the receive work requests that were taken and not completed, one a step.
 class DmaValidation final : public Block {
 public:
   DmaValidation(const HcaParameters& parameters, PacketMemory& packets, QueuePairStateCache& queue_pairs,
-                MemoryTranslation& translation, MemoryAccess& memory, DescriptorFetch& descriptors,
+                MemoryTranslation& translation, MemoryAccess& memory,
                 ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
                 EventPort& events, ResponseReads& reads, AtomicResults& atomic_results,
                 DataLink<spec::ReceiveUnit, 16>& requests_placed, DataLink<spec::AnswerUnit, 16>& answers);
 
-  // Takes one data unit into its queue pair's list, and works on one.
+  // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
+  // place waits, and only its queue pair with it.
   bool step() override;
 
   // For tests: what is wrong with the block's state, or null.
@@ -62,6 +63,7 @@ private:
     bool is_reliable = true;
   };
 
+  bool resume_waiting();
   bool take_placed();
   bool work();
   Progress work_on(const spec::ReceiveUnit& unit);
@@ -92,7 +94,6 @@ private:
   QueuePairStateCache& queue_pairs_;
   MemoryTranslation& translation_;
   MemoryAccess& memory_;
-  DescriptorFetch& descriptors_;
   ReceiveQueueEntryHandler& receive_entries_;
   CompletionQueue& completion_queue_;
   EventPort& events_;
@@ -101,6 +102,8 @@ private:
   DataLink<spec::ReceiveUnit, 16>& requests_placed_;
   DataLink<spec::AnswerUnit, 16>& answers_;
   HardwareLinkedListQueue<spec::ReceiveUnit> queue_;
+  BitMask waiting_{entries}; // lists whose first unit is a READ without a place
+  uint16_t resumed_ = 0;     // of these the one that went on last
 };
 
 } // namespace fpga_verbs::hca

@@ -21,6 +21,7 @@ enum BlockNumber : unsigned {
   port_number,
   packet_receiver_number,
   receive_number,
+  descriptor_fetch_number,
   receive_queue_entry_handler_number,
   dma_validation_number,
   response_number,
@@ -43,15 +44,16 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache, kicks_collected,
                    kicks_scheduled, kicks_started,
                    {&finishes_handed_back, &finishes_sent, &finishes_completed}),
-      queue_pair_fetch(counters, kick_records, collect_buffer, queue_pair_state_cache, event_queue,
-                       kicks_started, post_notices, schedule_dones, progress_notices, executions,
+      queue_pair_fetch(parameters, counters, kick_records, collect_buffer, queue_pair_state_cache,
+                       event_queue, kicks_started, post_notices, schedule_dones, progress_notices, executions,
                        schedule_requests, finishes_handed_back),
       queue_reader(counters, host, memory_translation, event_queue), send_queue_reader(queue_reader),
       send_queue_scheduler(parameters, counters, host, collect_buffer, queue_pair_state_cache,
                            send_queue_reader, event_queue, kick_records, schedule_requests, kicks_scheduled,
                            schedule_dones),
       memory_access(counters, host, memory_translation, event_queue),
-      descriptor_fetch(parameters, counters, host, queue_pair_state_cache, memory_translation, event_queue),
+      descriptor_fetch(parameters, counters, host, queue_pair_state_cache, memory_translation, event_queue,
+                       descriptors_wanted, descriptors_fetched),
       port_attributes(parameters), packet_templates(port_attributes),
       dma(parameters, collect_buffer, queue_pair_state_cache, memory_access, packet_memory, executions,
           packets_gathered),
@@ -74,14 +76,14 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
            packets_arrived),
       packet_receiver(counters, packet_memory, port_attributes, queue_pair_state_cache, packets_arrived,
                       responses_arrived, requests_arrived),
-      receive(counters, packet_memory, queue_pair_state_cache, descriptor_fetch, event_queue,
-              requests_arrived, flushes, requests_accepted),
+      receive(parameters, counters, packet_memory, queue_pair_state_cache, descriptor_fetch, event_queue,
+              requests_arrived, flushes, descriptors_fetched, descriptors_wanted, requests_accepted),
       receive_queue_entry_handler(parameters, counters, host, packet_memory, queue_pair_state_cache,
                                   memory_translation, event_queue, requests_accepted, requests_placed),
       atomic_results(parameters.queue_pairs),
       dma_validation(parameters, packet_memory, queue_pair_state_cache, memory_translation, memory_access,
-                     descriptor_fetch, receive_queue_entry_handler, completion_queue, event_queue,
-                     response_reads, atomic_results, requests_placed, answers),
+                     receive_queue_entry_handler, completion_queue, event_queue, response_reads,
+                     atomic_results, requests_placed, answers),
       response(parameters, counters, packet_memory, queue_pair_state_cache, memory_translation, memory_access,
                packet_templates, event_queue, response_reads, atomic_results, answers, responses_built),
       resource_manager(parameters, host, device,
@@ -120,6 +122,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                &port,
                &packet_receiver,
                &receive,
+               &descriptor_fetch,
                &receive_queue_entry_handler,
                &dma_validation,
                &response} {
@@ -148,6 +151,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   const Waker to_port(ready, port_number);
   const Waker to_packet_receiver(ready, packet_receiver_number);
   const Waker to_receive(ready, receive_number);
+  const Waker to_descriptor_fetch(ready, descriptor_fetch_number);
   const Waker to_receive_queue_entry_handler(ready, receive_queue_entry_handler_number);
   const Waker to_dma_validation(ready, dma_validation_number);
   const Waker to_response(ready, response_number);
@@ -173,6 +177,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   responses_arrived.connect(to_packet_receiver, to_completion);
   requests_arrived.connect(to_packet_receiver, to_receive);
   flushes.connect(to_completion, to_receive);
+  descriptors_wanted.connect(to_receive, to_descriptor_fetch);
+  descriptors_fetched.connect(to_descriptor_fetch, to_receive);
   requests_accepted.connect(to_receive, to_receive_queue_entry_handler);
   requests_placed.connect(to_receive_queue_entry_handler, to_dma_validation);
   answers.connect(to_dma_validation, to_response);
@@ -258,8 +264,9 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
 
 const char* HcaBlocks::verify() const {
   for (const char* const wrong :
-       {collect_buffer.verify(), virtual_kick.verify(), dma.verify(), packet_builder.verify(),
-        completion.verify(), receive_queue_entry_handler.verify(), dma_validation.verify(), response.verify(),
+       {collect_buffer.verify(), virtual_kick.verify(), queue_pair_fetch.verify(), dma.verify(),
+        packet_builder.verify(), completion.verify(), receive.verify(), descriptor_fetch.verify(),
+        receive_queue_entry_handler.verify(), dma_validation.verify(), response.verify(),
         event_queue.verify(), completion_queue.verify()})
     if (wrong != nullptr)
       return wrong;

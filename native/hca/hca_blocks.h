@@ -54,12 +54,12 @@ namespace fpga_verbs::hca {
 //                     ↑                 ↑ send_queue_scheduler ↔ queue_pair_fetch ← completion
 //                     └ dedicated PCBs: send_queue_scheduler, resource_manager
 //   port → packet_receiver → receive → receive_queue_entry_handler → dma_validation → response → port
+//                     │         ↕ descriptor_fetch
 //                     └ answers: completion
 //
-// Linked list queues keep queue pairs apart where one of them can wait while another goes on: virtual_kick,
-// dma, packet_builder, completion, receive_queue_entry_handler, dma_validation, response. queue_pair_fetch
-// hands back what cannot go on, and what receive and descriptor_fetch read of the host is there within the
-// step.
+// Linked list queues keep queue pairs apart where one of them can wait while another goes on: virtual_kick
+// (by lane), queue_pair_fetch, dma, packet_builder, completion, receive, descriptor_fetch,
+// receive_queue_entry_handler, dma_validation, response.
 //
 // Shared by blocks: queue_pair_state_cache, memory_translation and, behind both, context_memory. event_queue
 // takes the events of all. The registers are windows on the blocks.
@@ -88,29 +88,31 @@ struct HcaBlocks {
   ReadyBlocks ready;
 
   // Links, each from its producer to its consumer.
-  DataLink<spec::KickUnit, 128> kicks_collected;         // collect_buffer → virtual_kick
-  DataLink<spec::KickUnit, 16> kicks_scheduled;          // send_queue_scheduler → virtual_kick
-  DataLink<spec::PostNotice, 16> post_notices;           // collect_buffer → queue_pair_fetch
-  DataLink<spec::ManagementUnit, 16> management_units;   // collect_buffer → resource_manager
-  DataLink<spec::KickUnit, 8> kicks_started;             // virtual_kick → queue_pair_fetch
-  DataLink<spec::KickUnit, 8> executions;                // queue_pair_fetch → dma
-  DataLink<spec::ScheduleRequest, 16> schedule_requests; // queue_pair_fetch → send_queue_scheduler
-  DataLink<spec::ScheduleDone, 16> schedule_dones;       // send_queue_scheduler → queue_pair_fetch
-  DataLink<spec::FinishUnit, 16> finishes_handed_back;   // queue_pair_fetch → virtual_kick
-  DataLink<spec::FinishUnit, 16> finishes_sent;          // packet_builder → virtual_kick
-  DataLink<spec::FinishUnit, 16> finishes_completed;     // completion → virtual_kick
-  DataLink<spec::PacketUnit, 16> packets_gathered;       // dma → packet_builder
-  DataLink<spec::MessageUnit, 16> messages;              // packet_builder → completion
-  DataLink<spec::QueuePairNotice, 16> progress_notices;  // completion → queue_pair_fetch
-  DataLink<spec::QueuePairNotice, 16> flushes;           // completion → receive
-  DataLink<spec::PacketUnit, 4> requests_built;          // packet_builder → port
-  DataLink<spec::PacketUnit, 4> responses_built;         // response → port
-  DataLink<spec::PacketUnit, 16> packets_arrived;        // port → packet_receiver
-  DataLink<spec::PacketUnit, 16> responses_arrived;      // packet_receiver → completion
-  DataLink<spec::PacketUnit, 16> requests_arrived;       // packet_receiver → receive
-  DataLink<spec::ReceiveUnit, 16> requests_accepted;     // receive → receive_queue_entry_handler
-  DataLink<spec::ReceiveUnit, 16> requests_placed;       // receive_queue_entry_handler → dma_validation
-  DataLink<spec::AnswerUnit, 16> answers;                // dma_validation → response
+  DataLink<spec::KickUnit, 128> kicks_collected;           // collect_buffer → virtual_kick
+  DataLink<spec::KickUnit, 16> kicks_scheduled;            // send_queue_scheduler → virtual_kick
+  DataLink<spec::PostNotice, 16> post_notices;             // collect_buffer → queue_pair_fetch
+  DataLink<spec::ManagementUnit, 16> management_units;     // collect_buffer → resource_manager
+  DataLink<spec::KickUnit, 8> kicks_started;               // virtual_kick → queue_pair_fetch
+  DataLink<spec::KickUnit, 8> executions;                  // queue_pair_fetch → dma
+  DataLink<spec::ScheduleRequest, 16> schedule_requests;   // queue_pair_fetch → send_queue_scheduler
+  DataLink<spec::ScheduleDone, 16> schedule_dones;         // send_queue_scheduler → queue_pair_fetch
+  DataLink<spec::FinishUnit, 16> finishes_handed_back;     // queue_pair_fetch → virtual_kick
+  DataLink<spec::FinishUnit, 16> finishes_sent;            // packet_builder → virtual_kick
+  DataLink<spec::FinishUnit, 16> finishes_completed;       // completion → virtual_kick
+  DataLink<spec::PacketUnit, 16> packets_gathered;         // dma → packet_builder
+  DataLink<spec::MessageUnit, 16> messages;                // packet_builder → completion
+  DataLink<spec::QueuePairNotice, 16> progress_notices;    // completion → queue_pair_fetch
+  DataLink<spec::QueuePairNotice, 16> flushes;             // completion → receive
+  DataLink<spec::PacketUnit, 4> requests_built;            // packet_builder → port
+  DataLink<spec::PacketUnit, 4> responses_built;           // response → port
+  DataLink<spec::PacketUnit, 16> packets_arrived;          // port → packet_receiver
+  DataLink<spec::PacketUnit, 16> responses_arrived;        // packet_receiver → completion
+  DataLink<spec::PacketUnit, 16> requests_arrived;         // packet_receiver → receive
+  DataLink<spec::QueuePairNotice, 16> descriptors_wanted;  // receive → descriptor_fetch
+  DataLink<spec::QueuePairNotice, 16> descriptors_fetched; // descriptor_fetch → receive
+  DataLink<spec::ReceiveUnit, 16> requests_accepted;       // receive → receive_queue_entry_handler
+  DataLink<spec::ReceiveUnit, 16> requests_placed;         // receive_queue_entry_handler → dma_validation
+  DataLink<spec::AnswerUnit, 16> answers;                  // dma_validation → response
 
   // Blocks, those that others refer to first.
   EventQueue event_queue;
@@ -153,7 +155,7 @@ private:
   bool is_in_flight(unsigned underlying_function) const;
 
   // The blocks that step, by their bit in `ready`.
-  std::array<Block*, 16> stepped_;
+  std::array<Block*, 17> stepped_;
 };
 
 } // namespace fpga_verbs::hca

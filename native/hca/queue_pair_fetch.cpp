@@ -66,19 +66,22 @@ uint32_t mtu_of(const spec::QueuePairControl& control) {
 
 } // namespace
 
-QueuePairFetch::QueuePairFetch(Counters& counters, const KickRecords& kick_records,
-                               CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                               EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
-                               DataLink<spec::PostNotice, 16>& post_notices,
-                               DataLink<spec::ScheduleDone, 16>& schedule_dones,
-                               DataLink<spec::QueuePairNotice, 16>& progress_notices,
-                               DataLink<spec::KickUnit, 8>& executions,
-                               DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                               DataLink<spec::FinishUnit, 16>& finishes_handed_back)
+QueuePairFetch::QueuePairFetch(
+    const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
+    CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs, EventPort& events,
+    DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
+    DataLink<spec::ScheduleDone, 16>& schedule_dones, DataLink<spec::QueuePairNotice, 16>& progress_notices,
+    DataLink<spec::KickUnit, 8>& executions, DataLink<spec::ScheduleRequest, 16>& schedule_requests,
+    DataLink<spec::FinishUnit, 16>& finishes_handed_back)
     : counters_(counters), kick_records_(kick_records), collect_buffer_(collect_buffer),
       queue_pairs_(queue_pairs), events_(events), kicks_started_(kicks_started), post_notices_(post_notices),
       schedule_dones_(schedule_dones), progress_notices_(progress_notices), executions_(executions),
-      schedule_requests_(schedule_requests), finishes_handed_back_(finishes_handed_back) {}
+      schedule_requests_(schedule_requests), finishes_handed_back_(finishes_handed_back),
+      // Each command holds an execution credit, but for those that found no entry in virtual_kick.
+      queue_({.entries = execution_credits(parameters),
+              .lists = execution_credits(parameters),
+              .underlying_functions = parameters.underlying_functions,
+              .ready_on_push = true}) {}
 
 bool QueuePairFetch::step() {
   bool worked = false;
@@ -97,13 +100,34 @@ bool QueuePairFetch::step() {
     post_notices_.pop();
     worked = true;
   }
-  if (!kicks_started_.empty() && schedule_requests_.has_credit() && executions_.has_credit() &&
-      finishes_handed_back_.has_credit()) {
-    take_kick(kicks_started_.front());
-    kicks_started_.pop();
-    worked = true;
-  }
-  return worked;
+  const bool taken = take_started();
+  return decide_next() || taken || worked;
+}
+
+// A command is executed, handed back or dropped, and its queue pair scheduled: there is a credit for each.
+bool QueuePairFetch::can_decide() const {
+  return executions_.has_credit() && finishes_handed_back_.has_credit() && schedule_requests_.has_credit();
+}
+
+// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+bool QueuePairFetch::take_started() {
+  if (kicks_started_.empty() || queue_.inbound_credits() == 0)
+    return false;
+  const spec::KickUnit& kick = kicks_started_.front();
+  if (queue_.empty() && can_decide())
+    decide(kick);
+  else
+    queue_.push(kick.queue_pair_number(), kick, kick.underlying_function());
+  kicks_started_.pop();
+  return true;
+}
+
+bool QueuePairFetch::decide_next() {
+  const uint16_t list = queue_.arbitrate(can_decide() ? executions_.credits() : 0);
+  if (list == no_list)
+    return false;
+  decide(queue_.pop(list).unit);
+  return true;
 }
 
 bool QueuePairFetch::resume(unsigned underlying_function, uint32_t queue_pair_number) {
@@ -191,7 +215,7 @@ void QueuePairFetch::take_progress(const spec::QueuePairNotice& notice) {
   schedule(function, number, *now, requester);
 }
 
-void QueuePairFetch::take_kick(const spec::KickUnit& kick) {
+void QueuePairFetch::decide(const spec::KickUnit& kick) {
   const unsigned function = kick.underlying_function();
   const uint32_t number = kick.queue_pair_number();
   const auto now = standing(function, number);

@@ -5,7 +5,9 @@
 #include "hca/counters.h"
 #include "hca/data_link.h"
 #include "hca/event_port.h"
+#include "hca/hardware_linked_list_queue.h"
 #include "hca/kick_records.h"
+#include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/send_queue_port.h"
 #include "spec/contexts.h"
@@ -21,11 +23,11 @@ namespace fpga_verbs::hca {
 // order of a queue pair is the order of its send queue, whichever way a command came: it runs when its number
 // is next and, if it was kicked directly, the scheduler owes the queue pair nothing. What comes early is
 // handed back: it lies in the send queue too, and the scheduler brings it in its turn (US8589610, send queue
-// scheduler).
+// scheduler). So only what follows can make a command wait here.
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
-  QueuePairFetch(Counters& counters, const KickRecords& kick_records, CollectBuffer& collect_buffer,
-                 QueuePairStateCache& queue_pairs, EventPort& events,
+  QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
+                 CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs, EventPort& events,
                  DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
                  DataLink<spec::ScheduleDone, 16>& schedule_dones,
                  DataLink<spec::QueuePairNotice, 16>& progress_notices,
@@ -33,11 +35,19 @@ public:
                  DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                  DataLink<spec::FinishUnit, 16>& finishes_handed_back);
 
-  // Takes one data unit of each kind.
+  // Takes one data unit of each kind, and decides on one command.
   bool step() override;
 
   // The queue pair has become RTS: what it owes is scheduled. False: no credit now; call again.
   bool resume(unsigned underlying_function, uint32_t queue_pair_number) override;
+
+  // Whether a command of the queue pair waits here.
+  bool has_commands(uint32_t queue_pair_number) const override {
+    return queue_.find(queue_pair_number) != no_list;
+  }
+
+  // For tests: what contradicts itself, or null.
+  const char* verify() const { return queue_.verify(); }
 
 private:
   // What is to become of a kicked command.
@@ -53,7 +63,10 @@ private:
 
   void take_done(const spec::ScheduleDone& done);
   void take_notice(const spec::PostNotice& notice);
-  void take_kick(const spec::KickUnit& kick);
+  bool can_decide() const;
+  bool take_started();
+  bool decide_next();
+  void decide(const spec::KickUnit& kick);
   void take_progress(const spec::QueuePairNotice& notice);
 
   Verdict judge(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
@@ -83,6 +96,7 @@ private:
   DataLink<spec::KickUnit, 8>& executions_;
   DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
   DataLink<spec::FinishUnit, 16>& finishes_handed_back_;
+  HardwareLinkedListQueue<spec::KickUnit> queue_; // index: queue pair
 };
 
 } // namespace fpga_verbs::hca

@@ -46,109 +46,208 @@ bool takes_receive(const PacketOpcodeTraits& traits) {
 
 } // namespace
 
-Receive::Receive(Counters& counters, PacketMemory& packets, QueuePairStateCache& queue_pairs,
-                 DescriptorFetch& descriptors, EventPort& events,
+Receive::Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+                 QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
                  DataLink<spec::PacketUnit, 16>& requests_arrived,
                  DataLink<spec::QueuePairNotice, 16>& flushes,
+                 DataLink<spec::QueuePairNotice, 16>& descriptors_fetched,
+                 DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
                  DataLink<spec::ReceiveUnit, 16>& requests_accepted)
     : counters_(counters), packets_(packets), queue_pairs_(queue_pairs), descriptors_(descriptors),
       events_(events), requests_arrived_(requests_arrived), flushes_(flushes),
-      requests_accepted_(requests_accepted) {}
+      descriptors_fetched_(descriptors_fetched), descriptors_wanted_(descriptors_wanted),
+      requests_accepted_(requests_accepted), queue_({.entries = entries,
+                                                     .lists = entries,
+                                                     .underlying_functions = parameters.underlying_functions,
+                                                     .ready_on_push = true}) {}
 
 bool Receive::step() {
-  if (!requests_accepted_.has_credit())
-    return false;
-  if (take_flush())
-    return true;
-  if (requests_arrived_.empty())
+  const bool fetched = take_fetched();
+  const bool taken = take_flush() || take_arrived();
+  return work() || taken || fetched;
+}
+
+// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+bool Receive::take_arrived() {
+  if (requests_arrived_.empty() || queue_.inbound_credits() == 0)
     return false;
   const spec::PacketUnit unit = requests_arrived_.front();
   requests_arrived_.pop();
-  take_request(unit);
+  const bool passes = queue_.empty() && can_work();
+  if (passes && work_on(unit) == Progress::done)
+    return true;
+  const auto pushed = queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+  if (passes)
+    queue_.mark_not_ready(pushed.entry);
   return true;
+}
+
+// What waited for a receive work request goes on.
+bool Receive::take_fetched() {
+  if (descriptors_fetched_.empty() || !can_work())
+    return false;
+  const spec::QueuePairNotice notice = descriptors_fetched_.front();
+  descriptors_fetched_.pop();
+  const uint16_t list = queue_.find(notice.queue_pair_number());
+  queue_.mark_ready(queue_.head(list));
+  if (go_on(head(list), notice.kind() == spec::QueuePairNoticeKind::descriptor_taken) == Progress::done)
+    queue_.pop(list);
+  return true;
+}
+
+// The data unit of the queue pair whose turn it is.
+bool Receive::work() {
+  if (!can_work())
+    return false;
+  const uint16_t list = queue_.arbitrate(1);
+  if (list == no_list)
+    return false;
+  switch (work_on(head(list))) {
+  case Progress::done:
+    queue_.pop(list);
+    break;
+  case Progress::waits:
+    queue_.mark_not_ready(queue_.head(list));
+    break;
+  case Progress::more:
+    break;
+  }
+  return true;
+}
+
+spec::PacketUnit Receive::head(uint16_t list) {
+  queue_.reset_peek_pointer(list);
+  return queue_.peek(list).unit;
+}
+
+Receive::Progress Receive::work_on(const spec::PacketUnit& unit) {
+  return unit.packet() == no_packet ? flush(unit) : take_request(unit);
+}
+
+Receive::Progress Receive::go_on(const spec::PacketUnit& unit, bool has_descriptor) {
+  if (unit.packet() == no_packet)
+    return has_descriptor ? Progress::more : end_flush(unit);
+  const auto request =
+      request_of(unit, queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number()));
+  if (!request)
+    drop(unit);
+  else if (has_descriptor)
+    execute(*request);
+  else if (request->is_reliable)
+    refuse(*request, static_cast<uint8_t>(static_cast<uint8_t>(Syndrome::receiver_not_ready) |
+                                          request->receiver_not_ready_timer));
+  else
+    lose(*request);
+  return Progress::done;
+}
+
+void Receive::want_descriptor(const spec::PacketUnit& unit) {
+  spec::QueuePairNotice notice;
+  notice.set_queue_pair_number(unit.queue_pair_number());
+  notice.set_underlying_function(unit.underlying_function());
+  notice.set_kind(spec::QueuePairNoticeKind::take_descriptor);
+  descriptors_wanted_.push(notice);
 }
 
 // Flushes.
 
 bool Receive::take_flush() {
+  if (queue_.inbound_credits() == 0)
+    return false;
   if (!flushes_.empty()) {
     const spec::QueuePairNotice notice = flushes_.front();
     flushes_.pop();
-    flush(notice.underlying_function(), notice.queue_pair_number());
+    begin_flush(notice.underlying_function(), notice.queue_pair_number());
     return true;
   }
   const auto asked = descriptors_.take_flush();
   if (asked)
-    flush(asked->underlying_function, asked->queue_pair_number);
+    begin_flush(asked->underlying_function, asked->queue_pair_number);
   return asked.has_value();
 }
 
-// Goes behind what was accepted. A queue pair that waits to be quiet has nothing to flush any more.
-void Receive::flush(unsigned underlying_function, uint32_t queue_pair_number) {
+// A queue pair that waits to be quiet has nothing to flush any more.
+void Receive::begin_flush(unsigned underlying_function, uint32_t queue_pair_number) {
   const auto found = queue_pairs_.find(underlying_function, queue_pair_number);
   if (!found || found->control.state() != QueuePairState::error || !queue_pairs_.pin(queue_pair_number))
     return;
-  spec::ReceiveUnit unit;
+  spec::PacketUnit unit;
   unit.set_packet(no_packet);
-  unit.set_action(ReceiveAction::flush);
   unit.set_underlying_function(underlying_function);
   unit.set_queue_pair_number(queue_pair_number);
-  requests_accepted_.push(unit);
+  queue_.push(queue_pair_number, unit, underlying_function);
+}
+
+Receive::Progress Receive::flush(const spec::PacketUnit& unit) {
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  if (!found || found->control.destroying() != 0 || found->control.state() != QueuePairState::error)
+    return end_flush(unit);
+  if (descriptors_.take_prefetched(unit.underlying_function(), unit.queue_pair_number()))
+    return Progress::more;
+  want_descriptor(unit);
+  return Progress::waits;
+}
+
+// Goes behind what was accepted: all that were taken are completed there.
+Receive::Progress Receive::end_flush(const spec::PacketUnit& unit) {
+  accept(unit, ReceiveAction::flush);
+  return Progress::done;
 }
 
 // Requests.
 
-void Receive::take_request(const spec::PacketUnit& unit) {
+// Nothing: the queue pair is gone, or takes no requests now.
+std::optional<Receive::Request> Receive::request_of(const spec::PacketUnit& unit,
+                                                    const QueuePairStateCache::Found& found) {
+  if (!found || found->control.destroying() != 0 || !receives(found->control.state()))
+    return std::nullopt;
+  return Request{.unit = unit,
+                 .state = found->control.state(),
+                 .mtu = path_mtu_bytes(static_cast<uint32_t>(found->control.path_mtu())),
+                 .receiver_not_ready_timer =
+                     static_cast<uint8_t>(found->control.min_receiver_not_ready_timer()),
+                 .is_reliable = found->control.service_type() == spec::ServiceType::reliable_connection};
+}
+
+Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  if (!found || found->control.destroying() != 0 || !receives(found->control.state())) {
+  const std::optional<Request> request = request_of(unit, found);
+  if (!request) {
     drop(unit);
-    return;
+    return Progress::done;
   }
-  const auto handle = static_cast<uint16_t>(unit.packet());
-  const ParsedPacket& packet = packets_[handle].parsed;
-  const Request request{
-      .unit = unit,
-      .state = found->control.state(),
-      .mtu = path_mtu_bytes(static_cast<uint32_t>(found->control.path_mtu())),
-      .receiver_not_ready_timer = static_cast<uint8_t>(found->control.min_receiver_not_ready_timer()),
-      .is_reliable = found->control.service_type() == spec::ServiceType::reliable_connection};
+  const ParsedPacket& packet = packets_[static_cast<uint16_t>(unit.packet())].parsed;
   const RequestJudgement judgement = judge_request(found->control, found->responder, packet);
   switch (judgement.verdict) {
   case RequestVerdict::execute:
-    if (!request.is_reliable && packet.traits().begins_message())
+    if (!request->is_reliable && packet.traits().begins_message())
       lose_message(responder_of(unit));
-    if (!takes_receive(packet.traits()) || take_receive(request))
-      execute(request);
+    if (takes_receive(packet.traits()) && !take_receive(*request)) {
+      want_descriptor(unit);
+      return Progress::waits;
+    }
+    execute(*request);
     break;
   case RequestVerdict::repeat:
-    repeat(request);
+    repeat(*request);
     break;
   case RequestVerdict::refuse:
-    refuse(request, static_cast<uint8_t>(judgement.syndrome));
+    refuse(*request, static_cast<uint8_t>(judgement.syndrome));
     break;
   case RequestVerdict::drop:
-    lose(request);
+    lose(*request);
     break;
   }
+  return Progress::done;
 }
 
-// Takes the receive work request that the packet needs. False: there is none, and the packet is dealt with.
+// Takes the receive work request that the packet needs. False: it has to be fetched.
 bool Receive::take_receive(const Request& request) {
-  const unsigned function = request.unit.underlying_function();
-  const uint32_t number = request.unit.queue_pair_number();
   if (QueuePairResponder& responder = responder_of(request.unit); responder.receive_kept() != 0) {
     responder.set_receive_kept(0);
     return true;
   }
-  if (descriptors_.take(function, number))
-    return true;
-  const auto found = queue_pairs_.find(function, number);
-  if (request.is_reliable && found && found->control.state() != QueuePairState::error)
-    refuse(request, static_cast<uint8_t>(static_cast<uint8_t>(Syndrome::receiver_not_ready) |
-                                         request.receiver_not_ready_timer));
-  else
-    lose(request);
-  return false;
+  return descriptors_.take_prefetched(request.unit.underlying_function(), request.unit.queue_pair_number());
 }
 
 void Receive::execute(const Request& request) {

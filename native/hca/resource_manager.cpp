@@ -91,7 +91,8 @@ void ResourceManager::take_quiet(const QueuePairStateCache::Named& quiet) {
 bool ResourceManager::has_passed(const Passing& passing) const {
   const LinkCounts left{blocks_.kicks_collected.left(), blocks_.kicks_scheduled.left(),
                         blocks_.kicks_started.left(), blocks_.post_notices.left()};
-  return std::ranges::equal(left, passing.left, std::ranges::greater_equal{});
+  return std::ranges::equal(left, passing.left, std::ranges::greater_equal{}) &&
+         !blocks_.queue_pair_fetch.has_commands(passing.waiting.queue_pair_number);
 }
 
 void ResourceManager::carry_out(const Command& command) {

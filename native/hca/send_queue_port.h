@@ -4,13 +4,16 @@
 
 namespace fpga_verbs::hca {
 
-// Where resource_manager tells that a queue pair's send queue goes on: queue_pair_fetch.
+// What resource_manager tells and asks of a queue pair's send queue: queue_pair_fetch.
 class SendQueuePort {
 public:
   virtual ~SendQueuePort() = default;
 
   // The queue pair has become RTS: what it owes is scheduled. False: no credit now; call again.
   virtual bool resume(unsigned underlying_function, uint32_t queue_pair_number) = 0;
+
+  // Whether a command of the queue pair waits there.
+  virtual bool has_commands(uint32_t queue_pair_number) const = 0;
 };
 
 } // namespace fpga_verbs::hca

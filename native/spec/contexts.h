@@ -427,7 +427,6 @@ struct alignas(8) QueuePairCompletion {
   static constexpr unsigned message_psn_bit = 64, message_psn_width = 24;
   static constexpr unsigned failure_bit = 88, failure_width = 8;
   static constexpr unsigned message_limit_bit = 96, message_limit_width = 24;
-  static constexpr unsigned timer_expiry_bit = 128, timer_expiry_width = 64;
 
   std::array<uint32_t, 16> dwords{};
 
@@ -475,15 +474,8 @@ struct alignas(8) QueuePairCompletion {
   constexpr uint32_t message_limit() const { return dwords[3] & 0xffffffu; }
   constexpr void set_message_limit(uint32_t value) { dwords[3] = (dwords[3] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// When the transport timer runs out, or 0. Unit: clock ticks.
-  constexpr uint64_t timer_expiry() const { return uint64_t{dwords[5]} << 32 | dwords[4]; }
-  constexpr void set_timer_expiry(uint64_t value) {
-    dwords[4] = static_cast<uint32_t>(value);
-    dwords[5] = static_cast<uint32_t>(value >> 32);
-  }
-
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0x80000000u) | (dwords[3] & 0xff000000u) | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0x80000000u) | (dwords[3] & 0xff000000u) | dwords[4] | dwords[5] | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueuePairCompletion&) const = default;
 };

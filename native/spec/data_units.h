@@ -466,7 +466,7 @@ struct alignas(8) MessageUnit {
 static_assert(sizeof(MessageUnit) == MessageUnit::bytes && offsetof(MessageUnit, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<MessageUnit> && std::is_standard_layout_v<MessageUnit>);
 
-/// Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush).
+/// Something is to be done for a queue pair: completion → queue_pair_fetch (resume, rewind), completion → receive (flush), receive → descriptor_fetch (take_descriptor), or was done: descriptor_fetch → receive (descriptor_taken, no_descriptor).
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) QueuePairNotice {
   static constexpr unsigned bytes = 8;

@@ -641,6 +641,9 @@ enum class QueuePairNoticeKind : uint8_t {
   resume = 0,  ///< What held the send queue is over.
   rewind = 1,  ///< The send queue goes back to the oldest message that is not acknowledged.
   flush = 2,  ///< The queue pair is in error: its queues are flushed.
+  take_descriptor = 3,  ///< The next receive work request is to be taken.
+  descriptor_taken = 4,  ///< It was taken.
+  no_descriptor = 5,  ///< None was taken: none is posted, or the receive queue cannot be read.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -649,6 +652,9 @@ constexpr const char* name(QueuePairNoticeKind value) {
     case QueuePairNoticeKind::resume: return "resume";
     case QueuePairNoticeKind::rewind: return "rewind";
     case QueuePairNoticeKind::flush: return "flush";
+    case QueuePairNoticeKind::take_descriptor: return "take_descriptor";
+    case QueuePairNoticeKind::descriptor_taken: return "descriptor_taken";
+    case QueuePairNoticeKind::no_descriptor: return "no_descriptor";
   }
   return "unknown";
 }

@@ -65,7 +65,8 @@ ReceiveQueuePort::ReceiveQueuePort(const Napi::CallbackInfo& info)
     : HostedPort<ReceiveQueuePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
       queue_pairs_(parameters_, counters_, context_memory_),
-      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, translation_, events_),
+      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, translation_, events_,
+                        descriptors_wanted_, descriptors_fetched_),
       handler_(parameters_, counters_, host_, packets_, queue_pairs_, translation_, events_,
                requests_accepted_, requests_placed_) {
   const hca::Waker to_handler(ready_, handler_number);
@@ -159,9 +160,24 @@ Napi::Value ReceiveQueuePort::dma_faults(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(counters_.function[number(info, 0)].dma_faults));
 }
 
+// Takes a receive work request that is here, or asks for one and waits.
 Napi::Value ReceiveQueuePort::take(const Napi::CallbackInfo& info) {
-  const auto descriptor = descriptor_fetch_.take(number(info, 0), number(info, 1));
-  return descriptor ? value_of(info.Env(), *descriptor) : info.Env().Null();
+  const unsigned function = number(info, 0);
+  const uint32_t queue_pair = number(info, 1);
+  if (!descriptor_fetch_.take_prefetched(function, queue_pair)) {
+    spec::QueuePairNotice wanted;
+    wanted.set_underlying_function(function);
+    wanted.set_queue_pair_number(queue_pair);
+    wanted.set_kind(spec::QueuePairNoticeKind::take_descriptor);
+    descriptors_wanted_.push(wanted);
+    while (descriptor_fetch_.step())
+      ;
+    const spec::QueuePairNoticeKind answer = descriptors_fetched_.front().kind();
+    descriptors_fetched_.pop();
+    if (answer != spec::QueuePairNoticeKind::descriptor_taken)
+      return info.Env().Null();
+  }
+  return taken(info);
 }
 
 Napi::Value ReceiveQueuePort::taken(const Napi::CallbackInfo& info) {

@@ -59,6 +59,8 @@ private:
   hca::MemoryTranslation translation_;
   hca::QueuePairStateCache queue_pairs_;
   hca::PacketMemory packets_;
+  hca::DataLink<spec::QueuePairNotice, 16> descriptors_wanted_;
+  hca::DataLink<spec::QueuePairNotice, 16> descriptors_fetched_;
   hca::DataLink<spec::ReceiveUnit, 16> requests_accepted_;
   hca::DataLink<spec::ReceiveUnit, 16> requests_placed_;
   hca::DescriptorFetch descriptor_fetch_;

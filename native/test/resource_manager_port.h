@@ -23,6 +23,7 @@ namespace fpga_verbs::test {
 // Keeps for a test which send queues go on, in the place of queue_pair_fetch.
 class TestSendQueues final : public hca::SendQueuePort {
 public:
+  bool has_commands(uint32_t) const override { return false; }
   bool resume(unsigned underlying_function, uint32_t queue_pair_number) override {
     if (!has_credit)
       return false;

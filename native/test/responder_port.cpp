@@ -20,6 +20,7 @@ constexpr unsigned handler_number = 1;
 constexpr unsigned dma_validation_number = 2;
 constexpr unsigned response_number = 3;
 constexpr unsigned completion_queue_number = 4;
+constexpr unsigned descriptor_fetch_number = 5;
 
 template <class Format> Napi::Value bytes_of(Napi::Env env, const Format& format) {
   auto bytes = Napi::Uint8Array::New(env, Format::bytes);
@@ -52,6 +53,7 @@ Napi::Function ResponderPort::define(Napi::Env env) {
                          InstanceMethod("doorbell", &P::doorbell),
                          InstanceMethod("step", &P::step),
                          InstanceMethod("takeAnswer", &P::take_answer),
+                         InstanceMethod("holdDescriptors", &P::hold_descriptors),
                          InstanceMethod("holdResponseBuffers", &P::hold_response_buffers),
                          InstanceMethod("takeEvents", &P::take_events),
                          InstanceMethod("counters", &P::counters),
@@ -66,20 +68,25 @@ ResponderPort::ResponderPort(const Napi::CallbackInfo& info)
       queue_pairs_(parameters_, counters_, context_memory_), templates_(port_attributes_),
       atomic_results_(parameters_.queue_pairs),
       completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, events_),
-      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, translation_, events_),
-      receive_(counters_, packets_, queue_pairs_, descriptor_fetch_, events_, requests_arrived_, flushes_,
-               requests_accepted_),
+      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, translation_, events_,
+                        descriptors_wanted_, descriptors_fetched_),
+      receive_(parameters_, counters_, packets_, queue_pairs_, descriptor_fetch_, events_, requests_arrived_,
+               flushes_, descriptors_fetched_, descriptors_wanted_, requests_accepted_),
       receive_queue_entry_handler_(parameters_, counters_, host_, packets_, queue_pairs_, translation_,
                                    events_, requests_accepted_, requests_placed_),
-      dma_validation_(parameters_, packets_, queue_pairs_, translation_, memory_access_, descriptor_fetch_,
+      dma_validation_(parameters_, packets_, queue_pairs_, translation_, memory_access_,
                       receive_queue_entry_handler_, completion_queue_, events_, reads_, atomic_results_,
                       requests_placed_, answers_),
       response_(parameters_, counters_, packets_, queue_pairs_, translation_, memory_access_, templates_,
                 events_, reads_, atomic_results_, answers_, responses_built_),
-      blocks_{&receive_, &receive_queue_entry_handler_, &dma_validation_, &response_, &completion_queue_} {
+      blocks_{&receive_,          &receive_queue_entry_handler_,
+              &dma_validation_,   &response_,
+              &completion_queue_, &descriptor_fetch_} {
   const auto waker = [&](unsigned block) { return hca::Waker(ready_, block); };
   requests_arrived_.connect({}, waker(receive_number));
   flushes_.connect({}, waker(receive_number));
+  descriptors_wanted_.connect(waker(receive_number), waker(descriptor_fetch_number));
+  descriptors_fetched_.connect(waker(descriptor_fetch_number), waker(receive_number));
   requests_accepted_.connect(waker(receive_number), waker(handler_number));
   requests_placed_.connect(waker(handler_number), waker(dma_validation_number));
   answers_.connect(waker(dma_validation_number), waker(response_number));
@@ -249,7 +256,8 @@ Napi::Value ResponderPort::step(const Napi::CallbackInfo& info) {
     return Napi::Boolean::New(info.Env(), false);
   const unsigned block = ready_.next();
   ready_.sleep(block);
-  if (blocks_[block]->step())
+  const bool held = block == descriptor_fetch_number && descriptors_held_;
+  if (!held && blocks_[block]->step())
     ready_.wake(block);
   return Napi::Boolean::New(info.Env(), true);
 }
@@ -266,6 +274,12 @@ Napi::Value ResponderPort::take_answer(const Napi::CallbackInfo& info) {
   std::copy_n(packets_.bytes(handle) + packet.begin, length, wire.Data());
   packets_.release(handle);
   return wire;
+}
+
+// descriptor_fetch stands still, or goes on.
+void ResponderPort::hold_descriptors(const Napi::CallbackInfo& info) {
+  descriptors_held_ = info[0].As<Napi::Boolean>().Value();
+  ready_.wake(descriptor_fetch_number);
 }
 
 // Takes all buffers for responses, or as many as are left.
@@ -302,10 +316,11 @@ const char* ResponderPort::contradiction() const {
     return "an answer still has its packet buffer";
   if (receive_queue_entry_handler_.references() != 0)
     return "a receive entry is still referred to";
-  if (const char* wrong = dma_validation_.verify(); wrong != nullptr)
-    return wrong;
-  if (const char* wrong = response_.verify(); wrong != nullptr)
-    return wrong;
+  for (const char* const wrong :
+       {receive_.verify(), descriptor_fetch_.verify(), receive_queue_entry_handler_.verify(),
+        dma_validation_.verify(), response_.verify()})
+    if (wrong != nullptr)
+      return wrong;
   return queue_pairs_.verify() ? nullptr : "queue pair contexts contradict their directory";
 }
 

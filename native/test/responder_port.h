@@ -54,6 +54,7 @@ private:
   Napi::Value doorbell(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);
   Napi::Value take_answer(const Napi::CallbackInfo& info);
+  void hold_descriptors(const Napi::CallbackInfo& info);
   void hold_response_buffers(const Napi::CallbackInfo& info);
 
   Napi::Value take_events(const Napi::CallbackInfo& info);
@@ -78,6 +79,8 @@ private:
   hca::AtomicResults atomic_results_;
   hca::DataLink<spec::PacketUnit, 16> requests_arrived_;
   hca::DataLink<spec::QueuePairNotice, 16> flushes_;
+  hca::DataLink<spec::QueuePairNotice, 16> descriptors_wanted_;
+  hca::DataLink<spec::QueuePairNotice, 16> descriptors_fetched_;
   hca::DataLink<spec::ReceiveUnit, 16> requests_accepted_;
   hca::DataLink<spec::ReceiveUnit, 16> requests_placed_;
   hca::DataLink<spec::AnswerUnit, 16> answers_;
@@ -88,7 +91,8 @@ private:
   hca::ReceiveQueueEntryHandler receive_queue_entry_handler_;
   hca::DmaValidation dma_validation_;
   hca::Response response_;
-  std::array<hca::Block*, 5> blocks_;
+  std::array<hca::Block*, 6> blocks_;
+  bool descriptors_held_ = false;
 };
 
 } // namespace fpga_verbs::test

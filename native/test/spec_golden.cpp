@@ -2346,7 +2346,6 @@ QueuePairCompletion make_queue_pair_completion() {
   golden.set_message_psn(0xce700bu);
   golden.set_failure(CompletionStatus::local_reliable_datagram_domain_violation_error);
   golden.set_message_limit(0xfb9077u);
-  golden.set_timer_expiry(0x97a8207691d19e29ull);
   return golden;
 }
 
@@ -2362,7 +2361,6 @@ std::string_view mismatch_queue_pair_completion(const QueuePairCompletion& golde
   if (golden.message_psn() != 0xce700bu) return "message_psn";
   if (golden.failure() != CompletionStatus::local_reliable_datagram_domain_violation_error) return "failure";
   if (golden.message_limit() != 0xfb9077u) return "message_limit";
-  if (golden.timer_expiry() != 0x97a8207691d19e29ull) return "timer_expiry";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2379,7 +2377,6 @@ QueuePairCompletion make_queue_pair_completion_other() {
   golden.set_message_psn(0xa86965u);
   golden.set_failure(CompletionStatus::invalid_end_to_end_context_number_error);
   golden.set_message_limit(0xf2ea91u);
-  golden.set_timer_expiry(0x9f57a72c588e5a23ull);
   return golden;
 }
 
@@ -2395,7 +2392,6 @@ std::string_view mismatch_queue_pair_completion_other(const QueuePairCompletion&
   if (golden.message_psn() != 0xa86965u) return "message_psn";
   if (golden.failure() != CompletionStatus::invalid_end_to_end_context_number_error) return "failure";
   if (golden.message_limit() != 0xf2ea91u) return "message_limit";
-  if (golden.timer_expiry() != 0x9f57a72c588e5a23ull) return "timer_expiry";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2511,14 +2507,14 @@ QueuePairNotice make_queue_pair_notice() {
   QueuePairNotice golden;
   golden.set_queue_pair_number(0x8a2e89u);
   golden.set_underlying_function(0xdu);
-  golden.set_kind(QueuePairNoticeKind::flush);
+  golden.set_kind(QueuePairNoticeKind::no_descriptor);
   return golden;
 }
 
 std::string_view mismatch_queue_pair_notice(const QueuePairNotice& golden) {
   if (golden.queue_pair_number() != 0x8a2e89u) return "queue_pair_number";
   if (golden.underlying_function() != 0xdu) return "underlying_function";
-  if (golden.kind() != QueuePairNoticeKind::flush) return "kind";
+  if (golden.kind() != QueuePairNoticeKind::no_descriptor) return "kind";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2526,14 +2522,14 @@ QueuePairNotice make_queue_pair_notice_other() {
   QueuePairNotice golden;
   golden.set_queue_pair_number(0xc5a63bu);
   golden.set_underlying_function(0x9u);
-  golden.set_kind(QueuePairNoticeKind::rewind);
+  golden.set_kind(QueuePairNoticeKind::no_descriptor);
   return golden;
 }
 
 std::string_view mismatch_queue_pair_notice_other(const QueuePairNotice& golden) {
   if (golden.queue_pair_number() != 0xc5a63bu) return "queue_pair_number";
   if (golden.underlying_function() != 0x9u) return "underlying_function";
-  if (golden.kind() != QueuePairNoticeKind::rewind) return "kind";
+  if (golden.kind() != QueuePairNoticeKind::no_descriptor) return "kind";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 

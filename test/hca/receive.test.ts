@@ -28,6 +28,45 @@ const acknowledge = (psn: number, msn: number) => ({
 const nak = (psn: number, msn: number, syndrome: number) => ({ opcode: 'acknowledge', psn, msn, syndrome });
 
 describe('receive', () => {
+  it('lets no queue pair wait for the receive work request of another', () => {
+    const { host, peer, region } = start();
+    const [other, third] = [host.queuePair({ psn: 1000 }), host.queuePair({ psn: 2000 })];
+    for (let index = 0; index < 4; ++index) other.postReceive([{ region, offset: 0, length: 4096 }]);
+    other.message('send', pattern(10)); // the references of the next three are here now
+    expect(host.take().map(({ psn }) => psn)).toEqual([1000]);
+    host.port.holdDescriptors(true);
+    // These have to wait: the third for its RNR NAK,
+    peer.message('send', pattern(10));
+    peer.write(region, 0, pattern(10));
+    third.message('send', pattern(10));
+    // and these not.
+    other.message('send', pattern(10));
+    other.write(region, 0, pattern(10));
+    other.message('send', pattern(10));
+    expect(host.take().map(({ psn }) => psn)).toEqual([1001, 1002, 1003]);
+    host.port.holdDescriptors(false);
+    const answers = host.take();
+    expect(answers.filter(({ psn }) => psn < 2000)).toMatchObject([acknowledge(201, 1), acknowledge(202, 2)]);
+    expect(answers.filter(({ psn }) => psn >= 2000)).toMatchObject([
+      { psn: 2000, syndrome: expect.toSatisfy((syndrome: number) => syndrome >> 5 === 1) as number },
+    ]);
+    expect(host.port.verify()).toBeNull();
+  });
+
+  it('drops what waits for a receive work request when its queue pair fails meanwhile, and flushes that too', () => {
+    const { host, peer } = start();
+    host.port.holdDescriptors(true);
+    peer.message('send', pattern(10));
+    host.run();
+    peer.state = QueuePairState.error;
+    host.port.flush(1, peer.number);
+    host.port.holdDescriptors(false);
+    expect(host.take()).toEqual([]);
+    expect(host.completions().map(({ sequence_number: number }) => number)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(host.port.pins(peer.number)).toBe(0);
+    expect(host.port.verify()).toBeNull();
+  });
+
   it('answers the walkthrough: 5, 52 and 9 packets, a READ of 6 responses, SEND only, compare and swap', () => {
     const { host, peer, region } = start({}, 0);
     const at = host.region(52 * mtu);

@@ -47,6 +47,8 @@ export interface ResponderPort extends HostMethods {
   step(): boolean;
   /** The next answer as it is on the wire, or null. */
   takeAnswer(): Uint8Array | null;
+  /** Lets descriptor_fetch stand still, or go on. */
+  holdDescriptors(held: boolean): void;
   /** Takes all packet buffers for responses, for good. */
   holdResponseBuffers(): void;
 
