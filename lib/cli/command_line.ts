@@ -42,9 +42,9 @@ const jsonShapes = {
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
   pingpong:
     '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}',
-  doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}], floor, ratio,
-  stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts, and floor: {samples, minimum,
-  median, percentile99, percentile999, maximum}`,
+  doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}],
+  completionHistogram, floor, ratio, stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts,
+  and floor: {samples, minimum, median, percentile99, percentile999, maximum}`,
 } as const;
 
 /**

@@ -102,7 +102,16 @@ const statisticColumns = ['min', 'median', '99%', '99.9%', 'max'].map(
 );
 
 function measurementText(measurement: Measurement, { board }: DeviceInfo): string {
-  const { payloadBytes, histogram, clockUncertainty, stampedPost, unstampedPost, stamp, floor } = measurement;
+  const {
+    payloadBytes,
+    histogram,
+    completionHistogram,
+    clockUncertainty,
+    stampedPost,
+    unstampedPost,
+    stamp,
+    floor,
+  } = measurement;
   const rows = parts.map(({ letter, name, text, ofDevice }) => [
     `(${letter}) ${text}${ofDevice && board.progress === 'shared' ? ' *' : ''}`,
     ...cells(measurement.parts[name]),
@@ -115,6 +124,7 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
     `    (c) and (e) come from the device clock: ± ${clockUncertainty.toFixed(0)} ns. `,
     `A whole post takes ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without; `,
     `a stamp takes ${stamp.toFixed(1)} ns.\n`,
+    `    (f):\n${histogramText(completionHistogram)}`,
     `    (g):\n${histogramText(histogram)}\n`,
   ].join('');
 }

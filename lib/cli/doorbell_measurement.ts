@@ -41,6 +41,8 @@ export interface Measurement {
   readonly parts: Readonly<Record<PartName, Statistics>>;
   /** Of the headline, last store to record seen. */
   readonly histogram: readonly Bin[];
+  /** Of post to completion. */
+  readonly completionHistogram: readonly Bin[];
   /** A cache-line round trip between two threads, taken in turns with the posts. */
   readonly floor: Statistics;
   /** Median of the headline by the median of the floor. */
@@ -133,6 +135,7 @@ function summarize(
       payloadBytes,
       parts: statistics,
       histogram: histogramOf(samples.lastStoreToRecord),
+      completionHistogram: histogramOf(samples.postToCompletion),
       floor,
       ratio: statistics.lastStoreToRecord.median / floor.median,
       stampedPost: perPost(stamped),
