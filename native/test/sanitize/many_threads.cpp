@@ -92,7 +92,9 @@ public:
         continue;
       }
       if (completion->status() != spec::CompletionStatus::success)
-        return outcome.fail(std::string("a work request ended with ") + spec::name(completion->status()));
+        return outcome.fail(std::string(completion->work_queue() == 0 ? "send" : "receive") +
+                            " work request " + std::to_string(completion->sequence_number()) +
+                            " ended with " + spec::name(completion->status()));
       if (completion->work_queue() == 0)
         ++sent;
       else if (!is_right(received++))
