@@ -14,6 +14,10 @@ public:
   template <class Go> bool take(Go go) {
     const link::Lane first = next_;
     const link::Lane second = other(first);
+#ifdef FPGA_VERBS_MUTANT_RESPONSES_STARVE_REQUESTS
+    if (go(link::Lane::responses))
+      return true;
+#endif
     if (go(first))
       next_ = second;
     else if (go(second))
