@@ -50,6 +50,6 @@ it.each([
     expect(late.descriptors - early.descriptors).toBeLessThanOrEqual(2);
     expect(late.mappings - early.mappings).toBeLessThanOrEqual(30);
     expect(late.heapBytes - early.heapBytes).toBeLessThan(2 ** 21);
-    expect(late.residentBytes - early.residentBytes).toBeLessThan(8 * 2 ** 20);
+    expect(late.residentBytes - early.residentBytes).toBeLessThan(16 * 2 ** 20);
   },
 );
