@@ -1,0 +1,24 @@
+// Header and payload buffers of the PCBs: a beat is written by DWORDs and read whole, one clock later.
+module command_memory #(
+    parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
+    parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned BUFFER_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1,
+    parameter int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES)
+) (
+    input logic clock,
+    input logic [BUFFER_WIDTH-1:0] write_buffer,
+    input logic [BEATS_WIDTH-1:0] write_beat,
+    input logic [BEAT_BYTES*8-1:0] write_data,
+    input logic [BEAT_BYTES/4-1:0] write_dwords,
+    input logic [BUFFER_WIDTH-1:0] read_buffer,
+    input logic [BEATS_WIDTH-1:0] read_beat,
+    output logic [BEAT_BYTES*8-1:0] read_data
+);
+  for (genvar lane = 0; lane < BEAT_BYTES / 4; lane++) begin : gen_lane
+    logic [31:0] memory[1<<BUFFER_WIDTH+BEATS_WIDTH];
+    always_ff @(posedge clock) begin
+      if (write_dwords[lane]) memory[{write_buffer, write_beat}] <= write_data[lane*32+:32];
+      read_data[lane*32+:32] <= memory[{read_buffer, read_beat}];
+    end
+  end
+endmodule

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "bench.h"
+#include "hca/collect_buffer.h"
+#include "hca/doorbell_checksum.h"
+#include "hca/scoreboard.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <vector>
+
+// What surrounds collect_buffer in its bench: queue pairs, and the commands that the host writes.
+namespace fpga_verbs::bench {
+
+constexpr uint32_t beat_bytes = BEAT_BYTES;
+constexpr uint32_t functions = UNDERLYING_FUNCTIONS;
+constexpr uint32_t vcbs = VIRTUAL_COLLECT_BUFFERS;
+constexpr uint32_t pcbs = PHYSICAL_COLLECT_BUFFERS;
+constexpr bool is_direct = SCOREBOARD_VARIANT_DIRECT != 0;
+constexpr uint32_t page_bytes = 4096;
+constexpr uint32_t kick_latency = 4; // clocks from the completing beat to the kick, at most
+
+class TestClock final : public hca::Clock {
+public:
+  uint64_t now() const override { return 0; }
+};
+
+class NoHost final : public hca::HostPort {
+public:
+  hca::DmaStatus read(unsigned, uint64_t, void*, size_t) override { std::abort(); }
+  hca::DmaStatus write(unsigned, uint64_t, const void*, size_t) override { std::abort(); }
+  void interrupt(unsigned, unsigned) override { std::abort(); }
+};
+
+class KeptEvents final : public hca::EventPort {
+public:
+  void report(const spec::EventUnit& event) override { events.push_back(event); }
+  std::deque<spec::EventUnit> events;
+};
+
+// Queue pair n of 1 to 15 is function n mod functions'; its level and secret follow from n.
+class QueuePairs final : public hca::QueuePairPort {
+public:
+  static constexpr uint32_t count = 16;
+  const spec::QueuePairControl* find_control(unsigned function, uint32_t number) override {
+    if (number == 0 || number >= count || number % functions != function)
+      return nullptr;
+    control_ = {};
+    control_.set_quality_of_service_level(level(number));
+    control_.set_checksum_secret(number * 0x9e3779b9U);
+    return &control_;
+  }
+  static spec::QualityOfServiceLevel level(uint32_t number) {
+    return static_cast<spec::QualityOfServiceLevel>(number / 2 % 2);
+  }
+
+private:
+  spec::QueuePairControl control_;
+};
+
+struct Beat {
+  uint32_t address = 0;
+  uint8_t user = 0;
+  uint64_t strobes = 0;
+  std::array<uint8_t, 64> data{};
+  bool last = false;
+};
+
+// Beats that follow each other in one burst; `single`: the host leaves gaps.
+struct Burst {
+  std::vector<Beat> beats;
+  uint8_t size = 0; // log2 of the bytes of a beat
+};
+
+// The sum over a command and its queue pair's secret becomes all ones.
+inline void make_checksum(std::array<uint8_t, spec::command_bytes>& bytes, uint32_t number, uint32_t length) {
+  spec::CommandHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.set_checksum(0);
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  uint64_t sum = number * 0x9e3779b9U;
+  sum += hca::dword_sum(bytes.data(), hca::segments_needed(length) * spec::segment_bytes);
+  sum = (sum & 0xffffffffU) + (sum >> 32);
+  sum = (sum & 0xffffffffU) + (sum >> 32);
+  header.set_checksum(~static_cast<uint32_t>(sum));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+}
+
+// A command of the function, with now and then something that is to be refused.
+inline std::array<uint8_t, spec::command_bytes> make_command(Random& random, uint32_t function,
+                                                             uint32_t& length) {
+  std::array<uint8_t, spec::command_bytes> bytes{};
+  for (uint8_t& byte : bytes)
+    byte = static_cast<uint8_t>(random.bits());
+  spec::CommandHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.dwords[0] = header.dwords[1] = 0;
+  uint32_t number = random.below(QueuePairs::count);
+  if (!random.once(12))
+    while (number % functions != function || number == 0)
+      number = random.below(QueuePairs::count);
+  length = random.once(3) ? 0 : random.once(20) ? 257 + random.below(255) : random.below(257);
+  header.set_opcode(static_cast<spec::Opcode>(random.below(4)));
+  header.set_queue_pair_number(number);
+  header.set_send_queue_sequence_number(static_cast<uint32_t>(random.below(65536)));
+  header.set_length(length);
+  header.set_version(random.once(20) ? 2 : spec::command_version);
+  header.set_quality_of_service_level(QueuePairs::level(number));
+  if (random.once(20))
+    header.dwords[1] ^= 1U << 31; // reserved, or another level
+  if (random.once(20))
+    header.dwords[1] ^= 1U << 25;
+  const bool checked = random.once(2);
+  header.set_checksum_enable(checked);
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  if (checked && !random.once(6))
+    make_checksum(bytes, number, std::min(length, spec::command_payload_bytes));
+  return bytes;
+}
+
+} // namespace fpga_verbs::bench

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+
+import { requireTool } from '../tools.ts';
+import { buildBench, lint, type Shape } from './verilator.ts';
+
+const block = 'collect_buffer';
+const patient = { timeout: 600_000 };
+
+/** Few VCBs and fewer PCBs, so that commands meet and send queue mode is common. */
+const small = { UNDERLYING_FUNCTIONS: 4, VIRTUAL_COLLECT_BUFFERS: 16, PHYSICAL_COLLECT_BUFFERS: 6 };
+const shapes: readonly Shape[] = [
+  { BEAT_BYTES: 8, SCOREBOARD_VARIANT_DIRECT: false, ...small },
+  { BEAT_BYTES: 16, SCOREBOARD_VARIANT_DIRECT: true, ...small },
+  { BEAT_BYTES: 32, SCOREBOARD_VARIANT_DIRECT: false, ...small },
+  { BEAT_BYTES: 64, SCOREBOARD_VARIANT_DIRECT: true, ...small },
+];
+
+/** Refusals that a write can meet, by their number in the specification. */
+const refusals = {
+  lengthOverMaximum: 1,
+  segmentBeyondLength: 2,
+  writeBeyondCommand: 3,
+  partialDoubleWord: 4,
+  unknownVersion: 5,
+  unknownQueuePair: 6,
+  wrongQualityOfServiceLevel: 7,
+  reservedNotZero: 8,
+  checksumMismatch: 9,
+};
+
+describe('collect_buffer in SystemVerilog', () => {
+  it('has no warning', patient, (context) => {
+    const verilator = requireTool('verilator', context);
+    for (const shape of [...shapes, {}]) expect(lint(verilator, block, shape)).toBe('');
+  });
+
+  // The bench goes through the patent's table first.
+  it.for(shapes)(
+    'does what the device model does, beat by beat: $BEAT_BYTES B, direct: $SCOREBOARD_VARIANT_DIRECT',
+    patient,
+    (shape, context) => {
+      const bench = buildBench(requireTool('verilator', context), block, shape);
+      for (const seed of [1, 2, 3]) {
+        const { output, ok } = bench.run(seed, 25_000);
+        expect(ok, output).toBe(true);
+        const counts = /refusals (.*)$/m.exec(output)![1]!.split(' ').map(Number);
+        for (const [name, number] of Object.entries(refusals))
+          expect(counts[number], name).toBeGreaterThan(0);
+        const [, kicks, sendQueueMode] = /(\d+) kicks, (\d+) in send queue mode/.exec(output)!.map(Number);
+        expect(Math.min(kicks!, sendQueueMode!)).toBeGreaterThan(50);
+        const [, onEnd, latency] = /beats on end (\d+), most clocks to a kick (\d+)/
+          .exec(output)!
+          .map(Number);
+        expect(onEnd).toBeGreaterThan(64);
+        expect(latency).toBeLessThanOrEqual(4);
+      }
+    },
+  );
+});
