@@ -74,6 +74,8 @@
       "native/link/meeting_place.cpp",
       "native/link/shared_memory_link.cpp",
       "native/link/shared_rings.cpp",
+      "native/link/udp_link.cpp",
+      "native/link/udp_packet.cpp",
       "native/board/bar_map.cpp",
       "native/board/board_clock.cpp",
       "native/board/board_fabric.cpp",

@@ -54,8 +54,9 @@ export interface BoardOptions {
   /** Ports of boards whose fabric has the same name are connected, in the whole process. None: nothing is attached to its ports. */
   fabric?: string;
   /**
-   * `shm:NAME`: the first port is an end of a cable between two processes of one user, through memory that both map. None: what
-   * `fabric` says.
+   * `shm:NAME`: the first port is an end of a cable between two processes of one user, through memory that both map.
+   * `udp:ADDRESS`: it sends and receives RoCEv2 by a UDP socket on port 4791 of an IPv4 address of this machine, which becomes the
+   * GID of function 0; boards of one machine take 127.0.0.1, 127.0.0.2 and so on. None: what `fabric` says.
    */
   link?: string;
   /**

@@ -12,6 +12,7 @@ import { mtu, wholeNumber } from './option_values.ts';
 import { Output, type Streams } from './output/output.ts';
 import { addPerformanceCommands } from './performance/commands.ts';
 import { pingpong } from './pingpong.ts';
+import { usualPort } from './pingpong_peer.ts';
 import { registers } from './registers.ts';
 import { selftest } from './selftest/selftest.ts';
 import { withCapture } from './two_boards.ts';
@@ -198,8 +199,13 @@ Examples:
     'hca pingpong rc --size 64 --iters 100000',
     "hca pingpong rc --device 'emu:?progress=own' --events --chk",
     'hca pingpong rc --iters 10 --capture pingpong.pcapng',
+    "hca pingpong rc --listen --device 'emu:?link=udp:127.0.0.1'",
+    "hca pingpong rc localhost --device 'emu:?link=udp:127.0.0.2'",
   ])
     .addArgument(new Argument('<service>', 'rc: reliable connection').choices(['rc']))
+    .argument('[host]', 'where the other end waits with --listen, or ibv_rc_pingpong')
+    .option('--listen', 'wait for the other end, in another process or on another machine')
+    .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
     .option('-i, --ib-port <port>', 'port', wholeNumber(1), 1)
     .option('-s, --size <bytes>', 'size of a message', wholeNumber(1, largestMessage), 4096)
     .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096', mtu, 1024)
@@ -213,8 +219,11 @@ Examples:
     .action(
       (
         _service: string,
+        host: string | undefined,
         options: CommonOptions & {
           ibPort: number;
+          listen?: boolean;
+          port: number;
           size: number;
           mtu: number;
           rxDepth: number;
@@ -236,6 +245,9 @@ Examples:
           gidIndex: options.gidIdx,
           events: options.events === true,
           check: options.chk === true,
+          ...(host === undefined
+            ? options.listen === true && { peer: { port: options.port } }
+            : { peer: { host, port: options.port } }),
           signal,
         }),
     );

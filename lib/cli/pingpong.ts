@@ -6,6 +6,7 @@ import {
   CompletionError,
   CompletionStatus,
   Opcode,
+  openDevice,
   type CompletionQueue,
   type Context,
   type MemoryRegion,
@@ -15,6 +16,7 @@ import {
 } from '../index.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
+import { meetPeer, type MeetingPlace } from './pingpong_peer.ts';
 import { openTwoBoards } from './two_boards.ts';
 
 /** Options of `hca pingpong rc`: those of ibv_rc_pingpong that a ping-pong within a process has. */
@@ -34,6 +36,8 @@ export interface PingpongOptions {
   readonly events: boolean;
   /** Compare what was received byte for byte at the end. */
   readonly check: boolean;
+  /** The other end is in another process; none: it is in this one. */
+  readonly peer?: Omit<MeetingPlace, 'signal'>;
   readonly signal: AbortSignal;
 }
 
@@ -55,28 +59,55 @@ const receiveWrId = 2;
 
 /**
  * `hca pingpong rc`: two queue pairs send each other messages in turn, as ibv_rc_pingpong does: on two emulated boards that are
- * connected, or, on any other device, through the loopback of its port. JSON: {local, remote, …PingpongResult}.
+ * connected, or, on any other device, through the loopback of its port; or one end, with a peer in another process. JSON: {local, remote, …PingpongResult}.
  */
 export async function pingpong(
   output: Output,
   deviceString: string,
   options: PingpongOptions,
 ): Promise<void> {
+  if (options.peer !== undefined) return pingpongWithPeer(output, deviceString, options, options.peer);
   const contexts = openTwoBoards(deviceString);
   try {
-    const { local, remote, result } = await exchange(contexts, options, (ends) => {
+    const ended = await exchange(contexts, options, (ends) => {
       output.text(`  local address:  ${addressText(ends.local)}\n`);
       output.text(`  remote address: ${addressText(ends.remote)}\n`);
     });
-    const { bytes, iterations, seconds } = result;
-    output.text(
-      `${bytes} bytes in ${seconds.toFixed(2)} seconds = ${result.megabitsPerSecond.toFixed(2)} Mbit/sec\n` +
-        `${iterations} iters in ${seconds.toFixed(2)} seconds = ${result.microsecondsPerIteration.toFixed(2)} usec/iter\n`,
-    );
-    output.value({ local, remote, ...result });
+    report(output, ended);
   } finally {
     for (const context of new Set(contexts)) context[Symbol.dispose]();
   }
+}
+
+/** One end; the other is that of another process, or ibv_rc_pingpong itself. The one that does not wait begins. */
+async function pingpongWithPeer(
+  output: Output,
+  deviceString: string,
+  options: PingpongOptions,
+  peer: Omit<MeetingPlace, 'signal'>,
+): Promise<void> {
+  using context = openDevice(deviceString);
+  const end = new End(context, options);
+  const local = end.address;
+  output.text(`  local address:  ${addressText(local)}\n`);
+  const { remote, part } = await meetPeer({ ...peer, signal: options.signal }, local, (address) =>
+    end.connect(address),
+  );
+  output.text(`  remote address: ${addressText(remote)}\n`);
+  const result = await play([end], peer.host !== undefined, options);
+  if (options.check) end.check();
+  await part();
+  end.close();
+  report(output, { local, remote, result });
+}
+
+function report(output: Output, { local, remote, result }: Addresses & { result: PingpongResult }): void {
+  const { bytes, iterations, seconds } = result;
+  output.text(
+    `${bytes} bytes in ${seconds.toFixed(2)} seconds = ${result.megabitsPerSecond.toFixed(2)} Mbit/sec\n` +
+      `${iterations} iters in ${seconds.toFixed(2)} seconds = ${result.microsecondsPerIteration.toFixed(2)} usec/iter\n`,
+  );
+  output.value({ local, remote, ...result });
 }
 
 interface Addresses {
@@ -95,7 +126,7 @@ export async function exchange(
   remote.connect(local.address);
   const addresses = { local: local.address, remote: remote.address };
   connected(addresses);
-  const result = await play(local, remote, options);
+  const result = await play([local, remote], true, options);
   if (options.check) for (const end of [local, remote]) end.check();
   for (const end of [local, remote]) end.close();
   return { ...addresses, result };
@@ -199,15 +230,21 @@ class End {
   }
 }
 
-async function play(local: End, remote: End, options: PingpongOptions): Promise<PingpongResult> {
+/** @param ends of this process, the one that is measured first @param begins whether that one sends first */
+async function play(
+  ends: readonly [End, ...End[]],
+  begins: boolean,
+  options: PingpongOptions,
+): Promise<PingpongResult> {
+  const [local] = ends;
   const { size, iters, events, signal } = options;
   const roundTrips = createHistogram(); // nanoseconds
   const begin = performance.now();
   let last = begin;
-  local.send();
-  for (let idle = 0; !(local.isDone && remote.isDone);) {
+  if (begins) local.send();
+  for (let idle = 0; !ends.every((end) => end.isDone);) {
     const received = local.received;
-    const worked = [remote.advance(), local.advance()].includes(true);
+    const worked = ends.map((end) => end.advance()).includes(true);
     if (local.received > received) {
       const now = performance.now();
       roundTrips.record(Math.max(1, Math.round((now - last) * 1e6)));
@@ -217,7 +254,7 @@ async function play(local: End, remote: End, options: PingpongOptions): Promise<
     if (events && !worked) {
       const stop = new AbortController();
       const either = AbortSignal.any([signal, stop.signal]);
-      const waits = [local, remote].map((end) => end.completionQueue.wait({ signal: either }));
+      const waits = ends.map((end) => end.completionQueue.wait({ signal: either }));
       await Promise.race(waits).finally(() => stop.abort());
       await Promise.allSettled(waits);
     } else if (idle % exchangesBetweenSignals === exchangesBetweenSignals - 1) {

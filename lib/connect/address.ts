@@ -52,12 +52,15 @@ export function bytesOf(name: string, digits: string, bytes: number): Uint8Array
 }
 
 /**
- * The MAC address of a peer, which its link-local GID holds where none is named.
+ * The MAC address of a peer. Where none is named it is that of which a link-local GID was made, or that of an emulated board with the
+ * IPv4 address of the GID.
  * @throws TypeError the GID holds none
  */
 export function macOf({ gid, mac }: QueuePairAddress): Uint8Array {
   if (mac !== undefined) return bytesOf('mac', mac, 6);
   const bytes = bytesOf('gid', gid, 16);
+  const ipv4Prefix = '00000000000000000000ffff';
+  if (gid.toLowerCase().startsWith(ipv4Prefix)) return Uint8Array.of(0x02, 0xf0, ...bytes.slice(12));
   const isLinkLocal = bytes[0] === 0xfe && bytes[1] === 0x80;
   if (!isLinkLocal || bytes[11] !== 0xff || bytes[12] !== 0xfe) {
     throw new TypeError(`the GID ${gid} holds no MAC address; name mac`);

@@ -1,8 +1,7 @@
 #include "board/board_ports.h"
 
 #include "link/shared_memory_link.h"
-
-#include <string_view>
+#include "link/udp_link.h"
 
 namespace fpga_verbs::board {
 
@@ -42,21 +41,23 @@ bool BoardPorts::join_fabric(const BoardPortsOptions& options, std::string& fail
 }
 
 bool BoardPorts::make_link(const BoardPortsOptions& options, std::string& failure) {
-  constexpr std::string_view shared_memory = "shm:";
-  if (!options.link.starts_with(shared_memory) || options.link.size() == shared_memory.size()) {
-    failure = "link " + options.link + " is none; links are shm:NAME";
-    return false;
+  const size_t colon = options.link.find(':');
+  const std::string kind = options.link.substr(0, colon);
+  const std::string name = colon == std::string::npos ? "" : options.link.substr(colon + 1);
+  if (kind == "shm" && !name.empty()) {
+    if (auto made = link::SharedMemoryLink::make(name, options.board_number, failure)) {
+      board_number_ = made->board_number();
+      link_ = std::move(made);
+    }
+  } else if (kind == "udp" && options.link_layer == spec::LinkLayer::ethernet) {
+    link_ = link::UdpLink::make(name, failure);
+  } else {
+    failure = "links are shm:NAME, and on Ethernet udp:ADDRESS";
   }
-  auto made =
-      link::SharedMemoryLink::make(options.link.substr(shared_memory.size()), options.board_number, failure);
-  if (made == nullptr) {
+  if (link_ == nullptr)
     failure = "link " + options.link + ": " + failure;
-    return false;
-  }
-  board_number_ = made->board_number();
-  link_ = std::move(made);
   links_[0] = link_.get();
-  return true;
+  return link_ != nullptr;
 }
 
 BoardPorts::~BoardPorts() {

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,9 @@ public:
   link::SendResult send(link::Lane lane, std::span<const uint8_t> packet) override {
     return link_.send(lane, packet);
   }
+  void flush() override { link_.flush(); }
+  std::optional<link::Address> first_address() const override { return link_.first_address(); }
+  uint16_t udp_source_port() const override { return link_.udp_source_port(); }
   std::span<const uint8_t> front(link::Lane lane) override;
   void pop(link::Lane lane) override;
   bool has_arrived() override { return link_.has_arrived(); }

@@ -145,7 +145,8 @@ PacketTemplate make_packet_template(const spec::AddressVector& destination, cons
   if (source.link_layer == spec::LinkLayer::infiniband) {
     prepend_infiniband(prepend, made, destination, source);
   } else {
-    const uint32_t given_port = destination.udp_source_port();
+    const uint32_t given_port =
+        source.udp_source_port != 0 ? source.udp_source_port : destination.udp_source_port();
     prepend_roce(prepend, made, destination, source,
                  given_port != 0 ? given_port : source_port_of(source_queue_pair, destination_queue_pair));
   }

@@ -19,6 +19,7 @@ struct PacketSource {
   uint16_t local_identifier = 0; // to which the path bits are added
   Gid gid{};                     // ::ffff:a.b.c.d on Ethernet: IPv4
   uint16_t partition_key = 0xffff;
+  uint16_t udp_source_port = 0; // that the link sends from; 0: any
 
   bool operator==(const PacketSource&) const = default;
 };
@@ -39,7 +40,8 @@ struct PacketTemplate {
 
 // The template of packets to `destination` from queue pair `source_queue_pair` to `destination_queue_pair`.
 // On Ethernet the address vector's GID counts whether or not is_global is set; without a UDP source port it
-// gets one of C000h to FFFFh from a hash of both numbers (annex A17), and with VLAN 0 no tag.
+// gets one of C000h to FFFFh from a hash of both numbers (annex A17), unless the source has one, and with
+// VLAN 0 no tag.
 PacketTemplate make_packet_template(const spec::AddressVector& destination, const PacketSource& source,
                                     uint32_t source_queue_pair, uint32_t destination_queue_pair);
 

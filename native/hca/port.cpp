@@ -18,7 +18,12 @@ Port::Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory,
 
 bool Port::step() {
   send_turn_ = !send_turn_;
-  return send_turn_ ? send_next() || receive_next() : receive_next() || send_next();
+  if (send_turn_ ? send_next() || receive_next() : receive_next() || send_next())
+    return true;
+  for (link::Link* const link : attachments_.links)
+    if (link != nullptr)
+      link->flush();
+  return false;
 }
 
 uint64_t Port::next_deadline() const {

@@ -4,9 +4,12 @@
 
 namespace fpga_verbs::hca {
 
-PortAttributes::PortAttributes(const HcaParameters& parameters)
+PortAttributes::PortAttributes(const HcaParameters& parameters, const link::Link* link)
     : parameters_(parameters),
-      first_address_(link::first_address(parameters.link_layer, parameters.board_number)) {
+      first_address_(link != nullptr && link->first_address()
+                         ? *link->first_address()
+                         : link::first_address(parameters.link_layer, parameters.board_number)),
+      udp_source_port_(link != nullptr ? link->udp_source_port() : uint16_t{0}) {
   enabled_.fill(true);
   for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
     reset_function(function);
@@ -19,6 +22,9 @@ void PortAttributes::reset_function(unsigned underlying_function) {
     table[0] = link_local_gid(port, underlying_function);
     if (link_layer() == spec::LinkLayer::ethernet)
       table[1] = ipv4_gid(port, underlying_function);
+    // Over a socket nothing but its own address can be sent from.
+    if (udp_source_port_ != 0)
+      table[0] = table[1];
   }
 }
 
@@ -28,6 +34,9 @@ std::optional<PortAttributes::Owner> PortAttributes::owner_of(link::Address addr
                     .underlying_function = static_cast<unsigned>(place % link::addresses_per_port)};
   if (place >= link::addresses_per_board || !exists(owner.port) ||
       owner.underlying_function >= parameters_.underlying_functions)
+    return std::nullopt;
+  // The addresses beside that of a socket are others'.
+  if (udp_source_port_ != 0 && place != 0)
     return std::nullopt;
   return owner;
 }
@@ -67,7 +76,8 @@ PacketSource PortAttributes::source(unsigned underlying_function, const spec::Ad
           .mac = mac(port, underlying_function),
           .local_identifier = local_identifier(port, underlying_function),
           .gid = gids(port, underlying_function)[address_vector.gid_index()],
-          .partition_key = partition_keys_[partition_key_index]};
+          .partition_key = partition_keys_[partition_key_index],
+          .udp_source_port = udp_source_port_};
 }
 
 } // namespace fpga_verbs::hca

@@ -3,6 +3,7 @@
 #include "hca/packet_headers.h"
 #include "hca/parameters.h"
 #include "link/address.h"
+#include "link/link.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
@@ -28,7 +29,8 @@ public:
     unsigned underlying_function = 0;
   };
 
-  explicit PortAttributes(const HcaParameters& parameters);
+  // `link`: of the first port; null: one that leaves addresses as they are.
+  explicit PortAttributes(const HcaParameters& parameters, const link::Link* link = nullptr);
 
   unsigned ports() const { return parameters_.ports; }
   spec::LinkLayer link_layer() const { return parameters_.link_layer; }
@@ -73,6 +75,7 @@ private:
 
   const HcaParameters& parameters_;
   link::Address first_address_;
+  uint16_t udp_source_port_;
   std::array<bool, spec::ports> enabled_;
   std::array<std::array<GidTable, spec::underlying_functions>, spec::ports> gids_{};
   PartitionKeyTable partition_keys_{0xffff};

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "link/address.h"
+
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 // What a port is attached to.
@@ -38,6 +41,15 @@ public:
 
   // Puts a packet on the link, from its first link byte to its last check, at most spec::packet_buffer_bytes.
   virtual SendResult send(Lane lane, std::span<const uint8_t> packet) = 0;
+
+  // The packets that were put on the link until now leave it. Called when the device has no more for now.
+  virtual void flush() {}
+
+  // What its network makes of the addresses and the UDP source port of packets, and what they have to be
+  // built with: the address of function 0 at the port, and the port. Nothing, and 0: it leaves them as they
+  // are.
+  virtual std::optional<Address> first_address() const { return std::nullopt; }
+  virtual uint16_t udp_source_port() const { return 0; }
 
   // The oldest packet that has arrived, good until pop(); empty: none.
   virtual std::span<const uint8_t> front(Lane lane) = 0;

@@ -161,8 +161,8 @@ describe('a link of shared memory', () => {
   });
 
   it.each([
-    [{ link: 'wire' }, 'link wire is none; links are shm:NAME'],
-    [{ link: 'shm:' }, 'link shm: is none'],
+    [{ link: 'wire' }, 'link wire: links are shm:NAME, and on Ethernet udp:ADDRESS'],
+    [{ link: 'shm:' }, 'link shm:: links are shm:NAME'],
     [{ link: 'shm:x', fabric: 'y' }, 'a board has a fabric or a link, not both'],
   ])('refuses %j', (options, message) => {
     expect(() => makeBoard(options)).toThrow(message);

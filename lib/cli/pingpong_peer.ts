@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+import type { QueuePairAddress } from '../connect/index.ts';
+
+/** Where the ends of a ping-pong in two processes meet. */
+export interface MeetingPlace {
+  /** Of the end that waits; none: this end waits. */
+  readonly host?: string;
+  /** TCP port. */
+  readonly port: number;
+  readonly signal: AbortSignal;
+}
+
+/** The TCP port of libibverbs' examples. */
+export const usualPort = 18_515;
+
+// libibverbs' examples: LID:QPN:PSN:GID in hexadecimal digits and a 0, and "done" and a 0 when both are connected.
+const addressBytes = '0000:000000:000000:'.length + 32 + 1;
+const done = 'done\0';
+
+/**
+ * Meets the other end and exchanges addresses with it as ibv_rc_pingpong does, which it may be.
+ * @param attach connects the local queue pair to the address of the peer; the end that waits is connected first
+ * @returns the address of the peer, and what ends the meeting: it waits until the other end is ready too
+ * @throws Error the other end cannot be met, or says something else
+ */
+export async function meetPeer(
+  place: MeetingPlace,
+  local: QueuePairAddress,
+  attach: (remote: QueuePairAddress) => void,
+): Promise<{ readonly remote: QueuePairAddress; readonly part: () => Promise<void> }> {
+  const { signal } = place;
+  const socket = place.host === undefined ? await waitForPeer(place) : await findPeer(place, place.host);
+  try {
+    const remote =
+      place.host === undefined
+        ? await answer(socket, local, attach, signal)
+        : await ask(socket, local, attach, signal);
+    return { remote, part: () => partFrom(socket) };
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+type Exchange = (
+  socket: Socket,
+  local: QueuePairAddress,
+  attach: (remote: QueuePairAddress) => void,
+  signal: AbortSignal,
+) => Promise<QueuePairAddress>;
+
+const answer: Exchange = async (socket, local, attach, signal) => {
+  const remote = addressOfLine(await read(socket, addressBytes, signal));
+  attach(remote);
+  socket.write(lineOf(local));
+  await read(socket, done.length, signal);
+  return remote;
+};
+
+const ask: Exchange = async (socket, local, attach, signal) => {
+  socket.write(lineOf(local));
+  const remote = addressOfLine(await read(socket, addressBytes, signal));
+  attach(remote);
+  socket.write(done);
+  return remote;
+};
+
+/** Until the other end has what it needs of this one too; libibverbs' examples leave at once. */
+async function partFrom(socket: Socket): Promise<void> {
+  if (socket.closed) return;
+  const closed = once(socket, 'close');
+  socket.on('error', () => {}); // it has gone without a word: as well
+  socket.resume().end();
+  await closed;
+}
+
+async function waitForPeer({ port, signal }: MeetingPlace): Promise<Socket> {
+  const server: Server = createServer();
+  try {
+    server.listen(port);
+    await once(server, 'listening', { signal });
+    const [socket] = (await once(server, 'connection', { signal })) as [Socket];
+    return socket;
+  } catch (error) {
+    if (!isCode(error, 'EADDRINUSE')) throw error;
+    throw new Error(`TCP port ${port} is in use; choose another one with --port at both ends`, {
+      cause: error,
+    });
+  } finally {
+    server.close();
+  }
+}
+
+async function findPeer({ port, signal }: MeetingPlace, host: string): Promise<Socket> {
+  const socket = connect(port, host);
+  try {
+    await once(socket, 'connect', { signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    if (!isCode(error, 'ECONNREFUSED')) throw error;
+    throw new Error(`nobody waits at TCP port ${port} of ${host}; start the other end first, with --listen`, {
+      cause: error,
+    });
+  }
+}
+
+async function read(socket: Socket, bytes: number, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    const taken = socket.read(bytes) as Buffer | null;
+    if (taken?.length === bytes) return taken.toString('latin1');
+    if (taken !== null || socket.readableEnded || socket.destroyed) {
+      throw new Error('the other end has gone before both were connected');
+    }
+    await Promise.race([once(socket, 'readable', { signal }), once(socket, 'end', { signal })]);
+  }
+}
+
+function lineOf({
+  localIdentifier = 0,
+  queuePairNumber,
+  packetSequenceNumber,
+  gid,
+}: QueuePairAddress): string {
+  const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+  return `${hex(localIdentifier, 4)}:${hex(queuePairNumber, 6)}:${hex(packetSequenceNumber, 6)}:${gid}\0`;
+}
+
+function addressOfLine(line: string): QueuePairAddress {
+  const parts = /^([\da-f]{4}):([\da-f]{6}):([\da-f]{6}):([\da-f]{32})\0$/i.exec(line);
+  if (parts === null) {
+    throw new Error(`the other end says ${JSON.stringify(line)}, but an address is LID:QPN:PSN:GID`);
+  }
+  const [localIdentifier, queuePairNumber, packetSequenceNumber] = parts
+    .slice(1, 4)
+    .map((digits) => Number.parseInt(digits, 16)) as [number, number, number];
+  return { localIdentifier, queuePairNumber, packetSequenceNumber, gid: parts[4]!.toLowerCase() };
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+import { meetPeer } from '../../lib/cli/pingpong_peer.ts';
+import type { QueuePairAddress } from '../../lib/connect/index.ts';
+import { runHca } from './run_hca.ts';
+
+const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
+const signal = AbortSignal.timeout(60_000);
+
+/** A TCP port that nobody has. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await promisify(server.close.bind(server))();
+  return port;
+}
+
+/** Tries until the other end waits. */
+async function retrying<Result>(
+  attempt: () => Promise<Result>,
+  failed: (result: Result) => boolean,
+): Promise<Result> {
+  for (;;) {
+    const result = await attempt();
+    if (!failed(result)) return result;
+    signal.throwIfAborted();
+  }
+}
+
+const local: QueuePairAddress = {
+  localIdentifier: 0x12,
+  queuePairNumber: 0x345678,
+  packetSequenceNumber: 0x9abcde,
+  gid: '00000000000000000000ffff7f000001',
+};
+const line = '0012:345678:9abcde:00000000000000000000ffff7f000001\0';
+
+describe('the meeting of two ends', () => {
+  it('is as ibv_rc_pingpong has it where this end waits', async () => {
+    const port = await freePort();
+    const met = meetPeer({ port, signal }, local, () => {});
+    const socket = await retrying(
+      async () => {
+        const tried = connect(port);
+        const [error] = (await Promise.race([once(tried, 'connect'), once(tried, 'error')])) as [
+          Error | undefined,
+        ];
+        return { tried, error };
+      },
+      ({ error }) => error !== undefined,
+    ).then(({ tried }) => tried);
+    socket.write('0000:000011:000022:fe8000000000000000000000000000ff\0');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toBe(line);
+    socket.end('done\0');
+    const { remote, part } = await met;
+    expect(remote).toEqual({
+      localIdentifier: 0,
+      queuePairNumber: 0x11,
+      packetSequenceNumber: 0x22,
+      gid: 'fe8000000000000000000000000000ff',
+    });
+    await part();
+  });
+
+  it.each([
+    ['an answer', '0000:000011:000022:fe8000000000000000000000000000ff\0', undefined],
+    ['nonsense', 'x'.repeat(52), 'but an address is LID:QPN:PSN:GID'],
+    ['nothing', '', 'the other end has gone before both were connected'],
+  ])('is as ibv_rc_pingpong has it where that waits, and says %s', async (_, said, message) => {
+    const server = createServer((socket) => {
+      socket.once('data', (asked) => {
+        expect(asked.toString()).toBe(line);
+        socket.end(said);
+      });
+    }).listen(0);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const met = meetPeer({ host: 'localhost', port, signal }, local, () => {});
+    if (message === undefined) await (await met).part();
+    else await expect(met).rejects.toThrow(message);
+    server.close();
+  });
+
+  it('says who is not there', async () => {
+    const port = await freePort();
+    await expect(meetPeer({ host: 'localhost', port, signal }, local, () => {})).rejects.toThrow(
+      `nobody waits at TCP port ${port} of localhost; start the other end first, with --listen`,
+    );
+  });
+});
+
+describe('hca pingpong between two processes', () => {
+  const program = 'dist/lib/cli/main.js';
+
+  it.each([
+    ['shared memory', (): string[] => [`shm:pingpong ${process.pid}`, `shm:pingpong ${process.pid}`]],
+    ['UDP', (): string[] => [1, 2].map((end) => `udp:127.77.${process.pid % 250}.${end}`)],
+  ])('over %s', async (_, links) => {
+    const port = String(await freePort());
+    const words = (link: string): string[] => [
+      'pingpong',
+      'rc',
+      '-n',
+      '100',
+      '--chk',
+      '--port',
+      port,
+      '--device',
+      `emu:?${small}&link=${encodeURIComponent(link)}`,
+    ];
+    const [one, other] = links() as [string, string];
+    const run = promisify(execFile);
+    const waiting = run(process.execPath, [program, ...words(one), '--listen'], { timeout: 60_000 });
+    const client = await retrying(
+      () => runHca([...words(other), 'localhost'], signal),
+      ({ error }) => error.includes('nobody waits'),
+    );
+    expect(client.error).toBe('');
+    const { stdout } = await waiting;
+    for (const out of [stdout, client.out]) {
+      expect(out).toMatch(/^ {2}local address: .*\n {2}remote address: .*\n819200 bytes in/);
+    }
+    const address = (end: string, out: string): string => new RegExp(`${end} address: +(.*)`).exec(out)![1]!;
+    expect(address('local', stdout)).toBe(address('remote', client.out));
+    expect(address('remote', stdout)).toBe(address('local', client.out));
+  });
+});

@@ -1,0 +1,126 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import type { BoardOptions } from '../../lib/board/addon.ts';
+import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
+import { Connection } from '../../lib/connect/index.ts';
+import { backends, closing, makeBoard } from '../driver/backends.ts';
+import { Random } from '../hca/random.ts';
+import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
+import { RandomConnection } from '../verbs/random_connection.ts';
+
+const shared = backends.find(({ options }) => options.progress === 'shared')!;
+const port = 4791;
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  await Promise.all(
+    sockets.splice(0).map((socket) => new Promise((resolve) => socket.close(() => resolve(null)))),
+  );
+});
+
+let last = 0;
+/** Addresses that no other test of this machine has. */
+const newAddress = (): string => `127.${1 + (process.pid % 250)}.${(process.pid >> 8) % 250}.${(last += 1)}`;
+
+function makeSides(options: BoardOptions = {}): [Verbs, Verbs] {
+  const side = (): Verbs => makeVerbs(shared, { ...options, link: `udp:${newAddress()}` });
+  return [side(), side()];
+}
+
+async function bind(address: string): Promise<Socket> {
+  const socket = createSocket('udp4');
+  sockets.push(socket);
+  socket.bind(port, address);
+  await once(socket, 'listening');
+  return socket;
+}
+
+describe('a link of UDP sockets', () => {
+  it.each<[string, BoardOptions]>([
+    ['as it is', {}],
+    ['that loses 2 % beside', { linkLoss: 0.02, linkDuplication: 0.02 }],
+  ])('carries connections %s', async (_, options) => {
+    const sides = makeSides(options);
+    const random = new Random(9);
+    const all = [
+      new RandomConnection(random, 60, ...sides),
+      new RandomConnection(random, 60, sides[1], sides[0]),
+    ];
+    const completions = Array.from({ length: 16 }, () => new Completion());
+    const givenUp = performance.now() + 60_000;
+    while (!all.every(({ isDone }) => isDone)) {
+      if (performance.now() > givenUp) throw new Error(all.map(({ progress }) => progress).join('; '));
+      for (const connection of all) if (random.once(3)) connection.act();
+      for (const side of sides) {
+        const taken = side.completionQueue.poll(completions);
+        for (const completion of completions.slice(0, taken))
+          all.find((connection) => connection.owns(side, completion))!.take(completion);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+
+  it('makes its address the GID, and sends from and to port 4791', async () => {
+    const [own, peer] = [newAddress(), newAddress()];
+    const socket = await bind(peer);
+    const { context } = makeVerbs(shared, { link: `udp:${own}` });
+    const gid = Buffer.from(context.queryGid(1, 0));
+    expect([...gid.subarray(10)]).toEqual([0xff, 0xff, ...own.split('.').map(Number)]);
+    const connection = closing(new Connection(context));
+    const gidOfPeer = Buffer.from([...gid.subarray(0, 12), ...peer.split('.').map(Number)]).toString('hex');
+    connection.connect({ queuePairNumber: 0x123456, packetSequenceNumber: 7, gid: gidOfPeer });
+    const { bytes } = connection.allocate(8);
+    connection.queuePair.postSend({ opcode: Opcode.send, inlineData: bytes });
+    const [packet, from] = (await once(socket, 'message')) as [Buffer, { address: string; port: number }];
+    expect(from).toMatchObject({ address: own, port });
+    expect(packet).toHaveLength(12 + 8 + 4);
+    expect(packet.readUIntBE(5, 3)).toBe(0x123456);
+  });
+
+  it('is not harmed by what is no packet', async () => {
+    const sides = makeSides();
+    const stranger = await bind(newAddress());
+    const connections = sides.map(({ context }) => closing(new Connection(context))) as [
+      Connection,
+      Connection,
+    ];
+    connections[0].connect(connections[1].address);
+    connections[1].connect(connections[0].address);
+    const address = sides[1].context.queryGid(1, 0).slice(12).join('.');
+    const random = new Random(3);
+    for (const length of [0, 1, 11, 12, 16, 100, 4200, 9000])
+      for (let each = 0; each < 20; each += 1)
+        stranger.send(
+          Uint8Array.from({ length }, () => random.below(256)),
+          port,
+          address,
+        );
+    const [a, b] = connections;
+    const memory = b.allocate(8);
+    b.queuePair.postReceive({ scatter: [memory.slice()] });
+    a.queuePair.postSend({ opcode: Opcode.send, inlineData: Uint8Array.of(1, 2, 3), signaled: true });
+    const completion = new Completion();
+    await b.completionQueue.wait({ timeout: 20_000 });
+    expect(b.completionQueue.poll([completion])).toBe(1);
+    expect(completion.status).toBe(CompletionStatus.success);
+    expect([...memory.bytes.subarray(0, 3)]).toEqual([1, 2, 3]);
+  });
+
+  it('says what is wrong with its address', async () => {
+    const taken = newAddress();
+    makeBoard(shared, { link: `udp:${taken}` });
+    expect(() => makeBoard(shared, { link: `udp:${taken}` })).toThrow(
+      `link udp:${taken}: UDP port 4791 of ${taken} is taken by another board or driver; ` +
+        'boards of one machine have addresses of their own, as 127.0.0.2',
+    );
+    expect(() => makeBoard(shared, { link: 'udp:203.0.113.1' })).toThrow(
+      'this machine has no address 203.0.113.1',
+    );
+    expect(() => makeBoard(shared, { link: 'udp:here' })).toThrow('"here" is no IPv4 address');
+    expect(() => makeBoard(shared, { link: 'udp:127.0.0.1', linkLayer: 'infiniband' })).toThrow(
+      'link udp:127.0.0.1: links are shm:NAME, and on Ethernet udp:ADDRESS',
+    );
+  });
+});
