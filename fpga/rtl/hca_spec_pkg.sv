@@ -3124,6 +3124,36 @@ package hca_spec_pkg;
   // Misses of the queue pair state cache. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_QUEUE_PAIR_CACHE_MISSES_OFFSET = 32'h448;
   localparam logic [63:0] CONTROL_QUEUE_PAIR_CACHE_MISSES_RESET = 64'h0;
+  // Data units that left dma. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_DMA_OFFSET = 32'h450;
+  localparam logic [63:0] CONTROL_DATA_UNITS_DMA_RESET = 64'h0;
+  // Data units that left packet_builder. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_PACKET_BUILDER_OFFSET = 32'h458;
+  localparam logic [63:0] CONTROL_DATA_UNITS_PACKET_BUILDER_RESET = 64'h0;
+  // Data units that left completion. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_COMPLETION_OFFSET = 32'h460;
+  localparam logic [63:0] CONTROL_DATA_UNITS_COMPLETION_RESET = 64'h0;
+  // Data units that left port, both ways. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_PORT_OFFSET = 32'h468;
+  localparam logic [63:0] CONTROL_DATA_UNITS_PORT_RESET = 64'h0;
+  // Data units that left packet_receiver. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_PACKET_RECEIVER_OFFSET = 32'h470;
+  localparam logic [63:0] CONTROL_DATA_UNITS_PACKET_RECEIVER_RESET = 64'h0;
+  // Data units that left receive. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_RECEIVE_OFFSET = 32'h478;
+  localparam logic [63:0] CONTROL_DATA_UNITS_RECEIVE_RESET = 64'h0;
+  // Data units that left receive_queue_entry_handler. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_RECEIVE_QUEUE_ENTRY_HANDLER_OFFSET = 32'h480;
+  localparam logic [63:0] CONTROL_DATA_UNITS_RECEIVE_QUEUE_ENTRY_HANDLER_RESET = 64'h0;
+  // Data units that left dma_validation. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_DMA_VALIDATION_OFFSET = 32'h488;
+  localparam logic [63:0] CONTROL_DATA_UNITS_DMA_VALIDATION_RESET = 64'h0;
+  // Data units that left response. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_RESPONSE_OFFSET = 32'h490;
+  localparam logic [63:0] CONTROL_DATA_UNITS_RESPONSE_RESET = 64'h0;
+  // Data units that left completion_queue: CQEs. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_DATA_UNITS_COMPLETION_QUEUE_OFFSET = 32'h498;
+  localparam logic [63:0] CONTROL_DATA_UNITS_COMPLETION_QUEUE_RESET = 64'h0;
   // How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw.
   localparam int unsigned CONTROL_PORT_DISCARD_LIMIT_OFFSET = 32'h600;
   localparam logic [63:0] CONTROL_PORT_DISCARD_LIMIT_RESET = 64'h5f5e100;

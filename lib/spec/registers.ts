@@ -694,6 +694,46 @@ export const CONTROL_QUEUE_PAIR_CACHE_HITS_RESET = 0x0n;
 export const CONTROL_QUEUE_PAIR_CACHE_MISSES_OFFSET = 0x448;
 export const CONTROL_QUEUE_PAIR_CACHE_MISSES_RESET = 0x0n;
 
+/** control.data_units_dma: Data units that left dma. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_DMA_OFFSET = 0x450;
+export const CONTROL_DATA_UNITS_DMA_RESET = 0x0n;
+
+/** control.data_units_packet_builder: Data units that left packet_builder. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_PACKET_BUILDER_OFFSET = 0x458;
+export const CONTROL_DATA_UNITS_PACKET_BUILDER_RESET = 0x0n;
+
+/** control.data_units_completion: Data units that left completion. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_COMPLETION_OFFSET = 0x460;
+export const CONTROL_DATA_UNITS_COMPLETION_RESET = 0x0n;
+
+/** control.data_units_port: Data units that left port, both ways. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_PORT_OFFSET = 0x468;
+export const CONTROL_DATA_UNITS_PORT_RESET = 0x0n;
+
+/** control.data_units_packet_receiver: Data units that left packet_receiver. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_PACKET_RECEIVER_OFFSET = 0x470;
+export const CONTROL_DATA_UNITS_PACKET_RECEIVER_RESET = 0x0n;
+
+/** control.data_units_receive: Data units that left receive. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_RECEIVE_OFFSET = 0x478;
+export const CONTROL_DATA_UNITS_RECEIVE_RESET = 0x0n;
+
+/** control.data_units_receive_queue_entry_handler: Data units that left receive_queue_entry_handler. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_RECEIVE_QUEUE_ENTRY_HANDLER_OFFSET = 0x480;
+export const CONTROL_DATA_UNITS_RECEIVE_QUEUE_ENTRY_HANDLER_RESET = 0x0n;
+
+/** control.data_units_dma_validation: Data units that left dma_validation. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_DMA_VALIDATION_OFFSET = 0x488;
+export const CONTROL_DATA_UNITS_DMA_VALIDATION_RESET = 0x0n;
+
+/** control.data_units_response: Data units that left response. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_RESPONSE_OFFSET = 0x490;
+export const CONTROL_DATA_UNITS_RESPONSE_RESET = 0x0n;
+
+/** control.data_units_completion_queue: Data units that left completion_queue: CQEs. Unit: events. 64 bits, ro. */
+export const CONTROL_DATA_UNITS_COMPLETION_QUEUE_OFFSET = 0x498;
+export const CONTROL_DATA_UNITS_COMPLETION_QUEUE_RESET = 0x0n;
+
 /** control.port_discard_limit: How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw. */
 export const CONTROL_PORT_DISCARD_LIMIT_OFFSET = 0x600;
 export const CONTROL_PORT_DISCARD_LIMIT_RESET = 0x5f5e100n;

@@ -244,7 +244,6 @@ void CollectBuffer::kick(uint16_t buffer) {
     kicks_collected_.push(unit);
 #endif
   ++counters_.function[pcb.underlying_function].kicks;
-  ++counters_.device.data_units_collect_buffer;
   unbind(buffer);
 }
 
@@ -308,7 +307,6 @@ void CollectBuffer::push_notice(DoorbellSlot slot, unsigned underlying_function,
   notice.set_slot(static_cast<uint32_t>(slot));
   notice.set_send_queue_sequence_number(sequence_number);
   post_notices_.push(notice);
-  ++counters_.device.data_units_collect_buffer;
 }
 
 } // namespace fpga_verbs::hca

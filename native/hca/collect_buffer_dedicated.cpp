@@ -114,7 +114,6 @@ void CollectBuffer::kick_management(unsigned underlying_function) {
   unit.set_underlying_function(underlying_function);
   unit.set_send_queue_sequence_number(pcb.header().send_queue_sequence_number());
   management_units_.push(unit);
-  ++counters_.device.data_units_collect_buffer;
 }
 
 // The lock is lost with the command: whoever had it asks for it again.

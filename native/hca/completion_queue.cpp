@@ -89,6 +89,7 @@ bool CompletionQueue::write_entry(Queue& queue, spec::CompletionQueueEntry entry
       return false;
   }
   ++queue.tail;
+  ++count_;
   return true;
 }
 

@@ -70,6 +70,9 @@ public:
   // Makes the next queue pair of a failed queue fail.
   bool step() override;
 
+  // CQEs written.
+  const uint64_t& count() const { return count_; }
+
   // Woken when a queue has failed.
   void connect(Waker failed) { failed_waker_ = failed; }
 
@@ -131,6 +134,7 @@ private:
   uint32_t failing_ = 0;    // the one of these whose queue pairs fail now; 0: none
   uint32_t next_index_ = 0; // of the queue pair to look at for it
   Waker failed_waker_;
+  uint64_t count_ = 0;
 };
 
 } // namespace fpga_verbs::hca

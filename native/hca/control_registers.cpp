@@ -92,14 +92,6 @@ std::optional<uint64_t> ControlRegisters::counter(uint32_t offset) const {
     return counters.transactions;
   case r::writes_unclaimed:
     return counters.writes_unclaimed;
-  case r::data_units_collect_buffer:
-    return counters.data_units_collect_buffer;
-  case r::data_units_virtual_kick:
-    return counters.data_units_virtual_kick;
-  case r::data_units_queue_pair_fetch:
-    return counters.data_units_queue_pair_fetch;
-  case r::data_units_send_queue_scheduler:
-    return counters.data_units_send_queue_scheduler;
   case r::corrected_bit_errors:
     return counters.corrected_bit_errors;
   case r::detected_bit_errors:
@@ -109,7 +101,7 @@ std::optional<uint64_t> ControlRegisters::counter(uint32_t offset) const {
   case r::queue_pair_cache_misses:
     return counters.queue_pair_cache_misses;
   default:
-    return std::nullopt;
+    return blocks_.data_unit_counts.of(offset);
   }
 }
 

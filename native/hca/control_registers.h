@@ -3,6 +3,7 @@
 #include "hca/collect_buffer.h"
 #include "hca/context_memory.h"
 #include "hca/counters.h"
+#include "hca/data_unit_counts.h"
 #include "hca/device_registers.h"
 #include "hca/port.h"
 #include "hca/port_attributes.h"
@@ -23,6 +24,7 @@ public:
     ContextMemory& context_memory;
     Port& port;
     PortAttributes& port_attributes;
+    const DataUnitCounts& data_unit_counts;
   };
 
   ControlRegisters(const HcaParameters& parameters, Counters& counters, DeviceRegisters& device,

@@ -48,10 +48,6 @@ struct PortCounters {
 struct DeviceCounters {
   uint64_t transactions = 0;
   uint64_t writes_unclaimed = 0;
-  uint64_t data_units_collect_buffer = 0;
-  uint64_t data_units_virtual_kick = 0;
-  uint64_t data_units_queue_pair_fetch = 0;
-  uint64_t data_units_send_queue_scheduler = 0;
   uint64_t corrected_bit_errors = 0;
   uint64_t detected_bit_errors = 0;
   uint64_t queue_pair_cache_hits = 0;

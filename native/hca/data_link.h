@@ -46,7 +46,7 @@ public:
   void clear() { head_ = tail_; }
 
   // Data units that have been pushed since the start, and those of them that have left.
-  uint64_t count() const { return count_; }
+  const uint64_t& count() const { return count_; }
   uint64_t left() const { return count_ - size(); }
 
 private:

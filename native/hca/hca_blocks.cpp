@@ -108,7 +108,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                          .virtual_kick = virtual_kick,
                          .context_memory = context_memory,
                          .port = port,
-                         .port_attributes = port_attributes}),
+                         .port_attributes = port_attributes,
+                         .data_unit_counts = data_unit_counts}),
       stepped_{&collect_buffer,
                &virtual_kick,
                &queue_pair_fetch,
@@ -194,6 +195,32 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   queue_pair_state_cache.connect(to_resource_manager);
   memory_translation.keys().connect(to_resource_manager);
   completion_queue.connect(to_completion_queue);
+  count_data_units(counters.device);
+}
+
+// What left each block went into the links that it feeds.
+void HcaBlocks::count_data_units(const DeviceCounters& device_counters) {
+  namespace r = spec::control;
+  const auto count = [this](uint32_t control_register, const auto&... places) {
+    (data_unit_counts.add(control_register, places.count()), ...);
+  };
+  count(r::data_units_collect_buffer, kicks_collected, post_notices, management_units);
+  count(r::data_units_virtual_kick, kicks_started);
+  count(r::data_units_queue_pair_fetch, executions, schedule_requests, finishes_handed_back);
+  count(r::data_units_send_queue_scheduler, kicks_scheduled, schedule_dones);
+  count(r::data_units_dma, packets_gathered);
+  count(r::data_units_packet_builder, requests_built, messages, finishes_sent);
+  count(r::data_units_completion, progress_notices, flushes, finishes_completed);
+  for (const PortCounters& counters : device_counters.port) {
+    data_unit_counts.add(r::data_units_port, counters.packets_out);
+    data_unit_counts.add(r::data_units_port, counters.packets_in);
+  }
+  count(r::data_units_packet_receiver, responses_arrived, requests_arrived);
+  count(r::data_units_receive, requests_accepted);
+  count(r::data_units_receive_queue_entry_handler, requests_placed);
+  count(r::data_units_dma_validation, answers);
+  count(r::data_units_response, responses_built);
+  count(r::data_units_completion_queue, completion_queue);
 }
 
 unsigned HcaBlocks::run(unsigned limit) {

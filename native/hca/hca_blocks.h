@@ -10,6 +10,7 @@
 #include "hca/control_registers.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
+#include "hca/data_unit_counts.h"
 #include "hca/descriptor_fetch.h"
 #include "hca/device_registers.h"
 #include "hca/dma.h"
@@ -85,6 +86,7 @@ struct HcaBlocks {
   const HcaParameters& parameters;
   SampledClock sampled_clock;
   DeviceRegisters device;
+  DataUnitCounts data_unit_counts;
   ReadyBlocks ready;
 
   // Links, each from its producer to its consumer.
@@ -151,6 +153,8 @@ struct HcaBlocks {
   std::vector<UnderlyingFunctionRegisters> function_registers; // by function
 
 private:
+  void count_data_units(const DeviceCounters& device_counters);
+
   // Whether a PCB or a kicked command of the function is left.
   bool is_in_flight(unsigned underlying_function) const;
 

@@ -312,7 +312,6 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
   plan(kick, standing, requester, pcb);
   executions_.push(kick);
-  ++counters_.device.data_units_queue_pair_fetch;
 }
 
 // How the command is executed. Its PSNs are assigned here, once.
@@ -369,7 +368,6 @@ void QueuePairFetch::schedule(unsigned underlying_function, uint32_t queue_pair_
   request.set_underlying_function(underlying_function);
   request.set_quality_of_service_level(standing.control.quality_of_service_level());
   schedule_requests_.push(request);
-  ++counters_.device.data_units_queue_pair_fetch;
 }
 
 // A command, or the way to it, is not what it should be: never executed.

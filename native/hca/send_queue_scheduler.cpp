@@ -136,7 +136,6 @@ void SendQueueScheduler::kick(uint16_t buffer) {
   unit.set_kick_number(pcb.kick_number);
   kicks_scheduled_.push(unit);
   ++counters_.function[pcb.underlying_function].scheduled_kicks;
-  ++counters_.device.data_units_send_queue_scheduler;
   kick_records_.kicked(unit, no_buffer, header.opcode(), pcb.first_write);
 }
 
@@ -148,7 +147,6 @@ void SendQueueScheduler::push_done(unsigned underlying_function, uint32_t queue_
   done.set_fetch_next(fetch_next);
   done.set_refusal(refusal);
   schedule_dones_.push(done);
-  ++counters_.device.data_units_send_queue_scheduler;
 }
 
 } // namespace fpga_verbs::hca

@@ -167,7 +167,6 @@ void VirtualKick::start(unsigned lane) {
   read.unit.set_completion_credit_shared(completion_credits_.take(lane) == CreditSource::shared);
   kicks_started_.push(read.unit);
   last_started_ = lane;
-  ++counters_.device.data_units_virtual_kick;
 }
 
 void VirtualKick::finish(const spec::FinishUnit& unit) {

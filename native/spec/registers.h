@@ -1013,6 +1013,46 @@ inline constexpr uint64_t queue_pair_cache_hits_reset = 0x0;
 inline constexpr uint32_t queue_pair_cache_misses = 0x448;
 inline constexpr uint64_t queue_pair_cache_misses_reset = 0x0;
 
+/// Data units that left dma. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_dma = 0x450;
+inline constexpr uint64_t data_units_dma_reset = 0x0;
+
+/// Data units that left packet_builder. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_packet_builder = 0x458;
+inline constexpr uint64_t data_units_packet_builder_reset = 0x0;
+
+/// Data units that left completion. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_completion = 0x460;
+inline constexpr uint64_t data_units_completion_reset = 0x0;
+
+/// Data units that left port, both ways. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_port = 0x468;
+inline constexpr uint64_t data_units_port_reset = 0x0;
+
+/// Data units that left packet_receiver. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_packet_receiver = 0x470;
+inline constexpr uint64_t data_units_packet_receiver_reset = 0x0;
+
+/// Data units that left receive. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_receive = 0x478;
+inline constexpr uint64_t data_units_receive_reset = 0x0;
+
+/// Data units that left receive_queue_entry_handler. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_receive_queue_entry_handler = 0x480;
+inline constexpr uint64_t data_units_receive_queue_entry_handler_reset = 0x0;
+
+/// Data units that left dma_validation. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_dma_validation = 0x488;
+inline constexpr uint64_t data_units_dma_validation_reset = 0x0;
+
+/// Data units that left response. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_response = 0x490;
+inline constexpr uint64_t data_units_response_reset = 0x0;
+
+/// Data units that left completion_queue: CQEs. Unit: events. 64 bits, ro.
+inline constexpr uint32_t data_units_completion_queue = 0x498;
+inline constexpr uint64_t data_units_completion_queue_reset = 0x0;
+
 /// How long a packet waits at a port for a paused link, or for a receive buffer. Unit: clock ticks. 64 bits, rw.
 inline constexpr uint32_t port_discard_limit = 0x600;
 inline constexpr uint64_t port_discard_limit_reset = 0x5f5e100;
