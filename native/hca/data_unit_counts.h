@@ -11,7 +11,9 @@ namespace fpga_verbs::hca {
 class DataUnitCounts {
 public:
   // One more place where data units of a block leave; `control_register`: the offset of its register.
-  void add(uint32_t control_register, const uint64_t& count) { places_.push_back({control_register, &count}); }
+  void add(uint32_t control_register, const uint64_t& count) {
+    places_.push_back({control_register, &count});
+  }
 
   // Nothing: no such register.
   std::optional<uint64_t> of(uint32_t control_register) const {

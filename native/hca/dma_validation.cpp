@@ -51,8 +51,12 @@ bool DmaValidation::step() {
 
 // A READ that waits for a place may try again, in turn.
 bool DmaValidation::resume_waiting() {
-  if (!waiting_.any() || !reads_.has_free())
+  if (!waiting_.any())
     return false;
+  if (!reads_.has_free()) {
+    reads_.want();
+    return false;
+  }
   resumed_ = static_cast<uint16_t>(waiting_.find_next(resumed_));
   waiting_.clear(resumed_);
   queue_.mark_ready(queue_.head(resumed_));

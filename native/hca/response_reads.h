@@ -26,10 +26,12 @@ class ResponseReads {
 public:
   bool has_free() const { return free_.any(); }
 
-  // The place of a new one; nothing: all are taken, and the waker is woken when one comes free.
+  // The waker is woken when a place comes free.
+  void want() { wanted_ = true; }
+
+  // The place of a new one; nothing: all are taken.
   std::optional<uint16_t> begin(const ResponseRead& read) {
-    wanted_ = !free_.any();
-    if (wanted_)
+    if (!free_.any())
       return std::nullopt;
     const auto place = static_cast<uint16_t>(free_.take_first());
     reads_[place] = read;

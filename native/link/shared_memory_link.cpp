@@ -155,8 +155,9 @@ void SharedMemoryLink::stay() {
     if (read(event_.get(), &count, sizeof count) == sizeof count)
       notify();
   }
+  // Whoever comes when the other end has gone is welcome.
   if (polled[2].revents != 0)
-    part();
+    return part();
   if (listening_ && polled[3].revents != 0)
     if (const Descriptor third = MeetingPlace::accept(listening_.get()))
       MeetingPlace::send(third.get(), {.taken = 1});

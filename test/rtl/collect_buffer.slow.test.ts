@@ -28,6 +28,15 @@ const refusals = {
   checksumMismatch: 9,
 };
 
+/** Faults that can be built into the sources, by name. */
+const faults = [
+  'mask_ignored',
+  'kick_one_write_early',
+  'checksum_ignored',
+  'other_function_vcb_accepted',
+  'pcb_bound_twice',
+];
+
 describe('collect_buffer in SystemVerilog', () => {
   it('has no warning', patient, (context) => {
     const verilator = requireTool('verilator', context);
@@ -56,4 +65,11 @@ describe('collect_buffer in SystemVerilog', () => {
       }
     },
   );
+
+  it.for(faults)('is caught by the bench with a fault built in: %s', patient, (fault, context) => {
+    const bench = buildBench(requireTool('verilator', context), block, shapes[0]!, fault);
+    const { output, ok } = bench.run(1, 25_000);
+    expect(ok).toBe(false);
+    expect(output).toMatch(/RTL/);
+  });
 });
