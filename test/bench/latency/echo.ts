@@ -1,0 +1,16 @@
+// Sends back what comes: in a worker what is posted, in a process what a Unix-domain socket at the path of its argument brings.
+import { once } from 'node:events';
+import { parentPort } from 'node:worker_threads';
+
+import { echoServer } from './peers.ts';
+
+if (parentPort !== null) {
+  const port = parentPort;
+  port.on('message', (message) => port.postMessage(message));
+  port.postMessage('ready');
+} else {
+  const server = echoServer(process.argv[2]!);
+  await once(server, 'listening');
+  process.send!('ready');
+  process.once('disconnect', () => server.close());
+}

@@ -1,0 +1,39 @@
+import type { EndOptions } from '../../../lib/cli/performance/end.ts';
+import type { Run } from '../../../lib/cli/performance/data.ts';
+import { latencyDepth } from '../../../lib/cli/performance/latency_sides.ts';
+import { statisticsOf } from '../../../lib/cli/output/statistics.ts';
+
+/** Bytes of a message, here and with every peer. */
+export const bytes = 64;
+/** Round trips that are timed in a round; as many before are not. */
+export const roundTrips = 4000;
+
+/** A SEND of inline data, and its answer. */
+export const run: Run = { operation: 'send', atomicType: 'FETCH_AND_ADD', bytes };
+export const endOptions: EndOptions = {
+  operation: run.operation,
+  atomicType: run.atomicType,
+  queuePairs: 1,
+  bytes,
+  inlineBytes: bytes,
+  txDepth: latencyDepth,
+  rxDepth: 64,
+  readAtomics: 1,
+  mtu: 1024,
+  port: 1,
+  gidIndex: 0,
+  serviceLevel: 0,
+  timeout: 14,
+};
+
+/** Half of a round trip, microseconds: the median of nanoseconds there and back. */
+export function halfOf(samples: Float64Array): number {
+  return statisticsOf(samples).median / 2000;
+}
+
+/** What takes its turn in each round. It opens all anew, so that nothing of it runs in another's turn. */
+export interface Contender {
+  readonly name: string;
+  /** Half of a round trip, microseconds. */
+  round(): Promise<number>;
+}
