@@ -114,10 +114,10 @@ describe('hca doorbell, how it is called', () => {
   });
 
   it('divides posts into rounds that lose none and keep the thread for a moment only', () => {
-    for (const posts of [0, 1, 9, 10, 11, 12_345, 100_001, 1_000_003]) {
+    for (const total of [0, 1, 9, 10, 11, 12_345, 100_001, 1_000_003]) {
       const rounds = roundsOf(total, 10);
       expect(rounds.reduce((sum, each) => sum + each, 0)).toBe(total);
-      expect(rounds.length).toBeGreaterThanOrEqual(Math.min(posts, 10));
+      expect(rounds.length).toBeGreaterThanOrEqual(Math.min(total, 10));
       for (const each of rounds) {
         expect(each).toBeGreaterThan(0);
         expect(each).toBeLessThanOrEqual(10_000);
