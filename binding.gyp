@@ -1,6 +1,8 @@
 {
   "variables": {
     "library_sources": [
+      "native/hca/address_handles.cpp",
+      "native/hca/address_vectors.cpp",
       "native/hca/atomic_results.cpp",
       "native/hca/check_parameters.cpp",
       "native/hca/collect_buffer.cpp",
@@ -17,6 +19,7 @@
       "native/hca/dma_validation.cpp",
       "native/hca/dma.cpp",
       "native/hca/event_queue.cpp",
+      "native/hca/global_route.cpp",
       "native/hca/hca.cpp",
       "native/hca/hca_blocks.cpp",
       "native/hca/icrc.cpp",
@@ -54,6 +57,7 @@
       "native/hca/request_checks.cpp",
       "native/hca/request_opcode.cpp",
       "native/hca/resource_manager.cpp",
+      "native/hca/resource_manager_address_handles.cpp",
       "native/hca/resource_manager_completion_queues.cpp",
       "native/hca/resource_manager_memory.cpp",
       "native/hca/resource_manager_objects.cpp",

@@ -1,5 +1,6 @@
 // `fpga-verbs`: verbs on an HCA.
-export type { AddressVector, QueuePairAttributes, QueuePairQuery } from './driver/queue_pair_attributes.ts';
+export type { AddressVector } from './driver/address_vector.ts';
+export type { QueuePairAttributes, QueuePairQuery } from './driver/queue_pair_attributes.ts';
 export { Completion } from './driver/completion_queue.ts';
 export { VerbsError, type VerbsErrorDetails } from './driver/errors.ts';
 export type { DeviceEvent } from './driver/event_queue.ts';
@@ -30,6 +31,7 @@ export {
 export type { PortAttributes } from './driver/port.ts';
 export type { ReceiveRequest } from './driver/receive_queue.ts';
 export { Access } from './verbs/access.ts';
+export { AddressHandle } from './verbs/address_handle.ts';
 export { CompletionChannel } from './verbs/completion_channel.ts';
 export { CompletionError } from './verbs/completion_error.ts';
 export { CompletionQueue, type CompletionWaitOptions } from './verbs/completion_queue.ts';

@@ -106,8 +106,10 @@ package hca_spec_pkg;
   localparam int unsigned MEMORY_KEY_INDEX_BITS = 32'd24;
   // GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first. Unit: entries.
   localparam int unsigned GID_TABLE_ENTRIES = 32'd16;
-  // P_Keys of a port: the default one. Unit: entries.
-  localparam int unsigned PARTITION_KEY_TABLE_ENTRIES = 32'd1;
+  // Address handles of all functions; number 0 names none. Unit: handles.
+  localparam int unsigned ADDRESS_HANDLES = 32'd1024;
+  // P_Keys of a port: 0 is the default one after reset, the others are empty. Unit: entries.
+  localparam int unsigned PARTITION_KEY_TABLE_ENTRIES = 32'd16;
   // Packet buffers for what has arrived that only responses may take. Unit: buffers.
   localparam int unsigned RECEIVE_PACKET_BUFFERS_RESERVED = 32'd32;
   // How long a packet waits at a port for a paused link, or for a receive buffer, until it is discarded. Unit: clock ticks.
@@ -158,7 +160,8 @@ package hca_spec_pkg;
     MANAGEMENT_OPCODE_SET_GLOBAL_IDENTIFIER = 8'd88,  // Write an entry of the GID table of a port.
     MANAGEMENT_OPCODE_QUERY_PORT = 8'd89,  // Report the state of a port.
     MANAGEMENT_OPCODE_ALLOCATE_RESOURCES = 8'd90,  // Carry out resource allocation requests, whole or not at all.
-    MANAGEMENT_OPCODE_QUERY_RESOURCES = 8'd91  // Report the division of resources.
+    MANAGEMENT_OPCODE_QUERY_RESOURCES = 8'd91,  // Report the division of resources.
+    MANAGEMENT_OPCODE_SET_PARTITION_KEY = 8'd92  // Write an entry of the P_Key table of a port; the control function's.
   } management_opcode_t;
 
   // Outcome of a management command.
@@ -193,7 +196,8 @@ package hca_spec_pkg;
     RESOURCE_COMPLETION_QUEUES = 8'd10,  // Completion queues.
     RESOURCE_CONTEXT_MEMORY = 8'd11,  // Context memory.
     RESOURCE_MEMORY_KEYS = 8'd12,  // Memory keys.
-    RESOURCE_PROTECTION_DOMAINS = 8'd13  // Protection domains.
+    RESOURCE_PROTECTION_DOMAINS = 8'd13,  // Protection domains.
+    RESOURCE_ADDRESS_HANDLES = 8'd14  // Address handles.
   } resource_t;
 
   // Queue pair state (InfiniBand volume 1, 10.3.1).
@@ -600,7 +604,8 @@ package hca_spec_pkg;
     PACKET_DROP_WRONG_SERVICE = 8'd20,  // The OpCode is of another service than the queue pair.
     PACKET_DROP_WRONG_DESTINATION = 8'd21,  // Not to the port, GID or LID of the queue pair.
     PACKET_DROP_WRONG_SOURCE = 8'd22,  // Not from the peer of the queue pair.
-    PACKET_DROP_WRONG_PARTITION_KEY = 8'd23  // P_Key.
+    PACKET_DROP_WRONG_PARTITION_KEY = 8'd23,  // P_Key.
+    PACKET_DROP_WRONG_QUEUE_KEY = 8'd24  // Q_Key.
   } packet_drop_t;
 
   // Commands and what they consist of.
@@ -1864,6 +1869,37 @@ package hca_spec_pkg;
     logic [7:0] access_flags;  // Rights.
   } register_memory_input_t;
 
+  // Input of create_address_handle.
+  localparam int unsigned CREATE_ADDRESS_HANDLE_INPUT_BYTES = 64;
+  localparam int unsigned CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_LSB = 0;
+  localparam int unsigned CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_WIDTH = 24;
+  localparam int unsigned CREATE_ADDRESS_HANDLE_INPUT_ADDRESS_VECTOR_LSB = 128;
+  localparam int unsigned CREATE_ADDRESS_HANDLE_INPUT_ADDRESS_VECTOR_WIDTH = 8;
+  typedef struct packed {
+    logic [383:0] address_vector;  // Where datagrams go: an address_vector.
+    logic [63:0] reserved_3;
+    logic [31:0] reserved_2;
+    logic [7:0] reserved_1;
+    logic [23:0] protection_domain;  // Protection domain.
+  } create_address_handle_input_t;
+
+  // Input of set_partition_key.
+  localparam int unsigned SET_PARTITION_KEY_INPUT_BYTES = 16;
+  localparam int unsigned SET_PARTITION_KEY_INPUT_PORT_LSB = 0;
+  localparam int unsigned SET_PARTITION_KEY_INPUT_PORT_WIDTH = 8;
+  localparam int unsigned SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_LSB = 16;
+  localparam int unsigned SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_WIDTH = 16;
+  localparam int unsigned SET_PARTITION_KEY_INPUT_PARTITION_KEY_LSB = 32;
+  localparam int unsigned SET_PARTITION_KEY_INPUT_PARTITION_KEY_WIDTH = 16;
+  typedef struct packed {
+    logic [63:0] reserved_5;
+    logic [15:0] reserved_4;
+    logic [15:0] partition_key;  // P_Key; the high bit is full membership; without the others: none.
+    logic [15:0] partition_key_index;  // Entry of the port's P_Key table.
+    logic [7:0] reserved_1;
+    logic [7:0] port;  // Port, from 1.
+  } set_partition_key_input_t;
+
   // Input of set_global_identifier.
   localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_BYTES = 32;
   localparam int unsigned SET_GLOBAL_IDENTIFIER_INPUT_PORT_LSB = 0;
@@ -2380,6 +2416,10 @@ package hca_spec_pkg;
   localparam int unsigned COMPLETION_QUEUE_ENTRY_WORK_QUEUE_WIDTH = 1;
   localparam int unsigned COMPLETION_QUEUE_ENTRY_TIMESTAMP_LSB = 256;
   localparam int unsigned COMPLETION_QUEUE_ENTRY_TIMESTAMP_WIDTH = 64;
+  localparam int unsigned COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_LSB = 320;
+  localparam int unsigned COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_WIDTH = 32;
+  localparam int unsigned COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_LSB = 352;
+  localparam int unsigned COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_WIDTH = 16;
   localparam int unsigned COMPLETION_QUEUE_ENTRY_PHASE_LSB = 480;
   localparam int unsigned COMPLETION_QUEUE_ENTRY_PHASE_WIDTH = 1;
   localparam int unsigned COMPLETION_QUEUE_ENTRY_SEQUENCE_LSB = 481;
@@ -2387,10 +2427,12 @@ package hca_spec_pkg;
   typedef struct packed {
     logic [30:0] sequence_;  // Running number of the entry, modulo 2^31.
     logic phase;  // Alternates each time round, beginning with 1.
+    logic [31:0] reserved_28;
+    logic [31:0] reserved_27;
     logic [31:0] reserved_26;
-    logic [31:0] reserved_25;
-    logic [31:0] reserved_24;
-    logic [63:0] reserved_23;
+    logic [15:0] reserved_25;
+    logic [15:0] source_mac_high;  // Source MAC address, bytes 4 and 5.
+    logic [31:0] source_mac_low;  // Source MAC address (UD on Ethernet), bytes 0 to 3.
     logic [63:0] timestamp;  // When it was written. Unit: clock ticks.
     logic [30:0] reserved_21;
     logic work_queue;  // 0 send queue, 1 receive queue.
@@ -3194,6 +3236,16 @@ package hca_spec_pkg;
   // CNPs that arrived. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_CONGESTION_NOTIFICATIONS_OFFSET = 32'h660;
   localparam logic [63:0] CONTROL_CONGESTION_NOTIFICATIONS_RESET = 64'h0;
+  // Packets that were dropped at each port because of their P_Key. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_PORT_BAD_PARTITION_KEYS_OFFSET = 32'h800;
+  localparam int unsigned CONTROL_PORT_BAD_PARTITION_KEYS_COUNT = 2;
+  localparam int unsigned CONTROL_PORT_BAD_PARTITION_KEYS_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PORT_BAD_PARTITION_KEYS_RESET = 64'h0;
+  // Packets that were dropped at each port because of their Q_Key. Unit: events. 64 bits, ro.
+  localparam int unsigned CONTROL_PORT_BAD_QUEUE_KEYS_OFFSET = 32'h810;
+  localparam int unsigned CONTROL_PORT_BAD_QUEUE_KEYS_COUNT = 2;
+  localparam int unsigned CONTROL_PORT_BAD_QUEUE_KEYS_STRIDE = 8;
+  localparam logic [63:0] CONTROL_PORT_BAD_QUEUE_KEYS_RESET = 64'h0;
   // Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro.
   localparam int unsigned CONTROL_PORT_DISCARDS_OFFSET = 32'h680;
   localparam int unsigned CONTROL_PORT_DISCARDS_COUNT = 16;

@@ -77,8 +77,8 @@ export interface SendRequest {
   readonly compareAdd?: bigint | undefined;
   /** Compare and swap: the new value. */
   readonly swap?: bigint | undefined;
-  /** Unreliable datagram: address handle, destination queue pair (24 bits) and Q_Key. */
-  readonly addressHandle?: number | undefined;
+  /** Unreliable datagram: address handle, destination queue pair (24 bits) and Q_Key; one with its high bit stands for the queue pair's own. */
+  readonly addressHandle?: { readonly number: number } | undefined;
   readonly destinationQueuePair?: number | undefined;
   readonly queueKey?: number | undefined;
 }
@@ -151,7 +151,7 @@ export function encodeCommand(
   dwords[base + COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE / dword] = operandHalves[1]!;
   dwords[base + COMMAND_HEADER_SWAP_LOW_BYTE / dword] = operandHalves[2]!;
   dwords[base + COMMAND_HEADER_SWAP_HIGH_BYTE / dword] = operandHalves[3]!;
-  dwords[base + COMMAND_HEADER_ADDRESS_HANDLE_BYTE / dword] = request.addressHandle ?? 0;
+  dwords[base + COMMAND_HEADER_ADDRESS_HANDLE_BYTE / dword] = request.addressHandle?.number ?? 0;
   dwords[base + COMMAND_HEADER_DESTINATION_QUEUE_PAIR_BYTE / dword] = request.destinationQueuePair ?? 0;
   dwords[base + COMMAND_HEADER_QUEUE_KEY_BYTE / dword] = request.queueKey ?? 0;
   dwords[base + COMMAND_HEADER_BYTES / dword - 1] = 0;

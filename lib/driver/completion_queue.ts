@@ -24,6 +24,8 @@ import {
   getCompletionQueueEntryServiceLevel,
   getCompletionQueueEntrySolicited,
   getCompletionQueueEntrySourceLocalIdentifier,
+  getCompletionQueueEntrySourceMacHigh,
+  getCompletionQueueEntrySourceMacLow,
   getCompletionQueueEntrySourceQueuePair,
   getCompletionQueueEntryStatus,
   getCompletionQueueEntryTimestampHigh,
@@ -68,6 +70,9 @@ export class Completion {
   /** Where it came from (UD). */
   sourceQueuePair = 0;
   sourceLocalIdentifier = 0;
+  /** On Ethernet, where there is a GRH: bytes 0 to 3, and 4 and 5, of a MAC address. */
+  sourceMacLow = 0;
+  sourceMacHigh = 0;
   serviceLevel = 0;
   destinationPathBits = 0;
   /** When the device wrote it: clock ticks, exact up to 2^53. */
@@ -81,6 +86,14 @@ export class Completion {
     const wrId = this.wrIdLow + this.wrIdHigh * high;
     if (Number.isSafeInteger(wrId)) return wrId;
     throw new RangeError(`wrId ${this.wrIdBig} is above 2^53 - 1: read wrIdBig`);
+  }
+
+  /** MAC address of the sender (UD on Ethernet), 6 bytes. */
+  get sourceMac(): Uint8Array {
+    const view = new DataView(new ArrayBuffer(6));
+    view.setUint32(0, this.sourceMacLow, true);
+    view.setUint16(4, this.sourceMacHigh, true);
+    return new Uint8Array(view.buffer);
   }
 
   /** Identifier of the work request, exact. */
@@ -301,6 +314,10 @@ function fill(completion: Completion, view: DataView, at: number): void {
   completion.partitionKeyIndex = getCompletionQueueEntryPartitionKeyIndex(view, at);
   completion.sourceQueuePair = getCompletionQueueEntrySourceQueuePair(view, at);
   completion.sourceLocalIdentifier = getCompletionQueueEntrySourceLocalIdentifier(view, at);
+  if (completion.withGlobalRouteHeader) {
+    completion.sourceMacLow = getCompletionQueueEntrySourceMacLow(view, at);
+    completion.sourceMacHigh = getCompletionQueueEntrySourceMacHigh(view, at);
+  }
   completion.serviceLevel = getCompletionQueueEntryServiceLevel(view, at);
   completion.destinationPathBits = getCompletionQueueEntryDestinationPathBits(view, at);
   completion.timestamp =

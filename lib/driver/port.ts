@@ -6,6 +6,7 @@ import {
   PARTITION_KEY_TABLE_ENTRIES,
   QUERY_PORT_OUTPUT_BYTES,
   decode,
+  encode,
   type LinkLayer,
   type PathMtu,
   type PortPhysicalState,
@@ -93,6 +94,23 @@ export function queryPort(management: ManagementQueue, port: number): PortAttrib
       (entry) => Number(decode('partition_key_entry', entry)['partition_key']),
     ),
   };
+}
+
+/** Writes an entry of the P_Key table of a port. @throws VerbsError EPERM, EINVAL */
+export function setPartitionKey(
+  management: ManagementQueue,
+  port: number,
+  index: number,
+  partitionKey: number,
+): void {
+  management.execute({
+    verb: 'setPartitionKey',
+    opcode: ManagementOpcode.setPartitionKey,
+    inputFormat: 'set_partition_key_input',
+    input: [
+      encode('set_partition_key_input', { port, partition_key_index: index, partition_key: partitionKey }),
+    ],
+  });
 }
 
 function macOf(low: number, high: number): Uint8Array {

@@ -1,25 +1,5 @@
 import { QueuePairAttribute, decode, encode, type PathMtu, type QueuePairState } from '../spec/index.ts';
-
-/** Where the peer is (address_vector). */
-export interface AddressVector {
-  readonly port: number;
-  readonly serviceLevel?: number;
-  readonly isGlobal?: boolean;
-  readonly sourcePathBits?: number;
-  readonly staticRate?: number;
-  readonly destinationLocalIdentifier?: number;
-  readonly hopLimit?: number;
-  readonly trafficClass?: number;
-  readonly flowLabel?: number;
-  readonly gidIndex?: number;
-  /** 6 bytes. Default: that of a link-local GID; none for another. */
-  readonly destinationMac?: Uint8Array;
-  /** 0: from a hash of both queue pair numbers. */
-  readonly udpSourcePort?: number;
-  readonly vlan?: number;
-  /** 16 bytes. */
-  readonly destinationGid?: Uint8Array;
-}
+import { encodeAddressVector, specified, type AddressVector } from './address_vector.ts';
 
 /** Attributes of a queue pair, those of ibv_qp_attr spelled out. Which ones a transition takes is the device's to say. */
 export interface QueuePairAttributes {
@@ -67,11 +47,6 @@ export type QueuePairQuery = Required<Omit<QueuePairAttributes, 'addressVector' 
   readonly receiveCompletionQueue: number;
 };
 
-/** As the specification writes a name. */
-function specified(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
 /** The structure queue_pair_attributes, with a mask of what is given. */
 export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint8Array {
   const { addressVector, drainedEvent, ...numbers } = attributes;
@@ -87,34 +62,6 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
         .map(([name, value]) => [specified(name), value]),
     ),
   });
-}
-
-function encodeAddressVector(vector: AddressVector): Uint8Array {
-  const {
-    isGlobal,
-    destinationGid = new Uint8Array(16),
-    destinationMac = macOf(destinationGid),
-    ...numbers
-  } = vector;
-  const mac = new DataView(Uint8Array.from(destinationMac).buffer);
-  return encode('address_vector', {
-    ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [specified(name), value])),
-    is_global: isGlobal === true ? 1 : 0,
-    destination_mac_low: mac.getUint32(0, true),
-    destination_mac_high: mac.getUint16(4, true),
-    destination_gid: destinationGid,
-  });
-}
-
-/** The MAC address that a link-local GID was made from as EUI-64 (RFC 4291, appendix A); another GID tells none: zero. */
-function macOf(gid: Uint8Array): Uint8Array {
-  const mac = new Uint8Array(6);
-  const isLinkLocal = gid[0] === 0xfe && gid[1] === 0x80 && gid[11] === 0xff && gid[12] === 0xfe;
-  if (!isLinkLocal) return mac;
-  mac.set(gid.subarray(8, 11));
-  mac.set(gid.subarray(13, 16), 3);
-  mac[0]! ^= 2;
-  return mac;
 }
 
 /** What query_queue_pair gave. */

@@ -103,6 +103,8 @@ export const ManagementOpcode = {
   allocateResources: 90,
   /** Report the division of resources. */
   queryResources: 91,
+  /** Write an entry of the P_Key table of a port; the control function's. */
+  setPartitionKey: 92,
 } as const;
 export type ManagementOpcode = (typeof ManagementOpcode)[keyof typeof ManagementOpcode];
 
@@ -136,6 +138,7 @@ export const managementOpcodeNames: Readonly<Record<number, string>> = {
   89: 'query_port',
   90: 'allocate_resources',
   91: 'query_resources',
+  92: 'set_partition_key',
 };
 
 /** Outcome of a management command. */
@@ -216,6 +219,8 @@ export const Resource = {
   memoryKeys: 12,
   /** Protection domains. */
   protectionDomains: 13,
+  /** Address handles. */
+  addressHandles: 14,
 } as const;
 export type Resource = (typeof Resource)[keyof typeof Resource];
 
@@ -235,6 +240,7 @@ export const resourceNames: Readonly<Record<number, string>> = {
   11: 'context_memory',
   12: 'memory_keys',
   13: 'protection_domains',
+  14: 'address_handles',
 };
 
 /** Queue pair state (InfiniBand volume 1, 10.3.1). */
@@ -1328,6 +1334,8 @@ export const PacketDrop = {
   wrongSource: 22,
   /** P_Key. */
   wrongPartitionKey: 23,
+  /** Q_Key. */
+  wrongQueueKey: 24,
 } as const;
 export type PacketDrop = (typeof PacketDrop)[keyof typeof PacketDrop];
 
@@ -1357,4 +1365,5 @@ export const packetDropNames: Readonly<Record<number, string>> = {
   21: 'wrong_destination',
   22: 'wrong_source',
   23: 'wrong_partition_key',
+  24: 'wrong_queue_key',
 };

@@ -1060,6 +1060,78 @@ export function setRegisterMemoryInputFirstPageOffset(view: DataView, base: numb
   view.setUint32(base + REGISTER_MEMORY_INPUT_FIRST_PAGE_OFFSET_BYTE, value, true);
 }
 
+/** Bytes of create_address_handle_input: Input of create_address_handle. */
+export const CREATE_ADDRESS_HANDLE_INPUT_BYTES = 64;
+
+/** create_address_handle_input.protection_domain: Protection domain. */
+export const CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_BYTE = 0;
+export const CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_SHIFT = 0;
+export const CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_MASK = 0xffffff;
+export function getCreateAddressHandleInputProtectionDomain(view: DataView, base: number): number {
+  return (view.getUint32(base + CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_BYTE, true) >>> CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_SHIFT) & CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_MASK;
+}
+export function setCreateAddressHandleInputProtectionDomain(view: DataView, base: number, value: number): void {
+  const at = base + CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_BYTE;
+  const kept = view.getUint32(at, true) & ~(CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_MASK << CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_SHIFT);
+  view.setUint32(at, kept | ((value & CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_MASK) << CREATE_ADDRESS_HANDLE_INPUT_PROTECTION_DOMAIN_SHIFT), true);
+}
+
+/** create_address_handle_input.address_vector: Where datagrams go: an address_vector. */
+export const CREATE_ADDRESS_HANDLE_INPUT_ADDRESS_VECTOR_BYTE = 16;
+export const CREATE_ADDRESS_HANDLE_INPUT_ADDRESS_VECTOR_BYTES = 48;
+/** The bytes themselves, not a copy. */
+export function getCreateAddressHandleInputAddressVector(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + CREATE_ADDRESS_HANDLE_INPUT_ADDRESS_VECTOR_BYTE, CREATE_ADDRESS_HANDLE_INPUT_ADDRESS_VECTOR_BYTES);
+}
+export function setCreateAddressHandleInputAddressVector(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== CREATE_ADDRESS_HANDLE_INPUT_ADDRESS_VECTOR_BYTES) {
+    throw new RangeError(`create_address_handle_input_address_vector has ${CREATE_ADDRESS_HANDLE_INPUT_ADDRESS_VECTOR_BYTES} bytes, not ${value.length}`);
+  }
+  getCreateAddressHandleInputAddressVector(view, base).set(value);
+}
+
+/** Bytes of set_partition_key_input: Input of set_partition_key. */
+export const SET_PARTITION_KEY_INPUT_BYTES = 16;
+
+/** set_partition_key_input.port: Port, from 1. */
+export const SET_PARTITION_KEY_INPUT_PORT_BYTE = 0;
+export const SET_PARTITION_KEY_INPUT_PORT_SHIFT = 0;
+export const SET_PARTITION_KEY_INPUT_PORT_MASK = 0xff;
+export function getSetPartitionKeyInputPort(view: DataView, base: number): number {
+  return (view.getUint32(base + SET_PARTITION_KEY_INPUT_PORT_BYTE, true) >>> SET_PARTITION_KEY_INPUT_PORT_SHIFT) & SET_PARTITION_KEY_INPUT_PORT_MASK;
+}
+export function setSetPartitionKeyInputPort(view: DataView, base: number, value: number): void {
+  const at = base + SET_PARTITION_KEY_INPUT_PORT_BYTE;
+  const kept = view.getUint32(at, true) & ~(SET_PARTITION_KEY_INPUT_PORT_MASK << SET_PARTITION_KEY_INPUT_PORT_SHIFT);
+  view.setUint32(at, kept | ((value & SET_PARTITION_KEY_INPUT_PORT_MASK) << SET_PARTITION_KEY_INPUT_PORT_SHIFT), true);
+}
+
+/** set_partition_key_input.partition_key_index: Entry of the port's P_Key table. */
+export const SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_BYTE = 0;
+export const SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_SHIFT = 16;
+export const SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_MASK = 0xffff;
+export function getSetPartitionKeyInputPartitionKeyIndex(view: DataView, base: number): number {
+  return (view.getUint32(base + SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_BYTE, true) >>> SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_SHIFT) & SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_MASK;
+}
+export function setSetPartitionKeyInputPartitionKeyIndex(view: DataView, base: number, value: number): void {
+  const at = base + SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_BYTE;
+  const kept = view.getUint32(at, true) & ~(SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_MASK << SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_SHIFT);
+  view.setUint32(at, kept | ((value & SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_MASK) << SET_PARTITION_KEY_INPUT_PARTITION_KEY_INDEX_SHIFT), true);
+}
+
+/** set_partition_key_input.partition_key: P_Key; the high bit is full membership; without the others: none. */
+export const SET_PARTITION_KEY_INPUT_PARTITION_KEY_BYTE = 4;
+export const SET_PARTITION_KEY_INPUT_PARTITION_KEY_SHIFT = 0;
+export const SET_PARTITION_KEY_INPUT_PARTITION_KEY_MASK = 0xffff;
+export function getSetPartitionKeyInputPartitionKey(view: DataView, base: number): number {
+  return (view.getUint32(base + SET_PARTITION_KEY_INPUT_PARTITION_KEY_BYTE, true) >>> SET_PARTITION_KEY_INPUT_PARTITION_KEY_SHIFT) & SET_PARTITION_KEY_INPUT_PARTITION_KEY_MASK;
+}
+export function setSetPartitionKeyInputPartitionKey(view: DataView, base: number, value: number): void {
+  const at = base + SET_PARTITION_KEY_INPUT_PARTITION_KEY_BYTE;
+  const kept = view.getUint32(at, true) & ~(SET_PARTITION_KEY_INPUT_PARTITION_KEY_MASK << SET_PARTITION_KEY_INPUT_PARTITION_KEY_SHIFT);
+  view.setUint32(at, kept | ((value & SET_PARTITION_KEY_INPUT_PARTITION_KEY_MASK) << SET_PARTITION_KEY_INPUT_PARTITION_KEY_SHIFT), true);
+}
+
 /** Bytes of set_global_identifier_input: Input of set_global_identifier. */
 export const SET_GLOBAL_IDENTIFIER_INPUT_BYTES = 32;
 

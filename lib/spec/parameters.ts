@@ -144,8 +144,11 @@ export const MEMORY_KEY_INDEX_BITS = 24;
 /** GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first. Unit: entries. */
 export const GID_TABLE_ENTRIES = 16;
 
-/** P_Keys of a port: the default one. Unit: entries. */
-export const PARTITION_KEY_TABLE_ENTRIES = 1;
+/** Address handles of all functions; number 0 names none. Unit: handles. */
+export const ADDRESS_HANDLES = 1024;
+
+/** P_Keys of a port: 0 is the default one after reset, the others are empty. Unit: entries. */
+export const PARTITION_KEY_TABLE_ENTRIES = 16;
 
 /** Packet buffers for what has arrived that only responses may take. Unit: buffers. */
 export const RECEIVE_PACKET_BUFFERS_RESERVED = 32;

@@ -346,6 +346,30 @@ export function setCompletionQueueEntryTimestamp(view: DataView, base: number, v
   setCompletionQueueEntryTimestampHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
+/** completion_queue_entry.source_mac_low: Source MAC address (UD on Ethernet), bytes 0 to 3. */
+export const COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_BYTE = 40;
+export const COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_SHIFT = 0;
+export const COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_MASK = 0xffffffff;
+export function getCompletionQueueEntrySourceMacLow(view: DataView, base: number): number {
+  return view.getUint32(base + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_BYTE, true);
+}
+export function setCompletionQueueEntrySourceMacLow(view: DataView, base: number, value: number): void {
+  view.setUint32(base + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_BYTE, value, true);
+}
+
+/** completion_queue_entry.source_mac_high: Source MAC address, bytes 4 and 5. */
+export const COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE = 44;
+export const COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_SHIFT = 0;
+export const COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_MASK = 0xffff;
+export function getCompletionQueueEntrySourceMacHigh(view: DataView, base: number): number {
+  return (view.getUint32(base + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE, true) >>> COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_SHIFT) & COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_MASK;
+}
+export function setCompletionQueueEntrySourceMacHigh(view: DataView, base: number, value: number): void {
+  const at = base + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE;
+  const kept = view.getUint32(at, true) & ~(COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_MASK << COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_SHIFT);
+  view.setUint32(at, kept | ((value & COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_MASK) << COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_SHIFT), true);
+}
+
 /** completion_queue_entry.phase: Alternates each time round, beginning with 1. */
 export const COMPLETION_QUEUE_ENTRY_PHASE_BYTE = 60;
 export const COMPLETION_QUEUE_ENTRY_PHASE_SHIFT = 0;

@@ -781,6 +781,18 @@ export const CONTROL_PORT_PACKETS_LOOPED_RESET = 0x0n;
 export const CONTROL_CONGESTION_NOTIFICATIONS_OFFSET = 0x660;
 export const CONTROL_CONGESTION_NOTIFICATIONS_RESET = 0x0n;
 
+/** control.port_bad_partition_keys: Packets that were dropped at each port because of their P_Key. Unit: events. 64 bits, ro. */
+export const CONTROL_PORT_BAD_PARTITION_KEYS_OFFSET = 0x800;
+export const CONTROL_PORT_BAD_PARTITION_KEYS_COUNT = 2;
+export const CONTROL_PORT_BAD_PARTITION_KEYS_STRIDE = 8;
+export const CONTROL_PORT_BAD_PARTITION_KEYS_RESET = 0x0n;
+
+/** control.port_bad_queue_keys: Packets that were dropped at each port because of their Q_Key. Unit: events. 64 bits, ro. */
+export const CONTROL_PORT_BAD_QUEUE_KEYS_OFFSET = 0x810;
+export const CONTROL_PORT_BAD_QUEUE_KEYS_COUNT = 2;
+export const CONTROL_PORT_BAD_QUEUE_KEYS_STRIDE = 8;
+export const CONTROL_PORT_BAD_QUEUE_KEYS_RESET = 0x0n;
+
 /** control.port_discards: Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro. */
 export const CONTROL_PORT_DISCARDS_OFFSET = 0x680;
 export const CONTROL_PORT_DISCARDS_COUNT = 16;

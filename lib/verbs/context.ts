@@ -5,20 +5,22 @@ import {
   type BoardFacts,
   type DeviceName,
 } from '../board/index.ts';
+import type { AddressVector } from '../driver/address_vector.ts';
 import { CompletionEvents } from '../driver/completion_events.ts';
-import { CompletionQueue as CompletionQueueInDevice } from '../driver/completion_queue.ts';
+import { CompletionQueue as CompletionQueueInDevice, type Completion } from '../driver/completion_queue.ts';
 import { VerbsError } from '../driver/errors.ts';
 import type { DeviceEvent } from '../driver/event_queue.ts';
 import { HcaDriver, type FunctionLimits } from '../driver/hca_driver.ts';
 import type { Identity } from '../driver/identity.ts';
 import { KickRecord, KickRecordRing } from '../driver/kick_records.ts';
 import { KickJoiner, type Kick } from '../driver/kicks.ts';
-import { queryPort, type PortAttributes } from '../driver/port.ts';
+import { queryPort, setPartitionKey, type PortAttributes } from '../driver/port.ts';
 import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
 import { CompletionChannel } from './completion_channel.ts';
 import { CompletionQueue } from './completion_queue.ts';
 import { Patience, type WaitOptions } from './patience.ts';
 import { ProtectionDomain } from './protection_domain.ts';
+import { senderAddress } from './sender_address.ts';
 import { VerbsObject } from './verbs_object.ts';
 
 /** What is known of an open device. */
@@ -142,6 +144,43 @@ export class Context extends VerbsObject {
     const gid = gids[index];
     if (gid === undefined) throw new RangeError(`the GID index is 0 to ${gids.length - 1}, not ${index}`);
     return gid;
+  }
+
+  /**
+   * An entry of the P_Key table of a port.
+   * @throws VerbsError EINVAL: there is no such port; RangeError: the table has no such entry
+   */
+  queryPartitionKey(port = 1, index = 0): number {
+    const { partitionKeys } = this.queryPort(port);
+    const partitionKey = partitionKeys[index];
+    if (partitionKey === undefined) {
+      throw new RangeError(`the P_Key index is 0 to ${partitionKeys.length - 1}, not ${index}`);
+    }
+    return partitionKey;
+  }
+
+  /**
+   * Writes an entry of the P_Key table of a port, as its subnet manager would.
+   * @param partitionKey 16 bits; the high one is full membership; 0: none
+   * @throws VerbsError EPERM: only the control function may; EINVAL: there is no such port or entry
+   */
+  setPartitionKey(port: number, index: number, partitionKey: number): void {
+    this.requireOpen('setPartitionKey');
+    setPartitionKey(this.driver.management, port, index, partitionKey);
+  }
+
+  /**
+   * The way back to the sender of a datagram, as ibv_init_ah_from_wc gives it.
+   * @param port where it was received, from 1
+   * @param globalRoute the first 40 B of the memory that it was received into
+   * @throws RangeError fewer than 40 B where there is a GRH
+   */
+  initAddressVectorFromCompletion(
+    port: number,
+    completion: Completion,
+    globalRoute: Uint8Array,
+  ): AddressVector {
+    return senderAddress(port, this.queryPort(port), completion, globalRoute);
   }
 
   /** The oldest asynchronous event that was not taken; undefined: there is none. */

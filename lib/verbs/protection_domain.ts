@@ -1,7 +1,11 @@
+import { AddressHandle as HandleInDevice } from '../driver/address_handle.ts';
+import type { AddressVector } from '../driver/address_vector.ts';
+import type { Completion } from '../driver/completion_queue.ts';
 import { mapForeignMemory } from '../driver/foreign_memory.ts';
 import { MemoryRegion as RegionInDevice } from '../driver/memory_region.ts';
 import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
 import { Access } from './access.ts';
+import { AddressHandle } from './address_handle.ts';
 import type { Context } from './context.ts';
 import { MemoryRegion } from './memory_region.ts';
 import { QueuePair, type QueuePairOptions } from './queue_pair.ts';
@@ -69,6 +73,27 @@ export class ProtectionDomain extends VerbsObject {
       release();
       throw error;
     }
+  }
+
+  /**
+   * Where datagrams go.
+   * @throws VerbsError EINVAL: a port or GID index that there is not; ENOMEM: none is left
+   */
+  createAddressHandle(addressVector: AddressVector): AddressHandle {
+    this.requireOpen('createAddressHandle');
+    const { management } = this.context.driver;
+    return new AddressHandle(this, new HandleInDevice(management, this.driver, addressVector));
+  }
+
+  /** An address handle of the sender of a datagram: {@link Context.initAddressVectorFromCompletion}. */
+  createAddressHandleFromCompletion(
+    port: number,
+    completion: Completion,
+    globalRoute: Uint8Array,
+  ): AddressHandle {
+    return this.createAddressHandle(
+      this.context.initAddressVectorFromCompletion(port, completion, globalRoute),
+    );
   }
 
   /** Creates a queue pair in RESET. @throws VerbsError EINVAL: a size beyond the device's; ENOMEM; EBADF: something is closed */

@@ -29,13 +29,14 @@ export interface QueuePairCapabilities {
 const serviceTypes = {
   RC: ServiceType.reliableConnection,
   UC: ServiceType.unreliableConnection,
+  UD: ServiceType.unreliableDatagram,
 } as const;
 
 export type QueuePairType = keyof typeof serviceTypes;
 
 /** How a queue pair is made. */
 export interface QueuePairOptions {
-  /** Transport service: reliable or unreliable connection. */
+  /** Transport service: reliable connection, unreliable connection, unreliable datagram. */
   readonly type: QueuePairType;
   readonly sendCompletionQueue: CompletionQueue;
   readonly receiveCompletionQueue: CompletionQueue;

@@ -64,6 +64,7 @@ export function checkSendWorkRequest(service: ServiceType, request: SendRequest)
   if (!operation.inline && inlineData !== undefined) {
     throw wrong(opcode, 'inlineData', 'brings data, and has none inline', 'gather: where the data goes');
   }
+  if (service === unreliableDatagram) checkDatagram(request);
   if (operation.immediate) checkImmediateData(request);
   if (!operation.atomic) return;
   if (gather?.length !== 1 || gather[0]!.length !== atomicBytes) {
@@ -74,6 +75,18 @@ export function checkSendWorkRequest(service: ServiceType, request: SendRequest)
   }
   if (opcode === Opcode.atomicCompareAndSwap && typeof request.swap !== 'bigint') {
     throw wrong(opcode, 'swap', 'has no new value', 'a bigint of 64 bits');
+  }
+}
+
+function checkDatagram({ opcode, addressHandle, destinationQueuePair, queueKey }: SendRequest): void {
+  if (addressHandle === undefined) {
+    throw wrong(opcode, 'addressHandle', 'has no address', 'an AddressHandle');
+  }
+  if (destinationQueuePair === undefined) {
+    throw wrong(opcode, 'destinationQueuePair', 'names no queue pair of the receiver', '24 bits');
+  }
+  if (queueKey === undefined) {
+    throw wrong(opcode, 'queueKey', 'has no Q_Key', "the receiver's, 32 bits");
   }
 }
 

@@ -28,6 +28,10 @@ constexpr std::array port_counter_registers{
     PortRegister{r::port_bytes_in, r::port_bytes_in_count, r::port_bytes_in_stride, &PortCounters::bytes_in},
     PortRegister{r::port_packets_looped, r::port_packets_looped_count, r::port_packets_looped_stride,
                  &PortCounters::packets_looped},
+    PortRegister{r::port_bad_partition_keys, r::port_bad_partition_keys_count,
+                 r::port_bad_partition_keys_stride, &PortCounters::bad_partition_keys},
+    PortRegister{r::port_bad_queue_keys, r::port_bad_queue_keys_count, r::port_bad_queue_keys_stride,
+                 &PortCounters::bad_queue_keys},
 };
 
 } // namespace

@@ -41,6 +41,8 @@ struct PortCounters {
   uint64_t packets_in = 0;
   uint64_t bytes_in = 0;
   uint64_t packets_looped = 0;
+  uint64_t bad_partition_keys = 0;
+  uint64_t bad_queue_keys = 0;
   std::array<uint64_t, spec::control::port_discards_count / spec::ports> discards{}; // by spec::PortDiscard
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 namespace fpga_verbs::hca {
 
@@ -25,6 +26,18 @@ uint64_t result_of(const PacketFields& fields, bool is_addition, uint64_t origin
   if (is_addition)
     return original + fields.swap_add;
   return original == fields.compare ? fields.swap_add : original;
+}
+
+// Where a datagram came from.
+void name_source(const ParsedPacket& parsed, spec::CompletionQueueEntry& entry) {
+  entry.set_with_global_route_header(parsed.framing != PacketFraming::infiniband_local ? 1 : 0);
+  entry.set_source_queue_pair(parsed.fields.source_queue_pair);
+  entry.set_service_level(parsed.service_level);
+  entry.set_source_local_identifier(parsed.source_local_identifier);
+  uint64_t mac = 0;
+  std::memcpy(&mac, parsed.source_mac.data(), parsed.source_mac.size());
+  entry.set_source_mac_low(static_cast<uint32_t>(mac));
+  entry.set_source_mac_high(static_cast<uint32_t>(mac >> 32));
 }
 
 } // namespace
@@ -318,6 +331,8 @@ bool DmaValidation::complete(const Owner& owner, const Packet& packet, Completio
     entry.set_with_immediate(traits.has(immediate_header) ? 1 : 0);
     // Opaque: the same bytes in memory as on the wire.
     entry.set_immediate_data(spec::big_endian(packet.parsed.fields.immediate_data));
+    if (traits.has(datagram_header))
+      name_source(packet.parsed, entry);
   }
   return write_completion(owner, entry, packet.receive_sequence_number);
 }

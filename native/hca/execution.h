@@ -1,5 +1,6 @@
 #pragma once
 
+#include "spec/contexts.h"
 #include "spec/data_units.h"
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct Execution {
   uint32_t next_packet = 0;    // of the message, the next to be sent
   uint64_t entry_begin = 0;    // offset in the message of the gather entry that dma is at
   uint8_t gather_entry = 0;
-  uint8_t retry_epoch = 0; // of its queue pair when it was started
+  uint8_t retry_epoch = 0;           // of its queue pair when it was started
+  spec::AddressVector destination{}; // of a datagram
 };
 
 } // namespace fpga_verbs::hca

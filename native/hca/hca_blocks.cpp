@@ -45,8 +45,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                    kicks_scheduled, kicks_started,
                    {&finishes_handed_back, &finishes_sent, &finishes_completed}),
       queue_pair_fetch(parameters, counters, kick_records, collect_buffer, queue_pair_state_cache,
-                       event_queue, kicks_started, post_notices, schedule_dones, progress_notices, executions,
-                       schedule_requests, finishes_handed_back),
+                       address_handles, event_queue, kicks_started, post_notices, schedule_dones,
+                       progress_notices, executions, schedule_requests, finishes_handed_back),
       queue_reader(counters, host, memory_translation, event_queue), send_queue_reader(queue_reader),
       send_queue_scheduler(parameters, counters, host, collect_buffer, queue_pair_state_cache,
                            send_queue_reader, event_queue, kick_records, schedule_requests, kicks_scheduled,
@@ -95,6 +95,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                         .memory_translation = memory_translation,
                         .event_queue = event_queue,
                         .port_attributes = port_attributes,
+                        .address_handles = address_handles,
                         .counters = counters.device,
                         .completion_queue = completion_queue,
                         .queue_pair_fetch = queue_pair_fetch,
@@ -285,6 +286,7 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
   event_queue.reset_function(underlying_function);
   memory_translation.reset_function(underlying_function);
   port_attributes.reset_function(underlying_function);
+  address_handles.reset_function(underlying_function);
   while (is_in_flight(underlying_function) && run(1) != 0)
     ;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/address_handles.h"
 #include "hca/atomic_results.h"
 #include "hca/block.h"
 #include "hca/clock.h"
@@ -126,6 +127,7 @@ struct HcaBlocks {
   CollectBuffer collect_buffer;
   ManagementQueue management_queue;
   VirtualKick virtual_kick;
+  AddressHandles address_handles;
   QueuePairFetch queue_pair_fetch;
   QueueReader queue_reader;
   SendQueueReader send_queue_reader;

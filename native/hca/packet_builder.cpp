@@ -21,6 +21,13 @@ size_t units_at_once(const HcaParameters& parameters) {
   return spec::request_packet_buffers + execution_credits(parameters);
 }
 
+// The high bit asks for the queue pair's own Q_Key: the others with that bit are for privileged users
+// (InfiniBand volume 1, 10.2.5).
+uint32_t queue_key_of(const spec::CommandHeader& header, const spec::QueuePairControl& control) {
+  constexpr uint32_t is_controlled = 0x80000000;
+  return (header.queue_key() & is_controlled) != 0 ? control.queue_key() : header.queue_key();
+}
+
 } // namespace
 
 PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters,
@@ -110,9 +117,17 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
                   .queue_pair_number = unit.queue_pair_number(),
                   .packet = packet.number};
   uint8_t* buffer = packets_.bytes(handle);
+  const bool is_datagram = queue_pair.control.service_type() == spec::ServiceType::unreliable_datagram;
+  if (is_datagram) {
+    fields.queue_key = queue_key_of(header, queue_pair.control);
+    fields.source_queue_pair = unit.queue_pair_number();
+  }
+  const PacketTemplate& packet_template =
+      is_datagram ? templates_.of(unit.queue_pair_number(), queue_pair.control, execution.destination,
+                                  header.destination_queue_pair())
+                  : templates_.of(unit.queue_pair_number(), queue_pair.control);
   const std::span<const uint8_t> wire =
-      build_packet(buffer + packet.payload, templates_.of(unit.queue_pair_number(), queue_pair.control),
-                   fields, packet.payload_bytes);
+      build_packet(buffer + packet.payload, packet_template, fields, packet.payload_bytes);
   packet.begin = static_cast<uint16_t>(wire.data() - buffer);
   packet.end = static_cast<uint16_t>(packet.begin + wire.size());
 }

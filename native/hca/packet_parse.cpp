@@ -37,6 +37,9 @@ struct Parser {
     if (!has(ethernet_bytes))
       return PacketDrop::too_short;
     at = ethernet_bytes;
+    constexpr uint32_t source_at =
+        spec::EthernetHeader::source_byte - spec::EthernetHeader::padding_width / 8;
+    std::copy_n(packet + source_at, parsed.source_mac.size(), parsed.source_mac.begin());
     // The EtherType is the end of each header.
     uint32_t ether_type = ether_type_before(at);
     if (ether_type == static_cast<uint32_t>(spec::EtherType::virtual_lan)) {
@@ -129,6 +132,8 @@ struct Parser {
       return PacketDrop::unknown_link_version;
     if (route.packet_length() * 4 != bytes)
       return PacketDrop::length_mismatch;
+    parsed.source_local_identifier = static_cast<uint16_t>(route.source_local_identifier());
+    parsed.service_level = static_cast<uint8_t>(route.service_level());
     at = spec::LocalRouteHeader::bytes;
     parsed.framing = PacketFraming::infiniband_local;
     if (route.link_next_header() == static_cast<uint32_t>(spec::LinkNextHeader::global))

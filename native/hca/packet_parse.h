@@ -20,6 +20,9 @@ struct ParsedPacket {
   uint8_t payload_offset = 0;
   uint16_t payload_bytes = 0; // without pad
   uint16_t partition_key = 0;
+  uint16_t source_local_identifier = 0; // InfiniBand
+  uint8_t service_level = 0;            // InfiniBand
+  MacAddress source_mac{};              // Ethernet
   uint32_t destination_queue_pair = 0;
   PacketFields fields{}; // those of headers that it does not have are 0
 

@@ -1,7 +1,10 @@
 #include "hca/packet_receiver.h"
 
+#include "hca/address_vectors.h"
+#include "hca/packet_bytes.h"
+#include "spec/packets.h"
+
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 namespace fpga_verbs::hca {
@@ -10,10 +13,8 @@ using spec::PacketDrop;
 
 namespace {
 
-spec::AddressVector address_vector_of(const spec::QueuePairControl& control) {
-  spec::AddressVector address_vector;
-  std::memcpy(&address_vector, control.address_vector().data(), sizeof address_vector);
-  return address_vector;
+uint32_t destination_local_identifier(const ParsedPacket& parsed, const uint8_t* bytes) {
+  return read_header<spec::LocalRouteHeader>(bytes + parsed.network_offset).destination_local_identifier();
 }
 
 } // namespace
@@ -91,23 +92,42 @@ PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned
     return PacketDrop::wrong_service;
   if (port != control.port())
     return PacketDrop::wrong_destination;
-  const PacketDrop wrong = check_addresses(control, port, parsed, bytes);
+  const bool is_datagram = control.service_type() == spec::ServiceType::unreliable_datagram;
+  const PacketDrop wrong = is_datagram ? check_datagram(control, port, parsed, bytes)
+                                       : check_addresses(control, port, parsed, bytes);
   if (wrong != PacketDrop::none)
     return wrong;
-  return is_in_partition(control, parsed.partition_key) ? PacketDrop::none : PacketDrop::wrong_partition_key;
+  if (!is_in_partition(control, parsed.partition_key))
+    return PacketDrop::wrong_partition_key;
+  return is_datagram && parsed.fields.queue_key != control.queue_key() ? PacketDrop::wrong_queue_key
+                                                                       : PacketDrop::none;
+}
+
+// A datagram comes from anywhere to an address of the queue pair's function at its port.
+PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control, unsigned port,
+                                          const ParsedPacket& parsed, const uint8_t* bytes) const {
+  const unsigned underlying_function = control.underlying_function();
+  if (!is_ethernet(parsed.framing) &&
+      destination_local_identifier(parsed, bytes) != attributes_.local_identifier(port, underlying_function))
+    return PacketDrop::wrong_destination;
+  if (parsed.framing == PacketFraming::infiniband_local)
+    return PacketDrop::none;
+  const Gid destination = addresses_of(bytes, parsed).destination;
+  const bool is_own = destination != Gid{} &&
+                      std::ranges::count(attributes_.gids(port, underlying_function), destination) != 0;
+  return is_own ? PacketDrop::none : PacketDrop::wrong_destination;
 }
 
 // A packet of a connection comes from the peer's address to the address that it was connected with.
 PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control, unsigned port,
                                            const ParsedPacket& parsed, const uint8_t* bytes) const {
-  const spec::AddressVector peer = address_vector_of(control);
+  const spec::AddressVector peer = read_address_vector(control.address_vector());
   const unsigned underlying_function = control.underlying_function();
   if (!is_ethernet(parsed.framing)) {
-    spec::LocalRouteHeader header;
-    std::memcpy(&header, bytes + parsed.network_offset, spec::LocalRouteHeader::bytes);
-    if (header.destination_local_identifier() != attributes_.local_identifier(port, underlying_function))
+    if (destination_local_identifier(parsed, bytes) !=
+        attributes_.local_identifier(port, underlying_function))
       return PacketDrop::wrong_destination;
-    if (header.source_local_identifier() != peer.destination_local_identifier())
+    if (parsed.source_local_identifier != peer.destination_local_identifier())
       return PacketDrop::wrong_source;
   }
   const bool has_gids = parsed.framing != PacketFraming::infiniband_local;
@@ -125,13 +145,23 @@ PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control
 // The same partition, and one of the two is a full member (InfiniBand volume 1, 10.9.3).
 bool PacketReceiver::is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const {
   constexpr uint16_t full_member = 0x8000;
-  const uint16_t own = attributes_.partition_keys()[control.partition_key_index()];
-  return ((own ^ partition_key) & ~full_member) == 0 && ((own | partition_key) & full_member) != 0;
+  const uint16_t own = attributes_.partition_keys(control.port())[control.partition_key_index()];
+  return (own & ~full_member) != 0 && ((own ^ partition_key) & ~full_member) == 0 &&
+         ((own | partition_key) & full_member) != 0;
 }
 
 void PacketReceiver::drop(uint16_t handle, PacketDrop reason) {
   ++counters_.device.packets_dropped[static_cast<size_t>(reason)];
+  count_violation(packet_memory_[handle].port, reason);
   packet_memory_.release(handle);
+}
+
+void PacketReceiver::count_violation(unsigned port, PacketDrop reason) {
+  PortCounters& counters = counters_.device.port[port - 1];
+  if (reason == PacketDrop::wrong_partition_key)
+    ++counters.bad_partition_keys;
+  if (reason == PacketDrop::wrong_queue_key)
+    ++counters.bad_queue_keys;
 }
 
 } // namespace fpga_verbs::hca

@@ -16,7 +16,8 @@
 namespace fpga_verbs::hca {
 
 // Parses what has arrived and checks whom it is for: the queue pair exists, its service is the packet's, and
-// port, addresses and P_Key are its own and its peer's. Drops and counts the rest. What passes pins its queue
+// port, addresses and P_Key are its own and its peer's, of a datagram port, address, P_Key and Q_Key its own.
+// Drops and counts the rest. What passes pins its queue
 // pair and goes on, parsed (Packet::parsed), responses to completion, requests to receive. Requests
 // that receive has no room for wait here, so that they do not hold up the responses behind them.
 class PacketReceiver final : public Block {
@@ -32,10 +33,13 @@ private:
   void receive(uint16_t handle);
   void pass(uint16_t handle, unsigned underlying_function, const ParsedPacket& parsed);
   void drop(uint16_t handle, spec::PacketDrop reason);
+  void count_violation(unsigned port, spec::PacketDrop reason);
   spec::PacketDrop check(const spec::QueuePairControl& control, unsigned port, const ParsedPacket& parsed,
                          const uint8_t* bytes) const;
   spec::PacketDrop check_addresses(const spec::QueuePairControl& control, unsigned port,
                                    const ParsedPacket& parsed, const uint8_t* bytes) const;
+  spec::PacketDrop check_datagram(const spec::QueuePairControl& control, unsigned port,
+                                  const ParsedPacket& parsed, const uint8_t* bytes) const;
   bool is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const;
 
   Counters& counters_;

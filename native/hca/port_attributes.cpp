@@ -4,6 +4,13 @@
 
 namespace fpga_verbs::hca {
 
+namespace {
+
+// A full member of the partition that every port is in (InfiniBand volume 1, 10.9.1.2).
+constexpr uint16_t default_partition_key = 0xffff;
+
+} // namespace
+
 PortAttributes::PortAttributes(const HcaParameters& parameters, const link::Link* link)
     : parameters_(parameters),
       first_address_(link != nullptr && link->first_address()
@@ -11,6 +18,8 @@ PortAttributes::PortAttributes(const HcaParameters& parameters, const link::Link
                          : link::first_address(parameters.link_layer, parameters.board_number)),
       udp_source_port_(link != nullptr ? link->udp_source_port() : uint16_t{0}) {
   enabled_.fill(true);
+  for (PartitionKeyTable& table : partition_keys_)
+    table[0] = default_partition_key;
   for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
     reset_function(function);
 }
@@ -76,7 +85,7 @@ PacketSource PortAttributes::source(unsigned underlying_function, const spec::Ad
           .mac = mac(port, underlying_function),
           .local_identifier = local_identifier(port, underlying_function),
           .gid = gids(port, underlying_function)[address_vector.gid_index()],
-          .partition_key = partition_keys_[partition_key_index],
+          .partition_key = partition_keys_[port - 1][partition_key_index],
           .udp_source_port = udp_source_port_};
 }
 

@@ -56,7 +56,10 @@ public:
     gids_[port - 1][underlying_function][index] = gid;
   }
 
-  const PartitionKeyTable& partition_keys() const { return partition_keys_; }
+  const PartitionKeyTable& partition_keys(unsigned port) const { return partition_keys_[port - 1]; }
+  void set_partition_key(unsigned port, unsigned index, uint16_t partition_key) {
+    partition_keys_[port - 1][index] = partition_key;
+  }
 
   // What packets of a function that leave by this address vector carry. Its port exists, and its indices lie
   // within the tables.
@@ -78,7 +81,7 @@ private:
   uint16_t udp_source_port_;
   std::array<bool, spec::ports> enabled_;
   std::array<std::array<GidTable, spec::underlying_functions>, spec::ports> gids_{};
-  PartitionKeyTable partition_keys_{0xffff};
+  std::array<PartitionKeyTable, spec::ports> partition_keys_{};
 };
 
 } // namespace fpga_verbs::hca

@@ -1,5 +1,6 @@
 #include "hca/queue_pair_attributes.h"
 
+#include "hca/address_vectors.h"
 #include "hca/management_answer.h"
 #include "hca/queue_pair_transitions.h"
 
@@ -35,18 +36,11 @@ constexpr QueuePairAttributeSet all{QueuePairAttribute::state,
                                     QueuePairAttribute::max_destination_read_atomic,
                                     QueuePairAttribute::destination_queue_pair};
 
-spec::AddressVector address_vector_of(const spec::QueuePairAttributes& attributes) {
-  spec::AddressVector address_vector;
-  std::memcpy(&address_vector, attributes.address_vector().data(), sizeof address_vector);
-  return address_vector;
-}
-
 std::optional<spec::ManagementCompletion> check_values(const spec::QueuePairAttributes& input,
                                                        const HcaParameters& parameters) {
   using F = spec::QueuePairAttributes;
   const QueuePairAttributeSet given(input.attribute_mask());
-  const auto is_port = [&](uint32_t port) { return port >= 1 && port <= parameters.ports; };
-  if (given.has(QueuePairAttribute::port) && !is_port(input.port()))
+  if (given.has(QueuePairAttribute::port) && (input.port() < 1 || input.port() > parameters.ports))
     return bad_input(F::port_bit);
   if (given.has(QueuePairAttribute::partition_key_index) &&
       input.partition_key_index() >= spec::partition_key_table_entries)
@@ -59,16 +53,9 @@ std::optional<spec::ManagementCompletion> check_values(const spec::QueuePairAttr
   if (given.has(QueuePairAttribute::max_destination_read_atomic) &&
       input.max_destination_read_atomic() > spec::read_atomic_maximum)
     return bad_input(F::max_destination_read_atomic_bit);
-  if (given.has(QueuePairAttribute::address_vector)) {
-    constexpr uint64_t first_bit = uint64_t{F::address_vector_byte} * 8;
-    const spec::AddressVector address_vector = address_vector_of(input);
-    if (!is_port(address_vector.port()))
-      return bad_input(first_bit + spec::AddressVector::port_bit);
-    if (address_vector.gid_index() >= spec::gid_table_entries)
-      return bad_input(first_bit + spec::AddressVector::gid_index_bit);
-    if (!address_vector.reserved_is_zero())
-      return bad_input(reserved_field);
-  }
+  if (given.has(QueuePairAttribute::address_vector))
+    return check_address_vector(read_address_vector(input.address_vector()),
+                                uint64_t{F::address_vector_byte} * 8, parameters);
   return std::nullopt;
 }
 
@@ -110,6 +97,9 @@ void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& qu
     control.set_address_vector(input.address_vector());
   if (given.has(QueuePairAttribute::path_mtu))
     control.set_path_mtu(input.path_mtu());
+  // A datagram may be as long as its port takes it.
+  if (control.service_type() == spec::ServiceType::unreliable_datagram)
+    control.set_path_mtu(spec::PathMtu::mtu_4096);
   if (given.has(QueuePairAttribute::timeout))
     control.set_timeout(input.timeout());
   if (given.has(QueuePairAttribute::retry_count)) {

@@ -66,17 +66,21 @@ uint32_t mtu_of(const spec::QueuePairControl& control) {
 
 } // namespace
 
-QueuePairFetch::QueuePairFetch(
-    const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
-    CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs, EventPort& events,
-    DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
-    DataLink<spec::ScheduleDone, 16>& schedule_dones, DataLink<spec::QueuePairNotice, 16>& progress_notices,
-    DataLink<spec::KickUnit, 8>& executions, DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-    DataLink<spec::FinishUnit, 16>& finishes_handed_back)
+QueuePairFetch::QueuePairFetch(const HcaParameters& parameters, Counters& counters,
+                               const KickRecords& kick_records, CollectBuffer& collect_buffer,
+                               QueuePairStateCache& queue_pairs, const AddressHandles& address_handles,
+                               EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
+                               DataLink<spec::PostNotice, 16>& post_notices,
+                               DataLink<spec::ScheduleDone, 16>& schedule_dones,
+                               DataLink<spec::QueuePairNotice, 16>& progress_notices,
+                               DataLink<spec::KickUnit, 8>& executions,
+                               DataLink<spec::ScheduleRequest, 16>& schedule_requests,
+                               DataLink<spec::FinishUnit, 16>& finishes_handed_back)
     : counters_(counters), kick_records_(kick_records), collect_buffer_(collect_buffer),
-      queue_pairs_(queue_pairs), events_(events), kicks_started_(kicks_started), post_notices_(post_notices),
-      schedule_dones_(schedule_dones), progress_notices_(progress_notices), executions_(executions),
-      schedule_requests_(schedule_requests), finishes_handed_back_(finishes_handed_back),
+      queue_pairs_(queue_pairs), address_handles_(address_handles), events_(events),
+      kicks_started_(kicks_started), post_notices_(post_notices), schedule_dones_(schedule_dones),
+      progress_notices_(progress_notices), executions_(executions), schedule_requests_(schedule_requests),
+      finishes_handed_back_(finishes_handed_back),
       // Each command holds an execution credit, but for those that found no entry in virtual_kick.
       queue_({.entries = execution_credits(parameters),
               .lists = execution_credits(parameters),
@@ -305,13 +309,31 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
   kick.set_status(status_in(standing.control));
   if (kick.status() == CompletionStatus::success)
     kick.set_status(check_send_work_request(pcb, standing.control));
+  const bool is_datagram = standing.control.service_type() == spec::ServiceType::unreliable_datagram;
+  const AddressHandles::Entry* const address =
+      is_datagram ? find_address(kick, pcb, standing.control) : nullptr;
+  if (kick.status() == CompletionStatus::success && is_datagram && address == nullptr)
+    kick.set_status(CompletionStatus::local_queue_pair_operation_error);
   // The queue pair is in error when completion comes to this work request: those before it may succeed.
   // One that is flushed follows the one that failed, which may be over already.
   if (kick.status() != CompletionStatus::success &&
       kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
   plan(kick, standing, requester, pcb);
+  if (address != nullptr)
+    pcb.execution.destination = address->address_vector;
   executions_.push(kick);
+}
+
+// Where a datagram goes: an address handle of the queue pair's protection domain and port, or null.
+const AddressHandles::Entry* QueuePairFetch::find_address(const spec::KickUnit& kick,
+                                                          const PhysicalCollectBuffer& pcb,
+                                                          const spec::QueuePairControl& control) const {
+  const AddressHandles::Entry* const found =
+      address_handles_.find(kick.underlying_function(), pcb.header().address_handle());
+  const bool is_usable = found != nullptr && found->protection_domain == control.protection_domain() &&
+                         found->address_vector.port() == control.port();
+  return is_usable ? found : nullptr;
 }
 
 // How the command is executed. Its PSNs are assigned here, once.

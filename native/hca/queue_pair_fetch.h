@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/address_handles.h"
 #include "hca/block.h"
 #include "hca/collect_buffer.h"
 #include "hca/counters.h"
@@ -27,7 +28,8 @@ namespace fpga_verbs::hca {
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
   QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
-                 CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs, EventPort& events,
+                 CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+                 const AddressHandles& address_handles, EventPort& events,
                  DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
                  DataLink<spec::ScheduleDone, 16>& schedule_dones,
                  DataLink<spec::QueuePairNotice, 16>& progress_notices,
@@ -73,6 +75,8 @@ private:
   static spec::SendHold hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
                              const spec::QueuePairRequester& requester);
   void execute(spec::KickUnit kick, const Standing& standing, spec::QueuePairRequester& requester);
+  const AddressHandles::Entry* find_address(const spec::KickUnit& kick, const PhysicalCollectBuffer& pcb,
+                                            const spec::QueuePairControl& control) const;
   void plan(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester,
             PhysicalCollectBuffer& pcb);
   void hand_back(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
@@ -88,6 +92,7 @@ private:
   const KickRecords& kick_records_;
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
+  const AddressHandles& address_handles_;
   EventPort& events_;
   DataLink<spec::KickUnit, 8>& kicks_started_;
   DataLink<spec::PostNotice, 16>& post_notices_;

@@ -1,5 +1,6 @@
 #include "hca/receive.h"
 
+#include "hca/global_route.h"
 #include "hca/packet_sequence_number.h"
 
 namespace fpga_verbs::hca {
@@ -10,6 +11,7 @@ using spec::QueuePairResponder;
 using spec::QueuePairState;
 using spec::ReceiveAction;
 using spec::ReceiveMessage;
+using spec::ServiceType;
 using spec::Syndrome;
 
 bool receives(QueuePairState state) {
@@ -133,7 +135,7 @@ Receive::Progress Receive::go_on(const spec::PacketUnit& unit, bool has_descript
     drop(unit);
   else if (has_descriptor)
     execute(*request);
-  else if (request->is_reliable)
+  else if (request->is_reliable())
     refuse(*request, static_cast<uint8_t>(static_cast<uint8_t>(Syndrome::receiver_not_ready) |
                                           request->receiver_not_ready_timer));
   else
@@ -206,7 +208,7 @@ std::optional<Receive::Request> Receive::request_of(const spec::PacketUnit& unit
                  .mtu = path_mtu_bytes(static_cast<uint32_t>(found->control.path_mtu())),
                  .receiver_not_ready_timer =
                      static_cast<uint8_t>(found->control.min_receiver_not_ready_timer()),
-                 .is_reliable = found->control.service_type() == spec::ServiceType::reliable_connection};
+                 .service = found->control.service_type()};
 }
 
 Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
@@ -220,7 +222,7 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
   const RequestJudgement judgement = judge_request(found->control, found->responder, packet);
   switch (judgement.verdict) {
   case RequestVerdict::execute:
-    if (!request->is_reliable && packet.traits().begins_message())
+    if (!request->is_reliable() && packet.traits().begins_message())
       lose_message(responder_of(unit));
     if (takes_receive(packet.traits()) && !take_receive(*request)) {
       want_descriptor(unit);
@@ -260,10 +262,12 @@ void Receive::execute(const Request& request) {
   }
   QueuePairResponder& responder = *found;
   establish(request, responder);
-  if (!request.is_reliable)
+  if (!request.is_reliable())
     responder.set_expected_psn(packet.parsed.fields.packet_sequence_number);
   packet.answer_psn = responder.expected_psn();
   describe(responder, packet);
+  if (packet.parsed.traits().has(datagram_header))
+    packet.message_offset = expose_global_route(packets_, static_cast<uint16_t>(request.unit.packet()));
   const uint32_t psns = is_rdma_read(packet.parsed) ? packets_of(packet.message_length, request.mtu) : 1;
   responder.set_expected_psn(psn_add(responder.expected_psn(), psns));
   responder.set_nak_sent(0);
@@ -307,9 +311,10 @@ void Receive::describe(QueuePairResponder& responder, Packet& packet) {
   }
 }
 
-// The first packet tells that the peer is there.
+// The first packet of a connection tells that the peer is there.
 void Receive::establish(const Request& request, QueuePairResponder& responder) {
-  if (request.state != QueuePairState::ready_to_receive || responder.communication_established() != 0)
+  if (request.service == ServiceType::unreliable_datagram ||
+      request.state != QueuePairState::ready_to_receive || responder.communication_established() != 0)
     return;
   responder.set_communication_established(1);
   spec::EventUnit event;
@@ -364,7 +369,7 @@ void Receive::accept(const spec::PacketUnit& unit, ReceiveAction action) {
 
 // A packet that is not executed, and of an unreliable service the message that had begun.
 void Receive::lose(const Request& request) {
-  if (!request.is_reliable)
+  if (!request.is_reliable())
     if (auto* responder =
             queue_pairs_.responder(request.unit.underlying_function(), request.unit.queue_pair_number()))
       lose_message(*responder);

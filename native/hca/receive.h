@@ -58,7 +58,9 @@ private:
     spec::QueuePairState state = spec::QueuePairState::reset;
     uint32_t mtu = 0; // bytes
     uint8_t receiver_not_ready_timer = 0;
-    bool is_reliable = true;
+    spec::ServiceType service = spec::ServiceType::reliable_connection;
+
+    bool is_reliable() const { return service == spec::ServiceType::reliable_connection; }
   };
 
   bool can_work() const { return requests_accepted_.has_credit() && descriptors_wanted_.has_credit(); }

@@ -141,6 +141,12 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
     return query_port(command);
   case ManagementOpcode::set_global_identifier:
     return set_global_identifier(command);
+  case ManagementOpcode::set_partition_key:
+    return set_partition_key(command);
+  case ManagementOpcode::create_address_handle:
+    return create_address_handle(command);
+  case ManagementOpcode::destroy_address_handle:
+    return destroy_address_handle(command);
   case ManagementOpcode::create_event_queue:
     return create_event_queue(command);
   case ManagementOpcode::destroy_event_queue:

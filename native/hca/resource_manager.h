@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/address_handles.h"
 #include "hca/block.h"
 #include "hca/collect_buffer.h"
 #include "hca/completion_queue.h"
@@ -46,6 +47,7 @@ public:
     MemoryTranslation& memory_translation;
     EventQueue& event_queue;
     PortAttributes& port_attributes;
+    AddressHandles& address_handles;
     const DeviceCounters& counters;
     CompletionQueue& completion_queue;
     SendQueuePort& queue_pair_fetch;
@@ -125,6 +127,9 @@ private:
   Answer destroy_completion_queue(const Command& command);
   Answer query_port(const Command& command);
   Answer set_global_identifier(const Command& command);
+  Answer set_partition_key(const Command& command);
+  Answer create_address_handle(const Command& command);
+  Answer destroy_address_handle(const Command& command);
   Answer create_protection_domain(const Command& command);
   Answer destroy_protection_domain(const Command& command);
   Answer register_memory(const Command& command);

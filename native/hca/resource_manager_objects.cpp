@@ -70,6 +70,7 @@ spec::ManagementCompletion ResourceManager::query_resources(const Command& comma
       share(completion_queues, parameters_.completion_queues - CompletionQueue::reserved_numbers),
       share(memory_keys, parameters_.memory_keys - KeyTable::reserved_indices),
       share(event_queues, spec::event_queues_per_function),
+      share(address_handles, spec::address_handles - AddressHandles::reserved_indices),
       share(protection_domains, ProtectionDomains::per_function),
   };
   return output(command, shares.data(), sizeof shares);

@@ -23,8 +23,7 @@ struct PortFacts {
 };
 static_assert(sizeof(PortFacts) == spec::QueryPortOutput::bytes +
                                        spec::gid_table_entries * spec::GidEntry::bytes +
-                                       spec::partition_key_table_entries * spec::PartitionKeyEntry::bytes +
-                                       sizeof(uint32_t)); // to a whole number of 8 B
+                                       spec::partition_key_table_entries * spec::PartitionKeyEntry::bytes);
 
 } // namespace
 
@@ -49,8 +48,9 @@ spec::ManagementCompletion ResourceManager::query_port(const Command& command) {
   attributes.set_virtual_lanes(1);
   attributes.set_active_width(four_lanes);
   attributes.set_active_speed(twenty_five_gigabits);
-  attributes.set_bad_partition_keys(static_cast<uint32_t>(
-      blocks_.counters.packets_dropped[static_cast<size_t>(spec::PacketDrop::wrong_partition_key)]));
+  const PortCounters& counters = blocks_.counters.port[port - 1];
+  attributes.set_bad_partition_keys(static_cast<uint32_t>(counters.bad_partition_keys));
+  attributes.set_bad_queue_keys(static_cast<uint32_t>(counters.bad_queue_keys));
   const MacAddress mac = ports.mac(port, function);
   uint64_t mac_bytes = 0;
   std::memcpy(&mac_bytes, mac.data(), mac.size());
@@ -59,7 +59,7 @@ spec::ManagementCompletion ResourceManager::query_port(const Command& command) {
   for (unsigned index = 0; index < facts.gids.size(); ++index)
     facts.gids[index].set_gid(ports.gids(port, function)[index]);
   for (unsigned index = 0; index < facts.partition_keys.size(); ++index)
-    facts.partition_keys[index].set_partition_key(ports.partition_keys()[index]);
+    facts.partition_keys[index].set_partition_key(ports.partition_keys(port)[index]);
   return output(command, &facts, offsetof(PortFacts, partition_keys) + sizeof facts.partition_keys);
 }
 
@@ -79,6 +79,32 @@ spec::ManagementCompletion ResourceManager::set_global_identifier(const Command&
   Gid gid;
   std::ranges::copy(input.gid(), gid.begin());
   blocks_.port_attributes.set_gid(input.port(), function, input.gid_index(), gid);
+  return succeed();
+}
+
+spec::ManagementCompletion ResourceManager::set_partition_key(const Command& command) {
+  using F = spec::SetPartitionKeyInput;
+  if (command.underlying_function != 0)
+    return answer_with(spec::ManagementStatus::not_permitted);
+  F input;
+  MailboxReader reader(host_, command.underlying_function, command.fields.input_mailbox());
+  if (const auto failed = read_input(command, reader, &input, F::bytes))
+    return *failed;
+  if (!blocks_.port_attributes.exists(input.port()))
+    return bad_input(F::port_bit);
+  if (input.partition_key_index() >= spec::partition_key_table_entries)
+    return bad_input(F::partition_key_index_bit);
+  if (!input.reserved_is_zero())
+    return bad_input(reserved_field);
+  blocks_.port_attributes.set_partition_key(input.port(), input.partition_key_index(),
+                                            static_cast<uint16_t>(input.partition_key()));
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function) {
+    spec::EventUnit event;
+    event.set_type(spec::EventType::partition_key_change);
+    event.set_underlying_function(function);
+    event.set_object(input.port());
+    blocks_.event_queue.report(event);
+  }
   return succeed();
 }
 

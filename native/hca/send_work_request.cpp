@@ -17,6 +17,7 @@ bool is_executed(Opcode opcode, ServiceType service) {
   switch (opcode) {
   case Opcode::send:
   case Opcode::send_with_immediate:
+    return service != ServiceType::reliable_datagram;
   case Opcode::rdma_write:
   case Opcode::rdma_write_with_immediate:
     return service == ServiceType::reliable_connection || service == ServiceType::unreliable_connection;
@@ -61,7 +62,11 @@ spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
       (is_read_or_atomic(opcode) && control.max_read_atomic() == 0))
     return CompletionStatus::local_queue_pair_operation_error;
   const uint64_t length = send_message_length(pcb);
-  if (length > spec::message_bytes_maximum || (is_atomic(opcode) && length != atomic_bytes))
+  // A datagram is one packet.
+  const uint64_t most = control.service_type() == ServiceType::unreliable_datagram
+                            ? path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()))
+                            : spec::message_bytes_maximum;
+  if (length > most || (is_atomic(opcode) && length != atomic_bytes))
     return CompletionStatus::local_length_error;
   return CompletionStatus::success;
 }

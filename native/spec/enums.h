@@ -70,6 +70,7 @@ enum class ManagementOpcode : uint8_t {
   query_port = 89,  ///< Report the state of a port.
   allocate_resources = 90,  ///< Carry out resource allocation requests, whole or not at all.
   query_resources = 91,  ///< Report the division of resources.
+  set_partition_key = 92,  ///< Write an entry of the P_Key table of a port; the control function's.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -103,6 +104,7 @@ constexpr const char* name(ManagementOpcode value) {
     case ManagementOpcode::query_port: return "query_port";
     case ManagementOpcode::allocate_resources: return "allocate_resources";
     case ManagementOpcode::query_resources: return "query_resources";
+    case ManagementOpcode::set_partition_key: return "set_partition_key";
   }
   return "unknown";
 }
@@ -160,6 +162,7 @@ enum class Resource : uint8_t {
   context_memory = 11,  ///< Context memory.
   memory_keys = 12,  ///< Memory keys.
   protection_domains = 13,  ///< Protection domains.
+  address_handles = 14,  ///< Address handles.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -179,6 +182,7 @@ constexpr const char* name(Resource value) {
     case Resource::context_memory: return "context_memory";
     case Resource::memory_keys: return "memory_keys";
     case Resource::protection_domains: return "protection_domains";
+    case Resource::address_handles: return "address_handles";
   }
   return "unknown";
 }
@@ -1063,6 +1067,7 @@ enum class PacketDrop : uint8_t {
   wrong_destination = 21,  ///< Not to the port, GID or LID of the queue pair.
   wrong_source = 22,  ///< Not from the peer of the queue pair.
   wrong_partition_key = 23,  ///< P_Key.
+  wrong_queue_key = 24,  ///< Q_Key.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -1092,6 +1097,7 @@ constexpr const char* name(PacketDrop value) {
     case PacketDrop::wrong_destination: return "wrong_destination";
     case PacketDrop::wrong_source: return "wrong_source";
     case PacketDrop::wrong_partition_key: return "wrong_partition_key";
+    case PacketDrop::wrong_queue_key: return "wrong_queue_key";
   }
   return "unknown";
 }

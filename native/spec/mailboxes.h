@@ -519,6 +519,65 @@ struct alignas(8) RegisterMemoryInput {
 static_assert(sizeof(RegisterMemoryInput) == RegisterMemoryInput::bytes && offsetof(RegisterMemoryInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<RegisterMemoryInput> && std::is_standard_layout_v<RegisterMemoryInput>);
 
+/// Input of create_address_handle.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) CreateAddressHandleInput {
+  static constexpr unsigned bytes = 64;
+  static constexpr unsigned protection_domain_bit = 0, protection_domain_width = 24;
+  static constexpr unsigned address_vector_byte = 16, address_vector_bytes = 48;
+
+  std::array<uint32_t, 16> dwords{};
+
+  /// Protection domain.
+  constexpr uint32_t protection_domain() const { return dwords[0] & 0xffffffu; }
+  constexpr void set_protection_domain(uint32_t value) { dwords[0] = (dwords[0] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Where datagrams go: an address_vector.
+  std::span<const uint8_t, 48> address_vector() const {
+    return std::span<const uint8_t, 48>(reinterpret_cast<const uint8_t*>(dwords.data()) + 16, 48);
+  }
+  void set_address_vector(std::span<const uint8_t, 48> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 16, value.data(), 48);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xff000000u) | dwords[1] | dwords[2] | dwords[3]) == 0; }
+
+  constexpr bool operator==(const CreateAddressHandleInput&) const = default;
+};
+static_assert(sizeof(CreateAddressHandleInput) == CreateAddressHandleInput::bytes && offsetof(CreateAddressHandleInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<CreateAddressHandleInput> && std::is_standard_layout_v<CreateAddressHandleInput>);
+
+/// Input of set_partition_key.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) SetPartitionKeyInput {
+  static constexpr unsigned bytes = 16;
+  static constexpr unsigned port_bit = 0, port_width = 8;
+  static constexpr unsigned partition_key_index_bit = 16, partition_key_index_width = 16;
+  static constexpr unsigned partition_key_bit = 32, partition_key_width = 16;
+
+  std::array<uint32_t, 4> dwords{};
+
+  /// Port, from 1.
+  constexpr uint32_t port() const { return dwords[0] & 0xffu; }
+  constexpr void set_port(uint32_t value) { dwords[0] = (dwords[0] & 0xffffff00u) | (value & 0xffu); }
+
+  /// Entry of the port's P_Key table.
+  constexpr uint32_t partition_key_index() const { return dwords[0] >> 16; }
+  constexpr void set_partition_key_index(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// P_Key; the high bit is full membership; without the others: none.
+  constexpr uint32_t partition_key() const { return dwords[1] & 0xffffu; }
+  constexpr void set_partition_key(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xff00u) | (dwords[1] & 0xffff0000u) | dwords[2] | dwords[3]) == 0; }
+
+  constexpr bool operator==(const SetPartitionKeyInput&) const = default;
+};
+static_assert(sizeof(SetPartitionKeyInput) == SetPartitionKeyInput::bytes && offsetof(SetPartitionKeyInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<SetPartitionKeyInput> && std::is_standard_layout_v<SetPartitionKeyInput>);
+
 /// Input of set_global_identifier.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) SetGlobalIdentifierInput {

@@ -150,8 +150,11 @@ inline constexpr uint32_t memory_key_index_bits = 24u;
 /// GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first. Unit: entries.
 inline constexpr uint32_t gid_table_entries = 16u;
 
-/// P_Keys of a port: the default one. Unit: entries.
-inline constexpr uint32_t partition_key_table_entries = 1u;
+/// Address handles of all functions; number 0 names none. Unit: handles.
+inline constexpr uint32_t address_handles = 1024u;
+
+/// P_Keys of a port: 0 is the default one after reset, the others are empty. Unit: entries.
+inline constexpr uint32_t partition_key_table_entries = 16u;
 
 /// Packet buffers for what has arrived that only responses may take. Unit: buffers.
 inline constexpr uint32_t receive_packet_buffers_reserved = 32u;

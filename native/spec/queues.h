@@ -111,6 +111,8 @@ struct alignas(8) CompletionQueueEntry {
   static constexpr unsigned destination_path_bits_bit = 208, destination_path_bits_width = 8;
   static constexpr unsigned work_queue_bit = 224, work_queue_width = 1;
   static constexpr unsigned timestamp_bit = 256, timestamp_width = 64;
+  static constexpr unsigned source_mac_low_bit = 320, source_mac_low_width = 32;
+  static constexpr unsigned source_mac_high_bit = 352, source_mac_high_width = 16;
   static constexpr unsigned phase_bit = 480, phase_width = 1;
   static constexpr unsigned sequence_bit = 481, sequence_width = 31;
 
@@ -195,6 +197,14 @@ struct alignas(8) CompletionQueueEntry {
     dwords[9] = static_cast<uint32_t>(value >> 32);
   }
 
+  /// Source MAC address (UD on Ethernet), bytes 0 to 3.
+  constexpr uint32_t source_mac_low() const { return dwords[10]; }
+  constexpr void set_source_mac_low(uint32_t value) { dwords[10] = value; }
+
+  /// Source MAC address, bytes 4 and 5.
+  constexpr uint32_t source_mac_high() const { return dwords[11] & 0xffffu; }
+  constexpr void set_source_mac_high(uint32_t value) { dwords[11] = (dwords[11] & 0xffff0000u) | (value & 0xffffu); }
+
   /// Alternates each time round, beginning with 1.
   constexpr uint32_t phase() const { return dwords[15] & 0x1u; }
   constexpr void set_phase(uint32_t value) { dwords[15] = (dwords[15] & 0xfffffffeu) | (value & 0x1u); }
@@ -204,7 +214,7 @@ struct alignas(8) CompletionQueueEntry {
   constexpr void set_sequence(uint32_t value) { dwords[15] = (dwords[15] & 0x1u) | ((value & 0x7fffffffu) << 1); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xf00000u) | (dwords[4] & 0xf0000000u) | (dwords[6] & 0xff000000u) | (dwords[7] & 0xfffffffeu) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xf00000u) | (dwords[4] & 0xf0000000u) | (dwords[6] & 0xff000000u) | (dwords[7] & 0xfffffffeu) | (dwords[11] & 0xffff0000u) | dwords[12] | dwords[13] | dwords[14]) == 0; }
 
   constexpr bool operator==(const CompletionQueueEntry&) const = default;
 };

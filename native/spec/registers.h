@@ -1102,6 +1102,16 @@ inline constexpr uint64_t port_packets_looped_reset = 0x0;
 inline constexpr uint32_t congestion_notifications = 0x660;
 inline constexpr uint64_t congestion_notifications_reset = 0x0;
 
+/// Packets that were dropped at each port because of their P_Key. Unit: events. 64 bits, ro.
+inline constexpr uint32_t port_bad_partition_keys = 0x800;
+inline constexpr uint32_t port_bad_partition_keys_count = 2, port_bad_partition_keys_stride = 8;
+inline constexpr uint64_t port_bad_partition_keys_reset = 0x0;
+
+/// Packets that were dropped at each port because of their Q_Key. Unit: events. 64 bits, ro.
+inline constexpr uint32_t port_bad_queue_keys = 0x810;
+inline constexpr uint32_t port_bad_queue_keys_count = 2, port_bad_queue_keys_stride = 8;
+inline constexpr uint64_t port_bad_queue_keys_reset = 0x0;
+
 /// Packets that a port discarded: 8 counters for each port, by port_discard. Unit: events. 64 bits, ro.
 inline constexpr uint32_t port_discards = 0x680;
 inline constexpr uint32_t port_discards_count = 16, port_discards_stride = 8;

@@ -77,6 +77,7 @@ private:
   hca::DataLink<spec::FinishUnit, 16> finishes_sent_;
   hca::CollectBuffer collect_buffer_;
   hca::VirtualKick virtual_kick_;
+  hca::AddressHandles address_handles_;
   hca::QueuePairFetch queue_pair_fetch_;
   hca::QueueReader queue_reader_;
   hca::SendQueueReader send_queues_;

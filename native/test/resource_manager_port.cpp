@@ -91,6 +91,7 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
                          .memory_translation = memory_translation_,
                          .event_queue = event_queue_,
                          .port_attributes = port_attributes_,
+                         .address_handles = address_handles_,
                          .counters = counters_.device,
                          .completion_queue = completion_queue_,
                          .queue_pair_fetch = send_queues_,

@@ -117,6 +117,7 @@ private:
   hca::VirtualKick virtual_kick_;
   hca::ManagementQueue management_queue_;
   hca::PortAttributes port_attributes_;
+  hca::AddressHandles address_handles_;
   hca::ResourceManager resource_manager_;
 };
 

@@ -196,6 +196,8 @@ CompletionQueueEntry make_send_completed() {
   golden.set_destination_path_bits(0x0u);
   golden.set_work_queue(0x0u);
   golden.set_timestamp(0x1122334455667788ull);
+  golden.set_source_mac_low(0x0u);
+  golden.set_source_mac_high(0x0u);
   golden.set_phase(0x1u);
   golden.set_sequence(0x2u);
   return golden;
@@ -221,6 +223,8 @@ std::string_view mismatch_send_completed(const CompletionQueueEntry& golden) {
   if (golden.destination_path_bits() != 0x0u) return "destination_path_bits";
   if (golden.work_queue() != 0x0u) return "work_queue";
   if (golden.timestamp() != 0x1122334455667788ull) return "timestamp";
+  if (golden.source_mac_low() != 0x0u) return "source_mac_low";
+  if (golden.source_mac_high() != 0x0u) return "source_mac_high";
   if (golden.phase() != 0x1u) return "phase";
   if (golden.sequence() != 0x2u) return "sequence";
   return golden.reserved_is_zero() ? "" : "reserved";
@@ -2052,103 +2056,111 @@ std::string_view mismatch_receive_entry_header(const ReceiveEntryHeader& golden)
 
 CompletionQueueEntry make_completion_queue_entry() {
   CompletionQueueEntry golden;
-  golden.set_opcode(CompletionOpcode::receive_rdma_with_immediate);
-  golden.set_status(CompletionStatus::general_error);
-  golden.set_with_immediate(0x1u);
-  golden.set_with_invalidate(0x0u);
-  golden.set_with_global_route_header(0x1u);
-  golden.set_solicited(0x0u);
+  golden.set_opcode(CompletionOpcode::bind_memory_window);
+  golden.set_status(CompletionStatus::work_request_flushed_error);
+  golden.set_with_immediate(0x0u);
+  golden.set_with_invalidate(0x1u);
+  golden.set_with_global_route_header(0x0u);
+  golden.set_solicited(0x1u);
   golden.set_vendor_error(0xd3u);
-  golden.set_queue_pair_number(0xb260c7u);
-  golden.set_port(0xbfu);
-  golden.set_byte_length(0xd4fa471du);
-  golden.set_immediate_data(0xbf7b311fu);
-  golden.set_source_queue_pair(0x8ed0c5u);
-  golden.set_service_level(0xbu);
-  golden.set_sequence_number(0xbc8fu);
-  golden.set_partition_key_index(0xb63fu);
-  golden.set_source_local_identifier(0xe783u);
-  golden.set_destination_path_bits(0x8du);
-  golden.set_work_queue(0x1u);
-  golden.set_timestamp(0xaa6899ae643c3d0bull);
-  golden.set_phase(0x0u);
-  golden.set_sequence(0x70c690a9u);
+  golden.set_queue_pair_number(0xfcfe4bu);
+  golden.set_port(0xfbu);
+  golden.set_byte_length(0xb8c3a9b7u);
+  golden.set_immediate_data(0x80c3664du);
+  golden.set_source_queue_pair(0x822353u);
+  golden.set_service_level(0x9u);
+  golden.set_sequence_number(0xe249u);
+  golden.set_partition_key_index(0x8c09u);
+  golden.set_source_local_identifier(0xe057u);
+  golden.set_destination_path_bits(0xf3u);
+  golden.set_work_queue(0x0u);
+  golden.set_timestamp(0xb0f58140891a54b7ull);
+  golden.set_source_mac_low(0x812102bfu);
+  golden.set_source_mac_high(0xbb6fu);
+  golden.set_phase(0x1u);
+  golden.set_sequence(0x6b3d828fu);
   return golden;
 }
 
 std::string_view mismatch_completion_queue_entry(const CompletionQueueEntry& golden) {
-  if (golden.opcode() != CompletionOpcode::receive_rdma_with_immediate) return "opcode";
-  if (golden.status() != CompletionStatus::general_error) return "status";
-  if (golden.with_immediate() != 0x1u) return "with_immediate";
-  if (golden.with_invalidate() != 0x0u) return "with_invalidate";
-  if (golden.with_global_route_header() != 0x1u) return "with_global_route_header";
-  if (golden.solicited() != 0x0u) return "solicited";
+  if (golden.opcode() != CompletionOpcode::bind_memory_window) return "opcode";
+  if (golden.status() != CompletionStatus::work_request_flushed_error) return "status";
+  if (golden.with_immediate() != 0x0u) return "with_immediate";
+  if (golden.with_invalidate() != 0x1u) return "with_invalidate";
+  if (golden.with_global_route_header() != 0x0u) return "with_global_route_header";
+  if (golden.solicited() != 0x1u) return "solicited";
   if (golden.vendor_error() != 0xd3u) return "vendor_error";
-  if (golden.queue_pair_number() != 0xb260c7u) return "queue_pair_number";
-  if (golden.port() != 0xbfu) return "port";
-  if (golden.byte_length() != 0xd4fa471du) return "byte_length";
-  if (golden.immediate_data() != 0xbf7b311fu) return "immediate_data";
-  if (golden.source_queue_pair() != 0x8ed0c5u) return "source_queue_pair";
-  if (golden.service_level() != 0xbu) return "service_level";
-  if (golden.sequence_number() != 0xbc8fu) return "sequence_number";
-  if (golden.partition_key_index() != 0xb63fu) return "partition_key_index";
-  if (golden.source_local_identifier() != 0xe783u) return "source_local_identifier";
-  if (golden.destination_path_bits() != 0x8du) return "destination_path_bits";
-  if (golden.work_queue() != 0x1u) return "work_queue";
-  if (golden.timestamp() != 0xaa6899ae643c3d0bull) return "timestamp";
-  if (golden.phase() != 0x0u) return "phase";
-  if (golden.sequence() != 0x70c690a9u) return "sequence";
+  if (golden.queue_pair_number() != 0xfcfe4bu) return "queue_pair_number";
+  if (golden.port() != 0xfbu) return "port";
+  if (golden.byte_length() != 0xb8c3a9b7u) return "byte_length";
+  if (golden.immediate_data() != 0x80c3664du) return "immediate_data";
+  if (golden.source_queue_pair() != 0x822353u) return "source_queue_pair";
+  if (golden.service_level() != 0x9u) return "service_level";
+  if (golden.sequence_number() != 0xe249u) return "sequence_number";
+  if (golden.partition_key_index() != 0x8c09u) return "partition_key_index";
+  if (golden.source_local_identifier() != 0xe057u) return "source_local_identifier";
+  if (golden.destination_path_bits() != 0xf3u) return "destination_path_bits";
+  if (golden.work_queue() != 0x0u) return "work_queue";
+  if (golden.timestamp() != 0xb0f58140891a54b7ull) return "timestamp";
+  if (golden.source_mac_low() != 0x812102bfu) return "source_mac_low";
+  if (golden.source_mac_high() != 0xbb6fu) return "source_mac_high";
+  if (golden.phase() != 0x1u) return "phase";
+  if (golden.sequence() != 0x6b3d828fu) return "sequence";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
 CompletionQueueEntry make_completion_queue_entry_other() {
   CompletionQueueEntry golden;
-  golden.set_opcode(CompletionOpcode::rdma_write);
-  golden.set_status(CompletionStatus::local_length_error);
-  golden.set_with_immediate(0x0u);
-  golden.set_with_invalidate(0x1u);
-  golden.set_with_global_route_header(0x0u);
-  golden.set_solicited(0x1u);
-  golden.set_vendor_error(0xbdu);
-  golden.set_queue_pair_number(0xeb8195u);
-  golden.set_port(0xd1u);
-  golden.set_byte_length(0x8fa80ab3u);
-  golden.set_immediate_data(0x9c333d41u);
-  golden.set_source_queue_pair(0xbae16du);
-  golden.set_service_level(0xdu);
-  golden.set_sequence_number(0x8d83u);
-  golden.set_partition_key_index(0xccfdu);
-  golden.set_source_local_identifier(0xfb01u);
-  golden.set_destination_path_bits(0xffu);
-  golden.set_work_queue(0x0u);
-  golden.set_timestamp(0xbe0c0e1ae5b4c65dull);
-  golden.set_phase(0x1u);
-  golden.set_sequence(0x45340dd9u);
+  golden.set_opcode(CompletionOpcode::compare_and_swap);
+  golden.set_status(CompletionStatus::local_protection_error);
+  golden.set_with_immediate(0x1u);
+  golden.set_with_invalidate(0x0u);
+  golden.set_with_global_route_header(0x1u);
+  golden.set_solicited(0x0u);
+  golden.set_vendor_error(0xfbu);
+  golden.set_queue_pair_number(0xc98075u);
+  golden.set_port(0xc7u);
+  golden.set_byte_length(0xe1f9296bu);
+  golden.set_immediate_data(0x9e561f5du);
+  golden.set_source_queue_pair(0xb85875u);
+  golden.set_service_level(0x9u);
+  golden.set_sequence_number(0x9c8fu);
+  golden.set_partition_key_index(0xc6a7u);
+  golden.set_source_local_identifier(0x93c7u);
+  golden.set_destination_path_bits(0x8bu);
+  golden.set_work_queue(0x1u);
+  golden.set_timestamp(0x9bde417c54d67bcfull);
+  golden.set_source_mac_low(0xff859ed5u);
+  golden.set_source_mac_high(0xca59u);
+  golden.set_phase(0x0u);
+  golden.set_sequence(0x6ef6b185u);
   return golden;
 }
 
 std::string_view mismatch_completion_queue_entry_other(const CompletionQueueEntry& golden) {
-  if (golden.opcode() != CompletionOpcode::rdma_write) return "opcode";
-  if (golden.status() != CompletionStatus::local_length_error) return "status";
-  if (golden.with_immediate() != 0x0u) return "with_immediate";
-  if (golden.with_invalidate() != 0x1u) return "with_invalidate";
-  if (golden.with_global_route_header() != 0x0u) return "with_global_route_header";
-  if (golden.solicited() != 0x1u) return "solicited";
-  if (golden.vendor_error() != 0xbdu) return "vendor_error";
-  if (golden.queue_pair_number() != 0xeb8195u) return "queue_pair_number";
-  if (golden.port() != 0xd1u) return "port";
-  if (golden.byte_length() != 0x8fa80ab3u) return "byte_length";
-  if (golden.immediate_data() != 0x9c333d41u) return "immediate_data";
-  if (golden.source_queue_pair() != 0xbae16du) return "source_queue_pair";
-  if (golden.service_level() != 0xdu) return "service_level";
-  if (golden.sequence_number() != 0x8d83u) return "sequence_number";
-  if (golden.partition_key_index() != 0xccfdu) return "partition_key_index";
-  if (golden.source_local_identifier() != 0xfb01u) return "source_local_identifier";
-  if (golden.destination_path_bits() != 0xffu) return "destination_path_bits";
-  if (golden.work_queue() != 0x0u) return "work_queue";
-  if (golden.timestamp() != 0xbe0c0e1ae5b4c65dull) return "timestamp";
-  if (golden.phase() != 0x1u) return "phase";
-  if (golden.sequence() != 0x45340dd9u) return "sequence";
+  if (golden.opcode() != CompletionOpcode::compare_and_swap) return "opcode";
+  if (golden.status() != CompletionStatus::local_protection_error) return "status";
+  if (golden.with_immediate() != 0x1u) return "with_immediate";
+  if (golden.with_invalidate() != 0x0u) return "with_invalidate";
+  if (golden.with_global_route_header() != 0x1u) return "with_global_route_header";
+  if (golden.solicited() != 0x0u) return "solicited";
+  if (golden.vendor_error() != 0xfbu) return "vendor_error";
+  if (golden.queue_pair_number() != 0xc98075u) return "queue_pair_number";
+  if (golden.port() != 0xc7u) return "port";
+  if (golden.byte_length() != 0xe1f9296bu) return "byte_length";
+  if (golden.immediate_data() != 0x9e561f5du) return "immediate_data";
+  if (golden.source_queue_pair() != 0xb85875u) return "source_queue_pair";
+  if (golden.service_level() != 0x9u) return "service_level";
+  if (golden.sequence_number() != 0x9c8fu) return "sequence_number";
+  if (golden.partition_key_index() != 0xc6a7u) return "partition_key_index";
+  if (golden.source_local_identifier() != 0x93c7u) return "source_local_identifier";
+  if (golden.destination_path_bits() != 0x8bu) return "destination_path_bits";
+  if (golden.work_queue() != 0x1u) return "work_queue";
+  if (golden.timestamp() != 0x9bde417c54d67bcfull) return "timestamp";
+  if (golden.source_mac_low() != 0xff859ed5u) return "source_mac_low";
+  if (golden.source_mac_high() != 0xca59u) return "source_mac_high";
+  if (golden.phase() != 0x0u) return "phase";
+  if (golden.sequence() != 0x6ef6b185u) return "sequence";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2884,6 +2896,74 @@ std::string_view mismatch_partition_key_entry_other(const PartitionKeyEntry& gol
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+CreateAddressHandleInput make_create_address_handle_input() {
+  CreateAddressHandleInput golden;
+  golden.set_protection_domain(0xe0ce41u);
+  {
+    constexpr std::array<uint8_t, 48> bytes{0xf1, 0x9f, 0x26, 0x62, 0x52, 0x17, 0xfd, 0xfd, 0x5c, 0x14, 0xa6, 0x45, 0x8e, 0x20, 0x3a, 0x80, 0xed, 0x97, 0x2b, 0xfb, 0xe5, 0x22, 0x4b, 0xcd, 0x92, 0x3b, 0xd1, 0x39, 0x38, 0xd2, 0x88, 0x34, 0xf8, 0x27, 0xd7, 0xb5, 0x02, 0x09, 0x3f, 0x64, 0x26, 0x52, 0x7a, 0x6a, 0x41, 0x62, 0x92, 0x69};
+    golden.set_address_vector(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_create_address_handle_input(const CreateAddressHandleInput& golden) {
+  if (golden.protection_domain() != 0xe0ce41u) return "protection_domain";
+  {
+    constexpr std::array<uint8_t, 48> bytes{0xf1, 0x9f, 0x26, 0x62, 0x52, 0x17, 0xfd, 0xfd, 0x5c, 0x14, 0xa6, 0x45, 0x8e, 0x20, 0x3a, 0x80, 0xed, 0x97, 0x2b, 0xfb, 0xe5, 0x22, 0x4b, 0xcd, 0x92, 0x3b, 0xd1, 0x39, 0x38, 0xd2, 0x88, 0x34, 0xf8, 0x27, 0xd7, 0xb5, 0x02, 0x09, 0x3f, 0x64, 0x26, 0x52, 0x7a, 0x6a, 0x41, 0x62, 0x92, 0x69};
+    if (!std::ranges::equal(golden.address_vector(), bytes)) return "address_vector";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+CreateAddressHandleInput make_create_address_handle_input_other() {
+  CreateAddressHandleInput golden;
+  golden.set_protection_domain(0xcba0d5u);
+  {
+    constexpr std::array<uint8_t, 48> bytes{0xa4, 0xa2, 0x92, 0xc7, 0x4f, 0x54, 0xec, 0x6d, 0xf9, 0x66, 0x23, 0xc0, 0x6a, 0xd7, 0x94, 0xaa, 0x01, 0x8a, 0xd6, 0x9c, 0x23, 0x83, 0x9a, 0xb0, 0xb0, 0xf5, 0x53, 0x24, 0x9d, 0x8b, 0x87, 0x66, 0x67, 0x2a, 0x77, 0x35, 0x8c, 0x19, 0x71, 0x47, 0x68, 0xea, 0x90, 0xd2, 0xf4, 0x3d, 0x82, 0xe8};
+    golden.set_address_vector(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_create_address_handle_input_other(const CreateAddressHandleInput& golden) {
+  if (golden.protection_domain() != 0xcba0d5u) return "protection_domain";
+  {
+    constexpr std::array<uint8_t, 48> bytes{0xa4, 0xa2, 0x92, 0xc7, 0x4f, 0x54, 0xec, 0x6d, 0xf9, 0x66, 0x23, 0xc0, 0x6a, 0xd7, 0x94, 0xaa, 0x01, 0x8a, 0xd6, 0x9c, 0x23, 0x83, 0x9a, 0xb0, 0xb0, 0xf5, 0x53, 0x24, 0x9d, 0x8b, 0x87, 0x66, 0x67, 0x2a, 0x77, 0x35, 0x8c, 0x19, 0x71, 0x47, 0x68, 0xea, 0x90, 0xd2, 0xf4, 0x3d, 0x82, 0xe8};
+    if (!std::ranges::equal(golden.address_vector(), bytes)) return "address_vector";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+SetPartitionKeyInput make_set_partition_key_input() {
+  SetPartitionKeyInput golden;
+  golden.set_port(0xf7u);
+  golden.set_partition_key_index(0xf60du);
+  golden.set_partition_key(0xaa27u);
+  return golden;
+}
+
+std::string_view mismatch_set_partition_key_input(const SetPartitionKeyInput& golden) {
+  if (golden.port() != 0xf7u) return "port";
+  if (golden.partition_key_index() != 0xf60du) return "partition_key_index";
+  if (golden.partition_key() != 0xaa27u) return "partition_key";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+SetPartitionKeyInput make_set_partition_key_input_other() {
+  SetPartitionKeyInput golden;
+  golden.set_port(0x93u);
+  golden.set_partition_key_index(0xb0dfu);
+  golden.set_partition_key(0xb957u);
+  return golden;
+}
+
+std::string_view mismatch_set_partition_key_input_other(const SetPartitionKeyInput& golden) {
+  if (golden.port() != 0x93u) return "port";
+  if (golden.partition_key_index() != 0xb0dfu) return "partition_key_index";
+  if (golden.partition_key() != 0xb957u) return "partition_key";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 template <class Format>
 std::vector<uint8_t> bytes_of(const Format& format) {
   std::vector<uint8_t> bytes(Format::bytes);
@@ -3004,6 +3084,10 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "gid_entry_other") return bytes_of(make_gid_entry_other());
   if (name == "partition_key_entry") return bytes_of(make_partition_key_entry());
   if (name == "partition_key_entry_other") return bytes_of(make_partition_key_entry_other());
+  if (name == "create_address_handle_input") return bytes_of(make_create_address_handle_input());
+  if (name == "create_address_handle_input_other") return bytes_of(make_create_address_handle_input_other());
+  if (name == "set_partition_key_input") return bytes_of(make_set_partition_key_input());
+  if (name == "set_partition_key_input_other") return bytes_of(make_set_partition_key_input_other());
   return {};
 }
 
@@ -3111,6 +3195,10 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "gid_entry_other") return mismatch_gid_entry_other(format_of<GidEntry>(bytes));
   if (name == "partition_key_entry") return mismatch_partition_key_entry(format_of<PartitionKeyEntry>(bytes));
   if (name == "partition_key_entry_other") return mismatch_partition_key_entry_other(format_of<PartitionKeyEntry>(bytes));
+  if (name == "create_address_handle_input") return mismatch_create_address_handle_input(format_of<CreateAddressHandleInput>(bytes));
+  if (name == "create_address_handle_input_other") return mismatch_create_address_handle_input_other(format_of<CreateAddressHandleInput>(bytes));
+  if (name == "set_partition_key_input") return mismatch_set_partition_key_input(format_of<SetPartitionKeyInput>(bytes));
+  if (name == "set_partition_key_input_other") return mismatch_set_partition_key_input_other(format_of<SetPartitionKeyInput>(bytes));
   return "name";
 }
 

@@ -168,7 +168,7 @@ describe('a send queue', () => {
       remote: { key: 0x8000_0001, addressLow: 0xffff_fff0, addressHigh: 0x7fff },
       compareAdd: 0x2_0000_0001n,
       swap: 0x4_0000_0003n,
-      addressHandle: 5,
+      addressHandle: { number: 5 },
       destinationQueuePair: 6,
       queueKey: 0x9000_0007,
     });

@@ -89,7 +89,7 @@ describe('port_attributes', () => {
       active_mtu: PathMtu.mtu4096,
       maximum_message_bytes: 2 ** 31,
       gid_table_entries: 16,
-      partition_key_table_entries: 1,
+      partition_key_table_entries: 16,
       local_identifier: 0,
     });
     const wire = makeWirePort({ ports: 2 });

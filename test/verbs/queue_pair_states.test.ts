@@ -13,6 +13,7 @@ const values = {
   accessFlags: Access.remoteRead,
   partitionKeyIndex: 0,
   port: 1,
+  queueKey: 0x1111_1111,
   addressVector: { port: 1 },
   pathMtu: PathMtu.mtu1024,
   timeout: 14,
@@ -94,8 +95,19 @@ const unreliableConnection: readonly Row[] = [
   [sendQueueDrained, readyToSend, [], ['accessFlags']],
 ];
 
+const unreliableDatagram: readonly Row[] = [
+  [reset, init, ['partitionKeyIndex', 'port', 'queueKey'], []],
+  [init, init, [], ['partitionKeyIndex', 'port', 'queueKey']],
+  [init, readyToReceive, [], ['partitionKeyIndex', 'queueKey']],
+  [readyToReceive, readyToSend, ['sendPsn'], ['queueKey']],
+  [readyToSend, readyToSend, [], ['queueKey']],
+  [readyToSend, sendQueueDrained, [], ['drainedEvent']],
+  [sendQueueDrained, sendQueueDrained, [], ['partitionKeyIndex', 'queueKey']],
+  [sendQueueDrained, readyToSend, [], ['queueKey']],
+];
+
 /** What the transitions of each service require, and what they allow besides (InfiniBand volume 1, 11.2.5.2). */
-const rows = { RC: reliableConnection, UC: unreliableConnection } as const;
+const rows = { RC: reliableConnection, UC: unreliableConnection, UD: unreliableDatagram } as const;
 const types = Object.keys(rows) as (keyof typeof rows)[];
 
 /** Takes a queue pair from RESET to a state. */

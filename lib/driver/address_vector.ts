@@ -1,0 +1,73 @@
+import { encode } from '../spec/index.ts';
+
+/** Where the peer is (address_vector). */
+export interface AddressVector {
+  readonly port: number;
+  readonly serviceLevel?: number;
+  readonly isGlobal?: boolean;
+  readonly sourcePathBits?: number;
+  readonly staticRate?: number;
+  readonly destinationLocalIdentifier?: number;
+  readonly hopLimit?: number;
+  readonly trafficClass?: number;
+  readonly flowLabel?: number;
+  readonly gidIndex?: number;
+  /** 6 bytes. Default: that of a link-local GID or of a multicast group; none for another. */
+  readonly destinationMac?: Uint8Array;
+  /** 0: from a hash of both queue pair numbers. */
+  readonly udpSourcePort?: number;
+  readonly vlan?: number;
+  /** 16 bytes. */
+  readonly destinationGid?: Uint8Array;
+}
+
+/** As the specification writes a name. */
+export function specified(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The structure address_vector. */
+export function encodeAddressVector(vector: AddressVector): Uint8Array {
+  const {
+    isGlobal,
+    destinationGid = new Uint8Array(16),
+    destinationMac = macOf(destinationGid),
+    ...numbers
+  } = vector;
+  const mac = new DataView(Uint8Array.from(destinationMac).buffer);
+  return encode('address_vector', {
+    ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [specified(name), value])),
+    is_global: isGlobal === true ? 1 : 0,
+    destination_mac_low: mac.getUint32(0, true),
+    destination_mac_high: mac.getUint16(4, true),
+    destination_gid: destinationGid,
+  });
+}
+
+/**
+ * The MAC address that a GID tells: one that a link-local GID was made from as EUI-64 (RFC 4291, appendix A), or that of a multicast
+ * group (RFC 1112, 6.4 and RFC 2464, 7). Another GID tells none: zero.
+ */
+function macOf(gid: Uint8Array): Uint8Array {
+  const mac = new Uint8Array(6);
+  if (isIpv4(gid)) {
+    if (gid[12]! >> 4 === 0xe) mac.set([0x01, 0x00, 0x5e, gid[13]! & 0x7f, gid[14]!, gid[15]!]);
+    return mac;
+  }
+  if (gid[0] === 0xff) {
+    mac.set([0x33, 0x33]);
+    mac.set(gid.subarray(12), 2);
+    return mac;
+  }
+  const isLinkLocal = gid[0] === 0xfe && gid[1] === 0x80 && gid[11] === 0xff && gid[12] === 0xfe;
+  if (!isLinkLocal) return mac;
+  mac.set(gid.subarray(8, 11));
+  mac.set(gid.subarray(13, 16), 3);
+  mac[0]! ^= 2;
+  return mac;
+}
+
+/** Whether a GID is an IPv4 address, ::ffff:a.b.c.d. */
+export function isIpv4(gid: Uint8Array): boolean {
+  return gid.subarray(0, 10).every((byte) => byte === 0) && gid[10] === 0xff && gid[11] === 0xff;
+}
