@@ -27,7 +27,10 @@ interface CommonOptions {
 }
 
 const largestPayload = 256;
+const largestDatagram = 4096;
 const largestMessage = 2 ** 30; // both ends' memory is in one process
+
+const serviceTypes = { rc: 'RC', uc: 'UC', ud: 'UD' } as const;
 
 /** What --json gives, for the help of each command. Whole numbers beyond 2^53 are strings. */
 const jsonShapes = {
@@ -197,18 +200,29 @@ Examples:
   addOfDevice('pingpong', 'send messages to and fro between two queue pairs', jsonShapes.pingpong, [
     'hca pingpong rc',
     'hca pingpong rc --size 64 --iters 100000',
+    'hca pingpong ud --size 1024',
     "hca pingpong rc --device 'emu:?progress=own' --events --chk",
     'hca pingpong rc --iters 10 --capture pingpong.pcapng',
     "hca pingpong rc --listen --device 'emu:?link=udp:127.0.0.1'",
     "hca pingpong rc localhost --device 'emu:?link=udp:127.0.0.2'",
   ])
-    .addArgument(new Argument('<service>', 'rc: reliable connection').choices(['rc']))
-    .argument('[host]', 'where the other end waits with --listen, or ibv_rc_pingpong')
+    .addArgument(
+      new Argument('<service>', 'reliable or unreliable connection, unreliable datagram').choices([
+        'rc',
+        'uc',
+        'ud',
+      ]),
+    )
+    .argument('[host]', 'where the other end waits with --listen, or ibv_rc_pingpong, uc or ud')
     .option('--listen', 'wait for the other end, in another process or on another machine')
     .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
     .option('-i, --ib-port <port>', 'port', wholeNumber(1), 1)
-    .option('-s, --size <bytes>', 'size of a message', wholeNumber(1, largestMessage), 4096)
-    .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096', mtu, 1024)
+    .option(
+      '-s, --size <bytes>',
+      'size of a message (default: 4096; ud: 2048)',
+      wholeNumber(1, largestMessage),
+    )
+    .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096 (default: 1024; ud: none)', mtu)
     .option('-r, --rx-depth <receives>', 'receives that are posted ahead', wholeNumber(1, 16_384), 500)
     .option('-n, --iters <exchanges>', 'how many', wholeNumber(1), 1000)
     .option('-l, --sl <level>', 'service level', wholeNumber(0, 15), 0)
@@ -218,14 +232,14 @@ Examples:
     .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
     .action(
       (
-        _service: string,
+        service: 'rc' | 'uc' | 'ud',
         host: string | undefined,
         options: CommonOptions & {
           ibPort: number;
           listen?: boolean;
           port: number;
-          size: number;
-          mtu: number;
+          size?: number;
+          mtu?: number;
           rxDepth: number;
           iters: number;
           sl: number;
@@ -234,10 +248,19 @@ Examples:
           chk?: boolean;
           capture?: string;
         },
-      ) =>
-        pingpong(outputOf(options), withCapture(chosenDeviceString(options.device), options.capture), {
-          size: options.size,
-          mtu: options.mtu,
+        command: Command,
+      ) => {
+        const { size = service === 'ud' ? 2048 : 4096, mtu: pathMtu = 1024 } = options;
+        if (service === 'ud' && options.mtu !== undefined) {
+          command.error("error: option '-m, --mtu <bytes>' is not one of ud: a datagram is one packet.");
+        }
+        if (service === 'ud' && size > largestDatagram) {
+          command.error(`error: a datagram is one packet. Its size must be 1 to ${largestDatagram}.`);
+        }
+        return pingpong(outputOf(options), withCapture(chosenDeviceString(options.device), options.capture), {
+          type: serviceTypes[service],
+          size,
+          mtu: pathMtu,
           rxDepth: options.rxDepth,
           iters: options.iters,
           port: options.ibPort,
@@ -249,7 +272,8 @@ Examples:
             ? options.listen === true && { peer: { port: options.port } }
             : { peer: { host, port: options.port } }),
           signal,
-        }),
+        });
+      },
     );
   addOfDevice('selftest', 'bring up a board step by step, and say what to look at', jsonShapes.selftest, [
     'hca selftest',

@@ -96,6 +96,7 @@ async function measure(
   signal: AbortSignal,
 ): Promise<Omit<Figures, 'doorbellNanoseconds'>> {
   const { result } = await exchange(contexts, {
+    type: 'RC',
     size,
     mtu,
     rxDepth: 64,

@@ -1,6 +1,13 @@
+import { SocketAddress } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
 
-import { addressOf, connectQueuePair, type QueuePairAddress } from '../connect/index.ts';
+import {
+  addressOf,
+  addressVectorTo,
+  connectQueuePair,
+  openQueuePair,
+  type QueuePairAddress,
+} from '../connect/index.ts';
 import {
   Completion,
   CompletionError,
@@ -12,6 +19,7 @@ import {
   type MemoryRegion,
   type ProtectionDomain,
   type QueuePair,
+  type QueuePairType,
   type SendRequest,
 } from '../index.ts';
 import type { Output } from './output/output.ts';
@@ -19,11 +27,12 @@ import { pathMtus } from './path_mtus.ts';
 import { meetPeer, type MeetingPlace } from './pingpong_peer.ts';
 import { openTwoBoards } from './two_boards.ts';
 
-/** Options of `hca pingpong rc`: those of ibv_rc_pingpong that a ping-pong within a process has. */
+/** Options of `hca pingpong`: those of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong that a ping-pong within a process has. */
 export interface PingpongOptions {
+  readonly type: QueuePairType;
   /** Bytes of a message. */
   readonly size: number;
-  /** Path MTU in bytes, of {@link pathMtus}. */
+  /** Path MTU in bytes, of {@link pathMtus}; not of UD. */
   readonly mtu: number;
   /** Receives that are posted ahead. */
   readonly rxDepth: number;
@@ -56,9 +65,12 @@ const exchangesBetweenSignals = 4096;
 const completionsAtOnce = 16;
 const sendWrId = 1;
 const receiveWrId = 2;
+const queueKey = 0x1111_1111;
+/** What lies before the data of a datagram. */
+const routeBytes = 40;
 
 /**
- * `hca pingpong rc`: two queue pairs send each other messages in turn, as ibv_rc_pingpong does: on two emulated boards that are
+ * `hca pingpong`: two queue pairs send each other messages in turn, as ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong do: on two emulated boards that are
  * connected, or, on any other device, through the loopback of its port; or one end, with a peer in another process. JSON: {local, remote, …PingpongResult}.
  */
 export async function pingpong(
@@ -70,8 +82,8 @@ export async function pingpong(
   const contexts = openTwoBoards(deviceString);
   try {
     const ended = await exchange(contexts, options, (ends) => {
-      output.text(`  local address:  ${addressText(ends.local)}\n`);
-      output.text(`  remote address: ${addressText(ends.remote)}\n`);
+      output.text(localText(ends.local, options.type));
+      output.text(remoteText(ends.remote));
     });
     report(output, ended);
   } finally {
@@ -79,7 +91,7 @@ export async function pingpong(
   }
 }
 
-/** One end; the other is that of another process, or ibv_rc_pingpong itself. The one that does not wait begins. */
+/** One end; the other is that of another process, or the program of libibverbs itself. The one that does not wait begins. */
 async function pingpongWithPeer(
   output: Output,
   deviceString: string,
@@ -89,11 +101,11 @@ async function pingpongWithPeer(
   using context = openDevice(deviceString);
   const end = new End(context, options);
   const local = end.address;
-  output.text(`  local address:  ${addressText(local)}\n`);
+  output.text(localText(local, options.type));
   const { remote, part } = await meetPeer({ ...peer, signal: options.signal }, local, (address) =>
     end.connect(address),
   );
-  output.text(`  remote address: ${addressText(remote)}\n`);
+  output.text(remoteText(remote));
   const result = await play([end], peer.host !== undefined, options);
   if (options.check) end.check();
   await part();
@@ -142,25 +154,28 @@ class End {
   private readonly protectionDomain: ProtectionDomain;
   private readonly queuePair: QueuePair;
   private readonly memory: MemoryRegion;
-  private readonly request: SendRequest;
+  /** Where a message that was received begins in the memory. */
+  private readonly receivedAt: number;
   private readonly receive;
+  private request: SendRequest;
   private posted = 0; // receives that are not taken yet
   private sending = false;
   private due = false; // an answer is owed
   private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
 
   constructor(context: Context, options: PingpongOptions) {
-    const { size, rxDepth, port, gidIndex } = options;
+    const { type, size, rxDepth, port, gidIndex } = options;
+    const room = type === 'UD' ? routeBytes : 0;
     this.options = options;
     this.protectionDomain = context.createProtectionDomain();
     this.completionQueue = context.createCompletionQueue({ entries: rxDepth + 1 });
     this.queuePair = this.protectionDomain.createQueuePair({
-      type: 'RC',
+      type,
       sendCompletionQueue: this.completionQueue,
       receiveCompletionQueue: this.completionQueue,
       capabilities: { maxSendWorkRequests: 1, maxReceiveWorkRequests: rxDepth, maxInlineData: 0 },
     });
-    this.memory = this.protectionDomain.allocate(Math.max(1, 2 * size));
+    this.memory = this.protectionDomain.allocate(Math.max(1, 2 * size + room));
     this.memory.bytes.fill(0x7b, 0, size);
     this.request = {
       opcode: Opcode.send,
@@ -168,14 +183,25 @@ class End {
       signaled: true,
       gather: [this.memory.slice(0, size)],
     };
-    this.receive = { wrId: receiveWrId, scatter: [this.memory.slice(size, size)] };
+    this.receive = { wrId: receiveWrId, scatter: [this.memory.slice(size, size + room)] };
+    this.receivedAt = size + room;
     this.address = addressOf(context, this.queuePair, { port, gidIndex });
   }
 
   connect(remote: QueuePairAddress): void {
-    const { port, gidIndex, mtu, serviceLevel, rxDepth } = this.options;
-    const pathMtu = pathMtus[mtu]!;
-    connectQueuePair(this.queuePair, this.address, remote, { port, gidIndex, pathMtu, serviceLevel });
+    const { type, port, gidIndex, mtu, serviceLevel, rxDepth } = this.options;
+    const place = { port, gidIndex, serviceLevel };
+    if (type === 'UD') {
+      openQueuePair(this.queuePair, this.address, queueKey, place);
+      this.request = {
+        ...this.request,
+        addressHandle: this.protectionDomain.createAddressHandle(addressVectorTo(remote, place)),
+        destinationQueuePair: remote.queuePairNumber,
+        queueKey,
+      };
+    } else {
+      connectQueuePair(this.queuePair, this.address, remote, { ...place, pathMtu: pathMtus[mtu]! });
+    }
     this.postReceives(rxDepth);
   }
 
@@ -183,7 +209,7 @@ class End {
     return this.sent >= this.options.iters && this.received >= this.options.iters;
   }
 
-  /** Sends as soon as the message before is acknowledged. */
+  /** Sends as soon as the message before is complete. */
   send(): void {
     this.due = this.sending;
     if (this.sending) return;
@@ -201,7 +227,8 @@ class End {
   /** @throws Error a byte differs from what the peer sent */
   check(): void {
     const { size } = this.options;
-    const wrong = this.memory.bytes.subarray(size, 2 * size).findIndex((byte) => byte !== 0x7b);
+    const received = this.memory.bytes.subarray(this.receivedAt, this.receivedAt + size);
+    const wrong = received.findIndex((byte) => byte !== 0x7b);
     if (wrong >= 0) throw new Error(`invalid data: byte ${wrong} of the message is not what was sent`);
   }
 
@@ -274,13 +301,20 @@ async function play(
   };
 }
 
-function addressText({
-  localIdentifier = 0,
-  queuePairNumber,
-  packetSequenceNumber,
-  gid,
-}: QueuePairAddress): string {
+/** ibv_ud_pingpong separates the GID of its own address with a colon, and only there. */
+function localText(address: QueuePairAddress, type: QueuePairType): string {
+  return `  local address:  ${addressText(address, type === 'UD' ? ':' : ',')}\n`;
+}
+
+function remoteText(address: QueuePairAddress): string {
+  return `  remote address: ${addressText(address, ',')}\n`;
+}
+
+function addressText(
+  { localIdentifier = 0, queuePairNumber, packetSequenceNumber, gid }: QueuePairAddress,
+  beforeGid: string,
+): string {
   const hex = (value: number, digits: number): string => `0x${value.toString(16).padStart(digits, '0')}`;
-  const groups = gid.match(/.{4}/g)!.map((group) => group.replace(/^0+(?=.)/, ''));
-  return `LID ${hex(localIdentifier, 4)}, QPN ${hex(queuePairNumber, 6)}, PSN ${hex(packetSequenceNumber, 6)}, GID ${groups.join(':')}`;
+  const { address } = new SocketAddress({ address: gid.match(/.{4}/g)!.join(':'), family: 'ipv6' });
+  return `LID ${hex(localIdentifier, 4)}, QPN ${hex(queuePairNumber, 6)}, PSN ${hex(packetSequenceNumber, 6)}${beforeGid} GID ${address}`;
 }

@@ -1,4 +1,4 @@
-import { Access, PathMtu, QueuePairState, type QueuePair } from '../index.ts';
+import { Access, PathMtu, QueuePairState, type AddressVector, type QueuePair } from '../index.ts';
 import { bytesOf, macOf, type LocalPlace, type QueuePairAddress } from './address.ts';
 
 /** How two queue pairs are connected. */
@@ -23,7 +23,7 @@ const hopLimit = 64;
 const timerOf640Microseconds = 12;
 
 /**
- * Brings a queue pair from RESET to RTS, its peer being `remote`.
+ * Brings a queue pair of a connected service from RESET to RTS, its peer being `remote`.
  * @throws VerbsError as QueuePair.modify; TypeError: the address of the peer is not one
  */
 export function connectQueuePair(
@@ -32,17 +32,9 @@ export function connectQueuePair(
   remote: QueuePairAddress,
   attributes: ConnectionAttributes = {},
 ): void {
-  const { port = 1, gidIndex = 0, readAtomics = 16 } = attributes;
-  const destination = {
-    port,
-    gidIndex,
-    hopLimit,
-    isGlobal: true,
-    serviceLevel: attributes.serviceLevel ?? 0,
-    destinationGid: bytesOf('gid', remote.gid, 16),
-    destinationMac: macOf(remote),
-    destinationLocalIdentifier: remote.localIdentifier ?? 0,
-  };
+  const { port = 1, readAtomics = 16 } = attributes;
+  const isReliable = queuePair.type === 'RC';
+  const addressVector = addressVectorTo(remote, attributes);
   queuePair.modify({
     state: QueuePairState.init,
     partitionKeyIndex: 0,
@@ -51,19 +43,56 @@ export function connectQueuePair(
   });
   queuePair.modify({
     state: QueuePairState.readyToReceive,
-    addressVector: destination,
+    addressVector,
     pathMtu: attributes.pathMtu ?? PathMtu.mtu1024,
     destinationQueuePair: remote.queuePairNumber,
     receivePsn: remote.packetSequenceNumber,
-    maxDestinationReadAtomic: readAtomics,
-    minReceiverNotReadyTimer: timerOf640Microseconds,
+    ...(isReliable && {
+      maxDestinationReadAtomic: readAtomics,
+      minReceiverNotReadyTimer: timerOf640Microseconds,
+    }),
   });
   queuePair.modify({
     state: QueuePairState.readyToSend,
-    timeout: attributes.timeout ?? 14,
-    retryCount: attributes.retryCount ?? 7,
-    receiverNotReadyRetry: attributes.receiverNotReadyRetry ?? 7,
     sendPsn: local.packetSequenceNumber,
-    maxReadAtomic: readAtomics,
+    ...(isReliable && {
+      timeout: attributes.timeout ?? 14,
+      retryCount: attributes.retryCount ?? 7,
+      receiverNotReadyRetry: attributes.receiverNotReadyRetry ?? 7,
+      maxReadAtomic: readAtomics,
+    }),
   });
+}
+
+/**
+ * Brings a queue pair of unreliable datagram from RESET to RTS.
+ * @param queueKey 32 bits; whoever sends to it names it
+ * @throws VerbsError as QueuePair.modify
+ */
+export function openQueuePair(
+  queuePair: QueuePair,
+  local: QueuePairAddress,
+  queueKey: number,
+  { port = 1 }: LocalPlace = {},
+): void {
+  queuePair.modify({ state: QueuePairState.init, partitionKeyIndex: 0, port, queueKey });
+  queuePair.modify({ state: QueuePairState.readyToReceive });
+  queuePair.modify({ state: QueuePairState.readyToSend, sendPsn: local.packetSequenceNumber });
+}
+
+/** The way to a queue pair. @throws TypeError: its address is not one */
+export function addressVectorTo(
+  remote: QueuePairAddress,
+  { port = 1, gidIndex = 0, serviceLevel = 0 }: LocalPlace & { readonly serviceLevel?: number } = {},
+): AddressVector {
+  return {
+    port,
+    gidIndex,
+    hopLimit,
+    isGlobal: true,
+    serviceLevel,
+    destinationGid: bytesOf('gid', remote.gid, 16),
+    destinationMac: macOf(remote),
+    destinationLocalIdentifier: remote.localIdentifier ?? 0,
+  };
 }

@@ -1,4 +1,9 @@
 /** `fpga-verbs/connect`: queue pairs are connected in one call, and operations are awaited. */
 export { addressOf, type LocalPlace, type QueuePairAddress } from './address.ts';
-export { connectQueuePair, type ConnectionAttributes } from './connect_queue_pair.ts';
+export {
+  addressVectorTo,
+  connectQueuePair,
+  openQueuePair,
+  type ConnectionAttributes,
+} from './connect_queue_pair.ts';
 export { Connection, type ConnectionOptions, type Data, type Received } from './connection.ts';

@@ -52,6 +52,7 @@ export class QueuePair extends VerbsObject {
   readonly label: string;
   /** The driver's object; for tools. */
   readonly driver: QueuePairInDevice;
+  readonly type: QueuePairType;
   private readonly completionQueues: readonly CompletionQueue[];
   /** As far as is known here. */
   private state: QueuePairState = QueuePairState.reset;
@@ -60,10 +61,12 @@ export class QueuePair extends VerbsObject {
   private constructor(
     protectionDomain: ProtectionDomain,
     completionQueues: readonly CompletionQueue[],
+    type: QueuePairType,
     driver: QueuePairInDevice,
   ) {
     super([protectionDomain, ...completionQueues]);
     this.completionQueues = completionQueues;
+    this.type = type;
     this.driver = driver;
     this.label = `queue pair ${driver.number}`;
   }
@@ -105,7 +108,7 @@ export class QueuePair extends VerbsObject {
       level,
       ...(options.signalAll === undefined ? {} : { signalAll: options.signalAll }),
     });
-    return new QueuePair(protectionDomain, completionQueues, driver);
+    return new QueuePair(protectionDomain, completionQueues, type, driver);
   }
 
   /** 24 bits: what the peer names as its destination queue pair. */

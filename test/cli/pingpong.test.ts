@@ -5,11 +5,15 @@ import { runHca } from './run_hca.ts';
 const board = (progress: string): string =>
   `emu:?queuePairs=64&pageTableEntries=8192&memoryKeys=256&progress=${progress}`;
 
-describe('hca pingpong rc', () => {
-  it('prints what ibv_rc_pingpong prints', async () => {
+describe('hca pingpong', () => {
+  it.each([
+    ['rc', ','],
+    ['uc', ','],
+    ['ud', ':'],
+  ])('prints what ibv_%s_pingpong prints', async (service, beforeLocalGid) => {
     const { exitCode, out } = await runHca([
       'pingpong',
-      'rc',
+      service,
       '-n',
       '50',
       '-s',
@@ -18,30 +22,43 @@ describe('hca pingpong rc', () => {
       board('shared'),
     ]);
     expect(exitCode).toBe(0);
-    const address = 'LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID fe80:0:0:0:[0-9a-f:]+';
+    const address = (beforeGid: string): string =>
+      `LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}${beforeGid} GID fe80::[0-9a-f:]+`;
     expect(out).toMatch(
       new RegExp(
-        `^  local address:  ${address}\n  remote address: ${address}\n` +
+        `^  local address:  ${address(beforeLocalGid)}\n  remote address: ${address(',')}\n` +
           '300000 bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec\n' +
           '50 iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter\n$',
       ),
     );
   });
 
-  it.each(['shared', 'own'])('checks what it received, on events and by polling: %s', async (progress) => {
+  it.each([
+    ['rc', 'shared', ['-m', '256'], 4096],
+    ['rc', 'own', ['-m', '256'], 4096],
+    ['uc', 'shared', ['-m', '256'], 4096],
+    ['uc', 'own', ['-m', '256'], 4096],
+    ['ud', 'shared', [], 2048],
+    ['ud', 'own', ['-g', '1'], 2048],
+  ])('checks what it received, on events and by polling: %s %s', async (service, progress, more, size) => {
     for (const events of [[], ['--events']]) {
-      const words = ['--chk', '--json', '-r', '2', '-m', '256', '-n', '20', '--device', board(progress)];
-      const run = await runHca(['pingpong', 'rc', ...events, ...words]);
+      const words = ['--chk', '--json', '-r', '2', ...more, '-n', '20', '--device', board(progress)];
+      const run = await runHca(['pingpong', service, ...events, ...words]);
       expect(run.error).toBe('');
       expect(run.exitCode).toBe(0);
-      expect(run.json()).toMatchObject([{ bytes: 2 * 4096 * 20, iterations: 20, local: {}, remote: {} }]);
+      expect(run.json()).toMatchObject([{ bytes: 2 * size * 20, iterations: 20, local: {}, remote: {} }]);
       const [{ medianMicroseconds }] = run.json() as [{ medianMicroseconds: number }];
       expect(medianMicroseconds).toBeGreaterThan(0);
     }
   });
 
   it.each([
-    [['ud'], "hca: command-argument value 'ud' is invalid for argument 'service'. Allowed choices are rc.\n"],
+    [
+      ['xrc'],
+      "hca: command-argument value 'xrc' is invalid for argument 'service'. Allowed choices are rc, uc, ud.\n",
+    ],
+    [['ud', '-s', '4097'], 'Its size must be 1 to 4096.'],
+    [['ud', '-m', '1024'], 'a datagram is one packet'],
     [['rc', '--mtu', '1000'], 'It must be 256, 512, 1024, 2048, 4096.'],
     [['rc', '-s', '0'], 'It must be 1 to 1073741824.'],
     [['rc', '-r', '0'], 'It must be 1 to 16384.'],

@@ -98,23 +98,35 @@ describe('the meeting of two ends', () => {
 describe('hca pingpong between two processes', () => {
   const program = 'dist/lib/cli/main.js';
 
+  const links = {
+    'shared memory': (service: string): string[] => [1, 2].map(() => `shm:${service} ${process.pid}`),
+    UDP: (service: string): string[] => {
+      const network = 77 + ['rc', 'uc', 'ud'].indexOf(service);
+      return [1, 2].map((end) => `udp:127.${network}.${process.pid % 250}.${end}`);
+    },
+  };
+
   it.each([
-    ['shared memory', (): string[] => [`shm:pingpong ${process.pid}`, `shm:pingpong ${process.pid}`]],
-    ['UDP', (): string[] => [1, 2].map((end) => `udp:127.77.${process.pid % 250}.${end}`)],
-  ])('over %s', async (_, links) => {
+    ['rc', 'shared memory', 4096],
+    ['rc', 'UDP', 4096],
+    ['uc', 'shared memory', 4096],
+    ['uc', 'UDP', 4096],
+    ['ud', 'shared memory', 2048],
+    ['ud', 'UDP', 2048],
+  ] as const)('%s over %s', async (service, link, size) => {
     const port = String(await freePort());
-    const words = (link: string): string[] => [
+    const words = (place: string): string[] => [
       'pingpong',
-      'rc',
+      service,
       '-n',
       '100',
       '--chk',
       '--port',
       port,
       '--device',
-      `emu:?${small}&link=${encodeURIComponent(link)}`,
+      `emu:?${small}&link=${encodeURIComponent(place)}`,
     ];
-    const [one, other] = links() as [string, string];
+    const [one, other] = links[link](service) as [string, string];
     const run = promisify(execFile);
     const waiting = run(process.execPath, [program, ...words(one), '--listen'], { timeout: 60_000 });
     const client = await retrying(
@@ -124,9 +136,12 @@ describe('hca pingpong between two processes', () => {
     expect(client.error).toBe('');
     const { stdout } = await waiting;
     for (const out of [stdout, client.out]) {
-      expect(out).toMatch(/^ {2}local address: .*\n {2}remote address: .*\n819200 bytes in/);
+      expect(out).toMatch(
+        new RegExp(`^ {2}local address: .*\\n {2}remote address: .*\\n${200 * size} bytes in`),
+      );
     }
-    const address = (end: string, out: string): string => new RegExp(`${end} address: +(.*)`).exec(out)![1]!;
+    const address = (end: string, out: string): string =>
+      new RegExp(`${end} address: +(.*)`).exec(out)![1]!.replace(': GID', ', GID');
     expect(address('local', stdout)).toBe(address('remote', client.out));
     expect(address('remote', stdout)).toBe(address('local', client.out));
   });
