@@ -197,7 +197,7 @@ describe('modify_queue_pair', () => {
   it.each([
     ['port', { port: 0 }],
     ['port', { port: 3 }],
-    ['partition_key_index', { partition_key_index: 1 }],
+    ['partition_key_index', { partition_key_index: 16 }],
     ['path_mtu', { path_mtu: 0 }],
     ['path_mtu', { path_mtu: 6 }],
     ['max_read_atomic', { max_read_atomic: 17 }],

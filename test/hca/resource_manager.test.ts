@@ -62,6 +62,7 @@ describe('resource_manager', () => {
       { resource: Resource.completionQueues, amount: 4095 },
       { resource: Resource.memoryKeys, amount: 255 },
       { resource: Resource.eventQueues, amount: 8 },
+      { resource: Resource.addressHandles, amount: 1023 },
       { resource: Resource.protectionDomains, amount: 4095 },
     ]);
   });
