@@ -108,6 +108,10 @@ package hca_spec_pkg;
   localparam int unsigned GID_TABLE_ENTRIES = 32'd16;
   // Address handles of all functions; number 0 names none. Unit: handles.
   localparam int unsigned ADDRESS_HANDLES = 32'd1024;
+  // Queue pairs attached to multicast groups, of all functions; one in two groups counts twice. Unit: members.
+  localparam int unsigned MULTICAST_MEMBERS = 32'd256;
+  // Destination queue pair of a packet to a multicast group. Unit: number.
+  localparam int unsigned MULTICAST_QUEUE_PAIR = 32'd16777215;
   // P_Keys of a port: 0 is the default one after reset, the others are empty. Unit: entries.
   localparam int unsigned PARTITION_KEY_TABLE_ENTRIES = 32'd16;
   // Packet buffers for what has arrived that only responses may take. Unit: buffers.
@@ -197,7 +201,8 @@ package hca_spec_pkg;
     RESOURCE_CONTEXT_MEMORY = 8'd11,  // Context memory.
     RESOURCE_MEMORY_KEYS = 8'd12,  // Memory keys.
     RESOURCE_PROTECTION_DOMAINS = 8'd13,  // Protection domains.
-    RESOURCE_ADDRESS_HANDLES = 8'd14  // Address handles.
+    RESOURCE_ADDRESS_HANDLES = 8'd14,  // Address handles.
+    RESOURCE_MULTICAST_MEMBERS = 8'd15  // Members of multicast groups.
   } resource_t;
 
   // Queue pair state (InfiniBand volume 1, 10.3.1).
@@ -1882,6 +1887,16 @@ package hca_spec_pkg;
     logic [7:0] reserved_1;
     logic [23:0] protection_domain;  // Protection domain.
   } create_address_handle_input_t;
+
+  // Input of attach_multicast and detach_multicast, whose input modifier is the queue pair.
+  localparam int unsigned MULTICAST_INPUT_BYTES = 32;
+  localparam int unsigned MULTICAST_INPUT_GID_LSB = 0;
+  localparam int unsigned MULTICAST_INPUT_GID_WIDTH = 8;
+  typedef struct packed {
+    logic [63:0] reserved_2;
+    logic [63:0] reserved_1;
+    logic [127:0] gid;  // MGID of the group as it is on the wire.
+  } multicast_input_t;
 
   // Input of set_partition_key.
   localparam int unsigned SET_PARTITION_KEY_INPUT_BYTES = 16;

@@ -2611,6 +2611,24 @@ module spec_golden_tb;
     if (golden.partition_key != 16'hb957) $fatal(1, "set_partition_key_input_other.partition_key is read wrongly");
   endtask
 
+  task automatic check_multicast_input();
+    hca_spec_pkg::multicast_input_t golden;
+    golden = '0;
+    golden.gid = 128'h5e562424b408e8867e7145dad44274a0;
+    if (golden != 256'h000000000000000000000000000000005e562424b408e8867e7145dad44274a0) $fatal(1, "multicast_input is written wrongly: %h", golden);
+    golden = 256'h000000000000000000000000000000005e562424b408e8867e7145dad44274a0;
+    if (golden.gid != 128'h5e562424b408e8867e7145dad44274a0) $fatal(1, "multicast_input.gid is read wrongly");
+  endtask
+
+  task automatic check_multicast_input_other();
+    hca_spec_pkg::multicast_input_t golden;
+    golden = '0;
+    golden.gid = 128'h17107886e1f23c4abbf5b8684d3ab5bd;
+    if (golden != 256'h0000000000000000000000000000000017107886e1f23c4abbf5b8684d3ab5bd) $fatal(1, "multicast_input_other is written wrongly: %h", golden);
+    golden = 256'h0000000000000000000000000000000017107886e1f23c4abbf5b8684d3ab5bd;
+    if (golden.gid != 128'h17107886e1f23c4abbf5b8684d3ab5bd) $fatal(1, "multicast_input_other.gid is read wrongly");
+  endtask
+
   initial begin
     check_send_of_16_bytes();
     check_inline_write_of_256_bytes();
@@ -2719,7 +2737,9 @@ module spec_golden_tb;
     check_create_address_handle_input_other();
     check_set_partition_key_input();
     check_set_partition_key_input_other();
-    $display("107 golden structures");
+    check_multicast_input();
+    check_multicast_input_other();
+    $display("109 golden structures");
     $finish;
   end
 endmodule

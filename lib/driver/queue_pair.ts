@@ -184,6 +184,16 @@ export class QueuePair {
     this.receiveQueue?.doorbell(this.number);
   }
 
+  /** Datagrams to this group are received too. @throws VerbsError EINVAL: not UD, or no MGID; ENOMEM: no member can be added */
+  attachMulticast(gid: Uint8Array): void {
+    this.changeMulticast('attachMulticast', gid);
+  }
+
+  /** @throws VerbsError EINVAL: it is not attached to the group */
+  detachMulticast(gid: Uint8Array): void {
+    this.changeMulticast('detachMulticast', gid);
+  }
+
   /** Destroys the queue pair when nothing of it is in flight, and frees its memory. */
   destroy(): void {
     this.driver.management.execute({
@@ -208,6 +218,16 @@ export class QueuePair {
   private freeQueues(): void {
     this.sendQueue.free();
     this.receiveQueue?.free();
+  }
+
+  private changeMulticast(verb: 'attachMulticast' | 'detachMulticast', gid: Uint8Array): void {
+    this.driver.management.execute({
+      verb,
+      opcode: ManagementOpcode[verb],
+      object: this.number,
+      inputFormat: 'multicast_input',
+      input: [encode('multicast_input', { gid })],
+    });
   }
 }
 

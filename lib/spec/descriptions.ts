@@ -51,6 +51,8 @@ export const parameterDescriptions: readonly ParameterDescription[] = [
   { name: 'memory_key_index_bits', value: 24, unit: 'bits', doc: 'High bits of a memory key: the index of its entry. The 8 bits below are its variant.' },
   { name: 'gid_table_entries', value: 16, unit: 'entries', doc: 'GIDs of a function at a port: 0 is link-local, made of the MAC address; 1 is the IPv4 address of the function; the rest are empty at first.' },
   { name: 'address_handles', value: 1024, unit: 'handles', doc: 'Address handles of all functions; number 0 names none.' },
+  { name: 'multicast_members', value: 256, unit: 'members', doc: 'Queue pairs attached to multicast groups, of all functions; one in two groups counts twice.' },
+  { name: 'multicast_queue_pair', value: 16777215, unit: 'number', doc: 'Destination queue pair of a packet to a multicast group.' },
   { name: 'partition_key_table_entries', value: 16, unit: 'entries', doc: 'P_Keys of a port: 0 is the default one after reset, the others are empty.' },
   { name: 'receive_packet_buffers_reserved', value: 32, unit: 'buffers', doc: 'Packet buffers for what has arrived that only responses may take.' },
   { name: 'port_discard_limit', value: 100000000, unit: 'clock ticks', doc: 'How long a packet waits at a port for a paused link, or for a receive buffer, until it is discarded.' },
@@ -152,6 +154,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'memory_keys', value: 12, doc: 'Memory keys.' },
       { name: 'protection_domains', value: 13, doc: 'Protection domains.' },
       { name: 'address_handles', value: 14, doc: 'Address handles.' },
+      { name: 'multicast_members', value: 15, doc: 'Members of multicast groups.' },
     ],
   },
   {
@@ -1280,6 +1283,16 @@ export const formatDescriptions: readonly FormatDescription[] = [
     fields: [
       { name: 'protection_domain', bit: 0, width: 24, count: 1, shape: 'number', doc: 'Protection domain.' },
       { name: 'address_vector', bit: 128, width: 8, count: 48, shape: 'bytes', doc: 'Where datagrams go: an address_vector.' },
+    ],
+  },
+  {
+    name: 'multicast_input',
+    bytes: 32,
+    byteOrder: 'little',
+    kind: 'mailbox',
+    doc: 'Input of attach_multicast and detach_multicast, whose input modifier is the queue pair.',
+    fields: [
+      { name: 'gid', bit: 0, width: 8, count: 16, shape: 'bytes', doc: 'MGID of the group as it is on the wire.' },
     ],
   },
   {

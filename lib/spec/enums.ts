@@ -221,6 +221,8 @@ export const Resource = {
   protectionDomains: 13,
   /** Address handles. */
   addressHandles: 14,
+  /** Members of multicast groups. */
+  multicastMembers: 15,
 } as const;
 export type Resource = (typeof Resource)[keyof typeof Resource];
 
@@ -241,6 +243,7 @@ export const resourceNames: Readonly<Record<number, string>> = {
   12: 'memory_keys',
   13: 'protection_domains',
   14: 'address_handles',
+  15: 'multicast_members',
 };
 
 /** Queue pair state (InfiniBand volume 1, 10.3.1). */

@@ -1090,6 +1090,23 @@ export function setCreateAddressHandleInputAddressVector(view: DataView, base: n
   getCreateAddressHandleInputAddressVector(view, base).set(value);
 }
 
+/** Bytes of multicast_input: Input of attach_multicast and detach_multicast, whose input modifier is the queue pair. */
+export const MULTICAST_INPUT_BYTES = 32;
+
+/** multicast_input.gid: MGID of the group as it is on the wire. */
+export const MULTICAST_INPUT_GID_BYTE = 0;
+export const MULTICAST_INPUT_GID_BYTES = 16;
+/** The bytes themselves, not a copy. */
+export function getMulticastInputGid(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + MULTICAST_INPUT_GID_BYTE, MULTICAST_INPUT_GID_BYTES);
+}
+export function setMulticastInputGid(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== MULTICAST_INPUT_GID_BYTES) {
+    throw new RangeError(`multicast_input_gid has ${MULTICAST_INPUT_GID_BYTES} bytes, not ${value.length}`);
+  }
+  getMulticastInputGid(view, base).set(value);
+}
+
 /** Bytes of set_partition_key_input: Input of set_partition_key. */
 export const SET_PARTITION_KEY_INPUT_BYTES = 16;
 

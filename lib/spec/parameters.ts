@@ -147,6 +147,12 @@ export const GID_TABLE_ENTRIES = 16;
 /** Address handles of all functions; number 0 names none. Unit: handles. */
 export const ADDRESS_HANDLES = 1024;
 
+/** Queue pairs attached to multicast groups, of all functions; one in two groups counts twice. Unit: members. */
+export const MULTICAST_MEMBERS = 256;
+
+/** Destination queue pair of a packet to a multicast group. Unit: number. */
+export const MULTICAST_QUEUE_PAIR = 16777215;
+
 /** P_Keys of a port: 0 is the default one after reset, the others are empty. Unit: entries. */
 export const PARTITION_KEY_TABLE_ENTRIES = 16;
 

@@ -166,6 +166,22 @@ export class QueuePair extends VerbsObject {
     else this.driver.postReceive(requests);
   }
 
+  /**
+   * Datagrams to a multicast group are received too, each member with a receive work request of its own. Closing detaches.
+   * @param gid MGID, 16 bytes: ff…, or an IPv4 group as ::ffff:a.b.c.d
+   * @throws VerbsError EINVAL: not of unreliable datagram, or no MGID; ENOMEM: the device has no place for a member
+   */
+  attachMulticast(gid: Uint8Array): void {
+    this.requireOpen('attachMulticast');
+    this.driver.attachMulticast(gid);
+  }
+
+  /** @throws VerbsError EINVAL: it is not attached to this group */
+  detachMulticast(gid: Uint8Array): void {
+    this.requireOpen('detachMulticast');
+    this.driver.detachMulticast(gid);
+  }
+
   protected destroy(): void {
     this.driver.destroy();
   }

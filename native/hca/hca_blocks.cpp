@@ -72,10 +72,10 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                   .progress_notices = progress_notices,
                   .flushes = flushes,
                   .finishes_completed = finishes_completed}),
-      port(counters, clock, packet_memory, port_attributes, attachments, requests_built, responses_built,
-           packets_arrived),
-      packet_receiver(counters, packet_memory, port_attributes, queue_pair_state_cache, packets_arrived,
-                      responses_arrived, requests_arrived),
+      port(counters, clock, packet_memory, port_attributes, multicast_groups, attachments, requests_built,
+           responses_built, packets_arrived),
+      packet_receiver(counters, packet_memory, port_attributes, multicast_groups, queue_pair_state_cache,
+                      packets_arrived, responses_arrived, requests_arrived),
       receive(parameters, counters, packet_memory, queue_pair_state_cache, descriptor_fetch, event_queue,
               requests_arrived, flushes, descriptors_fetched, descriptors_wanted, requests_accepted),
       receive_queue_entry_handler(parameters, counters, host, packet_memory, queue_pair_state_cache,
@@ -96,6 +96,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                         .event_queue = event_queue,
                         .port_attributes = port_attributes,
                         .address_handles = address_handles,
+                        .multicast_groups = multicast_groups,
                         .counters = counters.device,
                         .completion_queue = completion_queue,
                         .queue_pair_fetch = queue_pair_fetch,
@@ -287,6 +288,7 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
   memory_translation.reset_function(underlying_function);
   port_attributes.reset_function(underlying_function);
   address_handles.reset_function(underlying_function);
+  multicast_groups.reset_function(underlying_function);
   while (is_in_flight(underlying_function) && run(1) != 0)
     ;
 }

@@ -23,6 +23,7 @@
 #include "hca/management_queue.h"
 #include "hca/memory_access.h"
 #include "hca/memory_translation.h"
+#include "hca/multicast_groups.h"
 #include "hca/packet_builder.h"
 #include "hca/packet_memory.h"
 #include "hca/packet_receiver.h"
@@ -136,6 +137,7 @@ struct HcaBlocks {
   DescriptorFetch descriptor_fetch;
   PacketMemory packet_memory;
   PortAttributes port_attributes;
+  MulticastGroups multicast_groups;
   PacketTemplates packet_templates;
   Dma dma;
   PacketBuilder packet_builder;

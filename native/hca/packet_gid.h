@@ -19,6 +19,11 @@ inline bool is_ipv4(std::span<const uint8_t, 16> gid) {
   return std::ranges::equal(gid.first<ipv4_gid_prefix.size()>(), ipv4_gid_prefix);
 }
 
+// ff00::/8, or 224.0.0.0/4.
+inline bool is_multicast(std::span<const uint8_t, 16> gid) {
+  return is_ipv4(gid) ? gid[ipv4_gid_prefix.size()] >> 4 == 0xe : gid[0] == 0xff;
+}
+
 // a.b.c.d of ::ffff:a.b.c.d, a in the top byte.
 inline uint32_t ipv4_address(std::span<const uint8_t, 16> gid) {
   uint32_t word = 0;

@@ -20,11 +20,12 @@ uint32_t destination_local_identifier(const ParsedPacket& parsed, const uint8_t*
 } // namespace
 
 PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
-                               const PortAttributes& attributes, QueuePairStateCache& queue_pair_state_cache,
+                               const PortAttributes& attributes, const MulticastGroups& groups,
+                               QueuePairStateCache& queue_pair_state_cache,
                                DataLink<spec::PacketUnit, 16>& packets_arrived,
                                DataLink<spec::PacketUnit, 16>& responses_arrived,
                                DataLink<spec::PacketUnit, 16>& requests_arrived)
-    : counters_(counters), packet_memory_(packet_memory), attributes_(attributes),
+    : counters_(counters), packet_memory_(packet_memory), attributes_(attributes), groups_(groups),
       queue_pair_state_cache_(queue_pair_state_cache), packets_arrived_(packets_arrived),
       responses_arrived_(responses_arrived), requests_arrived_(requests_arrived) {}
 
@@ -55,6 +56,8 @@ void PacketReceiver::receive(uint16_t handle) {
     ++counters_.device.congestion_notifications;
     return packet_memory_.release(handle);
   }
+  if (parsed.destination_queue_pair == spec::multicast_queue_pair)
+    return receive_for_group(handle);
   const auto found = queue_pair_state_cache_.find_any(parsed.destination_queue_pair);
   if (!found)
     return drop(handle, PacketDrop::unknown_queue_pair);
@@ -65,6 +68,65 @@ void PacketReceiver::receive(uint16_t handle) {
   if (!queue_pair_state_cache_.pin(parsed.destination_queue_pair))
     return drop(handle, PacketDrop::unknown_queue_pair);
   pass(handle, underlying_function, parsed);
+}
+
+// The last member gets the packet itself, those before it copies.
+void PacketReceiver::receive_for_group(uint16_t handle) {
+  const ParsedPacket& parsed = packet_memory_[handle].parsed;
+  const uint8_t* const bytes = packet_memory_.wire(handle).data();
+  const unsigned port = packet_memory_[handle].port;
+  const Gid group = addresses_of(bytes, parsed).destination;
+  if (!is_multicast(group))
+    return drop(handle, PacketDrop::wrong_destination);
+  const MulticastGroups::Member* last = nullptr;
+  PacketDrop refusal = PacketDrop::unknown_queue_pair;
+  for (const MulticastGroups::Member& member : groups_.members()) {
+    if (member.group != group)
+      continue;
+    const auto found = queue_pair_state_cache_.find(member.underlying_function, member.queue_pair_number);
+    const PacketDrop reason =
+        found ? check(found->control, port, parsed, bytes) : PacketDrop::unknown_queue_pair;
+    if (reason != PacketDrop::none) {
+      if (refusal != PacketDrop::unknown_queue_pair)
+        count(port, refusal);
+      refusal = reason;
+      continue;
+    }
+    if (!queue_pair_state_cache_.pin(member.queue_pair_number))
+      continue;
+    if (last != nullptr)
+      copy(handle, *last);
+    last = &member;
+  }
+  if (last == nullptr)
+    return drop(handle, refusal);
+  if (refusal != PacketDrop::unknown_queue_pair)
+    count(port, refusal);
+  pass_to(handle, *last);
+}
+
+// For a member whose queue pair is pinned.
+void PacketReceiver::copy(uint16_t handle, const MulticastGroups::Member& member) {
+  if (packet_memory_.free(PacketUse::receive) <= spec::receive_packet_buffers_reserved) {
+    ++counters_.function[member.underlying_function].requests_dropped;
+    queue_pair_state_cache_.unpin(member.queue_pair_number);
+    return;
+  }
+  const uint16_t made = *packet_memory_.allocate(PacketUse::receive);
+  Packet& target = packet_memory_[made];
+  const Packet& source = packet_memory_[handle];
+  target.begin = source.begin;
+  target.end = source.end;
+  target.port = source.port;
+  target.parsed = source.parsed;
+  std::ranges::copy(packet_memory_.wire(handle), packet_memory_.wire(made).begin());
+  pass_to(made, member);
+}
+
+void PacketReceiver::pass_to(uint16_t handle, const MulticastGroups::Member& member) {
+  ParsedPacket& parsed = packet_memory_[handle].parsed;
+  parsed.destination_queue_pair = member.queue_pair_number;
+  pass(handle, member.underlying_function, parsed);
 }
 
 void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const ParsedPacket& parsed) {
@@ -103,7 +165,7 @@ PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned
                                                                        : PacketDrop::none;
 }
 
-// A datagram comes from anywhere to an address of the queue pair's function at its port.
+// A datagram comes from anywhere to an address of the queue pair's function at its port, or to a group.
 PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control, unsigned port,
                                           const ParsedPacket& parsed, const uint8_t* bytes) const {
   const unsigned underlying_function = control.underlying_function();
@@ -151,12 +213,12 @@ bool PacketReceiver::is_in_partition(const spec::QueuePairControl& control, uint
 }
 
 void PacketReceiver::drop(uint16_t handle, PacketDrop reason) {
-  ++counters_.device.packets_dropped[static_cast<size_t>(reason)];
-  count_violation(packet_memory_[handle].port, reason);
+  count(packet_memory_[handle].port, reason);
   packet_memory_.release(handle);
 }
 
-void PacketReceiver::count_violation(unsigned port, PacketDrop reason) {
+void PacketReceiver::count(unsigned port, PacketDrop reason) {
+  ++counters_.device.packets_dropped[static_cast<size_t>(reason)];
   PortCounters& counters = counters_.device.port[port - 1];
   if (reason == PacketDrop::wrong_partition_key)
     ++counters.bad_partition_keys;

@@ -3,6 +3,7 @@
 #include "hca/block.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
+#include "hca/multicast_groups.h"
 #include "hca/packet_memory.h"
 #include "hca/packet_parse.h"
 #include "hca/port_attributes.h"
@@ -17,13 +18,15 @@ namespace fpga_verbs::hca {
 
 // Parses what has arrived and checks whom it is for: the queue pair exists, its service is the packet's, and
 // port, addresses and P_Key are its own and its peer's, of a datagram port, address, P_Key and Q_Key its own.
-// Drops and counts the rest. What passes pins its queue
-// pair and goes on, parsed (Packet::parsed), responses to completion, requests to receive. Requests
-// that receive has no room for wait here, so that they do not hold up the responses behind them.
+// A datagram to a multicast group is for each member that passes, in a buffer of its own; a member that there
+// is none for loses it. Drops and counts the rest. What passes pins its queue pair and goes on, parsed
+// (Packet::parsed), responses to completion, requests to receive. Requests that receive has no room for wait
+// here, so that they do not hold up the responses behind them.
 class PacketReceiver final : public Block {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
-                 QueuePairStateCache& queue_pair_state_cache, DataLink<spec::PacketUnit, 16>& packets_arrived,
+                 const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
+                 DataLink<spec::PacketUnit, 16>& packets_arrived,
                  DataLink<spec::PacketUnit, 16>& responses_arrived,
                  DataLink<spec::PacketUnit, 16>& requests_arrived);
 
@@ -31,9 +34,12 @@ public:
 
 private:
   void receive(uint16_t handle);
+  void receive_for_group(uint16_t handle);
+  void copy(uint16_t handle, const MulticastGroups::Member& member);
+  void pass_to(uint16_t handle, const MulticastGroups::Member& member);
   void pass(uint16_t handle, unsigned underlying_function, const ParsedPacket& parsed);
   void drop(uint16_t handle, spec::PacketDrop reason);
-  void count_violation(unsigned port, spec::PacketDrop reason);
+  void count(unsigned port, spec::PacketDrop reason);
   spec::PacketDrop check(const spec::QueuePairControl& control, unsigned port, const ParsedPacket& parsed,
                          const uint8_t* bytes) const;
   spec::PacketDrop check_addresses(const spec::QueuePairControl& control, unsigned port,
@@ -45,6 +51,7 @@ private:
   Counters& counters_;
   PacketMemory& packet_memory_;
   const PortAttributes& attributes_;
+  const MulticastGroups& groups_;
   QueuePairStateCache& queue_pair_state_cache_;
   DataLink<spec::PacketUnit, 16>& packets_arrived_;
   DataLink<spec::PacketUnit, 16>& responses_arrived_;

@@ -9,11 +9,11 @@ using link::Lane;
 using spec::PortDiscard;
 
 Port::Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory,
-           const PortAttributes& attributes, const PortAttachments& attachments,
-           DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::PacketUnit, 4>& responses_built,
-           DataLink<spec::PacketUnit, 16>& packets_arrived)
+           const PortAttributes& attributes, const MulticastGroups& groups,
+           const PortAttachments& attachments, DataLink<spec::PacketUnit, 4>& requests_built,
+           DataLink<spec::PacketUnit, 4>& responses_built, DataLink<spec::PacketUnit, 16>& packets_arrived)
     : counters_(counters), clock_(clock), packet_memory_(packet_memory), attributes_(attributes),
-      attachments_(attachments), leaving_{Leaving{responses_built}, Leaving{requests_built}},
+      groups_(groups), attachments_(attachments), leaving_{Leaving{responses_built}, Leaving{requests_built}},
       packets_arrived_(packets_arrived) {}
 
 bool Port::step() {
@@ -54,6 +54,8 @@ bool Port::send_front(Lane lane) {
     return true;
   }
   const link::Address destination = link::destination_of(attributes_.link_layer(), bytes);
+  if (link::is_multicast(attributes_.link_layer(), destination))
+    return send_to_group(lane, unit);
   if (const auto owner = attributes_.owner_of(destination))
     return loop_back(lane, unit, *owner);
   link::Link* const link = attachments_.links[port - 1];
@@ -95,6 +97,40 @@ bool Port::loop_back(Lane lane, const spec::PacketUnit& unit, PortAttributes::Ow
   ++counters_of(from).packets_looped;
   finish(leaving);
   arrive(handle);
+  return true;
+}
+
+bool Port::send_to_group(Lane lane, const spec::PacketUnit& unit) {
+  Leaving& leaving = leaving_[static_cast<size_t>(lane)];
+  const auto handle = static_cast<uint16_t>(unit.packet());
+  const unsigned port = packet_memory_[handle].port;
+  const auto bytes = packet_memory_.wire(handle);
+  link::Link* const link = attachments_.links[port - 1];
+  const link::SendResult result = link == nullptr ? link::SendResult::unreachable : link->send(lane, bytes);
+  if (result == link::SendResult::paused)
+    return wait(leaving, PortDiscard::paused);
+  const bool is_looped = !groups_.empty() && loop_copy(handle);
+  if (result == link::SendResult::unreachable && !is_looped) {
+    discard(leaving, link == nullptr ? PortDiscard::no_link : PortDiscard::unreachable);
+    return true;
+  }
+  count_out(port, handle);
+  counters_of(port).packets_looped += is_looped ? 1 : 0;
+  finish(leaving);
+  packet_memory_.release(handle);
+  return true;
+}
+
+// For members of this device, which lose it where there is no room. False: there is none.
+bool Port::loop_copy(uint16_t handle) {
+  if (!packets_arrived_.has_credit() || !has_receive_buffer(Lane::requests))
+    return false;
+  const uint16_t copy = *packet_memory_.allocate(PacketUse::receive);
+  const auto bytes = packet_memory_.wire(handle);
+  std::memcpy(packet_memory_.bytes(copy), bytes.data(), bytes.size());
+  packet_memory_[copy].end = static_cast<uint16_t>(bytes.size());
+  packet_memory_[copy].port = packet_memory_[handle].port;
+  arrive(copy);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include "hca/counters.h"
 #include "hca/data_link.h"
 #include "hca/lane_turn.h"
+#include "hca/multicast_groups.h"
 #include "hca/packet_memory.h"
 #include "hca/packet_tap.h"
 #include "hca/port_attributes.h"
@@ -28,13 +29,16 @@ struct PortAttachments {
 // The physical ports. Finished packets leave by the port that their Packet names: one to an own address goes
 // back into the device, in the same buffer, every other one onto the link. A packet waits while its link is
 // paused, a request to an own address while there is no receive buffer for it, both up to the discard limit;
-// responses have buffers of their own. What has arrived on a link stays there until there is a buffer for it.
+// responses have buffers of their own. A packet to a multicast group leaves onto the link, and comes back in
+// where the device has members of groups: packet_receiver knows of which. What has arrived on a link stays
+// there until there is a buffer for it.
 // Both ways responses go first, and requests in between (LaneTurn).
 class Port final : public Block {
 public:
   Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory, const PortAttributes& attributes,
-       const PortAttachments& attachments, DataLink<spec::PacketUnit, 4>& requests_built,
-       DataLink<spec::PacketUnit, 4>& responses_built, DataLink<spec::PacketUnit, 16>& packets_arrived);
+       const MulticastGroups& groups, const PortAttachments& attachments,
+       DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::PacketUnit, 4>& responses_built,
+       DataLink<spec::PacketUnit, 16>& packets_arrived);
 
   // Lets one packet leave or come in, in turn where both can.
   bool step() override;
@@ -58,6 +62,8 @@ private:
   bool send_next();
   bool send_front(link::Lane lane);
   bool loop_back(link::Lane lane, const spec::PacketUnit& unit, PortAttributes::Owner to);
+  bool send_to_group(link::Lane lane, const spec::PacketUnit& unit);
+  bool loop_copy(uint16_t handle);
   bool wait(Leaving& leaving, spec::PortDiscard reason);
   void finish(Leaving& leaving);
   void discard(Leaving& leaving, spec::PortDiscard reason);
@@ -73,6 +79,7 @@ private:
   const Clock& clock_;
   PacketMemory& packet_memory_;
   const PortAttributes& attributes_;
+  const MulticastGroups& groups_;
   const PortAttachments& attachments_;
   std::array<Leaving, link::lanes> leaving_; // by link::Lane: responses first
   DataLink<spec::PacketUnit, 16>& packets_arrived_;

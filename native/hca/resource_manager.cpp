@@ -147,6 +147,9 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
     return create_address_handle(command);
   case ManagementOpcode::destroy_address_handle:
     return destroy_address_handle(command);
+  case ManagementOpcode::attach_multicast:
+  case ManagementOpcode::detach_multicast:
+    return change_multicast(command);
   case ManagementOpcode::create_event_queue:
     return create_event_queue(command);
   case ManagementOpcode::destroy_event_queue:

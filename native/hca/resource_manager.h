@@ -13,6 +13,7 @@
 #include "hca/mailbox.h"
 #include "hca/management_queue.h"
 #include "hca/memory_translation.h"
+#include "hca/multicast_groups.h"
 #include "hca/parameters.h"
 #include "hca/port_attributes.h"
 #include "hca/protection_domains.h"
@@ -48,6 +49,7 @@ public:
     EventQueue& event_queue;
     PortAttributes& port_attributes;
     AddressHandles& address_handles;
+    MulticastGroups& multicast_groups;
     const DeviceCounters& counters;
     CompletionQueue& completion_queue;
     SendQueuePort& queue_pair_fetch;
@@ -130,6 +132,7 @@ private:
   Answer set_partition_key(const Command& command);
   Answer create_address_handle(const Command& command);
   Answer destroy_address_handle(const Command& command);
+  Answer change_multicast(const Command& command); // attach, detach
   Answer create_protection_domain(const Command& command);
   Answer destroy_protection_domain(const Command& command);
   Answer register_memory(const Command& command);

@@ -216,6 +216,7 @@ void ResourceManager::finish_destroy(const Waiting& waiting) {
   destroy_tables(lists);
   protection_domains_.remove_user(function, control.protection_domain());
   remove_completion_queue_users(control);
+  blocks_.multicast_groups.remove(waiting.queue_pair_number);
   queue_pairs.destroy(waiting.queue_pair_number);
   complete(waiting.command, succeed());
 }

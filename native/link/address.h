@@ -35,6 +35,12 @@ constexpr MacAddress mac_address(Address address) {
   return mac;
 }
 
+// Whether packets to this address are for all who listen: a MAC address with the group bit, a multicast LID.
+constexpr bool is_multicast(spec::LinkLayer link_layer, Address address) {
+  return link_layer == spec::LinkLayer::ethernet ? (address >> 40 & 1) != 0
+                                                 : address >= 0xc000 && address < 0xffff;
+}
+
 // Whom a packet is for, and who sent it, by its link header; ~0: it is too short to tell.
 Address destination_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet);
 Address source_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet);

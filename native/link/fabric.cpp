@@ -34,7 +34,10 @@ void FabricPort::detach() {
 }
 
 SendResult FabricPort::send(Lane lane, std::span<const uint8_t> packet) {
-  FabricPort* const to = fabric_.find(key_of(link_layer_, destination_of(link_layer_, packet)));
+  const Address destination = destination_of(link_layer_, packet);
+  if (is_multicast(link_layer_, destination))
+    return fabric_.send_to_all(*this, lane, packet);
+  FabricPort* const to = fabric_.find(key_of(link_layer_, destination));
   return to == nullptr ? SendResult::unreachable : to->receive(lane, packet, number_);
 }
 
@@ -127,6 +130,18 @@ FabricPort* Fabric::find(Address key) {
       return ports_[number].get();
   }
   return nullptr;
+}
+
+SendResult Fabric::send_to_all(const FabricPort& from, Lane lane, std::span<const uint8_t> packet) {
+  constexpr unsigned layer_shift = 48;
+  const Address layer = key_of(from.link_layer_, 0) >> layer_shift;
+  const unsigned used = used_.load(std::memory_order_acquire);
+  for (unsigned number = 0; number < used; ++number) {
+    const Address first = first_key_[number].load(std::memory_order_acquire);
+    if (number != from.number_ && first != nobody && first >> layer_shift == layer)
+      ports_[number]->receive(lane, packet, from.number_);
+  }
+  return SendResult::sent;
 }
 
 } // namespace fpga_verbs::link

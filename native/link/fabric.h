@@ -79,6 +79,8 @@ private:
   static constexpr Address nobody = ~Address{0} - addresses_per_port;
 
   FabricPort* find(Address key);
+  // To all ports of the sender's link layer but the sender: those that have no room lose it.
+  SendResult send_to_all(const FabricPort& from, Lane lane, std::span<const uint8_t> packet);
 
   std::mutex mutex_;                                  // of what follows, but for finding
   std::atomic<unsigned> used_{0};                     // ports that were ever taken

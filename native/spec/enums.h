@@ -163,6 +163,7 @@ enum class Resource : uint8_t {
   memory_keys = 12,  ///< Memory keys.
   protection_domains = 13,  ///< Protection domains.
   address_handles = 14,  ///< Address handles.
+  multicast_members = 15,  ///< Members of multicast groups.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -183,6 +184,7 @@ constexpr const char* name(Resource value) {
     case Resource::memory_keys: return "memory_keys";
     case Resource::protection_domains: return "protection_domains";
     case Resource::address_handles: return "address_handles";
+    case Resource::multicast_members: return "multicast_members";
   }
   return "unknown";
 }

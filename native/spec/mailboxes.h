@@ -548,6 +548,30 @@ struct alignas(8) CreateAddressHandleInput {
 static_assert(sizeof(CreateAddressHandleInput) == CreateAddressHandleInput::bytes && offsetof(CreateAddressHandleInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateAddressHandleInput> && std::is_standard_layout_v<CreateAddressHandleInput>);
 
+/// Input of attach_multicast and detach_multicast, whose input modifier is the queue pair.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) MulticastInput {
+  static constexpr unsigned bytes = 32;
+  static constexpr unsigned gid_byte = 0, gid_bytes = 16;
+
+  std::array<uint32_t, 8> dwords{};
+
+  /// MGID of the group as it is on the wire.
+  std::span<const uint8_t, 16> gid() const {
+    return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()), 16);
+  }
+  void set_gid(std::span<const uint8_t, 16> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()), value.data(), 16);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return (dwords[4] | dwords[5] | dwords[6] | dwords[7]) == 0; }
+
+  constexpr bool operator==(const MulticastInput&) const = default;
+};
+static_assert(sizeof(MulticastInput) == MulticastInput::bytes && offsetof(MulticastInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<MulticastInput> && std::is_standard_layout_v<MulticastInput>);
+
 /// Input of set_partition_key.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) SetPartitionKeyInput {

@@ -153,6 +153,12 @@ inline constexpr uint32_t gid_table_entries = 16u;
 /// Address handles of all functions; number 0 names none. Unit: handles.
 inline constexpr uint32_t address_handles = 1024u;
 
+/// Queue pairs attached to multicast groups, of all functions; one in two groups counts twice. Unit: members.
+inline constexpr uint32_t multicast_members = 256u;
+
+/// Destination queue pair of a packet to a multicast group. Unit: number.
+inline constexpr uint32_t multicast_queue_pair = 16777215u;
+
 /// P_Keys of a port: 0 is the default one after reset, the others are empty. Unit: entries.
 inline constexpr uint32_t partition_key_table_entries = 16u;
 

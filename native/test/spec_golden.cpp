@@ -2964,6 +2964,40 @@ std::string_view mismatch_set_partition_key_input_other(const SetPartitionKeyInp
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+MulticastInput make_multicast_input() {
+  MulticastInput golden;
+  {
+    constexpr std::array<uint8_t, 16> bytes{0xa0, 0x74, 0x42, 0xd4, 0xda, 0x45, 0x71, 0x7e, 0x86, 0xe8, 0x08, 0xb4, 0x24, 0x24, 0x56, 0x5e};
+    golden.set_gid(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_multicast_input(const MulticastInput& golden) {
+  {
+    constexpr std::array<uint8_t, 16> bytes{0xa0, 0x74, 0x42, 0xd4, 0xda, 0x45, 0x71, 0x7e, 0x86, 0xe8, 0x08, 0xb4, 0x24, 0x24, 0x56, 0x5e};
+    if (!std::ranges::equal(golden.gid(), bytes)) return "gid";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+MulticastInput make_multicast_input_other() {
+  MulticastInput golden;
+  {
+    constexpr std::array<uint8_t, 16> bytes{0xbd, 0xb5, 0x3a, 0x4d, 0x68, 0xb8, 0xf5, 0xbb, 0x4a, 0x3c, 0xf2, 0xe1, 0x86, 0x78, 0x10, 0x17};
+    golden.set_gid(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_multicast_input_other(const MulticastInput& golden) {
+  {
+    constexpr std::array<uint8_t, 16> bytes{0xbd, 0xb5, 0x3a, 0x4d, 0x68, 0xb8, 0xf5, 0xbb, 0x4a, 0x3c, 0xf2, 0xe1, 0x86, 0x78, 0x10, 0x17};
+    if (!std::ranges::equal(golden.gid(), bytes)) return "gid";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 template <class Format>
 std::vector<uint8_t> bytes_of(const Format& format) {
   std::vector<uint8_t> bytes(Format::bytes);
@@ -3088,6 +3122,8 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "create_address_handle_input_other") return bytes_of(make_create_address_handle_input_other());
   if (name == "set_partition_key_input") return bytes_of(make_set_partition_key_input());
   if (name == "set_partition_key_input_other") return bytes_of(make_set_partition_key_input_other());
+  if (name == "multicast_input") return bytes_of(make_multicast_input());
+  if (name == "multicast_input_other") return bytes_of(make_multicast_input_other());
   return {};
 }
 
@@ -3199,6 +3235,8 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "create_address_handle_input_other") return mismatch_create_address_handle_input_other(format_of<CreateAddressHandleInput>(bytes));
   if (name == "set_partition_key_input") return mismatch_set_partition_key_input(format_of<SetPartitionKeyInput>(bytes));
   if (name == "set_partition_key_input_other") return mismatch_set_partition_key_input_other(format_of<SetPartitionKeyInput>(bytes));
+  if (name == "multicast_input") return mismatch_multicast_input(format_of<MulticastInput>(bytes));
+  if (name == "multicast_input_other") return mismatch_multicast_input_other(format_of<MulticastInput>(bytes));
   return "name";
 }
 

@@ -70,9 +70,9 @@ WirePort::WirePort(const Napi::CallbackInfo& info)
       context_memory_(parameters_, counters_, host_, events_),
       queue_pairs_(parameters_, counters_, context_memory_), attributes_(parameters_),
       attachments_{.links = {&link_}, .tap = this},
-      port_(counters_, clock_, packet_memory_, attributes_, attachments_, requests_built_, responses_built_,
-            packets_arrived_),
-      packet_receiver_(counters_, packet_memory_, attributes_, queue_pairs_, packets_arrived_,
+      port_(counters_, clock_, packet_memory_, attributes_, groups_, attachments_, requests_built_,
+            responses_built_, packets_arrived_),
+      packet_receiver_(counters_, packet_memory_, attributes_, groups_, queue_pairs_, packets_arrived_,
                        responses_arrived_, requests_arrived_) {
   const hca::Waker to_port(ready_, port_number);
   const hca::Waker to_packet_receiver(ready_, packet_receiver_number);

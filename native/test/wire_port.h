@@ -112,6 +112,7 @@ private:
   hca::DataLink<spec::PacketUnit, 16> packets_arrived_;
   hca::DataLink<spec::PacketUnit, 16> responses_arrived_;
   hca::DataLink<spec::PacketUnit, 16> requests_arrived_;
+  hca::MulticastGroups groups_;
   hca::Port port_;
   hca::PacketReceiver packet_receiver_;
   std::vector<Tapped> tapped_;
