@@ -168,6 +168,8 @@ PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned
 // A datagram comes from anywhere to an address of the queue pair's function at its port, or to a group.
 PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control, unsigned port,
                                           const ParsedPacket& parsed, const uint8_t* bytes) const {
+  if (parsed.destination_queue_pair == spec::multicast_queue_pair)
+    return PacketDrop::none;
   const unsigned underlying_function = control.underlying_function();
   if (!is_ethernet(parsed.framing) &&
       destination_local_identifier(parsed, bytes) != attributes_.local_identifier(port, underlying_function))
