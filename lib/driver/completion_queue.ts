@@ -314,10 +314,8 @@ function fill(completion: Completion, view: DataView, at: number): void {
   completion.partitionKeyIndex = getCompletionQueueEntryPartitionKeyIndex(view, at);
   completion.sourceQueuePair = getCompletionQueueEntrySourceQueuePair(view, at);
   completion.sourceLocalIdentifier = getCompletionQueueEntrySourceLocalIdentifier(view, at);
-  if (completion.withGlobalRouteHeader) {
-    completion.sourceMacLow = getCompletionQueueEntrySourceMacLow(view, at);
-    completion.sourceMacHigh = getCompletionQueueEntrySourceMacHigh(view, at);
-  }
+  completion.sourceMacLow = getCompletionQueueEntrySourceMacLow(view, at);
+  completion.sourceMacHigh = getCompletionQueueEntrySourceMacHigh(view, at);
   completion.serviceLevel = getCompletionQueueEntryServiceLevel(view, at);
   completion.destinationPathBits = getCompletionQueueEntryDestinationPathBits(view, at);
   completion.timestamp =

@@ -202,6 +202,8 @@ describe('a completion queue', () => {
       sourceLocalIdentifier: 0xc001,
       serviceLevel: 13,
       destinationPathBits: 0x7f,
+      sourceMacLow: 0x8899_aabb,
+      sourceMacHigh: 0xccdd,
       timestamp: 2 ** 52 + 12_345,
     };
     const specified = (name: string): string =>
