@@ -1,7 +1,6 @@
 {
   "variables": {
     "library_sources": [
-      "native/hca/address_handles.cpp",
       "native/hca/address_vectors.cpp",
       "native/hca/atomic_results.cpp",
       "native/hca/check_parameters.cpp",
@@ -65,6 +64,7 @@
       "native/hca/resource_manager_objects.cpp",
       "native/hca/resource_manager_ports.cpp",
       "native/hca/resource_manager_queue_pairs.cpp",
+      "native/hca/resource_manager_shared_receive_queues.cpp",
       "native/hca/response.cpp",
       "native/hca/run_allocator.cpp",
       "native/hca/secded.cpp",

@@ -29,7 +29,7 @@ export {
   queuePairStateNames,
 } from './spec/index.ts';
 export type { PortAttributes } from './driver/port.ts';
-export type { ReceiveRequest } from './driver/receive_queue.ts';
+export type { ReceiveRequest } from './driver/receive_area.ts';
 export { Access } from './verbs/access.ts';
 export { AddressHandle } from './verbs/address_handle.ts';
 export { CompletionChannel } from './verbs/completion_channel.ts';
@@ -47,3 +47,8 @@ export {
   type QueuePairType,
 } from './verbs/queue_pair.ts';
 export { RemoteMemory, type RemoteMemoryName } from './verbs/remote_memory.ts';
+export {
+  SharedReceiveQueue,
+  type SharedReceiveQueueAttributes,
+  type SharedReceiveQueueOptions,
+} from './verbs/shared_receive_queue.ts';

@@ -108,6 +108,8 @@ package hca_spec_pkg;
   localparam int unsigned GID_TABLE_ENTRIES = 32'd16;
   // Address handles of all functions; number 0 names none. Unit: handles.
   localparam int unsigned ADDRESS_HANDLES = 32'd1024;
+  // Shared receive queues of all functions; number 0 names none. Unit: queues.
+  localparam int unsigned SHARED_RECEIVE_QUEUES = 32'd256;
   // Queue pairs attached to multicast groups, of all functions; one in two groups counts twice. Unit: members.
   localparam int unsigned MULTICAST_MEMBERS = 32'd256;
   // Destination queue pair of a packet to a multicast group. Unit: number.
@@ -202,7 +204,8 @@ package hca_spec_pkg;
     RESOURCE_MEMORY_KEYS = 8'd12,  // Memory keys.
     RESOURCE_PROTECTION_DOMAINS = 8'd13,  // Protection domains.
     RESOURCE_ADDRESS_HANDLES = 8'd14,  // Address handles.
-    RESOURCE_MULTICAST_MEMBERS = 8'd15  // Members of multicast groups.
+    RESOURCE_MULTICAST_MEMBERS = 8'd15,  // Members of multicast groups.
+    RESOURCE_SHARED_RECEIVE_QUEUES = 8'd16  // Shared receive queues.
   } resource_t;
 
   // Queue pair state (InfiniBand volume 1, 10.3.1).
@@ -1123,11 +1126,19 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_WIDTH = 10;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_LSB = 1002;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_WIDTH = 4;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_LSB = 1006;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_WIDTH = 16;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_LSB = 1022;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_LSB = 1023;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_WIDTH = 1;
   typedef struct packed {
-    logic [17:0] reserved_35;
+    logic last_entry_reached;  // Of a shared receive queue: in ERR, and all that it had taken is completed. Written by dma_validation.
+    logic receive_open;  // Of a shared receive queue: the work request that `completed` names is taken and not completed. Written by dma_validation.
+    logic [15:0] receive_entry_number;  // Sequence number of the receive work request taken last, in its own or the shared queue.
     logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries.
     logic [9:0] receive_entry_length;  // Its length. Unit: bytes.
-    logic [31:0] receive_entry_offset;  // Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
+    logic [31:0] receive_entry_offset;  // Place of the receive entry taken last. Unit: bytes.
     logic [63:0] reserved_31;
     logic [63:0] reserved_30;
     logic [63:0] reserved_29;
@@ -1141,7 +1152,7 @@ package hca_spec_pkg;
     logic [15:0] reserved_21;
     logic [7:0] repeated_reads_accepted;  // Duplicate READs accepted, modulo 256.
     logic [7:0] repeated_reads_answered;  // Duplicate READs answered, modulo 256. Written by response.
-    logic [15:0] completed;  // Sequence number of the receive work request that is completed next. Written by dma_validation.
+    logic [15:0] completed;  // Sequence number of the receive work request that is completed next; of a shared queue, of the one that is open. Written by dma_validation.
     logic [7:0] read_atomic_tail;  // READs and atomics accepted, modulo 256.
     logic [7:0] read_atomic_head;  // READs and atomics answered, modulo 256. Written by response.
     logic [31:0] current_length;  // Length of the message. Unit: bytes.
@@ -1703,6 +1714,53 @@ package hca_spec_pkg;
     quality_of_service_level_t quality_of_service_level;  // QoS level.
     service_type_t service_type;  // Transport service.
   } create_queue_pair_input_t;
+
+  // Input of create_shared_receive_queue; page lists follow in the order queue, entries.
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_BYTES = 32;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_LSB = 0;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_WIDTH = 5;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_LSB = 32;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_WIDTH = 24;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_LSB = 64;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_WIDTH = 16;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_LSB = 80;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_WIDTH = 16;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_LSB = 96;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_WIDTH = 16;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_TAIL_ADDRESS_LSB = 128;
+  localparam int unsigned CREATE_SHARED_RECEIVE_QUEUE_INPUT_TAIL_ADDRESS_WIDTH = 64;
+  typedef struct packed {
+    logic [63:0] reserved_9;
+    logic [63:0] tail_address;  // Where the host keeps the tail: a receive_queue_tail. Unit: bytes.
+    logic [15:0] reserved_7;
+    logic [15:0] limit;  // With fewer left the limit event is reported, once; 0: never. Unit: work requests.
+    logic [15:0] entry_pages;  // Pages of receive entries. Unit: pages.
+    logic [15:0] queue_pages;  // Pages of references. Unit: pages.
+    logic [7:0] reserved_3;
+    logic [23:0] protection_domain;  // Protection domain of what its work requests name.
+    logic [26:0] reserved_1;
+    logic [4:0] queue_log2;  // log2 of the entries.
+  } create_shared_receive_queue_input_t;
+
+  // Input of modify_shared_receive_queue, of which it takes the limit, and output of query_shared_receive_queue.
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_BYTES = 16;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_LSB = 0;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_WIDTH = 16;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_LSB = 32;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_WIDTH = 5;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_LSB = 37;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_WIDTH = 1;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_LSB = 64;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_WIDTH = 32;
+  typedef struct packed {
+    logic [31:0] reserved_6;
+    logic [31:0] queue_pairs;  // Query: queue pairs that receive from it.
+    logic [25:0] reserved_4;
+    logic failed;  // Query: in error, nothing is taken from it.
+    logic [4:0] queue_log2;  // Query: log2 of the entries.
+    logic [15:0] reserved_1;
+    logic [15:0] limit;  // With fewer left the limit event is reported, once; 0: never, or it was. Unit: work requests.
+  } shared_receive_queue_attributes_t;
 
   // Input of modify_queue_pair and, with positions, output of query_queue_pair.
   localparam int unsigned QUEUE_PAIR_ATTRIBUTES_BYTES = 128;

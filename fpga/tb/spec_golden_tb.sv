@@ -893,8 +893,11 @@ module spec_golden_tb;
     golden.receive_entry_offset = 32'hd421484d;
     golden.receive_entry_length = 10'h20f;
     golden.receive_prefetched = 4'hf;
-    if (golden != 1024'h00003e0fd421484d00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000bbbfd85397a3f01c0b4ba1e64eb3ff0157c7aa7fbabfb65cfe11eb2d902900b6b8f72dfb4b59) $fatal(1, "queue_pair_responder is written wrongly: %h", golden);
-    golden = 1024'h00003e0fd421484d00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000bbbfd85397a3f01c0b4ba1e64eb3ff0157c7aa7fbabfb65cfe11eb2d902900b6b8f72dfb4b59;
+    golden.receive_entry_number = 16'ha5c3;
+    golden.receive_open = 1'h1;
+    golden.last_entry_reached = 1'h1;
+    if (golden != 1024'he970fe0fd421484d00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000bbbfd85397a3f01c0b4ba1e64eb3ff0157c7aa7fbabfb65cfe11eb2d902900b6b8f72dfb4b59) $fatal(1, "queue_pair_responder is written wrongly: %h", golden);
+    golden = 1024'he970fe0fd421484d00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000bbbfd85397a3f01c0b4ba1e64eb3ff0157c7aa7fbabfb65cfe11eb2d902900b6b8f72dfb4b59;
     if (golden.expected_psn != 24'hfb4b59) $fatal(1, "queue_pair_responder.expected_psn is read wrongly");
     if (golden.nak_sent != 1'h1) $fatal(1, "queue_pair_responder.nak_sent is read wrongly");
     if (golden.communication_established != 1'h0) $fatal(1, "queue_pair_responder.communication_established is read wrongly");
@@ -917,6 +920,9 @@ module spec_golden_tb;
     if (golden.receive_entry_offset != 32'hd421484d) $fatal(1, "queue_pair_responder.receive_entry_offset is read wrongly");
     if (golden.receive_entry_length != 10'h20f) $fatal(1, "queue_pair_responder.receive_entry_length is read wrongly");
     if (golden.receive_prefetched != 4'hf) $fatal(1, "queue_pair_responder.receive_prefetched is read wrongly");
+    if (golden.receive_entry_number != 16'ha5c3) $fatal(1, "queue_pair_responder.receive_entry_number is read wrongly");
+    if (golden.receive_open != 1'h1) $fatal(1, "queue_pair_responder.receive_open is read wrongly");
+    if (golden.last_entry_reached != 1'h1) $fatal(1, "queue_pair_responder.last_entry_reached is read wrongly");
   endtask
 
   task automatic check_queue_pair_context();
@@ -2321,6 +2327,9 @@ module spec_golden_tb;
     golden.receive_entry_offset = 32'hbe7cc363;
     golden.receive_entry_length = 10'h27b;
     golden.receive_prefetched = 4'hb;
+    golden.receive_entry_number = 16'h0;
+    golden.receive_open = 1'h0;
+    golden.last_entry_reached = 1'h0;
     if (golden != 1024'h00002e7bbe7cc36300000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000c39dd029b3bdfa1df2a9d55572479686b097a1e14b61efeed5cddb87bde500d67f1b52e2b0cd) $fatal(1, "queue_pair_responder_other is written wrongly: %h", golden);
     golden = 1024'h00002e7bbe7cc36300000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000c39dd029b3bdfa1df2a9d55572479686b097a1e14b61efeed5cddb87bde500d67f1b52e2b0cd;
     if (golden.expected_psn != 24'he2b0cd) $fatal(1, "queue_pair_responder_other.expected_psn is read wrongly");
@@ -2345,6 +2354,9 @@ module spec_golden_tb;
     if (golden.receive_entry_offset != 32'hbe7cc363) $fatal(1, "queue_pair_responder_other.receive_entry_offset is read wrongly");
     if (golden.receive_entry_length != 10'h27b) $fatal(1, "queue_pair_responder_other.receive_entry_length is read wrongly");
     if (golden.receive_prefetched != 4'hb) $fatal(1, "queue_pair_responder_other.receive_prefetched is read wrongly");
+    if (golden.receive_entry_number != 16'h0) $fatal(1, "queue_pair_responder_other.receive_entry_number is read wrongly");
+    if (golden.receive_open != 1'h0) $fatal(1, "queue_pair_responder_other.receive_open is read wrongly");
+    if (golden.last_entry_reached != 1'h0) $fatal(1, "queue_pair_responder_other.last_entry_reached is read wrongly");
   endtask
 
   task automatic check_receive_queue_tail();
@@ -2629,6 +2641,74 @@ module spec_golden_tb;
     if (golden.gid != 128'h17107886e1f23c4abbf5b8684d3ab5bd) $fatal(1, "multicast_input_other.gid is read wrongly");
   endtask
 
+  task automatic check_create_shared_receive_queue_input();
+    hca_spec_pkg::create_shared_receive_queue_input_t golden;
+    golden = '0;
+    golden.queue_log2 = 5'hd;
+    golden.protection_domain = 24'hf820e3;
+    golden.queue_pages = 16'hf133;
+    golden.entry_pages = 16'h1f1b;
+    golden.limit = 16'h65f;
+    golden.tail_address = 64'hc605b4a9ff5af68b;
+    if (golden != 256'h0000000000000000c605b4a9ff5af68b0000065f1f1bf13300f820e30000000d) $fatal(1, "create_shared_receive_queue_input is written wrongly: %h", golden);
+    golden = 256'h0000000000000000c605b4a9ff5af68b0000065f1f1bf13300f820e30000000d;
+    if (golden.queue_log2 != 5'hd) $fatal(1, "create_shared_receive_queue_input.queue_log2 is read wrongly");
+    if (golden.protection_domain != 24'hf820e3) $fatal(1, "create_shared_receive_queue_input.protection_domain is read wrongly");
+    if (golden.queue_pages != 16'hf133) $fatal(1, "create_shared_receive_queue_input.queue_pages is read wrongly");
+    if (golden.entry_pages != 16'h1f1b) $fatal(1, "create_shared_receive_queue_input.entry_pages is read wrongly");
+    if (golden.limit != 16'h65f) $fatal(1, "create_shared_receive_queue_input.limit is read wrongly");
+    if (golden.tail_address != 64'hc605b4a9ff5af68b) $fatal(1, "create_shared_receive_queue_input.tail_address is read wrongly");
+  endtask
+
+  task automatic check_create_shared_receive_queue_input_other();
+    hca_spec_pkg::create_shared_receive_queue_input_t golden;
+    golden = '0;
+    golden.queue_log2 = 5'hc;
+    golden.protection_domain = 24'he699b;
+    golden.queue_pages = 16'hbdab;
+    golden.entry_pages = 16'h5111;
+    golden.limit = 16'h3ee4;
+    golden.tail_address = 64'hac2336f234ea571e;
+    if (golden != 256'h0000000000000000ac2336f234ea571e00003ee45111bdab000e699b0000000c) $fatal(1, "create_shared_receive_queue_input_other is written wrongly: %h", golden);
+    golden = 256'h0000000000000000ac2336f234ea571e00003ee45111bdab000e699b0000000c;
+    if (golden.queue_log2 != 5'hc) $fatal(1, "create_shared_receive_queue_input_other.queue_log2 is read wrongly");
+    if (golden.protection_domain != 24'he699b) $fatal(1, "create_shared_receive_queue_input_other.protection_domain is read wrongly");
+    if (golden.queue_pages != 16'hbdab) $fatal(1, "create_shared_receive_queue_input_other.queue_pages is read wrongly");
+    if (golden.entry_pages != 16'h5111) $fatal(1, "create_shared_receive_queue_input_other.entry_pages is read wrongly");
+    if (golden.limit != 16'h3ee4) $fatal(1, "create_shared_receive_queue_input_other.limit is read wrongly");
+    if (golden.tail_address != 64'hac2336f234ea571e) $fatal(1, "create_shared_receive_queue_input_other.tail_address is read wrongly");
+  endtask
+
+  task automatic check_shared_receive_queue_attributes();
+    hca_spec_pkg::shared_receive_queue_attributes_t golden;
+    golden = '0;
+    golden.limit = 16'hc38;
+    golden.queue_log2 = 5'ha;
+    golden.failed = 1'h1;
+    golden.queue_pairs = 32'hddbc952c;
+    if (golden != 128'h00000000ddbc952c0000002a00000c38) $fatal(1, "shared_receive_queue_attributes is written wrongly: %h", golden);
+    golden = 128'h00000000ddbc952c0000002a00000c38;
+    if (golden.limit != 16'hc38) $fatal(1, "shared_receive_queue_attributes.limit is read wrongly");
+    if (golden.queue_log2 != 5'ha) $fatal(1, "shared_receive_queue_attributes.queue_log2 is read wrongly");
+    if (golden.failed != 1'h1) $fatal(1, "shared_receive_queue_attributes.failed is read wrongly");
+    if (golden.queue_pairs != 32'hddbc952c) $fatal(1, "shared_receive_queue_attributes.queue_pairs is read wrongly");
+  endtask
+
+  task automatic check_shared_receive_queue_attributes_other();
+    hca_spec_pkg::shared_receive_queue_attributes_t golden;
+    golden = '0;
+    golden.limit = 16'he1c;
+    golden.queue_log2 = 5'h2;
+    golden.failed = 1'h0;
+    golden.queue_pairs = 32'h502f511e;
+    if (golden != 128'h00000000502f511e0000000200000e1c) $fatal(1, "shared_receive_queue_attributes_other is written wrongly: %h", golden);
+    golden = 128'h00000000502f511e0000000200000e1c;
+    if (golden.limit != 16'he1c) $fatal(1, "shared_receive_queue_attributes_other.limit is read wrongly");
+    if (golden.queue_log2 != 5'h2) $fatal(1, "shared_receive_queue_attributes_other.queue_log2 is read wrongly");
+    if (golden.failed != 1'h0) $fatal(1, "shared_receive_queue_attributes_other.failed is read wrongly");
+    if (golden.queue_pairs != 32'h502f511e) $fatal(1, "shared_receive_queue_attributes_other.queue_pairs is read wrongly");
+  endtask
+
   initial begin
     check_send_of_16_bytes();
     check_inline_write_of_256_bytes();
@@ -2739,7 +2819,11 @@ module spec_golden_tb;
     check_set_partition_key_input_other();
     check_multicast_input();
     check_multicast_input_other();
-    $display("109 golden structures");
+    check_create_shared_receive_queue_input();
+    check_create_shared_receive_queue_input_other();
+    check_shared_receive_queue_attributes();
+    check_shared_receive_queue_attributes_other();
+    $display("113 golden structures");
     $finish;
   end
 endmodule

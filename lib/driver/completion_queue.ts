@@ -217,11 +217,17 @@ export class CompletionQueue {
     return this.isWritten(this.taken);
   }
 
-  /** What lies here of a queue pair is nobody's from now on: it was reset, and counts its work requests anew. */
-  forget(queuePairNumber: number): void {
+  /**
+   * What lies here of a queue pair is nobody's from now on: it was reset, and counts its work requests anew.
+   * @param received is called with the sequence number of each receive work request
+   */
+  forget(queuePairNumber: number, received?: (sequenceNumber: number) => void): void {
     for (let index = this.taken; this.isWritten(index); index = (index + 1) >>> 0) {
       const place = this.placeOf(index);
       if (getCompletionQueueEntryQueuePairNumber(this.view, place) === queuePairNumber) {
+        if (getCompletionQueueEntryWorkQueue(this.view, place) !== 0) {
+          received?.(getCompletionQueueEntrySequenceNumber(this.view, place));
+        }
         setCompletionQueueEntryQueuePairNumber(this.view, place, 0);
       }
       if (index - this.taken === this.capacity - 1) return;

@@ -21,8 +21,10 @@ import {
   type QueuePairAttributes,
   type QueuePairQuery,
 } from './queue_pair_attributes.ts';
-import { ReceiveQueue, type ReceiveQueueSizes, type ReceiveRequest } from './receive_queue.ts';
+import type { ReceiveQueueSizes, ReceiveRequest } from './receive_area.ts';
+import { ReceiveQueue } from './receive_queue.ts';
 import { SendQueue, type SendQueueSizes } from './send_queue.ts';
+import type { SharedReceiveQueue } from './shared_receive_queue.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
 
 const sendWorkQueue = 0;
@@ -37,6 +39,8 @@ export interface QueuePairOptions {
   readonly sendQueue: SendQueueSizes;
   /** Default: it has no receive queue. */
   readonly receiveQueue?: ReceiveQueueSizes;
+  /** Where it takes receive work requests instead. */
+  readonly sharedReceiveQueue?: SharedReceiveQueue | undefined;
   /** Numbers of the completion queues of its send and receive queue. Default 0: no completions are written. */
   readonly sendCompletionQueue?: number;
   readonly receiveCompletionQueue?: number;
@@ -54,8 +58,10 @@ export class QueuePair {
   readonly level: QualityOfServiceLevel;
   readonly sendQueue: SendQueue;
   readonly receiveQueue: ReceiveQueue | undefined;
+  readonly sharedReceiveQueue: SharedReceiveQueue | undefined;
   readonly virtualCollectBuffer: VirtualCollectBuffer;
   private readonly driver: HcaDriver;
+  private readonly receiveCompletionQueue: number;
   private readonly origin: CommandOrigin;
   /** Whether the device has to be told of receives, so that it flushes them. */
   private flushing = false;
@@ -66,6 +72,8 @@ export class QueuePair {
     this.driver = driver;
     this.serviceType = serviceType;
     this.level = options.level ?? QualityOfServiceLevel.low;
+    this.sharedReceiveQueue = options.sharedReceiveQueue;
+    this.receiveCompletionQueue = options.receiveCompletionQueue ?? 0;
     this.virtualCollectBuffer = driver.virtualCollectBuffers.take(this.level);
     this.sendQueue = new SendQueue(driver.device, options.sendQueue);
     try {
@@ -88,7 +96,8 @@ export class QueuePair {
             receive_queue_log2: receiveQueue?.entriesLog2 ?? 0,
             protection_domain: protectionDomain.number,
             send_completion_queue: options.sendCompletionQueue ?? 0,
-            receive_completion_queue: options.receiveCompletionQueue ?? 0,
+            receive_completion_queue: this.receiveCompletionQueue,
+            shared_receive_queue: this.sharedReceiveQueue?.number ?? 0,
             checksum_secret: checksumSecret,
             send_queue_pages: pagesOf(sendQueue.references),
             send_entry_pages: pagesOf(sendQueue.entryArea),
@@ -122,6 +131,7 @@ export class QueuePair {
     });
     if (attributes.state !== undefined) this.flushing = attributes.state === QueuePairState.error;
     if (attributes.state !== QueuePairState.reset) return;
+    this.forgetShared();
     this.sendQueue.reset();
     this.receiveQueue?.reset();
   }
@@ -171,7 +181,8 @@ export class QueuePair {
   complete(completion: Completion): void {
     const { sequenceNumber, status, workQueue } = completion;
     if (workQueue === sendWorkQueue) this.sendQueue.completedThrough(sequenceNumber, completion);
-    else this.receiveQueue?.completedThrough(sequenceNumber, completion);
+    else if (this.receiveQueue !== undefined) this.receiveQueue.completedThrough(sequenceNumber, completion);
+    else this.sharedReceiveQueue?.completed(sequenceNumber, completion);
     if (status !== CompletionStatus.success && !this.flushing) this.failed();
   }
 
@@ -202,11 +213,28 @@ export class QueuePair {
       object: this.number,
     });
     this.driver.queuePairs.delete(this.number);
+    this.forgetShared();
     this.freeQueues();
+  }
+
+  /** What it has completed of a shared receive queue is free, although nobody takes the completions any more. */
+  private forgetShared(): void {
+    const { sharedReceiveQueue } = this;
+    if (sharedReceiveQueue === undefined) return;
+    const completions = this.driver.completionQueues.get(this.receiveCompletionQueue);
+    completions?.forget(this.number, (sequenceNumber) => sharedReceiveQueue.completed(sequenceNumber));
   }
 
   private needReceiveQueue(): ReceiveQueue {
     if (this.receiveQueue !== undefined) return this.receiveQueue;
+    if (this.sharedReceiveQueue !== undefined) {
+      throw new VerbsError('the queue pair receives from a shared receive queue', {
+        code: 'EINVAL',
+        verb: 'postReceive',
+        attribute: 'srq',
+        expected: 'receives posted to the shared receive queue',
+      });
+    }
     throw new VerbsError('the queue pair has no receive queue', {
       code: 'EINVAL',
       verb: 'postReceive',

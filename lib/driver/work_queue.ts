@@ -20,12 +20,18 @@ export function placeEntries(entries: number, largest: number): EntryPlaces {
   return { places, areaBytes: Math.ceil(entries / entriesPerPage) * PAGE_BYTES };
 }
 
-/** @throws VerbsError EINVAL: a size of a new queue pair is out of range */
-export function checkSize(attribute: string, value: number, least: number, most: number): void {
+/** @throws VerbsError EINVAL: a size of a new queue is out of range */
+export function checkSize(
+  attribute: string,
+  value: number,
+  least: number,
+  most: number,
+  verb = 'createQueuePair',
+): void {
   if (Number.isSafeInteger(value) && value >= least && value <= most) return;
   throw new VerbsError(`${attribute} is ${least} to ${most}, not ${value}`, {
     code: 'EINVAL',
-    verb: 'createQueuePair',
+    verb,
     attribute,
     expected: `${least} to ${most}`,
   });

@@ -1263,7 +1263,7 @@ export function setQueuePairResponderReadAtomicTail(view: DataView, base: number
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_MASK) << QUEUE_PAIR_RESPONDER_READ_ATOMIC_TAIL_SHIFT), true);
 }
 
-/** queue_pair_responder.completed: Sequence number of the receive work request that is completed next. Written by dma_validation. */
+/** queue_pair_responder.completed: Sequence number of the receive work request that is completed next; of a shared queue, of the one that is open. Written by dma_validation. */
 export const QUEUE_PAIR_RESPONDER_COMPLETED_BYTE = 32;
 export const QUEUE_PAIR_RESPONDER_COMPLETED_SHIFT = 16;
 export const QUEUE_PAIR_RESPONDER_COMPLETED_MASK = 0xffff;
@@ -1302,7 +1302,7 @@ export function setQueuePairResponderRepeatedReadsAccepted(view: DataView, base:
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_MASK) << QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_SHIFT), true);
 }
 
-/** queue_pair_responder.receive_entry_offset: Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes. */
+/** queue_pair_responder.receive_entry_offset: Place of the receive entry taken last. Unit: bytes. */
 export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_BYTE = 120;
 export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_SHIFT = 0;
 export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_MASK = 0xffffffff;
@@ -1337,6 +1337,45 @@ export function setQueuePairResponderReceivePrefetched(view: DataView, base: num
   const at = base + QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_BYTE;
   const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_MASK << QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_SHIFT);
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_MASK) << QUEUE_PAIR_RESPONDER_RECEIVE_PREFETCHED_SHIFT), true);
+}
+
+/** queue_pair_responder.receive_entry_number: Sequence number of the receive work request taken last, in its own or the shared queue. */
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_BYTE = 124;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_SHIFT = 14;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_MASK = 0xffff;
+export function getQueuePairResponderReceiveEntryNumber(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_BYTE, true) >>> QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_SHIFT) & QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_MASK;
+}
+export function setQueuePairResponderReceiveEntryNumber(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_MASK << QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_MASK) << QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_NUMBER_SHIFT), true);
+}
+
+/** queue_pair_responder.receive_open: Of a shared receive queue: the work request that `completed` names is taken and not completed. Written by dma_validation. */
+export const QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_BYTE = 124;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_SHIFT = 30;
+export const QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_MASK = 0x1;
+export function getQueuePairResponderReceiveOpen(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_BYTE, true) >>> QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_SHIFT) & QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_MASK;
+}
+export function setQueuePairResponderReceiveOpen(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_MASK << QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_MASK) << QUEUE_PAIR_RESPONDER_RECEIVE_OPEN_SHIFT), true);
+}
+
+/** queue_pair_responder.last_entry_reached: Of a shared receive queue: in ERR, and all that it had taken is completed. Written by dma_validation. */
+export const QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_BYTE = 124;
+export const QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_SHIFT = 31;
+export const QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_MASK = 0x1;
+export function getQueuePairResponderLastEntryReached(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_SHIFT) & QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_MASK;
+}
+export function setQueuePairResponderLastEntryReached(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_MASK << QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_MASK) << QUEUE_PAIR_RESPONDER_LAST_ENTRY_REACHED_SHIFT), true);
 }
 
 /** Bytes of queue_pair_context: Queue pair context: control, requester, completion and responder part with one writer each. */

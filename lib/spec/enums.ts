@@ -223,6 +223,8 @@ export const Resource = {
   addressHandles: 14,
   /** Members of multicast groups. */
   multicastMembers: 15,
+  /** Shared receive queues. */
+  sharedReceiveQueues: 16,
 } as const;
 export type Resource = (typeof Resource)[keyof typeof Resource];
 
@@ -244,6 +246,7 @@ export const resourceNames: Readonly<Record<number, string>> = {
   13: 'protection_domains',
   14: 'address_handles',
   15: 'multicast_members',
+  16: 'shared_receive_queues',
 };
 
 /** Queue pair state (InfiniBand volume 1, 10.3.1). */

@@ -466,6 +466,150 @@ export function setCreateQueuePairInputUserHandle(view: DataView, base: number, 
   setCreateQueuePairInputUserHandleHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
+/** Bytes of create_shared_receive_queue_input: Input of create_shared_receive_queue; page lists follow in the order queue, entries. */
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_BYTES = 32;
+
+/** create_shared_receive_queue_input.queue_log2: log2 of the entries. */
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_BYTE = 0;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_SHIFT = 0;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_MASK = 0x1f;
+export function getCreateSharedReceiveQueueInputQueueLog2(view: DataView, base: number): number {
+  return (view.getUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_BYTE, true) >>> CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_SHIFT) & CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_MASK;
+}
+export function setCreateSharedReceiveQueueInputQueueLog2(view: DataView, base: number, value: number): void {
+  const at = base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_BYTE;
+  const kept = view.getUint32(at, true) & ~(CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_MASK << CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_SHIFT);
+  view.setUint32(at, kept | ((value & CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_MASK) << CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_LOG2_SHIFT), true);
+}
+
+/** create_shared_receive_queue_input.protection_domain: Protection domain of what its work requests name. */
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_BYTE = 4;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_SHIFT = 0;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_MASK = 0xffffff;
+export function getCreateSharedReceiveQueueInputProtectionDomain(view: DataView, base: number): number {
+  return (view.getUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_BYTE, true) >>> CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_SHIFT) & CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_MASK;
+}
+export function setCreateSharedReceiveQueueInputProtectionDomain(view: DataView, base: number, value: number): void {
+  const at = base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_BYTE;
+  const kept = view.getUint32(at, true) & ~(CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_MASK << CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_SHIFT);
+  view.setUint32(at, kept | ((value & CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_MASK) << CREATE_SHARED_RECEIVE_QUEUE_INPUT_PROTECTION_DOMAIN_SHIFT), true);
+}
+
+/** create_shared_receive_queue_input.queue_pages: Pages of references. Unit: pages. */
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_BYTE = 8;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_SHIFT = 0;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_MASK = 0xffff;
+export function getCreateSharedReceiveQueueInputQueuePages(view: DataView, base: number): number {
+  return (view.getUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_BYTE, true) >>> CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_SHIFT) & CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_MASK;
+}
+export function setCreateSharedReceiveQueueInputQueuePages(view: DataView, base: number, value: number): void {
+  const at = base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_BYTE;
+  const kept = view.getUint32(at, true) & ~(CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_MASK << CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_SHIFT);
+  view.setUint32(at, kept | ((value & CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_MASK) << CREATE_SHARED_RECEIVE_QUEUE_INPUT_QUEUE_PAGES_SHIFT), true);
+}
+
+/** create_shared_receive_queue_input.entry_pages: Pages of receive entries. Unit: pages. */
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_BYTE = 8;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_SHIFT = 16;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_MASK = 0xffff;
+export function getCreateSharedReceiveQueueInputEntryPages(view: DataView, base: number): number {
+  return (view.getUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_BYTE, true) >>> CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_SHIFT) & CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_MASK;
+}
+export function setCreateSharedReceiveQueueInputEntryPages(view: DataView, base: number, value: number): void {
+  const at = base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_BYTE;
+  const kept = view.getUint32(at, true) & ~(CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_MASK << CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_SHIFT);
+  view.setUint32(at, kept | ((value & CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_MASK) << CREATE_SHARED_RECEIVE_QUEUE_INPUT_ENTRY_PAGES_SHIFT), true);
+}
+
+/** create_shared_receive_queue_input.limit: With fewer left the limit event is reported, once; 0: never. Unit: work requests. */
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_BYTE = 12;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_SHIFT = 0;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_MASK = 0xffff;
+export function getCreateSharedReceiveQueueInputLimit(view: DataView, base: number): number {
+  return (view.getUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_BYTE, true) >>> CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_SHIFT) & CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_MASK;
+}
+export function setCreateSharedReceiveQueueInputLimit(view: DataView, base: number, value: number): void {
+  const at = base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_BYTE;
+  const kept = view.getUint32(at, true) & ~(CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_MASK << CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_SHIFT);
+  view.setUint32(at, kept | ((value & CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_MASK) << CREATE_SHARED_RECEIVE_QUEUE_INPUT_LIMIT_SHIFT), true);
+}
+
+/** create_shared_receive_queue_input.tail_address: Where the host keeps the tail: a receive_queue_tail. Unit: bytes. */
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_TAIL_ADDRESS_LOW_BYTE = 16;
+export const CREATE_SHARED_RECEIVE_QUEUE_INPUT_TAIL_ADDRESS_HIGH_BYTE = 20;
+export function getCreateSharedReceiveQueueInputTailAddressLow(view: DataView, base: number): number {
+  return view.getUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_TAIL_ADDRESS_LOW_BYTE, true);
+}
+export function setCreateSharedReceiveQueueInputTailAddressLow(view: DataView, base: number, value: number): void {
+  view.setUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_TAIL_ADDRESS_LOW_BYTE, value, true);
+}
+export function getCreateSharedReceiveQueueInputTailAddressHigh(view: DataView, base: number): number {
+  return view.getUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_TAIL_ADDRESS_HIGH_BYTE, true);
+}
+export function setCreateSharedReceiveQueueInputTailAddressHigh(view: DataView, base: number, value: number): void {
+  view.setUint32(base + CREATE_SHARED_RECEIVE_QUEUE_INPUT_TAIL_ADDRESS_HIGH_BYTE, value, true);
+}
+export function getCreateSharedReceiveQueueInputTailAddress(view: DataView, base: number): bigint {
+  return (BigInt(getCreateSharedReceiveQueueInputTailAddressHigh(view, base)) << 32n) | BigInt(getCreateSharedReceiveQueueInputTailAddressLow(view, base));
+}
+export function setCreateSharedReceiveQueueInputTailAddress(view: DataView, base: number, value: bigint): void {
+  setCreateSharedReceiveQueueInputTailAddressLow(view, base, Number(value & 0xffffffffn));
+  setCreateSharedReceiveQueueInputTailAddressHigh(view, base, Number((value >> 32n) & 0xffffffffn));
+}
+
+/** Bytes of shared_receive_queue_attributes: Input of modify_shared_receive_queue, of which it takes the limit, and output of query_shared_receive_queue. */
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_BYTES = 16;
+
+/** shared_receive_queue_attributes.limit: With fewer left the limit event is reported, once; 0: never, or it was. Unit: work requests. */
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_BYTE = 0;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_SHIFT = 0;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_MASK = 0xffff;
+export function getSharedReceiveQueueAttributesLimit(view: DataView, base: number): number {
+  return (view.getUint32(base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_BYTE, true) >>> SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_SHIFT) & SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_MASK;
+}
+export function setSharedReceiveQueueAttributesLimit(view: DataView, base: number, value: number): void {
+  const at = base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_BYTE;
+  const kept = view.getUint32(at, true) & ~(SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_MASK << SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_SHIFT);
+  view.setUint32(at, kept | ((value & SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_MASK) << SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_SHIFT), true);
+}
+
+/** shared_receive_queue_attributes.queue_log2: Query: log2 of the entries. */
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_BYTE = 4;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_SHIFT = 0;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_MASK = 0x1f;
+export function getSharedReceiveQueueAttributesQueueLog2(view: DataView, base: number): number {
+  return (view.getUint32(base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_BYTE, true) >>> SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_SHIFT) & SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_MASK;
+}
+export function setSharedReceiveQueueAttributesQueueLog2(view: DataView, base: number, value: number): void {
+  const at = base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_BYTE;
+  const kept = view.getUint32(at, true) & ~(SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_MASK << SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_SHIFT);
+  view.setUint32(at, kept | ((value & SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_MASK) << SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_SHIFT), true);
+}
+
+/** shared_receive_queue_attributes.failed: Query: in error, nothing is taken from it. */
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_BYTE = 4;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_SHIFT = 5;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_MASK = 0x1;
+export function getSharedReceiveQueueAttributesFailed(view: DataView, base: number): number {
+  return (view.getUint32(base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_BYTE, true) >>> SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_SHIFT) & SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_MASK;
+}
+export function setSharedReceiveQueueAttributesFailed(view: DataView, base: number, value: number): void {
+  const at = base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_BYTE;
+  const kept = view.getUint32(at, true) & ~(SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_MASK << SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_SHIFT);
+  view.setUint32(at, kept | ((value & SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_MASK) << SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_SHIFT), true);
+}
+
+/** shared_receive_queue_attributes.queue_pairs: Query: queue pairs that receive from it. */
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_BYTE = 8;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_SHIFT = 0;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_MASK = 0xffffffff;
+export function getSharedReceiveQueueAttributesQueuePairs(view: DataView, base: number): number {
+  return view.getUint32(base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_BYTE, true);
+}
+export function setSharedReceiveQueueAttributesQueuePairs(view: DataView, base: number, value: number): void {
+  view.setUint32(base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_BYTE, value, true);
+}
+
 /** Bytes of queue_pair_attributes: Input of modify_queue_pair and, with positions, output of query_queue_pair. */
 export const QUEUE_PAIR_ATTRIBUTES_BYTES = 128;
 

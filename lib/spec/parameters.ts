@@ -147,6 +147,9 @@ export const GID_TABLE_ENTRIES = 16;
 /** Address handles of all functions; number 0 names none. Unit: handles. */
 export const ADDRESS_HANDLES = 1024;
 
+/** Shared receive queues of all functions; number 0 names none. Unit: queues. */
+export const SHARED_RECEIVE_QUEUES = 256;
+
 /** Queue pairs attached to multicast groups, of all functions; one in two groups counts twice. Unit: members. */
 export const MULTICAST_MEMBERS = 256;
 

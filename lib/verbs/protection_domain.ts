@@ -9,6 +9,7 @@ import { AddressHandle } from './address_handle.ts';
 import type { Context } from './context.ts';
 import { MemoryRegion } from './memory_region.ts';
 import { QueuePair, type QueuePairOptions } from './queue_pair.ts';
+import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared_receive_queue.ts';
 import { VerbsObject } from './verbs_object.ts';
 
 /** A protection domain: its queue pairs reach its memory regions, and no others. */
@@ -99,6 +100,12 @@ export class ProtectionDomain extends VerbsObject {
   /** Creates a queue pair in RESET. @throws VerbsError EINVAL: a size beyond the device's; ENOMEM; EBADF: something is closed */
   createQueuePair(options: QueuePairOptions): QueuePair {
     return QueuePair.create(this.context, this, options);
+  }
+
+  /** Creates a receive queue for several queue pairs. @throws VerbsError EINVAL: a size beyond the device's; ENOMEM: none is left */
+  createSharedReceiveQueue(options: SharedReceiveQueueOptions = {}): SharedReceiveQueue {
+    this.requireOpen('createSharedReceiveQueue');
+    return new SharedReceiveQueue(this.context, this, options);
   }
 
   protected destroy(): void {

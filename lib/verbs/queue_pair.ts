@@ -2,13 +2,14 @@ import type { SendRequest } from '../driver/command.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { QueuePair as QueuePairInDevice } from '../driver/queue_pair.ts';
 import type { QueuePairAttributes, QueuePairQuery } from '../driver/queue_pair_attributes.ts';
-import type { ReceiveRequest } from '../driver/receive_queue.ts';
+import type { ReceiveRequest } from '../driver/receive_area.ts';
 import { QualityOfServiceLevel, QueuePairState, ServiceType, queuePairStateNames } from '../spec/index.ts';
 import { CompletionQueue } from './completion_queue.ts';
 import type { Context } from './context.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 import { checkTransition } from './queue_pair_transitions.ts';
 import { checkSendWorkRequest } from './send_work_request.ts';
+import { SharedReceiveQueue } from './shared_receive_queue.ts';
 import { VerbsObject } from './verbs_object.ts';
 
 /** Sizes of the queues of a queue pair. */
@@ -41,6 +42,8 @@ export interface QueuePairOptions {
   readonly sendCompletionQueue: CompletionQueue;
   readonly receiveCompletionQueue: CompletionQueue;
   readonly capabilities?: QueuePairCapabilities;
+  /** Where it takes receive work requests, of any protection domain; its own capabilities of receives do not count then. */
+  readonly sharedReceiveQueue?: SharedReceiveQueue;
   /** Every work request is signaled. */
   readonly signalAll?: boolean;
   /** Quality of service level. Default low. */
@@ -61,10 +64,12 @@ export class QueuePair extends VerbsObject {
   private constructor(
     protectionDomain: ProtectionDomain,
     completionQueues: readonly CompletionQueue[],
+    sharedReceiveQueue: SharedReceiveQueue | undefined,
     type: QueuePairType,
     driver: QueuePairInDevice,
   ) {
-    super([protectionDomain, ...completionQueues]);
+    const shared = sharedReceiveQueue === undefined ? [] : [sharedReceiveQueue];
+    super([protectionDomain, ...completionQueues, ...shared]);
     this.completionQueues = completionQueues;
     this.type = type;
     this.driver = driver;
@@ -77,7 +82,7 @@ export class QueuePair extends VerbsObject {
     protectionDomain: ProtectionDomain,
     { type, capabilities = {}, ...options }: QueuePairOptions,
   ): QueuePair {
-    const { sendCompletionQueue, receiveCompletionQueue } = options;
+    const { sendCompletionQueue, receiveCompletionQueue, sharedReceiveQueue } = options;
     const completionQueues = [sendCompletionQueue, receiveCompletionQueue];
     if (!completionQueues.every((queue) => queue instanceof CompletionQueue)) {
       throw new TypeError('sendCompletionQueue and receiveCompletionQueue are each a CompletionQueue');
@@ -87,6 +92,13 @@ export class QueuePair extends VerbsObject {
     if (serviceType === undefined) throw notMade('type', Object.keys(serviceTypes).join(', '));
     if (completionQueues.some((queue) => queue.context !== context)) {
       throw notMade('completion queue', 'one of the same context');
+    }
+    if (sharedReceiveQueue !== undefined && !(sharedReceiveQueue instanceof SharedReceiveQueue)) {
+      throw new TypeError('sharedReceiveQueue is a SharedReceiveQueue');
+    }
+    if (sharedReceiveQueue !== undefined) VerbsObject.requireOpen('createQueuePair', [sharedReceiveQueue]);
+    if (sharedReceiveQueue !== undefined && sharedReceiveQueue.context !== context) {
+      throw notMade('shared receive queue', 'one of the same context');
     }
     const { level = QualityOfServiceLevel.low } = options;
     if (!Object.values(QualityOfServiceLevel).includes(level))
@@ -99,16 +111,20 @@ export class QueuePair extends VerbsObject {
         gatherEntries: capabilities.maxGatherEntries ?? 4,
         inlineBytes: capabilities.maxInlineData ?? 64,
       },
-      receiveQueue: {
-        entries: capabilities.maxReceiveWorkRequests ?? 128,
-        scatterEntries: capabilities.maxScatterEntries ?? 4,
-      },
+      ...(sharedReceiveQueue === undefined
+        ? {
+            receiveQueue: {
+              entries: capabilities.maxReceiveWorkRequests ?? 128,
+              scatterEntries: capabilities.maxScatterEntries ?? 4,
+            },
+          }
+        : { sharedReceiveQueue: sharedReceiveQueue.driver }),
       sendCompletionQueue: sendCompletionQueue.driver.number,
       receiveCompletionQueue: receiveCompletionQueue.driver.number,
       level,
       ...(options.signalAll === undefined ? {} : { signalAll: options.signalAll }),
     });
-    return new QueuePair(protectionDomain, completionQueues, type, driver);
+    return new QueuePair(protectionDomain, completionQueues, sharedReceiveQueue, type, driver);
   }
 
   /** 24 bits: what the peer names as its destination queue pair. */

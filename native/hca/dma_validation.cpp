@@ -43,18 +43,20 @@ void name_source(const ParsedPacket& parsed, spec::CompletionQueueEntry& entry) 
 } // namespace
 
 DmaValidation::DmaValidation(const HcaParameters& parameters, PacketMemory& packets,
-                             QueuePairStateCache& queue_pairs, MemoryTranslation& translation,
+                             QueuePairStateCache& queue_pairs,
+                             const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
                              MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
                              CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
                              AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
                              DataLink<spec::AnswerUnit, 16>& answers)
-    : parameters_(parameters), packets_(packets), queue_pairs_(queue_pairs), translation_(translation),
-      memory_(memory), receive_entries_(receive_entries), completion_queue_(completion_queue),
-      events_(events), reads_(reads), atomic_results_(atomic_results), requests_placed_(requests_placed),
-      answers_(answers), queue_({.entries = entries,
-                                 .lists = entries,
-                                 .underlying_functions = parameters.underlying_functions,
-                                 .ready_on_push = true}) {}
+    : parameters_(parameters), packets_(packets), queue_pairs_(queue_pairs),
+      shared_receive_queues_(shared_receive_queues), translation_(translation), memory_(memory),
+      receive_entries_(receive_entries), completion_queue_(completion_queue), events_(events), reads_(reads),
+      atomic_results_(atomic_results), requests_placed_(requests_placed), answers_(answers),
+      queue_({.entries = entries,
+              .lists = entries,
+              .underlying_functions = parameters.underlying_functions,
+              .ready_on_push = true}) {}
 
 bool DmaValidation::step() {
   const bool resumed = resume_waiting();
@@ -108,18 +110,35 @@ DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {
                          (found->control.state() == QueuePairState::error) == flushes;
   Progress progress = Progress::done;
   if (is_wanted) {
-    const Owner owner{.underlying_function = unit.underlying_function(),
-                      .queue_pair_number = unit.queue_pair_number(),
-                      .protection_domain = found->control.protection_domain(),
-                      .receive_completion_queue = found->control.receive_completion_queue(),
-                      .partition_key_index = static_cast<uint16_t>(found->control.partition_key_index()),
-                      .port = static_cast<uint8_t>(found->control.port()),
-                      .is_reliable = found->control.service_type() == spec::ServiceType::reliable_connection};
-    progress = flushes ? flush(owner) : execute(owner, unit);
+    const Owner owner = owner_of(unit, found->control);
+    progress = !flushes                     ? execute(owner, unit)
+               : owner.shares_receive_queue ? flush_shared(owner)
+                                            : flush(owner);
+  } else if (found && found->control.destroying() == 0 && !flushes &&
+             found->control.shared_receive_queue() != 0) {
+    flush_taken(owner_of(unit, found->control), unit);
   }
   if (progress == Progress::done)
     end(unit);
   return progress;
+}
+
+DmaValidation::Owner DmaValidation::owner_of(const spec::ReceiveUnit& unit,
+                                             const spec::QueuePairControl& control) const {
+  Owner owner{.underlying_function = unit.underlying_function(),
+              .queue_pair_number = unit.queue_pair_number(),
+              .protection_domain = control.protection_domain(),
+              .receive_protection_domain = control.protection_domain(),
+              .receive_completion_queue = control.receive_completion_queue(),
+              .partition_key_index = static_cast<uint16_t>(control.partition_key_index()),
+              .port = static_cast<uint8_t>(control.port()),
+              .is_reliable = control.service_type() == spec::ServiceType::reliable_connection,
+              .shares_receive_queue = control.shared_receive_queue() != 0};
+  if (owner.shares_receive_queue)
+    if (const SharedReceiveQueue* const shared =
+            shared_receive_queues_.find(owner.underlying_function, control.shared_receive_queue()))
+      owner.receive_protection_domain = shared->protection_domain;
+  return owner;
 }
 
 DmaValidation::Progress DmaValidation::execute(const Owner& owner, const spec::ReceiveUnit& unit) {
@@ -153,6 +172,8 @@ DmaValidation::Progress DmaValidation::execute(const Owner& owner, const spec::R
 
 void DmaValidation::place_send(const Owner& owner, const Packet& packet, uint16_t handle) {
   const ReceiveEntry& entry = receive_entries_.entry(packet.receive_entry);
+  if (packet.first && owner.shares_receive_queue)
+    open_receive(owner, packet);
   if (entry.refusal != spec::Refusal::none)
     fail_receive(owner, packet, CompletionStatus::local_queue_pair_operation_error,
                  Syndrome::remote_operational_error);
@@ -178,7 +199,7 @@ AccessFault DmaValidation::scatter(const Owner& owner, const Packet& packet, uin
     const uint64_t to = std::min(end, entry_end);
     if (from < to) {
       const AccessFault fault = memory_.write({.underlying_function = owner.underlying_function,
-                                               .protection_domain = owner.protection_domain,
+                                               .protection_domain = owner.receive_protection_domain,
                                                .key = entry.local_key(),
                                                .address = entry.address() + (from - entry_begin),
                                                .length = to - from,
@@ -310,11 +331,58 @@ DmaValidation::Progress DmaValidation::flush(const Owner& owner) {
   const uint32_t number = found->responder.completed();
   if (number == found->responder.receive_head())
     return Progress::done;
+  flush_one(owner, number);
+  return Progress::more;
+}
+
+void DmaValidation::flush_one(const Owner& owner, uint32_t sequence_number) {
   spec::CompletionQueueEntry entry;
   entry.set_opcode(spec::CompletionOpcode::receive);
   entry.set_status(CompletionStatus::work_request_flushed_error);
-  write_completion(owner, entry, number);
-  return Progress::more;
+  write_completion(owner, entry, sequence_number);
+}
+
+// The work request of a shared receive queue, from the first packet of its message until it is completed.
+void DmaValidation::open_receive(const Owner& owner, const Packet& packet) {
+  spec::QueuePairResponder& responder =
+      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  responder.set_receive_open(1);
+  responder.set_completed(packet.receive_sequence_number);
+}
+
+// A packet that is dropped because its queue pair is in ERR may have taken a work request of a shared queue.
+void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& unit) {
+  if (unit.action() != ReceiveAction::send && unit.action() != ReceiveAction::rdma_write)
+    return;
+  const Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
+  const PacketOpcodeTraits& traits = packet.parsed.traits();
+  const bool takes =
+      unit.action() == ReceiveAction::send ? traits.begins_message() : traits.completes_receive();
+  if (!takes)
+    return;
+  const spec::QueuePairResponder& responder =
+      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  if (responder.receive_open() != 0 && responder.completed() != packet.receive_sequence_number)
+    flush_one(owner, responder.completed());
+  flush_one(owner, packet.receive_sequence_number);
+}
+
+DmaValidation::Progress DmaValidation::flush_shared(const Owner& owner) {
+  spec::QueuePairResponder& responder =
+      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  if (responder.receive_open() != 0) {
+    flush_one(owner, responder.completed());
+    return Progress::more;
+  }
+  if (responder.last_entry_reached() != 0)
+    return Progress::done;
+  responder.set_last_entry_reached(1);
+  spec::EventUnit event;
+  event.set_type(spec::EventType::queue_pair_last_work_queue_entry_reached);
+  event.set_underlying_function(owner.underlying_function);
+  event.set_object(owner.queue_pair_number);
+  events_.report(event);
+  return Progress::done;
 }
 
 // Completes the receive work request of a packet. False: the completion queue did not take it.
@@ -337,6 +405,14 @@ bool DmaValidation::complete(const Owner& owner, const Packet& packet, Completio
   return write_completion(owner, entry, packet.receive_sequence_number);
 }
 
+void DmaValidation::note_completed(const Owner& owner, spec::QueuePairResponder& responder,
+                                   uint32_t sequence_number) {
+  if (!owner.shares_receive_queue)
+    responder.set_completed(sequence_number + 1);
+  else if (responder.completed() == sequence_number)
+    responder.set_receive_open(0);
+}
+
 // True if there was no completion queue to write to.
 bool DmaValidation::write_completion(const Owner& owner, spec::CompletionQueueEntry entry,
                                      uint32_t sequence_number) {
@@ -346,7 +422,7 @@ bool DmaValidation::write_completion(const Owner& owner, spec::CompletionQueueEn
   entry.set_sequence_number(sequence_number);
   entry.set_work_queue(1);
   if (auto* responder = queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number))
-    responder->set_completed(sequence_number + 1);
+    note_completed(owner, *responder, sequence_number);
   return owner.receive_completion_queue == 0 ||
          completion_queue_.write(owner.underlying_function, owner.receive_completion_queue, entry);
 }

@@ -14,6 +14,7 @@
 #include "hca/queue_pair_state_cache.h"
 #include "hca/receive_queue_entry_handler.h"
 #include "hca/response_reads.h"
+#include "hca/shared_receive_queues.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/queues.h"
@@ -30,14 +31,18 @@ namespace fpga_verbs::hca {
 // An unreliable service answers nothing: an RDMA WRITE that is refused is dropped whole.
 //
 // A queue pair that a request makes fail is in ERR from there on: what follows of it is dropped. A flush
-// completes the receive work requests that were taken and not completed, one a step.
+// completes the receive work requests that were taken and not completed, one a step. Those of a shared
+// receive queue are not numbered one after the other: each is completed as flushed when the packet that took
+// it is dropped, the one whose message has begun by the flush, behind which the last WQE is reached
+// (InfiniBand volume 1, 11.6.3.2).
 class DmaValidation final : public Block {
 public:
   DmaValidation(const HcaParameters& parameters, PacketMemory& packets, QueuePairStateCache& queue_pairs,
-                MemoryTranslation& translation, MemoryAccess& memory,
-                ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
-                EventPort& events, ResponseReads& reads, AtomicResults& atomic_results,
-                DataLink<spec::ReceiveUnit, 16>& requests_placed, DataLink<spec::AnswerUnit, 16>& answers);
+                const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
+                MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
+                CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
+                AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
+                DataLink<spec::AnswerUnit, 16>& answers);
 
   // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
   // place waits, and only its queue pair with it.
@@ -57,10 +62,12 @@ private:
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;
     uint32_t protection_domain = 0;
+    uint32_t receive_protection_domain = 0; // of what receive work requests name
     uint32_t receive_completion_queue = 0;
     uint16_t partition_key_index = 0;
     uint8_t port = 0;
     bool is_reliable = true;
+    bool shares_receive_queue = false;
   };
 
   bool resume_waiting();
@@ -76,7 +83,14 @@ private:
   void refuse_write(const Owner& owner, const Packet& packet);
   Progress begin_read(const Owner& owner, const Packet& packet);
   void execute_atomic(const Owner& owner, const Packet& packet);
+  Owner owner_of(const spec::ReceiveUnit& unit, const spec::QueuePairControl& control) const;
   Progress flush(const Owner& owner);
+  Progress flush_shared(const Owner& owner);
+  void flush_taken(const Owner& owner, const spec::ReceiveUnit& unit);
+  void open_receive(const Owner& owner, const Packet& packet);
+  static void note_completed(const Owner& owner, spec::QueuePairResponder& responder,
+                             uint32_t sequence_number);
+  void flush_one(const Owner& owner, uint32_t sequence_number);
 
   bool complete(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
   bool write_completion(const Owner& owner, spec::CompletionQueueEntry entry, uint32_t sequence_number);
@@ -92,6 +106,7 @@ private:
   const HcaParameters& parameters_;
   PacketMemory& packets_;
   QueuePairStateCache& queue_pairs_;
+  const SharedReceiveQueues& shared_receive_queues_;
   MemoryTranslation& translation_;
   MemoryAccess& memory_;
   ReceiveQueueEntryHandler& receive_entries_;

@@ -52,8 +52,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                            send_queue_reader, event_queue, kick_records, schedule_requests, kicks_scheduled,
                            schedule_dones),
       memory_access(counters, host, memory_translation, event_queue),
-      descriptor_fetch(parameters, counters, host, queue_pair_state_cache, memory_translation, event_queue,
-                       descriptors_wanted, descriptors_fetched),
+      descriptor_fetch(parameters, counters, host, queue_pair_state_cache, shared_receive_queues,
+                       memory_translation, event_queue, descriptors_wanted, descriptors_fetched),
       port_attributes(parameters, attachments.links[0]), packet_templates(port_attributes),
       dma(parameters, collect_buffer, queue_pair_state_cache, memory_access, packet_memory, executions,
           packets_gathered),
@@ -79,11 +79,12 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       receive(parameters, counters, packet_memory, queue_pair_state_cache, descriptor_fetch, event_queue,
               requests_arrived, flushes, descriptors_fetched, descriptors_wanted, requests_accepted),
       receive_queue_entry_handler(parameters, counters, host, packet_memory, queue_pair_state_cache,
-                                  memory_translation, event_queue, requests_accepted, requests_placed),
+                                  shared_receive_queues, memory_translation, event_queue, requests_accepted,
+                                  requests_placed),
       atomic_results(parameters.queue_pairs),
-      dma_validation(parameters, packet_memory, queue_pair_state_cache, memory_translation, memory_access,
-                     receive_queue_entry_handler, completion_queue, event_queue, response_reads,
-                     atomic_results, requests_placed, answers),
+      dma_validation(parameters, packet_memory, queue_pair_state_cache, shared_receive_queues,
+                     memory_translation, memory_access, receive_queue_entry_handler, completion_queue,
+                     event_queue, response_reads, atomic_results, requests_placed, answers),
       response(parameters, counters, packet_memory, queue_pair_state_cache, memory_translation, memory_access,
                packet_templates, event_queue, response_reads, atomic_results, answers, responses_built),
       resource_manager(parameters, host, device,
@@ -96,6 +97,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                         .event_queue = event_queue,
                         .port_attributes = port_attributes,
                         .address_handles = address_handles,
+                        .shared_receive_queues = shared_receive_queues,
                         .multicast_groups = multicast_groups,
                         .counters = counters.device,
                         .completion_queue = completion_queue,
@@ -191,6 +193,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   receive_queue_entry_handler.connect(to_receive_queue_entry_handler);
   response_reads.connect(to_dma_validation);
   descriptor_fetch.connect(to_receive);
+  shared_receive_queues.connect(to_descriptor_fetch);
   queue_pair_state_cache.connect_ended(to_completion);
   collect_buffer.connect(to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);
@@ -288,6 +291,7 @@ void HcaBlocks::reset_function(unsigned underlying_function) {
   memory_translation.reset_function(underlying_function);
   port_attributes.reset_function(underlying_function);
   address_handles.reset_function(underlying_function);
+  shared_receive_queues.reset_function(underlying_function);
   multicast_groups.reset_function(underlying_function);
   while (is_in_flight(underlying_function) && run(1) != 0)
     ;

@@ -41,6 +41,7 @@
 #include "hca/response_reads.h"
 #include "hca/send_queue_reader.h"
 #include "hca/send_queue_scheduler.h"
+#include "hca/shared_receive_queues.h"
 #include "hca/underlying_function_registers.h"
 #include "hca/virtual_kick.h"
 #include "spec/data_units.h"
@@ -134,6 +135,7 @@ struct HcaBlocks {
   SendQueueReader send_queue_reader;
   SendQueueScheduler send_queue_scheduler;
   MemoryAccess memory_access;
+  SharedReceiveQueues shared_receive_queues;
   DescriptorFetch descriptor_fetch;
   PacketMemory packet_memory;
   PortAttributes port_attributes;

@@ -129,9 +129,11 @@ Receive::Progress Receive::work_on(const spec::PacketUnit& unit) {
 Receive::Progress Receive::go_on(const spec::PacketUnit& unit, bool has_descriptor) {
   if (unit.packet() == no_packet)
     return has_descriptor ? Progress::more : end_flush(unit);
-  const auto request =
-      request_of(unit, queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number()));
-  if (!request)
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  const auto request = request_of(unit, found);
+  if (!request && has_descriptor && found && found->control.shared_receive_queue() != 0)
+    pass_taken(unit);
+  else if (!request)
     drop(unit);
   else if (has_descriptor)
     execute(*request);
@@ -141,6 +143,14 @@ Receive::Progress Receive::go_on(const spec::PacketUnit& unit, bool has_descript
   else
     lose(*request);
   return Progress::done;
+}
+
+// The queue pair has failed since it asked: what it took from a shared queue is flushed where it is
+// completed.
+void Receive::pass_taken(const spec::PacketUnit& unit) {
+  Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
+  describe(responder_of(unit), packet);
+  accept(unit, action_of(packet.parsed));
 }
 
 void Receive::want_descriptor(const spec::PacketUnit& unit) {
@@ -182,7 +192,9 @@ void Receive::begin_flush(unsigned underlying_function, uint32_t queue_pair_numb
 
 Receive::Progress Receive::flush(const spec::PacketUnit& unit) {
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  if (!found || found->control.destroying() != 0 || found->control.state() != QueuePairState::error)
+  // What is left in a shared queue is the other queue pairs'.
+  if (!found || found->control.destroying() != 0 || found->control.state() != QueuePairState::error ||
+      found->control.shared_receive_queue() != 0)
     return end_flush(unit);
   if (descriptors_.take_prefetched(unit.underlying_function(), unit.queue_pair_number()))
     return Progress::more;

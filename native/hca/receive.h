@@ -24,8 +24,8 @@ namespace fpga_verbs::hca {
 // 1, 9.7). The one writer of spec::QueuePairResponder, but for the fields that name another. Everything that
 // is accepted of a queue pair goes one way from here, so that it is executed and answered in its order; a
 // refusal goes that way too. What comes for a queue pair whose receive work request has to be fetched waits,
-// and no other queue pair with it. A flush takes all receive work requests that are posted, one a turn, and
-// then goes behind what was accepted.
+// and no other queue pair with it. A flush takes all receive work requests that are posted to the queue pair
+// itself, one a turn, and then goes behind what was accepted.
 //
 // What it sets in a packet's Packet: answer_psn and message_sequence_number, always; syndrome of a refusal;
 // for what is executed first, last, message_offset, of RDMA and atomics message_length, remote_address and
@@ -74,6 +74,7 @@ private:
   Progress take_request(const spec::PacketUnit& unit);
   static std::optional<Request> request_of(const spec::PacketUnit& unit,
                                            const QueuePairStateCache::Found& found);
+  void pass_taken(const spec::PacketUnit& unit);
   void want_descriptor(const spec::PacketUnit& unit);
   Progress go_on(const spec::PacketUnit& unit, bool has_descriptor);
   Progress end_flush(const spec::PacketUnit& unit);

@@ -21,15 +21,16 @@ constexpr uint64_t key_of(uint32_t queue_pair_number, uint32_t sequence_number) 
 ReceiveQueueEntryHandler::ReceiveQueueEntryHandler(const HcaParameters& parameters, Counters& counters,
                                                    HostPort& host, PacketMemory& packets,
                                                    QueuePairStateCache& queue_pairs,
+                                                   const SharedReceiveQueues& shared_receive_queues,
                                                    MemoryTranslation& translation, EventPort& events,
                                                    DataLink<spec::ReceiveUnit, 16>& requests_accepted,
                                                    DataLink<spec::ReceiveUnit, 16>& requests_placed)
     : reader_(counters, host, translation, events), packets_(packets), queue_pairs_(queue_pairs),
-      requests_accepted_(requests_accepted), requests_placed_(requests_placed),
-      queue_({.entries = entries,
-              .lists = entries,
-              .underlying_functions = parameters.underlying_functions,
-              .ready_on_push = true}) {
+      shared_receive_queues_(shared_receive_queues), requests_accepted_(requests_accepted),
+      requests_placed_(requests_placed), queue_({.entries = entries,
+                                                 .lists = entries,
+                                                 .underlying_functions = parameters.underlying_functions,
+                                                 .ready_on_push = true}) {
   keys_.fill(no_key);
 }
 
@@ -136,6 +137,19 @@ std::optional<uint8_t> ReceiveQueueEntryHandler::take_place() {
   return taken_;
 }
 
+// Page table of the entries of the receive queue; nothing: the queue pair is gone.
+std::optional<uint32_t> ReceiveQueueEntryHandler::entry_pages(const spec::ReceiveUnit& unit) {
+  const unsigned function = unit.underlying_function();
+  const auto queue_pair = queue_pairs_.find(function, unit.queue_pair_number());
+  if (!queue_pair)
+    return std::nullopt;
+  const uint32_t number = queue_pair->control.shared_receive_queue();
+  if (number == 0)
+    return queue_pair->control.receive_entry_pages();
+  const SharedReceiveQueue* const shared = shared_receive_queues_.find(function, number);
+  return shared != nullptr ? std::optional(shared->entry_pages) : std::nullopt;
+}
+
 // Reads an entry and believes nothing of it.
 Refusal ReceiveQueueEntryHandler::load(const spec::ReceiveUnit& unit, const Packet& packet,
                                        ReceiveEntry& entry) {
@@ -146,9 +160,9 @@ Refusal ReceiveQueueEntryHandler::load(const spec::ReceiveUnit& unit, const Pack
   static_assert(sizeof(Contents) ==
                 spec::ReceiveEntryHeader::bytes + spec::gather_entries * spec::GatherEntry::bytes);
   const uint32_t length = packet.receive_entry_length;
-  const auto queue_pair = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  if (!queue_pair || !reader_.read(unit.underlying_function(), queue_pair->control.receive_entry_pages(),
-                                   packet.receive_entry_offset, &contents, length))
+  const std::optional<uint32_t> pages = entry_pages(unit);
+  if (!pages ||
+      !reader_.read(unit.underlying_function(), *pages, packet.receive_entry_offset, &contents, length))
     return Refusal::receive_queue_fault;
   const auto& [header, scatter] = contents;
   if (!header.reserved_is_zero() || header.sequence_number() != packet.receive_sequence_number ||

@@ -12,6 +12,7 @@
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/queue_reader.h"
+#include "hca/shared_receive_queues.h"
 #include "spec/commands.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
@@ -49,8 +50,8 @@ public:
 
   ReceiveQueueEntryHandler(const HcaParameters& parameters, Counters& counters, HostPort& host,
                            PacketMemory& packets, QueuePairStateCache& queue_pairs,
-                           MemoryTranslation& translation, EventPort& events,
-                           DataLink<spec::ReceiveUnit, 16>& requests_accepted,
+                           const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
+                           EventPort& events, DataLink<spec::ReceiveUnit, 16>& requests_accepted,
                            DataLink<spec::ReceiveUnit, 16>& requests_placed);
 
   // Gives a place to one that waits for it, takes one unit and passes one on.
@@ -87,11 +88,13 @@ private:
   bool place(const spec::ReceiveUnit& unit, Packet& packet);
   std::optional<uint8_t> find(Key key) const;
   std::optional<uint8_t> take_place();
+  std::optional<uint32_t> entry_pages(const spec::ReceiveUnit& unit);
   spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
 
   QueueReader reader_;
   PacketMemory& packets_;
   QueuePairStateCache& queue_pairs_;
+  const SharedReceiveQueues& shared_receive_queues_;
   DataLink<spec::ReceiveUnit, 16>& requests_accepted_;
   DataLink<spec::ReceiveUnit, 16>& requests_placed_;
 

@@ -166,6 +166,14 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
     return register_memory(command);
   case ManagementOpcode::deregister_memory:
     return deregister_memory(command);
+  case ManagementOpcode::create_shared_receive_queue:
+    return create_shared_receive_queue(command);
+  case ManagementOpcode::modify_shared_receive_queue:
+    return modify_shared_receive_queue(command);
+  case ManagementOpcode::query_shared_receive_queue:
+    return query_shared_receive_queue(command);
+  case ManagementOpcode::destroy_shared_receive_queue:
+    return destroy_shared_receive_queue(command);
   case ManagementOpcode::create_queue_pair:
     return create_queue_pair(command);
   case ManagementOpcode::modify_queue_pair:

@@ -19,6 +19,7 @@
 #include "hca/protection_domains.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/send_queue_port.h"
+#include "hca/shared_receive_queues.h"
 #include "hca/virtual_kick.h"
 #include "spec/commands.h"
 #include "spec/data_units.h"
@@ -49,6 +50,7 @@ public:
     EventQueue& event_queue;
     PortAttributes& port_attributes;
     AddressHandles& address_handles;
+    SharedReceiveQueues& shared_receive_queues;
     MulticastGroups& multicast_groups;
     const DeviceCounters& counters;
     CompletionQueue& completion_queue;
@@ -137,6 +139,10 @@ private:
   Answer destroy_protection_domain(const Command& command);
   Answer register_memory(const Command& command);
   std::optional<Answer> deregister_memory(const Command& command);
+  Answer create_shared_receive_queue(const Command& command);
+  Answer modify_shared_receive_queue(const Command& command);
+  Answer query_shared_receive_queue(const Command& command);
+  Answer destroy_shared_receive_queue(const Command& command);
   Answer create_queue_pair(const Command& command);
   std::optional<Answer> modify_queue_pair(const Command& command);
   Answer query_queue_pair(const Command& command);

@@ -71,6 +71,7 @@ spec::ManagementCompletion ResourceManager::query_resources(const Command& comma
       share(memory_keys, parameters_.memory_keys - KeyTable::reserved_indices),
       share(event_queues, spec::event_queues_per_function),
       share(address_handles, spec::address_handles - AddressHandles::reserved_indices),
+      share(shared_receive_queues, spec::shared_receive_queues - SharedReceiveQueues::reserved_indices),
       share(multicast_members, spec::multicast_members),
       share(protection_domains, ProtectionDomains::per_function),
   };

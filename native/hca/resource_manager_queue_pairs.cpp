@@ -2,11 +2,11 @@
 #include "hca/management_answer.h"
 #include "hca/queue_pair_attributes.h"
 #include "hca/queue_pair_transitions.h"
+#include "hca/queue_sizes.h"
 #include "hca/resource_manager.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 namespace fpga_verbs::hca {
 
@@ -15,13 +15,6 @@ namespace {
 using spec::ManagementStatus;
 using spec::QueuePairAttribute;
 using spec::QueuePairState;
-
-constexpr unsigned queue_log2_maximum = std::bit_width(spec::queue_entries_maximum) - 1;
-
-// Pages of the references of a queue.
-constexpr uint32_t reference_pages(unsigned entries_log2) {
-  return ((spec::WorkQueueReference::bytes << entries_log2) + spec::page_bytes - 1) / spec::page_bytes;
-}
 
 // What is wrong with the input of create_queue_pair; a receive queue without pages is none at all.
 std::optional<spec::ManagementCompletion> check_create(const spec::CreateQueuePairInput& input) {
@@ -37,14 +30,13 @@ std::optional<spec::ManagementCompletion> check_create(const spec::CreateQueuePa
     return bad_input(F::send_queue_log2_bit);
   if (input.receive_queue_log2() > queue_log2_maximum)
     return bad_input(F::receive_queue_log2_bit);
-  // Shared receive queues cannot exist yet.
-  if (input.shared_receive_queue() != 0)
-    return bad_input(F::shared_receive_queue_bit);
   if (input.send_queue_pages() != reference_pages(input.send_queue_log2()))
     return bad_input(F::send_queue_pages_bit);
   if (input.send_entry_pages() == 0)
     return bad_input(F::send_entry_pages_bit);
   const bool has_receive_queue = input.receive_queue_pages() != 0 || input.receive_entry_pages() != 0;
+  if (has_receive_queue && input.shared_receive_queue() != 0)
+    return bad_input(F::shared_receive_queue_bit);
   if (has_receive_queue && input.receive_queue_pages() != reference_pages(input.receive_queue_log2()))
     return bad_input(F::receive_queue_pages_bit);
   if (has_receive_queue && input.receive_entry_pages() == 0)
@@ -64,6 +56,7 @@ spec::QueuePairControl control_of(const spec::CreateQueuePairInput& input) {
   control.set_protection_domain(input.protection_domain());
   control.set_send_completion_queue(input.send_completion_queue());
   control.set_receive_completion_queue(input.receive_completion_queue());
+  control.set_shared_receive_queue(input.shared_receive_queue());
   control.set_send_queue_log2(input.send_queue_log2());
   control.set_receive_queue_log2(input.receive_queue_log2());
   control.set_checksum_secret(input.checksum_secret());
@@ -97,6 +90,10 @@ spec::ManagementCompletion ResourceManager::create_queue_pair(const Command& com
     return answer_with(ManagementStatus::bad_object);
   if (const auto wrong = check_completion_queues(function, input))
     return *wrong;
+  SharedReceiveQueue* const shared =
+      blocks_.shared_receive_queues.find(function, input.shared_receive_queue());
+  if (input.shared_receive_queue() != 0 && shared == nullptr)
+    return bad_input(F::shared_receive_queue_bit);
   QueuePairStateCache& queue_pairs = blocks_.queue_pair_state_cache;
   if (queue_pairs.queue_pairs_free() == 0)
     return no_resources(spec::Resource::queue_pairs, 1, 0);
@@ -114,6 +111,8 @@ spec::ManagementCompletion ResourceManager::create_queue_pair(const Command& com
   }
   protection_domains_.add_user(function, input.protection_domain());
   add_completion_queue_users(control);
+  if (shared != nullptr)
+    ++shared->queue_pairs;
   return succeed(*created);
 }
 
@@ -216,6 +215,9 @@ void ResourceManager::finish_destroy(const Waiting& waiting) {
   destroy_tables(lists);
   protection_domains_.remove_user(function, control.protection_domain());
   remove_completion_queue_users(control);
+  if (SharedReceiveQueue* const shared =
+          blocks_.shared_receive_queues.find(function, control.shared_receive_queue()))
+    --shared->queue_pairs;
   blocks_.multicast_groups.remove(waiting.queue_pair_number);
   queue_pairs.destroy(waiting.queue_pair_number);
   complete(waiting.command, succeed());

@@ -508,6 +508,9 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned receive_entry_offset_bit = 960, receive_entry_offset_width = 32;
   static constexpr unsigned receive_entry_length_bit = 992, receive_entry_length_width = 10;
   static constexpr unsigned receive_prefetched_bit = 1002, receive_prefetched_width = 4;
+  static constexpr unsigned receive_entry_number_bit = 1006, receive_entry_number_width = 16;
+  static constexpr unsigned receive_open_bit = 1022, receive_open_width = 1;
+  static constexpr unsigned last_entry_reached_bit = 1023, last_entry_reached_width = 1;
 
   std::array<uint32_t, 32> dwords{};
 
@@ -578,7 +581,7 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t read_atomic_tail() const { return (dwords[8] >> 8) & 0xffu; }
   constexpr void set_read_atomic_tail(uint32_t value) { dwords[8] = (dwords[8] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// Sequence number of the receive work request that is completed next. Written by dma_validation.
+  /// Sequence number of the receive work request that is completed next; of a shared queue, of the one that is open. Written by dma_validation.
   constexpr uint32_t completed() const { return dwords[8] >> 16; }
   constexpr void set_completed(uint32_t value) { dwords[8] = (dwords[8] & 0xffffu) | ((value & 0xffffu) << 16); }
 
@@ -590,7 +593,7 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t repeated_reads_accepted() const { return (dwords[9] >> 8) & 0xffu; }
   constexpr void set_repeated_reads_accepted(uint32_t value) { dwords[9] = (dwords[9] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
-  /// Place of the receive entry taken last, that of number receive_head - 1. Unit: bytes.
+  /// Place of the receive entry taken last. Unit: bytes.
   constexpr uint32_t receive_entry_offset() const { return dwords[30]; }
   constexpr void set_receive_entry_offset(uint32_t value) { dwords[30] = value; }
 
@@ -602,8 +605,20 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t receive_prefetched() const { return (dwords[31] >> 10) & 0xfu; }
   constexpr void set_receive_prefetched(uint32_t value) { dwords[31] = (dwords[31] & 0xffffc3ffu) | ((value & 0xfu) << 10); }
 
+  /// Sequence number of the receive work request taken last, in its own or the shared queue.
+  constexpr uint32_t receive_entry_number() const { return (dwords[31] >> 14) & 0xffffu; }
+  constexpr void set_receive_entry_number(uint32_t value) { dwords[31] = (dwords[31] & 0xc0003fffu) | ((value & 0xffffu) << 14); }
+
+  /// Of a shared receive queue: the work request that `completed` names is taken and not completed. Written by dma_validation.
+  constexpr uint32_t receive_open() const { return (dwords[31] >> 30) & 0x1u; }
+  constexpr void set_receive_open(uint32_t value) { dwords[31] = (dwords[31] & 0xbfffffffu) | ((value & 0x1u) << 30); }
+
+  /// Of a shared receive queue: in ERR, and all that it had taken is completed. Written by dma_validation.
+  constexpr uint32_t last_entry_reached() const { return dwords[31] >> 31; }
+  constexpr void set_last_entry_reached(uint32_t value) { dwords[31] = (dwords[31] & 0x7fffffffu) | ((value & 0x1u) << 31); }
+
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffff0000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29] | (dwords[31] & 0xffffc000u)) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffff0000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29]) == 0; }
 
   constexpr bool operator==(const QueuePairResponder&) const = default;
 };

@@ -164,6 +164,7 @@ enum class Resource : uint8_t {
   protection_domains = 13,  ///< Protection domains.
   address_handles = 14,  ///< Address handles.
   multicast_members = 15,  ///< Members of multicast groups.
+  shared_receive_queues = 16,  ///< Shared receive queues.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -185,6 +186,7 @@ constexpr const char* name(Resource value) {
     case Resource::protection_domains: return "protection_domains";
     case Resource::address_handles: return "address_handles";
     case Resource::multicast_members: return "multicast_members";
+    case Resource::shared_receive_queues: return "shared_receive_queues";
   }
   return "unknown";
 }

@@ -241,6 +241,89 @@ struct alignas(8) CreateQueuePairInput {
 static_assert(sizeof(CreateQueuePairInput) == CreateQueuePairInput::bytes && offsetof(CreateQueuePairInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateQueuePairInput> && std::is_standard_layout_v<CreateQueuePairInput>);
 
+/// Input of create_shared_receive_queue; page lists follow in the order queue, entries.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) CreateSharedReceiveQueueInput {
+  static constexpr unsigned bytes = 32;
+  static constexpr unsigned queue_log2_bit = 0, queue_log2_width = 5;
+  static constexpr unsigned protection_domain_bit = 32, protection_domain_width = 24;
+  static constexpr unsigned queue_pages_bit = 64, queue_pages_width = 16;
+  static constexpr unsigned entry_pages_bit = 80, entry_pages_width = 16;
+  static constexpr unsigned limit_bit = 96, limit_width = 16;
+  static constexpr unsigned tail_address_bit = 128, tail_address_width = 64;
+
+  std::array<uint32_t, 8> dwords{};
+
+  /// log2 of the entries.
+  constexpr uint32_t queue_log2() const { return dwords[0] & 0x1fu; }
+  constexpr void set_queue_log2(uint32_t value) { dwords[0] = (dwords[0] & 0xffffffe0u) | (value & 0x1fu); }
+
+  /// Protection domain of what its work requests name.
+  constexpr uint32_t protection_domain() const { return dwords[1] & 0xffffffu; }
+  constexpr void set_protection_domain(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Pages of references. Unit: pages.
+  constexpr uint32_t queue_pages() const { return dwords[2] & 0xffffu; }
+  constexpr void set_queue_pages(uint32_t value) { dwords[2] = (dwords[2] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Pages of receive entries. Unit: pages.
+  constexpr uint32_t entry_pages() const { return dwords[2] >> 16; }
+  constexpr void set_entry_pages(uint32_t value) { dwords[2] = (dwords[2] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// With fewer left the limit event is reported, once; 0: never. Unit: work requests.
+  constexpr uint32_t limit() const { return dwords[3] & 0xffffu; }
+  constexpr void set_limit(uint32_t value) { dwords[3] = (dwords[3] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Where the host keeps the tail: a receive_queue_tail. Unit: bytes.
+  constexpr uint64_t tail_address() const { return uint64_t{dwords[5]} << 32 | dwords[4]; }
+  constexpr void set_tail_address(uint64_t value) {
+    dwords[4] = static_cast<uint32_t>(value);
+    dwords[5] = static_cast<uint32_t>(value >> 32);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xffffffe0u) | (dwords[1] & 0xff000000u) | (dwords[3] & 0xffff0000u) | dwords[6] | dwords[7]) == 0; }
+
+  constexpr bool operator==(const CreateSharedReceiveQueueInput&) const = default;
+};
+static_assert(sizeof(CreateSharedReceiveQueueInput) == CreateSharedReceiveQueueInput::bytes && offsetof(CreateSharedReceiveQueueInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<CreateSharedReceiveQueueInput> && std::is_standard_layout_v<CreateSharedReceiveQueueInput>);
+
+/// Input of modify_shared_receive_queue, of which it takes the limit, and output of query_shared_receive_queue.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) SharedReceiveQueueAttributes {
+  static constexpr unsigned bytes = 16;
+  static constexpr unsigned limit_bit = 0, limit_width = 16;
+  static constexpr unsigned queue_log2_bit = 32, queue_log2_width = 5;
+  static constexpr unsigned failed_bit = 37, failed_width = 1;
+  static constexpr unsigned queue_pairs_bit = 64, queue_pairs_width = 32;
+
+  std::array<uint32_t, 4> dwords{};
+
+  /// With fewer left the limit event is reported, once; 0: never, or it was. Unit: work requests.
+  constexpr uint32_t limit() const { return dwords[0] & 0xffffu; }
+  constexpr void set_limit(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Query: log2 of the entries.
+  constexpr uint32_t queue_log2() const { return dwords[1] & 0x1fu; }
+  constexpr void set_queue_log2(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffe0u) | (value & 0x1fu); }
+
+  /// Query: in error, nothing is taken from it.
+  constexpr uint32_t failed() const { return (dwords[1] >> 5) & 0x1u; }
+  constexpr void set_failed(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffdfu) | ((value & 0x1u) << 5); }
+
+  /// Query: queue pairs that receive from it.
+  constexpr uint32_t queue_pairs() const { return dwords[2]; }
+  constexpr void set_queue_pairs(uint32_t value) { dwords[2] = value; }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xffff0000u) | (dwords[1] & 0xffffffc0u) | dwords[3]) == 0; }
+
+  constexpr bool operator==(const SharedReceiveQueueAttributes&) const = default;
+};
+static_assert(sizeof(SharedReceiveQueueAttributes) == SharedReceiveQueueAttributes::bytes && offsetof(SharedReceiveQueueAttributes, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<SharedReceiveQueueAttributes> && std::is_standard_layout_v<SharedReceiveQueueAttributes>);
+
 /// Input of modify_queue_pair and, with positions, output of query_queue_pair.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) QueuePairAttributes {

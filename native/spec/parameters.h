@@ -153,6 +153,9 @@ inline constexpr uint32_t gid_table_entries = 16u;
 /// Address handles of all functions; number 0 names none. Unit: handles.
 inline constexpr uint32_t address_handles = 1024u;
 
+/// Shared receive queues of all functions; number 0 names none. Unit: queues.
+inline constexpr uint32_t shared_receive_queues = 256u;
+
 /// Queue pairs attached to multicast groups, of all functions; one in two groups counts twice. Unit: members.
 inline constexpr uint32_t multicast_members = 256u;
 

@@ -65,10 +65,10 @@ ReceiveQueuePort::ReceiveQueuePort(const Napi::CallbackInfo& info)
     : HostedPort<ReceiveQueuePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
       queue_pairs_(parameters_, counters_, context_memory_),
-      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, translation_, events_,
-                        descriptors_wanted_, descriptors_fetched_),
-      handler_(parameters_, counters_, host_, packets_, queue_pairs_, translation_, events_,
-               requests_accepted_, requests_placed_) {
+      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, shared_receive_queues_, translation_,
+                        events_, descriptors_wanted_, descriptors_fetched_),
+      handler_(parameters_, counters_, host_, packets_, queue_pairs_, shared_receive_queues_, translation_,
+               events_, requests_accepted_, requests_placed_) {
   const hca::Waker to_handler(ready_, handler_number);
   requests_accepted_.connect({}, to_handler);
   requests_placed_.connect(to_handler, {});

@@ -63,6 +63,7 @@ private:
   hca::DataLink<spec::QueuePairNotice, 16> descriptors_fetched_;
   hca::DataLink<spec::ReceiveUnit, 16> requests_accepted_;
   hca::DataLink<spec::ReceiveUnit, 16> requests_placed_;
+  hca::SharedReceiveQueues shared_receive_queues_;
   hca::DescriptorFetch descriptor_fetch_;
   hca::ReceiveQueueEntryHandler handler_;
 };

@@ -92,6 +92,7 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
                          .event_queue = event_queue_,
                          .port_attributes = port_attributes_,
                          .address_handles = address_handles_,
+                         .shared_receive_queues = shared_receive_queues_,
                          .multicast_groups = multicast_groups_,
                          .counters = counters_.device,
                          .completion_queue = completion_queue_,

@@ -118,6 +118,7 @@ private:
   hca::ManagementQueue management_queue_;
   hca::PortAttributes port_attributes_;
   hca::AddressHandles address_handles_;
+  hca::SharedReceiveQueues shared_receive_queues_;
   hca::MulticastGroups multicast_groups_;
   hca::ResourceManager resource_manager_;
 };

@@ -86,6 +86,7 @@ private:
   hca::DataLink<spec::AnswerUnit, 16> answers_;
   hca::DataLink<spec::PacketUnit, 4> responses_built_;
   hca::CompletionQueue completion_queue_;
+  hca::SharedReceiveQueues shared_receive_queues_;
   hca::DescriptorFetch descriptor_fetch_;
   hca::Receive receive_;
   hca::ReceiveQueueEntryHandler receive_queue_entry_handler_;

@@ -979,6 +979,9 @@ QueuePairResponder make_queue_pair_responder() {
   golden.set_receive_entry_offset(0xd421484du);
   golden.set_receive_entry_length(0x20fu);
   golden.set_receive_prefetched(0xfu);
+  golden.set_receive_entry_number(0xa5c3u);
+  golden.set_receive_open(0x1u);
+  golden.set_last_entry_reached(0x1u);
   return golden;
 }
 
@@ -1005,6 +1008,9 @@ std::string_view mismatch_queue_pair_responder(const QueuePairResponder& golden)
   if (golden.receive_entry_offset() != 0xd421484du) return "receive_entry_offset";
   if (golden.receive_entry_length() != 0x20fu) return "receive_entry_length";
   if (golden.receive_prefetched() != 0xfu) return "receive_prefetched";
+  if (golden.receive_entry_number() != 0xa5c3u) return "receive_entry_number";
+  if (golden.receive_open() != 0x1u) return "receive_open";
+  if (golden.last_entry_reached() != 0x1u) return "last_entry_reached";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2603,6 +2609,9 @@ QueuePairResponder make_queue_pair_responder_other() {
   golden.set_receive_entry_offset(0xbe7cc363u);
   golden.set_receive_entry_length(0x27bu);
   golden.set_receive_prefetched(0xbu);
+  golden.set_receive_entry_number(0x0u);
+  golden.set_receive_open(0x0u);
+  golden.set_last_entry_reached(0x0u);
   return golden;
 }
 
@@ -2629,6 +2638,9 @@ std::string_view mismatch_queue_pair_responder_other(const QueuePairResponder& g
   if (golden.receive_entry_offset() != 0xbe7cc363u) return "receive_entry_offset";
   if (golden.receive_entry_length() != 0x27bu) return "receive_entry_length";
   if (golden.receive_prefetched() != 0xbu) return "receive_prefetched";
+  if (golden.receive_entry_number() != 0x0u) return "receive_entry_number";
+  if (golden.receive_open() != 0x0u) return "receive_open";
+  if (golden.last_entry_reached() != 0x0u) return "last_entry_reached";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -2998,6 +3010,82 @@ std::string_view mismatch_multicast_input_other(const MulticastInput& golden) {
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+CreateSharedReceiveQueueInput make_create_shared_receive_queue_input() {
+  CreateSharedReceiveQueueInput golden;
+  golden.set_queue_log2(0xdu);
+  golden.set_protection_domain(0xf820e3u);
+  golden.set_queue_pages(0xf133u);
+  golden.set_entry_pages(0x1f1bu);
+  golden.set_limit(0x65fu);
+  golden.set_tail_address(0xc605b4a9ff5af68bull);
+  return golden;
+}
+
+std::string_view mismatch_create_shared_receive_queue_input(const CreateSharedReceiveQueueInput& golden) {
+  if (golden.queue_log2() != 0xdu) return "queue_log2";
+  if (golden.protection_domain() != 0xf820e3u) return "protection_domain";
+  if (golden.queue_pages() != 0xf133u) return "queue_pages";
+  if (golden.entry_pages() != 0x1f1bu) return "entry_pages";
+  if (golden.limit() != 0x65fu) return "limit";
+  if (golden.tail_address() != 0xc605b4a9ff5af68bull) return "tail_address";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+CreateSharedReceiveQueueInput make_create_shared_receive_queue_input_other() {
+  CreateSharedReceiveQueueInput golden;
+  golden.set_queue_log2(0xcu);
+  golden.set_protection_domain(0xe699bu);
+  golden.set_queue_pages(0xbdabu);
+  golden.set_entry_pages(0x5111u);
+  golden.set_limit(0x3ee4u);
+  golden.set_tail_address(0xac2336f234ea571eull);
+  return golden;
+}
+
+std::string_view mismatch_create_shared_receive_queue_input_other(const CreateSharedReceiveQueueInput& golden) {
+  if (golden.queue_log2() != 0xcu) return "queue_log2";
+  if (golden.protection_domain() != 0xe699bu) return "protection_domain";
+  if (golden.queue_pages() != 0xbdabu) return "queue_pages";
+  if (golden.entry_pages() != 0x5111u) return "entry_pages";
+  if (golden.limit() != 0x3ee4u) return "limit";
+  if (golden.tail_address() != 0xac2336f234ea571eull) return "tail_address";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+SharedReceiveQueueAttributes make_shared_receive_queue_attributes() {
+  SharedReceiveQueueAttributes golden;
+  golden.set_limit(0xc38u);
+  golden.set_queue_log2(0xau);
+  golden.set_failed(0x1u);
+  golden.set_queue_pairs(0xddbc952cu);
+  return golden;
+}
+
+std::string_view mismatch_shared_receive_queue_attributes(const SharedReceiveQueueAttributes& golden) {
+  if (golden.limit() != 0xc38u) return "limit";
+  if (golden.queue_log2() != 0xau) return "queue_log2";
+  if (golden.failed() != 0x1u) return "failed";
+  if (golden.queue_pairs() != 0xddbc952cu) return "queue_pairs";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+SharedReceiveQueueAttributes make_shared_receive_queue_attributes_other() {
+  SharedReceiveQueueAttributes golden;
+  golden.set_limit(0xe1cu);
+  golden.set_queue_log2(0x2u);
+  golden.set_failed(0x0u);
+  golden.set_queue_pairs(0x502f511eu);
+  return golden;
+}
+
+std::string_view mismatch_shared_receive_queue_attributes_other(const SharedReceiveQueueAttributes& golden) {
+  if (golden.limit() != 0xe1cu) return "limit";
+  if (golden.queue_log2() != 0x2u) return "queue_log2";
+  if (golden.failed() != 0x0u) return "failed";
+  if (golden.queue_pairs() != 0x502f511eu) return "queue_pairs";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 template <class Format>
 std::vector<uint8_t> bytes_of(const Format& format) {
   std::vector<uint8_t> bytes(Format::bytes);
@@ -3124,6 +3212,10 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "set_partition_key_input_other") return bytes_of(make_set_partition_key_input_other());
   if (name == "multicast_input") return bytes_of(make_multicast_input());
   if (name == "multicast_input_other") return bytes_of(make_multicast_input_other());
+  if (name == "create_shared_receive_queue_input") return bytes_of(make_create_shared_receive_queue_input());
+  if (name == "create_shared_receive_queue_input_other") return bytes_of(make_create_shared_receive_queue_input_other());
+  if (name == "shared_receive_queue_attributes") return bytes_of(make_shared_receive_queue_attributes());
+  if (name == "shared_receive_queue_attributes_other") return bytes_of(make_shared_receive_queue_attributes_other());
   return {};
 }
 
@@ -3237,6 +3329,10 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "set_partition_key_input_other") return mismatch_set_partition_key_input_other(format_of<SetPartitionKeyInput>(bytes));
   if (name == "multicast_input") return mismatch_multicast_input(format_of<MulticastInput>(bytes));
   if (name == "multicast_input_other") return mismatch_multicast_input_other(format_of<MulticastInput>(bytes));
+  if (name == "create_shared_receive_queue_input") return mismatch_create_shared_receive_queue_input(format_of<CreateSharedReceiveQueueInput>(bytes));
+  if (name == "create_shared_receive_queue_input_other") return mismatch_create_shared_receive_queue_input_other(format_of<CreateSharedReceiveQueueInput>(bytes));
+  if (name == "shared_receive_queue_attributes") return mismatch_shared_receive_queue_attributes(format_of<SharedReceiveQueueAttributes>(bytes));
+  if (name == "shared_receive_queue_attributes_other") return mismatch_shared_receive_queue_attributes_other(format_of<SharedReceiveQueueAttributes>(bytes));
   return "name";
 }
 

@@ -8,7 +8,8 @@ import { Completion } from '../../lib/driver/completion_queue.ts';
 import { VerbsError } from '../../lib/driver/errors.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
-import { ReceiveQueue, type ReceiveQueueSizes, type ReceiveRequest } from '../../lib/driver/receive_queue.ts';
+import type { ReceiveQueueSizes, ReceiveRequest } from '../../lib/driver/receive_area.ts';
+import { ReceiveQueue } from '../../lib/driver/receive_queue.ts';
 import {
   CompletionStatus,
   QueuePairState,
@@ -163,7 +164,7 @@ describe('a receive queue', () => {
         code: 'EINVAL',
         attribute: 'scatter',
         expected: 'at most 2 entries',
-        message: 'scatter has 3 entries; the queue pair was made for at most 2 entries',
+        message: 'scatter has 3 entries; the queue was made for at most 2 entries',
       }),
     );
     expect(queue.nextSequenceNumber).toBe(0);

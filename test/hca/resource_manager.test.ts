@@ -47,8 +47,8 @@ describe('resource_manager', () => {
   it('reports the division of resources', () => {
     const { host } = makeHost();
     expect(host.execute(ManagementOpcode.queryResources).status).toBe(success);
-    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 13 * 16);
-    const entries = Array.from({ length: 13 }, (_, at) =>
+    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 14 * 16);
+    const entries = Array.from({ length: 14 }, (_, at) =>
       decode('resource_allocation_request', bytes.slice(at * 16, at * 16 + 16)),
     );
     expect(entries).toMatchObject([
@@ -63,6 +63,7 @@ describe('resource_manager', () => {
       { resource: Resource.memoryKeys, amount: 255 },
       { resource: Resource.eventQueues, amount: 8 },
       { resource: Resource.addressHandles, amount: 1023 },
+      { resource: Resource.sharedReceiveQueues, amount: 255 },
       { resource: Resource.multicastMembers, amount: 256 },
       { resource: Resource.protectionDomains, amount: 4095 },
     ]);

@@ -7,6 +7,7 @@ import {
   type QueuePair,
   type QueuePairCapabilities,
   type QueuePairType,
+  type SharedReceiveQueue,
 } from '../../lib/index.ts';
 import type { QueuePairAttributes } from '../../lib/driver/queue_pair_attributes.ts';
 import { makeQueuePair, type Verbs } from './make_verbs.ts';
@@ -23,9 +24,14 @@ export interface ConnectOptions extends Partial<QueuePairAttributes> {
   readonly capabilities?: QueuePairCapabilities;
   /** Default RC. */
   readonly type?: QueuePairType;
+  /** Where the queue pair receives from; default: its own receive queue. */
+  readonly sharedReceiveQueue?: SharedReceiveQueue;
 }
 
-export function makeEnd(verbs: Verbs, { capabilities, type = 'RC' }: ConnectOptions = {}): End {
+export function makeEnd(
+  verbs: Verbs,
+  { capabilities, type = 'RC', sharedReceiveQueue }: ConnectOptions = {},
+): End {
   const sizes = {
     maxSendWorkRequests: 64,
     maxReceiveWorkRequests: 64,
@@ -34,12 +40,12 @@ export function makeEnd(verbs: Verbs, { capabilities, type = 'RC' }: ConnectOpti
     maxInlineData: 256,
     ...capabilities,
   };
-  return { verbs, queuePair: makeQueuePair(verbs, sizes, type) };
+  return { verbs, queuePair: makeQueuePair(verbs, sizes, type, sharedReceiveQueue) };
 }
 
 /** Brings one end to RTS, its peer being `to`; each sends from PSN 201 on. */
 export function connect(end: End, to: End, options: ConnectOptions = {}): void {
-  const { capabilities: _, type = 'RC', ...changes } = options;
+  const { capabilities: _, sharedReceiveQueue: __, type = 'RC', ...changes } = options;
   const attributes = {
     accessFlags: everyRight,
     partitionKeyIndex: 0,

@@ -8,6 +8,7 @@ import {
   type QueuePair,
   type QueuePairCapabilities,
   type QueuePairType,
+  type SharedReceiveQueue,
 } from '../../lib/index.ts';
 import { backends, makeBoard, type Backend } from '../driver/backends.ts';
 
@@ -37,12 +38,14 @@ export function makeQueuePair(
   { protectionDomain, completionQueue }: Verbs,
   capabilities?: QueuePairCapabilities,
   type: QueuePairType = 'RC',
+  sharedReceiveQueue?: SharedReceiveQueue,
 ): QueuePair {
   return protectionDomain.createQueuePair({
     type,
     sendCompletionQueue: completionQueue,
     receiveCompletionQueue: completionQueue,
     ...(capabilities === undefined ? {} : { capabilities }),
+    ...(sharedReceiveQueue === undefined ? {} : { sharedReceiveQueue }),
   });
 }
 

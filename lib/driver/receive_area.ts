@@ -1,0 +1,152 @@
+import type { DmaMemory } from '../board/addon.ts';
+import {
+  GATHER_ENTRIES,
+  GATHER_ENTRY_BYTES,
+  QUEUE_ENTRIES_MAXIMUM,
+  RECEIVE_ENTRY_HEADER_BYTES,
+  RECEIVE_ENTRY_HEADER_SCATTER_COUNT_BYTE,
+  RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_BYTE,
+  RECEIVE_QUEUE_TAIL_BYTES,
+  RECEIVE_QUEUE_TAIL_TAIL_BYTE,
+  WORK_QUEUE_REFERENCE_BYTES,
+  WORK_QUEUE_REFERENCE_LENGTH_SHIFT,
+  WORK_QUEUE_REFERENCE_OFFSET_BYTE,
+  WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE,
+} from '../spec/index.ts';
+import { encodeGatherList, type GatherEntry } from './command.ts';
+import type { DeviceFunction } from './device_function.ts';
+import { VerbsError } from './errors.ts';
+import { checkGatherList } from './gather_list.ts';
+import { checkSize, placeEntries } from './work_queue.ts';
+import { WorkRequestIds } from './work_request_ids.ts';
+
+/** Sizes of a receive queue. */
+export interface ReceiveQueueSizes {
+  /** Work requests that it takes; a power of two up to 32768 is used, at least this many. */
+  readonly entries: number;
+  /** Most entries of a scatter list, up to 16. */
+  readonly scatterEntries: number;
+}
+
+/** A receive work request. */
+export interface ReceiveRequest {
+  /** Where the data goes, in this order; none: a message without data fits, or an RDMA WRITE with immediate. */
+  readonly scatter?: readonly GatherEntry[] | undefined;
+  /** Comes back in the completion. Default 0. */
+  readonly wrId?: number | bigint | undefined;
+}
+
+/** Whose area it is: what its errors name. */
+interface AreaOwner {
+  /** Verb that makes it. */
+  readonly verb: string;
+  /** Attributes: work requests, scatter entries. */
+  readonly names: readonly [string, string];
+}
+
+const dword = 4;
+
+/**
+ * The memory of a receive queue: references in a circular buffer, the entries that they refer to (US6789143), and a tail record
+ * that is stored last and read by the device when it needs it. Posting stores to memory alone.
+ */
+export class ReceiveArea {
+  /** log2 of the entries. */
+  readonly entriesLog2: number;
+  /** Work requests that it takes, and places for their entries. */
+  readonly entries: number;
+  readonly scatterEntries: number;
+  /** Circular buffer of references. */
+  readonly references: DmaMemory;
+  /** Receive entries. */
+  readonly entryArea: DmaMemory;
+  /** The tail record. */
+  readonly tail: DmaMemory;
+  /** By place. */
+  readonly wrIds: WorkRequestIds;
+  private readonly device: DeviceFunction;
+  private readonly referenceDwords: Uint32Array;
+  private readonly dwords: Uint32Array;
+  private readonly tailDwords: Int32Array;
+  /** Where the entry of each place begins, bytes. */
+  private readonly places: Uint32Array;
+
+  /** @throws VerbsError EINVAL: a size beyond what the device has */
+  constructor(
+    device: DeviceFunction,
+    { entries, scatterEntries }: ReceiveQueueSizes,
+    { verb, names }: AreaOwner,
+  ) {
+    checkSize(names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM, verb);
+    checkSize(names[1], scatterEntries, 0, GATHER_ENTRIES, verb);
+    this.device = device;
+    this.entriesLog2 = Math.ceil(Math.log2(entries));
+    this.entries = 1 << this.entriesLog2;
+    this.scatterEntries = scatterEntries;
+    const largest = RECEIVE_ENTRY_HEADER_BYTES + scatterEntries * GATHER_ENTRY_BYTES;
+    const { places, areaBytes } = placeEntries(this.entries, largest);
+    this.places = places;
+    this.references = device.allocate(this.entries * WORK_QUEUE_REFERENCE_BYTES);
+    this.entryArea = device.allocate(areaBytes);
+    this.tail = device.allocate(RECEIVE_QUEUE_TAIL_BYTES);
+    this.referenceDwords = new Uint32Array(this.references.buffer);
+    this.dwords = new Uint32Array(this.entryArea.buffer);
+    this.tailDwords = new Int32Array(this.tail.buffer);
+    this.wrIds = new WorkRequestIds(this.entries);
+  }
+
+  /**
+   * Encodes a work request at a place of the entry area, and the reference to it.
+   * @throws VerbsError EINVAL: more entries than the queue was made for; RangeError: wrId. Nothing has changed that counts
+   */
+  put({ scatter, wrId }: ReceiveRequest, sequenceNumber: number, place: number): void {
+    if (scatter !== undefined) checkGatherList('scatter', scatter);
+    const count = scatter?.length ?? 0;
+    if (count > this.scatterEntries) throw this.tooLong(count);
+    this.wrIds.set(place, wrId);
+    const begin = this.places[place]!;
+    const entry = begin / dword;
+    this.dwords[entry + RECEIVE_ENTRY_HEADER_SCATTER_COUNT_BYTE / dword] = count;
+    this.dwords[entry + RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_BYTE / dword] = sequenceNumber;
+    if (scatter !== undefined) {
+      encodeGatherList(this.dwords, entry + RECEIVE_ENTRY_HEADER_BYTES / dword, scatter);
+    }
+    const length = RECEIVE_ENTRY_HEADER_BYTES + count * GATHER_ENTRY_BYTES;
+    const slot = sequenceNumber & (this.entries - 1);
+    const reference = (slot * WORK_QUEUE_REFERENCE_BYTES) / dword;
+    this.referenceDwords[reference + WORK_QUEUE_REFERENCE_OFFSET_BYTE / dword] = begin;
+    this.referenceDwords[reference + WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE / dword] =
+      sequenceNumber | (length << WORK_QUEUE_REFERENCE_LENGTH_SHIFT);
+  }
+
+  /** After the entries, and seen by the device after them. @param next sequence number of the work request that is posted next */
+  storeTail(next: number): void {
+    Atomics.store(this.tailDwords, RECEIVE_QUEUE_TAIL_TAIL_BYTE / dword, next);
+  }
+
+  /** The device does not reach it any more. */
+  free(): void {
+    this.device.free(this.references);
+    this.device.free(this.entryArea);
+    this.device.free(this.tail);
+  }
+
+  /** What to throw when no more can be posted. */
+  full(): VerbsError {
+    return new VerbsError(`the receive queue is full: ${this.entries} work requests are not completed`, {
+      code: 'ENOMEM',
+      verb: 'postReceive',
+      expected: 'completions polled, or a queue made larger',
+    });
+  }
+
+  private tooLong(count: number): VerbsError {
+    const expected = `at most ${this.scatterEntries} entries`;
+    return new VerbsError(`scatter has ${count} entries; the queue was made for ${expected}`, {
+      code: 'EINVAL',
+      verb: 'postReceive',
+      attribute: 'scatter',
+      expected,
+    });
+  }
+}

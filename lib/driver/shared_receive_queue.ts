@@ -1,0 +1,181 @@
+import {
+  ManagementOpcode,
+  PAGE_BYTES,
+  SHARED_RECEIVE_QUEUE_ATTRIBUTES_BYTES,
+  decode,
+  encode,
+} from '../spec/index.ts';
+import type { HcaDriver } from './hca_driver.ts';
+import { pageList } from './page_list.ts';
+import type { ProtectionDomain } from './protection_domain.ts';
+import { ReceiveArea, type ReceiveQueueSizes, type ReceiveRequest } from './receive_area.ts';
+import type { WorkRequestIdHolder } from './work_request_ids.ts';
+
+/** How a shared receive queue is made. */
+export interface SharedReceiveQueueOptions extends ReceiveQueueSizes {
+  readonly protectionDomain: ProtectionDomain;
+  /** Fewer work requests left than this are told of once; 0: never. */
+  readonly limit?: number;
+}
+
+/** What the device knows of a shared receive queue. */
+export interface SharedReceiveQueueQuery {
+  /** 0: no event is asked for, or it was reported. */
+  readonly limit: number;
+  /** The device takes nothing from it any more. */
+  readonly failed: boolean;
+}
+
+/** Numbers that work requests can have. */
+const sequenceNumbers = 0x1_0000;
+const noPlace = 0xffff;
+
+/**
+ * A shared receive queue in the device, and its memory. What queue pairs take from it completes in any order: an entry is free
+ * when its own work request is completed, whichever reference named it.
+ */
+export class SharedReceiveQueue {
+  /** Index and generation, 24 bits. */
+  readonly number: number;
+  /** Its memory; for tests. */
+  readonly area: ReceiveArea;
+  private readonly driver: HcaDriver;
+  /** By sequence number: the place in the area of the entry of a work request that is posted and not completed. */
+  private readonly placeOf = new Uint16Array(sequenceNumbers).fill(noPlace);
+  /** Places that are free, the first `freeCount`. */
+  private readonly free: Uint16Array;
+  private freeCount: number;
+  private next = 0;
+
+  /** @throws VerbsError EINVAL: a size beyond what the device has; ENOMEM: none is left */
+  constructor(driver: HcaDriver, { protectionDomain, limit = 0, ...sizes }: SharedReceiveQueueOptions) {
+    this.driver = driver;
+    const verb = 'createSharedReceiveQueue';
+    const area = new ReceiveArea(driver.device, sizes, { verb, names: ['max_wr', 'max_sge'] });
+    this.area = area;
+    this.freeCount = area.entries;
+    this.free = Uint16Array.from({ length: area.entries }, (_, index) => area.entries - 1 - index);
+    try {
+      this.number = driver.management.execute({
+        verb,
+        opcode: ManagementOpcode.createSharedReceiveQueue,
+        inputFormat: 'create_shared_receive_queue_input',
+        input: [
+          encode('create_shared_receive_queue_input', {
+            queue_log2: area.entriesLog2,
+            protection_domain: protectionDomain.number,
+            queue_pages: area.references.buffer.byteLength / PAGE_BYTES,
+            entry_pages: area.entryArea.buffer.byteLength / PAGE_BYTES,
+            limit,
+            tail_address: area.tail.address,
+          }),
+          pageList(area.references),
+          pageList(area.entryArea),
+        ],
+      }).number;
+    } catch (error) {
+      area.free();
+      throw error;
+    }
+  }
+
+  /** Work requests that it takes. */
+  get capacity(): number {
+    return this.area.entries;
+  }
+
+  /** Most entries of a scatter list. */
+  get scatterEntries(): number {
+    return this.area.scatterEntries;
+  }
+
+  /** Work requests that are posted and not completed. */
+  get outstanding(): number {
+    return this.area.entries - this.freeCount;
+  }
+
+  /**
+   * Posts a work request, without crossing into native code.
+   * @returns its sequence number
+   * @throws VerbsError ENOMEM: the queue is full; EINVAL: more entries than it was made for; RangeError: wrId. Nothing is posted
+   * then.
+   */
+  post(request: ReceiveRequest): number {
+    const sequenceNumber = this.put(request);
+    this.area.storeTail(this.next);
+    return sequenceNumber;
+  }
+
+  /**
+   * Posts work requests; the device learns of them all at once.
+   * @returns how many were posted: all
+   * @throws VerbsError as post(), with `posted`, the number of requests before the one that is wrong; these are posted
+   */
+  postBatch(requests: readonly ReceiveRequest[]): number {
+    let posted = 0;
+    try {
+      for (; posted < requests.length; posted++) this.put(requests[posted]!);
+    } catch (error) {
+      throw Object.assign(error as Error, { posted });
+    } finally {
+      this.area.storeTail(this.next);
+    }
+    return posted;
+  }
+
+  /**
+   * The work request of this number is completed, and its entry free.
+   * @param holder gets the wrId of the request, where it is wanted
+   */
+  completed(sequenceNumber: number, holder?: WorkRequestIdHolder): void {
+    const place = this.placeOf[sequenceNumber]!;
+    if (place === noPlace) return;
+    if (holder !== undefined) this.area.wrIds.get(place, holder);
+    this.placeOf[sequenceNumber] = noPlace;
+    this.free[this.freeCount++] = place;
+  }
+
+  /** Asks for the limit event, once: at once if fewer are left already. 0: for none. @throws VerbsError EINVAL */
+  setLimit(limit: number): void {
+    this.driver.management.execute({
+      verb: 'modifySharedReceiveQueue',
+      opcode: ManagementOpcode.modifySharedReceiveQueue,
+      object: this.number,
+      inputFormat: 'shared_receive_queue_attributes',
+      input: [encode('shared_receive_queue_attributes', { limit })],
+    });
+  }
+
+  query(): SharedReceiveQueueQuery {
+    const { output } = this.driver.management.execute({
+      verb: 'querySharedReceiveQueue',
+      opcode: ManagementOpcode.querySharedReceiveQueue,
+      object: this.number,
+      outputBytes: SHARED_RECEIVE_QUEUE_ATTRIBUTES_BYTES,
+    });
+    const { limit, failed } = decode('shared_receive_queue_attributes', output);
+    return { limit: Number(limit), failed: failed === 1 };
+  }
+
+  /** Destroys the queue and frees its memory. @throws VerbsError EBUSY: a queue pair receives from it */
+  destroy(): void {
+    this.driver.management.execute({
+      verb: 'destroySharedReceiveQueue',
+      opcode: ManagementOpcode.destroySharedReceiveQueue,
+      object: this.number,
+    });
+    this.area.free();
+  }
+
+  private put(request: ReceiveRequest): number {
+    const sequenceNumber = this.next;
+    // Of a number that a message which never ends still holds, as if the queue were full.
+    if (this.freeCount === 0 || this.placeOf[sequenceNumber] !== noPlace) throw this.area.full();
+    const place = this.free[this.freeCount - 1]!;
+    this.area.put(request, sequenceNumber, place);
+    this.placeOf[sequenceNumber] = place;
+    this.freeCount--;
+    this.next = (sequenceNumber + 1) % sequenceNumbers;
+    return sequenceNumber;
+  }
+}

@@ -1,0 +1,93 @@
+import type { ReceiveRequest } from '../driver/receive_area.ts';
+import { SharedReceiveQueue as QueueInDevice } from '../driver/shared_receive_queue.ts';
+import type { SharedReceiveQueueQuery } from '../driver/shared_receive_queue.ts';
+import type { Context } from './context.ts';
+import type { ProtectionDomain } from './protection_domain.ts';
+import { VerbsObject } from './verbs_object.ts';
+
+/** How a shared receive queue is made. */
+export interface SharedReceiveQueueOptions {
+  /** Work requests that it takes; a power of two up to 32768 is used, at least this many. Default 128. */
+  readonly maxWorkRequests?: number;
+  /** Most entries of a scatter list, up to 16. Default 4. */
+  readonly maxScatterEntries?: number;
+  /** As {@link SharedReceiveQueueAttributes.limit}. Default 0. */
+  readonly limit?: number;
+}
+
+/** What of a shared receive queue can be changed. */
+export interface SharedReceiveQueueAttributes {
+  /**
+   * Asks for the event shared_receive_queue_limit_reached, once: when fewer work requests than this are left that no queue pair has
+   * taken, at once if there are fewer already. 0: none is asked for.
+   */
+  readonly limit: number;
+}
+
+/**
+ * A receive queue that several queue pairs take from. Its work requests name memory of its own protection domain; they complete into
+ * the completion queue of the queue pair that took them, in any order. A queue pair in ERR leaves the queue to the others, and the
+ * event queue_pair_last_work_queue_entry_reached says that all that it had taken is completed; one that is reset or closed before
+ * that may take a work request with it.
+ */
+export class SharedReceiveQueue extends VerbsObject {
+  readonly label: string;
+  /** The driver's object; for tools. */
+  readonly driver: QueueInDevice;
+  readonly context: Context;
+
+  /** {@link ProtectionDomain.createSharedReceiveQueue} makes shared receive queues. */
+  constructor(
+    context: Context,
+    protectionDomain: ProtectionDomain,
+    { maxWorkRequests = 128, maxScatterEntries = 4, limit = 0 }: SharedReceiveQueueOptions,
+  ) {
+    super([protectionDomain]);
+    this.context = context;
+    this.driver = new QueueInDevice(context.driver, {
+      protectionDomain: protectionDomain.driver,
+      entries: maxWorkRequests,
+      scatterEntries: maxScatterEntries,
+      limit,
+    });
+    this.label = `shared receive queue ${this.driver.number}`;
+  }
+
+  /** 24 bits: what asynchronous events name. */
+  get number(): number {
+    return this.driver.number;
+  }
+
+  /** Work requests that it takes. */
+  get capacity(): number {
+    return this.driver.capacity;
+  }
+
+  /** @throws VerbsError EINVAL: a limit beyond its capacity, or the device has found the queue in error */
+  modify({ limit }: SharedReceiveQueueAttributes): void {
+    this.requireOpen('modifySharedReceiveQueue');
+    this.driver.setLimit(limit);
+  }
+
+  /** The limit, 0 since its event was reported; and whether the device has found the queue in error. */
+  query(): SharedReceiveQueueQuery {
+    this.requireOpen('querySharedReceiveQueue');
+    return this.driver.query();
+  }
+
+  /**
+   * Posts a receive work request, or several. The arguments are not kept; memory that they name is the device's until they
+   * complete.
+   * @throws VerbsError EINVAL: more entries than the queue was made for; ENOMEM: the queue is full; RangeError: wrId. Of a batch,
+   * `posted` says how many were taken before the one that is wrong.
+   */
+  postReceive(requests: ReceiveRequest | readonly ReceiveRequest[]): void {
+    this.requireOpen('postSharedReceive');
+    if (Array.isArray(requests)) this.driver.postBatch(requests as readonly ReceiveRequest[]);
+    else this.driver.post(requests as ReceiveRequest);
+  }
+
+  protected destroy(): void {
+    this.driver.destroy();
+  }
+}
