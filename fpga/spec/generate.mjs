@@ -13,6 +13,7 @@ import { readGolden } from './generator/golden.mjs';
 import { systemVerilogGolden } from './generator/golden_systemverilog.mjs';
 import { readModel } from './generator/model.mjs';
 import { systemVerilogPackage } from './generator/systemverilog.mjs';
+import { tsPciFunctions } from './generator/typescript_pci_functions.mjs';
 import { tsEnums, tsFormats, tsParameters, tsRegisters } from './generator/typescript.mjs';
 import { tsDescriptions, tsIndex } from './generator/typescript_descriptions.mjs';
 
@@ -33,6 +34,7 @@ function outputs(model, golden) {
     ['lib/spec/parameters.ts', tsParameters(model)],
     ['lib/spec/enums.ts', tsEnums(model)],
     ['lib/spec/registers.ts', tsRegisters(model)],
+    ['lib/spec/pci_functions.ts', tsPciFunctions(model)],
     ['lib/spec/descriptions.ts', tsDescriptions(model)],
     ['lib/spec/index.ts', tsIndex(model)],
   ]);

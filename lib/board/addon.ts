@@ -288,6 +288,8 @@ export interface BoardFacts {
   mapping: 'write_combining' | 'uncached';
   /** Widest store that reaches the prefetchable BAR as one transaction. */
   storeBytes: number;
+  /** What commands are stored by: an instruction of the processor, or messages to the model. */
+  commandStore: string;
   underlyingFunction: number;
   interruptVectors: number;
 }
@@ -407,7 +409,7 @@ export interface BoardFunction {
   allocateMemory(bytes: number): DmaMemory;
   /**
    * Maps foreign memory, held until unmap; gives its DMA address. Throws TypeError for resizable, detached or empty
-   * memory, an Error with the code ENOMEM where no DMA address is left. Rights of the device: default read and write.
+   * memory, an Error with the code ENOMEM where no DMA address is left, ENOTSUP where the function reaches none. Rights of the device: default read and write.
    */
   map(memory: ArrayBuffer | ArrayBufferView, rights?: 'read' | 'write' | 'read_write'): bigint;
   /** Takes back a mapping of map(). Throws when there is none at this address. */
@@ -426,9 +428,49 @@ export interface BoardFunction {
   close(): void;
 }
 
+/** A part of a BAR of a PCI function, and the file of sysfs that it is mapped from. */
+export interface SysfsRange {
+  path: string;
+  bar: number;
+  /** In the BAR, and in the file: whole pages. */
+  offset: number;
+  bytes: number;
+  /** The file's mapping combines writes. Default false. */
+  writeCombining?: boolean;
+}
+
+/** A PCI function through sysfs. */
+export interface SysfsFunctionSetup {
+  /** The function's file `config`. */
+  configurationPath: string;
+  /** The function's file `reset`. None: it is not reset. */
+  resetPath?: string;
+  ranges: readonly SysfsRange[];
+  underlyingFunction: number;
+}
+
+/** A PCI function through VFIO. */
+export interface VfioFunctionSetup {
+  /** /dev/vfio/vfio */
+  containerPath: string;
+  /** /dev/vfio/N */
+  groupPath: string;
+  /** DDDD:BB:DD.F */
+  address: string;
+  /** Of DMA addresses that the device can say. Default 64. */
+  addressBits?: number;
+  underlyingFunction: number;
+}
+
 /** What the addon exports. */
 export interface Addon {
   readonly version: string;
+  /** Maps a PCI function. Throws an Error with `errno`: a file is not to be opened, mapped or locked. */
+  openSysfsFunction(setup: SysfsFunctionSetup): BoardFunction;
+  /** Opens a PCI function's group and maps it. Throws an Error with `errno`: what VFIO, or the system, refuses. */
+  openVfioFunction(setup: VfioFunctionSetup): BoardFunction;
+  /** Ways to store commands that this processor has, widest first. */
+  commandStores(): string[];
   EmulatedBoard: new (options?: BoardOptions) => EmulatedBoard;
   /** Round trips of one cache line between two threads, nanoseconds each; CPUs < 0: not pinned. */
   cacheLineRoundTrip(iterations: number, cpu: number, otherCpu: number): Float64Array;

@@ -27,6 +27,16 @@ export type { DeviceName } from './device_string.ts';
 export { EmulatedBoard, type InjectedFault, type InjectedImpairment } from './emulated_board.ts';
 export { EmulatedFabric } from './emulated_fabric.ts';
 export { BackendMissingError, openBoard, openFreeFunction } from './open_board.ts';
+export { apply, giveBack, shellLine, type Action } from './pci/action.ts';
+export { obstaclesOf, type Obstacle } from './pci/obstacle.ts';
+export { PciError } from './pci/open_pci.ts';
+export {
+  deviceStringOf,
+  listPciFunctions,
+  readPciFunction,
+  type PciFunction,
+  type PciHost,
+} from './pci/pci_function.ts';
 export { formatRecording, parseRecording, type Recording } from './recording.ts';
 export type { Region } from './regions.ts';
 export { describeTransaction } from './transaction_text.ts';

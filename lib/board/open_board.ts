@@ -1,5 +1,6 @@
 import { loadAddon, type BoardFunction, type EmulatedBoard } from './addon.ts';
 import { formatDeviceString, type DeviceName } from './device_string.ts';
+import { openSysfs, openVfio } from './pci/open_pci.ts';
 
 /** A backend that a device string can name, but that this version does not have. */
 export class BackendMissingError extends Error {
@@ -7,11 +8,12 @@ export class BackendMissingError extends Error {
   readonly code = 'ENOTSUP';
 }
 
+type PciName = Extract<DeviceName, { backend: 'pci' | 'vfio' }>;
+const isPciName = (name: DeviceName): name is PciName => name.backend === 'pci' || name.backend === 'vfio';
+
 const missing = {
   rtl: 'boards with blocks in RTL',
   serve: 'boards that another process holds',
-  pci: 'PCI functions through sysfs',
-  vfio: 'PCI functions through VFIO',
 } as const;
 
 /**
@@ -19,8 +21,10 @@ const missing = {
  * function is closed; boards of one name are one board in the whole process.
  * @throws BackendMissingError: this version cannot open such a device
  * @throws RangeError: the board has no such function, or an option is out of range
+ * @throws PciError: the PCI function is not to be had
  */
 export function openBoard(name: DeviceName): BoardFunction {
+  if (isPciName(name)) return name.backend === 'pci' ? openSysfs(name.address) : openVfio(name.address);
   return withBoard(name, (board, underlyingFunction) => board.open(underlyingFunction));
 }
 
@@ -30,16 +34,22 @@ export function openBoard(name: DeviceName): BoardFunction {
  * @throws as {@link openBoard}
  */
 export function openFreeFunction(name: DeviceName): BoardFunction | undefined {
+  if (isPciName(name)) {
+    throw new BackendMissingError(
+      `device "${formatDeviceString(name)}": this version does not find the other functions of a board on PCIe; ` +
+        'expected: each opened by its own address',
+    );
+  }
   return withBoard(name, (board) => board.openFree());
 }
 
 function withBoard<Opened>(
-  name: DeviceName,
+  name: Exclude<DeviceName, PciName>,
   open: (board: EmulatedBoard, underlyingFunction: number) => Opened,
 ): Opened {
   if (name.backend !== 'emu') {
     throw new BackendMissingError(
-      `device "${formatDeviceString(name)}": this version does not open ${missing[name.backend]} yet; it opens emu:`,
+      `device "${formatDeviceString(name)}": this version does not open ${missing[name.backend]} yet; it opens emu:, pci: and vfio:`,
     );
   }
   const board = new (loadAddon().EmulatedBoard)(name.options);

@@ -15,6 +15,7 @@ import { pingpong } from './pingpong.ts';
 import { usualPort } from './pingpong_peer.ts';
 import { registers } from './registers.ts';
 import { selftest } from './selftest/selftest.ts';
+import { setup } from './setup.ts';
 import { withCapture } from './two_boards.ts';
 
 /** How a command ended: as it should, with an error, or called in a wrong way. */
@@ -116,9 +117,34 @@ Examples:
   const addOfDevice: typeof add = (...words) => add(...words).option('--device <device>', 'device string');
   const outputOf = ({ json = false }: CommonOptions): Output => new Output(streams, json);
 
-  add('list', 'list devices', '[{device, backend, description}]', ['hca list', 'hca list --json']).action(
-    (options: CommonOptions) => list(outputOf(options)),
-  );
+  add('list', 'list devices', '[{device, backend, description, obstacles}]', [
+    'hca list',
+    'hca list --json',
+  ]).action((options: CommonOptions) => list(outputOf(options)));
+  add(
+    'setup',
+    'what stands in the way of boards on PCIe, and the commands that help',
+    '[{device, identification, obstacles: [{code, problem, cure, blocks}], commands, applied}]',
+    [
+      'hca setup',
+      'hca setup vfio:0000:01:00.0',
+      'sudo hca setup vfio:0000:01:00.0 --owner alice --apply',
+      'sudo hca setup vfio:0000:01:00.0 --release --apply',
+    ],
+  )
+    .argument('[devices...]', 'pci:DDDD:BB:DD.F or vfio:DDDD:BB:DD.F; no other function is touched')
+    .option('--apply', 'run the commands')
+    .option('--release', 'give the functions back to the driver of the kernel')
+    .option('--owner <user>', 'who is to have the group of vfio:')
+    .action(
+      (devices: string[], options: CommonOptions & { apply?: boolean; release?: boolean; owner?: string }) =>
+        setup(outputOf(options), {
+          devices,
+          apply: options.apply === true,
+          release: options.release === true,
+          owner: options.owner,
+        }),
+    );
   addOfDevice('info', 'who a device is, and how it is reached', jsonShapes.info, [
     'hca info',
     "hca info -v --device 'emu:?progress=own'",

@@ -49,11 +49,14 @@ function brief({ identity, board, underlyingFunction }: DeviceInfo): Entry[] {
     ['blocks in RTL', rtlBlocks.length === 0 ? 'none: all blocks are the model' : rtlBlocks.join(', ')],
     ['underlying function', `${underlyingFunction} of ${identity.underlyingFunctions}`],
     ['ports', `${identity.ports}`],
-    ['progress', progressOf[board.progress]],
+    ['progress', isOnPcie(board) ? 'own: the device is a PCI function' : progressOf[board.progress]],
     ['command writes', mappingOf(board.mapping, board.storeBytes)],
+    ['command store', board.commandStore],
     ['device clock', `${identity.clockFrequency / 1e6} MHz, from ${board.clock}`],
   ];
 }
+
+const isOnPcie = ({ backend }: DeviceInfo['board']): boolean => backend === 'pci' || backend === 'vfio';
 
 const progressOf = {
   shared: 'shared: posting and polling advance the device on the calling thread',

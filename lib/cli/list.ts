@@ -1,20 +1,44 @@
-import { getDeviceList } from '../index.ts';
+import { deviceStringOf, listPciFunctions, obstaclesOf, type PciFunction } from '../board/index.ts';
 import type { Output } from './output/output.ts';
 import { table } from './output/table.ts';
 
-/** `hca list`: a line for each device. JSON: [{device, backend, description}]. */
-export function list(output: Output): void {
-  const devices = getDeviceList().map(({ name }) => ({
-    device: name,
-    backend: name.slice(0, name.indexOf(':')),
+/** `hca list`: a line for each device. JSON: [{device, backend, description, obstacles}]. @param root put before /sys, /proc and /dev */
+export function list(output: Output, root = ''): void {
+  const emulated = {
+    device: 'emu:',
+    backend: 'emu',
     description: 'emulated board in this process',
-  }));
+    obstacles: [] as string[],
+  };
+  const onPcie = listPciFunctions({ root }).map((each) => entryOf(each, root));
+  const devices = [emulated, ...onPcie];
   output.value(devices);
   output.text(
     table(
       [{ title: 'DEVICE' }, { title: 'WHAT IT IS' }],
-      devices.map(({ device, description }) => [device, description]),
+      devices.map(({ device, description, obstacles }) => [device, [description, ...obstacles].join('; ')]),
     ),
   );
-  output.text('\nBoards on PCIe are not looked for yet: this version opens emu: only.\n');
+  output.text(
+    onPcie.length === 0
+      ? '\nThere is no board on PCIe.\n'
+      : '\nWhat stands in the way of a board on PCIe, and what helps: hca setup\n',
+  );
+}
+
+function entryOf(
+  pciFunction: PciFunction,
+  root: string,
+): Record<'device' | 'backend' | 'description', string> & { obstacles: string[] } {
+  const { name, identification, underlyingFunction, iommuGroup } = pciFunction;
+  const backend = iommuGroup === undefined ? 'pci' : 'vfio';
+  const which = underlyingFunction === 0 ? '' : `, virtual function ${underlyingFunction - 1}`;
+  return {
+    device: deviceStringOf(pciFunction),
+    backend,
+    description: `${name} (${identification})${which}`,
+    obstacles: obstaclesOf(backend, pciFunction, root)
+      .filter(({ blocks }) => blocks)
+      .map(({ problem }) => problem),
+  };
 }

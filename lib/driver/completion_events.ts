@@ -3,6 +3,7 @@ import type { CompletionQueue } from './completion_queue.ts';
 import type { DeviceWatch } from './device_watch.ts';
 import { EventQueue } from './event_queue.ts';
 import type { HcaDriver } from './hca_driver.ts';
+import { PolledInterrupt } from './polled_interrupt.ts';
 
 interface Listener {
   readonly queue: CompletionQueue;
@@ -31,10 +32,19 @@ export class CompletionEvents {
     const entriesLog2 = Math.ceil(Math.log2(limits.completionQueues + 1));
     this.events = new EventQueue(device, management, this.eventQueue, entriesLog2);
     const { board } = device;
-    this.interrupts = {
-      completions: board.interrupt(this.eventQueue, () => this.deliver()),
-      asynchronous: board.interrupt(events.number, () => this.deliverAsynchronous()),
-    };
+    this.interrupts =
+      board.facts().interruptVectors === 0
+        ? {
+            completions: new PolledInterrupt(() => {
+              this.deliver();
+              this.asynchronous.collect();
+            }),
+            asynchronous: new PolledInterrupt(() => undefined), // the other one looks for it
+          }
+        : {
+            completions: board.interrupt(this.eventQueue, () => this.deliver()),
+            asynchronous: board.interrupt(events.number, () => this.deliverAsynchronous()),
+          };
     this.events.arm();
   }
 

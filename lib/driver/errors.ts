@@ -28,8 +28,12 @@ export class VerbsError extends Error {
   }
 }
 
-/** What native code threw, as the error of a verb: where nothing is left, ENOMEM. */
+/** What native code threw, as the error of a verb: where nothing is left, ENOMEM; where memory is not reached, ENOTSUP. */
 export function allocationError(verb: string, error: unknown): unknown {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOTSUP') {
+    const [problem, expected = 'memory of allocate()'] = error.message.split('; expected: ');
+    return new VerbsError(problem!, { code: 'ENOTSUP', verb, expected, cause: error });
+  }
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOMEM')) return error;
   const expected = 'less memory, or what is not used given back';
   return new VerbsError(error.message, { code: 'ENOMEM', verb, expected, cause: error });

@@ -9,5 +9,6 @@ export * from './enums.ts';
 export * from './mailboxes.ts';
 export * from './packets.ts';
 export * from './parameters.ts';
+export * from './pci_functions.ts';
 export * from './queues.ts';
 export * from './registers.ts';

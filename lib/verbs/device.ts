@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import {
   chosenDeviceString,
+  deviceStringOf,
+  listPciFunctions,
   openBoard,
   parseDeviceString,
   type BoardFunction,
@@ -27,16 +29,17 @@ export class Device {
   }
 }
 
-/** The devices of this machine: the emulated board, which is always there. Boards on PCIe are named by their address. */
+/** The devices of this machine: the emulated board, which is always there, and the PCI functions that may be an HCA. */
 export function getDeviceList(): Device[] {
-  return [new Device('emu:')];
+  return ['emu:', ...listPciFunctions().map(deviceStringOf)].map((name) => new Device(name));
 }
 
 /**
  * Opens a device.
  * @param device a device string (`emu:`, `emu:1?progress=own`, `vfio:0000:01:00.0`); or an open function of a board, which
  * belongs to the context then. Default: the environment variable FPGA_VERBS_DEVICE, else `emu:`.
- * @throws TypeError: neither; DeviceStringError, BackendMissingError: no such device
+ * @throws TypeError: neither; DeviceStringError, BackendMissingError: no such device; PciError: what keeps a PCI function from
+ * being opened
  * @throws VerbsError ENODEV: nothing answers there, or function 0 is not open; ENOTSUP: it is no board of ours; EBUSY: the
  * function is open already
  */

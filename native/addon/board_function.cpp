@@ -82,6 +82,11 @@ Napi::Value BoardFunction::allocate_memory(const Napi::CallbackInfo& info) {
 Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
   board::BoardFunction& function = open(info.Env());
   const ForeignMemory memory = foreign_memory(info[0]);
+  if (const char* const refusal = function.foreign_memory_refusal()) {
+    const Napi::Error error = Napi::Error::New(info.Env(), refusal);
+    error.Value().Set("code", Napi::String::New(info.Env(), "ENOTSUP"));
+    throw error;
+  }
   DmaRights rights = DmaRights::read_write;
   if (!info[1].IsUndefined()) {
     const std::string name = info[1].ToString().Utf8Value();
@@ -91,7 +96,7 @@ Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
   }
   const auto address = function.map_dma(memory.data, memory.bytes, rights);
   if (!address)
-    throw out_of(info.Env(), "DMA address", memory.bytes);
+    throw out_of(info.Env(), "no DMA address is left", memory.bytes);
   open_->foreign.emplace(*address, Napi::Persistent(memory.buffer));
   return Napi::BigInt::New(info.Env(), *address);
 }
@@ -130,6 +135,7 @@ Napi::Value BoardFunction::facts(const Napi::CallbackInfo& info) {
   object["clock"] = facts.clock;
   object["mapping"] = facts.mapping == board::CommandMapping::uncached ? "uncached" : "write_combining";
   object["storeBytes"] = facts.store_bytes;
+  object["commandStore"] = facts.command_store;
   object["underlyingFunction"] = facts.underlying_function;
   object["interruptVectors"] = facts.interrupt_vectors;
   return object;

@@ -6,9 +6,8 @@
 
 namespace fpga_verbs::addon {
 
-Napi::Error out_of(Napi::Env env, const char* what, size_t bytes) {
-  const Napi::Error error =
-      Napi::Error::New(env, std::string("no ") + what + " is left for " + std::to_string(bytes) + " B");
+Napi::Error out_of(Napi::Env env, const std::string& failure, size_t bytes) {
+  const Napi::Error error = Napi::Error::New(env, failure + " for " + std::to_string(bytes) + " B");
   error.Value().Set("code", Napi::String::New(env, "ENOMEM"));
   return error;
 }
@@ -35,14 +34,10 @@ Napi::Function DmaMemory::define(Napi::Env env) {
 Napi::Value DmaMemory::allocate(Napi::Env env, const std::shared_ptr<OpenFunction>& owner, size_t bytes) {
   auto allocation = std::make_shared<Allocation>();
   allocation->owner = owner;
-  allocation->memory = board::DmaMemory::allocate(bytes);
+  std::string failure;
+  allocation->memory = owner->function->allocate_dma(bytes, allocation->address, failure);
   if (!allocation->memory)
-    throw out_of(env, "memory", bytes);
-  const auto address = owner->function->map_dma(allocation->memory.data(), allocation->memory.bytes(),
-                                                board::DmaRights::read_write);
-  if (!address)
-    throw out_of(env, "DMA address", bytes);
-  allocation->address = *address;
+    throw out_of(env, failure, bytes);
   allocation->mapped = true;
   return AddonData::of(env).dma_memory.New(
       {Napi::External<std::shared_ptr<Allocation>>::New(env, &allocation)});

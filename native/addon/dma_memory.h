@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace fpga_verbs::addon {
 
@@ -22,8 +23,8 @@ struct Allocation {
   void release();
 };
 
-// An Error with the code ENOMEM: none of `what` is left for so many bytes.
-Napi::Error out_of(Napi::Env env, const char* what, size_t bytes);
+// An Error with the code ENOMEM: `failure`, for so many bytes.
+Napi::Error out_of(Napi::Env env, const std::string& failure, size_t bytes);
 
 // DmaMemory in JavaScript; see lib/board/addon.ts.
 class DmaMemory final : public Napi::ObjectWrap<DmaMemory>, public Child {

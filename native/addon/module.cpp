@@ -1,5 +1,6 @@
 #include "addon/addon_data.h"
 #include "addon/arguments.h"
+#include "addon/pci_functions.h"
 #include "board/cache_line_round_trip.h"
 
 #include <napi.h>
@@ -32,6 +33,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
         return name.empty() ? board::make_hca_board(options, failure)
                             : board::share_hca_board(name, options, failure);
       });
+  define_pci_functions(env, exports);
   exports.Set("cacheLineRoundTrip", Napi::Function::New<cache_line_round_trip>(env, "cacheLineRoundTrip"));
   exports.Set("version", Napi::String::New(env, FPGA_VERBS_VERSION));
   return exports;

@@ -3,6 +3,8 @@
 namespace fpga_verbs::addon {
 
 void OpenFunction::close() {
+  if (function != nullptr)
+    function->stop_dma();
   while (!children.empty()) {
     Child* const child = *children.begin();
     children.erase(child);

@@ -19,6 +19,8 @@ struct BoardFacts {
   std::string clock;    // where the device clock comes from
   CommandMapping mapping = CommandMapping::write_combining;
   unsigned store_bytes = 64; // widest store that reaches the prefetchable BAR as one transaction
+  std::string command_store =
+      "messages"; // what commands are stored by: an instruction, or messages to the model
   unsigned underlying_function = 0;
   unsigned interrupt_vectors = 0;
 };
@@ -55,6 +57,13 @@ public:
   // own.
   virtual bool advance() = 0;
 
+  // Memory of at least `bytes` (more than 0), zeroed, whole pages at consecutive DMA addresses from `address`
+  // on, mapped with all rights until unmap_dma(address). Empty: `failure` says why.
+  virtual DmaMemory allocate_dma(size_t bytes, uint64_t& address, std::string& failure);
+
+  // Why map_dma takes no memory of the caller's; null where it does.
+  virtual const char* foreign_memory_refusal() const { return nullptr; }
+
   // Maps `bytes` of the caller's memory for DMA of this function; the low 12 bits of the address are those of
   // `memory`. Empty when the address space is exhausted or the backend cannot reach foreign memory.
   virtual std::optional<uint64_t> map_dma(void* memory, size_t bytes, DmaRights rights) = 0;
@@ -62,6 +71,9 @@ public:
   // Takes back a mapping by the address that map_dma gave; no DMA to it happens afterwards. False: no such
   // mapping.
   virtual bool unmap_dma(uint64_t address) = 0;
+
+  // No DMA of this function from now on, before its memory goes; where unmapping alone is enough, nothing.
+  virtual void stop_dma() {}
 
   // The eventfd that MSI-X vector `vector` signals, valid as long as the function; -1 when there is no such
   // vector.

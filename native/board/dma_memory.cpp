@@ -23,16 +23,18 @@ DmaMemory DmaMemory::allocate(size_t bytes) {
 }
 
 DmaMemory::~DmaMemory() {
-  if (data_ != nullptr)
+  if (data_ != nullptr && keeper_ == nullptr)
     munmap(data_, bytes_);
 }
 
 DmaMemory::DmaMemory(DmaMemory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+      keeper_(std::move(other.keeper_)) {}
 
 DmaMemory& DmaMemory::operator=(DmaMemory&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(keeper_, other.keeper_);
   return *this;
 }
 

@@ -2,17 +2,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace fpga_verbs::board {
 
 // What the device may do with mapped memory.
 enum class DmaRights : uint8_t { none = 0, read = 1, write = 2, read_write = 3 };
 
-// Host memory of whole pages that the device can be given, zeroed; unmapped when the object goes.
+// Host memory of whole pages that the device can be given, zeroed; given back when the object goes.
 class DmaMemory {
 public:
   DmaMemory() = default;
   ~DmaMemory();
+  // A part of memory that `keeper` gives back when the object goes.
+  DmaMemory(void* data, size_t bytes, std::shared_ptr<void> keeper)
+      : data_(data), bytes_(bytes), keeper_(std::move(keeper)) {}
   DmaMemory(DmaMemory&& other) noexcept;
   DmaMemory& operator=(DmaMemory&& other) noexcept;
   DmaMemory(const DmaMemory&) = delete;
@@ -28,6 +33,7 @@ public:
 private:
   void* data_ = nullptr;
   size_t bytes_ = 0;
+  std::shared_ptr<void> keeper_; // null: it is unmapped
 };
 
 } // namespace fpga_verbs::board

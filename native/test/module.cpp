@@ -8,6 +8,7 @@
 #include "test/linked_list_queue_port.h"
 #include "test/order_port.h"
 #include "test/packet_port.h"
+#include "test/pci_port.h"
 #include "test/receive_queue_port.h"
 #include "test/register_file_board.h"
 #include "test/resource_manager_port.h"
@@ -42,6 +43,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   define_fuzz_port(env, exports);
   define_icrc_port(env, exports);
   define_packet_port(env, exports);
+  define_pci_port(env, exports);
   define_register_file_board(env, exports);
   define_transaction_ring_port(env, exports);
   return exports;

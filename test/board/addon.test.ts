@@ -110,6 +110,7 @@ describe('facts and figures', () => {
       clock: 'virtual',
       mapping: 'uncached',
       storeBytes: 8,
+      commandStore: 'messages',
       underlyingFunction: 1,
       interruptVectors: 8,
     });

@@ -96,15 +96,10 @@ describe('a device string', () => {
 });
 
 describe('opening a board by its name', () => {
-  it.each(['rtl:', 'serve:/run/x/0', 'pci:0000:01:00.0', 'vfio:0000:01:00.0'])(
-    '%s says that it cannot yet',
-    (text) => {
-      expect(() => openBoard(parseDeviceString(text))).toThrow(BackendMissingError);
-      expect(() => openBoard(parseDeviceString(text))).toThrow(
-        `device "${text}": this version does not open`,
-      );
-    },
-  );
+  it.each(['rtl:', 'serve:/run/x/0'])('%s says that it cannot yet', (text) => {
+    expect(() => openBoard(parseDeviceString(text))).toThrow(BackendMissingError);
+    expect(() => openBoard(parseDeviceString(text))).toThrow(`device "${text}": this version does not open`);
+  });
 
   it('gives a board of its own, or the one of the name', () => {
     const facts = (text: string): unknown => {

@@ -42,11 +42,7 @@ describe('hca', () => {
       1,
       'hca: the device is not enabled; expected: underlying function 0 open: it gives the device its memory and enables it\n',
     ],
-    [
-      ['info', '--device', 'vfio:0000:01:00.0'],
-      1,
-      /this version does not open PCI functions through VFIO yet/,
-    ],
+    [['info', '--device', 'vfio:0000:01:00.0'], 1, /there is no PCI function 0000:01:00.0/],
     [['doorbell', '--device', 'emu:?progress=stepped'], 1, /virtual time: there is no latency.*progress=own/],
     [['registers', 'nonsense'], 1, /^hca: no block or register is named nonsense; expected: identity,/],
     [
@@ -79,7 +75,7 @@ describe('hca list', () => {
       /^DEVICE +WHAT IT IS\nemu: +emulated board in this process\n/,
     );
     expect((await runHca(['list', '--json'])).json()).toEqual([
-      [{ device: 'emu:', backend: 'emu', description: 'emulated board in this process' }],
+      [{ device: 'emu:', backend: 'emu', description: 'emulated board in this process', obstacles: [] }],
     ]);
   });
 });

@@ -13,7 +13,8 @@ import { Faults, checkEntry, checkUnique, integer, kinds } from './schema.mjs';
  * @typedef {{stem: string, subject: string, formats: Format[]}} FormatFile
  * @typedef {{name: string, offset: number, access: string, reset: bigint, width: number, count: number, stride: number, array: boolean, unit?: string, doc: string, fields: Field[]}} Register
  * @typedef {{name: string, bytes: number, doc: string, registers: Register[]}} Block
- * @typedef {{parameters: Parameter[], enums: Enum[], files: FormatFile[], blocks: Block[]}} Model
+ * @typedef {{name: string, vendor: number, device: number, subsystemVendor?: number, subsystemDevice?: number, doc: string}} PciFunction
+ * @typedef {{pciFunctions: PciFunction[], parameters: Parameter[], enums: Enum[], files: FormatFile[], blocks: Block[]}} Model
  */
 
 // Files of these names are written for other subjects.
@@ -23,6 +24,7 @@ const takenStems = new Set([
   'registers',
   'descriptions',
   'description',
+  'pci_functions',
   'codec',
   'index',
   'byte_order',
@@ -30,12 +32,13 @@ const takenStems = new Set([
 
 /**
  * Reads and checks the specification.
- * @param {string} directory the folder that holds parameters.json, enums.json, registers.json and formats/
+ * @param {string} directory the folder that holds pci_functions.json, parameters.json, enums.json, registers.json and formats/
  * @returns {Model}
  * @throws {Error} that lists every fault, with file, entry and what would be right
  */
 export function readModel(directory) {
   const faults = new Faults();
+  const pciFunctions = readPciFunctions(directory, faults);
   const parameters = readParameters(directory, faults);
   const enums = readEnums(directory, faults);
   const enumsByName = new Map(enums.map((each) => [each.name, each]));
@@ -43,7 +46,7 @@ export function readModel(directory) {
   const blocks = readBlocks(directory, enumsByName, faults);
   checkTypeNames(enums, files, faults);
   if (faults.list.length > 0) throw new Error(faults.list.join('\n'));
-  return { parameters, enums, files, blocks };
+  return { pciFunctions, parameters, enums, files, blocks };
 }
 
 /** Reads a JSON file whose one list stands under `key`; an unreadable file is a fault and an empty list. */
@@ -74,6 +77,31 @@ function readParameters(directory, faults) {
   });
   checkUnique(parameters, file, 'parameters', faults);
   return parameters;
+}
+
+function readPciFunctions(directory, faults) {
+  const file = 'pci_functions.json';
+  const { entries } = readList(directory, file, kinds.pciFunctionFile, 'pci_functions', faults);
+  const functions = entries.flatMap((entry, index) => {
+    const where = whereIn(file, entry, index, 'pci_functions');
+    if (!checkEntry(entry, kinds.pciFunction, where, faults)) return [];
+    const number = (key) => {
+      const value = integer(entry[key] ?? 0);
+      if (value > 0xffffn) faults.add(where, `"${key}" is above 0xffff, the most that 16 bits hold`);
+      return Number(value);
+    };
+    if ('subsystem_vendor' in entry !== 'subsystem_device' in entry) {
+      faults.add(where, 'one of "subsystem_vendor" and "subsystem_device"; give both or neither');
+    }
+    const subsystem =
+      'subsystem_vendor' in entry
+        ? { subsystemVendor: number('subsystem_vendor'), subsystemDevice: number('subsystem_device') }
+        : {};
+    const { name, doc } = entry;
+    return [{ name, vendor: number('vendor'), device: number('device'), ...subsystem, doc }];
+  });
+  checkUnique(functions, file, 'PCI functions', faults);
+  return functions;
 }
 
 function readEnums(directory, faults) {

@@ -50,6 +50,15 @@ const named = (use) => (value) => nameFault(value, use);
 export const kinds = {
   parameterFile: { parameters: list },
   parameter: { name: named('constant'), value: natural, '?unit': text, doc: text },
+  pciFunctionFile: { pci_functions: list },
+  pciFunction: {
+    name: named('constant'),
+    vendor: natural,
+    device: natural,
+    '?subsystem_vendor': natural,
+    '?subsystem_device': natural,
+    doc: text,
+  },
   enumFile: { enums: list },
   enum: { name: named('constant'), width: positive, doc: text, values: list },
   enumValue: { name: named('constant'), value: natural, doc: text },

@@ -101,6 +101,7 @@ export function tsIndex({ files }) {
     'descriptions',
     'enums',
     'parameters',
+    'pci_functions',
     'registers',
     ...files.map(({ stem }) => stem),
   ];

@@ -1,0 +1,125 @@
+import { writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+
+import { IDENTITY_MAGIC_OFFSET, IDENTITY_MAGIC_RESET, PAGE_BYTES } from '../../spec/index.ts';
+import { loadAddon, type BoardFunction, type SysfsRange } from '../addon.ts';
+import { IDENTITY_BAR, readRegions } from '../regions.ts';
+import { obstaclesOf } from './obstacle.ts';
+import { pathOf, readPciFunction, type PciBar, type PciFunction, type PciHost } from './pci_function.ts';
+
+/** A PCI function that cannot be opened: what stands in the way, and what takes it away. */
+export class PciError extends Error {
+  override readonly name = 'PciError';
+  /** Name of the system's error number. */
+  readonly code: string;
+  /** What would be right: a command, where there is one. */
+  readonly expected: string;
+
+  constructor(message: string, code: string, expected: string) {
+    super(message);
+    this.code = code;
+    this.expected = expected;
+  }
+}
+
+/**
+ * Opens a PCI function through the files of sysfs, as `pci:` does: resets it, and maps its BARs, those for commands write-combining
+ * where the kernel lets them be. Root alone may.
+ * @throws PciError: there is no such function, it is not ours, or something stands in the way
+ */
+export function openSysfs(address: string, host: PciHost = {}): BoardFunction {
+  const pciFunction = needFunction('pci', address, host);
+  const { bars, underlyingFunction, resettable } = pciFunction;
+  const directory = `${host.root ?? ''}${pathOf(address)}`;
+  writeFileSync(`${directory}/enable`, '1');
+  const setup = { configurationPath: `${directory}/config`, underlyingFunction };
+  const rangeOf = (bar: number, offset: number, bytes: number, combining = false): SysfsRange => {
+    const path = `${directory}/resource${bar}${combining ? '_wc' : ''}`;
+    return { path, bar, offset, bytes, writeCombining: combining };
+  };
+  const uncached = bars.map(({ bar, bytes }) => rangeOf(bar, 0, wholePages(bytes)));
+  return opening(address, () => {
+    const probe = loadAddon().openSysfsFunction({ ...setup, ranges: uncached });
+    // What begins otherwise is not reset, as it is somebody else's: the driver refuses it.
+    if (probe.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET) !== IDENTITY_MAGIC_RESET) return probe;
+    const combined = combinedParts(probe, bars);
+    probe.close();
+    const ranges = uncached.flatMap((range) => {
+      const part = combined.find(({ bar }) => bar === range.bar);
+      if (part === undefined) return [range];
+      const end = part.offset + part.bytes;
+      return [
+        rangeOf(range.bar, part.offset, part.bytes, true),
+        rangeOf(range.bar, 0, part.offset),
+        rangeOf(range.bar, end, range.bytes - end),
+      ].filter(({ bytes }) => bytes > 0);
+    });
+    return loadAddon().openSysfsFunction({
+      ...setup,
+      ranges,
+      ...(resettable && { resetPath: `${directory}/reset` }),
+    });
+  });
+}
+
+/** How a function is opened through VFIO. */
+export interface VfioOptions extends PciHost {
+  /** Of DMA addresses that the device can say. Default 64. */
+  readonly addressBits?: number;
+}
+
+/**
+ * Opens a PCI function through VFIO, as `vfio:` does: an IOMMU lets it reach what is mapped, and nothing else.
+ * @throws PciError: there is no such function, it is not ours, or something stands in the way
+ */
+export function openVfio(address: string, options: VfioOptions = {}): BoardFunction {
+  const { root = '', addressBits = 64 } = options;
+  const { iommuGroup, underlyingFunction } = needFunction('vfio', address, options);
+  return opening(address, () =>
+    loadAddon().openVfioFunction({
+      containerPath: `${root}/dev/vfio/vfio`,
+      groupPath: `${root}/dev/vfio/${iommuGroup!.number}`,
+      address,
+      addressBits,
+      underlyingFunction,
+    }),
+  );
+}
+
+function needFunction(backend: 'pci' | 'vfio', address: string, host: PciHost): PciFunction {
+  const pciFunction = readPciFunction(address, host);
+  if (pciFunction === undefined) {
+    throw new PciError(`there is no PCI function ${address}`, 'ENODEV', 'an address that lspci -D prints');
+  }
+  const obstacle = obstaclesOf(backend, pciFunction, host.root).find(({ blocks }) => blocks);
+  if (obstacle === undefined) return pciFunction;
+  throw new PciError(`${obstacle.problem}; expected: ${obstacle.cure}`, obstacle.code, obstacle.cure);
+}
+
+/** The parts of BARs that the board lets be mapped write-combining, and the kernel too: one in a BAR, whole pages. */
+function combinedParts(
+  probe: BoardFunction,
+  bars: readonly PciBar[],
+): { bar: number; offset: number; bytes: number }[] {
+  return readRegions(probe)
+    .filter(
+      ({ prefetchable, bar }) => prefetchable && bars.some((each) => each.bar === bar && each.writeCombining),
+    )
+    .map(({ bar, offset, size }) => ({ bar, offset, bytes: size }))
+    .filter(({ offset, bytes }) => offset % PAGE_BYTES === 0 && bytes % PAGE_BYTES === 0);
+}
+
+const wholePages = (bytes: number): number => Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
+
+/** What native code says of a failure, as a PciError. */
+function opening(address: string, open: () => BoardFunction): BoardFunction {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof Error && 'errno' in error)) throw error;
+    const code = Object.entries(constants.errno).find(([, value]) => value === error.errno)?.[0] ?? 'EIO';
+    const [problem, expected = 'nobody else who uses the function, and the rights to'] =
+      error.message.split('; expected: ');
+    throw new PciError(`${address}: ${problem!}; expected: ${expected}`, code, expected);
+  }
+}

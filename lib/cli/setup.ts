@@ -1,0 +1,118 @@
+import {
+  PciError,
+  apply,
+  deviceStringOf,
+  giveBack,
+  listPciFunctions,
+  obstaclesOf,
+  parseDeviceString,
+  readPciFunction,
+  shellLine,
+  type Action,
+  type Obstacle,
+  type PciFunction,
+} from '../board/index.ts';
+import type { Output } from './output/output.ts';
+
+/** What `hca setup` is asked for. */
+export interface SetupOptions {
+  /** Device strings of PCI functions. Only these are touched. Default: all are looked at, and none is touched. */
+  readonly devices: readonly string[];
+  /** Does what would otherwise be printed. */
+  readonly apply: boolean;
+  /** Gives the functions back to the kernel's driver, in the place of taking them. */
+  readonly release: boolean;
+  /** User who is to have the groups of `vfio:`. */
+  readonly owner?: string | undefined;
+  /** Put before /sys, /proc and /dev. Default: nothing. */
+  readonly root?: string;
+}
+
+interface Named {
+  readonly device: string;
+  readonly backend: 'pci' | 'vfio';
+  readonly pciFunction: PciFunction;
+}
+
+/**
+ * `hca setup`: what stands in the way of PCI functions, and the commands that help. JSON: [{device, identification, obstacles:
+ * [{code, problem, cure, blocks}], commands, applied}].
+ * @throws PciError: there is no such function, or it is none of ours; DeviceStringError; what the system says of a command
+ */
+export function setup(output: Output, options: SetupOptions): void {
+  const { devices, root = '' } = options;
+  const named = devices.length === 0 ? everyFunction(root) : devices.map((device) => nameOf(device, root));
+  const applied = options.apply && devices.length > 0;
+  const found = named.map(({ device, backend, pciFunction }) => {
+    const actions = actionsFor({ device, backend, pciFunction }, options);
+    if (applied) for (const action of actions) apply(action, root);
+    const now = applied ? readPciFunction(pciFunction.address, { root })! : pciFunction;
+    return {
+      device,
+      identification: now.identification,
+      obstacles: options.release ? [] : obstaclesOf(backend, now, root).map(withoutActions),
+      commands: actions.map(shellLine),
+      applied,
+    };
+  });
+  output.value(found);
+  if (found.length === 0) output.text('There is no board on PCIe: no function has the numbers of an HCA.\n');
+  for (const each of found) {
+    const { device, identification, obstacles, commands } = each;
+    output.text(`${device} (${identification})\n`);
+    if (obstacles.length === 0 && !options.release) output.text('  nothing stands in the way\n');
+    for (const { problem, cure, blocks } of obstacles) {
+      output.text(`  ${blocks ? 'in the way' : 'note'}: ${problem}\n    what helps: ${cure}\n`);
+    }
+    if (commands.length === 0) continue;
+    output.text(applied ? '  done:\n' : '  by root, or with --apply:\n');
+    for (const command of commands) output.text(`    ${command}\n`);
+  }
+  if (options.apply && devices.length === 0 && found.length > 0)
+    output.text('Nothing was done: --apply needs the device named.\n');
+}
+
+function actionsFor(
+  { backend, pciFunction }: Named,
+  { release, owner, root }: SetupOptions,
+): readonly Action[] {
+  const { address, driver, iommuGroup } = pciFunction;
+  if (release) return giveBack(address, driver);
+  const actions = obstaclesOf(backend, pciFunction, root).flatMap((each) => each.actions);
+  if (owner === undefined || backend !== 'vfio' || iommuGroup === undefined) return actions;
+  return [...actions, { command: ['chown', owner, `${root ?? ''}/dev/vfio/${iommuGroup.number}`] }];
+}
+
+function everyFunction(root: string): Named[] {
+  return listPciFunctions({ root }).map((pciFunction) => {
+    const backend = pciFunction.iommuGroup === undefined ? 'pci' : 'vfio';
+    return { device: deviceStringOf(pciFunction), backend, pciFunction };
+  });
+}
+
+function nameOf(device: string, root: string): Named {
+  const name = parseDeviceString(device);
+  if (name.backend !== 'pci' && name.backend !== 'vfio') {
+    throw new PciError(`${device} is no PCI function`, 'EINVAL', 'pci:DDDD:BB:DD.F or vfio:DDDD:BB:DD.F');
+  }
+  const pciFunction = readPciFunction(name.address, { root });
+  if (pciFunction === undefined) {
+    throw new PciError(
+      `there is no PCI function ${name.address}`,
+      'ENODEV',
+      'an address that lspci -D prints',
+    );
+  }
+  if (pciFunction.name === undefined) {
+    const { problem, code, cure } = obstaclesOf(name.backend, pciFunction, root)[0]!;
+    throw new PciError(problem, code, cure);
+  }
+  return { device, backend: name.backend, pciFunction };
+}
+
+const withoutActions = ({ code, problem, cure, blocks }: Obstacle): Omit<Obstacle, 'actions'> => ({
+  code,
+  problem,
+  cure,
+  blocks,
+});

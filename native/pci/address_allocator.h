@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace fpga_verbs::pci {
+
+// Addresses from `first` to `last`, both included.
+struct AddressRange {
+  uint64_t first = 0;
+  uint64_t last = 0;
+};
+
+// I/O virtual addresses (IOVA) of an IOMMU domain, in pages of `page_bytes`. They are not used again before
+// all others were, so that a stale one shows. Page 0 is not given: an address of zero names nothing.
+class AddressAllocator {
+public:
+  // `ranges` that the IOMMU takes, rising, none overlapping.
+  AddressAllocator(std::vector<AddressRange> ranges, uint64_t page_bytes);
+
+  // Takes `bytes` (whole pages) at `address`. False: the ranges do not hold them, or some are taken.
+  bool take(uint64_t address, uint64_t bytes);
+
+  // Takes `bytes` (whole pages) anywhere. Empty: there is no room.
+  std::optional<uint64_t> take_any(uint64_t bytes);
+
+  // Gives back what begins at `address`; gives its bytes, or 0: nothing does.
+  uint64_t give_back(uint64_t address);
+
+private:
+  std::optional<uint64_t> find(uint64_t from, uint64_t bytes) const;
+
+  std::vector<AddressRange> ranges_;
+  uint64_t page_bytes_;
+  uint64_t next_ = 0;
+  std::map<uint64_t, uint64_t> taken_; // bytes, by address
+};
+
+} // namespace fpga_verbs::pci

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "pci/mapped_function.h"
+#include "pci/physical_memory.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fpga_verbs::pci {
+
+// A part of a BAR, and the sysfs file that it is mapped from.
+struct SysfsRange {
+  std::string path; // resourceN or resourceN_wc
+  unsigned bar = 0;
+  uint64_t offset = 0; // in the BAR and in the file, whole pages
+  size_t bytes = 0;    // whole pages
+  board::CommandMapping mapping = board::CommandMapping::uncached;
+};
+
+struct SysfsFunctionSetup {
+  std::string configuration_path; // the file `config` of the function
+  std::string reset_path;         // the file `reset`; empty: it is not reset
+  std::vector<SysfsRange> ranges;
+  unsigned underlying_function = 0;
+};
+
+// A PCI function through the files of sysfs, without an IOMMU: DMA addresses are physical ones, and
+// interrupts there are none.
+class SysfsFunction final : public MappedFunction {
+public:
+  // Locks the function, resets it, and maps its ranges. It is bus master from the first memory on that is
+  // allocated. Null: `failure` says why, `error` is its
+  // errno.
+  static std::shared_ptr<SysfsFunction> open(const SysfsFunctionSetup& setup, std::string& failure,
+                                             int& error);
+  ~SysfsFunction() override;
+
+  board::DmaMemory allocate_dma(size_t bytes, uint64_t& address, std::string& failure) override;
+  const char* foreign_memory_refusal() const override;
+  std::optional<uint64_t> map_dma(void* memory, size_t bytes, board::DmaRights rights) override;
+  bool unmap_dma(uint64_t address) override;
+  void stop_dma() override;
+  int interrupt_event(unsigned vector) override;
+
+private:
+  SysfsFunction(int configuration, unsigned underlying_function);
+
+  int configuration_;
+  std::shared_ptr<PhysicalMemory> memory_;
+};
+
+} // namespace fpga_verbs::pci

@@ -1,0 +1,164 @@
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import { listPciFunctions, obstaclesOf, readPciFunction } from '../../lib/board/index.ts';
+import { FakeHost, fakeAddress, type FakeFunction } from './fake_host.ts';
+
+/** What stands in the way of a function, as `code: problem`. */
+function obstacles(backend: 'pci' | 'vfio', host: FakeHost, fake: FakeFunction = {}): string[] {
+  const address = host.add(fake);
+  const { root } = host;
+  return obstaclesOf(backend, readPciFunction(address, { root })!, root).map(
+    ({ code, problem, blocks }) => `${blocks ? '' : 'note '}${code}: ${problem}`,
+  );
+}
+
+const [cures, actions] = [
+  (backend: 'pci' | 'vfio', host: FakeHost): string =>
+    obstaclesOf(backend, readPciFunction(fakeAddress, host)!, host.root)[0]!.cure,
+  (backend: 'pci' | 'vfio', host: FakeHost): readonly object[] =>
+    obstaclesOf(backend, readPciFunction(fakeAddress, host)!, host.root)[0]!.actions,
+];
+
+describe('what sysfs says of a function', () => {
+  it('is read', () => {
+    const host = new FakeHost();
+    host.add({ driver: 'xdma', group: 12 });
+    host.add({ address: '0000:01:00.1', group: 12 });
+    expect(readPciFunction(fakeAddress, host)).toEqual({
+      address: fakeAddress,
+      identification: '10ee:9038 10ee:0007',
+      name: 'xilinx_shell',
+      driver: 'xdma',
+      iommuGroup: { number: 12, type: 'DMA', others: [{ address: '0000:01:00.1', driver: undefined }] },
+      bars: [
+        { bar: 0, bytes: 0x20000, writeCombining: false },
+        { bar: 2, bytes: 0x10000, writeCombining: true },
+      ],
+      underlyingFunction: 0,
+      resettable: false,
+    });
+    expect(readPciFunction('0000:07:00.0', host)).toBeUndefined();
+  });
+
+  it('lists the functions that may be an HCA, by vendor, device and subsystem', () => {
+    const host = new FakeHost();
+    host.add({ address: '0000:02:00.0' });
+    host.add({ address: '0000:01:00.0', vendor: 0x8086, device: 0x1533 });
+    host.add({ address: '0000:00:03.0', vendor: 0x1234, device: 0x4856 }); // another subsystem
+    expect(listPciFunctions(host).map(({ address }) => address)).toEqual(['0000:02:00.0']);
+    expect(listPciFunctions({ root: '/nowhere' })).toEqual([]);
+  });
+
+  it('numbers virtual functions from 1', () => {
+    const host = new FakeHost();
+    host.add();
+    host.add({ address: '0000:01:00.4', virtualOf: fakeAddress });
+    expect(readPciFunction('0000:01:00.4', host)!.underlyingFunction).toBe(1);
+  });
+});
+
+describe('in the way of pci:', () => {
+  it('is nothing where all is right', () => {
+    expect(obstacles('pci', new FakeHost())).toEqual([]);
+    expect(obstacles('pci', new FakeHost(), { group: 3, groupType: 'identity' })).toEqual([]);
+  });
+
+  it('is a function that is none of ours, or has no BAR 0', () => {
+    expect(obstacles('pci', new FakeHost(), { vendor: 0x8086, device: 0x1533 })).toEqual([
+      'ENOTSUP: 0000:01:00.0 is no HCA: it is 8086:1533 8086:0007',
+    ]);
+    expect(obstacles('pci', new FakeHost(), { bars: { 2: { bytes: 4096, writeCombining: true } } })).toEqual([
+      'ENODEV: 0000:01:00.0 has no memory BAR 0',
+    ]);
+  });
+
+  it('is a driver, which unbinding takes away', () => {
+    const host = new FakeHost();
+    expect(obstacles('pci', host, { driver: 'xdma' })).toEqual([
+      'EBUSY: 0000:01:00.0 is bound to the driver xdma',
+    ]);
+    expect(cures('pci', host)).toBe('echo 0000:01:00.0 > /sys/bus/pci/drivers/xdma/unbind');
+  });
+
+  it('is an IOMMU that translates', () => {
+    const host = new FakeHost();
+    expect(obstacles('pci', host, { group: 3, groupType: 'DMA-FQ' })).toEqual([
+      'ENOTSUP: an IOMMU stands before 0000:01:00.0, and nothing is mapped there for sysfs',
+    ]);
+    expect(cures('pci', host)).toBe('vfio:0000:01:00.0 in the place of pci:0000:01:00.0');
+  });
+
+  it('is a file that may not be written', () => {
+    const host = new FakeHost();
+    host.add();
+    rmSync(host.path(`/sys/bus/pci/devices/${fakeAddress}/enable`));
+    const { problem, cure } = obstaclesOf('pci', readPciFunction(fakeAddress, host)!, host.root)[0]!;
+    expect(problem).toBe('/sys/bus/pci/devices/0000:01:00.0/enable may not be written');
+    expect(cure).toBe('root, or vfio:, which needs none');
+  });
+
+  it('are hugepages that are missing', () => {
+    const host = new FakeHost({ hugepages: 0 });
+    expect(obstacles('pci', host)).toEqual([
+      'ENOMEM: no hugepage of 2 MiB is free, of which pci: takes its memory',
+    ]);
+    expect(cures('pci', host)).toBe('echo 64 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages');
+  });
+
+  it('a BAR that does not combine costs something', () => {
+    expect(obstacles('pci', new FakeHost(), { bars: { 0: { bytes: 0x20000 } } })).toEqual([
+      'note ENOTSUP: 0000:01:00.0 has no prefetchable BAR, so that commands are written 8 B at a time',
+    ]);
+  });
+});
+
+describe('in the way of vfio:', () => {
+  it('is nothing where all is right', () => {
+    expect(obstacles('vfio', new FakeHost(), { driver: 'vfio-pci', group: 3 })).toEqual([]);
+  });
+
+  it('is that there is no IOMMU', () => {
+    const host = new FakeHost();
+    expect(obstacles('vfio', host, { driver: 'vfio-pci' })).toEqual([
+      'ENOTSUP: no IOMMU stands before 0000:01:00.0',
+    ]);
+    expect(cures('vfio', host)).toContain('intel_iommu=on');
+  });
+
+  it('is another driver, or none', () => {
+    const host = new FakeHost();
+    expect(obstacles('vfio', host, { driver: 'xdma', group: 3 })).toEqual([
+      'EBUSY: 0000:01:00.0 is bound to xdma',
+    ]);
+    expect(actions('vfio', host)).toEqual([
+      { command: ['modprobe', 'vfio-pci'] },
+      { command: ['modprobe', 'vfio_iommu_type1'] },
+      { file: '/sys/bus/pci/drivers/xdma/unbind', value: fakeAddress },
+      { file: '/sys/bus/pci/devices/0000:01:00.0/driver_override', value: 'vfio-pci' },
+      { file: '/sys/bus/pci/drivers_probe', value: fakeAddress },
+    ]);
+    expect(obstacles('vfio', new FakeHost(), { group: 3 })).toEqual([
+      'EBUSY: 0000:01:00.0 is not bound to vfio-pci',
+    ]);
+  });
+
+  it('is a group that others use, of which none is touched', () => {
+    const host = new FakeHost();
+    host.add({ address: '0000:00:01.0', driver: 'pcieport', group: 3 });
+    host.add({ address: '0000:01:00.1', driver: 'e1000e', group: 3 });
+    expect(obstacles('vfio', host, { driver: 'vfio-pci', group: 3 })).toEqual([
+      'EBUSY: group 3 of 0000:01:00.0 is not viable: it holds 0000:01:00.1 (e1000e)',
+    ]);
+    expect(actions('vfio', host)).toEqual([]);
+  });
+
+  it('a low limit of locked memory is told', () => {
+    const host = new FakeHost();
+    host.limitLockedMemory('8388608');
+    expect(obstacles('vfio', host, { driver: 'vfio-pci', group: 3 })).toEqual([
+      'note ENOMEM: only 8388608 B of memory may be locked (RLIMIT_MEMLOCK), and what the device reaches is',
+    ]);
+    expect(cures('vfio', host)).toContain('ulimit -l 65536');
+  });
+});

@@ -1,0 +1,172 @@
+import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { openSysfs, openVfio } from '../../lib/board/pci/open_pci.ts';
+import type { BoardFunction } from '../../lib/board/index.ts';
+import {
+  IDENTITY_MAGIC_OFFSET,
+  IDENTITY_MAGIC_RESET,
+  IDENTITY_REGIONS_OFFSET,
+  IDENTITY_REGION_OFFSET,
+  IDENTITY_REGION_BAR_SHIFT,
+  IDENTITY_REGION_PREFETCHABLE_SHIFT,
+  IDENTITY_REGION_SIZE_OFFSET,
+  IDENTITY_REGION_TYPE_SHIFT,
+  RegionType,
+} from '../../lib/spec/index.ts';
+import { FakeHost, fakeAddress } from './fake_host.ts';
+
+const folder = `/sys/bus/pci/devices/${fakeAddress}`;
+
+function poke(host: FakeHost, file: string, offset: number, value: number): void {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value >>> 0);
+  const descriptor = openSync(host.path(`${folder}/${file}`), 'r+');
+  writeSync(descriptor, bytes, 0, 4, offset);
+  closeSync(descriptor);
+}
+
+function peek(host: FakeHost, file: string, offset: number): number {
+  const bytes = Buffer.alloc(4);
+  const descriptor = openSync(host.path(`${folder}/${file}`), 'r');
+  readSync(descriptor, bytes, 0, 4, offset);
+  closeSync(descriptor);
+  return bytes.readUInt32LE();
+}
+
+/** A function whose BAR 0 says that BAR 2 holds the VCBs, as files. */
+function fakeBoard(host: FakeHost): void {
+  host.add();
+  poke(host, 'resource0', IDENTITY_MAGIC_OFFSET, IDENTITY_MAGIC_RESET);
+  poke(host, 'resource0', IDENTITY_REGIONS_OFFSET, 1);
+  const entry =
+    (RegionType.virtualCollectBuffer << IDENTITY_REGION_TYPE_SHIFT) |
+    (2 << IDENTITY_REGION_BAR_SHIFT) |
+    (1 << IDENTITY_REGION_PREFETCHABLE_SHIFT);
+  poke(host, 'resource0', IDENTITY_REGION_OFFSET, entry);
+  poke(host, 'resource0', IDENTITY_REGION_SIZE_OFFSET, 0x8000);
+}
+
+function opened(host: FakeHost): BoardFunction {
+  const board = openSysfs(fakeAddress, host);
+  onTestFinished(() => board.close());
+  return board;
+}
+
+describe('pci: on the files of a function', () => {
+  it('maps its BARs, those for commands write-combining', () => {
+    const host = new FakeHost();
+    fakeBoard(host);
+    const board = opened(host);
+    expect(board.facts()).toMatchObject({
+      backend: 'pci',
+      progress: 'own',
+      mapping: 'write_combining',
+      storeBytes: 64,
+      underlyingFunction: 0,
+      interruptVectors: 0,
+    });
+    board.write32(0, 0x1004, 0xdead_beef);
+    board.write64(2, 0x7ff8, 0x1234_5678, 0x9abc_def0);
+    board.write32(2, 0x8000, 0x55); // behind the region: the rest of the BAR
+    board.fence();
+    expect(peek(host, 'resource0', 0x1004)).toBe(0xdead_beef);
+    expect([peek(host, 'resource2', 0x7ff8), peek(host, 'resource2', 0x7ffc)]).toEqual([
+      0x1234_5678, 0x9abc_def0,
+    ]);
+    expect(peek(host, 'resource2', 0x8000)).toBe(0x55);
+    expect(board.read32(0, 0x1004)).toBe(0xdead_beef);
+    expect(readFileSync(host.path(`${folder}/enable`), 'utf8')).toBe('1');
+  });
+
+  it('drops what lies in no BAR, and reads all ones there', () => {
+    const host = new FakeHost();
+    fakeBoard(host);
+    const board = opened(host);
+    expect(board.read32(0, 0x20000)).toBe(0xffff_ffff);
+    expect(board.read32(1, 0)).toBe(0xffff_ffff);
+    expect(board.read32(0, 2 ** 40)).toBe(0xffff_ffff);
+    board.write32(0, 0x20000, 1);
+    board.write64(2, 0x10000, 1, 1);
+    expect(board.read32(0, 0)).toBe(IDENTITY_MAGIC_RESET);
+  });
+
+  it('resets the function, but not one that begins otherwise', () => {
+    const host = new FakeHost();
+    fakeBoard(host);
+    host.write(`${folder}/reset`, '');
+    opened(host).close();
+    expect(readFileSync(host.path(`${folder}/reset`), 'utf8')).toBe('1');
+    host.write(`${folder}/reset`, '');
+    poke(host, 'resource0', 0, 0x1234);
+    expect(opened(host).facts().mapping).toBe('uncached');
+    expect(readFileSync(host.path(`${folder}/reset`), 'utf8')).toBe('');
+  });
+
+  it('refuses a function that somebody has open', () => {
+    const host = new FakeHost();
+    fakeBoard(host);
+    const first = opened(host);
+    expect(() => openSysfs(fakeAddress, host)).toThrow(
+      expect.objectContaining({
+        code: 'EAGAIN',
+        message: expect.stringContaining('another process has the function open') as string,
+      }),
+    );
+    first.close();
+    opened(host);
+  });
+
+  it('refuses memory of the process, and says why', () => {
+    const host = new FakeHost();
+    fakeBoard(host);
+    expect(() => opened(host).map(new ArrayBuffer(4096))).toThrow(
+      expect.objectContaining({ code: 'ENOTSUP', message: expect.stringContaining('allocate()') as string }),
+    );
+  });
+
+  it('refuses vectors: it has none', () => {
+    const host = new FakeHost();
+    fakeBoard(host);
+    expect(() => opened(host).interrupt(0, () => undefined)).toThrow('the function has 0');
+  });
+
+  it('names what stands in the way', () => {
+    const host = new FakeHost();
+    host.add({ driver: 'xdma' });
+    expect(() => openSysfs(fakeAddress, host)).toThrow(
+      expect.objectContaining({
+        name: 'PciError',
+        code: 'EBUSY',
+        expected: 'echo 0000:01:00.0 > /sys/bus/pci/drivers/xdma/unbind',
+      }),
+    );
+    expect(() => openSysfs('0000:09:00.0', host)).toThrow('there is no PCI function 0000:09:00.0');
+  });
+});
+
+describe('vfio: on the files of a function', () => {
+  it('names what stands in the way', () => {
+    const host = new FakeHost();
+    host.add({ driver: 'xdma', group: 3 });
+    expect(() => openVfio(fakeAddress, host)).toThrow('0000:01:00.0 is bound to xdma');
+  });
+
+  it('says what the group file is, where it cannot be opened', () => {
+    const host = new FakeHost();
+    host.add({ driver: 'vfio-pci', group: 3 });
+    expect(() => openVfio(fakeAddress, host)).toThrow(
+      expect.objectContaining({
+        code: 'ENOENT',
+        message: expect.stringContaining('/dev/vfio/3 cannot be opened') as string,
+      }),
+    );
+  });
+
+  it('says so where the files are not those of VFIO', () => {
+    const host = new FakeHost();
+    host.add({ driver: 'vfio-pci', group: 3 });
+    host.write('/dev/vfio/3', '');
+    expect(() => openVfio(fakeAddress, host)).toThrow('the module vfio_iommu_type1 loaded');
+  });
+});
