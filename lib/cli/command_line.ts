@@ -13,6 +13,7 @@ import { Output, type Streams } from './output/output.ts';
 import { addPerformanceCommands } from './performance/commands.ts';
 import { pingpong } from './pingpong.ts';
 import { usualPort } from './pingpong_peer.ts';
+import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
 import { selftest } from './selftest/selftest.ts';
 import { setup } from './setup.ts';
@@ -46,7 +47,7 @@ const jsonShapes = {
     '{device, passed, steps: [{name, passed, detail, advice}]}; what comes behind a step that failed is left out',
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
   pingpong:
-    '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}',
+    '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; of srq local and remote are lists',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}],
   completionHistogram, floor, ratio, stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts,
   and floor: {samples, minimum, median, percentile99, percentile999, maximum}`,
@@ -227,19 +228,19 @@ Examples:
     'hca pingpong rc',
     'hca pingpong rc --size 64 --iters 100000',
     'hca pingpong ud --size 1024',
+    'hca pingpong srq --num-qp 4',
     "hca pingpong rc --device 'emu:?progress=own' --events --chk",
     'hca pingpong rc --iters 10 --capture pingpong.pcapng',
     "hca pingpong rc --listen --device 'emu:?link=udp:127.0.0.1'",
     "hca pingpong rc localhost --device 'emu:?link=udp:127.0.0.2'",
   ])
     .addArgument(
-      new Argument('<service>', 'reliable or unreliable connection, unreliable datagram').choices([
-        'rc',
-        'uc',
-        'ud',
-      ]),
+      new Argument(
+        '<service>',
+        'reliable or unreliable connection, unreliable datagram; reliable connections with a shared receive queue',
+      ).choices(['rc', 'uc', 'ud', 'srq']),
     )
-    .argument('[host]', 'where the other end waits with --listen, or ibv_rc_pingpong, uc or ud')
+    .argument('[host]', 'where the other end waits with --listen, or ibv_rc_pingpong, uc, ud or srq')
     .option('--listen', 'wait for the other end, in another process or on another machine')
     .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
     .option('-i, --ib-port <port>', 'port', wholeNumber(1), 1)
@@ -250,6 +251,7 @@ Examples:
     )
     .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096 (default: 1024; ud: none)', mtu)
     .option('-r, --rx-depth <receives>', 'receives that are posted ahead', wholeNumber(1, 16_384), 500)
+    .option('-q, --num-qp <queue pairs>', 'srq: on each side (default: 16)', wholeNumber(1, mostQueuePairs))
     .option('-n, --iters <exchanges>', 'how many', wholeNumber(1), 1000)
     .option('-l, --sl <level>', 'service level', wholeNumber(0, 15), 0)
     .option('-e, --events', 'sleep on completion events, do not poll')
@@ -258,7 +260,7 @@ Examples:
     .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
     .action(
       (
-        service: 'rc' | 'uc' | 'ud',
+        service: 'rc' | 'uc' | 'ud' | 'srq',
         host: string | undefined,
         options: CommonOptions & {
           ibPort: number;
@@ -267,6 +269,7 @@ Examples:
           size?: number;
           mtu?: number;
           rxDepth: number;
+          numQp?: number;
           iters: number;
           sl: number;
           events?: boolean;
@@ -283,8 +286,18 @@ Examples:
         if (service === 'ud' && size > largestDatagram) {
           command.error(`error: a datagram is one packet. Its size must be 1 to ${largestDatagram}.`);
         }
-        return pingpong(outputOf(options), withCapture(chosenDeviceString(options.device), options.capture), {
-          type: serviceTypes[service],
+        const queuePairs = options.numQp ?? 16;
+        if (service !== 'srq' && options.numQp !== undefined) {
+          command.error("error: option '-q, --num-qp <queue pairs>' is one of srq: there is one queue pair.");
+        }
+        if (service === 'srq' && options.rxDepth < queuePairs) {
+          command.error(
+            `error: each queue pair needs a receive. Option --rx-depth must be ${queuePairs} or more.`,
+          );
+        }
+        const output = outputOf(options);
+        const device = withCapture(chosenDeviceString(options.device), options.capture);
+        const common = {
           size,
           mtu: pathMtu,
           rxDepth: options.rxDepth,
@@ -298,7 +311,10 @@ Examples:
             ? options.listen === true && { peer: { port: options.port } }
             : { peer: { host, port: options.port } }),
           signal,
-        });
+        };
+        return service === 'srq'
+          ? pingpongShared(output, device, { ...common, queuePairs })
+          : pingpong(output, device, { ...common, type: serviceTypes[service] });
       },
     );
   addOfDevice('selftest', 'bring up a board step by step, and say what to look at', jsonShapes.selftest, [

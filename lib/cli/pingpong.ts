@@ -113,7 +113,11 @@ async function pingpongWithPeer(
   report(output, { local, remote, result });
 }
 
-function report(output: Output, { local, remote, result }: Addresses & { result: PingpongResult }): void {
+/** @param local, remote in JSON: addresses */
+export function report(
+  output: Output,
+  { local, remote, result }: { local: unknown; remote: unknown; result: PingpongResult },
+): void {
   const { bytes, iterations, seconds } = result;
   output.text(
     `${bytes} bytes in ${seconds.toFixed(2)} seconds = ${result.megabitsPerSecond.toFixed(2)} Mbit/sec\n` +
@@ -125,6 +129,18 @@ function report(output: Output, { local, remote, result }: Addresses & { result:
 interface Addresses {
   readonly local: QueuePairAddress;
   readonly remote: QueuePairAddress;
+}
+
+/** One side of a ping-pong. */
+export interface Player {
+  readonly completionQueue: CompletionQueue;
+  /** Messages. */
+  readonly received: number;
+  readonly isDone: boolean;
+  /** Begins. */
+  send(): void;
+  /** Takes completions, and answers. Gives whether there were any. */
+  advance(): boolean;
 }
 
 /** Plays ping-pong between two open devices. @param connected is told the addresses before it begins */
@@ -144,8 +160,8 @@ export async function exchange(
   return { ...addresses, result };
 }
 
-/** One side. */
-class End {
+/** One queue pair. */
+class End implements Player {
   readonly address: QueuePairAddress;
   readonly completionQueue: CompletionQueue;
   sent = 0;
@@ -258,10 +274,10 @@ class End {
 }
 
 /** @param ends of this process, the one that is measured first @param begins whether that one sends first */
-async function play(
-  ends: readonly [End, ...End[]],
+export async function play(
+  ends: readonly [Player, ...Player[]],
   begins: boolean,
-  options: PingpongOptions,
+  options: Pick<PingpongOptions, 'size' | 'iters' | 'events' | 'signal'>,
 ): Promise<PingpongResult> {
   const [local] = ends;
   const { size, iters, events, signal } = options;
@@ -302,11 +318,11 @@ async function play(
 }
 
 /** ibv_ud_pingpong separates the GID of its own address with a colon, and only there. */
-function localText(address: QueuePairAddress, type: QueuePairType): string {
+export function localText(address: QueuePairAddress, type: QueuePairType): string {
   return `  local address:  ${addressText(address, type === 'UD' ? ':' : ',')}\n`;
 }
 
-function remoteText(address: QueuePairAddress): string {
+export function remoteText(address: QueuePairAddress): string {
   return `  remote address: ${addressText(address, ',')}\n`;
 }
 

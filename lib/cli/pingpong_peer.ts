@@ -30,14 +30,24 @@ export async function meetPeer(
   local: QueuePairAddress,
   attach: (remote: QueuePairAddress) => void,
 ): Promise<{ readonly remote: QueuePairAddress; readonly part: () => Promise<void> }> {
+  const { remotes, part } = await meetPeers(place, [local], ([remote]) => attach(remote!));
+  return { remote: remotes[0]!, part };
+}
+
+/** As {@link meetPeer} with several queue pairs on each side, as many there as here: as ibv_srq_pingpong does. */
+export async function meetPeers(
+  place: MeetingPlace,
+  locals: readonly QueuePairAddress[],
+  attach: (remotes: readonly QueuePairAddress[]) => void,
+): Promise<{ readonly remotes: readonly QueuePairAddress[]; readonly part: () => Promise<void> }> {
   const { signal } = place;
   const socket = place.host === undefined ? await waitForPeer(place) : await findPeer(place, place.host);
   try {
-    const remote =
+    const remotes =
       place.host === undefined
-        ? await answer(socket, local, attach, signal)
-        : await ask(socket, local, attach, signal);
-    return { remote, part: () => partFrom(socket) };
+        ? await answer(socket, locals, attach, signal)
+        : await ask(socket, locals, attach, signal);
+    return { remotes, part: () => partFrom(socket) };
   } catch (error) {
     socket.destroy();
     throw error;
@@ -46,26 +56,36 @@ export async function meetPeer(
 
 type Exchange = (
   socket: Socket,
-  local: QueuePairAddress,
-  attach: (remote: QueuePairAddress) => void,
+  locals: readonly QueuePairAddress[],
+  attach: (remotes: readonly QueuePairAddress[]) => void,
   signal: AbortSignal,
-) => Promise<QueuePairAddress>;
+) => Promise<readonly QueuePairAddress[]>;
 
-const answer: Exchange = async (socket, local, attach, signal) => {
-  const remote = addressOfLine(await read(socket, addressBytes, signal));
-  attach(remote);
-  socket.write(lineOf(local));
+const answer: Exchange = async (socket, locals, attach, signal) => {
+  const remotes = await readAddresses(socket, locals.length, signal);
+  attach(remotes);
+  socket.write(locals.map(lineOf).join(''));
   await read(socket, done.length, signal);
-  return remote;
+  return remotes;
 };
 
-const ask: Exchange = async (socket, local, attach, signal) => {
-  socket.write(lineOf(local));
-  const remote = addressOfLine(await read(socket, addressBytes, signal));
-  attach(remote);
+const ask: Exchange = async (socket, locals, attach, signal) => {
+  socket.write(locals.map(lineOf).join(''));
+  const remotes = await readAddresses(socket, locals.length, signal);
+  attach(remotes);
   socket.write(done);
-  return remote;
+  return remotes;
 };
+
+async function readAddresses(
+  socket: Socket,
+  count: number,
+  signal: AbortSignal,
+): Promise<QueuePairAddress[]> {
+  const addresses: QueuePairAddress[] = [];
+  while (addresses.length < count) addresses.push(addressOfLine(await read(socket, addressBytes, signal)));
+  return addresses;
+}
 
 /** Until the other end has what it needs of this one too; libibverbs' examples leave at once. */
 async function partFrom(socket: Socket): Promise<void> {

@@ -271,6 +271,7 @@ void DescriptorFetch::look_at_limit(unsigned underlying_function, uint32_t numbe
                                     SharedReceiveQueue& shared) {
   if (shared.limit == 0 || posted(shared.head, shared.tail) >= shared.limit)
     return;
+#ifndef FPGA_VERBS_MUTANT_LIMIT_WITHOUT_TAIL
   Queue queue = queue_of(number, shared);
   if (const Refusal refusal = read_tail(underlying_function, queue); refusal != Refusal::none) {
     fail_shared(underlying_function, number, shared, refusal);
@@ -279,6 +280,7 @@ void DescriptorFetch::look_at_limit(unsigned underlying_function, uint32_t numbe
   shared.tail = static_cast<uint16_t>(queue.tail);
   if (posted(shared.head, shared.tail) >= shared.limit)
     return;
+#endif
   shared.limit = 0;
   report(spec::EventType::shared_receive_queue_limit_reached, underlying_function, number, Refusal::none,
          posted(shared.head, shared.tail));

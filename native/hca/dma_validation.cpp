@@ -358,6 +358,9 @@ void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& uni
   const PacketOpcodeTraits& traits = packet.parsed.traits();
   const bool takes =
       unit.action() == ReceiveAction::send ? traits.begins_message() : traits.completes_receive();
+#ifdef FPGA_VERBS_MUTANT_TAKEN_SHARED_RECEIVE_LOST
+  return;
+#endif
   if (!takes)
     return;
   const spec::QueuePairResponder& responder =

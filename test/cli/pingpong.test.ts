@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { runHca } from './run_hca.ts';
 
+const boardOf = (queuePairs: number): string =>
+  `emu:?queuePairs=${queuePairs}&pageTableEntries=8192&memoryKeys=256`;
 const board = (progress: string): string =>
   `emu:?queuePairs=64&pageTableEntries=8192&memoryKeys=256&progress=${progress}`;
 
@@ -53,15 +55,42 @@ describe('hca pingpong', () => {
   });
 
   it.each([
+    [[]],
+    [['--events', '-r', '20']],
+    [['-q', '1', '-r', '1', '-m', '256']],
+    [['-q', '40', '-n', '30']],
+  ])('prints what ibv_srq_pingpong prints: %j', async (words) => {
+    const queuePairs = Number(words[words.indexOf('-q') + 1] ?? 16) || 16;
+    const all = ['pingpong', 'srq', '-n', '200', '--chk', ...words, '--device', boardOf(256)];
+    const run = await runHca(all);
+    expect([run.error, run.exitCode]).toEqual(['', 0]);
+    const address = (end: string): string =>
+      ` {2}${end} LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID fe80::[0-9a-f:]+\n`;
+    expect(run.out).toMatch(
+      new RegExp(
+        `^(${address('local address: ')}){${queuePairs}}(${address('remote address:')}){${queuePairs}}` +
+          '\\d+ bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec\n' +
+          '\\d+ iters in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d usec/iter\n$',
+      ),
+    );
+    const json = await runHca([...all, '--json']);
+    const [result] = json.json() as [{ local: unknown[]; remote: unknown[] }];
+    expect([result.local.length, result.remote.length]).toEqual([queuePairs, queuePairs]);
+  });
+
+  it.each([
     [
       ['xrc'],
-      "hca: command-argument value 'xrc' is invalid for argument 'service'. Allowed choices are rc, uc, ud.\n",
+      "hca: command-argument value 'xrc' is invalid for argument 'service'. Allowed choices are rc, uc, ud, srq.\n",
     ],
     [['ud', '-s', '4097'], 'Its size must be 1 to 4096.'],
     [['ud', '-m', '1024'], 'a datagram is one packet'],
     [['rc', '--mtu', '1000'], 'It must be 256, 512, 1024, 2048, 4096.'],
     [['rc', '-s', '0'], 'It must be 1 to 1073741824.'],
     [['rc', '-r', '0'], 'It must be 1 to 16384.'],
+    [['rc', '-q', '2'], 'there is one queue pair'],
+    [['srq', '-q', '257'], 'It must be 1 to 256.'],
+    [['srq', '-r', '15'], 'Option --rx-depth must be 16 or more.'],
   ])('says what is wrong and what would be right: %j', async (words, message) => {
     const { exitCode, error } = await runHca(['pingpong', ...words]);
     expect(exitCode).toBe(2);

@@ -101,7 +101,7 @@ describe('hca pingpong between two processes', () => {
   const links = {
     'shared memory': (service: string): string[] => [1, 2].map(() => `shm:${service} ${process.pid}`),
     UDP: (service: string): string[] => {
-      const network = 77 + ['rc', 'uc', 'ud'].indexOf(service);
+      const network = 77 + ['rc', 'uc', 'ud', 'srq'].indexOf(service);
       return [1, 2].map((end) => `udp:127.${network}.${process.pid % 250}.${end}`);
     },
   };
@@ -111,6 +111,8 @@ describe('hca pingpong between two processes', () => {
     ['rc', 'UDP', 4096],
     ['uc', 'UDP', 4096],
     ['ud', 'UDP', 2048],
+    ['srq', 'UDP', 4096],
+    ['srq', 'shared memory', 4096],
   ] as const)('%s over %s', async (service, link, size) => {
     const port = String(await freePort());
     const words = (place: string): string[] => [
@@ -135,7 +137,7 @@ describe('hca pingpong between two processes', () => {
     const { stdout } = await waiting;
     for (const out of [stdout, client.out]) {
       expect(out).toMatch(
-        new RegExp(`^ {2}local address: .*\\n {2}remote address: .*\\n${200 * size} bytes in`),
+        new RegExp(`^( {2}local address: .*\\n)+( {2}remote address: .*\\n)+${200 * size} bytes in`),
       );
     }
     const address = (end: string, out: string): string =>
