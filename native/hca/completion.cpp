@@ -131,8 +131,7 @@ bool Completion::complete_at_once(const Subject& subject, const MessageUnit& mes
   if (subject.part.failure() != CompletionStatus::success)
     fail(subject, message, subject.part.failure());
   else if (subject.has_failed())
-    complete(subject, message,
-             failure == CompletionStatus::success ? CompletionStatus::work_request_flushed_error : failure);
+    complete(subject, message, CompletionStatus::work_request_flushed_error);
   else if (failure == CompletionStatus::work_request_flushed_error)
     complete(subject, message, failure);
   else if (failure != CompletionStatus::success)
@@ -232,7 +231,8 @@ bool Completion::reclaim() {
     return false;
   const MessageUnit message = outstanding_.reclaim_step().unit;
   const auto its = subject(message.underlying_function(), message.queue_pair_number());
-  if (its && its->has_failed())
+  // Those of before a retry are flushed with what follows the oldest.
+  if (its && its->has_failed() && message.retry_epoch() == its->part.retry_epoch())
     complete(*its, message, CompletionStatus::work_request_flushed_error);
   else
     finish(message);

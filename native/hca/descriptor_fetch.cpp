@@ -322,6 +322,9 @@ bool DescriptorFetch::doorbell(unsigned underlying_function,
   QueuePairParts* const queue_pair = queue_pairs_.parts(underlying_function, number);
   if (queue_pair == nullptr)
     return false;
+  // Nothing is posted to it; one that was rung before its reset tells of what is no more.
+  if (queue_pair->control.state() == spec::QueuePairState::reset)
+    return true;
   spec::QueuePairResponder& responder = queue_pair->responder;
   const uint32_t known = posted(responder.receive_head(), responder.receive_tail());
   const uint32_t claimed = posted(responder.receive_head(), doorbell.tail());

@@ -96,6 +96,7 @@ CompletionStatus Dma::gather(const spec::QueuePairControl& control, PhysicalColl
   if (control.state() == spec::QueuePairState::error || control.send_error() != 0)
     return CompletionStatus::work_request_flushed_error;
   Execution& execution = pcb.execution;
+  assert(execution.next_packet < execution.packets);
   Packet& filled = packets_[packet];
   filled.payload = spec::packet_headroom;
   filled.payload_bytes = 0;

@@ -263,6 +263,17 @@ describe('the receive doorbell', () => {
     expect(queue.port.takeFlush()).toBeNull();
   });
 
+  it('brings nothing to a queue pair in RESET: it was rung before', () => {
+    const queue = new HostReceiveQueue({ entriesLog2: 2 });
+    const posted = queue.post();
+    queue.port.setState(1, queue.number, QueuePairState.reset);
+    expect(queue.doorbell()).toBe(true);
+    queue.port.setState(1, queue.number, QueuePairState.readyToReceive);
+    expect(queue.take()).toBeNull();
+    queue.publish();
+    expect(queue.take()).toEqual(posted);
+  });
+
   it('asks in ERR for one flush a queue pair, in turn', () => {
     const port = makeReceiveQueues();
     const queues = [1, 2, 1, 3].map(
