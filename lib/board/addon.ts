@@ -255,6 +255,13 @@ export interface EmulatedBoard {
   impaired(id: number): LinkImpairmentCounters;
   /** Removes one rule, or all; what they keep back arrives in its time. */
   clearImpairments(id?: number): void;
+  /**
+   * A packet comes to a port (default 1), as if from its link: from its first link byte to its last check, whatever it says. Throws
+   * RangeError: nothing is attached to the port, or it is longer than any packet.
+   */
+  arrive(packet: Uint8Array, port?: number): void;
+  /** What does not add up in its device: at any time, or when it is idle and no message is unfinished. Undefined: nothing. */
+  verify(atRest?: boolean): string | undefined;
   /** Begins to record transactions that reach the device; up to `capacity` (default 65,536), the rest is counted. */
   startTrace(capacity?: number): void;
   stopTrace(): void;

@@ -140,6 +140,22 @@ export class EmulatedBoard {
     this.native.clearImpairments();
   }
 
+  /**
+   * A packet comes to a port, as if from its link: from its first link byte to its last check, whatever it says.
+   * @throws RangeError nothing is attached to the port, or it is longer than any packet
+   */
+  arrive(packet: Uint8Array, port = 1): void {
+    this.native.arrive(packet, port);
+  }
+
+  /**
+   * What does not add up in its device: credits, buffers, lists, tables. Undefined: nothing.
+   * @param atRest the device is idle and no message is unfinished, so that nothing may be held
+   */
+  verify(atRest = false): string | undefined {
+    return this.native.verify(atRest);
+  }
+
   /** Begins to record the transactions that reach the device. @param capacity beyond, they are counted, not kept */
   startRecording(capacity?: number): void {
     this.native.startTrace(capacity);

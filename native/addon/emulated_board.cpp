@@ -46,6 +46,8 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
                          InstanceMethod<&EmulatedBoard::impair>("impair"),
                          InstanceMethod<&EmulatedBoard::impaired>("impaired"),
                          InstanceMethod<&EmulatedBoard::clear_impairments>("clearImpairments"),
+                         InstanceMethod<&EmulatedBoard::arrive>("arrive"),
+                         InstanceMethod<&EmulatedBoard::verify>("verify"),
                          InstanceMethod<&EmulatedBoard::start_trace>("startTrace"),
                          InstanceMethod<&EmulatedBoard::stop_trace>("stopTrace"),
                          InstanceMethod<&EmulatedBoard::take_trace>("takeTrace"),
@@ -177,6 +179,23 @@ void EmulatedBoard::clear_impairments(const Napi::CallbackInfo& info) {
   const uint32_t number = double_word(info[0], "id");
   if (!emulated.clear_impairment(number))
     throw Napi::RangeError::New(info.Env(), "there is no impairment " + std::to_string(number));
+}
+
+void EmulatedBoard::arrive(const Napi::CallbackInfo& info) {
+  const uint32_t port = info[1].IsUndefined() ? 1 : double_word(info[1], "port");
+  if (!info[0].IsTypedArray() || info[0].As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
+    throw Napi::TypeError::New(info.Env(), "packet must be a Uint8Array");
+  const auto packet = info[0].As<Napi::Uint8Array>();
+  if (packet.ByteLength() == 0 || packet.ByteLength() > spec::packet_buffer_bytes)
+    throw Napi::RangeError::New(info.Env(), "a packet has 1 to " + std::to_string(spec::packet_buffer_bytes) +
+                                                " B, not " + std::to_string(packet.ByteLength()));
+  if (!board(info.Env()).arrive(port, {packet.Data(), packet.ByteLength()}))
+    throw Napi::RangeError::New(info.Env(), "nothing is attached to port " + std::to_string(port));
+}
+
+Napi::Value EmulatedBoard::verify(const Napi::CallbackInfo& info) {
+  const char* const wrong = board(info.Env()).verify(info[0].ToBoolean());
+  return wrong == nullptr ? info.Env().Undefined() : Napi::String::New(info.Env(), wrong);
 }
 
 void EmulatedBoard::start_trace(const Napi::CallbackInfo& info) {

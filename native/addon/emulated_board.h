@@ -32,6 +32,8 @@ private:
   Napi::Value impair(const Napi::CallbackInfo& info);
   Napi::Value impaired(const Napi::CallbackInfo& info);
   void clear_impairments(const Napi::CallbackInfo& info);
+  void arrive(const Napi::CallbackInfo& info);
+  Napi::Value verify(const Napi::CallbackInfo& info);
   void start_trace(const Napi::CallbackInfo& info);
   void stop_trace(const Napi::CallbackInfo& info);
   Napi::Value take_trace(const Napi::CallbackInfo& info);

@@ -25,6 +25,10 @@ public:
   virtual uint64_t next_deadline() const = 0;
   // Function-level reset: nobody has the function any more, whatever was left of it.
   virtual void reset_function(unsigned /*underlying_function*/) {}
+  // What does not add up in it: at any time, and when it has nothing to do and no message is unfinished.
+  // Null: nothing.
+  virtual const char* verify() const { return nullptr; }
+  virtual const char* verify_at_rest() const { return nullptr; }
 };
 
 inline constexpr uint64_t no_deadline = ~uint64_t{0};

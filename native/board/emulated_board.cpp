@@ -158,6 +158,21 @@ void EmulatedBoard::clear_impairments() {
   impaired_links_.clear();
 }
 
+bool EmulatedBoard::arrive(unsigned port, std::span<const uint8_t> packet) {
+  {
+    const Exclusive exclusive(*progress_);
+    if (!impaired_links_.arrive(port, packet))
+      return false;
+  }
+  notify();
+  return true;
+}
+
+const char* EmulatedBoard::verify(bool at_rest) {
+  const Exclusive exclusive(*progress_);
+  return at_rest ? device_->verify_at_rest() : device_->verify();
+}
+
 void EmulatedBoard::start_trace(size_t capacity) {
   const Exclusive exclusive(*progress_);
   trace_.start(capacity);

@@ -17,6 +17,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,11 @@ public:
   // Removes a rule, or all. False: no such rule.
   bool clear_impairment(unsigned number);
   void clear_impairments();
+  // A packet comes to a port, from 1, as if from its link. False: nothing is attached there.
+  bool arrive(unsigned port, std::span<const uint8_t> packet);
+
+  // What does not add up in its device: Device::verify, at rest Device::verify_at_rest. Null: nothing.
+  const char* verify(bool at_rest);
 
   void start_trace(size_t capacity);
   void stop_trace();

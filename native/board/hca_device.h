@@ -32,8 +32,8 @@ public:
       hca_.reset_function(underlying_function);
   }
 
-  // hca::Hca::verify
-  const char* verify() const { return hca_.verify(); }
+  const char* verify() const override { return hca_.verify(); }
+  const char* verify_at_rest() const override { return hca_.verify_at_rest(); }
 
 private:
   hca::Hca hca_;

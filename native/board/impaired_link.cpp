@@ -36,6 +36,15 @@ LinkImpairmentCounters ImpairedLink::counters(unsigned number) const {
   return std::ranges::find(rules_, number, &Rule::number)->counters;
 }
 
+void ImpairedLink::arrive(std::span<const uint8_t> packet) {
+  hca::ParsedPacket parsed;
+  const bool is_response = hca::parse_packet(link_layer_, packet.data(), static_cast<uint32_t>(packet.size()),
+                                             parsed) == spec::PacketDrop::none &&
+                           parsed.traits().is_response();
+  on_way(is_response ? link::Lane::responses : link::Lane::requests)
+      .emplace(clock_.now(), std::vector<uint8_t>(packet.begin(), packet.end()));
+}
+
 std::span<const uint8_t> ImpairedLink::front(link::Lane lane) {
   if (!rules_.empty())
     take_in(lane);

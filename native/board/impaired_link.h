@@ -32,6 +32,9 @@ public:
   // Of a rule that was added.
   LinkImpairmentCounters counters(unsigned number) const;
 
+  // A packet is there as if it had come from the link, whatever it says, and past all rules.
+  void arrive(std::span<const uint8_t> packet);
+
   void attach(link::LinkReceiver& receiver) override { link_.attach(receiver); }
   void detach() override { link_.detach(); }
   link::SendResult send(link::Lane lane, std::span<const uint8_t> packet) override {

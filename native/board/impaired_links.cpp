@@ -42,6 +42,13 @@ void ImpairedLinks::clear() {
   rules_.clear();
 }
 
+bool ImpairedLinks::arrive(unsigned port, std::span<const uint8_t> packet) {
+  if (port == 0 || port > ports_.size() || !ports_[port - 1])
+    return false;
+  ports_[port - 1]->arrive(packet);
+  return true;
+}
+
 std::optional<LinkImpairmentCounters> ImpairedLinks::counters(unsigned number) const {
   if (!rules_.contains(number))
     return std::nullopt;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 
 namespace fpga_verbs::board {
 
@@ -28,6 +29,8 @@ public:
   // False: no such rule.
   bool remove(unsigned number);
   void clear();
+  // A packet is there as if it had come to a port, from 1. False: nothing is attached to it.
+  bool arrive(unsigned port, std::span<const uint8_t> packet);
   // Of all ports. None: no such rule.
   std::optional<LinkImpairmentCounters> counters(unsigned number) const;
 

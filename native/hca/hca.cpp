@@ -120,5 +120,6 @@ void Hca::carry_out_resets() {
 }
 
 const char* Hca::verify() const { return blocks_->verify(); }
+const char* Hca::verify_at_rest() const { return blocks_->verify_at_rest(); }
 
 } // namespace fpga_verbs::hca

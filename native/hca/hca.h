@@ -63,6 +63,8 @@ public:
   // For tests, at any time between calls: the name of the first block whose PCBs, credits, pins or entries do
   // not add up, or null.
   const char* verify() const;
+  // Likewise when there is nothing to do and no message is unfinished.
+  const char* verify_at_rest() const;
 
 private:
   void carry_out_resets();

@@ -311,7 +311,15 @@ const char* HcaBlocks::verify() const {
     return "memory_translation: tables and runs contradict each other";
   if (!send_queue_scheduler.verify())
     return "send_queue_scheduler: the queuing structures contradict each other";
+  if (!packet_memory.verify())
+    return "packet_memory: buffers are neither free nor counted";
   return nullptr;
+}
+
+const char* HcaBlocks::verify_at_rest() const {
+  if (const char* const wrong = verify(); wrong != nullptr)
+    return wrong;
+  return packet_memory.all_free() ? nullptr : "packet_memory: a packet that nobody handles has a buffer";
 }
 
 } // namespace fpga_verbs::hca

@@ -85,6 +85,8 @@ struct HcaBlocks {
 
   void reset_function(unsigned underlying_function);
   const char* verify() const;
+  // Likewise when there is nothing to do and nothing is on its way.
+  const char* verify_at_rest() const;
 
   const HcaParameters& parameters;
   SampledClock sampled_clock;

@@ -88,6 +88,7 @@ public:
 
   // For tests: every buffer is free or counted once.
   bool verify() const;
+  bool all_free() const { return free_ == buffers_of; }
 
 private:
   static constexpr size_t uses = 3;

@@ -127,6 +127,20 @@ describe('an impaired link', () => {
     expect(newest(b)).toEqual(first);
   });
 
+  it('is passed by what is put there as if it had come, whatever it says', () => {
+    const [, b] = makeEnds(2) as [End, End];
+    b.board.impair({ loss: 1 });
+    const bytes = pattern(packetBytes, 5);
+    b.board.arrive(bytes);
+    b.board.runUntilIdle();
+    expect(received(b)).toBe(1);
+    expect(newest(b)).toEqual(bytes);
+    expect(() => b.board.arrive(bytes, 2)).toThrow('nothing is attached to port 2');
+    expect(() => b.board.arrive(new Uint8Array(0))).toThrow(/a packet has 1 to \d+ B, not 0/);
+    expect(() => b.board.arrive(new Uint8Array(10_000))).toThrow(RangeError);
+    expect(() => b.board.arrive(new Uint16Array(8) as unknown as Uint8Array)).toThrow(TypeError);
+  });
+
   it('carries so many bits a second', () => {
     const [a, b] = makeEnds(2) as [End, End];
     const ticksPerPacket = 100_000;

@@ -1,0 +1,183 @@
+import {
+  PathMtu,
+  QueuePairState,
+  type Completion,
+  type ProtectionDomain,
+  type QueuePair,
+} from '../../lib/index.ts';
+import { connectQueuePair } from '../../lib/connect/index.ts';
+import type { Random } from '../hca/random.ts';
+import { Flow, type FlowPromises } from './flow.ts';
+import { FlowMemory } from './flow_memory.ts';
+import { require, type Owner, type Party } from './party.ts';
+
+/** One end of a connection. */
+interface End {
+  readonly party: Party;
+  readonly protectionDomain: ProtectionDomain;
+  queuePair: QueuePair;
+  /** What it sends. */
+  readonly flow: Flow;
+}
+
+export interface ConnectionOptions extends FlowPromises {
+  readonly operations: number;
+  /** Its packets may be lost or come late. */
+  readonly isFaulty: boolean;
+  readonly disconnects: boolean;
+}
+
+const mostConnects = 6;
+const queues = { maxSendWorkRequests: 64, maxReceiveWorkRequests: 64 };
+
+/** Two queue pairs that send to each other, are disconnected, and connected again. */
+export class Connection implements Owner {
+  readonly name: string;
+  private readonly random: Random;
+  private readonly options: ConnectionOptions;
+  private readonly ends: readonly [End, End];
+  private connects = 0;
+  /** Something was done to it since it was connected. */
+  private isDisturbed = false;
+  /** It was connected for the last time, and is over. */
+  private isOver = false;
+
+  constructor(name: string, random: Random, parties: readonly [Party, Party], options: ConnectionOptions) {
+    this.name = name;
+    this.random = random;
+    this.options = options;
+    const domains = parties.map(({ context }) => context.createProtectionDomain()) as [
+      ProtectionDomain,
+      ProtectionDomain,
+    ];
+    const makeEnd = (from: 0 | 1): End => {
+      const to = (1 - from) as 0 | 1;
+      const { operations } = options;
+      const sender = random.below(1000);
+      const memory = new FlowMemory(sender, operations, domains[from], domains[to]);
+      const flow = new Flow(`${name}${from === 0 ? '→' : '←'}`, random, memory, operations, options);
+      const [party, protectionDomain] = [parties[from], domains[from]];
+      return { party, protectionDomain, flow, queuePair: this.makeQueuePair(party, protectionDomain) };
+    };
+    this.ends = [makeEnd(0), makeEnd(1)];
+    this.connect();
+  }
+
+  get isDone(): boolean {
+    const { ends, isOver } = this;
+    return ends.every(({ flow }) => (isOver || (flow.isPosted && !flow.hasFailed)) && flow.isAtRest);
+  }
+
+  get progress(): string {
+    const states = this.ends.map(({ queuePair }) => {
+      const { state, next, posted, acknowledged, inFlight } = queuePair.query();
+      return `queue pair ${queuePair.number} in state ${state}, next ${next}, posted ${posted}, acknowledged ${acknowledged}, in flight ${inFlight}`;
+    });
+    return [...this.ends.map(({ flow }) => flow.progress), ...states].join('; ');
+  }
+
+  /** Whether a queue pair of a board is one of its. */
+  has(party: Party, number: number): boolean {
+    return this.ends.some((end) => end.party === party && end.queuePair.number === number);
+  }
+
+  /** Posts, or not; sometimes disconnects; connects what has failed again. */
+  act(): void {
+    const { random, ends } = this;
+    if (this.isOver) return;
+    if (ends.some(({ flow }) => flow.hasFailed)) {
+      if (random.once(3)) this.reconnect();
+      return;
+    }
+    if (this.options.disconnects && random.once(60)) {
+      this.disturb();
+      return;
+    }
+    for (const [index, { flow, queuePair }] of ends.entries()) {
+      flow.post(queuePair);
+      flow.postReceive(ends[1 - index]!.queuePair);
+    }
+  }
+
+  take(queuePair: QueuePair, completion: Completion): void {
+    const at = this.ends.findIndex((end) => end.queuePair === queuePair);
+    require(at >= 0, () => `${this.name}: a completion of a queue pair that it had`);
+    if (completion.workQueue === 0) this.ends[at]!.flow.takeSent(completion, this.isExcused);
+    else this.ends[1 - at]!.flow.takeReceived(completion);
+  }
+
+  verify(): void {
+    for (const { flow } of this.ends) flow.verify();
+  }
+
+  close(): void {
+    for (const { queuePair, party } of this.ends) {
+      party.disown(queuePair);
+      queuePair.close();
+    }
+    for (const { flow } of this.ends) flow.close();
+    for (const { protectionDomain } of this.ends) protectionDomain.close();
+  }
+
+  /** Its queue pairs may fail though their own work requests are right. */
+  private get isExcused(): boolean {
+    const { isFaulty, isPrey } = this.options;
+    return (
+      isFaulty || isPrey || this.isDisturbed || this.ends.some(({ flow }) => flow.hasFailed || flow.hasToFail)
+    );
+  }
+
+  private disturb(): void {
+    const { random } = this;
+    this.isDisturbed = true;
+    if (random.once(2)) random.pick(this.ends).queuePair.modify({ state: QueuePairState.error });
+    else this.reconnect();
+  }
+
+  /** Brings both ends to RESET, or makes new ones, and connects them; the packets of before may still be on their way. */
+  private reconnect(): void {
+    for (const { party } of this.ends) party.poll();
+    if (this.connects === mostConnects) {
+      this.isOver = true;
+      this.isDisturbed = true;
+      for (const { queuePair } of this.ends) queuePair.modify({ state: QueuePairState.error });
+      return;
+    }
+    for (const end of this.ends) {
+      if (this.random.once(3)) {
+        end.party.disown(end.queuePair);
+        end.queuePair.close();
+        end.queuePair = this.makeQueuePair(end.party, end.protectionDomain);
+      } else end.queuePair.modify({ state: QueuePairState.reset });
+      end.flow.restart();
+    }
+    this.connect();
+  }
+
+  private connect(): void {
+    const { random } = this;
+    this.connects++;
+    this.isDisturbed = false;
+    const [one, other] = this.ends;
+    const addresses = this.ends.map(({ party, queuePair }) => party.addressOf(queuePair, random));
+    const attributes = {
+      pathMtu: random.pick([PathMtu.mtu256, PathMtu.mtu512, PathMtu.mtu1024]),
+      timeout: 1 + random.below(6),
+      readAtomics: 1 + random.below(16),
+    };
+    connectQueuePair(one.queuePair, addresses[0]!, addresses[1]!, attributes);
+    connectQueuePair(other.queuePair, addresses[1]!, addresses[0]!, attributes);
+  }
+
+  private makeQueuePair(party: Party, protectionDomain: ProtectionDomain): QueuePair {
+    const { completionQueue } = party;
+    const queuePair = protectionDomain.createQueuePair({
+      type: this.options.service,
+      sendCompletionQueue: completionQueue,
+      receiveCompletionQueue: completionQueue,
+      capabilities: queues,
+    });
+    party.own(queuePair, this);
+    return queuePair;
+  }
+}

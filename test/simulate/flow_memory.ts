@@ -1,0 +1,160 @@
+import {
+  Access,
+  type MemoryRegion,
+  type MemorySlice,
+  type ProtectionDomain,
+  type RemoteMemory,
+} from '../../lib/index.ts';
+import type { Random } from '../hca/random.ts';
+import { Arena, fillPattern, isPattern, isPatternOrNothing } from './arena.ts';
+
+export const slotBytes = 1200;
+const wordBytes = 8;
+/** Receive work requests whose memory is not used again before they are complete. */
+export const receiveSlots = 32;
+/** What a READ brings: a message that nobody sends, of the sender. */
+const libraryIndex = 1_000_003;
+
+/** The two memories of a flow: every work request has a slot of its own, written by nothing else. */
+export class FlowMemory {
+  private readonly sender: number;
+  private readonly operations: number;
+  private readonly here: Arena;
+  private readonly there: Arena;
+
+  constructor(sender: number, operations: number, from: ProtectionDomain, to: ProtectionDomain) {
+    this.sender = sender;
+    this.operations = operations;
+    this.here = new Arena(from, 2 * operations * slotBytes, Access.localWrite);
+    this.there = new Arena(
+      to,
+      (operations + receiveSlots + 1) * slotBytes + wordBytes,
+      Access.localWrite | Access.remoteWrite | Access.remoteRead | Access.remoteAtomic,
+    );
+    for (let index = 0; index < operations; index++) fillPattern(this.source(index), sender, index);
+    fillPattern(this.library(), sender, libraryIndex);
+  }
+
+  /** What is sent, in pieces. */
+  sourcePieces(random: Random, index: number, length: number): MemorySlice[] {
+    return pieces(random, this.here.region, index * slotBytes, length);
+  }
+
+  inlineData(index: number, length: number): Uint8Array {
+    return this.source(index).slice(0, length);
+  }
+
+  /** Where a READ or atomic brings what it brings. */
+  broughtPieces(random: Random, index: number, length: number): MemorySlice[] {
+    return pieces(random, this.here.region, (this.operations + index) * slotBytes, length);
+  }
+
+  /** For an atomic: one piece. */
+  broughtWord(index: number): MemorySlice {
+    return this.here.region.slice((this.operations + index) * slotBytes, wordBytes);
+  }
+
+  receivePieces(random: Random, receive: number): MemorySlice[] {
+    this.received(receive).fill(0);
+    return pieces(
+      random,
+      this.there.region,
+      (this.operations + (receive % receiveSlots)) * slotBytes,
+      slotBytes,
+    );
+  }
+
+  target(index: number): RemoteMemory {
+    return this.there.region.remote().slice(index * slotBytes, slotBytes);
+  }
+
+  remoteLibrary(): RemoteMemory {
+    return this.there.region.remote().slice(this.libraryAt, slotBytes);
+  }
+
+  remoteWord(): RemoteMemory {
+    return this.there.region.remote().slice(this.libraryAt + slotBytes, wordBytes);
+  }
+
+  /** Whether a receive has brought a message, and nothing behind it. */
+  hasReceived(receive: number, index: number, length: number, alone: boolean): boolean {
+    const bytes = this.received(receive);
+    if (alone && !isZero(bytes.subarray(length))) return false;
+    return isPattern(bytes.subarray(0, length), this.sender, index);
+  }
+
+  hasWritten(index: number, length: number): boolean {
+    return isPattern(this.written(index).subarray(0, length), this.sender, index);
+  }
+
+  hasRead(index: number, length: number): boolean {
+    return isPattern(this.brought(index).subarray(0, length), this.sender, libraryIndex);
+  }
+
+  formerValue(index: number): number {
+    const { buffer, byteOffset } = this.brought(index);
+    return Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
+  }
+
+  /** Whether nobody has written beside it. */
+  get isIntact(): boolean {
+    return this.here.isIntact && this.there.isIntact;
+  }
+
+  /** What is wrong where nothing else should have been written; undefined: nothing. */
+  findDamage(lengthWritten: (index: number) => number): string | undefined {
+    const { sender, operations } = this;
+    if (!isPattern(this.library(), sender, libraryIndex)) return 'memory that is only read was written';
+    for (let index = 0; index < operations; index++) {
+      if (!isPattern(this.source(index), sender, index)) return `what message ${index} sends was written`;
+      const bytes = this.written(index);
+      const length = lengthWritten(index);
+      if (!isPatternOrNothing(bytes.subarray(0, length), sender, index))
+        return `the target of ${index} holds what nobody wrote`;
+      if (!isZero(bytes.subarray(length))) return `more than ${index} was written to its target`;
+    }
+    return undefined;
+  }
+
+  close(): void {
+    this.here.region.close();
+    this.there.region.close();
+  }
+
+  private get libraryAt(): number {
+    return (this.operations + receiveSlots) * slotBytes;
+  }
+
+  private source(index: number): Uint8Array {
+    return slot(this.here, index);
+  }
+
+  private brought(index: number): Uint8Array {
+    return slot(this.here, this.operations + index);
+  }
+
+  private written(index: number): Uint8Array {
+    return slot(this.there, index);
+  }
+
+  private received(receive: number): Uint8Array {
+    return slot(this.there, this.operations + (receive % receiveSlots));
+  }
+
+  private library(): Uint8Array {
+    return slot(this.there, this.operations + receiveSlots);
+  }
+}
+
+function slot({ bytes }: Arena, index: number): Uint8Array {
+  return bytes.subarray(index * slotBytes, (index + 1) * slotBytes);
+}
+
+function pieces(random: Random, region: MemoryRegion, at: number, length: number): MemorySlice[] {
+  const cut = random.below(length + 1);
+  return [region.slice(at, cut), region.slice(at + cut, length - cut)];
+}
+
+function isZero(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
+}

@@ -1,0 +1,157 @@
+import { CompletionStatus, Opcode, type SendRequest } from '../../lib/index.ts';
+import type { Random } from '../hca/random.ts';
+import { slotBytes, type FlowMemory } from './flow_memory.ts';
+
+const lengths = [0, 1, 3, 64, 255, 256, 257, 512, 1025, slotBytes];
+
+/** What a work request of a flow is, and what it has to come to. */
+export interface Operation {
+  readonly index: number;
+  readonly request: SendRequest;
+  readonly length: number;
+  /** A receive work request is for it. */
+  readonly isAnnounced: boolean;
+  /** It writes to its target. */
+  readonly isWritten: boolean;
+  /** It adds one to the word. */
+  readonly isAtomic: boolean;
+  /** The status with which it has to fail; undefined: it has to succeed. */
+  readonly failure?: CompletionStatus;
+  /** Whether what it should have brought or written is there, once it has succeeded. */
+  readonly isDone: () => boolean;
+}
+
+export type Service = 'RC' | 'UC';
+
+type Details = Pick<Operation, 'request' | 'isDone'> & Partial<Operation>;
+
+/** Any work request that a service has. @param failures some have to fail */
+export function makeOperation(
+  random: Random,
+  memory: FlowMemory,
+  index: number,
+  service: Service,
+  failures: boolean,
+): Operation {
+  const length = random.pick(lengths);
+  const make = failures && random.once(12) ? makeFailing : makeGood;
+  const made = make(random, memory, index, service, length);
+  const fence = service === 'RC' && random.once(5);
+  return {
+    index,
+    length,
+    isAnnounced: false,
+    isWritten: false,
+    isAtomic: false,
+    ...made,
+    request: { ...made.request, wrId: index, fence },
+  };
+}
+
+const always = (): boolean => true;
+const mostInline = 64;
+
+function makeGood(
+  random: Random,
+  memory: FlowMemory,
+  index: number,
+  service: Service,
+  length: number,
+): Details {
+  const gather = memory.sourcePieces(random, index, length);
+  const remote = memory.target(index);
+  const written = { isWritten: true, isDone: () => memory.hasWritten(index, length) };
+  const announced = { immediateData: index, gather };
+  switch (random.below(service === 'RC' ? 6 : 3)) {
+    case 0:
+      return {
+        request: { opcode: Opcode.sendWithImmediate, ...announced },
+        isAnnounced: true,
+        isDone: always,
+      };
+    case 1:
+      return { request: { opcode: Opcode.rdmaWrite, gather, remote }, ...written };
+    case 2:
+      return {
+        request: { opcode: Opcode.rdmaWriteWithImmediate, ...announced, remote },
+        isAnnounced: true,
+        ...written,
+      };
+    case 3: {
+      const inlineData = memory.inlineData(index, Math.min(length, mostInline));
+      return {
+        request: { opcode: Opcode.send, inlineData },
+        length: inlineData.length,
+        isAnnounced: true,
+        isDone: always,
+      };
+    }
+    case 4:
+      return {
+        request: {
+          opcode: Opcode.rdmaRead,
+          gather: memory.broughtPieces(random, index, length),
+          remote: memory.remoteLibrary(),
+        },
+        isDone: () => memory.hasRead(index, length),
+      };
+    default:
+      return {
+        request: {
+          opcode: Opcode.atomicFetchAndAdd,
+          compareAdd: 1n,
+          gather: [memory.broughtWord(index)],
+          remote: memory.remoteWord(),
+        },
+        isAtomic: true,
+        isDone: always,
+      };
+  }
+}
+
+const { localProtectionError, remoteAccessError, remoteInvalidRequestError } = CompletionStatus;
+
+function makeFailing(random: Random, memory: FlowMemory, index: number, service: Service): Details {
+  const gather = memory.sourcePieces(random, index, slotBytes);
+  const remote = memory.target(index);
+  const never = (): boolean => false;
+  switch (random.below(service === 'RC' ? 4 : 1)) {
+    case 0: {
+      const bad = gather.map((piece) => ({ ...piece, localKey: piece.localKey ^ 1 }));
+      return {
+        request: { opcode: Opcode.rdmaWrite, gather: bad, remote },
+        failure: localProtectionError,
+        isDone: never,
+      };
+    }
+    case 1: {
+      const { addressLow, addressHigh, key } = remote;
+      return {
+        request: { opcode: Opcode.rdmaWrite, gather, remote: { addressLow, addressHigh, key: key ^ 1 } },
+        failure: remoteAccessError,
+        isDone: never,
+      };
+    }
+    case 2:
+      // Longer than what it is received into.
+      return {
+        request: { opcode: Opcode.send, gather: [...gather, ...gather] },
+        isAnnounced: true,
+        failure: remoteInvalidRequestError,
+        isDone: never,
+      };
+    default: {
+      const { addressLow, addressHigh, key } = memory.remoteWord();
+      return {
+        request: {
+          opcode: Opcode.atomicFetchAndAdd,
+          compareAdd: 1n,
+          gather: [memory.broughtWord(index)],
+          remote: { addressLow: addressLow + 4, addressHigh, key },
+        },
+        failure: remoteInvalidRequestError,
+        isDone: never,
+      };
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { bitwise, onWire } from '../hca/icrc_reference.ts';
+import type { Random } from '../hca/random.ts';
+import type { Party } from './party.ts';
+
+// Offsets in a packet between link-local addresses of Ethernet ports: Ethernet 14 B, IPv6 40 B, UDP 8 B, BTH.
+const network = 14;
+const trafficClass = [network, network + 1, network + 2, network + 3];
+const hopLimit = network + 7;
+const udpChecksum = [network + 46, network + 47];
+const transport = network + 48;
+const destinationQueuePair = transport + 5;
+const reserved = transport + 4;
+const checkBytes = 4;
+const shortest = transport + 12 + checkBytes;
+/** Nobody has it. */
+const noQueuePair = [0xff, 0xff, 0xf0];
+const mostKept = 64;
+
+/** Somebody on the network who has seen packets, and sends what he likes. */
+export class Hostile {
+  private readonly random: Random;
+  private readonly parties: readonly Party[];
+  /** Whether a queue pair may be sent what is made up for it. */
+  private readonly isPrey: (party: Party, queuePairNumber: number) => boolean;
+  private readonly seen: { readonly party: Party; readonly packet: Uint8Array }[] = [];
+
+  constructor(
+    random: Random,
+    parties: readonly Party[],
+    isPrey: (party: Party, queuePairNumber: number) => boolean,
+  ) {
+    this.random = random;
+    this.parties = parties;
+    this.isPrey = isPrey;
+    for (const { board } of parties) board.startPacketTrace(mostKept);
+  }
+
+  /** Keeps some of the packets that have come in since the last time. */
+  look(): void {
+    for (const party of this.parties)
+      for (const { direction, data } of party.board.takePackets())
+        if (direction === 'in' && data.length >= shortest && this.random.once(4))
+          this.seen[this.seen.length < mostKept ? this.seen.length : this.random.below(mostKept)] = {
+            party,
+            packet: data,
+          };
+  }
+
+  /** Sends a packet again as it was. */
+  replay(): void {
+    if (this.seen.length === 0) return;
+    const { party, packet } = this.random.pick(this.seen);
+    party.board.arrive(packet);
+  }
+
+  /** Sends something that was never sent: to prey with the right ICRC, to others so that it has to be dropped. */
+  attack(): void {
+    if (this.seen.length === 0) return;
+    const { party, packet: seen } = this.random.pick(this.seen);
+    let packet = Uint8Array.from(seen);
+    const isPrey = this.isPrey(party, numberAt(packet, destinationQueuePair));
+    if (!isPrey) {
+      // What no queue pair is to be hurt by, it must not name.
+      packet.set(noQueuePair, destinationQueuePair);
+    }
+    for (let count = 1 + this.random.below(3); count > 0; count--) this.change(packet);
+    if (this.random.once(8)) packet = packet.subarray(0, 1 + this.random.below(packet.length));
+    else if (!this.random.once(4)) sign(packet);
+    party.board.arrive(packet);
+  }
+
+  private change(packet: Uint8Array): void {
+    // Headers more often than data; whom it is for stays.
+    const end = this.random.once(4) ? packet.length : Math.min(packet.length, transport + 28);
+    const at = this.random.once(8) ? this.random.below(end) : transport + this.random.below(end - transport);
+    if (at >= destinationQueuePair && at < destinationQueuePair + noQueuePair.length) return;
+    packet[at] = this.random.once(2) ? packet[at]! ^ (1 << this.random.below(8)) : this.random.below(256);
+  }
+}
+
+function numberAt(packet: Uint8Array, at: number): number {
+  return (packet[at]! << 16) | (packet[at + 1]! << 8) | packet[at + 2]!;
+}
+
+/** Puts the right ICRC at the end (InfiniBand volume 1, 7.8.1, and annex A17.3.3). */
+function sign(packet: Uint8Array): void {
+  const covered = packet.slice(network, packet.length - checkBytes);
+  const variant = [...trafficClass, hopLimit, ...udpChecksum, reserved].map((at) => at - network);
+  for (const at of variant) covered[at] = at === 0 ? covered[at]! | 0x0f : 0xff;
+  const seed = bitwise('icrc', 0xffff_ffff, new Uint8Array(8).fill(0xff));
+  packet.set(onWire('icrc', bitwise('icrc', seed, covered)), packet.length - checkBytes);
+}

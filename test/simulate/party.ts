@@ -1,0 +1,61 @@
+import { Completion, type CompletionQueue, type Context, type QueuePair } from '../../lib/index.ts';
+import { addressOf, type QueuePairAddress } from '../../lib/connect/index.ts';
+import type { EmulatedBoard } from '../../lib/board/index.ts';
+import type { Random } from '../hca/random.ts';
+
+/** What was promised and not kept. */
+export class Violation extends Error {
+  override readonly name = 'Violation';
+}
+
+/** @throws Violation unless it holds */
+export function require(holds: boolean, what: () => string): asserts holds {
+  if (!holds) throw new Violation(what());
+}
+
+/** Who is told of the completions of a queue pair. */
+export interface Owner {
+  take(queuePair: QueuePair, completion: Completion): void;
+}
+
+/** A board, its driver, and who has queue pairs on it, which complete into one completion queue. */
+export class Party {
+  readonly board: EmulatedBoard;
+  readonly context: Context;
+  readonly completionQueue: CompletionQueue;
+  private readonly owners = new Map<number, { queuePair: QueuePair; owner: Owner }>();
+  private readonly completions = Array.from({ length: 64 }, () => new Completion());
+
+  constructor(board: EmulatedBoard, context: Context) {
+    this.board = board;
+    this.context = context;
+    this.completionQueue = context.createCompletionQueue({ entries: 32_768 });
+  }
+
+  own(queuePair: QueuePair, owner: Owner): void {
+    this.owners.set(queuePair.number, { queuePair, owner });
+  }
+
+  disown(queuePair: QueuePair): void {
+    this.owners.delete(queuePair.number);
+  }
+
+  /** Hands all completions that there are to their owners. */
+  poll(): void {
+    for (;;) {
+      const taken = this.completionQueue.poll(this.completions);
+      if (taken === 0) return;
+      for (const completion of this.completions.slice(0, taken)) {
+        const found = this.owners.get(completion.queuePairNumber);
+        require(found !== undefined, () =>
+          `a completion of queue pair ${completion.queuePairNumber}, which is closed`);
+        found.owner.take(found.queuePair, completion);
+      }
+    }
+  }
+
+  /** The address of a queue pair, with a PSN that follows from the seed. */
+  addressOf(queuePair: QueuePair, random: Random): QueuePairAddress {
+    return { ...addressOf(this.context, queuePair), packetSequenceNumber: random.below(2 ** 24) };
+  }
+}

@@ -1,0 +1,70 @@
+import { Random } from '../hca/random.ts';
+
+/** What may go wrong in a simulation. */
+export const faultKinds = [
+  /** Packets are lost, late, doubled, overtaken, damaged on the way. */
+  'loss',
+  'delay',
+  'duplication',
+  'reordering',
+  'corruption',
+  /** Packets of long ago come again. */
+  'replays',
+  /** Packets that somebody made up come, their checks right or wrong. */
+  'hostility',
+  /** Work requests that have to fail. */
+  'failures',
+  /** Queue pairs are reset, stopped, destroyed in the middle of their work, and connected again. */
+  'disconnects',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+/** All that a simulation follows from. */
+export interface Plan {
+  readonly seed: number;
+  readonly boards: number;
+  /** Pairs of queue pairs, RC and UC. */
+  readonly connections: number;
+  /** Queue pairs of unreliable datagram. */
+  readonly stations: number;
+  /** Work requests of each queue pair. */
+  readonly operations: number;
+  readonly faults: readonly FaultKind[];
+}
+
+/** The plan of a seed: most are small, one of twenty has many queue pairs. */
+export function planOf(seed: number): Plan {
+  const random = new Random(seed);
+  const isLarge = random.once(20);
+  return {
+    seed,
+    boards: 1 + random.below(4),
+    connections: isLarge ? 40 + random.below(60) : 1 + random.below(12),
+    stations: random.below(isLarge ? 32 : 6),
+    operations: isLarge ? 4 + random.below(8) : 10 + random.below(60),
+    faults: faultKinds.filter(() => random.once(2)),
+  };
+}
+
+/**
+ * The smallest plan that fails too: fewer faults, queue pairs, work requests, boards, as long as it fails.
+ * @param fails whether a plan fails
+ */
+export async function minimize(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
+  for (const smaller of smallerThan(plan)) if (await fails(smaller)) return await minimize(smaller, fails);
+  return plan;
+}
+
+function* smallerThan(plan: Plan): Generator<Plan> {
+  for (const fault of plan.faults) yield { ...plan, faults: plan.faults.filter((each) => each !== fault) };
+  for (const [name, least] of [
+    ['stations', 0],
+    ['connections', 0],
+    ['operations', 1],
+    ['boards', 1],
+  ] as const) {
+    const many = plan[name];
+    const fewer = new Set([least, Math.floor(many / 4), Math.floor(many / 2), many - 1]);
+    for (const count of fewer) if (count >= least && count < many) yield { ...plan, [name]: count };
+  }
+}
