@@ -76,8 +76,10 @@
       "native/hca/underlying_function_table.cpp",
       "native/hca/virtual_kick.cpp",
       "native/link/address.cpp",
+      "native/link/descriptor_message.cpp",
       "native/link/fabric.cpp",
       "native/link/meeting_place.cpp",
+      "native/link/sealed_memory.cpp",
       "native/link/shared_memory_link.cpp",
       "native/link/shared_rings.cpp",
       "native/link/udp_link.cpp",
@@ -118,7 +120,14 @@
       "native/board/shared_progress.cpp",
       "native/board/sleeper.cpp",
       "native/board/step_group.cpp",
-      "native/board/write_combining.cpp"
+      "native/board/write_combining.cpp",
+      "native/served/served_board.cpp",
+      "native/served/served_client.cpp",
+      "native/served/served_connection.cpp",
+      "native/served/served_consumer.cpp",
+      "native/served/served_function.cpp",
+      "native/served/served_producer.cpp",
+      "native/served/socket_path.cpp"
     ],
     "addon_sources": [
       "native/addon/addon_data.cpp",
@@ -133,7 +142,8 @@
       "native/addon/foreign_memory.cpp",
       "native/addon/interrupt.cpp",
       "native/addon/open_function.cpp",
-      "native/addon/pci_functions.cpp"
+      "native/addon/pci_functions.cpp",
+      "native/addon/served_board.cpp"
     ],
     "test_sources": [
       "native/test/bit_mask_port.cpp",
@@ -154,6 +164,7 @@
       "native/test/resource_manager_port.cpp",
       "native/test/responder_port.cpp",
       "native/test/secded_port.cpp",
+      "native/test/served_ring_port.cpp",
       "native/test/spec_golden.cpp",
       "native/test/spec_golden_port.cpp",
       "native/test/test_host.cpp",
@@ -169,7 +180,8 @@
       "native/test/fuzz/bar_transactions.cpp",
       "native/test/fuzz/fuzz_board.cpp",
       "native/test/fuzz/mailboxes.cpp",
-      "native/test/fuzz/packets.cpp"
+      "native/test/fuzz/packets.cpp",
+      "native/test/fuzz/served_ring.cpp"
     ],
     "libfuzzer_sources": ["native/test/fuzz/libfuzzer_main.cpp"],
     "many_threads_sources": ["native/test/sanitize/main.cpp", "native/test/sanitize/many_threads.cpp"]

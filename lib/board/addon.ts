@@ -228,6 +228,11 @@ export interface EmulatedBoard {
   /** Opens the lowest function but the control function that nobody has open, in any thread. Undefined: there is none. */
   openFree(): BoardFunction | undefined;
   /**
+   * Lets other processes of this user open functions of the board, by a socket at `path`. Throws an Error that says why: a path that is in
+   * use, a board that is stepped, no function for clients.
+   */
+  serve(options: ServedBoardOptions): ServedBoard;
+  /**
    * Puts one write into the link as it is, whatever a processor's stores would make of it. `data` is 4 to 64 B, a
    * multiple of 4, within an aligned 64 B; byte enables leave bytes out in the first and last DWORD only.
    */
@@ -284,6 +289,45 @@ export interface EmulatedBoard {
   counters(): BoardCounters;
   /** Gives up this handle; the board goes with its last handle and function. */
   close(): void;
+}
+
+/** How a board is served to other processes. */
+export interface ServedBoardOptions {
+  /** Of the socket, which is made with mode 0600. */
+  path: string;
+  /** The first function that clients may open; those below are the server's. Default 1. */
+  firstFunction?: number;
+  /** Bytes that a client may have for DMA. Default 4 GiB. */
+  memoryPerClient?: number;
+}
+
+/** What happened to a client of a served board. */
+export interface ServedNotice {
+  /** It opened the function; it closed it, or has died; it did what no client does, and is not served any more. */
+  kind: 'opened' | 'closed' | 'refused';
+  underlyingFunction: number;
+  /** Its process. */
+  process: number;
+  /** Of refused: what it did. */
+  reason: string;
+}
+
+/** A board that other processes open functions of. */
+export interface ServedBoard {
+  /** What happened to clients since the last call, oldest first; the newest 1,024 are kept. */
+  takeNotices(): ServedNotice[];
+  /** Ends it: for its clients the device is gone. Twice is once. */
+  close(): void;
+}
+
+/** What the server of a board says of it. */
+export interface ServedFacts {
+  /** Of the board. */
+  underlyingFunctions: number;
+  /** The first that clients may open. */
+  firstFunction: number;
+  /** Those that clients have open. */
+  open: number[];
 }
 
 /** What is known of an open function without asking the device. */
@@ -479,6 +523,13 @@ export interface Addon {
   /** Ways to store commands that this processor has, widest first. */
   commandStores(): string[];
   EmulatedBoard: new (options?: BoardOptions) => EmulatedBoard;
+  /**
+   * Opens a function of a board that another process serves at `path`; without a number the lowest that is free. Throws an Error with the
+   * code ENODEV: nobody serves a board there; EBUSY: the function, or every one, is open; EINVAL: it is not for clients.
+   */
+  openServed(path: string, underlyingFunction?: number): BoardFunction;
+  /** What is served at `path`; undefined: nothing. */
+  lookAtServed(path: string): ServedFacts | undefined;
   /** Round trips of one cache line between two threads, nanoseconds each; CPUs < 0: not pinned. */
   cacheLineRoundTrip(iterations: number, cpu: number, otherCpu: number): Float64Array;
 }

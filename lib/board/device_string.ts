@@ -3,7 +3,7 @@ import type { BoardOptions } from './addon.ts';
 /** What a device string names. */
 export type DeviceName =
   | { readonly backend: 'emu' | 'rtl'; readonly underlyingFunction: number; readonly options: BoardOptions }
-  | { readonly backend: 'serve'; readonly path: string; readonly underlyingFunction: number }
+  | { readonly backend: 'serve'; readonly path: string; readonly underlyingFunction: number | undefined }
   | { readonly backend: 'pci' | 'vfio'; readonly address: string };
 
 type OptionKind = 'text' | 'number' | 'fraction' | 'flag' | readonly string[];
@@ -53,7 +53,7 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
 const forms = [
   'emu:[UF]?progress=shared|own|stepped&name=N&…',
   'rtl:[UF]?…',
-  'serve:PATH/UF',
+  'serve:PATH[/UF]',
   'pci:DDDD:BB:DD.F',
   'vfio:DDDD:BB:DD.F',
 ].join(', ');
@@ -105,7 +105,7 @@ export function formatDeviceString(name: DeviceName): string {
       return `${name.backend}:${number}${options.length > 0 ? `?${options.join('&')}` : ''}`;
     }
     case 'serve':
-      return `serve:${name.path}/${name.underlyingFunction}`;
+      return `serve:${name.path}${name.underlyingFunction === undefined ? '' : `/${name.underlyingFunction}`}`;
     case 'pci':
     case 'vfio':
       return `${name.backend}:${name.address}`;
@@ -174,13 +174,23 @@ function optionValue(text: string, name: string, value: string, kind: OptionKind
   return value;
 }
 
+/** What follows the last slash is a function where it is a number, else part of the path: any function that is free is opened. */
 function parseServed(text: string, rest: string): DeviceName {
   const slash = rest.lastIndexOf('/');
-  if (slash <= 0) throw wrong(text, `"${rest}"`, 'serve:PATH/UF, the path of a socket and a function');
+  const last = rest.slice(slash + 1);
+  const isNumbered = /^\d+$/.test(last);
+  const path = isNumbered ? rest.slice(0, Math.max(0, slash)) : rest;
+  if (path === '' || path.endsWith('/')) {
+    throw wrong(
+      text,
+      `"${rest}"`,
+      'serve:PATH/UF, the path of a socket or the name of a served board, and a function',
+    );
+  }
   return {
     backend: 'serve',
-    path: rest.slice(0, slash),
-    underlyingFunction: parseUnderlyingFunction(text, rest.slice(slash + 1)),
+    path,
+    underlyingFunction: isNumbered ? parseUnderlyingFunction(text, last) : undefined,
   };
 }
 

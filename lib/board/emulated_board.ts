@@ -10,6 +10,8 @@ import {
   type PortPacket,
   type PostedWrite,
   type EmulatedBoard as NativeBoard,
+  type ServedBoard,
+  type ServedBoardOptions,
   type Transaction,
 } from './addon.ts';
 import type { Recording } from './recording.ts';
@@ -60,6 +62,15 @@ export class EmulatedBoard {
   /** Opens an underlying function: what a driver takes. @throws RangeError: the board has no such function */
   open(underlyingFunction = 0): BoardFunction {
     return this.native.open(underlyingFunction);
+  }
+
+  /**
+   * Lets other processes of this user open functions of the board, by device strings `serve:PATH/UF`. Function 0 remains here: whoever
+   * opens it gives the device its memory, before any client comes.
+   * @throws Error why it cannot be served: the path is in use, the board is stepped, no function is left for clients
+   */
+  serve(options: ServedBoardOptions): ServedBoard {
+    return this.native.serve(options);
   }
 
   /** The regions of its BARs. */

@@ -15,6 +15,9 @@ export type {
   PortPacket,
   PostedWrite,
   Progress,
+  ServedBoard,
+  ServedBoardOptions,
+  ServedNotice,
   Transaction,
 } from './addon.ts';
 export {
@@ -39,4 +42,5 @@ export {
 } from './pci/pci_function.ts';
 export { formatRecording, parseRecording, type Recording } from './recording.ts';
 export type { Region } from './regions.ts';
+export { findServedBoards, newServedPath, servedPath, type FoundBoard } from './served_boards.ts';
 export { describeTransaction } from './transaction_text.ts';

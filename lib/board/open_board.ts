@@ -1,6 +1,7 @@
 import { loadAddon, type BoardFunction, type EmulatedBoard } from './addon.ts';
 import { formatDeviceString, type DeviceName } from './device_string.ts';
 import { openSysfs, openVfio } from './pci/open_pci.ts';
+import { servedPath } from './served_boards.ts';
 
 /** A backend that a device string can name, but that this version does not have. */
 export class BackendMissingError extends Error {
@@ -13,7 +14,6 @@ const isPciName = (name: DeviceName): name is PciName => name.backend === 'pci' 
 
 const missing = {
   rtl: 'boards with blocks in RTL',
-  serve: 'boards that another process holds',
 } as const;
 
 /**
@@ -22,14 +22,19 @@ const missing = {
  * @throws BackendMissingError: this version cannot open such a device
  * @throws RangeError: the board has no such function, or an option is out of range
  * @throws PciError: the PCI function is not to be had
+ * @throws Error with the code ENODEV, EBUSY or EINVAL: what a served board refuses
  */
 export function openBoard(name: DeviceName): BoardFunction {
   if (isPciName(name)) return name.backend === 'pci' ? openSysfs(name.address) : openVfio(name.address);
+  if (name.backend === 'serve') {
+    return loadAddon().openServed(servedPath(name.path), name.underlyingFunction);
+  }
   return withBoard(name, (board, underlyingFunction) => board.open(underlyingFunction));
 }
 
 /**
- * Opens the lowest underlying function of a board, but its control function, that nobody has open in this process.
+ * Opens the lowest underlying function of a board, but its control function, that nobody has open: in this
+ * process, or, of a served board, in any.
  * @returns undefined: all are open
  * @throws as {@link openBoard}
  */
@@ -40,16 +45,26 @@ export function openFreeFunction(name: DeviceName): BoardFunction | undefined {
         'expected: each opened by its own address',
     );
   }
+  if (name.backend === 'serve') return openFreeServed(name.path);
   return withBoard(name, (board) => board.openFree());
 }
 
+function openFreeServed(path: string): BoardFunction | undefined {
+  try {
+    return loadAddon().openServed(servedPath(path));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EBUSY') return undefined;
+    throw error;
+  }
+}
+
 function withBoard<Opened>(
-  name: Exclude<DeviceName, PciName>,
+  name: Exclude<DeviceName, PciName | { backend: 'serve' }>,
   open: (board: EmulatedBoard, underlyingFunction: number) => Opened,
 ): Opened {
   if (name.backend !== 'emu') {
     throw new BackendMissingError(
-      `device "${formatDeviceString(name)}": this version does not open ${missing[name.backend]} yet; it opens emu:, pci: and vfio:`,
+      `device "${formatDeviceString(name)}": this version does not open ${missing[name.backend]} yet; it opens emu:, serve:, pci: and vfio:`,
     );
   }
   const board = new (loadAddon().EmulatedBoard)(name.options);

@@ -15,6 +15,7 @@ import { pingpong } from './pingpong.ts';
 import { usualPort } from './pingpong_peer.ts';
 import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
+import { serve } from './serve.ts';
 import { selftest } from './selftest/selftest.ts';
 import { setup } from './setup.ts';
 import { withCapture } from './two_boards.ts';
@@ -30,6 +31,7 @@ interface CommonOptions {
 
 const largestPayload = 256;
 const largestDatagram = 4096;
+const mebibyte = 2 ** 20;
 const largestMessage = 2 ** 30; // both ends' memory is in one process
 
 const serviceTypes = { rc: 'RC', uc: 'UC', ud: 'UD' } as const;
@@ -46,6 +48,8 @@ const jsonShapes = {
   selftest:
     '{device, passed, steps: [{name, passed, detail, advice}]}; what comes behind a step that failed is left out',
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
+  serve: `a line {served, functions: [first, last]}, then a line for what each client does: {kind: opened|closed|refused,
+  underlyingFunction, process, reason}`,
   pingpong:
     '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; of srq local and remote are lists',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}],
@@ -97,7 +101,8 @@ function programOf(streams: Streams, signal: AbortSignal): Command {
     .addHelpText(
       'after',
       `
-Devices: emu:[UF]?progress=shared|own|stepped&… (an emulated board of its own), or what FPGA_VERBS_DEVICE says; default emu:
+Devices: emu:[UF]?progress=shared|own|stepped&… (an emulated board of its own), serve:NAME[/UF] (one that hca serve holds), or what
+FPGA_VERBS_DEVICE says; default emu:
 Exit codes: 0 success, 1 failure, 2 wrong usage.
 
 Examples:
@@ -214,6 +219,20 @@ Examples:
           samples: options.samples,
           signal,
         }),
+    );
+  addOfDevice('serve', 'hold a board of which other processes open functions', jsonShapes.serve, [
+    'hca serve lab',
+    "hca serve /run/user/1000/lab --device 'emu:?progress=own'",
+    'hca pingpong rc --listen --device serve:lab/1',
+  ])
+    .argument('[name]', 'name of the board, or path of its socket, with a slash', 'board')
+    .option('--memory <MiB>', 'memory that each process may have', wholeNumber(1), 4096)
+    .action((name: string, options: CommonOptions & { memory: number }) =>
+      serve(outputOf(options), chosenDeviceString(options.device), {
+        path: name,
+        memory: options.memory * mebibyte,
+        signal,
+      }),
     );
   add('demo', 'connect two emulated boards, check every operation, and measure', jsonShapes.demo, [
     'hca demo',

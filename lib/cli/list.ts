@@ -1,4 +1,11 @@
-import { deviceStringOf, listPciFunctions, obstaclesOf, type PciFunction } from '../board/index.ts';
+import {
+  deviceStringOf,
+  findServedBoards,
+  listPciFunctions,
+  obstaclesOf,
+  type FoundBoard,
+  type PciFunction,
+} from '../board/index.ts';
 import type { Output } from './output/output.ts';
 import { table } from './output/table.ts';
 
@@ -11,7 +18,7 @@ export function list(output: Output, root = ''): void {
     obstacles: [] as string[],
   };
   const onPcie = listPciFunctions({ root }).map((each) => entryOf(each, root));
-  const devices = [emulated, ...onPcie];
+  const devices = [emulated, ...findServedBoards().map(servedEntryOf), ...onPcie];
   output.value(devices);
   output.text(
     table(
@@ -26,10 +33,19 @@ export function list(output: Output, root = ''): void {
   );
 }
 
-function entryOf(
-  pciFunction: PciFunction,
-  root: string,
-): Record<'device' | 'backend' | 'description', string> & { obstacles: string[] } {
+type Entry = Record<'device' | 'backend' | 'description', string> & { obstacles: string[] };
+
+function servedEntryOf({ name, firstFunction, underlyingFunctions, open }: FoundBoard): Entry {
+  const taken = open.length === 0 ? 'none is open' : `${open.join(', ')} open`;
+  return {
+    device: `serve:${name}`,
+    backend: 'serve',
+    description: `board of another process: functions ${firstFunction} to ${underlyingFunctions - 1}, ${taken}`,
+    obstacles: [],
+  };
+}
+
+function entryOf(pciFunction: PciFunction, root: string): Entry {
   const { name, identification, underlyingFunction, iommuGroup } = pciFunction;
   const backend = iommuGroup === undefined ? 'pci' : 'vfio';
   const which = underlyingFunction === 0 ? '' : `, virtual function ${underlyingFunction - 1}`;

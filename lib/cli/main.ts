@@ -2,7 +2,7 @@
 import { runCommandLine } from './command_line.ts';
 
 const interrupted = new AbortController();
-process.once('SIGINT', () => interrupted.abort());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
 // A reader that has seen enough is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);

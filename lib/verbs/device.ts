@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import {
   chosenDeviceString,
   deviceStringOf,
+  findServedBoards,
   listPciFunctions,
   openBoard,
   parseDeviceString,
   type BoardFunction,
   type DeviceName,
 } from '../board/index.ts';
+import { VerbsError } from '../driver/errors.ts';
 import { HcaDriver } from '../driver/hca_driver.ts';
 import { Context } from './context.ts';
 
@@ -29,19 +31,23 @@ export class Device {
   }
 }
 
-/** The devices of this machine: the emulated board, which is always there, and the PCI functions that may be an HCA. */
+/**
+ * The devices of this machine: the emulated board, which is always there, the boards that other processes serve by a name, and the PCI
+ * functions that may be an HCA.
+ */
 export function getDeviceList(): Device[] {
-  return ['emu:', ...listPciFunctions().map(deviceStringOf)].map((name) => new Device(name));
+  const served = findServedBoards().map(({ name }) => `serve:${name}`);
+  return ['emu:', ...served, ...listPciFunctions().map(deviceStringOf)].map((name) => new Device(name));
 }
 
 /**
  * Opens a device.
- * @param device a device string (`emu:`, `emu:1?progress=own`, `vfio:0000:01:00.0`); or an open function of a board, which
+ * @param device a device string (`emu:`, `emu:1?progress=own`, `serve:lab/1`, `vfio:0000:01:00.0`); or an open function of a board, which
  * belongs to the context then. Default: the environment variable FPGA_VERBS_DEVICE, else `emu:`.
  * @throws TypeError: neither; DeviceStringError, BackendMissingError: no such device; PciError: what keeps a PCI function from
  * being opened
- * @throws VerbsError ENODEV: nothing answers there, or function 0 is not open; ENOTSUP: it is no board of ours; EBUSY: the
- * function is open already
+ * @throws VerbsError ENODEV: nothing answers there, or function 0 is not open, or nobody serves a board there; ENOTSUP: it is no board
+ * of ours; EBUSY: the function is open already
  */
 export function openDevice(device?: string | BoardFunction): Context {
   if (device !== undefined && typeof device !== 'string') {
@@ -57,7 +63,17 @@ export function openDevice(device?: string | BoardFunction): Context {
 }
 
 function open(name: DeviceName): Context {
-  return new Context(new HcaDriver(openBoard(name)), { name });
+  return new Context(new HcaDriver(openFunction(name)), { name });
+}
+
+/** What a server refuses is an error of the verb. */
+function openFunction(name: DeviceName): BoardFunction {
+  try {
+    return openBoard(name);
+  } catch (error) {
+    if (name.backend !== 'serve' || !(error instanceof Error && 'code' in error)) throw error;
+    throw new VerbsError(error.message, { code: String(error.code), verb: 'openDevice', cause: error });
+  }
 }
 
 /** Nobody else opens the control function of a board without a name: it is opened with the guest, to enable it. */

@@ -4,6 +4,7 @@
 #include "addon/dma_memory.h"
 #include "addon/emulated_board.h"
 #include "addon/interrupt.h"
+#include "addon/served_board.h"
 
 #include <utility>
 
@@ -16,7 +17,10 @@ void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_b
   data->board_function = Napi::Persistent(BoardFunction::define(env));
   data->dma_memory = Napi::Persistent(DmaMemory::define(env));
   data->interrupt = Napi::Persistent(Interrupt::define(env));
+  data->served_board = Napi::Persistent(ServedBoard::define(env));
   exports.Set("EmulatedBoard", EmulatedBoard::define(env));
+  exports.Set("openServed", Napi::Function::New<open_served>(env, "openServed"));
+  exports.Set("lookAtServed", Napi::Function::New<look_at_served>(env, "lookAtServed"));
 }
 
 } // namespace fpga_verbs::addon

@@ -20,6 +20,7 @@ struct AddonData {
   Napi::FunctionReference board_function;
   Napi::FunctionReference dma_memory;
   Napi::FunctionReference interrupt;
+  Napi::FunctionReference served_board;
 
   static AddonData& of(Napi::Env env) { return *env.GetInstanceData<AddonData>(); }
 };

@@ -5,6 +5,7 @@
 #include "addon/board_function.h"
 #include "addon/board_options.h"
 #include "addon/board_values.h"
+#include "addon/served_board.h"
 #include "board/emulated_function.h"
 
 #include <string>
@@ -35,6 +36,7 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
                      {
                          InstanceMethod<&EmulatedBoard::open>("open"),
                          InstanceMethod<&EmulatedBoard::open_free>("openFree"),
+                         InstanceMethod<&EmulatedBoard::serve>("serve"),
                          InstanceMethod<&EmulatedBoard::post>("post"),
                          InstanceMethod<&EmulatedBoard::step>("step"),
                          InstanceMethod<&EmulatedBoard::run_until_idle>("runUntilIdle"),
@@ -105,6 +107,11 @@ Napi::Value EmulatedBoard::open_free(const Napi::CallbackInfo& info) {
   if (function == nullptr)
     return info.Env().Undefined();
   return BoardFunction::make(info.Env(), std::move(function));
+}
+
+Napi::Value EmulatedBoard::serve(const Napi::CallbackInfo& info) {
+  board(info.Env());
+  return ServedBoard::make(board_, info[0]);
 }
 
 void EmulatedBoard::post(const Napi::CallbackInfo& info) {

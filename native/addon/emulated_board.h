@@ -21,6 +21,7 @@ private:
 
   Napi::Value open(const Napi::CallbackInfo& info);
   Napi::Value open_free(const Napi::CallbackInfo& info);
+  Napi::Value serve(const Napi::CallbackInfo& info);
   void post(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);
   Napi::Value run_until_idle(const Napi::CallbackInfo& info);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "board/transaction_line.h"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -11,14 +13,6 @@ namespace fpga_verbs::board {
 // Where a reader waits for the answer of the device: the value with bit 32 set, once it is there.
 using ReadAnswer = std::atomic<uint64_t>;
 inline constexpr uint64_t read_answered = uint64_t{1} << 32;
-
-enum class MessageKind : uint8_t {
-  write,         // contiguous whole DWORDs
-  partial_write, // one transaction with byte enables
-  read,          // one DWORD
-};
-
-inline constexpr size_t message_bytes = 320; // longest contiguous write: a command
 
 // A contiguous write on its way from a store to the device, or a read. It is cut into transactions where it
 // arrives.
@@ -36,7 +30,7 @@ struct Message {
 // The link between the threads that post and the one that drives the device: many producers, one consumer, in
 // order. It is made of cache lines that carry a sequence number each, so that the consumer sees a message as
 // soon as its lines have arrived, without reading an index: what a post costs between two cores is the
-// transfer of its lines. The first line of a message has room for 48 B, the following ones for 56 B.
+// transfer of its lines.
 class TransactionRing {
 public:
   TransactionRing() = default;
@@ -96,29 +90,11 @@ public:
 
 private:
   static constexpr uint64_t lines = 512;
-  static constexpr size_t first_line_bytes = 48;
-  static constexpr size_t next_line_bytes = 56;
   static constexpr uint64_t lines_watched = 2; // behind the first: those of a command with 96 B of payload
 
-  struct alignas(64) Line {
-    std::atomic<uint32_t> sequence{0};
-    uint16_t length = 0;
-    MessageKind kind = MessageKind::write;
-    uint8_t count = 0; // lines of the message; in the first line, as is all but the sequence
-    std::array<uint8_t, next_line_bytes>
-        bytes; // first line: function, BAR and offset packed in 8 B, then data
-  };
-  static_assert(sizeof(Line) == 64);
-
-  static uint32_t sequence_at(uint64_t position) { return static_cast<uint32_t>(position) + 1; }
-
   bool arrived(uint64_t position) const {
-    return lines_[position % lines].sequence.load(std::memory_order_acquire) == sequence_at(position);
-  }
-
-  static uint64_t lines_for(size_t bytes) {
-    return bytes <= first_line_bytes ? 1
-                                     : 1 + (bytes - first_line_bytes + next_line_bytes - 1) / next_line_bytes;
+    return lines_[position % lines].sequence.load(std::memory_order_acquire) ==
+           TransactionLine::sequence_at(position);
   }
 
   bool claim(uint64_t count, uint64_t& position) {
@@ -142,46 +118,26 @@ private:
 
   bool push(MessageKind kind, unsigned underlying_function, unsigned bar, uint64_t offset, const void* prefix,
             size_t prefix_bytes, const void* data, size_t length) {
-    const uint64_t count = lines_for(prefix_bytes + length);
+    const uint64_t count = TransactionLine::lines_for(prefix_bytes + length);
     uint64_t position = 0;
     if (!claim(count, position))
       return false;
-    Line& first = lines_[position % lines];
-    first.length = static_cast<uint16_t>(length);
-    first.kind = kind;
-    first.count = static_cast<uint8_t>(count);
-    const uint64_t where = offset << 16 | uint64_t{bar} << 8 | underlying_function;
-    std::memcpy(first.bytes.data(), &where, sizeof where);
-    uint8_t* const room = first.bytes.data() + sizeof where;
-    if (prefix_bytes != 0)
-      std::memcpy(room, prefix, prefix_bytes);
-    const auto* source = static_cast<const uint8_t*>(data);
-    const size_t here = first_line_bytes - prefix_bytes;
-    std::memcpy(room + prefix_bytes, source, count == 1 ? length : here);
-    first.sequence.store(sequence_at(position), std::memory_order_release);
-    size_t done = here;
-    for (uint64_t i = 1; i < count; ++i) {
-      Line& line = lines_[(position + i) % lines];
-      const size_t left = length - done;
-      if (left >= next_line_bytes)
-        std::memcpy(line.bytes.data(), source + done, next_line_bytes); // constant size: a few vector moves
-      else
-        std::memcpy(line.bytes.data(), source + done, left);
-      line.sequence.store(sequence_at(position + i), std::memory_order_release);
-      done += next_line_bytes;
-    }
+    const uint64_t where = TransactionLine::where(underlying_function, bar, offset);
+    store_message(lines_, position, count, {kind, where, prefix, prefix_bytes}, data, length);
     return true;
   }
 
   void unpack(uint64_t head, uint64_t count, Message& message) const {
-    const Line& first = lines_[head % lines];
+    const TransactionLine& first = lines_[head % lines];
     uint64_t where = 0;
     std::memcpy(&where, first.bytes.data(), sizeof where);
     message.kind = first.kind;
     message.length = first.length;
-    message.offset = where >> 16;
-    message.bar = static_cast<uint8_t>(where >> 8);
-    message.underlying_function = static_cast<uint8_t>(where);
+    message.offset = TransactionLine::offset_of(where);
+    message.bar = TransactionLine::bar_of(where);
+    message.underlying_function = TransactionLine::underlying_function_of(where);
+    constexpr size_t first_line_bytes = TransactionLine::first_bytes;
+    constexpr size_t next_line_bytes = TransactionLine::next_bytes;
     size_t prefix = 0;
     if (first.kind == MessageKind::partial_write) {
       std::memcpy(&message.byte_enables, first.bytes.data() + sizeof where, sizeof message.byte_enables);
@@ -201,7 +157,7 @@ private:
   alignas(64) std::atomic<uint64_t> tail_{0};
   std::atomic<uint64_t> head_seen_{0};
   alignas(64) std::atomic<uint64_t> head_{0};
-  alignas(64) std::array<Line, lines> lines_;
+  alignas(64) std::array<TransactionLine, lines> lines_;
 };
 
 } // namespace fpga_verbs::board

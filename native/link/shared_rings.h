@@ -1,7 +1,7 @@
 #pragma once
 
-#include "link/descriptor.h"
 #include "link/link.h"
+#include "link/sealed_memory.h"
 #include "spec/parameters.h"
 
 #include <array>
@@ -43,19 +43,13 @@ public:
   // The memory behind a descriptor of another process. Null: it is not one that make() made.
   static std::shared_ptr<SharedRingsMapping> adopt(Descriptor memory);
 
-  ~SharedRingsMapping();
-  SharedRingsMapping(const SharedRingsMapping&) = delete;
-  SharedRingsMapping& operator=(const SharedRingsMapping&) = delete;
+  explicit SharedRingsMapping(SealedMemory memory) : memory_(std::move(memory)) {}
 
-  int memory() const { return memory_.get(); }
-  SharedRings& rings() const { return *rings_; }
+  int memory() const { return memory_.descriptor(); }
+  SharedRings& rings() const { return *static_cast<SharedRings*>(memory_.data()); }
 
 private:
-  SharedRingsMapping(Descriptor memory, SharedRings* rings) : memory_(std::move(memory)), rings_(rings) {}
-  static std::shared_ptr<SharedRingsMapping> map(Descriptor memory);
-
-  Descriptor memory_;
-  SharedRings* rings_;
+  SealedMemory memory_;
 };
 
 } // namespace fpga_verbs::link

@@ -13,7 +13,17 @@ describe('hca', () => {
     const { exitCode, out } = await runHca(['--help']);
     expect(exitCode).toBe(0);
     expect(out).toContain('Exit codes: 0 success, 1 failure, 2 wrong usage.');
-    for (const command of ['list', 'info', 'registers', 'kicks', 'doorbell', 'lat', 'bw', 'selftest']) {
+    for (const command of [
+      'list',
+      'info',
+      'registers',
+      'kicks',
+      'doorbell',
+      'lat',
+      'bw',
+      'serve',
+      'selftest',
+    ]) {
       const help = await runHca([command, '--help']);
       expect(help.exitCode).toBe(0);
       expect(help.out).toContain(`Examples:\n  hca ${command}`);

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterEach, describe } from 'vitest';
 
 import {
@@ -13,12 +15,16 @@ export interface Backend {
   /** As in a device string. */
   readonly name: string;
   readonly options: BoardOptions;
+  /** Functions are opened through a server's socket, as by another process. */
+  readonly isServed?: boolean;
 }
 
 export const backends: readonly Backend[] = (['shared', 'own', 'stepped'] as const).map((progress) => ({
   name: `emu:?progress=${progress}`,
   options: { progress },
 }));
+
+export const served: Backend = { name: 'serve:', options: { progress: 'shared' }, isServed: true };
 
 const opened: { close(): void }[] = [];
 
@@ -37,7 +43,30 @@ const small: BoardOptions = { queuePairs: 256, pageTableEntries: 4096, memoryKey
 
 /** A board of a backend, closed when the test ends. */
 export function makeBoard(backend: Backend, options: BoardOptions = {}): EmulatedBoard {
-  return closing(new (loadAddon().EmulatedBoard)({ ...small, ...backend.options, ...options }));
+  const board = closing(new (loadAddon().EmulatedBoard)({ ...small, ...backend.options, ...options }));
+  return backend.isServed === true ? openedByClients(board) : board;
+}
+
+let sockets = 0;
+
+/** A path for the socket of a served board, of no other test. */
+export function newSocket(): string {
+  return path.join(tmpdir(), `fpga-verbs-test-${process.pid}-${(sockets += 1)}`);
+}
+
+/** A board all of whose functions are opened by its socket. */
+function openedByClients(board: EmulatedBoard): EmulatedBoard {
+  const socket = newSocket();
+  closing(board.serve({ path: socket, firstFunction: 0 }));
+  const open = (underlyingFunction: number): BoardFunction =>
+    loadAddon().openServed(socket, underlyingFunction);
+  return new Proxy(board, {
+    get: (target, property) => {
+      if (property === 'open') return open;
+      const value: unknown = Reflect.get(target, property, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
 }
 
 /** A driver of a function, closed when the test ends. */
@@ -54,9 +83,15 @@ export function settle(board: EmulatedBoard, backend: Backend, done: () => boole
   }
 }
 
+/** Runs tests on the backends whose device is in this process: only it reaches memory of the process that was there before. */
+export function describeInProcess(subject: string, tests: (backend: Backend) => void): void {
+  for (const backend of backends) describe(`${subject} on ${backend.name}`, () => tests(backend));
+}
+
 /** Runs tests on every backend. */
 export function describeOnBackends(subject: string, tests: (backend: Backend) => void): void {
-  for (const backend of backends) describe(`${subject} on ${backend.name}`, () => tests(backend));
+  for (const backend of [...backends, served])
+    describe(`${subject} on ${backend.name}`, () => tests(backend));
 }
 
 /** An open function whose reads answer otherwise: `answer` gives the value, or undefined to leave it. */

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 
 import { Completion, Opcode, openDevice, type CompletionQueue, type Context } from '../../lib/index.ts';
-import { describeOnBackends, makeBoard, settle } from '../driver/backends.ts';
+import { describeInProcess, makeBoard, settle } from '../driver/backends.ts';
 import { makeFailedQueuePair, stepped } from './make_verbs.ts';
 
 setFlagsFromString('--expose-gc');
@@ -21,7 +21,7 @@ async function collectUntil(done: () => boolean): Promise<void> {
 
 const descriptors = (): number => readdirSync('/proc/self/fd').length;
 
-describeOnBackends('what is forgotten', (backend) => {
+describeInProcess('what is forgotten', (backend) => {
   it('as a whole device goes, with its function, memory and interrupts', async () => {
     const board = makeBoard(backend);
     const before = descriptors();

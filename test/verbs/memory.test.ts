@@ -2,11 +2,11 @@ import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
 
 import { Access, Completion, CompletionStatus, Opcode, RemoteMemory } from '../../lib/index.ts';
-import { describeOnBackends, settle } from '../driver/backends.ts';
+import { describeInProcess, settle } from '../driver/backends.ts';
 import { everyRight, makePair } from './connected.ts';
 import { makeVerbs } from './make_verbs.ts';
 
-describeOnBackends('memory regions', (backend) => {
+describeInProcess('memory regions', (backend) => {
   it('lie over memory of the library', () => {
     const { protectionDomain } = makeVerbs(backend);
     const region = protectionDomain.allocate(10_000, Access.localWrite | Access.remoteRead);

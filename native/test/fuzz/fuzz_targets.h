@@ -19,11 +19,14 @@ std::string fuzz_bar_transactions(std::span<const uint8_t> input);
 std::string fuzz_mailboxes(std::span<const uint8_t> input);
 // Packets that arrive at a port.
 std::string fuzz_packets(std::span<const uint8_t> input);
+// Lines that a client writes into the ring of a served BAR.
+std::string fuzz_served_ring(std::span<const uint8_t> input);
 
 inline constexpr FuzzTarget fuzz_targets[] = {
     {"bar_transactions", fuzz_bar_transactions},
     {"mailboxes", fuzz_mailboxes},
     {"packets", fuzz_packets},
+    {"served_ring", fuzz_served_ring},
 };
 
 } // namespace fpga_verbs::test

@@ -1,0 +1,47 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import path from 'node:path';
+
+import { loadAddon, type ServedFacts } from './addon.ts';
+
+/** A board that another process serves. */
+export interface FoundBoard extends ServedFacts {
+  /** By which a device string names it. */
+  readonly name: string;
+}
+
+/** Where the sockets of served boards with a name lie: a folder of this user alone. */
+function servedFolder(): string {
+  const runtime = process.env['XDG_RUNTIME_DIR'];
+  if (runtime) return path.join(runtime, 'fpga-verbs');
+  return path.join(tmpdir(), `fpga-verbs-${userInfo().uid}`);
+}
+
+/**
+ * The path of the socket of a served board.
+ * @param nameOrPath a name, or a path: that has a slash
+ */
+export function servedPath(nameOrPath: string): string {
+  return nameOrPath.includes('/') ? nameOrPath : path.join(servedFolder(), nameOrPath);
+}
+
+/** The path at which a board is going to be served; the folder of names is made. */
+export function newServedPath(nameOrPath: string): string {
+  if (!nameOrPath.includes('/')) mkdirSync(servedFolder(), { recursive: true, mode: 0o700 });
+  return servedPath(nameOrPath);
+}
+
+/** The served boards of this user that have a name. */
+export function findServedBoards(): FoundBoard[] {
+  let names: string[];
+  try {
+    names = readdirSync(servedFolder()).sort();
+  } catch {
+    return []; // no board was ever served
+  }
+  const addon = loadAddon();
+  return names.flatMap((name) => {
+    const facts = addon.lookAtServed(servedPath(name));
+    return facts === undefined ? [] : [{ name, ...facts }];
+  });
+}

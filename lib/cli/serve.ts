@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import {
+  EmulatedBoard,
+  newServedPath,
+  parseDeviceString,
+  type ServedBoard,
+  type ServedNotice,
+} from '../board/index.ts';
+import { VerbsError, openDevice } from '../index.ts';
+import type { Output } from './output/output.ts';
+
+/** Options of `hca serve`. */
+export interface ServeOptions {
+  /** Name of the board, or path of its socket. */
+  readonly path: string;
+  /** Bytes that a client may have for DMA. */
+  readonly memory: number;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+/** Milliseconds between two looks at what clients have done. */
+const period = 200;
+
+/**
+ * `hca serve`: holds an emulated board, of which other processes open functions, until it is interrupted. Function 0 is its own. JSON: a
+ * line {served, functions: [first, last]}, then one for each {@link ServedNotice}.
+ */
+export async function serve(output: Output, deviceString: string, options: ServeOptions): Promise<void> {
+  const name = parseDeviceString(deviceString);
+  if (name.backend !== 'emu') {
+    throw new VerbsError(`${deviceString} is not an emulated board, which could be served`, {
+      code: 'ENOTSUP',
+      verb: 'openDevice',
+      attribute: '--device',
+      expected: 'a device emu:',
+    });
+  }
+  using board = new EmulatedBoard(name.options);
+  using control = openDevice(board.open());
+  const served = board.serve({ path: newServedPath(options.path), memoryPerClient: options.memory });
+  try {
+    const last = control.queryDevice().identity.underlyingFunctions - 1;
+    output.value({ served: `serve:${options.path}`, functions: [1, last] });
+    output.text(`serve:${options.path}/1 to /${last} can be opened; Ctrl+C ends it\n`);
+    await report(output, served, options.signal);
+  } finally {
+    served.close();
+  }
+}
+
+async function report(output: Output, served: ServedBoard, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const notice of served.takeNotices()) {
+      output.value(notice);
+      output.text(`${textOf(notice)}\n`);
+    }
+    await sleep(period, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function textOf({ kind, underlyingFunction, process: client, reason }: ServedNotice): string {
+  const line = `function ${underlyingFunction} ${kind}: process ${client}`;
+  return reason === '' ? line : `${line}, ${reason}`;
+}

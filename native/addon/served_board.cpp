@@ -1,0 +1,108 @@
+#include "addon/served_board.h"
+
+#include "addon/addon_data.h"
+#include "addon/arguments.h"
+#include "addon/board_function.h"
+#include "served/served_function.h"
+
+#include <string>
+#include <utility>
+
+namespace fpga_verbs::addon {
+
+namespace {
+
+const char* name_of(served::ServedNotice::Kind kind) {
+  using enum served::ServedNotice::Kind;
+  switch (kind) {
+  case opened:
+    return "opened";
+  case closed:
+    return "closed";
+  case refused:
+    return "refused";
+  }
+  return "";
+}
+
+} // namespace
+
+Napi::Function ServedBoard::define(Napi::Env env) {
+  return DefineClass(env, "ServedBoard",
+                     {
+                         InstanceMethod<&ServedBoard::take_notices>("takeNotices"),
+                         InstanceMethod<&ServedBoard::close>("close"),
+                     });
+}
+
+Napi::Value ServedBoard::make(const std::shared_ptr<board::EmulatedBoard>& board,
+                              const Napi::Value& options) {
+  const Napi::Env env = options.Env();
+  served::ServedBoardOptions given;
+  Fields fields(options, "options of a served board");
+  fields.required(env, "path");
+  fields.read("path", given.path);
+  fields.read("firstFunction", given.first_function);
+  fields.read("memoryPerClient", given.memory_per_client, uint64_t{1} << 40);
+  fields.refuse_unknown();
+  std::string failure;
+  auto served = served::ServedBoard::make(board, given, failure);
+  if (served == nullptr)
+    throw Napi::Error::New(env, "no board is served at " + given.path + ": " + failure);
+  return AddonData::of(env).served_board.New(
+      {Napi::External<std::unique_ptr<served::ServedBoard>>::New(env, &served)});
+}
+
+ServedBoard::ServedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  if (!info[0].IsExternal())
+    throw Napi::TypeError::New(info.Env(), "ServedBoard is made by serve");
+  served_ = std::move(*info[0].As<Napi::External<std::unique_ptr<served::ServedBoard>>>().Data());
+}
+
+Napi::Value ServedBoard::take_notices(const Napi::CallbackInfo& info) {
+  if (served_ == nullptr)
+    throw closed_error(info.Env(), "the served board");
+  Napi::Array array = Napi::Array::New(info.Env());
+  for (const served::ServedNotice& notice : served_->take_notices()) {
+    Napi::Object object = Napi::Object::New(info.Env());
+    object["kind"] = name_of(notice.kind);
+    object["underlyingFunction"] = notice.underlying_function;
+    object["process"] = notice.process;
+    object["reason"] = notice.reason;
+    array.Set(array.Length(), object);
+  }
+  return array;
+}
+
+void ServedBoard::close(const Napi::CallbackInfo&) { served_.reset(); }
+
+Napi::Value open_served(const Napi::CallbackInfo& info) {
+  const std::string path = info[0].ToString().Utf8Value();
+  const uint32_t number =
+      info[1].IsUndefined() ? served::any_function : double_word(info[1], "underlyingFunction");
+  served::OpenFailure failure;
+  std::shared_ptr<board::BoardFunction> function = served::ServedFunction::open(path, number, failure);
+  if (function == nullptr) {
+    const Napi::Error error = Napi::Error::New(info.Env(), "board at " + path + ": " + failure.text);
+    error.Value().Set("code", Napi::String::New(info.Env(), failure.code));
+    throw error;
+  }
+  return BoardFunction::make(info.Env(), std::move(function));
+}
+
+Napi::Value look_at_served(const Napi::CallbackInfo& info) {
+  const auto facts = served::ServedFunction::look(info[0].ToString().Utf8Value());
+  if (!facts)
+    return info.Env().Undefined();
+  Napi::Array open = Napi::Array::New(info.Env());
+  for (uint32_t function = 0; function < facts->functions; ++function)
+    if ((facts->open >> function & 1) != 0)
+      open.Set(open.Length(), function);
+  Napi::Object object = Napi::Object::New(info.Env());
+  object["underlyingFunctions"] = facts->functions;
+  object["firstFunction"] = facts->first_function;
+  object["open"] = open;
+  return object;
+}
+
+} // namespace fpga_verbs::addon

@@ -1,0 +1,56 @@
+#include "link/sealed_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+namespace fpga_verbs::link {
+
+namespace {
+
+constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW;
+
+} // namespace
+
+std::optional<SealedMemory> SealedMemory::make(const char* name, size_t bytes) {
+  Descriptor descriptor(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!descriptor || ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0 ||
+      fcntl(descriptor.get(), F_ADD_SEALS, seals | F_SEAL_SEAL) != 0)
+    return std::nullopt;
+  return map(std::move(descriptor), bytes);
+}
+
+std::optional<SealedMemory> SealedMemory::adopt(Descriptor descriptor, size_t bytes) {
+  struct stat state = {};
+  if (!descriptor || fstat(descriptor.get(), &state) != 0 || static_cast<size_t>(state.st_size) != bytes)
+    return std::nullopt;
+  const int found = fcntl(descriptor.get(), F_GET_SEALS);
+  if (found < 0 || (found & seals) != seals)
+    return std::nullopt;
+  return map(std::move(descriptor), bytes);
+}
+
+std::optional<SealedMemory> SealedMemory::map(Descriptor descriptor, size_t bytes) {
+  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.get(), 0);
+  if (at == MAP_FAILED)
+    return std::nullopt;
+  return SealedMemory(std::move(descriptor), at, bytes);
+}
+
+SealedMemory::SealedMemory(SealedMemory&& other) noexcept
+    : descriptor_(std::move(other.descriptor_)), data_(std::exchange(other.data_, nullptr)),
+      bytes_(other.bytes_) {}
+
+SealedMemory& SealedMemory::operator=(SealedMemory&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+SealedMemory::~SealedMemory() {
+  if (data_ != nullptr)
+    munmap(data_, bytes_);
+}
+
+} // namespace fpga_verbs::link

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "link/descriptor.h"
+
+#include <cstddef>
+#include <optional>
+
+namespace fpga_verbs::link {
+
+// Memory that processes share by a descriptor, and its mapping here. Its size is sealed: no process that has
+// the descriptor can shrink it under another that reads it.
+class SealedMemory {
+public:
+  // New, zeroed. `name` is shown in /proc. None: there is none; errno says why.
+  static std::optional<SealedMemory> make(const char* name, size_t bytes);
+  // The memory behind a descriptor of another process. None: it is not of this size, or not sealed.
+  static std::optional<SealedMemory> adopt(Descriptor descriptor, size_t bytes);
+
+  SealedMemory(SealedMemory&& other) noexcept;
+  SealedMemory& operator=(SealedMemory&& other) noexcept;
+  ~SealedMemory();
+
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  int descriptor() const { return descriptor_.get(); } // -1: dropped
+  // The mapping stays, and nobody else is given the memory.
+  void drop_descriptor() { descriptor_ = {}; }
+
+private:
+  SealedMemory(Descriptor descriptor, void* data, size_t bytes)
+      : descriptor_(std::move(descriptor)), data_(data), bytes_(bytes) {}
+  static std::optional<SealedMemory> map(Descriptor descriptor, size_t bytes);
+
+  Descriptor descriptor_;
+  void* data_;
+  size_t bytes_;
+};
+
+} // namespace fpga_verbs::link

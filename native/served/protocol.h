@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <type_traits>
+
+namespace fpga_verbs::served {
+
+// What a client and its server say to each other on their socket: a request of the client, and the server's
+// reply with at most one descriptor. The data path is elsewhere: served_page.h.
+
+inline constexpr uint64_t protocol_magic = 0x3176'7265'7367'7066; // "fpgserv1"
+
+enum class RequestKind : uint32_t {
+  look,      // what is served?
+  open,      // `number`: underlying function, or any_function; comes back with the ServedPage
+  allocate,  // `value` bytes; comes back with the memory, and its DMA address in `value`
+  release,   // the memory at DMA address `value`
+  interrupt, // vector `number`; comes back with an eventfd
+  wake,      // there is something in the ring; has no reply
+};
+
+inline constexpr uint32_t any_function = ~uint32_t{0};
+
+struct Request {
+  uint64_t magic = protocol_magic;
+  RequestKind kind = RequestKind::look;
+  uint32_t number = 0;
+  uint64_t value = 0;
+};
+
+enum class Status : uint32_t {
+  ok,
+  not_served, // there is no such function, or it is not for clients
+  taken,      // another client has the function: `value` is its process
+  all_taken,
+  exhausted, // memory, DMA addresses, or what one client may have of them
+  invalid,   // no such vector, no such memory, or not in this order
+};
+
+struct Reply {
+  uint64_t magic = protocol_magic;
+  Status status = Status::ok;
+  uint32_t number = 0;         // open: the function. look: functions of the board
+  uint64_t value = 0;          // look: bit per function that is open
+  uint32_t first_function = 0; // that is served; look, open, and not_served
+  uint32_t functions = 0;      // of the board
+  // open
+  uint32_t mapping = 0; // board::CommandMapping
+  uint32_t store_bytes = 0;
+  uint32_t interrupt_vectors = 0;
+  std::array<char, 12> progress{}; // ends with 0
+  std::array<char, 32> clock{};
+};
+static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<Reply>);
+
+} // namespace fpga_verbs::served

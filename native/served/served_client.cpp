@@ -1,0 +1,176 @@
+#include "served/served_client.h"
+
+#include "link/descriptor_message.h"
+#include "served/served_board.h"
+
+#include <cstring>
+#include <span>
+#include <sys/socket.h>
+
+namespace fpga_verbs::served {
+
+using board::BoardFacts;
+using link::SealedMemory;
+
+namespace {
+
+constexpr unsigned requests_at_once = 16;
+constexpr size_t page_bytes = 4096;
+constexpr size_t most_allocations = 8000; // each is a mapping of the server, which may have 65,530
+
+template <size_t size> void copy_text(std::array<char, size>& to, const std::string& text) {
+  std::memcpy(to.data(), text.data(), std::min(text.size(), size - 1));
+}
+
+pid_t process_at(int socket) {
+  ucred peer = {};
+  socklen_t length = sizeof peer;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.pid : 0;
+}
+
+} // namespace
+
+ServedClient::ServedClient(link::Descriptor socket)
+    : socket_(std::move(socket)), process_(process_at(socket_.get())) {}
+
+void ServedClient::blame() { reason_ = consumer_->nonsense(); }
+
+bool ServedClient::hear(ServedBoard& board) {
+  for (unsigned i = 0; i < requests_at_once; ++i) {
+    Request request;
+    const auto message = std::as_writable_bytes(std::span(&request, 1));
+    const std::optional<size_t> length = link::receive_message(socket_.get(), message, {}, MSG_DONTWAIT);
+    if (!length)
+      return true; // that was all
+    if (*length == 0)
+      return false;
+    if (*length != sizeof request || request.magic != protocol_magic) {
+      reason_ = "a message that is no request of this version";
+      return false;
+    }
+    if (request.kind != RequestKind::wake && !reply_to(request, board)) {
+      if (reason_.empty())
+        reason_ = "it takes no replies";
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ServedClient::reply_to(const Request& request, ServedBoard& board) {
+  switch (request.kind) {
+  case RequestKind::look:
+    return send(board.describe());
+  case RequestKind::open:
+    return open(request.number, board);
+  case RequestKind::allocate:
+    return allocate(request.value, board);
+  case RequestKind::release:
+    return release(request.value);
+  case RequestKind::interrupt:
+    return interrupt(request.number);
+  case RequestKind::wake:
+    break;
+  }
+  reason_ = "a request of an unknown kind";
+  return false;
+}
+
+bool ServedClient::open(uint32_t number, ServedBoard& board) {
+  Reply reply = board.describe();
+  if (function_ != nullptr) {
+    reply.status = Status::invalid;
+    return send(reply);
+  }
+  std::optional<SealedMemory> page = SealedMemory::make("fpga-verbs-bar", sizeof(ServedPage));
+  std::shared_ptr<board::EmulatedFunction> function = board.open(number, reply);
+  if (function == nullptr || !page) {
+    if (function != nullptr)
+      reply.status = Status::exhausted;
+    return send(reply);
+  }
+  const BoardFacts& facts = function->facts();
+  reply.number = facts.underlying_function;
+  reply.mapping = static_cast<uint32_t>(facts.mapping);
+  reply.store_bytes = facts.store_bytes;
+  reply.interrupt_vectors = facts.interrupt_vectors;
+  copy_text(reply.progress, facts.progress);
+  copy_text(reply.clock, facts.clock);
+  if (!send(reply, page->descriptor()))
+    return false;
+  page->drop_descriptor();
+  page_ = std::move(page);
+  consumer_.emplace(*static_cast<ServedPage*>(page_->data()), facts.underlying_function);
+  function_ = std::move(function);
+  board.opened(*this);
+  return true;
+}
+
+bool ServedClient::allocate(uint64_t bytes, const ServedBoard& board) {
+  const uint64_t limit = board.options().memory_per_client;
+  const uint64_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
+  if (function_ == nullptr || bytes == 0)
+    return send({.status = Status::invalid});
+  if (bytes > limit || whole > limit - memory_bytes_ || memory_.size() == most_allocations)
+    return send({.status = Status::exhausted});
+  std::optional<SealedMemory> memory = SealedMemory::make("fpga-verbs-memory", whole);
+  const std::optional<uint64_t> address =
+      memory ? function_->map_dma(memory->data(), whole, board::DmaRights::read_write) : std::nullopt;
+  if (!address)
+    return send({.status = Status::exhausted});
+  const int descriptor = memory->descriptor();
+  SealedMemory& kept = memory_.emplace(*address, std::move(*memory)).first->second;
+  memory_bytes_ += whole;
+  if (!send({.value = *address}, descriptor))
+    return false;
+  kept.drop_descriptor();
+  return true;
+}
+
+bool ServedClient::release(uint64_t address) {
+  const auto found = memory_.find(address);
+  if (found == memory_.end())
+    return send({.status = Status::invalid});
+  function_->unmap_dma(address);
+  memory_bytes_ -= found->second.bytes();
+  memory_.erase(found);
+  return send({});
+}
+
+bool ServedClient::interrupt(uint32_t vector) {
+  const int event = function_ == nullptr ? -1 : function_->interrupt_event(vector);
+  return event < 0 ? send({.status = Status::invalid}) : send({}, event);
+}
+
+bool ServedClient::send(const Reply& reply, int descriptor) {
+  const std::span descriptors(&descriptor, descriptor < 0 ? 0 : 1);
+  return link::send_message(socket_.get(), std::as_bytes(std::span(&reply, 1)), descriptors);
+}
+
+unsigned ServedClient::serve(unsigned limit) {
+  if (!consumer_)
+    return 0;
+  unsigned done = 0;
+  while (done < limit && consumer_->take(transaction_) == Taken::one) {
+    execute(transaction_);
+    ++done;
+  }
+  return done;
+}
+
+// Each write is fenced: what the client has put in order stays so, however the board writes.
+void ServedClient::execute(const ServedTransaction& transaction) {
+  const unsigned bar = transaction.bar;
+  if (transaction.kind == board::MessageKind::read) {
+    consumer_->answer(function_->read32(bar, transaction.offset));
+  } else if (transaction.length == sizeof(uint32_t)) {
+    uint32_t value = 0;
+    std::memcpy(&value, transaction.data.data(), sizeof value);
+    function_->write32(bar, transaction.offset, value);
+    function_->fence();
+  } else {
+    function_->write_command(bar, transaction.offset, transaction.data.data(), transaction.length);
+  }
+}
+
+} // namespace fpga_verbs::served

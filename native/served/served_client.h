@@ -1,0 +1,71 @@
+#pragma once
+
+#include "board/emulated_function.h"
+#include "link/descriptor.h"
+#include "link/sealed_memory.h"
+#include "served/protocol.h"
+#include "served/served_consumer.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <sys/types.h>
+
+namespace fpga_verbs::served {
+
+class ServedBoard;
+
+// A process at the other end of a server's socket: the function that it has open, its ring, and the memory
+// that was made for it. When the object goes, the function is reset, and what was the client's is free.
+class ServedClient {
+public:
+  explicit ServedClient(link::Descriptor socket);
+
+  int socket() const { return socket_.get(); }
+  pid_t process() const { return process_; }
+  // Null: it has none open.
+  const board::EmulatedFunction* function() const { return function_.get(); }
+  unsigned underlying_function() const { return function_->facts().underlying_function; }
+
+  // Takes requests from the socket. False: the client is gone, or no client; `reason` says which.
+  bool hear(ServedBoard& board);
+
+  // Takes transactions from the ring, up to `limit`, and gives how many there were. None are taken of a
+  // client that writes nonsense.
+  unsigned serve(unsigned limit);
+
+  bool announce_sleep() { return !consumer_ || consumer_->announce_sleep(); }
+  void call_off_sleep() {
+    if (consumer_)
+      consumer_->call_off_sleep();
+  }
+
+  // Why it is not served any more, in words; "" : it has closed.
+  const std::string& reason() const { return reason_; }
+  bool is_nonsense() const { return consumer_ && *consumer_->nonsense() != '\0'; }
+  void blame();
+
+private:
+  bool reply_to(const Request& request, ServedBoard& board);
+  bool open(uint32_t number, ServedBoard& board);
+  bool allocate(uint64_t bytes, const ServedBoard& board);
+  bool release(uint64_t address);
+  bool interrupt(uint32_t vector);
+  bool send(const Reply& reply, int descriptor = -1);
+  void execute(const ServedTransaction& transaction);
+
+  link::Descriptor socket_;
+  pid_t process_ = 0;
+  std::string reason_;
+  std::optional<link::SealedMemory> page_;
+  std::optional<ServedConsumer> consumer_;
+  std::map<uint64_t, link::SealedMemory> memory_; // by DMA address
+  size_t memory_bytes_ = 0;
+  ServedTransaction transaction_;
+  std::shared_ptr<board::EmulatedFunction> function_; // goes first: no DMA comes to the memory after it
+};
+
+} // namespace fpga_verbs::served

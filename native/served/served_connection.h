@@ -1,0 +1,36 @@
+#pragma once
+
+#include "link/descriptor.h"
+#include "link/sealed_memory.h"
+#include "served/protocol.h"
+
+#include <optional>
+#include <string>
+
+namespace fpga_verbs::served {
+
+// The client's end of a socket to a server: requests, each of which waits for its reply. Not on a data path.
+class ServedConnection {
+public:
+  // Nothing: `failure` says why, and what would be right.
+  static std::optional<ServedConnection> make(const std::string& path, std::string& failure);
+
+  // Nothing: the server is gone. With the reply comes a descriptor, where it has one.
+  std::optional<Reply> ask(const Request& request, link::Descriptor& descriptor);
+  std::optional<Reply> ask(const Request& request);
+
+  // Wakes the server. False: it is gone.
+  bool wake();
+
+  // Whether the server is gone; a system call.
+  bool is_gone() const;
+
+  int socket() const { return socket_.get(); }
+
+private:
+  explicit ServedConnection(link::Descriptor socket) : socket_(std::move(socket)) {}
+
+  link::Descriptor socket_;
+};
+
+} // namespace fpga_verbs::served

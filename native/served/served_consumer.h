@@ -1,0 +1,55 @@
+#pragma once
+
+#include "served/served_page.h"
+
+#include <array>
+#include <cstdint>
+
+namespace fpga_verbs::served {
+
+// A transaction of a client: a copy, every field of which was checked.
+struct ServedTransaction {
+  board::MessageKind kind = board::MessageKind::write; // or read
+  uint8_t bar = 0;
+  uint16_t length = 0;
+  uint64_t offset = 0;
+  alignas(64) std::array<uint8_t, 384> data; // only `length` bytes have a meaning
+};
+
+enum class Taken : uint8_t { none, one, nonsense };
+
+// The server's end of a served BAR. It takes what has wholly arrived, reads each field of it once, and checks
+// it: what a client writes meanwhile, or instead, reaches nobody but itself.
+class ServedConsumer {
+public:
+  ServedConsumer(ServedPage& page, unsigned underlying_function)
+      : page_(page), underlying_function_(underlying_function) {}
+
+  // nonsense: the client is none that can be served; nothing more is taken of it.
+  Taken take(ServedTransaction& transaction);
+
+  // Answers the read that was taken.
+  void answer(uint32_t value);
+
+  // Says that the server is about to sleep; gives whether it may: nothing has wholly arrived.
+  bool announce_sleep();
+  void call_off_sleep() { page_.server_sleeps.store(0, std::memory_order_relaxed); }
+
+  // What was wrong with a line, in words; "" : nothing was.
+  const char* nonsense() const { return nonsense_; }
+
+private:
+  bool arrived(uint64_t position) const {
+    return page_.ring[position % ServedPage::lines].sequence.load(std::memory_order_seq_cst) ==
+           board::TransactionLine::sequence_at(position);
+  }
+  const char* check(const board::TransactionLine& first, uint64_t where) const;
+
+  ServedPage& page_;
+  unsigned underlying_function_;
+  uint64_t head_ = 0;
+  uint32_t answered_ = 0;
+  const char* nonsense_ = "";
+};
+
+} // namespace fpga_verbs::served

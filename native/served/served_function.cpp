@@ -1,0 +1,227 @@
+#include "served/served_function.h"
+
+#include "board/board_clock.h"
+#include "board/processor.h"
+#include "spec/parameters.h"
+
+#include <ctime>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace fpga_verbs::served {
+
+using board::DmaMemory;
+using link::Descriptor;
+
+namespace {
+
+constexpr uint32_t all_ones = ~uint32_t{0};
+constexpr unsigned looks_before_sleep = 2000;     // for the answer of a read
+constexpr unsigned looks_between_yields = 64;     // of who waits for room, or polls
+constexpr unsigned yields_between_presence = 256; // looks whether the server is there
+constexpr uint64_t patience = 5'000'000'000;      // nanoseconds; who does not serve for so long is gone
+
+std::string text_of(const auto& text) { return {text.data(), strnlen(text.data(), text.size())}; }
+
+OpenFailure refusal(uint32_t number, const Reply& reply) {
+  const std::string function = "underlying function " + std::to_string(number);
+  const std::string served =
+      std::to_string(reply.first_function) + " to " + std::to_string(reply.functions - 1);
+  switch (reply.status) {
+  case Status::taken:
+    return {"EBUSY", function + " is open in process " + std::to_string(reply.value) +
+                         "; open another one of " + served};
+  case Status::all_taken:
+    return {"EBUSY", "every underlying function is open; end a process that has one of " + served};
+  case Status::not_served:
+    return {"EINVAL", function + " is not for clients; open one of " + served};
+  case Status::exhausted:
+    return {"ENOMEM", "the server has no memory left"};
+  case Status::ok:
+  case Status::invalid:
+    break;
+  }
+  return {"ENODEV", "the server is of another version"};
+}
+
+} // namespace
+
+std::shared_ptr<ServedFunction> ServedFunction::open(const std::string& path, uint32_t number,
+                                                     OpenFailure& failure) {
+  std::optional<ServedConnection> connection = ServedConnection::make(path, failure.text);
+  if (!connection)
+    return nullptr;
+  Descriptor descriptor;
+  const std::optional<Reply> reply =
+      connection->ask({.kind = RequestKind::open, .number = number}, descriptor);
+  if (!reply) {
+    failure.text = "the server went away while it was asked; start it anew";
+    return nullptr;
+  }
+  std::optional<link::SealedMemory> page =
+      link::SealedMemory::adopt(std::move(descriptor), sizeof(ServedPage));
+  if (reply->status != Status::ok || !page) {
+    failure = refusal(number, *reply);
+    return nullptr;
+  }
+  page->drop_descriptor();
+  return std::shared_ptr<ServedFunction>(
+      new ServedFunction(std::move(*connection), std::move(*page), *reply));
+}
+
+std::optional<ServedFacts> ServedFunction::look(const std::string& path) {
+  std::string failure;
+  std::optional<ServedConnection> connection = ServedConnection::make(path, failure);
+  const std::optional<Reply> reply = connection ? connection->ask({.kind = RequestKind::look}) : std::nullopt;
+  if (!reply)
+    return std::nullopt;
+  return ServedFacts{reply->functions, reply->first_function, reply->value};
+}
+
+ServedFunction::ServedFunction(ServedConnection connection, link::SealedMemory page, const Reply& opened)
+    : connection_(std::move(connection)), page_memory_(std::move(page)),
+      producer_(*static_cast<ServedPage*>(page_memory_.data()), opened.number) {
+  facts_.backend = "serve";
+  facts_.progress = text_of(opened.progress);
+  facts_.clock = text_of(opened.clock);
+  facts_.mapping = static_cast<board::CommandMapping>(opened.mapping);
+  facts_.store_bytes = opened.store_bytes;
+  facts_.underlying_function = opened.number;
+  facts_.interrupt_vectors = opened.interrupt_vectors;
+}
+
+// What was written has reached the device when a read behind it is answered.
+ServedFunction::~ServedFunction() { read32(0, 0); }
+
+// Puts something into the ring as soon as there is room. False: the server is gone.
+template <class Push> bool ServedFunction::push(Push push) {
+  uint64_t since = 0;
+  for (unsigned looks = 1; !gone_ && !push(); ++looks) {
+    wake();
+    if (looks % looks_between_yields == 0)
+      sched_yield();
+    if (looks % (looks_between_yields * yields_between_presence) == 0)
+      look_for_server(since);
+    board::relax_processor();
+  }
+  idle_ = 0;
+  return !gone_;
+}
+
+// `since`: when it was looked for first in a wait; 0: this is the first time.
+void ServedFunction::look_for_server(uint64_t& since) {
+  const uint64_t now = board::HostTime::now();
+  if (since == 0)
+    since = now;
+  gone_ = now - since > patience || connection_.is_gone();
+}
+
+void ServedFunction::wake() {
+  if (producer_.should_wake() && !connection_.wake())
+    gone_ = connection_.is_gone(); // else its socket is full, and it has not slept for long
+}
+
+uint32_t ServedFunction::read32(unsigned bar, uint64_t offset) {
+  if (!push([&] { return producer_.push_read(bar, offset); }))
+    return all_ones;
+  wake();
+  return wait_for_answer() ? page().answer : all_ones;
+}
+
+// False: the server is gone.
+bool ServedFunction::wait_for_answer() {
+  constexpr timespec between_looks{.tv_sec = 0, .tv_nsec = 20'000'000};
+  std::atomic<uint32_t>& answered = page().answered;
+  uint64_t since = 0;
+  for (unsigned looks = 0; !gone_; ++looks) {
+    const uint32_t seen = answered.load(std::memory_order_seq_cst);
+    if (seen == producer_.reads())
+      return true;
+    if (looks < looks_before_sleep) {
+      board::relax_processor();
+      continue;
+    }
+    page().client_sleeps.store(1, std::memory_order_seq_cst);
+    if (answered.load(std::memory_order_seq_cst) == seen)
+      syscall(SYS_futex, &answered, FUTEX_WAIT, seen, &between_looks, nullptr, 0);
+    page().client_sleeps.store(0, std::memory_order_relaxed);
+    if (answered.load(std::memory_order_seq_cst) == seen)
+      look_for_server(since);
+  }
+  return false;
+}
+
+void ServedFunction::write32(unsigned bar, uint64_t offset, uint32_t value) {
+  push([&] { return producer_.push_write(bar, offset, &value, sizeof value); });
+  wake();
+}
+
+void ServedFunction::write64(unsigned bar, uint64_t offset, uint64_t value) {
+  push([&] { return producer_.push_write(bar, offset, &value, sizeof value); });
+  wake();
+}
+
+void ServedFunction::write_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) {
+  store_command(bar, offset, source, bytes);
+  fence();
+}
+
+void ServedFunction::store_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) {
+  constexpr size_t tail = 8;
+  const size_t whole = (bytes + tail - 1) / tail * tail;
+  push([&] { return producer_.push_write(bar, offset, source, whole); });
+}
+
+// The server keeps the order of the ring.
+void ServedFunction::fence() { wake(); }
+
+// The device is advanced by its server. Who polls in vain leaves the processor to it now and then.
+bool ServedFunction::advance() {
+  if (++idle_ % looks_between_yields == 0)
+    sched_yield();
+  return false;
+}
+
+DmaMemory ServedFunction::allocate_dma(size_t bytes, uint64_t& address, std::string& failure) {
+  failure = "no memory of the server is left";
+  Descriptor descriptor;
+  const std::optional<Reply> reply =
+      connection_.ask({.kind = RequestKind::allocate, .value = bytes}, descriptor);
+  if (!reply || reply->status != Status::ok)
+    return {};
+  constexpr size_t page = spec::page_bytes;
+  const size_t whole = (bytes + page - 1) / page * page;
+  std::optional<link::SealedMemory> memory = link::SealedMemory::adopt(std::move(descriptor), whole);
+  if (!memory) {
+    unmap_dma(reply->value);
+    return {};
+  }
+  memory->drop_descriptor();
+  void* const data = memory->data();
+  madvise(data, whole, MADV_DONTFORK); // a child has no function of its own
+  address = reply->value;
+  return {data, whole, std::make_shared<link::SealedMemory>(std::move(*memory))};
+}
+
+const char* ServedFunction::foreign_memory_refusal() const {
+  return "the server of the board does not reach memory of this process; expected: memory of allocate()";
+}
+
+bool ServedFunction::unmap_dma(uint64_t address) {
+  const std::optional<Reply> reply = connection_.ask({.kind = RequestKind::release, .value = address});
+  return reply && reply->status == Status::ok;
+}
+
+int ServedFunction::interrupt_event(unsigned vector) {
+  if (vector >= facts_.interrupt_vectors)
+    return -1;
+  Descriptor& event = events_[vector];
+  if (!event)
+    connection_.ask({.kind = RequestKind::interrupt, .number = vector}, event);
+  return event.get();
+}
+
+} // namespace fpga_verbs::served

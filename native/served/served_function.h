@@ -1,0 +1,74 @@
+#pragma once
+
+#include "board/board.h"
+#include "link/sealed_memory.h"
+#include "served/served_connection.h"
+#include "served/served_producer.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace fpga_verbs::served {
+
+// Why a function is not open, and what would be right.
+struct OpenFailure {
+  const char* code = "ENODEV"; // or EBUSY, ENOMEM, EINVAL
+  std::string text;
+};
+
+// What a server says of its board.
+struct ServedFacts {
+  unsigned functions = 0;
+  unsigned first_function = 0; // that clients may open
+  uint64_t open = 0;           // bit per function
+};
+
+// An open function of a board that another process holds. Stores are put into a ring that it shares with the
+// server; a system call is made only to wake a server that sleeps, and by who waits for one. When the server
+// is gone, writes are dropped and reads give all ones.
+class ServedFunction final : public board::BoardFunction {
+public:
+  // `number`: or any_function. Null: `failure` says why.
+  static std::shared_ptr<ServedFunction> open(const std::string& path, uint32_t number, OpenFailure& failure);
+  // Nothing: nobody serves a board there.
+  static std::optional<ServedFacts> look(const std::string& path);
+
+  ~ServedFunction() override;
+
+  const board::BoardFacts& facts() const override { return facts_; }
+  uint32_t read32(unsigned bar, uint64_t offset) override;
+  void write32(unsigned bar, uint64_t offset, uint32_t value) override;
+  void write64(unsigned bar, uint64_t offset, uint64_t value) override;
+  void write_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) override;
+  void store_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) override;
+  void fence() override;
+  bool advance() override;
+  board::DmaMemory allocate_dma(size_t bytes, uint64_t& address, std::string& failure) override;
+  const char* foreign_memory_refusal() const override;
+  std::optional<uint64_t> map_dma(void*, size_t, board::DmaRights) override { return std::nullopt; }
+  bool unmap_dma(uint64_t address) override;
+  int interrupt_event(unsigned vector) override;
+
+private:
+  ServedFunction(ServedConnection connection, link::SealedMemory page, const Reply& opened);
+  template <class Push> bool push(Push push);
+  void look_for_server(uint64_t& since);
+  void wake();
+  bool wait_for_answer();
+  ServedPage& page() { return *static_cast<ServedPage*>(page_memory_.data()); }
+
+  ServedConnection connection_;
+  link::SealedMemory page_memory_;
+  ServedProducer producer_;
+  board::BoardFacts facts_;
+  bool gone_ = false;
+  unsigned idle_ = 0;                           // advances in a row
+  std::map<unsigned, link::Descriptor> events_; // by vector
+};
+
+} // namespace fpga_verbs::served
