@@ -1,14 +1,19 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
 
 /** The Debian package of each tool that tests run. */
 const packages: Readonly<Record<string, string>> = {
+  busybox: 'busybox-static',
   cmake: 'cmake',
+  cpio: 'cpio',
+  kmod: 'kmod',
   python3: 'python3',
+  'qemu-system-x86_64': 'qemu-system-x86',
   tshark: 'tshark',
   verilator: 'verilator',
+  xz: 'xz-utils',
   yosys: 'yosys',
   z3: 'z3',
 };
@@ -35,10 +40,5 @@ export function requireTool(tool: string, context: TestContext): string {
 }
 
 function isInstalled(tool: string): boolean {
-  try {
-    execFileSync(tool, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+  return spawnSync(tool, ['--version'], { stdio: 'ignore' }).error === undefined;
 }

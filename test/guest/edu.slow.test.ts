@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, type TestContext } from 'vitest';
+
+import { hostFolder, requireGuest, runGuest, type GuestOptions } from './guest.ts';
+
+/** Runs a program of this folder in the guest. */
+async function results(
+  context: TestContext,
+  program: string,
+  options: Omit<GuestOptions, 'script' | 'seconds'>,
+): Promise<{ result: Record<string, unknown>; console: string }> {
+  const host = hostFolder();
+  const script = `node test/guest/${program} && dmesg | grep -i dmar\ntrue`;
+  const run = await runGuest(requireGuest(context), host, { ...options, script, seconds: patience });
+  try {
+    const text = readFileSync(path.join(host, 'result.json'), 'utf8');
+    return { result: JSON.parse(text) as Record<string, unknown>, console: run.console };
+  } catch {
+    throw new Error(`the program in the guest gave no result (status ${run.status}):\n${run.console}`);
+  }
+}
+
+/** Seconds for a run that takes ten on a machine of its own. */
+const patience = 200;
+/** What its first register says. */
+const identification = 0x010000ed;
+/** Slot 16 of a PC; edu gives 4 KiB beyond its buffer to nobody. */
+const edu = ['-device', 'edu,addr=10'];
+
+describe('a PCI function that nobody here wrote', { timeout: (patience + 60) * 1000 }, () => {
+  it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
+    const machine = [
+      '-machine',
+      'q35,kernel-irqchip=split',
+      '-m',
+      '256',
+      '-device',
+      'intel-iommu,intremap=on',
+      ...edu,
+    ];
+    const { result, console } = await results(context, 'edu_vfio.mjs', { machine, kernel: 'intel_iommu=on' });
+    expect(result).toMatchObject({
+      sysfs: expect.stringContaining('an IOMMU stands before 0000:00:10.0') as string,
+      unbound: expect.stringContaining('0000:00:10.0 is not bound to vfio-pci') as string,
+      driver: 'vfio-pci',
+      facts: { backend: 'vfio', progress: 'own', mapping: 'uncached', storeBytes: 8, interruptVectors: 1 },
+      identification,
+      liveness: ~0x12345678 >>> 0,
+      again: expect.stringContaining('nobody else has a function of the group open') as string,
+      master: true,
+      interrupts: 1,
+      interruptStatus: 0x100,
+      copied: true,
+      beyond: [0, 0, 0, 0, 0, 0, 0, 0],
+      foreign: true,
+      unchanged: true,
+      read: true,
+      readOnly: true,
+      limit: expect.stringContaining('RLIMIT_MEMLOCK') as string,
+      masterAfter: false,
+      second: identification,
+    });
+    const addresses = result['addresses'] as number[];
+    expect(addresses.filter((_, half) => half % 2 === 1)).toEqual([0, 0]);
+    expect(Math.max(...addresses)).toBeLessThan(2 ** 28);
+    // What was never mapped; that it was no more, or for reading only, the emulator may tell as one with the fault before.
+    expect(console).toMatch(/DMAR: \[DMA Write .*\[00:10\.0\] fault addr 0xffe0000/);
+    expect(console).not.toMatch(/DMAR: \[DMA Read/);
+  });
+
+  it('through pci:, without an IOMMU', async (context) => {
+    const machine = ['-machine', 'q35', '-m', '256', ...edu];
+    const { result } = await results(context, 'edu_sysfs.mjs', { machine, kernel: 'hugepages=12' });
+    expect(result).toMatchObject({
+      vfio: expect.stringContaining('no IOMMU stands before 0000:00:10.0') as string,
+      facts: { backend: 'pci', progress: 'own', mapping: 'uncached', storeBytes: 8, interruptVectors: 0 },
+      identification,
+      liveness: ~0x12345678 >>> 0,
+      again: expect.stringContaining('another process has the function open') as string,
+      foreign: expect.stringContaining('memory of allocate()') as string,
+      masterBefore: false,
+      master: true,
+      copied: true,
+      beyond: [0, 0, 0, 0, 0, 0, 0, 0],
+      large: true,
+      untouched: true,
+      reused: true,
+      zeroed: true,
+      exhausted: expect.stringContaining('hugepage') as string,
+      masterAfter: false,
+    });
+  });
+});

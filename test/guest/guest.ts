@@ -1,0 +1,99 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished, type TestContext } from 'vitest';
+
+import { requireTool } from '../tools.ts';
+
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What a run of the guest gave. */
+export interface GuestRun {
+  /** What its kernel and its program said on the console. */
+  readonly console: string;
+  /** Exit status of its program; undefined: it did not come to its end. */
+  readonly status: number | undefined;
+}
+
+/** A virtual machine and its program. */
+export interface GuestOptions {
+  /** Shell script, run by root in the repository. */
+  readonly script: string;
+  /** Words for the kernel's command line. */
+  readonly kernel?: string;
+  /** The machine, beside processor, memory and console. */
+  readonly machine: readonly string[];
+  /** Seconds, after which it is ended. */
+  readonly seconds: number;
+}
+
+/** Makes the guest, where that has not been done; the test is left out where there is no emulator. @returns the emulator */
+export function requireGuest(context: TestContext): string {
+  const emulator = requireTool('qemu-system-x86_64', context);
+  for (const tool of ['busybox', 'cpio', 'kmod', 'xz']) requireTool(tool, context);
+  execFileSync(process.execPath, [path.join(repository, 'scripts/guest.mjs')], { stdio: 'inherit' });
+  return emulator;
+}
+
+/** A folder that the guest sees as /host, removed when the test ends. */
+export function hostFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-guest-'));
+  chmodSync(folder, 0o777); // for those in the guest who are not root
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/**
+ * Boots the guest, runs its program and waits for its end. The guest sees the host's /usr and this repository, which it cannot write.
+ * @param host what {@link hostFolder} gave
+ */
+export async function runGuest(
+  emulator: string,
+  host: string,
+  { script, kernel = '', machine, seconds }: GuestOptions,
+): Promise<GuestRun> {
+  writeFileSync(path.join(host, 'run.sh'), script);
+  const child = spawn(
+    'timeout',
+    ['-k', '2', String(seconds), emulator, ...emulatorArguments(host, kernel), ...machine],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (part: string) => (text += part));
+  }
+  await once(child, 'close');
+  const status = path.join(host, 'status');
+  return {
+    console: text,
+    status: existsSync(status) ? Number(readFileSync(status, 'utf8')) : undefined,
+  };
+}
+
+const words = (text: string): string[] => text.split(' ');
+
+function emulatorArguments(host: string, kernel: string): string[] {
+  const share = (tag: string, folder: string, readOnly: boolean): string[] => [
+    '-virtfs',
+    `local,path=${folder},mount_tag=${tag},security_model=none,multidevs=remap${readOnly ? ',readonly=on' : ''}`,
+  ];
+  return [
+    ...words('-nodefaults -no-user-config -no-reboot -display none -serial stdio'),
+    ...words('-accel tcg -cpu max -smp 1'),
+    '-kernel',
+    path.join(repository, 'build/guest/vmlinux'),
+    '-initrd',
+    path.join(repository, 'build/guest/initramfs.cpio'),
+    '-append',
+    `console=ttyS0 quiet panic=-1 ${kernel}`,
+    ...share('usr', '/usr', true),
+    ...share('repo', repository, true),
+    ...share('host', host, false),
+  ];
+}
