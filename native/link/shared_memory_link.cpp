@@ -119,11 +119,16 @@ std::shared_ptr<SharedMemoryLink::Peer> SharedMemoryLink::peer() {
   return peer_;
 }
 
+std::shared_ptr<SharedMemoryLink::Peer> SharedMemoryLink::present_peer() {
+  std::shared_ptr<Peer> found = peer();
+  return found != nullptr && !found->gone.load() ? std::move(found) : nullptr;
+}
+
 // The thread.
 
 void SharedMemoryLink::run() {
   while (!stop_.load()) {
-    if (peer() == nullptr)
+    if (present_peer() == nullptr)
       meet();
     else
       stay();
@@ -163,8 +168,10 @@ void SharedMemoryLink::stay() {
       MeetingPlace::send(third.get(), {.taken = 1});
 }
 
+// What the other end has sent before it went is there still.
 void SharedMemoryLink::part() {
-  adopt(nullptr);
+  if (const std::shared_ptr<Peer> gone = peer())
+    gone->gone.store(true);
   notify(); // what waits for room has nobody to go to
 }
 
@@ -195,7 +202,7 @@ void SharedMemoryLink::detach() {
 }
 
 SendResult SharedMemoryLink::send(Lane lane, std::span<const uint8_t> packet) {
-  const std::shared_ptr<Peer> to = peer();
+  const std::shared_ptr<Peer> to = present_peer();
   if (to == nullptr)
     return SendResult::unreachable;
   SharedRing& ring = to->to(lane);

@@ -39,8 +39,9 @@ private:
   // The other end, while there is one.
   struct Peer {
     std::shared_ptr<SharedRingsMapping> mapping;
-    Descriptor event;  // wakes it
-    unsigned side = 0; // that is ours: which rings we fill
+    Descriptor event;              // wakes it
+    unsigned side = 0;             // that is ours: which rings we fill
+    std::atomic<bool> gone{false}; // nothing is sent to it any more; what it has left is taken
 
     SharedRing& to(Lane lane) const { return mapping->rings().from[side][static_cast<size_t>(lane)]; }
     SharedRing& from(Lane lane) const { return mapping->rings().from[1 - side][static_cast<size_t>(lane)]; }
@@ -61,6 +62,7 @@ private:
   void part();
   void notify();
   std::shared_ptr<Peer> peer();
+  std::shared_ptr<Peer> present_peer(); // null: it has gone
   bool is_empty(const Peer& peer, Lane lane);
   void distrust();
   static void wake(int event);

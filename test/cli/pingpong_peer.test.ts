@@ -109,7 +109,9 @@ describe('hca pingpong between two processes', () => {
   it.each([
     ['rc', 'shared memory', 4096],
     ['rc', 'UDP', 4096],
+    ['uc', 'shared memory', 4096],
     ['uc', 'UDP', 4096],
+    ['ud', 'shared memory', 2048],
     ['ud', 'UDP', 2048],
     ['srq', 'UDP', 4096],
     ['srq', 'shared memory', 4096],

@@ -1,5 +1,6 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, type TestContext } from 'vitest';
@@ -133,6 +134,23 @@ describe('a link of shared memory', () => {
         return register(opened, engine.faults) > faults;
       });
     }
+  });
+
+  it('brings what an end had sent before it went', async () => {
+    const name = newName();
+    const { opened, board } = makeEnd({ link: `shm:${name}`, progress: 'stepped' });
+    const child = startEnd(`shm:${name}`, 5);
+    await once(child, 'message');
+    await end(child);
+    // It is known here that it has gone: its socket is closed, the one that listens is left.
+    const sockets = (): number =>
+      readFileSync('/proc/net/unix', 'utf8')
+        .split('\n')
+        .filter((line) => line.endsWith(`/${name}`)).length;
+    while (sockets() > 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(register(opened, engine.received)).toBe(0);
+    board.runUntilIdle();
+    expect(register(opened, engine.received)).toBe(5);
   });
 
   it('takes the place of the end that listened when that one is gone', async () => {
