@@ -1,5 +1,5 @@
 // Opens and closes a device over and over, and says what the process holds after the first fifth, and at the end.
-import { readFileSync, readdirSync } from 'node:fs';
+import { holdings } from './holdings.mjs';
 
 const { Completion, Opcode, QueuePairState, openDevice } = await import(
   new URL('../../dist/lib/index.js', import.meta.url).href
@@ -31,23 +31,6 @@ function use() {
     return;
   }
   for (const object of [queuePair, region, own, completionQueue, protectionDomain, context]) object.close();
-}
-
-/** Lets the loop close its handles, and collects garbage until nothing more goes. */
-async function holdings() {
-  for (let turn = 0; turn < 10; turn++) {
-    await new Promise(setImmediate);
-    globalThis.gc();
-  }
-  const count = (directory) => readdirSync(`/proc/self/${directory}`).length;
-  const [, resident] = readFileSync('/proc/self/statm', 'utf8').split(' ').map(Number);
-  return {
-    residentBytes: resident * 4096,
-    heapBytes: process.memoryUsage().heapUsed,
-    descriptors: count('fd'),
-    threads: count('task'),
-    mappings: readFileSync('/proc/self/maps', 'utf8').split('\n').length,
-  };
 }
 
 async function run(count) {
