@@ -164,6 +164,7 @@
       "native/test/resource_manager_port.cpp",
       "native/test/responder_port.cpp",
       "native/test/secded_port.cpp",
+      "native/test/served_client_port.cpp",
       "native/test/served_ring_port.cpp",
       "native/test/spec_golden.cpp",
       "native/test/spec_golden_port.cpp",

@@ -471,6 +471,8 @@ export interface BoardFunction {
   doorbellProbe(setup: DoorbellProbeSetup): DoorbellProbe;
   /** Calls back from the event loop after vector `vector` was signalled, with the number of signals since the last call. */
   interrupt(vector: number, callback: (count: number) => void): Interrupt;
+  /** Calls back once from the event loop when the device is gone. Undefined: the backend does not tell, only a read does. */
+  removal(callback: () => void): Interrupt | undefined;
   facts(): BoardFacts;
   /**
    * Frees what was allocated and mapped through it, as does the end of its object or of its thread. The device's function is reset when

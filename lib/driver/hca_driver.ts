@@ -1,4 +1,4 @@
-import type { BoardFunction, DmaMemory } from '../board/addon.ts';
+import type { BoardFunction, DmaMemory, Interrupt } from '../board/addon.ts';
 import {
   CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET,
   CONTROL_CONTEXT_MEMORY_BYTES_OFFSET,
@@ -25,7 +25,7 @@ import {
 import type { CompletionQueue } from './completion_queue.ts';
 import { DeviceFunction } from './device_function.ts';
 import { DeviceWatch } from './device_watch.ts';
-import { VerbsError } from './errors.ts';
+import { VerbsError, deviceGone } from './errors.ts';
 import { EventQueue, type DeviceEvent } from './event_queue.ts';
 import { isEnabled, isResetInProgress } from './function_status.ts';
 import { ManagementQueue } from './management_queue.ts';
@@ -70,6 +70,8 @@ export class HcaDriver {
   readonly completionQueues = new Map<number, CompletionQueue>();
   /** Held by those who wait. */
   readonly watch: DeviceWatch;
+  /** Held, or it would end. */
+  private readonly removal: Interrupt | undefined;
   private isClosed = false;
 
   /**
@@ -90,7 +92,9 @@ export class HcaDriver {
       this.events = new EventQueue(this.device, this.management, 0, asynchronousEventsLog2);
       this.management.afterAnswer = () => this.events.collect();
       this.events.hear = (event) => this.hear(event);
-      this.device.presence.listen((reason) => this.lose(reason));
+      const { presence } = this.device;
+      presence.listen((reason) => this.lose(reason));
+      this.removal = this.device.board.removal(() => presence.lose(deviceGone('waitForEvent')));
     } catch (error) {
       this.device.close();
       throw error;
@@ -108,6 +112,7 @@ export class HcaDriver {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.removal?.close();
     try {
       reset(this.device);
     } catch (error) {

@@ -28,6 +28,7 @@ Napi::Function BoardFunction::define(Napi::Env env) {
                          InstanceMethod<&BoardFunction::command_writer>("commandWriter"),
                          InstanceMethod<&BoardFunction::doorbell_probe>("doorbellProbe"),
                          InstanceMethod<&BoardFunction::interrupt>("interrupt"),
+                         InstanceMethod<&BoardFunction::removal>("removal"),
                          InstanceMethod<&BoardFunction::facts>("facts"),
                          InstanceMethod<&BoardFunction::close>("close"),
                      });
@@ -125,6 +126,13 @@ Napi::Value BoardFunction::interrupt(const Napi::CallbackInfo& info) {
   if (!info[1].IsFunction())
     throw Napi::TypeError::New(info.Env(), "callback must be a function");
   return Interrupt::watch(info.Env(), open_, vector, info[1].As<Napi::Function>());
+}
+
+Napi::Value BoardFunction::removal(const Napi::CallbackInfo& info) {
+  open(info.Env());
+  if (!info[0].IsFunction())
+    throw Napi::TypeError::New(info.Env(), "callback must be a function");
+  return Interrupt::watch_removal(info.Env(), open_, info[0].As<Napi::Function>());
 }
 
 Napi::Value BoardFunction::facts(const Napi::CallbackInfo& info) {

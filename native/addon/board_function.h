@@ -31,6 +31,7 @@ private:
   Napi::Value command_writer(const Napi::CallbackInfo& info);
   Napi::Value doorbell_probe(const Napi::CallbackInfo& info);
   Napi::Value interrupt(const Napi::CallbackInfo& info);
+  Napi::Value removal(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   void close(const Napi::CallbackInfo& info);
 

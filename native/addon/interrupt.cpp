@@ -51,6 +51,18 @@ Napi::Value Interrupt::watch(Napi::Env env, const std::shared_ptr<OpenFunction>&
   return object;
 }
 
+Napi::Value Interrupt::watch_removal(Napi::Env env, const std::shared_ptr<OpenFunction>& owner,
+                                     Napi::Function callback) {
+  const int event = owner->function->removal_event();
+  if (event < 0)
+    return env.Undefined();
+  const Napi::Object object = AddonData::of(env).interrupt.New({});
+  Interrupt& interrupt = *Unwrap(object);
+  interrupt.start(owner, event, callback);
+  interrupt.event_ = -1;
+  return object;
+}
+
 Interrupt::Interrupt(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
 
 Interrupt::~Interrupt() { close(); }
@@ -86,16 +98,22 @@ void Interrupt::start(const std::shared_ptr<OpenFunction>& owner, int event, Nap
 }
 
 void Interrupt::signalled() {
-  eventfd_t count = 0;
-  if (eventfd_read(event_, &count) != 0)
+  eventfd_t count = 1;
+  if (event_ >= 0 && eventfd_read(event_, &count) != 0)
     return;
+  call_back(static_cast<double>(count));
+  if (event_ < 0)
+    close(); // what is gone stays so
+}
+
+void Interrupt::call_back(double count) {
   const Napi::Env env = Env();
   const Napi::HandleScope scope(env);
   try {
     Value()
         .Get(callback_name)
         .As<Napi::Function>()
-        .MakeCallback(env.Global(), {Napi::Number::New(env, static_cast<double>(count))}, *context_);
+        .MakeCallback(env.Global(), {Napi::Number::New(env, count)}, *context_);
   } catch (const Napi::Error& error) {
     napi_fatal_exception(env, error.Value()); // as any exception in a callback of the event loop
   }

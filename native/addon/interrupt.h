@@ -19,6 +19,10 @@ public:
   static Napi::Value watch(Napi::Env env, const std::shared_ptr<OpenFunction>& owner, unsigned vector,
                            Napi::Function callback);
 
+  // Calls back once, when the device is gone. Undefined: the backend does not tell.
+  static Napi::Value watch_removal(Napi::Env env, const std::shared_ptr<OpenFunction>& owner,
+                                   Napi::Function callback);
+
   explicit Interrupt(const Napi::CallbackInfo& info);
   ~Interrupt() override;
 
@@ -30,6 +34,7 @@ private:
 
   void start(const std::shared_ptr<OpenFunction>& owner, int event, Napi::Function callback);
   void signalled();
+  void call_back(double count);
   void ref(const Napi::CallbackInfo& info);
   void unref(const Napi::CallbackInfo& info);
   void close_method(const Napi::CallbackInfo& info);
@@ -37,7 +42,7 @@ private:
   std::shared_ptr<OpenFunction> owner_;
   bool referenced_ = false;
   std::unique_ptr<Napi::AsyncContext> context_;
-  int event_ = -1;
+  int event_ = -1;       // an eventfd; -1: of a removal
   Poll* poll_ = nullptr; // null: closed
 };
 

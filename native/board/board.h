@@ -78,6 +78,10 @@ public:
   // The eventfd that MSI-X vector `vector` signals, valid as long as the function; -1 when there is no such
   // vector.
   virtual int interrupt_event(unsigned vector) = 0;
+
+  // A descriptor that becomes readable when the device is gone, valid as long as the function; -1: only a read
+  // tells.
+  virtual int removal_event() { return -1; }
 };
 
 } // namespace fpga_verbs::board

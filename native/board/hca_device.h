@@ -19,23 +19,25 @@ public:
   unsigned run(unsigned limit) override { return hca_.run(limit); }
   void notify_port() override { hca_.notify_port(); }
   uint64_t next_deadline() const override { return hca_.next_deadline(); }
+  // Whoever had it may have written commands without being a driver.
   void reset_function(unsigned underlying_function) override {
-    constexpr uint32_t address = spec::underlying_function::management_completion_queue_address;
-    constexpr auto region = spec::RegionType::underlying_function;
-    const uint32_t low = hca_.read(region, underlying_function, address);
-    const uint32_t high = hca_.read(region, underlying_function, address + sizeof low);
-    if ((low | high) == 0)
-      return; // it has no driver, or that has reset it
-    if (underlying_function == 0)
-      hca_.reset(); // what the control function gave to the device is gone with it
-    else
+    if (underlying_function != 0)
       hca_.reset_function(underlying_function);
+    else if (has_driver())
+      hca_.reset(); // what the control function gave to the device is gone with it
   }
 
   const char* verify() const override { return hca_.verify(); }
   const char* verify_at_rest() const override { return hca_.verify_at_rest(); }
 
 private:
+  // The control function has a driver, and that has not reset it.
+  bool has_driver() {
+    constexpr uint32_t address = spec::underlying_function::management_completion_queue_address;
+    constexpr auto region = spec::RegionType::underlying_function;
+    return (hca_.read(region, 0, address) | hca_.read(region, 0, address + sizeof(uint32_t))) != 0;
+  }
+
   hca::Hca hca_;
 };
 

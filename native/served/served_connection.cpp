@@ -6,13 +6,12 @@
 #include <poll.h>
 #include <span>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 namespace fpga_verbs::served {
 
 namespace {
 
-constexpr timeval patience{.tv_sec = 5, .tv_usec = 0};
+constexpr int patience = 5000; // milliseconds
 
 } // namespace
 
@@ -20,15 +19,17 @@ std::optional<ServedConnection> ServedConnection::make(const std::string& path, 
   link::Descriptor socket = SocketPath::connect(path, failure);
   if (!socket)
     return std::nullopt;
-  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   return ServedConnection(std::move(socket));
 }
 
 std::optional<Reply> ServedConnection::ask(const Request& request, link::Descriptor& descriptor) {
   Reply reply;
   const auto message = std::as_writable_bytes(std::span(&reply, 1));
+  pollfd polled{socket_.get(), POLLIN, 0};
   if (!link::send_message(socket_.get(), std::as_bytes(std::span(&request, 1))) ||
-      link::receive_message(socket_.get(), message, std::span(&descriptor, 1)) != message.size() ||
+      poll(&polled, 1, patience) != 1 ||
+      link::receive_message(socket_.get(), message, std::span(&descriptor, 1), MSG_DONTWAIT) !=
+          message.size() ||
       reply.magic != protocol_magic)
     return std::nullopt;
   return reply;

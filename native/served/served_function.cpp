@@ -186,10 +186,10 @@ bool ServedFunction::advance() {
 }
 
 DmaMemory ServedFunction::allocate_dma(size_t bytes, uint64_t& address, std::string& failure) {
-  failure = "no memory of the server is left";
   Descriptor descriptor;
   const std::optional<Reply> reply =
       connection_.ask({.kind = RequestKind::allocate, .value = bytes}, descriptor);
+  failure = reply ? "no memory of the server is left" : "the server of the board is gone: there is no memory";
   if (!reply || reply->status != Status::ok)
     return {};
   constexpr size_t page = spec::page_bytes;

@@ -53,6 +53,7 @@ public:
   std::optional<uint64_t> map_dma(void*, size_t, board::DmaRights) override { return std::nullopt; }
   bool unmap_dma(uint64_t address) override;
   int interrupt_event(unsigned vector) override;
+  int removal_event() override { return connection_.socket(); } // nothing else comes on it unasked
 
 private:
   ServedFunction(ServedConnection connection, link::SealedMemory page, const Reply& opened);

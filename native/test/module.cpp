@@ -14,6 +14,7 @@
 #include "test/resource_manager_port.h"
 #include "test/responder_port.h"
 #include "test/secded_port.h"
+#include "test/served_client_port.h"
 #include "test/served_ring_port.h"
 #include "test/spec_golden_port.h"
 #include "test/transaction_ring_port.h"
@@ -46,6 +47,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   define_packet_port(env, exports);
   define_pci_port(env, exports);
   define_register_file_board(env, exports);
+  define_served_client_port(env, exports);
   define_served_ring_port(env, exports);
   define_transaction_ring_port(env, exports);
   return exports;

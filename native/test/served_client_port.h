@@ -1,0 +1,10 @@
+#pragma once
+
+#include <napi.h>
+
+namespace fpga_verbs::test {
+
+// Clients of a served board that no driver is; see test/served/clients.ts.
+void define_served_client_port(Napi::Env env, Napi::Object exports);
+
+} // namespace fpga_verbs::test

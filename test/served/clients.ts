@@ -1,0 +1,25 @@
+import { loadTestAddon } from '../test_addon.ts';
+
+/** What a client that no driver is does with its ring and socket. */
+export type Way =
+  | 'writes nonsense'
+  | 'takes no replies'
+  | 'asks for what there is not'
+  | 'sends garbage'
+  | 'fills its ring'
+  | 'stops';
+
+/** Clients of native/test/served_client_port.cpp. */
+export interface ServedClientPort {
+  /** Opens a function, misbehaves, and stays connected; gives whether the server has ended that. Throws an Error: it is not open. */
+  servedMisbehave(path: string, underlyingFunction: number, seed: number, way: Way): boolean;
+  /** Ends all that misbehaved. */
+  servedLetGo(): void;
+  /**
+   * A process of its own opens a function, works with it, and is ended by SIGKILL in the middle of a command. Gives the signal; 0: it could
+   * not open the function.
+   */
+  servedDie(path: string, underlyingFunction: number, seed: number): number;
+}
+
+export const clientPort = loadTestAddon() as ServedClientPort;
