@@ -22,6 +22,7 @@ import {
   type QueuePairType,
   type SendRequest,
 } from '../index.ts';
+import { completionAtAny } from './completion_at_any.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
 import { meetPeer, type MeetingPlace } from './pingpong_peer.ts';
@@ -295,11 +296,10 @@ export async function play(
     }
     idle = worked ? 0 : idle + 1;
     if (events && !worked) {
-      const stop = new AbortController();
-      const either = AbortSignal.any([signal, stop.signal]);
-      const waits = ends.map((end) => end.completionQueue.wait({ signal: either }));
-      await Promise.race(waits).finally(() => stop.abort());
-      await Promise.allSettled(waits);
+      await completionAtAny(
+        ends.map((end) => end.completionQueue),
+        { signal },
+      );
     } else if (idle % exchangesBetweenSignals === exchangesBetweenSignals - 1) {
       await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();

@@ -121,6 +121,28 @@ describe('hca lat and hca bw', () => {
     ).toBe(0);
   });
 
+  it.each(['send', 'read', 'atomic'])(
+    'sleep until completions of a %s come, where that is asked for',
+    async (operation) => {
+      const words = ['-e', '-n', '30', '--warmup', '2', '--chk'];
+      for (const progress of ['shared', 'own']) {
+        const { results } = await measured<Latencies>([
+          'lat',
+          operation,
+          ...words,
+          '--device',
+          board(progress),
+        ]);
+        expect(results[0]!.iterations).toBe(30);
+      }
+    },
+  );
+
+  it('do not sleep where nothing completes', async () => {
+    const { exitCode, error } = await runHca(['lat', 'write', '-e', ...device]);
+    expect([exitCode, error]).toEqual([2, expect.stringContaining('leave out --events')]);
+  });
+
   it('end when they are interrupted', async () => {
     for (const words of [
       ['lat', 'send', '-n', '1000000000'],

@@ -72,6 +72,7 @@ export function addPerformanceCommands(
       'messages up to this size are sent inline (send 236, write 220)',
       inline,
     )
+    .option('-e, --events', 'sleep until completions come (send, read, atomic)')
     .option('-H, --report-histogram', 'a histogram of each size')
     .option('-U, --report-unsorted', 'every sample, in microseconds')
     .action((operation: Operation, words: LatencyWords, command: Command) =>

@@ -1,5 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
+import type { CompletionQueue } from '../../index.ts';
+import { completionAtAny } from '../completion_at_any.ts';
+
 /** What one end of a measurement does. */
 export interface Side {
   /** It has nothing more to do but to let the peer finish. */
@@ -25,6 +28,8 @@ export interface Driving {
   readonly signal: AbortSignal;
   /** Is told the messages now and then. */
   readonly progress: (messages: number) => void;
+  /** Between the turns it sleeps until there is a completion at one of these. None: it looks again and again. */
+  readonly sleepAt?: readonly CompletionQueue[];
   /** Milliseconds. */
   readonly clock?: () => number;
 }
@@ -35,7 +40,7 @@ export interface Driving {
  */
 export async function drive(
   sides: readonly Side[],
-  { messages, bytesBetween, signal, progress, clock = () => performance.now() }: Driving,
+  { messages, bytesBetween, signal, progress, sleepAt, clock = () => performance.now() }: Driving,
 ): Promise<void> {
   const longest = patience + bytesBetween / slowest;
   let [rested, moved] = [clock(), clock()];
@@ -47,6 +52,7 @@ export async function drive(
       done = side.done && done;
     }
     if (done) return;
+    if (sleepAt !== undefined) await completionAtAny(sleepAt, { signal, timeout: longest });
     if (turn % turnsBetweenClocks !== 0) continue;
     const now = clock();
     if (now - rested < breath) continue;

@@ -131,7 +131,7 @@ async function pass(
   [client, server]: Ends,
   run: Run,
   extent: Extent,
-  { signal, check }: PerformanceOptions,
+  { signal, check, events }: PerformanceOptions,
   progress: Progress,
 ): Promise<Stopwatch> {
   for (const end of [client, server]) fillMemory(end, run);
@@ -140,6 +140,7 @@ async function pass(
   await drive(sides, {
     messages: () => stopwatch.laps,
     bytesBetween: 2 * run.bytes,
+    ...(events && { sleepAt: [client.completionQueue, server.completionQueue] }),
     signal,
     progress: (messages) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
   });

@@ -20,6 +20,7 @@ export interface PerformanceWords {
   readonly qpTimeout: number;
   readonly rxDepth: number;
   readonly chk?: boolean;
+  readonly events?: boolean;
 }
 
 /** A measurement, every default filled in. */
@@ -32,6 +33,8 @@ export interface PerformanceOptions {
   readonly warmup: number;
   /** Compare the data at the end of each size. */
   readonly check: boolean;
+  /** Sleep until completions come. */
+  readonly events: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -89,6 +92,7 @@ export function performanceOptions(
     extent: extentOf(words, defaults.iterations),
     warmup: words.warmup,
     check: words.chk === true,
+    events: eventsOf(operation, words),
     signal,
   };
 }
@@ -108,6 +112,13 @@ function sizesOf(
     return [atomicBytes];
   }
   return all === true ? allSizes : [size ?? byDefault];
+}
+
+function eventsOf(operation: Operation, { events = false }: PerformanceWords): boolean {
+  if (!events || operation !== 'write') return events;
+  throw new OptionsError(
+    'a write is seen in memory, and nothing completes where it goes: leave out --events',
+  );
 }
 
 function inlineBytesOf(

@@ -1,0 +1,16 @@
+import type { CompletionQueue, CompletionWaitOptions } from '../index.ts';
+
+/**
+ * Sleeps until a completion may be at one of several queues.
+ * @throws as CompletionQueue.wait
+ */
+export async function completionAtAny(
+  queues: readonly CompletionQueue[],
+  { signal, ...options }: CompletionWaitOptions & { readonly signal: AbortSignal },
+): Promise<void> {
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const waits = queues.map((queue) => queue.wait({ ...options, signal: either }));
+  await Promise.race(waits).finally(() => stop.abort());
+  await Promise.allSettled(waits);
+}
