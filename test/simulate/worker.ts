@@ -2,11 +2,6 @@
 import type { Plan } from './plan.ts';
 import { Simulation } from './simulation.ts';
 
-// The driver's patience counts how often it looks, so that a machine that has no time for this process does no harm.
-const millisecondsOfALook = 0.01;
-let now = 0;
-performance.now = () => (now += millisecondsOfALook);
-
 process.on('message', (plan: Plan) => {
   try {
     const { time, steps } = new Simulation(plan).run();
