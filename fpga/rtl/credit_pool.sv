@@ -2,24 +2,25 @@
 // to where it came from. Shrinking below what is held takes effect as credits return.
 module credit_pool #(
     parameter int unsigned OWNERS = 8,
-    parameter int unsigned OWN = 64,  // At first; no credits are shared then.
+    parameter int unsigned OWN = 64,  // At first, as the next two.
+    parameter int unsigned SHARED = 0,
+    parameter int unsigned SHARED_CAP = 0,
+    parameter int unsigned RETURNS = 2,  // Credits that can come back in a clock.
     parameter int unsigned CREDIT_WIDTH = 7,
     parameter int unsigned OWNER_WIDTH = OWNERS > 1 ? $clog2(OWNERS) : 1
 ) (
     input logic clock,
     input logic reset,
 
-    // Where the next credit of the owner comes from; `take` takes it.
+    // The owners that can get a credit, and where the next one of `owner` comes from; `take` takes it.
+    output logic [OWNERS-1:0] available,
     input logic [OWNER_WIDTH-1:0] owner,
     output linked_list_queue_pkg::credit_source_t source,
     input logic take,
 
-    input logic give_back_a,
-    input logic [OWNER_WIDTH-1:0] owner_a,
-    input logic [1:0] source_a,
-    input logic give_back_b,
-    input logic [OWNER_WIDTH-1:0] owner_b,
-    input logic [1:0] source_b,
+    input logic [RETURNS-1:0] give_back,
+    input logic [RETURNS*OWNER_WIDTH-1:0] give_back_owner,
+    input logic [RETURNS*2-1:0] give_back_source,
 
     input logic set_own,
     input logic [OWNER_WIDTH-1:0] set_own_owner,
@@ -30,43 +31,72 @@ module credit_pool #(
 
     input logic [OWNER_WIDTH-1:0] query_owner,
     output logic [CREDIT_WIDTH-1:0] query_own_held,
-    output logic [CREDIT_WIDTH-1:0] query_shared_held
+    output logic [CREDIT_WIDTH-1:0] query_shared_held,
+    output logic [CREDIT_WIDTH-1:0] all_shared_held
 );
   logic [CREDIT_WIDTH-1:0] own_held[OWNERS];
   logic [CREDIT_WIDTH-1:0] shared_held[OWNERS];
   logic [CREDIT_WIDTH-1:0] shared;
   logic [CREDIT_WIDTH-1:0] shared_cap;
-  logic [CREDIT_WIDTH-1:0] all_shared_held;
   logic [OWNERS-1:0] has_own;
   logic [OWNERS-1:0] below_cap;
+  logic has_shared;
   logic takes_own;
   logic takes_shared;
-  logic returns_own_a;
-  logic returns_own_b;
-  logic returns_shared_a;
-  logic returns_shared_b;
+  logic [RETURNS-1:0] returns_own;
+  logic [RETURNS-1:0] returns_shared;
+  logic [CREDIT_WIDTH-1:0] all_shared_returned;
 
   assign query_own_held = own_held[query_owner];
   assign query_shared_held = shared_held[query_owner];
+  assign has_shared = all_shared_held < shared;
+`ifdef FPGA_VERBS_MUTANT_SHARED_CREDIT_CAP_IGNORED
+  assign available = has_own | {OWNERS{has_shared}};
   assign source = has_own[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_OWN :
-      all_shared_held < shared && below_cap[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED :
+      has_shared ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_NONE;
+`else
+  assign available = has_own | below_cap & {OWNERS{has_shared}};
+  assign source = has_own[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_OWN :
+      has_shared && below_cap[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_SHARED :
       linked_list_queue_pkg::CREDIT_SOURCE_NONE;
+`endif
   assign takes_own = take && source == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
   assign takes_shared = take && source == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
-  assign returns_own_a = give_back_a && source_a == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+
+  for (genvar port = 0; port < RETURNS; port++) begin : gen_return
 `ifdef FPGA_VERBS_MUTANT_ENTRY_CREDIT_LEAKED
-  assign returns_own_b = 1'b0;
+    assign returns_own[port] = port == 0 && give_back[port]
+        && give_back_source[port*2+:2] == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
 `else
-  assign returns_own_b = give_back_b && source_b == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+    assign returns_own[port] = give_back[port] && give_back_source[port*2+:2] == linked_list_queue_pkg::CREDIT_SOURCE_OWN;
 `endif
-  assign returns_shared_a = give_back_a && source_a == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
-  assign returns_shared_b = give_back_b && source_b == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+    assign returns_shared[port] = give_back[port]
+        && give_back_source[port*2+:2] == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+  end
+
+  always_comb begin
+    all_shared_returned = '0;
+    for (int unsigned port = 0; port < RETURNS; port++)
+      all_shared_returned = all_shared_returned + CREDIT_WIDTH'(returns_shared[port]);
+  end
 
   for (genvar number = 0; number < OWNERS; number++) begin : gen_owner
     localparam logic [OWNER_WIDTH-1:0] NUMBER = OWNER_WIDTH'(number);
     logic [CREDIT_WIDTH-1:0] own;
+    logic [CREDIT_WIDTH-1:0] own_returned;
+    logic [CREDIT_WIDTH-1:0] shared_returned;
     assign has_own[number] = own_held[number] < own;
     assign below_cap[number] = shared_held[number] < shared_cap;
+    always_comb begin
+      own_returned = '0;
+      shared_returned = '0;
+      for (int unsigned port = 0; port < RETURNS; port++) begin
+        if (give_back_owner[port*OWNER_WIDTH+:OWNER_WIDTH] == NUMBER) begin
+          own_returned = own_returned + CREDIT_WIDTH'(returns_own[port]);
+          shared_returned = shared_returned + CREDIT_WIDTH'(returns_shared[port]);
+        end
+      end
+    end
     always_ff @(posedge clock) begin
       if (reset) begin
         own <= CREDIT_WIDTH'(OWN);
@@ -74,27 +104,23 @@ module credit_pool #(
         shared_held[number] <= '0;
       end else begin
         if (set_own && set_own_owner == NUMBER) own <= set_own_credits;
-        own_held[number] <= own_held[number] + CREDIT_WIDTH'(takes_own && owner == NUMBER)
-            - CREDIT_WIDTH'(returns_own_a && owner_a == NUMBER) - CREDIT_WIDTH'(returns_own_b && owner_b == NUMBER);
-        shared_held[number] <= shared_held[number] + CREDIT_WIDTH'(takes_shared && owner == NUMBER)
-            - CREDIT_WIDTH'(returns_shared_a && owner_a == NUMBER)
-            - CREDIT_WIDTH'(returns_shared_b && owner_b == NUMBER);
+        own_held[number] <= own_held[number] + CREDIT_WIDTH'(takes_own && owner == NUMBER) - own_returned;
+        shared_held[number] <= shared_held[number] + CREDIT_WIDTH'(takes_shared && owner == NUMBER) - shared_returned;
       end
     end
   end
 
   always_ff @(posedge clock) begin
     if (reset) begin
-      shared <= '0;
-      shared_cap <= '0;
+      shared <= CREDIT_WIDTH'(SHARED);
+      shared_cap <= CREDIT_WIDTH'(SHARED_CAP);
       all_shared_held <= '0;
     end else begin
       if (set_shared) begin
         shared <= set_shared_credits;
         shared_cap <= set_shared_cap;
       end
-      all_shared_held <= all_shared_held + CREDIT_WIDTH'(takes_shared) - CREDIT_WIDTH'(returns_shared_a)
-          - CREDIT_WIDTH'(returns_shared_b);
+      all_shared_held <= all_shared_held + CREDIT_WIDTH'(takes_shared) - all_shared_returned;
     end
   end
 endmodule

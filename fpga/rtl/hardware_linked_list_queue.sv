@@ -104,6 +104,8 @@ module hardware_linked_list_queue #(
     input logic [FUNCTION_WIDTH-1:0] query_underlying_function,
     output logic [COUNT_WIDTH-1:0] query_own_held,
     output logic [COUNT_WIDTH-1:0] query_shared_held,
+    output logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available,  // The functions that can get one.
+    output logic [COUNT_WIDTH-1:0] shared_entry_credits_held,  // By all functions.
     output logic [ENTRIES-1:0] data_units_ready,
     output logic [LISTS-1:0] lists_ready,
     output linked_list_queue_pkg::linked_list_queue_counters_t counters
@@ -449,15 +451,13 @@ module hardware_linked_list_queue #(
   ) i_entry_credits (
       .clock(clock),
       .reset(reset),
+      .available(entry_credits_available),
       .owner(push_underlying_function),
       .source(credit),
       .take(push_accepted),
-      .give_back_a(pops),
-      .owner_a(credit_a[FUNCTION_WIDTH+1:2]),
-      .source_a(credit_a[1:0]),
-      .give_back_b(reclaims),
-      .owner_b(credit_b[FUNCTION_WIDTH+1:2]),
-      .source_b(credit_b[1:0]),
+      .give_back({reclaims, pops}),
+      .give_back_owner({credit_b[FUNCTION_WIDTH+1:2], credit_a[FUNCTION_WIDTH+1:2]}),
+      .give_back_source({credit_b[1:0], credit_a[1:0]}),
       .set_own(set_entry_credits),
       .set_own_owner(set_entry_credits_underlying_function),
       .set_own_credits(set_entry_credits_credits),
@@ -466,7 +466,8 @@ module hardware_linked_list_queue #(
       .set_shared_cap(set_shared_entry_credits_cap),
       .query_owner(query_underlying_function),
       .query_own_held(query_own_held),
-      .query_shared_held(query_shared_held)
+      .query_shared_held(query_shared_held),
+      .all_shared_held(shared_entry_credits_held)
   );
 
   data_memory #(

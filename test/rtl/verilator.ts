@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { modelSources, root, rtlSources } from './blocks.ts';
@@ -23,6 +23,9 @@ export function lint(verilator: string, block: string, shape: Shape): string {
   return status === 0 ? stdout + stderr : `${stdout}${stderr}status ${status}`;
 }
 
+/** Where the first bench of each block was built. */
+const built = new Map<string, string>();
+
 /**
  * Builds the bench fpga/tb/<block>_tb.cpp, which runs the block in lockstep with the device model.
  * @param mutant name of a fault to build in
@@ -31,6 +34,9 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
   const name = [block, ...Object.values(shape).map(Number), mutant ?? ''].join('_');
   const directory = path.join(root, 'build/rtl', name);
   mkdirSync(directory, { recursive: true });
+  const first = built.get(block);
+  if (first === undefined) built.set(block, directory);
+  else shareObjects(first, directory, block);
   const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
   const flags = ['-std=c++20', '-O1', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
   const options = ['--cc', '--exe', '--build', '-Wall', '-O3', '-j', '2', '--Mdir', directory];
@@ -61,6 +67,13 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
       return { output: stdout, ok: status === 0 };
     },
   };
+}
+
+/** Copies what is the same in all benches of a block: the compiled device model and Verilator's library. */
+function shareObjects(from: string, to: string, block: string): void {
+  for (const file of readdirSync(from))
+    if (/\.[od]$/.test(file) && !file.startsWith('V') && !file.startsWith(`${block}_tb`))
+      copyFileSync(path.join(from, file), path.join(to, file));
 }
 
 function parameters(shape: Shape): string[] {

@@ -1,0 +1,147 @@
+// The lists of virtual_kick: a hardware linked list queue with a list for each lane, whose data units need no processing. What
+// virtual_kick has no use for ends here.
+module kick_lists #(
+    parameter int unsigned ENTRIES = 72,
+    parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
+    parameter int unsigned LANE_WIDTH = LANES > 1 ? $clog2(LANES) : 1,
+    parameter int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1),
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
+) (
+    input logic clock,
+    input logic reset,
+
+    // Lists a command. Its function has an entry credit: then there is an entry too.
+    input logic push,
+    input logic [LANE_WIDTH-1:0] push_lane,
+    input hca_spec_pkg::kick_unit_t push_unit,
+    input logic [FUNCTION_WIDTH-1:0] push_underlying_function,
+    output logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available,
+
+    // Takes the first command of a lane that is waiting; it comes in the next clock.
+    output logic [LANES-1:0] waiting,
+    input logic pop,
+    input logic [LANE_WIDTH-1:0] pop_lane,
+    output logic popped,
+    output logic popped_corrupted,
+    output logic [LANE_WIDTH-1:0] popped_lane,
+    output hca_spec_pkg::kick_unit_t popped_unit,
+
+    input logic set_entry_credits,
+    input logic [FUNCTION_WIDTH-1:0] set_entry_credits_underlying_function,
+    input logic [COUNT_WIDTH-1:0] set_entry_credits_credits,
+    input logic [LANE_WIDTH-1:0] query_lane,
+    output logic [COUNT_WIDTH-1:0] query_commands,
+    output linked_list_queue_pkg::linked_list_queue_counters_t counters
+);
+  localparam int unsigned UNIT_WIDTH = hca_spec_pkg::KICK_UNIT_BYTES * 8;
+
+  linked_list_queue_pkg::linked_list_result_t popped_result;
+  assign popped_corrupted = popped_result != linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+
+  logic [COUNT_WIDTH-1:0] unused_inbound_credits;
+  logic unused_pushed;
+  linked_list_queue_pkg::linked_list_result_t unused_pushed_result;
+  logic [LANE_WIDTH-1:0] unused_pushed_list;
+  logic [ENTRY_WIDTH-1:0] unused_pushed_entry;
+  logic unused_marked_ready;
+  linked_list_queue_pkg::linked_list_result_t unused_marked_ready_result;
+  logic unused_pop_ready;
+  logic [ENTRY_WIDTH-1:0] unused_popped_entry;
+  logic [LANE_WIDTH:0] unused_popped_index;
+  logic unused_accessed;
+  linked_list_queue_pkg::linked_list_result_t unused_accessed_result;
+  logic [ENTRY_WIDTH-1:0] unused_accessed_entry;
+  logic [LANE_WIDTH:0] unused_accessed_index;
+  logic [UNIT_WIDTH-1:0] unused_accessed_unit;
+  logic unused_reclaiming;
+  logic unused_reclaimed;
+  logic unused_scrubbed;
+  logic [ENTRY_WIDTH-1:0] unused_scrubbed_entry;
+  logic [1:0] unused_scrubbed_status;
+  logic unused_found;
+  logic [LANE_WIDTH-1:0] unused_found_list;
+  logic [ENTRY_WIDTH-1:0] unused_query_head;
+  logic [COUNT_WIDTH-1:0] unused_query_own_held;
+  logic [COUNT_WIDTH-1:0] unused_query_shared_held;
+  logic [ENTRIES-1:0] unused_data_units_ready;
+  logic [COUNT_WIDTH-1:0] unused_shared_entry_credits_held;
+
+  hardware_linked_list_queue #(
+      .ENTRIES(ENTRIES),
+      .LISTS(LANES),
+      .CONTENT_ADDRESSED(1'b0),
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .READY_ON_PUSH(1'b1),
+      .INDEX_WIDTH(LANE_WIDTH + 1),
+      .UNIT_WIDTH(UNIT_WIDTH)
+  ) i_hardware_linked_list_queue (
+      .clock(clock),
+      .reset(reset),
+      .push(push),
+      .push_index({1'b0, push_lane}),
+      .push_unit(push_unit),
+      .push_underlying_function(push_underlying_function),
+      .mark_ready(1'b0),
+      .mark_ready_entry('0),
+      .pop(pop),
+      .pop_list(pop_lane),
+      .forward(1'b0),
+      .popped(popped),
+      .popped_result(popped_result),
+      .popped_list(popped_lane),
+      .popped_unit(popped_unit),
+      .access(1'b0),
+      .access_command(linked_list_queue_pkg::LINKED_LIST_ACCESS_PEEK),
+      .access_list('0),
+      .reclaim_ready(1'b0),
+      .scrub(1'b1),
+      .inject_error(1'b0),
+      .inject_error_entry('0),
+      .inject_error_bit('0),
+      .set_maximum(1'b0),
+      .set_maximum_list('0),
+      .set_maximum_data_units('0),
+      .set_entry_credits(set_entry_credits),
+      .set_entry_credits_underlying_function(set_entry_credits_underlying_function),
+      .set_entry_credits_credits(set_entry_credits_credits),
+      .set_shared_entry_credits(1'b0),
+      .set_shared_entry_credits_credits('0),
+      .set_shared_entry_credits_cap('0),
+      .find_index('0),
+      .query_list(query_lane),
+      .query_count(query_commands),
+      .query_underlying_function('0),
+      .entry_credits_available(entry_credits_available),
+      .lists_ready(waiting),
+      .counters(counters),
+      .inbound_credits(unused_inbound_credits),
+      .pushed(unused_pushed),
+      .pushed_result(unused_pushed_result),
+      .pushed_list(unused_pushed_list),
+      .pushed_entry(unused_pushed_entry),
+      .marked_ready(unused_marked_ready),
+      .marked_ready_result(unused_marked_ready_result),
+      .pop_ready(unused_pop_ready),
+      .popped_entry(unused_popped_entry),
+      .popped_index(unused_popped_index),
+      .accessed(unused_accessed),
+      .accessed_result(unused_accessed_result),
+      .accessed_entry(unused_accessed_entry),
+      .accessed_index(unused_accessed_index),
+      .accessed_unit(unused_accessed_unit),
+      .reclaiming(unused_reclaiming),
+      .reclaimed(unused_reclaimed),
+      .scrubbed(unused_scrubbed),
+      .scrubbed_entry(unused_scrubbed_entry),
+      .scrubbed_status(unused_scrubbed_status),
+      .found(unused_found),
+      .found_list(unused_found_list),
+      .query_head(unused_query_head),
+      .query_own_held(unused_query_own_held),
+      .query_shared_held(unused_query_shared_held),
+      .data_units_ready(unused_data_units_ready),
+      .shared_entry_credits_held(unused_shared_entry_credits_held)
+  );
+endmodule

@@ -1,0 +1,458 @@
+// Puts kicked commands on the list of a transmit virtual lane, and starts them when the lane has an execution and a completion
+// credit (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator). A command is pinned to its queue pair from
+// the list until it is finished, and the queue pair stays on its lane as long as it has such a command: commands of a queue pair
+// cannot overtake each other.
+//
+// A kick passes two stages: the first asks queue_pair_state_cache to pin its queue pair, which answers in the next clock; the
+// second chooses the lane and lists it. Every clock takes one kick, starts one command, and takes one unit of each finish port, of
+// those that end a command one in turn. All see the state before the clock. A command that is listed in one clock is out three
+// clocks later where nothing holds it up.
+//
+// A command that is found to have an uncorrectable bit error on its list is not started: kick_corrupted tells its lane, the credits
+// go back, and its queue pair stays pinned until a reset, for nothing more is known of it.
+module virtual_kick #(
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,  // At most 64.
+    parameter int unsigned ENTRIES = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS
+        + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,  // A command on a list has a PCB.
+    parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,  // A power of two.
+    parameter int unsigned EXECUTION_CREDITS_PER_LANE = hca_spec_pkg::EXECUTION_CREDITS_PER_LANE,
+    parameter int unsigned COMPLETION_CREDITS_PER_LANE = hca_spec_pkg::COMPLETION_CREDITS_PER_LANE,
+    parameter int unsigned SHARED_EXECUTION_CREDITS = hca_spec_pkg::SHARED_EXECUTION_CREDITS,
+    parameter int unsigned SHARED_COMPLETION_CREDITS = hca_spec_pkg::SHARED_COMPLETION_CREDITS,
+    parameter int unsigned SHARED_EXECUTION_CREDITS_CAP = hca_spec_pkg::SHARED_EXECUTION_CREDITS_CAP,
+    parameter int unsigned SHARED_COMPLETION_CREDITS_CAP = hca_spec_pkg::SHARED_COMPLETION_CREDITS_CAP,
+    parameter int unsigned FINISHES = 3,  // Blocks that end commands.
+    parameter int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1,
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
+    parameter int unsigned ENTRY_COUNT_WIDTH = $clog2(ENTRIES + 1),
+    parameter int unsigned COMPLETION_CREDITS = TRANSMIT_VIRTUAL_LANES * COMPLETION_CREDITS_PER_LANE
+        + SHARED_COMPLETION_CREDITS,
+    // Commands kicked and not finished: on the lists, or with a completion credit.
+    parameter int unsigned COMMANDS_WIDTH = $clog2(ENTRIES + COMPLETION_CREDITS + 1),
+    parameter int unsigned CREDIT_WIDTH = $clog2(COMPLETION_CREDITS + TRANSMIT_VIRTUAL_LANES * EXECUTION_CREDITS_PER_LANE
+        + SHARED_EXECUTION_CREDITS + 1)
+) (
+    input logic clock,
+    input logic reset,  // Nothing is taken for QUEUE_PAIRS clocks after it.
+
+    // Kicks of send_queue_scheduler and of collect_buffer, in turn.
+    input logic kick_scheduled,
+    output logic kick_scheduled_ready,
+    input hca_spec_pkg::kick_unit_t kick_scheduled_unit,
+    input logic kick_collected,
+    output logic kick_collected_ready,
+    input hca_spec_pkg::kick_unit_t kick_collected_unit,
+
+    // Commands that are started, and those that found no entry credit: origin send queue mode, their PCB is given back.
+    // kick_started_credit: there is room for two more.
+    input logic kick_started_credit,
+    output logic kick_started,
+    output hca_spec_pkg::kick_unit_t kick_started_unit,
+    output logic kick_corrupted,
+    output logic [LANE_WIDTH-1:0] kick_corrupted_lane,
+
+    // From each block that ends commands.
+    input logic [FINISHES-1:0] finish,
+    output logic [FINISHES-1:0] finish_ready,
+    input logic [FINISHES*hca_spec_pkg::FINISH_UNIT_BYTES*8-1:0] finish_unit,
+
+    // A command refers to the queue pair from now on, if the answer in the next clock is yes; one reference less.
+    output logic pin,
+    output logic [23:0] pin_queue_pair_number,
+    input logic pinned,
+    output logic unpin,
+    output logic [23:0] unpin_queue_pair_number,
+
+    // A PCB comes back whose command was not listed; because the queue pair is gone: counted for its function.
+    output logic release_buffer,
+    output logic [7:0] release_physical_collect_buffer,
+    output logic command_stale,
+    output logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
+
+    // Mapping table: the lanes of a function's level, and those that all share. Refused where some level would have none.
+    input logic set_lanes,
+    input logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function,
+    input hca_spec_pkg::quality_of_service_level_t set_lanes_quality_of_service_level,
+    input logic set_shared_lanes,
+    input logic [TRANSMIT_VIRTUAL_LANES-1:0] set_lanes_lanes,
+    output logic set_lanes_allowed,
+    output logic set_shared_lanes_allowed,
+    input logic set_entry_credits,
+    input logic [FUNCTION_WIDTH-1:0] set_entry_credits_underlying_function,
+    input logic [ENTRY_COUNT_WIDTH-1:0] set_entry_credits_credits,
+
+    // What there is, without a clock.
+    input logic [LANE_WIDTH-1:0] query_lane,
+    output logic [ENTRY_COUNT_WIDTH-1:0] query_commands,  // On its list.
+    output logic [CREDIT_WIDTH-1:0] query_execution_credits_held,
+    output logic [CREDIT_WIDTH-1:0] query_shared_execution_credits_held,
+    output logic [CREDIT_WIDTH-1:0] query_completion_credits_held,
+    output logic [CREDIT_WIDTH-1:0] query_shared_completion_credits_held,
+    output logic [CREDIT_WIDTH-1:0] shared_execution_credits_held,  // By all lanes.
+    output logic [CREDIT_WIDTH-1:0] shared_completion_credits_held,
+    input logic [FUNCTION_WIDTH-1:0] query_underlying_function,
+    output logic [COMMANDS_WIDTH-1:0] query_function_commands,  // Kicked and not finished.
+    output linked_list_queue_pkg::linked_list_queue_counters_t counters
+);
+  if (TRANSMIT_VIRTUAL_LANES < 1 || TRANSMIT_VIRTUAL_LANES > 64 || QUEUE_PAIRS < 2 || QUEUE_PAIRS != 1 << $clog2(QUEUE_PAIRS)
+      || EXECUTION_CREDITS_PER_LANE + SHARED_EXECUTION_CREDITS < 1
+      || COMPLETION_CREDITS_PER_LANE + SHARED_COMPLETION_CREDITS < 1 || FINISHES < 1) begin : gen_check
+    $error("TRANSMIT_VIRTUAL_LANES can be 1 to 64; QUEUE_PAIRS has to be a power of two; a credit of each kind has to be there");
+  end
+
+  localparam int unsigned LANES = TRANSMIT_VIRTUAL_LANES;
+  localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8;
+  localparam int unsigned QUEUE_PAIR_WIDTH = $clog2(QUEUE_PAIRS);
+  localparam int unsigned PORT_WIDTH = FINISHES > 1 ? $clog2(FINISHES) : 1;
+  localparam int unsigned RETURNS = FINISHES + 1;  // And a start that came to nothing.
+  localparam int unsigned LANES_EACH = LANES / (2 * UNDERLYING_FUNCTIONS) < 4 ? LANES / (2 * UNDERLYING_FUNCTIONS) : 4;
+  localparam logic [LANES-1:0] FIRST_LANES = ~({LANES{1'b1}} << LANES_EACH);
+  localparam logic [LANES-1:0] LAST_LANES = {LANES{1'b1}} << LANES_EACH * UNDERLYING_FUNCTIONS;
+
+  // First stage.
+  logic clearing;
+  logic first_valid;
+  hca_spec_pkg::kick_unit_t first;
+  logic first_leaves;
+  logic takes;
+  logic takes_scheduled;
+  logic scheduled_before;  // Then the others go first.
+
+  // Second stage.
+  logic valid;
+  hca_spec_pkg::kick_unit_t kick;
+  logic is_fresh;
+  logic was_pinned;
+  logic is_pinned;
+  logic [FUNCTION_WIDTH-1:0] underlying_function;
+  logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available;
+  logic has_entry_credit;
+  logic lists;
+  logic refuses;
+  logic is_stale;
+  logic leaves;
+
+  assign takes_scheduled = kick_scheduled && !(kick_collected && scheduled_before);
+  assign takes = !reset && !clearing && (!first_valid || first_leaves);
+  assign kick_scheduled_ready = takes && takes_scheduled;
+  assign kick_collected_ready = takes && !takes_scheduled;
+  assign first_leaves = first_valid && (!valid || leaves);
+  assign pin = first_leaves;
+  assign pin_queue_pair_number = first.queue_pair_number;
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      first_valid <= 1'b0;
+      valid <= 1'b0;
+      scheduled_before <= 1'b0;
+    end else begin
+      first_valid <= takes && (kick_scheduled || kick_collected) || first_valid && !first_leaves;
+      valid <= first_leaves || valid && !leaves;
+      if (takes && (kick_scheduled || kick_collected)) scheduled_before <= takes_scheduled;
+    end
+    if (takes) first <= takes_scheduled ? kick_scheduled_unit : kick_collected_unit;
+    if (first_leaves) kick <= first;
+    is_fresh <= first_leaves;
+    was_pinned <= is_pinned;
+  end
+
+  assign is_pinned = is_fresh ? pinned : was_pinned;
+  assign underlying_function = FUNCTION_WIDTH'(kick.underlying_function);
+  assign has_entry_credit = entry_credits_available[underlying_function];
+  assign refuses = valid && !has_entry_credit && kick_started_credit;
+  assign is_stale = valid && has_entry_credit && !is_pinned;
+  assign lists = valid && has_entry_credit && is_pinned;
+  assign leaves = refuses || is_stale || lists;
+
+  assign release_buffer = refuses || is_stale;
+  assign release_physical_collect_buffer = kick.physical_collect_buffer;
+  assign command_stale = is_stale;
+  assign counted_underlying_function = underlying_function;
+
+  // Mapping table.
+  localparam int unsigned LEVELS = 2 * UNDERLYING_FUNCTIONS;
+  logic [LANES-1:0] own_lanes[2<<FUNCTION_WIDTH];  // By function and level.
+  logic [LANES-1:0] shared_lanes;
+  logic [LEVELS-1:0] left_without;  // With the shared lanes that are to be.
+  logic [FUNCTION_WIDTH:0] function_level;
+
+  assign function_level = {underlying_function, kick.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
+  assign set_lanes_allowed = (set_lanes_lanes | shared_lanes) != '0;
+  assign set_shared_lanes_allowed = left_without == '0;
+  for (genvar number = 0; number < 2 << FUNCTION_WIDTH; number++) begin : gen_level
+    if (number < LEVELS) begin : gen_used
+      logic named;
+      assign left_without[number] = (own_lanes[number] | set_lanes_lanes) == '0;
+      assign named = {set_lanes_underlying_function,
+          set_lanes_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH} == (FUNCTION_WIDTH + 1)'(number);
+      always_ff @(posedge clock) begin
+        if (reset) own_lanes[number] <= FIRST_LANES << number / 2 * LANES_EACH;
+        else if (set_lanes && set_lanes_allowed && named) own_lanes[number] <= set_lanes_lanes;
+      end
+    end else begin : gen_unused
+      assign own_lanes[number] = '0;
+    end
+  end
+  always_ff @(posedge clock) begin
+    if (reset) shared_lanes <= LAST_LANES;
+    else if (set_shared_lanes && set_shared_lanes_allowed) shared_lanes <= set_lanes_lanes;
+  end
+
+  // The lane of the kick.
+  logic held;
+  logic [LANE_WIDTH-1:0] held_lane;
+  logic [LANE_WIDTH-1:0] chosen_lane;
+  logic [LANE_WIDTH-1:0] lane;
+  logic [LANES-1:0] idle;
+  logic [LANES*COMMANDS_WIDTH-1:0] load;
+  logic [23:0] queried;
+  logic unused_queried;
+
+  logic ends;
+  hca_spec_pkg::finish_unit_t ended;
+  logic unused_ended;
+  assign unused_ended = &{1'b0, ended};
+  assign queried = first_leaves ? first.queue_pair_number : kick.queue_pair_number;
+  assign unused_queried = &{1'b0, queried};
+
+  lane_holds #(
+      .QUEUE_PAIRS(QUEUE_PAIRS),
+      .LANES(LANES),
+      .COUNT_WIDTH(COMMANDS_WIDTH)
+  ) i_lane_holds (
+      .clock(clock),
+      .reset(reset),
+      .clearing(clearing),
+      .query_queue_pair(queried[QUEUE_PAIR_WIDTH-1:0]),
+      .held(held),
+      .held_lane(held_lane),
+      .join_lane(lists),
+      .joined_lane(lane),
+      .finish(ends),
+      .finish_queue_pair(ended.queue_pair_number[QUEUE_PAIR_WIDTH-1:0])
+  );
+
+  lane_choice #(
+      .LANES(LANES),
+      .LOAD_WIDTH(COMMANDS_WIDTH)
+  ) i_lane_choice (
+      .own(own_lanes[function_level]),
+      .shared(shared_lanes),
+      .idle(idle),
+      .load(load),
+      .lane(chosen_lane)
+  );
+
+  assign lane = held ? held_lane : chosen_lane;
+
+  // Start.
+  logic [LANES-1:0] waiting;
+  logic [LANES-1:0] execution_available;
+  logic [LANES-1:0] completion_available;
+  logic [LANES-1:0] able;
+  logic starts;
+  logic [LANE_WIDTH-1:0] started_lane;
+  logic [LANE_WIDTH-1:0] last_started;
+  linked_list_queue_pkg::credit_source_t execution_source;
+  linked_list_queue_pkg::credit_source_t completion_source;
+  linked_list_queue_pkg::credit_source_t execution_taken;
+  linked_list_queue_pkg::credit_source_t completion_taken;
+  logic popped;
+  logic popped_corrupted;
+  logic [LANE_WIDTH-1:0] popped_lane;
+  hca_spec_pkg::kick_unit_t popped_unit;
+  logic was_refused;
+  hca_spec_pkg::kick_unit_t refused_unit;
+
+`ifdef FPGA_VERBS_MUTANT_STARTED_WITHOUT_COMPLETION_CREDIT
+  assign able = waiting & execution_available;
+`else
+  assign able = waiting & execution_available & completion_available;
+`endif
+  assign starts = able != '0 && kick_started_credit && !refuses;
+
+  find_next #(.SIZE(LANES)) i_arbitrator (.bits(able), .after(last_started), .next(started_lane));
+
+  always_ff @(posedge clock) begin
+    if (reset) last_started <= '0;
+    else if (starts) last_started <= started_lane;
+    execution_taken <= execution_source;
+    completion_taken <= completion_source;
+    was_refused <= !reset && refuses;
+    refused_unit <= kick;
+    refused_unit.origin <= hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
+  end
+
+  assign kick_corrupted = popped && popped_corrupted;
+  assign kick_corrupted_lane = popped_lane;
+  assign kick_started = was_refused || popped && !kick_corrupted;
+  always_comb begin
+    kick_started_unit = refused_unit;
+    if (!was_refused) begin
+      kick_started_unit = popped_unit;
+      kick_started_unit.transmit_virtual_lane = 8'(popped_lane);
+      kick_started_unit.execution_credit_shared = execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+      kick_started_unit.completion_credit_shared = completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+    end
+  end
+
+  // Finish.
+  logic [FINISHES-1:0] ends_command;
+  logic [PORT_WIDTH-1:0] ending_port;
+  logic [PORT_WIDTH-1:0] last_port;
+  logic [RETURNS-1:0] execution_returned;
+  logic [RETURNS*2-1:0] execution_return_source;
+  logic [RETURNS-1:0] completion_returned;
+  logic [RETURNS*2-1:0] completion_return_source;
+  logic [RETURNS*LANE_WIDTH-1:0] return_lane;
+
+  for (genvar port = 0; port < FINISHES; port++) begin : gen_finish
+    localparam int unsigned LSB = port * FINISH_WIDTH;
+    logic taken;
+    assign ends_command[port] = finish[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
+    assign finish_ready[port] = !ends_command[port] || ends && ending_port == PORT_WIDTH'(port);
+    assign taken = finish[port] && finish_ready[port];
+    assign return_lane[port*LANE_WIDTH+:LANE_WIDTH] =
+        finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:LANE_WIDTH];
+    assign execution_returned[port] = taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
+    assign execution_return_source[port*2+:2] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_SHARED_LSB] ?
+        linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+`ifdef FPGA_VERBS_MUTANT_CREDIT_LEAKED
+    assign completion_returned[port] = 1'b0;
+`else
+    assign completion_returned[port] = taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
+`endif
+    assign completion_return_source[port*2+:2] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_SHARED_LSB] ?
+        linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
+  end
+  assign return_lane[FINISHES*LANE_WIDTH+:LANE_WIDTH] = popped_lane;
+  assign execution_returned[FINISHES] = kick_corrupted;
+  assign execution_return_source[FINISHES*2+:2] = execution_taken;
+  assign completion_returned[FINISHES] = kick_corrupted;
+  assign completion_return_source[FINISHES*2+:2] = completion_taken;
+
+  find_next #(.SIZE(FINISHES)) i_ending (.bits(ends_command), .after(last_port), .next(ending_port));
+
+  // A refused command's pin goes first.
+  assign ends = ends_command != '0 && !(refuses && is_pinned) && !clearing;
+  assign ended = finish_unit[ending_port*FINISH_WIDTH+:FINISH_WIDTH];
+  assign unpin = ends || refuses && is_pinned;
+  assign unpin_queue_pair_number = ends ? ended.queue_pair_number : kick.queue_pair_number;
+  always_ff @(posedge clock) begin
+    if (reset) last_port <= '0;
+    else if (ends) last_port <= ending_port;
+  end
+
+  // Commands kicked and not finished, of lanes and functions.
+  for (genvar number = 0; number < LANES; number++) begin : gen_lane
+    localparam logic [LANE_WIDTH-1:0] NUMBER = LANE_WIDTH'(number);
+    logic [COMMANDS_WIDTH-1:0] commands;
+    assign idle[number] = commands == '0;
+    assign load[number*COMMANDS_WIDTH+:COMMANDS_WIDTH] = commands;
+    always_ff @(posedge clock) begin
+      if (reset) commands <= '0;
+      else
+        commands <= commands + COMMANDS_WIDTH'(lists && lane == NUMBER)
+            - COMMANDS_WIDTH'(ends && LANE_WIDTH'(ended.transmit_virtual_lane) == NUMBER);
+    end
+  end
+
+  logic [COMMANDS_WIDTH-1:0] function_commands[UNDERLYING_FUNCTIONS];
+  assign query_function_commands = function_commands[query_underlying_function];
+  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
+    localparam logic [FUNCTION_WIDTH-1:0] NUMBER = FUNCTION_WIDTH'(number);
+    always_ff @(posedge clock) begin
+      if (reset) function_commands[number] <= '0;
+      else
+        function_commands[number] <= function_commands[number] + COMMANDS_WIDTH'(lists && underlying_function == NUMBER)
+            - COMMANDS_WIDTH'(ends && FUNCTION_WIDTH'(ended.underlying_function) == NUMBER);
+    end
+  end
+
+  // The parts.
+  credit_pool #(
+      .OWNERS(LANES),
+      .OWN(EXECUTION_CREDITS_PER_LANE),
+      .SHARED(SHARED_EXECUTION_CREDITS),
+      .SHARED_CAP(SHARED_EXECUTION_CREDITS_CAP),
+      .RETURNS(RETURNS),
+      .CREDIT_WIDTH(CREDIT_WIDTH)
+  ) i_execution_credits (
+      .clock(clock),
+      .reset(reset),
+      .available(execution_available),
+      .owner(started_lane),
+      .source(execution_source),
+      .take(starts),
+      .give_back(execution_returned),
+      .give_back_owner(return_lane),
+      .give_back_source(execution_return_source),
+      .set_own(1'b0),
+      .set_own_owner('0),
+      .set_own_credits('0),
+      .set_shared(1'b0),
+      .set_shared_credits('0),
+      .set_shared_cap('0),
+      .query_owner(query_lane),
+      .query_own_held(query_execution_credits_held),
+      .query_shared_held(query_shared_execution_credits_held),
+      .all_shared_held(shared_execution_credits_held)
+  );
+
+  credit_pool #(
+      .OWNERS(LANES),
+      .OWN(COMPLETION_CREDITS_PER_LANE),
+      .SHARED(SHARED_COMPLETION_CREDITS),
+      .SHARED_CAP(SHARED_COMPLETION_CREDITS_CAP),
+      .RETURNS(RETURNS),
+      .CREDIT_WIDTH(CREDIT_WIDTH)
+  ) i_completion_credits (
+      .clock(clock),
+      .reset(reset),
+      .available(completion_available),
+      .owner(started_lane),
+      .source(completion_source),
+      .take(starts),
+      .give_back(completion_returned),
+      .give_back_owner(return_lane),
+      .give_back_source(completion_return_source),
+      .set_own(1'b0),
+      .set_own_owner('0),
+      .set_own_credits('0),
+      .set_shared(1'b0),
+      .set_shared_credits('0),
+      .set_shared_cap('0),
+      .query_owner(query_lane),
+      .query_own_held(query_completion_credits_held),
+      .query_shared_held(query_shared_completion_credits_held),
+      .all_shared_held(shared_completion_credits_held)
+  );
+
+  kick_lists #(
+      .ENTRIES(ENTRIES),
+      .LANES(LANES),
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS)
+  ) i_kick_lists (
+      .clock(clock),
+      .reset(reset),
+      .push(lists),
+      .push_lane(lane),
+      .push_unit(kick),
+      .push_underlying_function(underlying_function),
+      .entry_credits_available(entry_credits_available),
+      .waiting(waiting),
+      .pop(starts),
+      .pop_lane(started_lane),
+      .popped(popped),
+      .popped_corrupted(popped_corrupted),
+      .popped_lane(popped_lane),
+      .popped_unit(popped_unit),
+      .set_entry_credits(set_entry_credits),
+      .set_entry_credits_underlying_function(set_entry_credits_underlying_function),
+      .set_entry_credits_credits(set_entry_credits_credits),
+      .query_lane(query_lane),
+      .query_commands(query_commands),
+      .counters(counters)
+  );
+endmodule

@@ -1,0 +1,561 @@
+// virtual_kick in lockstep with the device model: kicks, finished commands and changes of the mapping table
+// from a seed, and every pin, release, started command, credit and count compared. Arguments: seed, clocks.
+//
+// The shape (TRANSMIT_VIRTUAL_LANES and the other parameters) is given to Verilator and, by the same names,
+// to this file. The model does in its order what the RTL does in one clock from the state before it: start,
+// then the kick of the second stage, then what has finished.
+#include "Vvirtual_kick.h"
+#include "bench.h"
+#include "hca/virtual_kick.h"
+
+#include <verilated.h>
+#if VM_COVERAGE
+#include <verilated_cov.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace fpga_verbs::bench {
+namespace {
+
+using Rtl = Vvirtual_kick;
+using spec::FinishUnit;
+using spec::KickUnit;
+
+constexpr uint32_t functions = UNDERLYING_FUNCTIONS;
+constexpr uint32_t lanes = TRANSMIT_VIRTUAL_LANES;
+constexpr uint32_t entries = ENTRIES;
+constexpr uint32_t queue_pairs = QUEUE_PAIRS;
+constexpr uint32_t ports = 3;
+constexpr uint32_t unit_dwords = 4;
+constexpr uint64_t all_lanes = lanes == 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1;
+constexpr uint32_t stream_clocks = 1000;
+
+class NoHost final : public hca::HostPort {
+public:
+  hca::DmaStatus read(unsigned, uint64_t, void*, size_t) override { std::abort(); }
+  hca::DmaStatus write(unsigned, uint64_t, const void*, size_t) override { std::abort(); }
+  void interrupt(unsigned, unsigned) override { std::abort(); }
+};
+
+class NoEvents final : public hca::EventPort {
+public:
+  void report(const spec::EventUnit&) override { std::abort(); }
+};
+
+class NoTime final : public hca::Clock {
+public:
+  uint64_t now() const override { return 0; }
+};
+
+class Bench {
+public:
+  Bench(uint64_t seed, uint64_t clocks) : random_(seed), place_{.seed = seed}, clocks_(clocks) {
+    for (uint32_t number = 0; number < queue_pairs - hca::QueuePairStateCache::reserved_indices; ++number) {
+      spec::QueuePairControl control;
+      live_.push_back(queue_pair_state_cache_.create(number % functions, control).value());
+    }
+    entry_credits_.fill(entries);
+  }
+
+  int run() {
+    start_anew();
+    for (place_.clock = 0; place_.clock < clocks_; ++place_.clock) {
+      if (place_.clock % 128 == 0)
+        choose_weights();
+      drive();
+      rtl_.clock = 0;
+      rtl_.eval();
+      follow();
+      rtl_.clock = 1;
+      rtl_.eval();
+      compare_state();
+    }
+    std::printf("%llu clocks, %llu started, %llu with shared credits, %llu refused, %llu stale\n",
+                static_cast<unsigned long long>(clocks_), static_cast<unsigned long long>(started_),
+                static_cast<unsigned long long>(shared_), static_cast<unsigned long long>(refused_),
+                static_cast<unsigned long long>(stale_));
+    std::printf("%u started in %u clocks on end, %u clocks from a kick to its start\n", streamed_,
+                stream_clocks, latency_);
+#if VM_COVERAGE
+    VerilatedCov::write("coverage.dat");
+#endif
+    return 0;
+  }
+
+  // A kick in every clock, each finished when two more were started: how many are started on end.
+  void stream() {
+    start_anew();
+    rtl_.kick_started_credit = 1;
+    rtl_.pinned = 1;
+    std::deque<FinishUnit> executing;
+    uint32_t first_start = 0;
+    for (uint32_t clock = 0; clock < stream_clocks + 16; ++clock) {
+      KickUnit kick;
+      kick.set_queue_pair_number(live_[clock % live_.size()]);
+      kick.set_underlying_function(clock % live_.size() % functions);
+      kick.set_physical_collect_buffer(clock % entries);
+      put(rtl_.kick_collected_unit, kick, 0);
+      rtl_.kick_collected = 1;
+      rtl_.finish = executing.size() > 2 ? 1 : 0;
+      if (rtl_.finish != 0)
+        put(rtl_.finish_unit, executing.front(), 0);
+      rtl_.clock = 0;
+      rtl_.eval();
+      if (rtl_.finish != 0)
+        executing.pop_front();
+      if (rtl_.kick_started) {
+        const auto unit = get<KickUnit>(rtl_.kick_started_unit);
+        executing.push_back(finish_of(unit, true, true));
+        if (first_start == 0)
+          first_start = clock;
+        streamed_ += clock >= 16;
+      }
+      rtl_.clock = 1;
+      rtl_.eval();
+    }
+    latency_ = first_start;
+    rtl_.kick_collected = rtl_.finish = 0;
+  }
+
+private:
+  // A kick on its way through the two stages.
+  struct Stage {
+    KickUnit kick;
+    bool scheduled = false;
+    bool pinned = false;
+  };
+  struct Running {
+    KickUnit kick;
+    uint32_t port = 0; // on which it is finished
+    bool sent = false; // its execution credit is back
+  };
+  struct Weights {
+    uint32_t kick = 0;
+    uint32_t finish = 0;
+    uint32_t credit = 0;
+    uint32_t queue_pairs = 1;
+  };
+
+  template <class Wide, class Unit> static void put(Wide& wide, const Unit& unit, uint32_t at) {
+    for (uint32_t dword = 0; dword < unit_dwords; ++dword)
+      wide[at * unit_dwords + dword] = unit.dwords[dword];
+  }
+  template <class Unit, class Wide> static Unit get(const Wide& wide) {
+    Unit unit;
+    for (uint32_t dword = 0; dword < unit_dwords; ++dword)
+      unit.dwords[dword] = wide[dword];
+    return unit;
+  }
+
+  void start_anew() {
+    rtl_.reset = 1;
+    rtl_.kick_scheduled = rtl_.kick_collected = rtl_.finish = 0;
+    rtl_.set_lanes = rtl_.set_shared_lanes = rtl_.set_entry_credits = 0;
+    for (uint32_t clock = 0; clock < 2; ++clock)
+      tick();
+    rtl_.reset = 0;
+    for (uint32_t clock = 0; clock < queue_pairs; ++clock) {
+      rtl_.kick_collected = 1;
+      rtl_.clock = 0;
+      rtl_.eval();
+      expect_value("kick taken while the memories are cleared", rtl_.kick_collected_ready, 0);
+      tick();
+    }
+    rtl_.kick_collected = 0;
+  }
+
+  void tick() {
+    rtl_.clock = 0;
+    rtl_.eval();
+    rtl_.clock = 1;
+    rtl_.eval();
+  }
+
+  void expect_value(const char* what, uint64_t rtl, uint64_t model) { expect(place_, what, rtl, model); }
+
+  // Percentages that stay for a while, so that lists, credits and entries run full and empty.
+  void choose_weights() {
+    const auto weight = [&] { return std::array{5U, 30U, 60U, 95U, 100U}[random_.below(5)]; };
+    weights_ = {.kick = weight(),
+                .finish = random_.once(3) ? 2 : weight(),
+                .credit = weight(),
+                .queue_pairs = 1 + random_.below(static_cast<uint32_t>(live_.size()))};
+  }
+
+  static FinishUnit finish_of(const KickUnit& kick, bool execution, bool completion) {
+    FinishUnit unit;
+    unit.set_physical_collect_buffer(kick.physical_collect_buffer());
+    unit.set_transmit_virtual_lane(kick.transmit_virtual_lane());
+    unit.set_underlying_function(kick.underlying_function());
+    unit.set_quality_of_service_level(kick.quality_of_service_level());
+    unit.set_queue_pair_number(kick.queue_pair_number());
+    unit.set_execution_credit_shared(kick.execution_credit_shared());
+    unit.set_completion_credit_shared(kick.completion_credit_shared());
+    unit.set_execution_credit_returned(execution);
+    unit.set_completion_credit_returned(completion);
+    unit.set_finished(completion);
+    return unit;
+  }
+
+  std::optional<KickUnit> some_kick() {
+    if (!random_.percent(weights_.kick))
+      return std::nullopt;
+    const std::optional<uint16_t> buffer = collect_buffer_.take_dedicated();
+    if (!buffer)
+      return std::nullopt;
+    const uint32_t which = random_.below(weights_.queue_pairs);
+    KickUnit kick;
+    for (uint32_t& dword : kick.dwords)
+      dword = static_cast<uint32_t>(random_.bits());
+    kick.set_physical_collect_buffer(*buffer);
+    kick.set_underlying_function(which % functions);
+    kick.set_quality_of_service_level(static_cast<spec::QualityOfServiceLevel>(which / functions % 2));
+    // Now and then a former queue pair's number.
+    const uint32_t generation = random_.once(16) ? 1U << spec::queue_pair_index_bits : 0;
+    kick.set_queue_pair_number(live_[which] ^ generation);
+    return kick;
+  }
+
+  void drive() {
+    if (!scheduled_)
+      scheduled_ = some_kick();
+    if (!collected_)
+      collected_ = some_kick();
+    rtl_.kick_scheduled = scheduled_.has_value();
+    rtl_.kick_collected = collected_.has_value();
+    if (scheduled_)
+      put(rtl_.kick_scheduled_unit, *scheduled_, 0);
+    if (collected_)
+      put(rtl_.kick_collected_unit, *collected_, 0);
+    rtl_.kick_started_credit = random_.percent(weights_.credit);
+    finish_some();
+    rtl_.finish = 0;
+    for (uint32_t port = 0; port < ports; ++port)
+      if (!finishes_[port].empty()) {
+        rtl_.finish = static_cast<uint8_t>(rtl_.finish | 1U << port);
+        put(rtl_.finish_unit, finishes_[port].front(), port);
+      }
+    rtl_.pinned = 0;
+    if (pin_asked_) {
+      const auto number = static_cast<uint32_t>(second_->kick.queue_pair_number());
+      second_->pinned = number >> spec::queue_pair_index_bits == 0;
+      rtl_.pinned = second_->pinned;
+      pins_[number % queue_pairs] += second_->pinned;
+    }
+    pin_asked_ = false;
+    rtl_.set_lanes = random_.once(100);
+    rtl_.set_lanes_underlying_function = static_cast<uint8_t>(random_.below(functions));
+    rtl_.set_lanes_quality_of_service_level = static_cast<uint8_t>(random_.below(2));
+    rtl_.set_shared_lanes = !rtl_.set_lanes && random_.once(100);
+    rtl_.set_lanes_lanes = random_.once(4) ? 0 : random_.bits() & random_.bits() & all_lanes;
+    rtl_.set_entry_credits = random_.once(200);
+    rtl_.set_entry_credits_underlying_function = static_cast<uint8_t>(random_.below(functions));
+    rtl_.set_entry_credits_credits =
+        static_cast<uint8_t>(random_.once(2) ? 1 + random_.below(entries / 2) : entries);
+  }
+
+  // Running commands end in any order: at once, or with the packets and with the acknowledgement.
+  void finish_some() {
+    while (!running_.empty() && random_.percent(weights_.finish)) {
+      const uint32_t which = random_.below(static_cast<uint32_t>(running_.size()));
+      Running& running = running_[which];
+      const bool ends = running.sent || random_.once(3);
+      finishes_[running.port].push_back(finish_of(running.kick, !running.sent, ends));
+      running.sent = true;
+      if (ends)
+        running_.erase(running_.begin() + which);
+    }
+  }
+
+  // The model does what the RTL does in this clock.
+  void follow() {
+    expect_started();
+    const bool has_credit = second_ && has_entry_credit(second_->kick);
+    const bool refuses = second_ && !has_credit && rtl_.kick_started_credit;
+    const bool leaves = has_credit || refuses;
+    expect_value("pin", rtl_.pin, first_ && (!second_ || leaves));
+    if (rtl_.pin)
+      expect_value("queue pair to pin", rtl_.pin_queue_pair_number, first_->kick.queue_pair_number());
+
+    if (rtl_.kick_started_credit && !refuses)
+      due_ = step_model(1);
+    if (due_)
+      --listed_[due_->underlying_function()];
+    if (leaves)
+      follow_second(refuses);
+    else
+      expect_value("PCB given back", rtl_.release_buffer, 0);
+    follow_finishes(refuses && second_->pinned);
+    if (leaves)
+      second_.reset();
+    follow_first();
+    follow_settings();
+    if (const char* contradiction = model_.verify(); contradiction != nullptr) {
+      std::printf("seed %llu, clock %llu: RTL led the model to: %s\n",
+                  static_cast<unsigned long long>(place_.seed), static_cast<unsigned long long>(place_.clock),
+                  contradiction);
+      std::exit(1);
+    }
+  }
+
+  bool has_entry_credit(const KickUnit& kick) const {
+    return listed_[kick.underlying_function()] < entry_credits_[kick.underlying_function()];
+  }
+
+  // What left a list in the clock before, or was refused in it.
+  void expect_started() {
+    expect_value("kick started", rtl_.kick_started, due_.has_value());
+    expect_value("kick corrupted", rtl_.kick_corrupted, 0);
+    if (!due_)
+      return;
+    const auto unit = get<KickUnit>(rtl_.kick_started_unit);
+    for (uint32_t dword = 0; dword < unit_dwords; ++dword)
+      expect_value("data unit started", unit.dwords[dword], due_->dwords[dword]);
+    due_.reset();
+    if (due_refused_) {
+      ++refused_;
+      due_refused_ = false;
+      return;
+    }
+    ++started_;
+    shared_ += unit.execution_credit_shared() != 0 || unit.completion_credit_shared() != 0;
+    running_.push_back({.kick = unit, .port = random_.below(ports)});
+    collect_buffer_.release(static_cast<uint16_t>(unit.physical_collect_buffer()));
+  }
+
+  // Lets the model do one step that may send `room` data units on; the last that it sent.
+  std::optional<KickUnit> step_model(size_t room) {
+    kicks_started_.clear();
+    while (kicks_started_.credits() > room)
+      kicks_started_.push({});
+    const size_t before = kicks_started_.size();
+    model_.step();
+    if (kicks_started_.size() == before)
+      return std::nullopt;
+    while (kicks_started_.size() > 1)
+      kicks_started_.pop();
+    return kicks_started_.front();
+  }
+
+  // The kick of the second stage is listed, refused, or dropped for its queue pair is gone.
+  void follow_second(bool refuses) {
+    const KickUnit& kick = second_->kick;
+    const auto function = static_cast<unsigned>(kick.underlying_function());
+    const uint32_t commands = model_.commands(function);
+    const uint64_t stale = counters_.function[function].commands_stale;
+    if (second_->scheduled)
+      kicks_scheduled_.push(kick);
+    else
+      kicks_collected_.push(kick);
+    const std::optional<KickUnit> sent = step_model(refuses ? 1 : 0);
+    expect_value("kick taken by the model", 1, kicks_scheduled_.empty() && kicks_collected_.empty());
+    if (refuses) {
+      due_ = sent;
+      due_refused_ = true;
+    }
+    const bool is_stale = counters_.function[function].commands_stale != stale;
+    const bool is_listed = model_.commands(function) != commands;
+    listed_[function] += is_listed;
+    stale_ += is_stale;
+    expect_value("PCB given back", rtl_.release_buffer, !is_listed);
+    expect_value("stale command", rtl_.command_stale, is_stale);
+    if (!is_listed)
+      expect_value("which PCB is given back", rtl_.release_physical_collect_buffer,
+                   kick.physical_collect_buffer());
+    if (is_stale)
+      expect_value("function of a stale command", rtl_.counted_underlying_function, function);
+  }
+
+  // All that end no command are taken, and one that does, unless a refused command is unpinned.
+  void follow_finishes(bool unpins_refused) {
+    bool ends = false;
+    uint32_t ended = 0;
+    uint32_t ending = 0;
+    for (uint32_t port = 0; port < ports; ++port) {
+      if (finishes_[port].empty())
+        continue;
+      const FinishUnit unit = finishes_[port].front();
+      const bool taken = (rtl_.finish_ready >> port & 1) != 0;
+      ending += unit.finished() != 0;
+      waited_[port] = taken ? 0 : waited_[port] + 1;
+      if (waited_[port] > patience)
+        differ(place_, "clocks that a finished command waited", waited_[port], patience);
+      if (unit.finished() == 0)
+        expect_value("finish taken", taken, 1);
+      if (!taken)
+        continue;
+      if (unit.finished() != 0) {
+        expect_value("second finished command in a clock", ends, 0);
+        ends = true;
+        ended = static_cast<uint32_t>(unit.queue_pair_number());
+      }
+      finish_links_[port].push(unit);
+      finishes_[port].pop_front();
+    }
+    expect_value("finished command taken", ends, ending != 0 && !unpins_refused);
+    step_model(0);
+    expect_value("unpin", rtl_.unpin, ends || unpins_refused);
+    if (!rtl_.unpin)
+      return;
+    const uint32_t number = ends ? ended : static_cast<uint32_t>(second_->kick.queue_pair_number());
+    expect_value("queue pair to unpin", rtl_.unpin_queue_pair_number, number);
+    --pins_[number % queue_pairs];
+  }
+
+  void follow_first() {
+    const bool room = !first_ || rtl_.pin;
+    if (rtl_.pin) {
+      second_ = first_;
+      first_.reset();
+      pin_asked_ = true;
+    }
+    const bool scheduled = scheduled_ && rtl_.kick_scheduled_ready;
+    const bool collected = collected_ && rtl_.kick_collected_ready;
+    expect_value("kicks taken", uint64_t{scheduled} + collected, room && (scheduled_ || collected_));
+    if (scheduled && collected_ && scheduled_before_)
+      differ(place_, "kick of the scheduler before its turn", 1, 0);
+    if (scheduled || collected)
+      scheduled_before_ = scheduled;
+    if (scheduled)
+      first_ = {.kick = *std::exchange(scheduled_, std::nullopt), .scheduled = true};
+    if (collected)
+      first_ = {.kick = *std::exchange(collected_, std::nullopt)};
+  }
+
+  void follow_settings() {
+    if (rtl_.set_lanes)
+      expect_value(
+          "lanes allowed", rtl_.set_lanes_allowed,
+          model_.set_lanes(rtl_.set_lanes_underlying_function,
+                           static_cast<spec::QualityOfServiceLevel>(rtl_.set_lanes_quality_of_service_level),
+                           rtl_.set_lanes_lanes));
+    if (rtl_.set_shared_lanes)
+      expect_value("shared lanes allowed", rtl_.set_shared_lanes_allowed,
+                   model_.set_shared_lanes(rtl_.set_lanes_lanes));
+    if (rtl_.set_entry_credits) {
+      model_.set_entry_credits(rtl_.set_entry_credits_underlying_function, rtl_.set_entry_credits_credits);
+      entry_credits_[rtl_.set_entry_credits_underlying_function] = rtl_.set_entry_credits_credits;
+    }
+  }
+
+  void compare_state() {
+    const uint32_t lane = random_.below(lanes);
+    const uint32_t function = random_.below(functions);
+    rtl_.query_lane = static_cast<uint8_t>(lane);
+    rtl_.query_underlying_function = static_cast<uint8_t>(function);
+    rtl_.eval();
+    const spec::control::LaneState state = model_.lane_state(lane);
+    expect_value("commands on a lane", rtl_.query_commands, state.commands());
+    expect_value("execution credits of a lane",
+                 EXECUTION_CREDITS_PER_LANE - rtl_.query_execution_credits_held, state.execution_credits());
+    expect_value("completion credits of a lane",
+                 COMPLETION_CREDITS_PER_LANE - rtl_.query_completion_credits_held,
+                 state.completion_credits());
+    expect_value("shared execution credits of a lane", rtl_.query_shared_execution_credits_held,
+                 state.shared_execution_credits());
+    expect_value("shared completion credits of a lane", rtl_.query_shared_completion_credits_held,
+                 state.shared_completion_credits());
+    expect_value("shared execution credits", SHARED_EXECUTION_CREDITS - rtl_.shared_execution_credits_held,
+                 model_.shared_execution_credits());
+    expect_value("shared completion credits", SHARED_COMPLETION_CREDITS - rtl_.shared_completion_credits_held,
+                 model_.shared_completion_credits());
+    expect_value("commands of a function", rtl_.query_function_commands, model_.commands(function));
+    const uint32_t number = live_[random_.below(static_cast<uint32_t>(live_.size()))];
+    const bool undecided = second_ && second_->pinned && second_->kick.queue_pair_number() == number;
+    expect_value("pins of a queue pair", pins_[number % queue_pairs] - undecided,
+                 queue_pair_state_cache_.pins(number));
+  }
+
+  static hca::HcaParameters parameters() {
+    hca::HcaParameters parameters;
+    parameters.underlying_functions = functions;
+    parameters.transmit_virtual_lanes = lanes;
+    parameters.physical_collect_buffers = 1;
+    parameters.dedicated_physical_collect_buffers = entries - 1;
+    parameters.management_physical_collect_buffers = 0;
+    parameters.queue_pairs = queue_pairs;
+    parameters.execution_credits_per_lane = EXECUTION_CREDITS_PER_LANE;
+    parameters.completion_credits_per_lane = COMPLETION_CREDITS_PER_LANE;
+    parameters.shared_execution_credits = SHARED_EXECUTION_CREDITS;
+    parameters.shared_completion_credits = SHARED_COMPLETION_CREDITS;
+    parameters.shared_execution_credits_cap = SHARED_EXECUTION_CREDITS_CAP;
+    parameters.shared_completion_credits_cap = SHARED_COMPLETION_CREDITS_CAP;
+    return parameters;
+  }
+
+  static constexpr uint32_t patience = 1000;
+
+  Rtl rtl_;
+  hca::HcaParameters parameters_ = parameters();
+  hca::Counters counters_;
+  NoTime clock_;
+  NoHost host_;
+  NoEvents events_;
+  hca::ContextMemory context_memory_{parameters_, counters_, host_, events_};
+  hca::QueuePairStateCache queue_pair_state_cache_{parameters_, counters_, context_memory_};
+  hca::KickRecords kick_records_{counters_, host_, clock_, events_};
+  hca::DataLink<KickUnit, 128> kicks_collected_;
+  hca::DataLink<KickUnit, 16> kicks_scheduled_;
+  hca::DataLink<KickUnit, 8> kicks_started_;
+  hca::DataLink<spec::PostNotice, 16> post_notices_;
+  hca::DataLink<spec::ManagementUnit, 16> management_units_;
+  std::array<hca::DataLink<FinishUnit, 16>, ports> finish_links_;
+  hca::CollectBuffer collect_buffer_{
+      parameters_,   counters_,        clock_,        queue_pair_state_cache_, events_,
+      kick_records_, kicks_collected_, post_notices_, management_units_};
+  hca::VirtualKick model_{parameters_,      counters_,
+                          collect_buffer_,  queue_pair_state_cache_,
+                          kicks_collected_, kicks_scheduled_,
+                          kicks_started_,   {&finish_links_[0], &finish_links_[1], &finish_links_[2]}};
+  Random random_;
+  Place place_;
+  uint64_t clocks_;
+  Weights weights_;
+  std::vector<uint32_t> live_; // queue pair numbers
+  std::array<uint32_t, functions> entry_credits_{};
+  std::array<uint32_t, functions> listed_{}; // entries that a function pays for
+  std::array<uint32_t, queue_pairs> pins_{};
+
+  std::optional<KickUnit> scheduled_; // offered
+  std::optional<KickUnit> collected_;
+  bool scheduled_before_ = false;
+  std::optional<Stage> first_;
+  std::optional<Stage> second_;
+  bool pin_asked_ = false;
+  std::optional<KickUnit> due_; // has to come in the next clock
+  bool due_refused_ = false;
+  std::vector<Running> running_;
+  std::array<std::deque<FinishUnit>, ports> finishes_;
+  std::array<uint32_t, ports> waited_{};
+
+  uint64_t started_ = 0;
+  uint64_t shared_ = 0;
+  uint64_t refused_ = 0;
+  uint64_t stale_ = 0;
+  uint32_t streamed_ = 0;
+  uint32_t latency_ = 0;
+};
+
+} // namespace
+} // namespace fpga_verbs::bench
+
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
+    return 2;
+  }
+  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
+                                 std::strtoull(arguments[2], nullptr, 0));
+  bench.stream();
+  return bench.run();
+}
