@@ -35,7 +35,7 @@ always_comb begin
     assert (inbound_credits + used_count == COUNT_WIDTH'(ENTRIES));
     assert (query_own_held == own_paid);
     assert (query_shared_held == shared_paid);
-    assert (assigned == occupied);
+    if (CONTENT_ADDRESSED) assert (assigned == occupied);
     assert ((lists_ready & ~occupied) == '0);
     assert ((closed & ~occupied) == '0);
     assert ((lists_ready & closed) == '0);

@@ -5,6 +5,7 @@ module credit_pool #(
     parameter int unsigned OWN = 64,  // At first, as the next two.
     parameter int unsigned SHARED = 0,
     parameter int unsigned SHARED_CAP = 0,
+    parameter bit SETTABLE = 1'b1,  // Else what was at first stays.
     parameter int unsigned RETURNS = 2,  // Credits that can come back in a clock.
     parameter int unsigned CREDIT_WIDTH = 7,
     parameter int unsigned OWNER_WIDTH = OWNERS > 1 ? $clog2(OWNERS) : 1
@@ -97,30 +98,48 @@ module credit_pool #(
         end
       end
     end
+    if (SETTABLE) begin : gen_settable
+      always_ff @(posedge clock) begin
+        if (reset) own <= CREDIT_WIDTH'(OWN);
+        else if (set_own && set_own_owner == NUMBER) own <= set_own_credits;
+      end
+    end else begin : gen_fixed
+      assign own = CREDIT_WIDTH'(OWN);
+    end
     always_ff @(posedge clock) begin
       if (reset) begin
-        own <= CREDIT_WIDTH'(OWN);
         own_held[number] <= '0;
         shared_held[number] <= '0;
       end else begin
-        if (set_own && set_own_owner == NUMBER) own <= set_own_credits;
         own_held[number] <= own_held[number] + CREDIT_WIDTH'(takes_own && owner == NUMBER) - own_returned;
         shared_held[number] <= shared_held[number] + CREDIT_WIDTH'(takes_shared && owner == NUMBER) - shared_returned;
       end
     end
   end
 
-  always_ff @(posedge clock) begin
-    if (reset) begin
-      shared <= CREDIT_WIDTH'(SHARED);
-      shared_cap <= CREDIT_WIDTH'(SHARED_CAP);
-      all_shared_held <= '0;
-    end else begin
-      if (set_shared) begin
+  if (SETTABLE) begin : gen_settable
+    always_ff @(posedge clock) begin
+      if (reset) begin
+        shared <= CREDIT_WIDTH'(SHARED);
+        shared_cap <= CREDIT_WIDTH'(SHARED_CAP);
+      end else if (set_shared) begin
         shared <= set_shared_credits;
         shared_cap <= set_shared_cap;
       end
-      all_shared_held <= all_shared_held + CREDIT_WIDTH'(takes_shared) - all_shared_returned;
     end
+  end else begin : gen_fixed
+    logic unused_inputs;
+    assign unused_inputs = &{1'b0, set_own, set_own_owner, set_own_credits, set_shared, set_shared_credits, set_shared_cap};
+    assign shared = CREDIT_WIDTH'(SHARED);
+    assign shared_cap = CREDIT_WIDTH'(SHARED_CAP);
   end
+
+  always_ff @(posedge clock) begin
+    if (reset) all_shared_held <= '0;
+    else all_shared_held <= all_shared_held + CREDIT_WIDTH'(takes_shared) - all_shared_returned;
+  end
+
+`ifdef FORMAL_CREDIT_POOL
+`include "credit_pool.svh"
+`endif
 endmodule

@@ -14,27 +14,33 @@ module lane_choice #(
   logic [LANE_WIDTH-1:0] idle_lane;
   find_first #(.SIZE(LANES)) i_idle (.bits((own & idle) != '0 ? own & idle : shared & idle), .first(idle_lane));
 
-  // A tree: node n has the better of nodes 2n and 2n + 1; the leaves are the lanes, from LEAVES on.
-  localparam int unsigned LEAVES = 1 << LANE_WIDTH;
+  // A tree, from the lanes up: each node has the better of two. Of each: cannot be taken, load, lane.
   localparam int unsigned NODE_WIDTH = 1 + LOAD_WIDTH + LANE_WIDTH;
-  logic [2*LEAVES*NODE_WIDTH-1:0] nodes;  // Of each: cannot be taken, load, lane.
-  logic unused_nodes;
-
-  assign unused_nodes = &{1'b0, nodes};
-  always_comb begin
-    nodes = '1;
-    for (int unsigned leaf = 0; leaf < LANES; leaf++)
-      nodes[(LEAVES+leaf)*NODE_WIDTH+:NODE_WIDTH] =
-          {!(own[leaf] || shared[leaf]), load[leaf*LOAD_WIDTH+:LOAD_WIDTH], LANE_WIDTH'(leaf)};
-    for (int unsigned node = LEAVES - 1; node > 0; node--)
-      nodes[node*NODE_WIDTH+:NODE_WIDTH] =
-          nodes[2*node*NODE_WIDTH+:NODE_WIDTH] <= nodes[(2*node+1)*NODE_WIDTH+:NODE_WIDTH] ?
-          nodes[2*node*NODE_WIDTH+:NODE_WIDTH] : nodes[(2*node+1)*NODE_WIDTH+:NODE_WIDTH];
+  for (genvar level = 0; level <= LANE_WIDTH; level++) begin : gen_level
+    logic [(1<<LANE_WIDTH-level)*NODE_WIDTH-1:0] nodes;
+    for (genvar node = 0; node < 1 << LANE_WIDTH - level; node++) begin : gen_node
+      if (level > 0) begin : gen_inner
+        logic [NODE_WIDTH-1:0] left;
+        logic [NODE_WIDTH-1:0] right;
+        assign left = gen_level[level-1].nodes[2*node*NODE_WIDTH+:NODE_WIDTH];
+        assign right = gen_level[level-1].nodes[(2*node+1)*NODE_WIDTH+:NODE_WIDTH];
+        assign nodes[node*NODE_WIDTH+:NODE_WIDTH] = left <= right ? left : right;
+      end else if (node < LANES) begin : gen_lane
+        assign nodes[node*NODE_WIDTH+:NODE_WIDTH] =
+            {!(own[node] || shared[node]), load[node*LOAD_WIDTH+:LOAD_WIDTH], LANE_WIDTH'(node)};
+      end else begin : gen_none
+        assign nodes[node*NODE_WIDTH+:NODE_WIDTH] = '1;
+      end
+    end
   end
+  logic [NODE_WIDTH-1:0] least;
+  logic unused_least;
+  assign least = gen_level[LANE_WIDTH].nodes;
+  assign unused_least = &{1'b0, least};
 
 `ifdef FPGA_VERBS_MUTANT_LOAD_IGNORED
   assign lane = idle_lane;
 `else
-  assign lane = ((own | shared) & idle) != '0 ? idle_lane : nodes[NODE_WIDTH+:LANE_WIDTH];
+  assign lane = ((own | shared) & idle) != '0 ? idle_lane : least[LANE_WIDTH-1:0];
 `endif
 endmodule

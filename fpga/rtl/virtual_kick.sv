@@ -176,7 +176,9 @@ module virtual_kick #(
   logic [LANES-1:0] shared_lanes;
   logic [LEVELS-1:0] left_without;  // With the shared lanes that are to be.
   logic [FUNCTION_WIDTH:0] function_level;
+  logic [LANES-1:0] level_lanes;
 
+  assign level_lanes = own_lanes[function_level];
   assign function_level = {underlying_function, kick.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
   assign set_lanes_allowed = (set_lanes_lanes | shared_lanes) != '0;
   assign set_shared_lanes_allowed = left_without == '0;
@@ -237,7 +239,7 @@ module virtual_kick #(
       .LANES(LANES),
       .LOAD_WIDTH(COMMANDS_WIDTH)
   ) i_lane_choice (
-      .own(own_lanes[function_level]),
+      .own(level_lanes),
       .shared(shared_lanes),
       .idle(idle),
       .load(load),
@@ -376,6 +378,7 @@ module virtual_kick #(
       .OWN(EXECUTION_CREDITS_PER_LANE),
       .SHARED(SHARED_EXECUTION_CREDITS),
       .SHARED_CAP(SHARED_EXECUTION_CREDITS_CAP),
+      .SETTABLE(1'b0),
       .RETURNS(RETURNS),
       .CREDIT_WIDTH(CREDIT_WIDTH)
   ) i_execution_credits (
@@ -405,6 +408,7 @@ module virtual_kick #(
       .OWN(COMPLETION_CREDITS_PER_LANE),
       .SHARED(SHARED_COMPLETION_CREDITS),
       .SHARED_CAP(SHARED_COMPLETION_CREDITS_CAP),
+      .SETTABLE(1'b0),
       .RETURNS(RETURNS),
       .CREDIT_WIDTH(CREDIT_WIDTH)
   ) i_completion_credits (
@@ -455,4 +459,8 @@ module virtual_kick #(
       .query_commands(query_commands),
       .counters(counters)
   );
+
+`ifdef FORMAL
+`include "virtual_kick.svh"
+`endif
 endmodule

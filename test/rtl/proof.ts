@@ -34,10 +34,9 @@ export function holds(
     const problem = path.join(directory, 'problem.smt2');
     const all = [...defines, ...(mutant === undefined ? [] : [`FPGA_VERBS_MUTANT_${mutant.toUpperCase()}`])];
     const script = [
-      `read_verilog -sv -formal -DFORMAL ${all.map((name) => `-D${name} `).join('')}-I ${root}fpga/formal ${sources.join(' ')}`,
-      `hierarchy -check -top ${top} ${Object.entries(parameters)
-        .map(([name, value]) => `-chparam ${name} ${value}`)
-        .join(' ')}`,
+      `read_verilog -defer -sv -formal -DFORMAL ${all.map((name) => `-D${name} `).join('')}-I ${root}fpga/formal ${sources.join(' ')}`,
+      ...Object.entries(parameters).map(([name, value]) => `chparam -set ${name} ${value} ${top}`),
+      `hierarchy -check -top ${top}`,
       'proc; flatten; opt -full; memory -nordff; opt',
       'setundef -undriven -anyseq; dffunmap; opt_clean; check',
       `write_smt2 -wires ${problem}`,

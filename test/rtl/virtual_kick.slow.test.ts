@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { requireTool } from '../tools.ts';
-import { root } from './blocks.ts';
+import { root, rtlSources } from './blocks.ts';
 import { holds, type Proof } from './proof.ts';
 import { buildBench, lint, type Shape } from './verilator.ts';
 
@@ -59,6 +59,26 @@ describe('virtual_kick in SystemVerilog', () => {
 });
 
 describe('proofs of virtual_kick', () => {
+  const pool: Proof = {
+    sources: ['linked_list_queue_pkg', 'credit_pool'].map((name) => `${root}fpga/rtl/${name}.sv`),
+    top: 'credit_pool',
+    parameters: { OWNERS: 2, OWN: 1, SHARED: 2, SHARED_CAP: 1, SETTABLE: 0, RETURNS: 3, CREDIT_WIDTH: 3 },
+    defines: ['FORMAL_CREDIT_POOL'],
+  };
+
+  it('a pool gives no credit that is not there, and loses none', patient, (context) => {
+    expect(holds(pool, 'from reset', 4, context)).toBe(true);
+    expect(holds(pool, 'by induction', 1, context)).toBe(true);
+  });
+
+  it.for(['shared_credit_cap_ignored', 'entry_credit_leaked'])(
+    'a pool fails with %s',
+    patient,
+    (mutant, context) => {
+      expect(holds(pool, 'from reset', 5, context, mutant)).toBe(false);
+    },
+  );
+
   const laneHolds: Proof = {
     sources: ['hca_spec_pkg', 'lane_holds'].map((name) => `${root}fpga/rtl/${name}.sv`),
     top: 'lane_holds',
@@ -70,4 +90,35 @@ describe('proofs of virtual_kick', () => {
     expect(holds(laneHolds, 'by induction', 2, context)).toBe(true);
     expect(holds(laneHolds, 'from reset', 10, context, 'lane_left_early')).toBe(false);
   });
+
+  // Its lists are part of it, and what is proved of them is proved again as it uses them.
+  const whole: Proof = {
+    sources: rtlSources(block)
+      .filter((source) => !source.includes('secded'))
+      .map((source) => source.replace('rtl/data_memory.sv', 'formal/data_memory.sv')),
+    top: block,
+    parameters: {
+      UNDERLYING_FUNCTIONS: 1,
+      TRANSMIT_VIRTUAL_LANES: 2,
+      ENTRIES: 2,
+      QUEUE_PAIRS: 2,
+      EXECUTION_CREDITS_PER_LANE: 1,
+      COMPLETION_CREDITS_PER_LANE: 1,
+      SHARED_EXECUTION_CREDITS: 2,
+      SHARED_COMPLETION_CREDITS: 2,
+      SHARED_EXECUTION_CREDITS_CAP: 1,
+      SHARED_COMPLETION_CREDITS_CAP: 1,
+      FINISHES: 2,
+    },
+  };
+
+  it(
+    'a lane holds the credits of what it has started, and lists keep what they are given',
+    patient,
+    (context) => {
+      expect(holds(whole, 'from reset', 2, context)).toBe(true);
+      expect(holds(whole, 'by induction', 1, context)).toBe(true);
+      expect(holds(whole, 'by induction', 1, context, 'credit_leaked')).toBe(false);
+    },
+  );
 });

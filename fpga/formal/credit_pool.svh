@@ -1,0 +1,55 @@
+// Credits are conserved: an owner holds what it took and has not given back, its own up to their number and shared ones up to the
+// cap, and all shared ones that are held are held by an owner, no more than there are. For a division that stays, by induction,
+// over the block alone.
+(* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_own[OWNERS];
+(* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_shared[OWNERS];
+logic [CREDIT_WIDTH+OWNER_WIDTH:0] sum_shared;
+logic started = 1'b0;
+
+// What an owner gives back in this clock from a source.
+function automatic logic [CREDIT_WIDTH-1:0] given_back(input logic [OWNER_WIDTH-1:0] by, input logic [1:0] to);
+  given_back = '0;
+  for (int unsigned port = 0; port < RETURNS; port++)
+    if (give_back[port] && give_back_owner[port*OWNER_WIDTH+:OWNER_WIDTH] == by && give_back_source[port*2+:2] == to)
+      given_back = given_back + CREDIT_WIDTH'(1);
+endfunction
+
+for (genvar number = 0; number < OWNERS; number++) begin : gen_formal
+  localparam logic [OWNER_WIDTH-1:0] NUMBER = OWNER_WIDTH'(number);
+  logic [CREDIT_WIDTH-1:0] own_back;
+  logic [CREDIT_WIDTH-1:0] shared_back;
+  assign own_back = given_back(NUMBER, linked_list_queue_pkg::CREDIT_SOURCE_OWN);
+  assign shared_back = given_back(NUMBER, linked_list_queue_pkg::CREDIT_SOURCE_SHARED);
+  always_ff @(posedge clock) begin
+    owed_own[number] <= reset ? '0 : owed_own[number] - own_back
+        + CREDIT_WIDTH'(take && owner == NUMBER && source == linked_list_queue_pkg::CREDIT_SOURCE_OWN);
+    owed_shared[number] <= reset ? '0 : owed_shared[number] - shared_back
+        + CREDIT_WIDTH'(take && owner == NUMBER && source == linked_list_queue_pkg::CREDIT_SOURCE_SHARED);
+  end
+  always_comb begin
+    // What the surroundings owe: nobody gives back what it has not.
+    assume (own_back <= owed_own[number]);
+    assume (shared_back <= owed_shared[number]);
+    if (started) begin
+      assert (own_held[number] == owed_own[number] && owed_own[number] <= CREDIT_WIDTH'(OWN));
+      assert (shared_held[number] == owed_shared[number] && owed_shared[number] <= CREDIT_WIDTH'(SHARED_CAP));
+    end
+  end
+end
+
+always_ff @(posedge clock) started <= 1'b1;
+
+always_comb begin
+  sum_shared = '0;
+  for (int unsigned number = 0; number < OWNERS; number++)
+    sum_shared = sum_shared + (CREDIT_WIDTH + OWNER_WIDTH + 1)'(owed_shared[number]);
+end
+
+always_comb begin
+  if (!started) assume (reset);
+  if (started) begin
+    assert (sum_shared == (CREDIT_WIDTH + OWNER_WIDTH + 1)'(all_shared_held));
+    assert (all_shared_held <= CREDIT_WIDTH'(SHARED));
+    if (take && available[owner]) assert (source != linked_list_queue_pkg::CREDIT_SOURCE_NONE);
+  end
+end
