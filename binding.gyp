@@ -61,6 +61,8 @@
       "native/hca/resource_manager_completion_queues.cpp",
       "native/hca/resource_manager_memory.cpp",
       "native/hca/resource_manager_multicast.cpp",
+      "native/hca/resource_division.cpp",
+      "native/hca/resource_manager_division.cpp",
       "native/hca/resource_manager_objects.cpp",
       "native/hca/resource_manager_ports.cpp",
       "native/hca/resource_manager_queue_pairs.cpp",

@@ -20,6 +20,7 @@ export {
   PortState,
   QualityOfServiceLevel,
   QueuePairState,
+  Resource,
   completionOpcodeNames,
   completionStatusNames,
   linkLayerNames,
@@ -27,8 +28,10 @@ export {
   portPhysicalStateNames,
   portStateNames,
   queuePairStateNames,
+  resourceNames,
 } from './spec/index.ts';
 export type { PortAttributes } from './driver/port.ts';
+export type { ResourceOwner, ResourceQuery, ResourceRequest, ResourceShare } from './driver/resources.ts';
 export type { ReceiveRequest } from './driver/receive_area.ts';
 export { Access } from './verbs/access.ts';
 export { AddressHandle } from './verbs/address_handle.ts';

@@ -72,6 +72,10 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_CONTEXTS_CACHED = 32'd256;
   // Event queues of an underlying function: 0 for asynchronous events, the rest for completions; queue i signals MSI-X vector i of its function. Unit: queues.
   localparam int unsigned EVENT_QUEUES_PER_FUNCTION = 32'd8;
+  // In the place of a function's number: what all functions share. Unit: number.
+  localparam int unsigned SHARED_BY_FUNCTIONS = 32'd255;
+  // Most resource allocation requests of one command: a page of a mailbox. Unit: requests.
+  localparam int unsigned RESOURCE_ALLOCATION_REQUESTS = 32'd255;
   // Most commands that the send queue scheduler fetches for a queue pair before it serves the next. Unit: commands.
   localparam int unsigned SCHEDULER_BATCH = 32'd4;
   // Queue pair number of the general services interface; 0 is the management interface. Unit: number.
@@ -205,7 +209,9 @@ package hca_spec_pkg;
     RESOURCE_PROTECTION_DOMAINS = 8'd13,  // Protection domains.
     RESOURCE_ADDRESS_HANDLES = 8'd14,  // Address handles.
     RESOURCE_MULTICAST_MEMBERS = 8'd15,  // Members of multicast groups.
-    RESOURCE_SHARED_RECEIVE_QUEUES = 8'd16  // Shared receive queues.
+    RESOURCE_SHARED_RECEIVE_QUEUES = 8'd16,  // Shared receive queues.
+    RESOURCE_EXECUTION_CREDITS_CAP = 8'd17,  // Most shared execution credits that a TVL may hold.
+    RESOURCE_COMPLETION_CREDITS_CAP = 8'd18  // Most shared completion credits that a TVL may hold.
   } resource_t;
 
   // Queue pair state (InfiniBand volume 1, 10.3.1).
@@ -328,7 +334,8 @@ package hca_spec_pkg;
     EVENT_TYPE_HALF_WRITTEN_COMMAND = 8'd97,  // A command has been incomplete as long as the limit: object is the VCB, detail the first 48 bits of segment 0 if it was whole.
     EVENT_TYPE_DMA_FAULT = 8'd98,  // A DMA of this function reached nothing: detail is the address.
     EVENT_TYPE_EVENT_QUEUE_OVERRUN = 8'd99,  // Events were lost.
-    EVENT_TYPE_MEMORY_ERROR = 8'd100  // A bit error was found: corrected or not.
+    EVENT_TYPE_MEMORY_ERROR = 8'd100,  // A bit error was found: corrected or not.
+    EVENT_TYPE_RESOURCES_CHANGED = 8'd101  // What the function has was changed by the control function: object is the resource.
   } event_type_t;
 
   // State of a virtual collect buffer.
@@ -2085,15 +2092,20 @@ package hca_spec_pkg;
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_FOR_LEVEL_WIDTH = 1;
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_FOR_LANE_LSB = 19;
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_FOR_LANE_WIDTH = 1;
+  localparam int unsigned RESOURCE_ALLOCATION_REQUEST_BY_VALUE_LSB = 20;
+  localparam int unsigned RESOURCE_ALLOCATION_REQUEST_BY_VALUE_WIDTH = 1;
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_TRANSMIT_VIRTUAL_LANE_LSB = 24;
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_TRANSMIT_VIRTUAL_LANE_WIDTH = 8;
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_AMOUNT_LSB = 32;
   localparam int unsigned RESOURCE_ALLOCATION_REQUEST_AMOUNT_WIDTH = 32;
+  localparam int unsigned RESOURCE_ALLOCATION_REQUEST_WHICH_LSB = 64;
+  localparam int unsigned RESOURCE_ALLOCATION_REQUEST_WHICH_WIDTH = 64;
   typedef struct packed {
-    logic [63:0] reserved_8;
-    logic [31:0] amount;  // New amount.
+    logic [63:0] which;  // By value: the first VCB, or the TVLs, a bit each. As query_resources reports them: the same, always.
+    logic [31:0] amount;  // New amount. Credits for a function or level: of each of its TVLs.
     logic [7:0] transmit_virtual_lane;  // TVL, if for_lane.
-    logic [3:0] reserved_5;
+    logic [2:0] reserved_6;
+    logic by_value;  // The field which says which ones; amount counts for VCBs alone.
     logic for_lane;  // A TVL, not the function.
     logic for_level;  // A level of the function, not the function.
     quality_of_service_level_t quality_of_service_level;  // For which level, if for_level.

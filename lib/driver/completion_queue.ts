@@ -181,6 +181,7 @@ export class CompletionQueue {
     let count = this.take(completions);
     if (count > 0) return count;
     if (this.device.board.advance()) count = this.take(completions);
+    if (count === 0) this.driver.events.collect();
     if (count === 0 && this.reason !== undefined && !this.hasCompletion) throw this.reason;
     return count;
   }

@@ -11,6 +11,8 @@ const period = 1000;
 export class DeviceWatch {
   private readonly device: DeviceFunction;
   private holders = 0;
+  /** Called after each look that found the device there. */
+  afterLook: (() => void) | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(device: DeviceFunction) {
@@ -32,6 +34,7 @@ export class DeviceWatch {
     if (this.holders > 0 && !closed && presence.loss === undefined) {
       try {
         requireEnabled(this.device);
+        this.afterLook?.();
       } catch (error) {
         if (presence.loss === undefined) throw error;
       }

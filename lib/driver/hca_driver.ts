@@ -12,6 +12,7 @@ import {
   QUALITY_OF_SERVICE_LEVELS,
   QUERY_FUNCTION_OUTPUT_BYTES,
   QUEUING_STRUCTURE_ENTRY_BYTES,
+  Resource,
   UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET,
   UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET,
   UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE,
@@ -91,6 +92,7 @@ export class HcaDriver {
       giveQueuingStructures(this.device, this.limits.queuePairs);
       this.events = new EventQueue(this.device, this.management, 0, asynchronousEventsLog2);
       this.management.afterAnswer = () => this.events.collect();
+      this.watch.afterLook = () => this.events.collect();
       this.events.hear = (event) => this.hear(event);
       const { presence } = this.device;
       presence.listen((reason) => this.lose(reason));
@@ -126,6 +128,14 @@ export class HcaDriver {
   private hear({ type, object }: DeviceEvent): void {
     if (type === EventType.completionQueueError) this.completionQueues.get(object)?.overrun();
     if (queuePairErrors.includes(type)) this.queuePairs.get(object)?.failed();
+    if (type === EventType.resourcesChanged && object === Resource.virtualCollectBuffers)
+      this.followDivision();
+  }
+
+  /** Pages that are another function's by now drop what is written to them. */
+  private followDivision(): void {
+    this.virtualCollectBuffers.refresh();
+    for (const queuePair of this.queuePairs.values()) queuePair.moveToOwnBuffer();
   }
 
   /** Reported as an event too, as by a device that still can. */

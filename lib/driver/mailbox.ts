@@ -1,5 +1,5 @@
 import type { DmaMemory } from '../board/addon.ts';
-import { MAILBOX_HEADER_BYTES, PAGE_BYTES, encode } from '../spec/index.ts';
+import { MAILBOX_HEADER_BYTES, PAGE_BYTES, decode, encode } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
 
 /** Bytes of content that a page of a mailbox holds. */
@@ -53,6 +53,12 @@ export class Mailbox {
       const held = Math.min(content, length - page * content);
       this.bytes.set(encode('mailbox_header', { next, length: held }), page * PAGE_BYTES);
     }
+  }
+
+  /** Bytes of content in the first page, as whoever wrote last says. */
+  get written(): number {
+    const { length } = decode('mailbox_header', this.bytes.slice(0, MAILBOX_HEADER_BYTES));
+    return Number(length);
   }
 
   /** A copy of the first `length` bytes of content. */

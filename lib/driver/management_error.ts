@@ -101,11 +101,20 @@ function particulars(answer: ManagementAnswer, inputFormat: string | undefined):
 /** Name of the field that begins at the bit that the answer names. */
 function fieldAt({ output, inMailbox }: ManagementAnswer, inputFormat: string | undefined): string {
   const format = inMailbox ? inputFormat : 'management_command';
+  if (format?.endsWith('[]') === true) return fieldOfList(Number(output), format.slice(0, -2));
   const description = formatDescriptions.find(({ name }) => name === format);
   if (description === undefined || output === 0xffff_ffff_ffff_ffffn) return 'a reserved field';
   const bit = Number(output);
   if (bit >= description.bytes * 8) return 'the page list';
   return description.fields.find((field) => field.bit === bit)?.name ?? `bit ${bit} of ${description.name}`;
+}
+
+/** As fieldAt(), of one of several structures of a format. */
+function fieldOfList(bit: number, format: string): string {
+  const description = formatDescriptions.find(({ name }) => name === format)!;
+  const bits = description.bytes * 8;
+  const field = description.fields.find((each) => each.bit === bit % bits);
+  return `${field?.name ?? `bit ${bit % bits}`} of ${format} ${Math.floor(bit / bits)}`;
 }
 
 function attributesOf(mask: number): string[] {

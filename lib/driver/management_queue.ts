@@ -36,10 +36,10 @@ export interface ManagementRequest {
   readonly opcode: ManagementOpcode;
   /** Object that the command is about. */
   readonly object?: number;
-  /** What the input mailbox holds: a structure of `inputFormat`, and lists behind it. */
+  /** What the input mailbox holds: a structure of `inputFormat`, and lists behind it; `[]` after its name: several of them. */
   readonly input?: readonly Uint8Array[];
   readonly inputFormat?: string;
-  /** Bytes that the output mailbox gets. */
+  /** Bytes that the output mailbox gets at most. */
   readonly outputBytes?: number;
 }
 
@@ -100,7 +100,8 @@ export class ManagementQueue {
     if (answer.status !== ManagementStatus.success) {
       throw managementError(request.verb, request.opcode, answer, request.inputFormat);
     }
-    return { number: Number(answer.output), output: this.output.read(request.outputBytes ?? 0) };
+    const outputBytes = Math.min(request.outputBytes ?? 0, this.output.written);
+    return { number: Number(answer.output), output: this.output.read(outputBytes) };
   }
 
   private post({ opcode, object = 0, input = [] }: ManagementRequest): void {

@@ -59,7 +59,7 @@ export class QueuePair {
   readonly sendQueue: SendQueue;
   readonly receiveQueue: ReceiveQueue | undefined;
   readonly sharedReceiveQueue: SharedReceiveQueue | undefined;
-  readonly virtualCollectBuffer: VirtualCollectBuffer;
+  private buffer: VirtualCollectBuffer;
   private readonly driver: HcaDriver;
   private readonly receiveCompletionQueue: number;
   private readonly origin: CommandOrigin;
@@ -74,7 +74,7 @@ export class QueuePair {
     this.level = options.level ?? QualityOfServiceLevel.low;
     this.sharedReceiveQueue = options.sharedReceiveQueue;
     this.receiveCompletionQueue = options.receiveCompletionQueue ?? 0;
-    this.virtualCollectBuffer = driver.virtualCollectBuffers.take(this.level);
+    this.buffer = driver.virtualCollectBuffers.take(this.level);
     this.sendQueue = new SendQueue(driver.device, options.sendQueue);
     try {
       const { sendQueue } = this;
@@ -120,6 +120,23 @@ export class QueuePair {
     driver.queuePairs.set(this.number, this);
   }
 
+  /** Where its commands are written. */
+  get virtualCollectBuffer(): VirtualCollectBuffer {
+    return this.buffer;
+  }
+
+  /**
+   * The function's virtual collect buffers have changed: takes one that it still has, and lets the scheduler bring what was written
+   * to the other one, as nobody knows how far it was collected. Where the function has none left, it waits for the next change.
+   */
+  moveToOwnBuffer(): void {
+    const { virtualCollectBuffers } = this.driver;
+    if (virtualCollectBuffers.serves(this.level, this.buffer) || !virtualCollectBuffers.has(this.level))
+      return;
+    this.buffer = virtualCollectBuffers.take(this.level);
+    this.sendQueue.startAll(this.number, this.buffer);
+  }
+
   /** @throws VerbsError EINVAL: an attribute is missing or not allowed in this transition, or a value is wrong */
   modify(attributes: QueuePairAttributes): void {
     this.driver.management.execute({
@@ -148,12 +165,12 @@ export class QueuePair {
 
   /** Posts a send work request; see {@link SendQueue.post}. @returns its sequence number */
   post(request: SendRequest): number {
-    return this.sendQueue.post(this.origin, this.virtualCollectBuffer, request);
+    return this.sendQueue.post(this.origin, this.buffer, request);
   }
 
   /** Posts work requests by one doorbell; see {@link SendQueue.postBatch}. */
   postBatch(requests: readonly SendRequest[]): number {
-    return this.sendQueue.postBatch(this.origin, this.virtualCollectBuffer, requests);
+    return this.sendQueue.postBatch(this.origin, this.buffer, requests);
   }
 
   /**

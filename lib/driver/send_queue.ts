@@ -125,6 +125,11 @@ export class SendQueue {
     return posted;
   }
 
+  /** Rings the doorbell for all that is posted and not completed. */
+  startAll(queuePairNumber: number, buffer: VirtualCollectBuffer): void {
+    if (this.outstanding > 0) buffer.start(queuePairNumber, (this.next - 1) & 0xffff);
+  }
+
   /**
    * A completion named this sequence number: it and all before it are completed, and their slots free.
    * @param holder gets the wrId of the request, where it is wanted

@@ -59,13 +59,24 @@ export class VirtualCollectBuffer {
  * command is written and fenced; they take turns so that the writes of one do not wait for the drain of another.
  */
 export class VirtualCollectBuffers {
-  /** All of the function. */
-  readonly all: readonly VirtualCollectBuffer[];
-  private readonly byLevel: readonly (readonly VirtualCollectBuffer[])[];
+  private readonly device: DeviceFunction;
+  private buffers: readonly VirtualCollectBuffer[] = [];
+  private byLevel: readonly (readonly VirtualCollectBuffer[])[] = [];
   private readonly turns = [0, 0];
 
-  /** Reads which ones the function has, and how they are divided among its levels. */
   constructor(device: DeviceFunction) {
+    this.device = device;
+    this.refresh();
+  }
+
+  /** All of the function. */
+  get all(): readonly VirtualCollectBuffer[] {
+    return this.buffers;
+  }
+
+  /** Reads which ones the function has, and how they are divided among its levels: the control function may have changed both. */
+  refresh(): void {
+    const { device } = this;
     const bar = device.page.read32(UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET);
     const base =
       (bar >>> UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_BASE_SHIFT) &
@@ -80,11 +91,25 @@ export class VirtualCollectBuffers {
     const high =
       (subBar >>> UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_HIGH_SHIFT) &
       UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_HIGH_MASK;
-    this.all = Array.from({ length: count }, (_, index) => new VirtualCollectBuffer(device, base + index));
-    const shared = this.all.slice(low, high);
+    const known = new Map(this.buffers.map((buffer) => [buffer.number, buffer]));
+    this.buffers = Array.from(
+      { length: count },
+      (_, index) => known.get(base + index) ?? new VirtualCollectBuffer(device, base + index),
+    );
+    const shared = this.buffers.slice(low, high);
     const ownOrShared = (own: VirtualCollectBuffer[]): VirtualCollectBuffer[] =>
       own.length > 0 ? own : shared;
-    this.byLevel = [ownOrShared(this.all.slice(0, low)), ownOrShared(this.all.slice(high))];
+    this.byLevel = [ownOrShared(this.buffers.slice(0, low)), ownOrShared(this.buffers.slice(high))];
+  }
+
+  /** Whether there is a buffer for a level. */
+  has(level: QualityOfServiceLevel): boolean {
+    return this.byLevel[level]!.length > 0;
+  }
+
+  /** Whether a buffer is one of those that {@link take} gives for a level. */
+  serves(level: QualityOfServiceLevel, buffer: VirtualCollectBuffer): boolean {
+    return this.byLevel[level]!.includes(buffer);
   }
 
   /**
@@ -94,7 +119,7 @@ export class VirtualCollectBuffers {
    */
   take(level: QualityOfServiceLevel): VirtualCollectBuffer {
     const buffers = this.byLevel[level]!;
-    const turn = this.turns[level]!;
+    const turn = this.turns[level]! % Math.max(1, buffers.length);
     this.turns[level] = (turn + 1) % Math.max(1, buffers.length);
     const buffer = buffers[turn];
     if (buffer !== undefined) return buffer;

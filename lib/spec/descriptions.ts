@@ -33,6 +33,8 @@ export const parameterDescriptions: readonly ParameterDescription[] = [
   { name: 'clock_frequency', value: 1000000000, unit: 'hertz', doc: 'Frequency of the device clock.' },
   { name: 'queue_pair_contexts_cached', value: 256, unit: 'contexts', doc: 'Queue pair contexts that the queue pair state cache holds.' },
   { name: 'event_queues_per_function', value: 8, unit: 'queues', doc: 'Event queues of an underlying function: 0 for asynchronous events, the rest for completions; queue i signals MSI-X vector i of its function.' },
+  { name: 'shared_by_functions', value: 255, unit: 'number', doc: "In the place of a function's number: what all functions share." },
+  { name: 'resource_allocation_requests', value: 255, unit: 'requests', doc: 'Most resource allocation requests of one command: a page of a mailbox.' },
   { name: 'scheduler_batch', value: 4, unit: 'commands', doc: 'Most commands that the send queue scheduler fetches for a queue pair before it serves the next.' },
   { name: 'queue_pair_number_general_services', value: 1, unit: 'number', doc: 'Queue pair number of the general services interface; 0 is the management interface.' },
   { name: 'rocev2_udp_port', value: 4791, unit: 'port', doc: 'UDP destination port of RoCEv2.' },
@@ -157,6 +159,8 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'address_handles', value: 14, doc: 'Address handles.' },
       { name: 'multicast_members', value: 15, doc: 'Members of multicast groups.' },
       { name: 'shared_receive_queues', value: 16, doc: 'Shared receive queues.' },
+      { name: 'execution_credits_cap', value: 17, doc: 'Most shared execution credits that a TVL may hold.' },
+      { name: 'completion_credits_cap', value: 18, doc: 'Most shared completion credits that a TVL may hold.' },
     ],
   },
   {
@@ -301,6 +305,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'dma_fault', value: 98, doc: 'A DMA of this function reached nothing: detail is the address.' },
       { name: 'event_queue_overrun', value: 99, doc: 'Events were lost.' },
       { name: 'memory_error', value: 100, doc: 'A bit error was found: corrected or not.' },
+      { name: 'resources_changed', value: 101, doc: 'What the function has was changed by the control function: object is the resource.' },
     ],
   },
   {
@@ -1412,8 +1417,10 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'quality_of_service_level', bit: 16, width: 2, count: 1, shape: 'number', enumeration: 'quality_of_service_level', doc: 'For which level, if for_level.' },
       { name: 'for_level', bit: 18, width: 1, count: 1, shape: 'number', doc: 'A level of the function, not the function.' },
       { name: 'for_lane', bit: 19, width: 1, count: 1, shape: 'number', doc: 'A TVL, not the function.' },
+      { name: 'by_value', bit: 20, width: 1, count: 1, shape: 'number', doc: 'The field which says which ones; amount counts for VCBs alone.' },
       { name: 'transmit_virtual_lane', bit: 24, width: 8, count: 1, shape: 'number', doc: 'TVL, if for_lane.' },
-      { name: 'amount', bit: 32, width: 32, count: 1, shape: 'number', doc: 'New amount.' },
+      { name: 'amount', bit: 32, width: 32, count: 1, shape: 'number', doc: 'New amount. Credits for a function or level: of each of its TVLs.' },
+      { name: 'which', bit: 64, width: 64, count: 1, shape: 'number', doc: 'By value: the first VCB, or the TVLs, a bit each. As query_resources reports them: the same, always.' },
     ],
   },
   {

@@ -225,6 +225,10 @@ export const Resource = {
   multicastMembers: 15,
   /** Shared receive queues. */
   sharedReceiveQueues: 16,
+  /** Most shared execution credits that a TVL may hold. */
+  executionCreditsCap: 17,
+  /** Most shared completion credits that a TVL may hold. */
+  completionCreditsCap: 18,
 } as const;
 export type Resource = (typeof Resource)[keyof typeof Resource];
 
@@ -247,6 +251,8 @@ export const resourceNames: Readonly<Record<number, string>> = {
   14: 'address_handles',
   15: 'multicast_members',
   16: 'shared_receive_queues',
+  17: 'execution_credits_cap',
+  18: 'completion_credits_cap',
 };
 
 /** Queue pair state (InfiniBand volume 1, 10.3.1). */
@@ -564,6 +570,8 @@ export const EventType = {
   eventQueueOverrun: 99,
   /** A bit error was found: corrected or not. */
   memoryError: 100,
+  /** What the function has was changed by the control function: object is the resource. */
+  resourcesChanged: 101,
 } as const;
 export type EventType = (typeof EventType)[keyof typeof EventType];
 
@@ -595,6 +603,7 @@ export const eventTypeNames: Readonly<Record<number, string>> = {
   98: 'dma_fault',
   99: 'event_queue_overrun',
   100: 'memory_error',
+  101: 'resources_changed',
 };
 
 /** State of a virtual collect buffer. */

@@ -1677,6 +1677,19 @@ export function setResourceAllocationRequestForLane(view: DataView, base: number
   view.setUint32(at, kept | ((value & RESOURCE_ALLOCATION_REQUEST_FOR_LANE_MASK) << RESOURCE_ALLOCATION_REQUEST_FOR_LANE_SHIFT), true);
 }
 
+/** resource_allocation_request.by_value: The field which says which ones; amount counts for VCBs alone. */
+export const RESOURCE_ALLOCATION_REQUEST_BY_VALUE_BYTE = 0;
+export const RESOURCE_ALLOCATION_REQUEST_BY_VALUE_SHIFT = 20;
+export const RESOURCE_ALLOCATION_REQUEST_BY_VALUE_MASK = 0x1;
+export function getResourceAllocationRequestByValue(view: DataView, base: number): number {
+  return (view.getUint32(base + RESOURCE_ALLOCATION_REQUEST_BY_VALUE_BYTE, true) >>> RESOURCE_ALLOCATION_REQUEST_BY_VALUE_SHIFT) & RESOURCE_ALLOCATION_REQUEST_BY_VALUE_MASK;
+}
+export function setResourceAllocationRequestByValue(view: DataView, base: number, value: number): void {
+  const at = base + RESOURCE_ALLOCATION_REQUEST_BY_VALUE_BYTE;
+  const kept = view.getUint32(at, true) & ~(RESOURCE_ALLOCATION_REQUEST_BY_VALUE_MASK << RESOURCE_ALLOCATION_REQUEST_BY_VALUE_SHIFT);
+  view.setUint32(at, kept | ((value & RESOURCE_ALLOCATION_REQUEST_BY_VALUE_MASK) << RESOURCE_ALLOCATION_REQUEST_BY_VALUE_SHIFT), true);
+}
+
 /** resource_allocation_request.transmit_virtual_lane: TVL, if for_lane. */
 export const RESOURCE_ALLOCATION_REQUEST_TRANSMIT_VIRTUAL_LANE_BYTE = 0;
 export const RESOURCE_ALLOCATION_REQUEST_TRANSMIT_VIRTUAL_LANE_SHIFT = 24;
@@ -1690,7 +1703,7 @@ export function setResourceAllocationRequestTransmitVirtualLane(view: DataView, 
   view.setUint32(at, kept | ((value & RESOURCE_ALLOCATION_REQUEST_TRANSMIT_VIRTUAL_LANE_MASK) << RESOURCE_ALLOCATION_REQUEST_TRANSMIT_VIRTUAL_LANE_SHIFT), true);
 }
 
-/** resource_allocation_request.amount: New amount. */
+/** resource_allocation_request.amount: New amount. Credits for a function or level: of each of its TVLs. */
 export const RESOURCE_ALLOCATION_REQUEST_AMOUNT_BYTE = 4;
 export const RESOURCE_ALLOCATION_REQUEST_AMOUNT_SHIFT = 0;
 export const RESOURCE_ALLOCATION_REQUEST_AMOUNT_MASK = 0xffffffff;
@@ -1699,4 +1712,27 @@ export function getResourceAllocationRequestAmount(view: DataView, base: number)
 }
 export function setResourceAllocationRequestAmount(view: DataView, base: number, value: number): void {
   view.setUint32(base + RESOURCE_ALLOCATION_REQUEST_AMOUNT_BYTE, value, true);
+}
+
+/** resource_allocation_request.which: By value: the first VCB, or the TVLs, a bit each. As query_resources reports them: the same, always. */
+export const RESOURCE_ALLOCATION_REQUEST_WHICH_LOW_BYTE = 8;
+export const RESOURCE_ALLOCATION_REQUEST_WHICH_HIGH_BYTE = 12;
+export function getResourceAllocationRequestWhichLow(view: DataView, base: number): number {
+  return view.getUint32(base + RESOURCE_ALLOCATION_REQUEST_WHICH_LOW_BYTE, true);
+}
+export function setResourceAllocationRequestWhichLow(view: DataView, base: number, value: number): void {
+  view.setUint32(base + RESOURCE_ALLOCATION_REQUEST_WHICH_LOW_BYTE, value, true);
+}
+export function getResourceAllocationRequestWhichHigh(view: DataView, base: number): number {
+  return view.getUint32(base + RESOURCE_ALLOCATION_REQUEST_WHICH_HIGH_BYTE, true);
+}
+export function setResourceAllocationRequestWhichHigh(view: DataView, base: number, value: number): void {
+  view.setUint32(base + RESOURCE_ALLOCATION_REQUEST_WHICH_HIGH_BYTE, value, true);
+}
+export function getResourceAllocationRequestWhich(view: DataView, base: number): bigint {
+  return (BigInt(getResourceAllocationRequestWhichHigh(view, base)) << 32n) | BigInt(getResourceAllocationRequestWhichLow(view, base));
+}
+export function setResourceAllocationRequestWhich(view: DataView, base: number, value: bigint): void {
+  setResourceAllocationRequestWhichLow(view, base, Number(value & 0xffffffffn));
+  setResourceAllocationRequestWhichHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }

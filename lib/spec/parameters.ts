@@ -93,6 +93,12 @@ export const QUEUE_PAIR_CONTEXTS_CACHED = 256;
 /** Event queues of an underlying function: 0 for asynchronous events, the rest for completions; queue i signals MSI-X vector i of its function. Unit: queues. */
 export const EVENT_QUEUES_PER_FUNCTION = 8;
 
+/** In the place of a function's number: what all functions share. Unit: number. */
+export const SHARED_BY_FUNCTIONS = 255;
+
+/** Most resource allocation requests of one command: a page of a mailbox. Unit: requests. */
+export const RESOURCE_ALLOCATION_REQUESTS = 255;
+
 /** Most commands that the send queue scheduler fetches for a queue pair before it serves the next. Unit: commands. */
 export const SCHEDULER_BATCH = 4;
 

@@ -16,6 +16,13 @@ import { KickRecord, KickRecordRing } from '../driver/kick_records.ts';
 import { KickJoiner, type Kick } from '../driver/kicks.ts';
 import { queryPort, setPartitionKey, type PortAttributes } from '../driver/port.ts';
 import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
+import {
+  allocateResources,
+  queryResources,
+  type ResourceQuery,
+  type ResourceRequest,
+  type ResourceShare,
+} from '../driver/resources.ts';
 import { CompletionChannel } from './completion_channel.ts';
 import { CompletionQueue } from './completion_queue.ts';
 import { Patience, type WaitOptions } from './patience.ts';
@@ -181,6 +188,28 @@ export class Context extends VerbsObject {
     globalRoute: Uint8Array,
   ): AddressVector {
     return senderAddress(port, this.queryPort(port), completion, globalRoute);
+  }
+
+  /**
+   * How the device's resources are divided: what a function has, what all functions share, or what a lane has.
+   * @param query default: this function's
+   * @throws VerbsError EPERM: another function's, and this is not the control function; EINVAL: there is no such function or lane
+   */
+  queryResources(query: ResourceQuery = this.driver.device.underlyingFunction): ResourceShare[] {
+    this.requireOpen('queryResources');
+    return queryResources(this.driver.management, query);
+  }
+
+  /**
+   * Divides resources anew: all changes or none, whatever their order. The control function divides among functions, levels and
+   * lanes; another function what it has among its levels. What is in use beyond a new amount drains.
+   * @throws VerbsError ENOMEM: names the resource, how much was asked for, and how much there could be; EPERM: not this function's
+   * to change; EINVAL: names the request and its field; RangeError: no change, more than 255, or a lane that there cannot be
+   */
+  allocateResources(requests: readonly ResourceRequest[]): void {
+    this.requireOpen('allocateResources');
+    const { management, device } = this.driver;
+    allocateResources(management, device.underlyingFunction, requests);
   }
 
   /** The oldest asynchronous event that was not taken; undefined: there is none. */

@@ -87,6 +87,9 @@ public:
   // Division. VCBs that the new BAR adds or takes away must be closed; false, and nothing changed, when they
   // are not, or when the BAR overlaps another function's, leaves the board or has its dividers out of order.
   bool set_bar(unsigned underlying_function, const VirtualCollectBufferBar& bar);
+  // All BARs at once; they pass set_bar()'s check in the end. VCBs that change their owner are closed, and
+  // opened for the new one.
+  void set_bars(const std::array<VirtualCollectBufferBar, spec::underlying_functions>& bars);
   const VirtualCollectBufferBar& bar(unsigned underlying_function) const {
     return functions_.bar(underlying_function);
   }

@@ -137,15 +137,36 @@ bool CollectBuffer::set_bar(unsigned underlying_function, const VirtualCollectBu
   if (!functions_.allows(underlying_function, bar))
     return false;
   const VirtualCollectBufferBar& old = functions_.bar(underlying_function);
-  const auto contains = [](const VirtualCollectBufferBar& range, unsigned buffer) {
-    return buffer >= range.base && buffer < range.base + range.count;
-  };
   for (unsigned buffer = 0; buffer < virtual_.size(); ++buffer)
-    if (contains(old, buffer) != contains(bar, buffer) &&
+    if (old.contains(buffer) != bar.contains(buffer) &&
         virtual_[buffer].state != VirtualCollectBufferState::closed)
       return false;
   functions_.set(underlying_function, bar);
   return true;
+}
+
+void CollectBuffer::set_bars(const std::array<VirtualCollectBufferBar, spec::underlying_functions>& bars) {
+  const UnderlyingFunctionTable before = functions_;
+  const auto moves = [&](unsigned buffer, unsigned function) {
+    return before.bar(function).contains(buffer) != bars[function].contains(buffer);
+  };
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+    for (unsigned buffer = 0; buffer < virtual_.size(); ++buffer)
+      if (moves(buffer, function))
+        close(buffer);
+  // Whoever loses some lets go of them before another takes them.
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+    if (before.bar(function) != bars[function])
+      functions_.set(function, {});
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function) {
+    if (before.bar(function) == bars[function])
+      continue;
+    assert(functions_.allows(function, bars[function]));
+    functions_.set(function, bars[function]);
+    for (unsigned offset = 0; offset < bars[function].count; ++offset)
+      if (moves(bars[function].base + offset, function))
+        open(bars[function].base + offset);
+  }
 }
 
 bool CollectBuffer::step() {

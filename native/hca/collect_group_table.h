@@ -15,6 +15,8 @@ struct CollectAllotment {
   unsigned low = 0;    // the low level's
   unsigned high = 0;   // the high level's
   unsigned shared = 0; // for both levels
+
+  bool operator==(const CollectAllotment&) const = default;
 };
 
 // How many pool PCBs each collect group may still take (US8589610, collect group table; US8484392, steps 89

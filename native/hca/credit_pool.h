@@ -14,24 +14,25 @@ enum class CreditSource : uint8_t { none, own, shared };
 class CreditPool {
 public:
   CreditPool(size_t owners, uint32_t own, uint32_t shared, uint32_t shared_cap)
-      : shared_(shared), shared_cap_(shared_cap), owners_(owners, Owner{own, 0, 0}) {}
+      : shared_(shared), owners_(owners, Owner{own, shared_cap, 0, 0}) {}
 
   size_t owners() const { return owners_.size(); }
 
-  // Divides anew: credits of one owner alone; credits shared, and the most of them that one owner may hold.
+  // Divides anew: credits of one owner alone; credits shared, and the most of them that an owner may hold.
   void set_own(size_t owner, uint32_t credits) { at(owner).own = credits; }
-  void set_shared(uint32_t credits, uint32_t cap) {
-    shared_ = credits;
-    shared_cap_ = cap;
-  }
+  void set_shared(uint32_t credits) { shared_ = credits; }
+  void set_shared_cap(size_t owner, uint32_t cap) { at(owner).shared_cap = cap; }
+  uint32_t own(size_t owner) const { return at(owner).own; }
+  uint32_t shared() const { return shared_; }
+  uint32_t shared_cap(size_t owner) const { return at(owner).shared_cap; }
 
   // Where the next credit of the owner comes from: its own first, then the shared ones, else none.
   CreditSource available(size_t owner) const {
     const Owner& from = at(owner);
     if (from.own_held < from.own)
       return CreditSource::own;
-    return shared_held_ < shared_ && from.shared_held < shared_cap_ ? CreditSource::shared
-                                                                    : CreditSource::none;
+    return shared_held_ < shared_ && from.shared_held < from.shared_cap ? CreditSource::shared
+                                                                        : CreditSource::none;
   }
 
   // Takes a credit from where available() says.
@@ -63,6 +64,7 @@ public:
 private:
   struct Owner {
     uint32_t own;
+    uint32_t shared_cap;
     uint32_t own_held;
     uint32_t shared_held;
   };
@@ -77,7 +79,6 @@ private:
   }
 
   uint32_t shared_;
-  uint32_t shared_cap_;
   uint32_t shared_held_ = 0;
   std::vector<Owner> owners_;
 };

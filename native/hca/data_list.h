@@ -31,6 +31,7 @@ public:
   uint16_t head(uint16_t list) const { return lists_[list].head; }
   uint16_t peek_pointer(uint16_t list) const { return lists_[list].peek; }
   uint16_t count(uint16_t list) const { return lists_[list].count; }
+  uint16_t maximum(uint16_t list) const { return lists_[list].maximum; }
   bool at_maximum(uint16_t list) const { return lists_[list].count >= lists_[list].maximum; }
 
   void set_maximum(uint16_t list, uint16_t data_units) { lists_[list].maximum = data_units; }

@@ -94,6 +94,9 @@ public:
   // The list of an index, or no_list.
   uint16_t find(uint32_t index) const { return identifiers_.find(index); }
 
+  // The most data units that a list may have.
+  uint16_t maximum(uint16_t list) const { return data_list_.maximum(list); }
+
   // Data units on a list.
   uint16_t count(uint16_t list) const { return data_list_.count(list); }
 
@@ -111,7 +114,11 @@ public:
   void set_entry_credits(unsigned underlying_function, uint32_t credits) {
     entry_credits_.set_own(underlying_function, credits);
   }
-  void set_shared_entry_credits(uint32_t credits, uint32_t cap) { entry_credits_.set_shared(credits, cap); }
+  void set_shared_entry_credits(uint32_t credits, uint32_t cap) {
+    entry_credits_.set_shared(credits);
+    for (size_t function = 0; function < entry_credits_.owners(); ++function)
+      entry_credits_.set_shared_cap(function, cap);
+  }
 
   const CreditPool& entry_credits() const { return entry_credits_; }
   bool data_unit_ready(uint16_t entry) const { return entries_[entry].ready; }

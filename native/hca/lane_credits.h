@@ -2,6 +2,7 @@
 
 #include "hca/credit_pool.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace fpga_verbs::hca {
@@ -11,7 +12,7 @@ namespace fpga_verbs::hca {
 class LaneCredits {
 public:
   LaneCredits(unsigned lanes, uint32_t own, uint32_t shared, uint32_t shared_cap)
-      : pool_(lanes, own, shared, shared_cap), own_(own), shared_(shared), shared_cap_(shared_cap) {
+      : pool_(lanes, own, shared, shared_cap) {
     for (unsigned lane = 0; lane < lanes; ++lane)
       note(lane);
   }
@@ -32,22 +33,32 @@ public:
     note(lane);
   }
 
-  uint32_t own_free(unsigned lane) const { return own_ - pool_.own_held(lane); }
+  // Divides anew; what is held beyond it comes back first.
+  void divide(unsigned lane, uint32_t own, uint32_t shared_cap) {
+    pool_.set_own(lane, own);
+    pool_.set_shared_cap(lane, shared_cap);
+    note(lane);
+  }
+  void set_shared(uint32_t credits) { pool_.set_shared(credits); }
+
+  uint32_t own(unsigned lane) const { return pool_.own(lane); }
+  uint32_t shared_cap(unsigned lane) const { return pool_.shared_cap(lane); }
+  uint32_t shared() const { return pool_.shared(); }
+  uint32_t own_free(unsigned lane) const {
+    return pool_.own(lane) - std::min(pool_.own(lane), pool_.own_held(lane));
+  }
   uint32_t shared_held(unsigned lane) const { return pool_.shared_held(lane); }
   uint32_t held(unsigned lane) const { return pool_.own_held(lane) + pool_.shared_held(lane); }
-  uint32_t shared_free() const { return shared_ - pool_.shared_held(); }
+  uint32_t shared_free() const { return pool_.shared() - std::min(pool_.shared(), pool_.shared_held()); }
 
 private:
   void note(unsigned lane) {
     const uint64_t bit = uint64_t{1} << lane;
-    has_own_ = pool_.own_held(lane) < own_ ? has_own_ | bit : has_own_ & ~bit;
-    below_cap_ = pool_.shared_held(lane) < shared_cap_ ? below_cap_ | bit : below_cap_ & ~bit;
+    has_own_ = pool_.own_held(lane) < pool_.own(lane) ? has_own_ | bit : has_own_ & ~bit;
+    below_cap_ = pool_.shared_held(lane) < pool_.shared_cap(lane) ? below_cap_ | bit : below_cap_ & ~bit;
   }
 
   CreditPool pool_;
-  uint32_t own_;
-  uint32_t shared_;
-  uint32_t shared_cap_;
   uint64_t has_own_ = 0;   // lanes with a free credit of their own
   uint64_t below_cap_ = 0; // lanes that may hold another shared one
 };

@@ -135,6 +135,8 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
   if (!device_.enabled)
     return answer_with(ManagementStatus::not_enabled);
   switch (opcode) {
+  case ManagementOpcode::allocate_resources:
+    return allocate_resources(command);
   case ManagementOpcode::query_resources:
     return query_resources(command);
   case ManagementOpcode::query_port:

@@ -18,6 +18,7 @@
 #include "hca/port_attributes.h"
 #include "hca/protection_domains.h"
 #include "hca/queue_pair_state_cache.h"
+#include "hca/resource_division.h"
 #include "hca/send_queue_port.h"
 #include "hca/shared_receive_queues.h"
 #include "hca/virtual_kick.h"
@@ -55,7 +56,7 @@ public:
     const DeviceCounters& counters;
     CompletionQueue& completion_queue;
     SendQueuePort& queue_pair_fetch;
-    const VirtualKick& virtual_kick;
+    VirtualKick& virtual_kick;
     // The links whose data units are not pinned: a reset outlasts what is in them.
     const DataLink<spec::KickUnit, 128>& kicks_collected;
     const DataLink<spec::KickUnit, 16>& kicks_scheduled;
@@ -124,6 +125,7 @@ private:
   // One for each opcode. Nothing: the answer comes when the queue pair, or the key, is quiet.
   std::optional<Answer> dispatch(const Command& command);
   Answer query_function(const Command& command);
+  Answer allocate_resources(const Command& command);
   Answer query_resources(const Command& command);
   Answer create_event_queue(const Command& command);
   Answer destroy_event_queue(const Command& command);
@@ -147,6 +149,16 @@ private:
   std::optional<Answer> modify_queue_pair(const Command& command);
   Answer query_queue_pair(const Command& command);
   std::optional<Answer> destroy_queue_pair(const Command& command);
+
+  // How everything is divided now; and the division put in its place. VCBs that change their owner are closed
+  // in between.
+  ResourceDivision division() const;
+  void divide(const ResourceDivision& division);
+  // Tells functions what changed of theirs; the requester knows, but for VCBs, whose pages it has mapped.
+  void report_changes(const ResourceDivision& before, const ResourceDivision& after, unsigned requester);
+  Answer query_share(const Command& command, unsigned function);
+  Answer query_shared(const Command& command);
+  Answer query_lane(const Command& command, unsigned lane);
 
   // What is wrong with the command's fields, or nothing.
   std::optional<Answer> check(const Command& command) const;

@@ -40,44 +40,6 @@ spec::ManagementCompletion ResourceManager::query_function(const Command& comman
   return output(command, &facts, sizeof facts);
 }
 
-spec::ManagementCompletion ResourceManager::query_resources(const Command& command) {
-  const unsigned function = command.underlying_function;
-  const CollectGroupTable& groups = blocks_.collect_buffer.groups();
-  const auto share = [function](spec::Resource resource, uint32_t amount) {
-    spec::ResourceAllocationRequest entry;
-    entry.set_resource(resource);
-    entry.set_underlying_function(function);
-    entry.set_amount(amount);
-    return entry;
-  };
-  const auto level_share = [&](spec::Resource resource, QualityOfServiceLevel level, uint32_t amount) {
-    spec::ResourceAllocationRequest entry = share(resource, amount);
-    entry.set_for_level(1);
-    entry.set_quality_of_service_level(level);
-    return entry;
-  };
-  using enum spec::Resource;
-  constexpr auto low = QualityOfServiceLevel::low;
-  constexpr auto high = QualityOfServiceLevel::high;
-  const std::array shares{
-      share(virtual_collect_buffers, blocks_.collect_buffer.bar(function).count),
-      share(physical_collect_buffers, groups.total(function, spec::CollectGroup::function_shared)),
-      level_share(physical_collect_buffers, low, groups.total(function, spec::CollectGroup::low)),
-      level_share(physical_collect_buffers, high, groups.total(function, spec::CollectGroup::high)),
-      level_share(transmit_virtual_lanes, low, count_of(blocks_.virtual_kick.lanes(function, low))),
-      level_share(transmit_virtual_lanes, high, count_of(blocks_.virtual_kick.lanes(function, high))),
-      share(queue_pairs, parameters_.queue_pairs - QueuePairStateCache::reserved_indices),
-      share(completion_queues, parameters_.completion_queues - CompletionQueue::reserved_numbers),
-      share(memory_keys, parameters_.memory_keys - KeyTable::reserved_indices),
-      share(event_queues, spec::event_queues_per_function),
-      share(address_handles, spec::address_handles - AddressHandles::reserved_indices),
-      share(shared_receive_queues, spec::shared_receive_queues - SharedReceiveQueues::reserved_indices),
-      share(multicast_members, spec::multicast_members),
-      share(protection_domains, ProtectionDomains::per_function),
-  };
-  return output(command, shares.data(), sizeof shares);
-}
-
 spec::ManagementCompletion ResourceManager::create_protection_domain(const Command& command) {
   const std::optional<uint32_t> created = protection_domains_.create(command.underlying_function);
   return created ? succeed(*created) : no_resources(spec::Resource::protection_domains, 1, 0);

@@ -17,6 +17,9 @@ struct VirtualCollectBufferBar {
   unsigned count = 0;
   unsigned low = 0;
   unsigned high = 0;
+
+  bool operator==(const VirtualCollectBufferBar&) const = default;
+  bool contains(unsigned buffer) const { return buffer >= base && buffer - base < count; }
 };
 
 // Which function and which part of its BAR a VCB belongs to (US8589610, underlying function table).

@@ -53,34 +53,32 @@ void VirtualKick::divide_lanes() {
   const unsigned lanes = parameters_.transmit_virtual_lanes;
   const unsigned each = std::min(lanes_per_function, lanes / (2 * functions));
   for (unsigned function = 0; function < functions; ++function)
-    lanes_[function].fill(lanes_below(each) << function * each);
-  shared_lanes_ = lanes_below(lanes) & ~lanes_below(functions * each);
+    map_.functions[function].fill(lanes_below(each) << function * each);
+  map_.shared = lanes_below(lanes) & ~lanes_below(functions * each);
 }
 
-bool VirtualKick::has_lanes() const {
-  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
-    for (const uint64_t own : lanes_[function])
-      if ((own | shared_lanes_) == 0)
-        return false;
+bool VirtualKick::set_map(LaneMap map) {
+  const uint64_t exist = lanes_below(parameters_.transmit_virtual_lanes);
+  for (LaneMap::Levels& levels : map.functions)
+    for (uint64_t& own : levels)
+      own &= exist;
+  map.shared &= exist;
+  if (!map.serves(parameters_.underlying_functions))
+    return false;
+  map_ = map;
   return true;
 }
 
 bool VirtualKick::set_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level, uint64_t lanes) {
-  uint64_t& own = lanes_[underlying_function][static_cast<unsigned>(level)];
-  const uint64_t before = std::exchange(own, lanes & lanes_below(parameters_.transmit_virtual_lanes));
-  if (has_lanes())
-    return true;
-  own = before;
-  return false;
+  LaneMap map = map_;
+  map.functions[underlying_function][static_cast<unsigned>(level)] = lanes;
+  return set_map(map);
 }
 
 bool VirtualKick::set_shared_lanes(uint64_t lanes) {
-  const uint64_t before =
-      std::exchange(shared_lanes_, lanes & lanes_below(parameters_.transmit_virtual_lanes));
-  if (has_lanes())
-    return true;
-  shared_lanes_ = before;
-  return false;
+  LaneMap map = map_;
+  map.shared = lanes;
+  return set_map(map);
 }
 
 bool VirtualKick::step() {
@@ -112,16 +110,8 @@ bool VirtualKick::step() {
 bool VirtualKick::accept(const spec::KickUnit& kick) {
   const unsigned function = kick.underlying_function();
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
-  if (lists_.entry_credits().available(function) == CreditSource::none) {
-    // Send queue mode for this command: the scheduler will bring it.
-    if (!kicks_started_.has_credit())
-      return false;
-    spec::KickUnit refused = kick;
-    refused.set_origin(spec::KickOrigin::send_queue_mode);
-    collect_buffer_.release(buffer);
-    kicks_started_.push(refused);
-    return true;
-  }
+  if (lists_.entry_credits().available(function) == CreditSource::none)
+    return refuse(kick);
   if (!queue_pairs_.pin(kick.queue_pair_number())) {
     collect_buffer_.release(buffer);
     ++counters_.function[function].commands_stale;
@@ -129,6 +119,11 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
   }
   Hold& held = hold(kick.queue_pair_number());
   const unsigned lane = held.commands != 0 ? held.lane : choose_lane(kick);
+  if (lists_.count(static_cast<uint16_t>(lane)) >= list_size(lane)) {
+    const bool refused = refuse(kick);
+    queue_pairs_.unpin(kick.queue_pair_number());
+    return refused;
+  }
   spec::KickUnit listed = kick;
   listed.set_transmit_virtual_lane(lane);
   [[maybe_unused]] const auto pushed = lists_.push(lane, listed, function);
@@ -142,14 +137,25 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
   return true;
 }
 
+// Send queue mode for this command: the scheduler will bring it. False: it has to wait for a credit.
+bool VirtualKick::refuse(const spec::KickUnit& kick) {
+  if (!kicks_started_.has_credit())
+    return false;
+  spec::KickUnit refused = kick;
+  refused.set_origin(spec::KickOrigin::send_queue_mode);
+  collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
+  kicks_started_.push(refused);
+  return true;
+}
+
 // The least loaded lane of function and level, or of those that all share; its own before them.
 unsigned VirtualKick::choose_lane(const spec::KickUnit& kick) const {
   const uint64_t own = lanes(kick.underlying_function(), kick.quality_of_service_level());
   if ((own & idle_) != 0)
     return lowest(own & idle_);
-  if ((shared_lanes_ & idle_) != 0)
-    return lowest(shared_lanes_ & idle_);
-  uint64_t rest = own | shared_lanes_;
+  if ((map_.shared & idle_) != 0)
+    return lowest(map_.shared & idle_);
+  uint64_t rest = own | map_.shared;
   unsigned least = lowest(rest);
   for (; rest != 0; rest &= rest - 1)
     if (load_[lowest(rest)] < load_[least])

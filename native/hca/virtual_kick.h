@@ -6,6 +6,7 @@
 #include "hca/data_link.h"
 #include "hca/hardware_linked_list_queue.h"
 #include "hca/lane_credits.h"
+#include "hca/lane_map.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "spec/data_units.h"
@@ -37,17 +38,34 @@ public:
   // Mapping table: the lanes of a function's level, and those that all share, a bit each; lanes that the
   // board has not are left out. False, and nothing changed: some level would be left without any lane.
   // Commands stay on the lane that they are on.
+  bool set_map(LaneMap map);
+  const LaneMap& map() const { return map_; }
   bool set_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level, uint64_t lanes);
   bool set_shared_lanes(uint64_t lanes);
   uint64_t lanes(unsigned underlying_function, spec::QualityOfServiceLevel level) const {
-    return lanes_[underlying_function][static_cast<unsigned>(level)];
+    return map_.functions[underlying_function][static_cast<unsigned>(level)];
   }
-  uint64_t shared_lanes() const { return shared_lanes_; }
+  uint64_t shared_lanes() const { return map_.shared; }
 
   // Most commands, at least 1, that a function may have on the lists; at first all that there are.
   void set_entry_credits(unsigned underlying_function, uint32_t credits) {
     lists_.set_entry_credits(underlying_function, credits);
   }
+
+  uint32_t entry_credits(unsigned underlying_function) const {
+    return lists_.entry_credits().own(underlying_function);
+  }
+  // Most commands, at least 1, on the list of a lane; at first all that there are.
+  void set_list_size(unsigned lane, uint32_t commands) {
+    lists_.set_maximum(static_cast<uint16_t>(lane), static_cast<uint16_t>(commands));
+  }
+  uint32_t list_size(unsigned lane) const { return lists_.maximum(static_cast<uint16_t>(lane)); }
+
+  // Credits of the lanes; below what is held the division takes effect as they return.
+  const LaneCredits& execution_credits() const { return execution_credits_; }
+  const LaneCredits& completion_credits() const { return completion_credits_; }
+  LaneCredits& execution_credits() { return execution_credits_; }
+  LaneCredits& completion_credits() { return completion_credits_; }
 
   // Shared credits that are free.
   uint32_t shared_execution_credits() const { return execution_credits_.shared_free(); }
@@ -68,8 +86,8 @@ private:
   };
 
   void divide_lanes();
-  bool has_lanes() const;
   bool accept(const spec::KickUnit& kick);
+  bool refuse(const spec::KickUnit& kick);
   unsigned choose_lane(const spec::KickUnit& kick) const;
   void start(unsigned lane);
   void finish(const spec::FinishUnit& unit);
@@ -84,8 +102,7 @@ private:
   DataLink<spec::KickUnit, 8>& kicks_started_;
   std::vector<DataLink<spec::FinishUnit, 16>*> finishes_; // one from each block that ends commands
 
-  std::array<std::array<uint64_t, spec::quality_of_service_levels>, spec::underlying_functions> lanes_{};
-  uint64_t shared_lanes_ = 0;
+  LaneMap map_;
   HardwareLinkedListQueue<spec::KickUnit> lists_; // list index: lane
   LaneCredits execution_credits_;
   LaneCredits completion_credits_;

@@ -165,6 +165,8 @@ enum class Resource : uint8_t {
   address_handles = 14,  ///< Address handles.
   multicast_members = 15,  ///< Members of multicast groups.
   shared_receive_queues = 16,  ///< Shared receive queues.
+  execution_credits_cap = 17,  ///< Most shared execution credits that a TVL may hold.
+  completion_credits_cap = 18,  ///< Most shared completion credits that a TVL may hold.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -187,6 +189,8 @@ constexpr const char* name(Resource value) {
     case Resource::address_handles: return "address_handles";
     case Resource::multicast_members: return "multicast_members";
     case Resource::shared_receive_queues: return "shared_receive_queues";
+    case Resource::execution_credits_cap: return "execution_credits_cap";
+    case Resource::completion_credits_cap: return "completion_credits_cap";
   }
   return "unknown";
 }
@@ -423,6 +427,7 @@ enum class EventType : uint8_t {
   dma_fault = 98,  ///< A DMA of this function reached nothing: detail is the address.
   event_queue_overrun = 99,  ///< Events were lost.
   memory_error = 100,  ///< A bit error was found: corrected or not.
+  resources_changed = 101,  ///< What the function has was changed by the control function: object is the resource.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -454,6 +459,7 @@ constexpr const char* name(EventType value) {
     case EventType::dma_fault: return "dma_fault";
     case EventType::event_queue_overrun: return "event_queue_overrun";
     case EventType::memory_error: return "memory_error";
+    case EventType::resources_changed: return "resources_changed";
   }
   return "unknown";
 }

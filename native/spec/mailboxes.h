@@ -882,8 +882,10 @@ struct alignas(8) ResourceAllocationRequest {
   static constexpr unsigned quality_of_service_level_bit = 16, quality_of_service_level_width = 2;
   static constexpr unsigned for_level_bit = 18, for_level_width = 1;
   static constexpr unsigned for_lane_bit = 19, for_lane_width = 1;
+  static constexpr unsigned by_value_bit = 20, by_value_width = 1;
   static constexpr unsigned transmit_virtual_lane_bit = 24, transmit_virtual_lane_width = 8;
   static constexpr unsigned amount_bit = 32, amount_width = 32;
+  static constexpr unsigned which_bit = 64, which_width = 64;
 
   std::array<uint32_t, 4> dwords{};
 
@@ -907,16 +909,27 @@ struct alignas(8) ResourceAllocationRequest {
   constexpr uint32_t for_lane() const { return (dwords[0] >> 19) & 0x1u; }
   constexpr void set_for_lane(uint32_t value) { dwords[0] = (dwords[0] & 0xfff7ffffu) | ((value & 0x1u) << 19); }
 
+  /// The field which says which ones; amount counts for VCBs alone.
+  constexpr uint32_t by_value() const { return (dwords[0] >> 20) & 0x1u; }
+  constexpr void set_by_value(uint32_t value) { dwords[0] = (dwords[0] & 0xffefffffu) | ((value & 0x1u) << 20); }
+
   /// TVL, if for_lane.
   constexpr uint32_t transmit_virtual_lane() const { return dwords[0] >> 24; }
   constexpr void set_transmit_virtual_lane(uint32_t value) { dwords[0] = (dwords[0] & 0xffffffu) | ((value & 0xffu) << 24); }
 
-  /// New amount.
+  /// New amount. Credits for a function or level: of each of its TVLs.
   constexpr uint32_t amount() const { return dwords[1]; }
   constexpr void set_amount(uint32_t value) { dwords[1] = value; }
 
+  /// By value: the first VCB, or the TVLs, a bit each. As query_resources reports them: the same, always.
+  constexpr uint64_t which() const { return uint64_t{dwords[3]} << 32 | dwords[2]; }
+  constexpr void set_which(uint64_t value) {
+    dwords[2] = static_cast<uint32_t>(value);
+    dwords[3] = static_cast<uint32_t>(value >> 32);
+  }
+
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xf00000u) | dwords[2] | dwords[3]) == 0; }
+  constexpr bool reserved_is_zero() const { return (dwords[0] & 0xe00000u) == 0; }
 
   constexpr bool operator==(const ResourceAllocationRequest&) const = default;
 };

@@ -99,6 +99,12 @@ inline constexpr uint32_t queue_pair_contexts_cached = 256u;
 /// Event queues of an underlying function: 0 for asynchronous events, the rest for completions; queue i signals MSI-X vector i of its function. Unit: queues.
 inline constexpr uint32_t event_queues_per_function = 8u;
 
+/// In the place of a function's number: what all functions share. Unit: number.
+inline constexpr uint32_t shared_by_functions = 255u;
+
+/// Most resource allocation requests of one command: a page of a mailbox. Unit: requests.
+inline constexpr uint32_t resource_allocation_requests = 255u;
+
 /// Most commands that the send queue scheduler fetches for a queue pair before it serves the next. Unit: commands.
 inline constexpr uint32_t scheduler_batch = 4u;
 

@@ -1594,24 +1594,28 @@ std::string_view mismatch_register_memory_input(const RegisterMemoryInput& golde
 
 ResourceAllocationRequest make_resource_allocation_request() {
   ResourceAllocationRequest golden;
-  golden.set_resource(Resource::protection_domains);
+  golden.set_resource(Resource::completion_credits_cap);
   golden.set_underlying_function(0xe7u);
   golden.set_quality_of_service_level(QualityOfServiceLevel::high);
   golden.set_for_level(0x1u);
   golden.set_for_lane(0x0u);
+  golden.set_by_value(0x1u);
   golden.set_transmit_virtual_lane(0x83u);
   golden.set_amount(0xd94e9fb1u);
+  golden.set_which(0x8192a3b4c5d6e7f8ull);
   return golden;
 }
 
 std::string_view mismatch_resource_allocation_request(const ResourceAllocationRequest& golden) {
-  if (golden.resource() != Resource::protection_domains) return "resource";
+  if (golden.resource() != Resource::completion_credits_cap) return "resource";
   if (golden.underlying_function() != 0xe7u) return "underlying_function";
   if (golden.quality_of_service_level() != QualityOfServiceLevel::high) return "quality_of_service_level";
   if (golden.for_level() != 0x1u) return "for_level";
   if (golden.for_lane() != 0x0u) return "for_lane";
+  if (golden.by_value() != 0x1u) return "by_value";
   if (golden.transmit_virtual_lane() != 0x83u) return "transmit_virtual_lane";
   if (golden.amount() != 0xd94e9fb1u) return "amount";
+  if (golden.which() != 0x8192a3b4c5d6e7f8ull) return "which";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -1622,8 +1626,10 @@ ResourceAllocationRequest make_resource_allocation_request_other() {
   golden.set_quality_of_service_level(QualityOfServiceLevel::high);
   golden.set_for_level(0x0u);
   golden.set_for_lane(0x1u);
+  golden.set_by_value(0x0u);
   golden.set_transmit_virtual_lane(0xb5u);
   golden.set_amount(0x9cfae391u);
+  golden.set_which(0x7e6d5c4b3a291807ull);
   return golden;
 }
 
@@ -1633,8 +1639,10 @@ std::string_view mismatch_resource_allocation_request_other(const ResourceAlloca
   if (golden.quality_of_service_level() != QualityOfServiceLevel::high) return "quality_of_service_level";
   if (golden.for_level() != 0x0u) return "for_level";
   if (golden.for_lane() != 0x1u) return "for_lane";
+  if (golden.by_value() != 0x0u) return "by_value";
   if (golden.transmit_virtual_lane() != 0xb5u) return "transmit_virtual_lane";
   if (golden.amount() != 0x9cfae391u) return "amount";
+  if (golden.which() != 0x7e6d5c4b3a291807ull) return "which";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 

@@ -46,18 +46,22 @@ describe('resource_manager', () => {
 
   it('reports the division of resources', () => {
     const { host } = makeHost();
-    expect(host.execute(ManagementOpcode.queryResources).status).toBe(success);
-    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 14 * 16);
-    const entries = Array.from({ length: 14 }, (_, at) =>
+    expect(host.execute(ManagementOpcode.queryResources, { input_modifier: 1 }).status).toBe(success);
+    const bytes = host.device.bytes.slice(host.output + 16, host.output + 16 + 18 * 16);
+    const entries = Array.from({ length: 18 }, (_, at) =>
       decode('resource_allocation_request', bytes.slice(at * 16, at * 16 + 16)),
     );
     expect(entries).toMatchObject([
-      { resource: Resource.virtualCollectBuffers, amount: 32, for_level: 0 },
+      { resource: Resource.virtualCollectBuffers, amount: 32, for_level: 0, which: 32n },
+      { resource: Resource.virtualCollectBuffers, amount: 0, for_level: 1, quality_of_service_level: 0 },
+      { resource: Resource.virtualCollectBuffers, amount: 0, for_level: 1, quality_of_service_level: 1 },
       { resource: Resource.physicalCollectBuffers, amount: 4, for_level: 0 },
       { resource: Resource.physicalCollectBuffers, amount: 0, for_level: 1, quality_of_service_level: 0 },
       { resource: Resource.physicalCollectBuffers, amount: 0, for_level: 1, quality_of_service_level: 1 },
-      { resource: Resource.transmitVirtualLanes, amount: 4, for_level: 1, quality_of_service_level: 0 },
-      { resource: Resource.transmitVirtualLanes, amount: 4, for_level: 1, quality_of_service_level: 1 },
+      { resource: Resource.transmitVirtualLanes, amount: 4, for_level: 0, which: 0xf0n },
+      { resource: Resource.transmitVirtualLanes, amount: 0, for_level: 1, quality_of_service_level: 0 },
+      { resource: Resource.transmitVirtualLanes, amount: 0, for_level: 1, quality_of_service_level: 1 },
+      { resource: Resource.entryCredits, amount: 72 },
       { resource: Resource.queuePairs, amount: 62 },
       { resource: Resource.completionQueues, amount: 4095 },
       { resource: Resource.memoryKeys, amount: 255 },
