@@ -27,6 +27,7 @@
       "native/hca/icrc_wide.cpp",
       "native/hca/identity_registers.cpp",
       "native/hca/kick_records.cpp",
+      "native/hca/lane_map_reader.cpp",
       "native/hca/list_identifier_memory.cpp",
       "native/hca/key_table.cpp",
       "native/hca/mailbox.cpp",

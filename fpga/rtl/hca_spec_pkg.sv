@@ -3055,6 +3055,17 @@ package hca_spec_pkg;
   // RNR NAKs sent. Unit: packets. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_OFFSET = 32'h2a8;
   localparam logic [63:0] UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_RESET = 64'h0;
+  // Commands that were begun and found no PCB. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET = 32'h2b0;
+  localparam logic [63:0] UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_RESET = 64'h0;
+  // Kicked commands that found no entry credit or no room on the list of their TVL, and went to the send queue. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_LIST_REFUSALS_OFFSET = 32'h2b8;
+  localparam logic [63:0] UNDERLYING_FUNCTION_LIST_REFUSALS_RESET = 64'h0;
+  // Commands whose turn it was and that could not be sent then, by send_hold. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_SEND_HOLDS_OFFSET = 32'h2c0;
+  localparam int unsigned UNDERLYING_FUNCTION_SEND_HOLDS_COUNT = 8;
+  localparam int unsigned UNDERLYING_FUNCTION_SEND_HOLDS_STRIDE = 8;
+  localparam logic [63:0] UNDERLYING_FUNCTION_SEND_HOLDS_RESET = 64'h0;
   // The management page: a management command is written here while the lock is held. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 32'h8000;
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;
@@ -3120,6 +3131,42 @@ package hca_spec_pkg;
     logic [4:0] reserved_1;
     virtual_collect_buffer_state_t state;  // State.
   } control_inspect_virtual_collect_buffer_t;
+  // Number of the queue pair, of any function, shown by the registers that follow. 32 bits, rw.
+  localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_OFFSET = 32'h60;
+  localparam logic [31:0] CONTROL_INSPECT_QUEUE_PAIR_RESET = 32'h0;
+  // State of the selected queue pair's send queue. 32 bits, ro.
+  localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_STATE_OFFSET = 32'h64;
+  localparam logic [31:0] CONTROL_INSPECT_QUEUE_PAIR_STATE_RESET = 32'h0;
+  typedef struct packed {
+    logic [7:0] underlying_function;  // Owner.
+    logic [4:0] reserved_9;
+    logic [2:0] receiver_not_ready_retry;  // RNR retries left.
+    logic [2:0] retry_count;  // Retries left.
+    quality_of_service_level_t quality_of_service_level;  // Level.
+    send_hold_t hold;  // Why it may not send its next command now.
+    queue_pair_state_t state;  // State.
+    logic receiver_not_ready_wait;  // The peer asked to wait; the timer runs.
+    logic scheduled;  // It waits in the queuing structure, or is in the scheduler's hands.
+    logic stopped;  // The scheduler is stopped for it.
+    logic found;  // There is a queue pair of this number.
+  } control_inspect_queue_pair_state_t;
+  // Positions of the selected queue pair in its send queue. 64 bits, ro.
+  localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_OFFSET = 32'h68;
+  localparam logic [63:0] CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_RESET = 64'h0;
+  typedef struct packed {
+    logic [15:0] fetch_next;  // Next one that the scheduler fetches.
+    logic [15:0] acknowledged;  // Oldest one not acknowledged.
+    logic [15:0] posted;  // Newest one known to lie in the send queue.
+    logic [15:0] next;  // Sequence number to execute.
+  } control_inspect_queue_pair_positions_t;
+  // Commands of the selected queue pair that are kicked and not finished, and the TVL that they are on. 32 bits, ro.
+  localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_LANE_OFFSET = 32'h70;
+  localparam logic [31:0] CONTROL_INSPECT_QUEUE_PAIR_LANE_RESET = 32'h0;
+  typedef struct packed {
+    logic [7:0] reserved_2;
+    logic [7:0] transmit_virtual_lane;  // TVL, while there are commands.
+    logic [15:0] commands;  // Commands.
+  } control_inspect_queue_pair_lane_t;
   // Cancels any VCB. 32 bits, wo.
   localparam int unsigned CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET = 32'h50;
   localparam logic [31:0] CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_RESET = 32'h0;
@@ -3209,6 +3256,12 @@ package hca_spec_pkg;
   // Shared completion credits that are free. 32 bits, ro.
   localparam int unsigned CONTROL_SHARED_COMPLETION_CREDITS_OFFSET = 32'h250;
   localparam logic [31:0] CONTROL_SHARED_COMPLETION_CREDITS_RESET = 32'h0;
+  // DMA address, 8 B aligned, of the mapping table in host memory: the lanes of function f, level l, a bit each in 8 B, at index 2f + l. Unit: bytes. 64 bits, rw.
+  localparam int unsigned CONTROL_LANE_MAP_ADDRESS_OFFSET = 32'h258;
+  localparam logic [63:0] CONTROL_LANE_MAP_ADDRESS_RESET = 64'h0;
+  // Bit 2f + l: the entry of function f, level l is fetched from host memory before the next command of that level chooses a lane. 32 bits, wo.
+  localparam int unsigned CONTROL_LANE_MAP_INVALIDATE_OFFSET = 32'h260;
+  localparam logic [31:0] CONTROL_LANE_MAP_INVALIDATE_RESET = 32'h0;
   // State of each TVL. 32 bits, ro.
   localparam int unsigned CONTROL_LANE_STATE_OFFSET = 32'h280;
   localparam int unsigned CONTROL_LANE_STATE_COUNT = 64;

@@ -16,7 +16,7 @@ import { usualPort } from './pingpong_peer.ts';
 import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
 import { serve } from './serve.ts';
-import { addResourceCommands } from './resource_commands.ts';
+import { addObservationCommands } from './observation_commands.ts';
 import { selftest } from './selftest/selftest.ts';
 import { setup } from './setup.ts';
 import { withCapture } from './two_boards.ts';
@@ -347,7 +347,7 @@ Examples:
       selftest(outputOf(options), chosenDeviceString(options.device), { patience: options.timeout, signal }),
     );
   addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, signal);
-  addResourceCommands(addOfDevice, outputOf, chosenDeviceString);
+  addObservationCommands(addOfDevice, outputOf, chosenDeviceString, signal);
   return program;
 }
 

@@ -14,6 +14,7 @@ process.exitCode = await runCommandLine(
     out: (text) => process.stdout.write(text),
     error: (text) => process.stderr.write(text),
     isTerminal: process.stderr.isTTY,
+    outIsTerminal: process.stdout.isTTY,
   },
   interrupted.signal,
 );

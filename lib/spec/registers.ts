@@ -437,6 +437,20 @@ export const UNDERLYING_FUNCTION_NEGATIVE_ACKNOWLEDGES_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_OFFSET = 0x2a8;
 export const UNDERLYING_FUNCTION_RECEIVER_NOT_READY_NEGATIVE_ACKNOWLEDGES_RESET = 0x0n;
 
+/** underlying_function.send_queue_mode_entered: Commands that were begun and found no PCB. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET = 0x2b0;
+export const UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_RESET = 0x0n;
+
+/** underlying_function.list_refusals: Kicked commands that found no entry credit or no room on the list of their TVL, and went to the send queue. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_LIST_REFUSALS_OFFSET = 0x2b8;
+export const UNDERLYING_FUNCTION_LIST_REFUSALS_RESET = 0x0n;
+
+/** underlying_function.send_holds: Commands whose turn it was and that could not be sent then, by send_hold. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_SEND_HOLDS_OFFSET = 0x2c0;
+export const UNDERLYING_FUNCTION_SEND_HOLDS_COUNT = 8;
+export const UNDERLYING_FUNCTION_SEND_HOLDS_STRIDE = 8;
+export const UNDERLYING_FUNCTION_SEND_HOLDS_RESET = 0x0n;
+
 /** underlying_function.management_page: The management page: a management command is written here while the lock is held. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 0x8000;
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;
@@ -525,6 +539,74 @@ export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_REFUSAL_MASK = 0xff;
 /** control.inspect_virtual_collect_buffer.physical_collect_buffer: PCB that it is bound to, or ffff. */
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_PHYSICAL_COLLECT_BUFFER_SHIFT = 16;
 export const CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_PHYSICAL_COLLECT_BUFFER_MASK = 0xffff;
+
+/** control.inspect_queue_pair: Number of the queue pair, of any function, shown by the registers that follow. 32 bits, rw. */
+export const CONTROL_INSPECT_QUEUE_PAIR_OFFSET = 0x60;
+export const CONTROL_INSPECT_QUEUE_PAIR_RESET = 0x0;
+
+/** control.inspect_queue_pair_state: State of the selected queue pair's send queue. 32 bits, ro. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_OFFSET = 0x64;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RESET = 0x0;
+/** control.inspect_queue_pair_state.found: There is a queue pair of this number. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_FOUND_SHIFT = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_FOUND_MASK = 0x1;
+/** control.inspect_queue_pair_state.stopped: The scheduler is stopped for it. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_STOPPED_SHIFT = 1;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_STOPPED_MASK = 0x1;
+/** control.inspect_queue_pair_state.scheduled: It waits in the queuing structure, or is in the scheduler's hands. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_SCHEDULED_SHIFT = 2;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_SCHEDULED_MASK = 0x1;
+/** control.inspect_queue_pair_state.receiver_not_ready_wait: The peer asked to wait; the timer runs. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_WAIT_SHIFT = 3;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_WAIT_MASK = 0x1;
+/** control.inspect_queue_pair_state.state: State. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_STATE_SHIFT = 4;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_STATE_MASK = 0xf;
+/** control.inspect_queue_pair_state.hold: Why it may not send its next command now. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_HOLD_SHIFT = 8;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_HOLD_MASK = 0x7;
+/** control.inspect_queue_pair_state.quality_of_service_level: Level. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_QUALITY_OF_SERVICE_LEVEL_SHIFT = 11;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_QUALITY_OF_SERVICE_LEVEL_MASK = 0x3;
+/** control.inspect_queue_pair_state.retry_count: Retries left. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RETRY_COUNT_SHIFT = 13;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RETRY_COUNT_MASK = 0x7;
+/** control.inspect_queue_pair_state.receiver_not_ready_retry: RNR retries left. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_RETRY_SHIFT = 16;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_RETRY_MASK = 0x7;
+/** control.inspect_queue_pair_state.underlying_function: Owner. */
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_UNDERLYING_FUNCTION_SHIFT = 24;
+export const CONTROL_INSPECT_QUEUE_PAIR_STATE_UNDERLYING_FUNCTION_MASK = 0xff;
+
+/** control.inspect_queue_pair_positions: Positions of the selected queue pair in its send queue. 64 bits, ro. */
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_OFFSET = 0x68;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_RESET = 0x0n;
+/** control.inspect_queue_pair_positions.next: Sequence number to execute. */
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_WORD = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_SHIFT = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_MASK = 0xffff;
+/** control.inspect_queue_pair_positions.posted: Newest one known to lie in the send queue. */
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_WORD = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_SHIFT = 16;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_MASK = 0xffff;
+/** control.inspect_queue_pair_positions.acknowledged: Oldest one not acknowledged. */
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_WORD = 1;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_SHIFT = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_MASK = 0xffff;
+/** control.inspect_queue_pair_positions.fetch_next: Next one that the scheduler fetches. */
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_WORD = 1;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_SHIFT = 16;
+export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_MASK = 0xffff;
+
+/** control.inspect_queue_pair_lane: Commands of the selected queue pair that are kicked and not finished, and the TVL that they are on. 32 bits, ro. */
+export const CONTROL_INSPECT_QUEUE_PAIR_LANE_OFFSET = 0x70;
+export const CONTROL_INSPECT_QUEUE_PAIR_LANE_RESET = 0x0;
+/** control.inspect_queue_pair_lane.commands: Commands. */
+export const CONTROL_INSPECT_QUEUE_PAIR_LANE_COMMANDS_SHIFT = 0;
+export const CONTROL_INSPECT_QUEUE_PAIR_LANE_COMMANDS_MASK = 0xffff;
+/** control.inspect_queue_pair_lane.transmit_virtual_lane: TVL, while there are commands. */
+export const CONTROL_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_SHIFT = 16;
+export const CONTROL_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_MASK = 0xff;
 
 /** control.cancel_virtual_collect_buffer: Cancels any VCB. 32 bits, wo. */
 export const CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET = 0x50;
@@ -632,6 +714,14 @@ export const CONTROL_SHARED_EXECUTION_CREDITS_RESET = 0x0;
 /** control.shared_completion_credits: Shared completion credits that are free. 32 bits, ro. */
 export const CONTROL_SHARED_COMPLETION_CREDITS_OFFSET = 0x250;
 export const CONTROL_SHARED_COMPLETION_CREDITS_RESET = 0x0;
+
+/** control.lane_map_address: DMA address, 8 B aligned, of the mapping table in host memory: the lanes of function f, level l, a bit each in 8 B, at index 2f + l. Unit: bytes. 64 bits, rw. */
+export const CONTROL_LANE_MAP_ADDRESS_OFFSET = 0x258;
+export const CONTROL_LANE_MAP_ADDRESS_RESET = 0x0n;
+
+/** control.lane_map_invalidate: Bit 2f + l: the entry of function f, level l is fetched from host memory before the next command of that level chooses a lane. 32 bits, wo. */
+export const CONTROL_LANE_MAP_INVALIDATE_OFFSET = 0x260;
+export const CONTROL_LANE_MAP_INVALIDATE_RESET = 0x0;
 
 /** control.lane_state: State of each TVL. 32 bits, ro. */
 export const CONTROL_LANE_STATE_OFFSET = 0x280;

@@ -33,7 +33,7 @@ std::string check_parameters(const HcaParameters& parameters) {
       Range{"virtual_collect_buffer_stride", p.virtual_collect_buffer_stride,
             spec::virtual_collect_buffer_stride, 1u << 16},
       Range{"physical_collect_buffers", p.physical_collect_buffers, 1, spec::physical_collect_buffers},
-      Range{"management_physical_collect_buffers", p.management_physical_collect_buffers, 1,
+      Range{"management_physical_collect_buffers", p.management_physical_collect_buffers, 0,
             spec::dedicated_physical_collect_buffers - 1},
       Range{"dedicated_physical_collect_buffers", p.dedicated_physical_collect_buffers,
             uint64_t{p.management_physical_collect_buffers} + 1, spec::dedicated_physical_collect_buffers},

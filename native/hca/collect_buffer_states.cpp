@@ -25,6 +25,7 @@ void CollectBuffer::bind(uint16_t buffer) {
   if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part)) {
     vcb.state = VirtualCollectBufferState::send_queue_mode;
     vcb.received = {};
+    ++counters_.function[owner.underlying_function].send_queue_mode_entered;
     return;
   }
   free_.clear(found);

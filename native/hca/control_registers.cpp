@@ -58,11 +58,22 @@ std::optional<RegisterPage::Register> ControlRegisters::value(uint32_t offset) c
     return Register{inspected != nullptr ? inspected->received.high() : 0};
   case r::inspect_virtual_collect_buffer:
     return Register{inspect_virtual_collect_buffer()};
+  case r::inspect_queue_pair:
+    return Register{device_.inspect_queue_pair};
+  case r::inspect_queue_pair_state:
+    return Register{inspect_queue_pair_state()};
+  case r::inspect_queue_pair_positions:
+    return Register{inspect_queue_pair_positions(), true};
+  case r::inspect_queue_pair_lane:
+    return Register{inspect_queue_pair_lane()};
   case r::cancel_virtual_collect_buffer:
   case r::close_virtual_collect_buffer:
   case r::open_virtual_collect_buffer:
   case r::break_management_lock:
+  case r::lane_map_invalidate:
     return Register{0};
+  case r::lane_map_address:
+    return Register{blocks_.lane_map_reader.address(), true};
   case r::shared_transmit_virtual_lanes:
     return Register{blocks_.virtual_kick.shared_lanes(), true};
   case r::physical_collect_buffers_shared: {
@@ -168,6 +179,41 @@ uint32_t ControlRegisters::inspect_virtual_collect_buffer() const {
   return value.bits;
 }
 
+uint32_t ControlRegisters::inspect_queue_pair_state() const {
+  const QueuePairStateCache::Found found = blocks_.queue_pairs.find_any(device_.inspect_queue_pair);
+  r::InspectQueuePairState value;
+  if (!found)
+    return value.bits;
+  value.set_found(1);
+  value.set_stopped(found->requester.stopped());
+  value.set_scheduled(found->requester.scheduled());
+  value.set_receiver_not_ready_wait(found->completion.receiver_not_ready_wait());
+  value.set_state(found->control.state());
+  value.set_hold(found->requester.hold());
+  value.set_quality_of_service_level(found->control.quality_of_service_level());
+  value.set_retry_count(found->completion.retry_count());
+  value.set_receiver_not_ready_retry(found->completion.receiver_not_ready_retry());
+  value.set_underlying_function(found->control.underlying_function());
+  return value.bits;
+}
+
+uint64_t ControlRegisters::inspect_queue_pair_positions() const {
+  const QueuePairStateCache::Found found = blocks_.queue_pairs.find_any(device_.inspect_queue_pair);
+  r::InspectQueuePairPositions value;
+  if (!found)
+    return value.bits;
+  value.set_next(found->requester.next());
+  value.set_posted(found->requester.posted());
+  value.set_acknowledged(found->completion.acknowledged());
+  value.set_fetch_next(found->requester.fetch_next());
+  return value.bits;
+}
+
+uint32_t ControlRegisters::inspect_queue_pair_lane() const {
+  const uint32_t number = device_.inspect_queue_pair;
+  return blocks_.queue_pairs.find_any(number) ? blocks_.virtual_kick.queue_pair_lane(number).bits : 0;
+}
+
 uint32_t ControlRegisters::dedicated_physical_collect_buffer(uint32_t index) const {
   if (index >= parameters_.dedicated_physical_collect_buffers)
     return 0;
@@ -210,8 +256,16 @@ bool ControlRegisters::set_value(uint32_t offset, uint64_t value) {
   case r::context_memory_bytes:
     device_.context_memory_bytes = value;
     return true;
+  case r::lane_map_address:
+    return blocks_.lane_map_reader.set_address(value);
+  case r::lane_map_invalidate:
+    blocks_.virtual_kick.invalidate(low);
+    return true;
   case r::inspect_select:
     device_.inspect_select.bits = low;
+    return true;
+  case r::inspect_queue_pair:
+    device_.inspect_queue_pair = low;
     return true;
   case r::cancel_virtual_collect_buffer:
     return with_buffer(r::CancelVirtualCollectBuffer{low}.virtual_collect_buffer(), &CollectBuffer::cancel);

@@ -7,6 +7,7 @@
 #include "hca/device_registers.h"
 #include "hca/port.h"
 #include "hca/port_attributes.h"
+#include "hca/queue_pair_state_cache.h"
 #include "hca/register_page.h"
 #include "hca/virtual_kick.h"
 
@@ -21,6 +22,8 @@ public:
   struct Blocks {
     CollectBuffer& collect_buffer;
     VirtualKick& virtual_kick;
+    LaneMapReader& lane_map_reader;
+    QueuePairStateCache& queue_pairs;
     ContextMemory& context_memory;
     Port& port;
     PortAttributes& port_attributes;
@@ -46,6 +49,9 @@ private:
 
   uint32_t inspect_physical_collect_buffer() const;
   uint32_t inspect_virtual_collect_buffer() const;
+  uint32_t inspect_queue_pair_state() const;
+  uint64_t inspect_queue_pair_positions() const;
+  uint32_t inspect_queue_pair_lane() const;
   uint32_t dedicated_physical_collect_buffer(uint32_t index) const;
   uint32_t allotment(unsigned underlying_function) const;
   const PhysicalCollectBuffer* selected() const; // null: the selection names none

@@ -32,6 +32,9 @@ struct FunctionCounters {
   uint64_t requests_duplicate = 0;
   uint64_t negative_acknowledges = 0;
   uint64_t receiver_not_ready_negative_acknowledges = 0;
+  uint64_t send_queue_mode_entered = 0;
+  uint64_t list_refusals = 0;
+  std::array<uint64_t, spec::underlying_function::send_holds_count> send_holds{}; // by spec::SendHold
 };
 
 // Counters of a port; each is the control register port_… of that name.

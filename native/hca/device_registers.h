@@ -14,6 +14,7 @@ struct DeviceRegisters {
   uint64_t context_memory_address = 0; // DMA address in the domain of function 0
   uint64_t context_memory_bytes = 0;
   spec::control::InspectSelect inspect_select;
+  uint32_t inspect_queue_pair = 0; // number
   bool device_reset_requested = false;
   uint32_t function_resets_requested = 0; // a bit each
 };

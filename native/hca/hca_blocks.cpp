@@ -40,7 +40,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       kick_records(counters, host, clock, event_queue),
       collect_buffer(parameters, counters, clock, queue_pair_state_cache, event_queue, kick_records,
                      kicks_collected, post_notices, management_units),
-      management_queue(counters, host, clock, event_queue),
+      management_queue(counters, host, clock, event_queue), lane_map_reader(counters, host, event_queue),
       virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache, kicks_collected,
                    kicks_scheduled, kicks_started,
                    {&finishes_handed_back, &finishes_sent, &finishes_completed}),
@@ -110,6 +110,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       control_registers(parameters, counters, device,
                         {.collect_buffer = collect_buffer,
                          .virtual_kick = virtual_kick,
+                         .lane_map_reader = lane_map_reader,
+                         .queue_pairs = queue_pair_state_cache,
                          .context_memory = context_memory,
                          .port = port,
                          .port_attributes = port_attributes,
@@ -131,6 +133,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                &receive_queue_entry_handler,
                &dma_validation,
                &response} {
+  virtual_kick.connect(lane_map_reader);
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
     identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed());
     function_registers.emplace_back(

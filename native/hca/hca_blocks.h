@@ -20,6 +20,7 @@
 #include "hca/host_port.h"
 #include "hca/identity_registers.h"
 #include "hca/kick_records.h"
+#include "hca/lane_map_reader.h"
 #include "hca/management_queue.h"
 #include "hca/memory_access.h"
 #include "hca/memory_translation.h"
@@ -130,6 +131,7 @@ struct HcaBlocks {
   KickRecords kick_records;
   CollectBuffer collect_buffer;
   ManagementQueue management_queue;
+  LaneMapReader lane_map_reader;
   VirtualKick virtual_kick;
   AddressHandles address_handles;
   QueuePairFetch queue_pair_fetch;

@@ -270,7 +270,10 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
     return Verdict::hand_back;
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
   requester.set_hold(hold(collect_buffer_.buffer(buffer), standing, requester));
-  return requester.hold() == spec::SendHold::none ? Verdict::execute : Verdict::hand_back;
+  if (requester.hold() == spec::SendHold::none)
+    return Verdict::execute;
+  ++counters_.function[kick.underlying_function()].send_holds[static_cast<size_t>(requester.hold())];
+  return Verdict::hand_back;
 }
 
 // What keeps the command, whose turn it is, from being sent now. completion ends it with a notice.

@@ -113,6 +113,10 @@ std::optional<uint64_t> UnderlyingFunctionRegisters::counter(uint32_t offset) co
     return counters_.negative_acknowledges;
   case r::receiver_not_ready_negative_acknowledges:
     return counters_.receiver_not_ready_negative_acknowledges;
+  case r::send_queue_mode_entered:
+    return counters_.send_queue_mode_entered;
+  case r::list_refusals:
+    return counters_.list_refusals;
   default:
     return std::nullopt;
   }
@@ -144,6 +148,8 @@ std::optional<RegisterPage::Register> UnderlyingFunctionRegisters::array(uint32_
   if (const auto index = register_index(offset, r::transmit_virtual_lanes, r::transmit_virtual_lanes_count,
                                         r::transmit_virtual_lanes_stride))
     return Register{blocks_.virtual_kick.lanes(underlying_function_, levels[*index]), true};
+  if (const auto index = register_index(offset, r::send_holds, r::send_holds_count, r::send_holds_stride))
+    return Register{counters_.send_holds[*index], true};
   if (register_index(offset, r::management_page, r::management_page_count, r::management_page_stride))
     return Register{0};
   return std::nullopt;

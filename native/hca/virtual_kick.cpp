@@ -141,6 +141,7 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
 bool VirtualKick::refuse(const spec::KickUnit& kick) {
   if (!kicks_started_.has_credit())
     return false;
+  ++counters_.function[kick.underlying_function()].list_refusals;
   spec::KickUnit refused = kick;
   refused.set_origin(spec::KickOrigin::send_queue_mode);
   collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
@@ -149,7 +150,9 @@ bool VirtualKick::refuse(const spec::KickUnit& kick) {
 }
 
 // The least loaded lane of function and level, or of those that all share; its own before them.
-unsigned VirtualKick::choose_lane(const spec::KickUnit& kick) const {
+unsigned VirtualKick::choose_lane(const spec::KickUnit& kick) {
+  if (invalid_ != 0)
+    fetch_lanes(kick.underlying_function(), kick.quality_of_service_level());
   const uint64_t own = lanes(kick.underlying_function(), kick.quality_of_service_level());
   if ((own & idle_) != 0)
     return lowest(own & idle_);
@@ -161,6 +164,16 @@ unsigned VirtualKick::choose_lane(const spec::KickUnit& kick) const {
     if (load_[lowest(rest)] < load_[least])
       least = lowest(rest);
   return least;
+}
+
+// What cannot be read, or would leave the level without a lane, leaves the entry as it was.
+void VirtualKick::fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level) {
+  const uint32_t entry = LaneMapReader::entry(underlying_function, level);
+  if (reader_ == nullptr || (invalid_ >> entry & 1) == 0)
+    return;
+  invalid_ &= ~(uint32_t{1} << entry);
+  if (const std::optional<uint64_t> lanes = reader_->read(underlying_function, level))
+    set_lanes(underlying_function, level, *lanes);
 }
 
 void VirtualKick::start(unsigned lane) {
@@ -194,6 +207,14 @@ void VirtualKick::finish(const spec::FinishUnit& unit) {
 
 VirtualKick::Hold& VirtualKick::hold(uint32_t queue_pair_number) {
   return holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+}
+
+spec::control::InspectQueuePairLane VirtualKick::queue_pair_lane(uint32_t queue_pair_number) const {
+  const Hold& held = holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+  spec::control::InspectQueuePairLane lane;
+  lane.set_commands(held.commands);
+  lane.set_transmit_virtual_lane(held.lane);
+  return lane;
 }
 
 spec::control::LaneState VirtualKick::lane_state(unsigned lane) const {

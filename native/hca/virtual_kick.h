@@ -7,6 +7,7 @@
 #include "hca/hardware_linked_list_queue.h"
 #include "hca/lane_credits.h"
 #include "hca/lane_map.h"
+#include "hca/lane_map_reader.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "spec/data_units.h"
@@ -47,6 +48,11 @@ public:
   }
   uint64_t shared_lanes() const { return map_.shared; }
 
+  // Mapping table in host memory: entries that are invalidated, a bit each at 2 × function + level, are read
+  // again before the next command of their level chooses a lane.
+  void connect(LaneMapReader& reader) { reader_ = &reader; }
+  void invalidate(uint32_t entries) { invalid_ |= entries; }
+
   // Most commands, at least 1, that a function may have on the lists; at first all that there are.
   void set_entry_credits(unsigned underlying_function, uint32_t credits) {
     lists_.set_entry_credits(underlying_function, credits);
@@ -71,6 +77,8 @@ public:
   uint32_t shared_execution_credits() const { return execution_credits_.shared_free(); }
   uint32_t shared_completion_credits() const { return completion_credits_.shared_free(); }
   spec::control::LaneState lane_state(unsigned lane) const;
+  // Of a queue pair that exists.
+  spec::control::InspectQueuePairLane queue_pair_lane(uint32_t queue_pair_number) const;
 
   // Commands of a function that are kicked, taken from the links and not finished.
   uint32_t commands(unsigned underlying_function) const { return commands_[underlying_function]; }
@@ -88,7 +96,8 @@ private:
   void divide_lanes();
   bool accept(const spec::KickUnit& kick);
   bool refuse(const spec::KickUnit& kick);
-  unsigned choose_lane(const spec::KickUnit& kick) const;
+  unsigned choose_lane(const spec::KickUnit& kick);
+  void fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
   void start(unsigned lane);
   void finish(const spec::FinishUnit& unit);
   Hold& hold(uint32_t queue_pair_number);
@@ -103,6 +112,8 @@ private:
   std::vector<DataLink<spec::FinishUnit, 16>*> finishes_; // one from each block that ends commands
 
   LaneMap map_;
+  uint32_t invalid_ = 0; // entries of the map
+  LaneMapReader* reader_ = nullptr;
   HardwareLinkedListQueue<spec::KickUnit> lists_; // list index: lane
   LaneCredits execution_credits_;
   LaneCredits completion_credits_;

@@ -611,6 +611,19 @@ inline constexpr uint64_t negative_acknowledges_reset = 0x0;
 inline constexpr uint32_t receiver_not_ready_negative_acknowledges = 0x2a8;
 inline constexpr uint64_t receiver_not_ready_negative_acknowledges_reset = 0x0;
 
+/// Commands that were begun and found no PCB. Unit: events. 64 bits, ro.
+inline constexpr uint32_t send_queue_mode_entered = 0x2b0;
+inline constexpr uint64_t send_queue_mode_entered_reset = 0x0;
+
+/// Kicked commands that found no entry credit or no room on the list of their TVL, and went to the send queue. Unit: events. 64 bits, ro.
+inline constexpr uint32_t list_refusals = 0x2b8;
+inline constexpr uint64_t list_refusals_reset = 0x0;
+
+/// Commands whose turn it was and that could not be sent then, by send_hold. Unit: events. 64 bits, ro.
+inline constexpr uint32_t send_holds = 0x2c0;
+inline constexpr uint32_t send_holds_count = 8, send_holds_stride = 8;
+inline constexpr uint64_t send_holds_reset = 0x0;
+
 /// The management page: a management command is written here while the lock is held. 32 bits, wo.
 inline constexpr uint32_t management_page = 0x8000;
 inline constexpr uint32_t management_page_count = 80, management_page_stride = 4;
@@ -749,6 +762,120 @@ struct InspectVirtualCollectBuffer {
   constexpr void set_physical_collect_buffer(uint32_t value) { bits = (bits & 0xffffu) | ((value & 0xffffu) << 16); }
 
   constexpr bool operator==(const InspectVirtualCollectBuffer&) const = default;
+};
+
+/// Number of the queue pair, of any function, shown by the registers that follow. 32 bits, rw.
+inline constexpr uint32_t inspect_queue_pair = 0x60;
+inline constexpr uint32_t inspect_queue_pair_reset = 0x0;
+
+/// State of the selected queue pair's send queue. 32 bits, ro.
+inline constexpr uint32_t inspect_queue_pair_state = 0x64;
+inline constexpr uint32_t inspect_queue_pair_state_reset = 0x0;
+struct InspectQueuePairState {
+  static constexpr unsigned found_bit = 0, found_width = 1;
+  static constexpr unsigned stopped_bit = 1, stopped_width = 1;
+  static constexpr unsigned scheduled_bit = 2, scheduled_width = 1;
+  static constexpr unsigned receiver_not_ready_wait_bit = 3, receiver_not_ready_wait_width = 1;
+  static constexpr unsigned state_bit = 4, state_width = 4;
+  static constexpr unsigned hold_bit = 8, hold_width = 3;
+  static constexpr unsigned quality_of_service_level_bit = 11, quality_of_service_level_width = 2;
+  static constexpr unsigned retry_count_bit = 13, retry_count_width = 3;
+  static constexpr unsigned receiver_not_ready_retry_bit = 16, receiver_not_ready_retry_width = 3;
+  static constexpr unsigned underlying_function_bit = 24, underlying_function_width = 8;
+
+  uint32_t bits{};
+
+  /// There is a queue pair of this number.
+  constexpr uint32_t found() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
+  constexpr void set_found(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
+
+  /// The scheduler is stopped for it.
+  constexpr uint32_t stopped() const { return static_cast<uint32_t>((bits >> 1) & 0x1u); }
+  constexpr void set_stopped(uint32_t value) { bits = (bits & 0xfffffffdu) | ((value & 0x1u) << 1); }
+
+  /// It waits in the queuing structure, or is in the scheduler's hands.
+  constexpr uint32_t scheduled() const { return static_cast<uint32_t>((bits >> 2) & 0x1u); }
+  constexpr void set_scheduled(uint32_t value) { bits = (bits & 0xfffffffbu) | ((value & 0x1u) << 2); }
+
+  /// The peer asked to wait; the timer runs.
+  constexpr uint32_t receiver_not_ready_wait() const { return static_cast<uint32_t>((bits >> 3) & 0x1u); }
+  constexpr void set_receiver_not_ready_wait(uint32_t value) { bits = (bits & 0xfffffff7u) | ((value & 0x1u) << 3); }
+
+  /// State.
+  constexpr QueuePairState state() const { return static_cast<QueuePairState>((bits >> 4) & 0xfu); }
+  constexpr void set_state(QueuePairState value) { bits = (bits & 0xffffff0fu) | ((static_cast<uint32_t>(value) & 0xfu) << 4); }
+
+  /// Why it may not send its next command now.
+  constexpr SendHold hold() const { return static_cast<SendHold>((bits >> 8) & 0x7u); }
+  constexpr void set_hold(SendHold value) { bits = (bits & 0xfffff8ffu) | ((static_cast<uint32_t>(value) & 0x7u) << 8); }
+
+  /// Level.
+  constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((bits >> 11) & 0x3u); }
+  constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { bits = (bits & 0xffffe7ffu) | ((static_cast<uint32_t>(value) & 0x3u) << 11); }
+
+  /// Retries left.
+  constexpr uint32_t retry_count() const { return static_cast<uint32_t>((bits >> 13) & 0x7u); }
+  constexpr void set_retry_count(uint32_t value) { bits = (bits & 0xffff1fffu) | ((value & 0x7u) << 13); }
+
+  /// RNR retries left.
+  constexpr uint32_t receiver_not_ready_retry() const { return static_cast<uint32_t>((bits >> 16) & 0x7u); }
+  constexpr void set_receiver_not_ready_retry(uint32_t value) { bits = (bits & 0xfff8ffffu) | ((value & 0x7u) << 16); }
+
+  /// Owner.
+  constexpr uint32_t underlying_function() const { return static_cast<uint32_t>((bits >> 24) & 0xffu); }
+  constexpr void set_underlying_function(uint32_t value) { bits = (bits & 0xffffffu) | ((value & 0xffu) << 24); }
+
+  constexpr bool operator==(const InspectQueuePairState&) const = default;
+};
+
+/// Positions of the selected queue pair in its send queue. 64 bits, ro.
+inline constexpr uint32_t inspect_queue_pair_positions = 0x68;
+inline constexpr uint64_t inspect_queue_pair_positions_reset = 0x0;
+struct InspectQueuePairPositions {
+  static constexpr unsigned next_bit = 0, next_width = 16;
+  static constexpr unsigned posted_bit = 16, posted_width = 16;
+  static constexpr unsigned acknowledged_bit = 32, acknowledged_width = 16;
+  static constexpr unsigned fetch_next_bit = 48, fetch_next_width = 16;
+
+  uint64_t bits{};
+
+  /// Sequence number to execute.
+  constexpr uint32_t next() const { return static_cast<uint32_t>((bits >> 0) & 0xffffull); }
+  constexpr void set_next(uint32_t value) { bits = (bits & 0xffffffffffff0000ull) | ((static_cast<uint64_t>(value) & 0xffffull) << 0); }
+
+  /// Newest one known to lie in the send queue.
+  constexpr uint32_t posted() const { return static_cast<uint32_t>((bits >> 16) & 0xffffull); }
+  constexpr void set_posted(uint32_t value) { bits = (bits & 0xffffffff0000ffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 16); }
+
+  /// Oldest one not acknowledged.
+  constexpr uint32_t acknowledged() const { return static_cast<uint32_t>((bits >> 32) & 0xffffull); }
+  constexpr void set_acknowledged(uint32_t value) { bits = (bits & 0xffff0000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 32); }
+
+  /// Next one that the scheduler fetches.
+  constexpr uint32_t fetch_next() const { return static_cast<uint32_t>((bits >> 48) & 0xffffull); }
+  constexpr void set_fetch_next(uint32_t value) { bits = (bits & 0xffffffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 48); }
+
+  constexpr bool operator==(const InspectQueuePairPositions&) const = default;
+};
+
+/// Commands of the selected queue pair that are kicked and not finished, and the TVL that they are on. 32 bits, ro.
+inline constexpr uint32_t inspect_queue_pair_lane = 0x70;
+inline constexpr uint32_t inspect_queue_pair_lane_reset = 0x0;
+struct InspectQueuePairLane {
+  static constexpr unsigned commands_bit = 0, commands_width = 16;
+  static constexpr unsigned transmit_virtual_lane_bit = 16, transmit_virtual_lane_width = 8;
+
+  uint32_t bits{};
+
+  /// Commands.
+  constexpr uint32_t commands() const { return static_cast<uint32_t>((bits >> 0) & 0xffffu); }
+  constexpr void set_commands(uint32_t value) { bits = (bits & 0xffff0000u) | ((value & 0xffffu) << 0); }
+
+  /// TVL, while there are commands.
+  constexpr uint32_t transmit_virtual_lane() const { return static_cast<uint32_t>((bits >> 16) & 0xffu); }
+  constexpr void set_transmit_virtual_lane(uint32_t value) { bits = (bits & 0xff00ffffu) | ((value & 0xffu) << 16); }
+
+  constexpr bool operator==(const InspectQueuePairLane&) const = default;
 };
 
 /// Cancels any VCB. 32 bits, wo.
@@ -936,6 +1063,14 @@ inline constexpr uint32_t shared_execution_credits_reset = 0x0;
 /// Shared completion credits that are free. 32 bits, ro.
 inline constexpr uint32_t shared_completion_credits = 0x250;
 inline constexpr uint32_t shared_completion_credits_reset = 0x0;
+
+/// DMA address, 8 B aligned, of the mapping table in host memory: the lanes of function f, level l, a bit each in 8 B, at index 2f + l. Unit: bytes. 64 bits, rw.
+inline constexpr uint32_t lane_map_address = 0x258;
+inline constexpr uint64_t lane_map_address_reset = 0x0;
+
+/// Bit 2f + l: the entry of function f, level l is fetched from host memory before the next command of that level chooses a lane. 32 bits, wo.
+inline constexpr uint32_t lane_map_invalidate = 0x260;
+inline constexpr uint32_t lane_map_invalidate_reset = 0x0;
 
 /// State of each TVL. 32 bits, ro.
 inline constexpr uint32_t lane_state = 0x280;

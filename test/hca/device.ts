@@ -155,6 +155,15 @@ export class Management {
     fields: Fields = {},
     inputs: readonly Uint8Array[] = [],
   ): Decoded & { outputOffset: number } {
+    const number = this.post(opcode, fields, inputs);
+    this.device.runUntilIdle();
+    const answer = this.answer(number);
+    if (answer === undefined) throw new Error(`management command ${number} is not answered`);
+    return { ...answer, outputOffset: this.output + 16 };
+  }
+
+  /** Gives the device a command, as execute(), and its number. The one before it has to be answered. */
+  post(opcode: ManagementOpcode, fields: Fields = {}, inputs: readonly Uint8Array[] = []): number {
     const { device } = this;
     const length = inputs.reduce((sum, part) => sum + part.length, 0);
     device.put(this.input, 'mailbox_header', { next: 0n, length });
@@ -182,11 +191,15 @@ export class Management {
       UNDERLYING_FUNCTION_MANAGEMENT_DOORBELL_OFFSET,
       this.tail & 0xffff,
     );
-    device.runUntilIdle();
-    const answer = device.get(this.completionQueue + (number & mask) * 64, 'management_completion', 64);
-    if (answer['phase'] !== (((number >> managementLog2) & 1) ^ 1) || answer['token'] !== number)
-      throw new Error(`management command ${number} is not answered`);
-    return { ...answer, outputOffset: this.output + 16 };
+    return number;
+  }
+
+  /** The answer to a command, when it is there. */
+  answer(number: number): Decoded | undefined {
+    const mask = (1 << managementLog2) - 1;
+    const answer = this.device.get(this.completionQueue + (number & mask) * 64, 'management_completion', 64);
+    const isThere = answer['phase'] === (((number >> managementLog2) & 1) ^ 1) && answer['token'] === number;
+    return isThere ? answer : undefined;
   }
 
   /** As execute(), but anything but success throws. */

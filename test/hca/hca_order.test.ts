@@ -21,8 +21,8 @@ describe('hca', () => {
         const device = new Device({
           underlyingFunctions: 2,
           physicalCollectBuffers: 1 + random.below(3),
-          dedicatedPhysicalCollectBuffers: 2,
-          managementPhysicalCollectBuffers: 1,
+          dedicatedPhysicalCollectBuffers: 1,
+          managementPhysicalCollectBuffers: 0,
           transmitVirtualLanes: 1 + random.below(2),
           executionCreditsPerLane: 1,
           completionCreditsPerLane: 1,

@@ -6,6 +6,8 @@ export interface Streams {
   readonly error: (text: string) => void;
   /** Whether a person sees the error stream as it comes. Default: no. */
   readonly isTerminal?: boolean;
+  /** The same of the other stream. */
+  readonly outIsTerminal?: boolean;
 }
 
 /** What a command gives out: text for people, or JSON. */
@@ -16,6 +18,11 @@ export class Output {
   constructor(streams: Streams, json: boolean) {
     this.streams = streams;
     this.json = json;
+  }
+
+  /** Whether a person sees the text as it comes. */
+  get isTerminal(): boolean {
+    return this.streams.outIsTerminal === true;
   }
 
   /** Text for people; nothing with --json. */

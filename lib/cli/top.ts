@@ -1,0 +1,72 @@
+import { setTimeout } from 'node:timers/promises';
+
+import { openBoard, parseDeviceString } from '../board/index.ts';
+import { DeviceFunction } from '../driver/device_function.ts';
+import { readOccupancy, type Occupancy } from '../driver/occupancy.ts';
+import type { Output } from './output/output.ts';
+import { table, type Column } from './output/table.ts';
+
+/** Options of `hca top`. */
+export interface TopOptions {
+  /** Looks; 0: until it is interrupted. */
+  readonly count: number;
+  /** Milliseconds between two of them. */
+  readonly interval: number;
+  readonly signal: AbortSignal;
+}
+
+const columns: readonly Column[] = [
+  { title: 'UF' },
+  ...['VCBS', 'COLLECTING', 'SQ MODE', 'ERROR', 'PCBS', 'OWN', 'TVLS', 'WAITING', 'COMMANDS'].map(
+    (title): Column => ({ title, align: 'right' }),
+  ),
+  { title: 'EXECUTION', align: 'right' },
+  { title: 'COMPLETION', align: 'right' },
+];
+
+/** Puts the terminal's cursor at the begin, and clears what is behind it. */
+const home = '\x1b[H\x1b[J';
+
+/**
+ * `hca top`: what the functions of a board have in use, again and again. It looks through the control registers, beside whoever
+ * drives the board. JSON: an array of {@link Occupancy} a line.
+ */
+export async function top(output: Output, deviceString: string, options: TopOptions): Promise<void> {
+  const { count, interval, signal } = options;
+  const looks = count === 0 ? Infinity : count;
+  const device = new DeviceFunction(openBoard(parseDeviceString(deviceString)));
+  try {
+    for (let look = 0; look < looks; look++) {
+      if (look > 0) await setTimeout(interval, undefined, { signal });
+      const occupancy = readOccupancy(device);
+      output.value(occupancy);
+      if (look > 0) output.text(output.isTerminal ? home : '\n');
+      output.text(table(columns, occupancy.map(rowOf)));
+    }
+  } catch (error) {
+    if (count > 0 || !signal.aborted) throw error; // to be interrupted is how it ends
+  } finally {
+    device.close();
+  }
+}
+
+function rowOf(each: Occupancy): string[] {
+  const isFunction = each.underlyingFunction !== undefined;
+  const buffers = [
+    each.virtualCollectBuffers,
+    each.collecting,
+    each.sendQueueMode,
+    each.error,
+    each.physicalCollectBuffers,
+    each.ownPhysicalCollectBuffers,
+  ].map((value) => (isFunction ? `${value}` : ''));
+  return [
+    isFunction ? `${each.underlyingFunction}` : 'shared',
+    ...buffers,
+    `${each.lanes}`,
+    `${each.lanesWaiting}`,
+    `${each.commandsListed}`,
+    `${each.executionCredits} + ${each.sharedExecutionCredits}`,
+    `${each.completionCredits} + ${each.sharedCompletionCredits}`,
+  ];
+}

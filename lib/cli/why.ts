@@ -1,0 +1,42 @@
+import { openBoard, parseDeviceString } from '../board/index.ts';
+import { DeviceFunction } from '../driver/device_function.ts';
+import { VerbsError } from '../driver/errors.ts';
+import { whyStalled } from '../driver/why.ts';
+import { qualityOfServiceLevelNames, queuePairStateNames, sendHoldNames } from '../spec/index.ts';
+import type { Output } from './output/output.ts';
+
+/**
+ * `hca why QPN`: what a queue pair waits for, in words. It looks through the control registers, beside whoever drives the board.
+ * JSON: {queuePair, reasons}.
+ */
+export function why(output: Output, deviceString: string, number: number): void {
+  const device = new DeviceFunction(openBoard(parseDeviceString(deviceString)));
+  try {
+    const found = whyStalled(device, number);
+    if (found === undefined) {
+      throw new VerbsError(`${deviceString} has no queue pair 0x${number.toString(16)}`, {
+        code: 'EINVAL',
+        verb: 'queryQueuePair',
+        attribute: 'queue pair number',
+        expected: 'the number of a queue pair that exists, as its application or hca kicks prints it',
+      });
+    }
+    const { queuePair, reasons } = found;
+    const { state, level, hold, next, posted, acknowledged, underlyingFunction } = queuePair;
+    output.value({
+      queuePair: {
+        ...queuePair,
+        state: queuePairStateNames[state],
+        level: qualityOfServiceLevelNames[level],
+        hold: sendHoldNames[hold],
+      },
+      reasons,
+    });
+    output.text(
+      `queue pair 0x${number.toString(16)} of function ${underlyingFunction}: ${queuePairStateNames[state]}, level ${qualityOfServiceLevelNames[level]}; next ${next}, posted ${posted}, acknowledged ${acknowledged}\n`,
+    );
+    for (const reason of reasons) output.text(`- ${reason}\n`);
+  } finally {
+    device.close();
+  }
+}

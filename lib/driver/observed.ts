@@ -1,0 +1,172 @@
+import {
+  PhysicalCollectBufferState,
+  VirtualCollectBufferState,
+  type QualityOfServiceLevel,
+  type QueuePairState,
+  type Refusal,
+  type SendHold,
+} from '../spec/index.ts';
+import type { DeviceFunction } from './device_function.ts';
+import { VerbsError } from './errors.ts';
+import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
+import type { RegisterPage } from './register_page.ts';
+
+// What the control registers show of all functions, beside whoever drives them: reading changes nothing but what the inspect
+// registers are turned to.
+
+const block = blockNamed('control');
+
+/** Send queue of a queue pair of any function. */
+export interface ObservedQueuePair {
+  readonly number: number;
+  readonly underlyingFunction: number;
+  readonly state: QueuePairState;
+  readonly level: QualityOfServiceLevel;
+  readonly hold: SendHold;
+  readonly stopped: boolean;
+  readonly scheduled: boolean;
+  readonly receiverNotReadyWait: boolean;
+  readonly retriesLeft: number;
+  readonly receiverNotReadyRetriesLeft: number;
+  /** Sequence number to execute. */
+  readonly next: number;
+  readonly posted: number;
+  readonly acknowledged: number;
+  /** Commands posted and not executed; executed and not acknowledged. */
+  readonly waiting: number;
+  readonly unacknowledged: number;
+  /** Commands kicked and not finished, and the lane that they are on. */
+  readonly kicked: number;
+  readonly lane: number;
+}
+
+/** A virtual collect buffer that is not free. */
+export interface ObservedVirtualCollectBuffer {
+  readonly number: number;
+  readonly underlyingFunction: number | undefined;
+  readonly state: VirtualCollectBufferState;
+  readonly refusal: Refusal;
+}
+
+/** A physical collect buffer that is not free. */
+export interface ObservedPhysicalCollectBuffer {
+  readonly number: number;
+  readonly underlyingFunction: number;
+  readonly state: PhysicalCollectBufferState;
+  readonly dedicated: boolean;
+}
+
+/** A transmit virtual lane. */
+export interface ObservedLane {
+  readonly number: number;
+  /** Commands on its list. */
+  readonly commands: number;
+  /** Its own credits that are free, and shared ones that it holds. */
+  readonly executionCredits: number;
+  readonly completionCredits: number;
+  readonly sharedExecutionCredits: number;
+  readonly sharedCompletionCredits: number;
+}
+
+/** @throws VerbsError EPERM: not the control function */
+export function controlPageOf({ controlPage, underlyingFunction }: DeviceFunction): RegisterPage {
+  if (controlPage !== undefined) return controlPage;
+  throw new VerbsError(`underlying function ${underlyingFunction} does not see the control registers`, {
+    code: 'EPERM',
+    verb: 'readRegister',
+    attribute: 'underlyingFunction',
+    expected: 'the control function: a device string of function 0, as emu:0',
+  });
+}
+
+/** A queue pair of any function. Undefined: there is none of this number. @throws VerbsError EPERM: not the control function */
+export function observeQueuePair(device: DeviceFunction, number: number): ObservedQueuePair | undefined {
+  const page = controlPageOf(device);
+  page.write32(registerNamed(block, 'inspect_queue_pair').offset, number);
+  const state = fieldsOf(page, 'inspect_queue_pair_state');
+  if (state['found'] !== 1) return undefined;
+  const positions = fieldsOf(page, 'inspect_queue_pair_positions');
+  const lane = fieldsOf(page, 'inspect_queue_pair_lane');
+  const [next, posted, acknowledged] = [positions['next']!, positions['posted']!, positions['acknowledged']!];
+  return {
+    number,
+    underlyingFunction: state['underlying_function']!,
+    state: state['state'] as QueuePairState,
+    level: state['quality_of_service_level'] as QualityOfServiceLevel,
+    hold: state['hold'] as SendHold,
+    stopped: state['stopped'] === 1,
+    scheduled: state['scheduled'] === 1,
+    receiverNotReadyWait: state['receiver_not_ready_wait'] === 1,
+    retriesLeft: state['retry_count']!,
+    receiverNotReadyRetriesLeft: state['receiver_not_ready_retry']!,
+    next,
+    posted,
+    acknowledged,
+    waiting: (posted + 1 - next) & 0xffff,
+    unacknowledged: (next - acknowledged) & 0xffff,
+    kicked: lane['commands']!,
+    lane: lane['transmit_virtual_lane']!,
+  };
+}
+
+/** The virtual collect buffers that are not free. @throws VerbsError EPERM: not the control function */
+export function observeVirtualCollectBuffers(device: DeviceFunction): ObservedVirtualCollectBuffer[] {
+  const page = controlPageOf(device);
+  const ranges = readNamed(page, registerNamed(block, 'function_virtual_collect_buffer_bar')).fields;
+  const ownerOf = (number: number): number | undefined => {
+    const owner = ranges.findIndex(
+      (range) => number >= range['base']! && number < range['base']! + range['count']!,
+    );
+    return owner < 0 ? undefined : owner;
+  };
+  const found: ObservedVirtualCollectBuffer[] = [];
+  for (let number = 0; number < device.identity.virtualCollectBuffers; number++) {
+    page.write32(registerNamed(block, 'inspect_select').offset, number * 0x1_0000);
+    const { state, refusal } = fieldsOf(page, 'inspect_virtual_collect_buffer');
+    if (state === VirtualCollectBufferState.free) continue;
+    found.push({
+      number,
+      underlyingFunction: ownerOf(number),
+      state: state as VirtualCollectBufferState,
+      refusal: refusal as Refusal,
+    });
+  }
+  return found;
+}
+
+/** The physical collect buffers, pool and dedicated, that are not free. @throws VerbsError EPERM: not the control function */
+export function observePhysicalCollectBuffers(device: DeviceFunction): ObservedPhysicalCollectBuffer[] {
+  const page = controlPageOf(device);
+  const { physicalCollectBuffers, dedicatedPhysicalCollectBuffers } = device.identity;
+  const found: ObservedPhysicalCollectBuffer[] = [];
+  for (let number = 0; number < physicalCollectBuffers + dedicatedPhysicalCollectBuffers; number++) {
+    page.write32(registerNamed(block, 'inspect_select').offset, number);
+    const { state, dedicated, underlying_function } = fieldsOf(page, 'inspect_physical_collect_buffer');
+    if (state === PhysicalCollectBufferState.free) continue;
+    found.push({
+      number,
+      underlyingFunction: underlying_function!,
+      state: state as PhysicalCollectBufferState,
+      dedicated: dedicated === 1,
+    });
+  }
+  return found;
+}
+
+/** The transmit virtual lanes. @throws VerbsError EPERM: not the control function */
+export function observeLanes(device: DeviceFunction): ObservedLane[] {
+  const page = controlPageOf(device);
+  const states = readNamed(page, registerNamed(block, 'lane_state')).fields;
+  return states.slice(0, device.identity.transmitVirtualLanes).map((state, number) => ({
+    number,
+    commands: state['commands']!,
+    executionCredits: state['execution_credits']!,
+    completionCredits: state['completion_credits']!,
+    sharedExecutionCredits: state['shared_execution_credits']!,
+    sharedCompletionCredits: state['shared_completion_credits']!,
+  }));
+}
+
+function fieldsOf(page: RegisterPage, name: string): Readonly<Record<string, number>> {
+  return readNamed(page, registerNamed(block, name)).fields[0]!;
+}

@@ -1,0 +1,100 @@
+import { PhysicalCollectBufferState, VirtualCollectBufferState } from '../spec/index.ts';
+import type { DeviceFunction } from './device_function.ts';
+import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
+import {
+  controlPageOf,
+  observeLanes,
+  observePhysicalCollectBuffers,
+  observeVirtualCollectBuffers,
+  type ObservedLane,
+} from './observed.ts';
+import { lanesOf } from './resources.ts';
+
+/** What a function has in use at a moment. */
+export interface Occupancy {
+  /** Undefined: lanes that all functions share, and what nobody owns. */
+  readonly underlyingFunction: number | undefined;
+  /** Virtual collect buffers: of how many, and those in which a command is begun, with and without a PCB, or refused. */
+  readonly virtualCollectBuffers: number;
+  readonly collecting: number;
+  readonly sendQueueMode: number;
+  readonly error: number;
+  /** Physical collect buffers that it holds of the pool, of how many that are its own, and of the dedicated ones. */
+  readonly physicalCollectBuffers: number;
+  readonly ownPhysicalCollectBuffers: number;
+  readonly dedicatedPhysicalCollectBuffers: number;
+  /** Transmit virtual lanes, of these with commands on their list, and how many. */
+  readonly lanes: number;
+  readonly lanesWaiting: number;
+  readonly commandsListed: number;
+  /** Credits of its lanes that are free, and shared ones that they hold. */
+  readonly executionCredits: number;
+  readonly sharedExecutionCredits: number;
+  readonly completionCredits: number;
+  readonly sharedCompletionCredits: number;
+}
+
+/**
+ * What the functions have in use, the shared lanes last. Each value is of the moment when it was read.
+ * @throws VerbsError EPERM: not the control function
+ */
+export function readOccupancy(device: DeviceFunction): Occupancy[] {
+  const page = controlPageOf(device);
+  const named = (name: string) => readNamed(page, registerNamed(blockNamed('control'), name));
+  const ranges = named('function_virtual_collect_buffer_bar').fields;
+  const allotments = named('function_physical_collect_buffers').fields;
+  const levels = named('function_transmit_virtual_lanes').values;
+  const sharedLanes = lanesOf(named('shared_transmit_virtual_lanes').values[0]!);
+  const virtual = observeVirtualCollectBuffers(device);
+  const physical = observePhysicalCollectBuffers(device);
+  const all = observeLanes(device);
+  const occupancyOf = (underlyingFunction: number | undefined, lanes: readonly number[]): Occupancy => {
+    const buffers = virtual.filter((buffer) => buffer.underlyingFunction === underlyingFunction);
+    const inState = (state: VirtualCollectBufferState): number =>
+      buffers.filter((buffer) => buffer.state === state).length;
+    const held = physical.filter((buffer) => buffer.underlyingFunction === underlyingFunction);
+    const { low = 0, high = 0, shared = 0 } = allotments[underlyingFunction ?? -1] ?? {};
+    return {
+      underlyingFunction,
+      virtualCollectBuffers: ranges[underlyingFunction ?? -1]?.['count'] ?? 0,
+      collecting: inState(VirtualCollectBufferState.collecting),
+      sendQueueMode: inState(VirtualCollectBufferState.sendQueueMode),
+      error: inState(VirtualCollectBufferState.error),
+      physicalCollectBuffers: held.filter(({ dedicated }) => !dedicated).length,
+      ownPhysicalCollectBuffers: low + high + shared,
+      dedicatedPhysicalCollectBuffers: held.filter(
+        ({ dedicated, state }) => dedicated && state !== PhysicalCollectBufferState.fetching,
+      ).length,
+      ...sumOf(lanes.map((lane) => all[lane]!)),
+    };
+  };
+  const functions = Array.from({ length: device.identity.underlyingFunctions }, (_, number) =>
+    occupancyOf(number, lanesOf(levels[2 * number]! | levels[2 * number + 1]!)),
+  );
+  return [...functions, occupancyOf(undefined, sharedLanes)];
+}
+
+function sumOf(
+  lanes: readonly ObservedLane[],
+): Pick<
+  Occupancy,
+  | 'lanes'
+  | 'lanesWaiting'
+  | 'commandsListed'
+  | 'executionCredits'
+  | 'sharedExecutionCredits'
+  | 'completionCredits'
+  | 'sharedCompletionCredits'
+> {
+  const sum = (value: (lane: ObservedLane) => number): number =>
+    lanes.reduce((total, lane) => total + value(lane), 0);
+  return {
+    lanes: lanes.length,
+    lanesWaiting: lanes.filter(({ commands }) => commands > 0).length,
+    commandsListed: sum(({ commands }) => commands),
+    executionCredits: sum(({ executionCredits }) => executionCredits),
+    sharedExecutionCredits: sum(({ sharedExecutionCredits }) => sharedExecutionCredits),
+    completionCredits: sum(({ completionCredits }) => completionCredits),
+    sharedCompletionCredits: sum(({ sharedCompletionCredits }) => sharedCompletionCredits),
+  };
+}

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+
+import { Opcode, QueuePairState, Resource, openDevice, type Context } from '../../lib/index.ts';
+import { whyStalled } from '../../lib/driver/why.ts';
+import { SendHold } from '../../lib/spec/index.ts';
+import { functionRegister, makeFunctions } from '../functions/function_verbs.ts';
+import { connect, makeEnd, makeMemory, makePair, type End } from '../verbs/connected.ts';
+import type { Verbs } from '../verbs/make_verbs.ts';
+import { closing } from '../driver/backends.ts';
+import { runHca } from './run_hca.ts';
+
+const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
+
+/** One lane, one credit of each kind. */
+const scarce = {
+  underlyingFunctions: 1,
+  transmitVirtualLanes: 1,
+  executionCreditsPerLane: 1,
+  completionCreditsPerLane: 1,
+  sharedExecutionCredits: 0,
+  sharedCompletionCredits: 0,
+};
+
+/** Why the queue pair of an end does not go on, seen by the control function when the board rests. */
+function reasonsOf(control: Verbs, { queuePair }: End): readonly string[] {
+  control.board.runUntilIdle();
+  return whyStalled(control.context.driver.device, queuePair.number)!.reasons;
+}
+
+/** A queue pair whose peer does not exist: nothing is ever acknowledged. */
+function makeLonely(verbs: Verbs): End {
+  const end = makeEnd(verbs);
+  const gone = makeEnd(verbs);
+  connect(end, gone, { timeout: 0 });
+  gone.queuePair.close();
+  return end;
+}
+
+const read = ({ verbs }: End) => {
+  const memory = verbs.protectionDomain.allocate(64);
+  return {
+    opcode: Opcode.rdmaRead,
+    gather: [memory.slice(0, 8)],
+    remote: memory.remote().slice(0, 8),
+    wrId: 1,
+  };
+};
+
+describe('why a queue pair does not go on', () => {
+  it('says that nothing is to be done, of any function', () => {
+    const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
+    const [from] = makePair(guest);
+    expect(reasonsOf(control, from)).toEqual([
+      'nothing is posted that is not done: the device waits for the next doorbell',
+    ]);
+    from.queuePair.postSend({
+      opcode: Opcode.rdmaWrite,
+      remote: makeMemory(from, 8).region.remote(),
+      wrId: 1,
+    });
+    expect(reasonsOf(control, from)).toHaveLength(1);
+  });
+
+  it('names a state in which nothing is sent', () => {
+    const [control] = makeFunctions(1) as [Verbs];
+    const end = makeEnd(control);
+    expect(reasonsOf(control, end)[0]).toMatch(/it is in reset: it sends nothing before ready_to_send/);
+    end.queuePair.modify({ state: QueuePairState.error });
+    expect(reasonsOf(control, end)[0]).toMatch(/it is in error: work requests are flushed/);
+  });
+
+  it('names a fence, and what is not acknowledged', () => {
+    const [control] = makeFunctions(1) as [Verbs];
+    const end = makeLonely(control);
+    end.queuePair.postSend(read(end));
+    end.queuePair.postSend({ opcode: Opcode.send, fence: true, wrId: 2 });
+    const reasons = reasonsOf(control, end).join('\n');
+    expect(reasons).toMatch(/^fence: the command waits for READs and atomics before it$/m);
+    expect(reasons).toMatch(/^1 command is executed and not acknowledged by the peer; 7 retries left$/m);
+  });
+
+  it('names a peer without receive work requests', () => {
+    const [control] = makeFunctions(1) as [Verbs];
+    const [from] = makePair(control);
+    from.queuePair.postSend({ opcode: Opcode.send, wrId: 1 });
+    control.board.step(2000);
+    expect(whyStalled(control.context.driver.device, from.queuePair.number)!.reasons[0]).toBe(
+      'the peer has no receive work request and asked to wait; it is asked again for ever',
+    );
+  });
+
+  it('names missing credits, and what brings them', () => {
+    const [control] = makeFunctions(1, scarce) as [Verbs];
+    const first = makeLonely(control);
+    const second = makeLonely(control);
+    first.queuePair.postSend(read(first));
+    control.board.runUntilIdle();
+    second.queuePair.postSend({ opcode: Opcode.send, wrId: 1 });
+    expect(reasonsOf(control, second)).toEqual([
+      '1 command of it is on transmit virtual lane 0; 1 command waits on its list, and no completion credit is free for it: give the lane more (hca resources set)',
+    ]);
+  });
+
+  it('names a command that is begun, and one that was refused', () => {
+    const [control] = makeFunctions(1) as [Verbs];
+    const [from] = makePair(control);
+    const { bar } = control.context.driver.device.virtualCollectBufferRegion;
+    const [first, second] = control.context.driver.virtualCollectBuffers.all;
+    control.board.post({ bar, offset: first!.offset + 8, data: new Uint8Array(8) });
+    control.board.post({ bar, offset: second!.offset + 320, data: new Uint8Array(8) });
+    expect(reasonsOf(control, from)).toEqual([
+      'virtual collect buffer 1 of its function is in error (write_beyond_command): what is written there is dropped until it is cancelled',
+      'its function has begun commands and not finished them, in virtual collect buffers 0',
+    ]);
+  });
+
+  it('is for the control function to see', () => {
+    const [, guest] = makeFunctions(2) as [Verbs, Verbs];
+    const [from] = makePair(guest);
+    expect(() => whyStalled(guest.context.driver.device, from.queuePair.number)).toThrow(
+      expect.objectContaining({ code: 'EPERM' }),
+    );
+  });
+});
+
+describe('counters', () => {
+  it('tell of commands held back, by reason', () => {
+    const [control] = makeFunctions(1) as [Verbs];
+    const end = makeLonely(control);
+    end.queuePair.postSend(read(end));
+    end.queuePair.postSend({ opcode: Opcode.send, fence: true, wrId: 2 });
+    control.board.runUntilIdle();
+    const holds = functionRegister(control, 'send_holds').map(Number);
+    expect(holds[SendHold.fence]).toBeGreaterThan(0);
+    expect(holds.reduce((sum, count) => sum + count, 0)).toBe(holds[SendHold.fence]);
+  });
+
+  it('tell of lists without room, and of commands that found no physical collect buffer', () => {
+    const [control] = makeFunctions(1, scarce) as [Verbs];
+    const ends = [0, 1, 2].map(() => makeLonely(control));
+    control.context.allocateResources([{ resource: Resource.entryCredits, amount: 1 }]);
+    ends[0]!.queuePair.postSend(read(ends[0]!));
+    control.board.runUntilIdle();
+    ends[1]!.queuePair.postSend({ opcode: Opcode.send, wrId: 1 });
+    control.board.runUntilIdle();
+    ends[2]!.queuePair.postSend({ opcode: Opcode.send, wrId: 1 });
+    control.board.step(500);
+    expect(Number(functionRegister(control, 'list_refusals')[0])).toBeGreaterThan(0);
+    const { all } = control.context.driver.virtualCollectBuffers;
+    const { bar } = control.context.driver.device.virtualCollectBufferRegion;
+    for (const { offset } of all.slice(0, 70)) {
+      control.board.post({ bar, offset: offset + 8, data: new Uint8Array(8) });
+    }
+    control.board.step(500);
+    expect(Number(functionRegister(control, 'send_queue_mode_entered')[0])).toBeGreaterThanOrEqual(6);
+  });
+});
+
+/** A board of this process that `hca` finds by its name. */
+function openNamed(name: string): { context: Context; device: string[] } {
+  const device = `emu:0?name=${name}&${small}`;
+  const context = openDevice(device);
+  closing({ close: () => context[Symbol.dispose]() });
+  return { context, device: ['--device', device] };
+}
+
+describe('hca why', () => {
+  it('looks beside the application, and disturbs nothing', async () => {
+    const { context, device } = openNamed('why');
+    const completionQueue = context.createCompletionQueue();
+    const queuePair = context.createProtectionDomain().createQueuePair({
+      type: 'RC',
+      sendCompletionQueue: completionQueue,
+      receiveCompletionQueue: completionQueue,
+    });
+    const text = await runHca(['why', `0x${queuePair.number.toString(16)}`, ...device]);
+    expect([text.exitCode, text.error]).toEqual([0, '']);
+    expect(text.out).toMatch(
+      /^queue pair 0x\w+ of function 0: reset, level low; next 0, posted \d+, acknowledged 0\n- it is in reset/,
+    );
+    const { json } = await runHca(['why', `${queuePair.number}`, ...device, '--json']);
+    expect(json()).toMatchObject([{ queuePair: { state: 'reset', hold: 'none', underlyingFunction: 0 } }]);
+    queuePair.modify({ state: QueuePairState.error });
+    const none = await runHca(['why', '0x999', ...device]);
+    expect([none.exitCode, none.error]).toEqual([
+      1,
+      expect.stringMatching(/has no queue pair 0x999; expected: the number/),
+    ]);
+  });
+
+  it.each([
+    [['why'], 2, /missing required argument 'qpn'/],
+    [['why', 'seven'], 2, /It must be a number of 24 bits, as 0x12 or 18/],
+    [['top', '--interval', '1'], 2, /It must be a whole number from 10/],
+    [
+      ['top', '--count', '1', '--device', 'emu:1?name=top-of-a-guest'],
+      1,
+      /does not see the control registers; expected: the control function/,
+    ],
+  ])('%j fails in one line', async (words, exitCode, error) => {
+    const run = await runHca(words);
+    expect([run.exitCode, run.out]).toEqual([exitCode, '']);
+    expect(run.error).toMatch(error);
+    expect(run.error.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('hca top', () => {
+  it('shows what each function has in use', async () => {
+    const { context, device } = openNamed('top');
+    const { virtualCollectBuffers, device: open } = context.driver;
+    const { bar } = open.virtualCollectBufferRegion;
+    open.board.write64(bar, virtualCollectBuffers.all[3]!.offset + 8, 0, 0);
+    open.board.fence();
+    const { exitCode, json } = await runHca(['top', '--count', '2', '--interval', '10', '--json', ...device]);
+    expect(exitCode).toBe(0);
+    const looks = json() as Record<string, unknown>[][];
+    expect(looks).toHaveLength(2);
+    expect(looks[1]![0]).toMatchObject({
+      underlyingFunction: 0,
+      virtualCollectBuffers: 32,
+      collecting: 1,
+      sendQueueMode: 0,
+      error: 0,
+      physicalCollectBuffers: 1,
+      ownPhysicalCollectBuffers: 4,
+      lanes: 4,
+      lanesWaiting: 0,
+      commandsListed: 0,
+      executionCredits: 8,
+      sharedExecutionCredits: 0,
+    });
+    expect(looks[1]!.at(-1)).toMatchObject({ lanes: 32, completionCredits: 128 });
+    const { out } = await runHca(['top', '--count', '1', ...device]);
+    const lines = out.trim().split('\n');
+    expect(lines).toHaveLength(10);
+    expect(lines[1]!.split(/\s+/)).toEqual([
+      '0',
+      '32',
+      '1',
+      '0',
+      '0',
+      '1',
+      '4',
+      '4',
+      '0',
+      '0',
+      '8',
+      '+',
+      '0',
+      '16',
+      '+',
+      '0',
+    ]);
+    virtualCollectBuffers.all[3]!.cancel();
+  });
+});
