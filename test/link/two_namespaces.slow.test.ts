@@ -1,0 +1,72 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it, type TestContext } from 'vitest';
+
+import { leaveOut, requireTool } from '../tools.ts';
+
+const run = promisify(execFile);
+const inNamespace = ['--user', '--map-root-user', '--net'];
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const small = 'queuePairs=64&pageTableEntries=65536&memoryKeys=256';
+const tcpPort = '18999'; // each namespace has its own
+
+/** Network namespaces of this user, a cable between two of them: not every machine allows them. */
+function requireNamespaces(context: TestContext): void {
+  requireTool('ip', context);
+  const words = [
+    ...inNamespace,
+    'sh',
+    '-c',
+    'unshare --net true && ip link add here type veth peer name there',
+  ];
+  const { status, stderr, error } = spawnSync('unshare', words, { encoding: 'utf8' });
+  if (status !== 0) leaveOut(`network namespaces are refused: ${error?.message ?? stderr.trim()}`, context);
+}
+
+function requireNetem(context: TestContext): void {
+  const words = [...inNamespace, 'tc', 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', 'loss', '1%'];
+  if (spawnSync('unshare', words).status !== 0) leaveOut('tc netem is not in this kernel', context);
+}
+
+/** What one program says in a namespace, and another in a second one; netem in between, where it is asked for. */
+async function between(there: string, beginning: string, netem: readonly string[] = []): Promise<string> {
+  // The one that begins tries until the other one waits.
+  const again = `until said=$(${beginning} 2>&1); do case $said in *"nobody waits"*) ;; *) echo "$said"; exit 1; esac; done; echo "$said"`;
+  const script = here('two_namespaces.sh');
+  const { stdout } = await run('unshare', [...inNamespace, 'sh', script, there, again, ...netem], {
+    timeout: 110_000,
+  });
+  return stdout;
+}
+
+const device = (host: number, options = ''): string => `'emu:?${small}&link=udp:10.77.0.${host}${options}'`;
+const program = (name: string): string => `'${process.execPath}' '${name}'`;
+
+describe('two network namespaces with a veth between them', () => {
+  it('play ping-pong', async (context) => {
+    requireNamespaces(context);
+    const words = (host: number): string =>
+      `${program('dist/lib/cli/main.js')} pingpong rc -n 500 --chk --port ${tcpPort} --device ${device(host)}`;
+    const said = await between(`${words(2)} --listen`, `${words(1)} 10.77.0.2`);
+    expect(said.match(/^500 iters in/gm)).toHaveLength(2);
+  });
+
+  it.for([
+    ['as it is', '', []],
+    [
+      'with losses, doubled and overtaken packets in the port',
+      '&linkLoss=0.005&linkDuplication=0.01&linkReordering=0.01',
+      [],
+    ],
+    ['with netem, where the kernel has it', '', ['loss', '0.5%', 'reorder', '1%', 'delay', '1ms']],
+  ] as const)('write memory that arrives as it was, %s', async ([, options, netem], context) => {
+    requireNamespaces(context);
+    if (netem.length > 0) requireNetem(context);
+    const bytes = 2 ** 24;
+    const words = (host: number): string =>
+      `${program(here('write_program.mjs'))} ${device(host, options)} ${tcpPort} ${bytes}`;
+    const said = await between(words(2), `${words(1)} 10.77.0.2`, netem);
+    expect(said).toContain(`${bytes} B written, all right`);
+  });
+});
