@@ -69,6 +69,10 @@ std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& 
     failure = reason_of(errno, address);
     return nullptr;
   }
+  // Room for what comes while this process does something else; the system gives less where it allows less.
+  constexpr int room = 4 << 20; // bytes
+  setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+  setsockopt(made.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
   return std::unique_ptr<UdpLink>(new UdpLink(std::move(made), own));
 }
 
