@@ -49,14 +49,18 @@ function brief({ identity, board, underlyingFunction }: DeviceInfo): Entry[] {
     ['blocks in RTL', rtlBlocks.length === 0 ? 'none: all blocks are the model' : rtlBlocks.join(', ')],
     ['underlying function', `${underlyingFunction} of ${identity.underlyingFunctions}`],
     ['ports', `${identity.ports}`],
-    ['progress', isOnPcie(board) ? 'own: the device is a PCI function' : progressOf[board.progress]],
+    ['progress', progressOfBackend[board.backend] ?? progressOf[board.progress]],
     ['command writes', mappingOf(board.mapping, board.storeBytes)],
     ['command store', board.commandStore],
     ['device clock', `${identity.clockFrequency / 1e6} MHz, from ${board.clock}`],
   ];
 }
 
-const isOnPcie = ({ backend }: DeviceInfo['board']): boolean => backend === 'pci' || backend === 'vfio';
+const progressOfBackend: Readonly<Record<string, string>> = {
+  pci: 'own: the device is a PCI function',
+  vfio: 'own: the device is a PCI function',
+  serve: 'own: the server of the board advances it',
+};
 
 const progressOf = {
   shared: 'shared: posting and polling advance the device on the calling thread',

@@ -4,11 +4,17 @@ import { formatDeviceString, parseDeviceString, type BoardOptions } from '../boa
 import { VerbsError, openDevice, type Context } from '../index.ts';
 
 /**
- * Two boards of a fabric of their own; of what is not emulated the same device twice: its port loops back. A file that captures
- * packets is that of the first.
+ * Two boards of a fabric of their own; two functions of a served board that names none; of what else is not emulated the same device
+ * twice: its port loops back. A file that captures packets is that of the first.
  */
 export function openTwoBoards(deviceString: string): [Context, Context] {
   const name = parseDeviceString(deviceString);
+  if (name.backend === 'serve' && name.underlyingFunction === undefined) {
+    return openBoth(
+      () => openDevice(deviceString),
+      () => openDevice(deviceString),
+    );
+  }
   if (name.backend !== 'emu') {
     const device = openDevice(deviceString);
     return [device, device];
@@ -17,9 +23,16 @@ export function openTwoBoards(deviceString: string): [Context, Context] {
   const connected = (changes: BoardOptions): Context =>
     openDevice(formatDeviceString({ ...name, options: { ...options, ...changes } }));
   const fabric = `hca-${randomUUID()}`;
-  const first = connected(capture === undefined ? { fabric } : { fabric, capture });
+  return openBoth(
+    () => connected(capture === undefined ? { fabric } : { fabric, capture }),
+    () => connected({ fabric }),
+  );
+}
+
+function openBoth(openFirst: () => Context, openSecond: () => Context): [Context, Context] {
+  const first = openFirst();
   try {
-    return [first, connected({ fabric })];
+    return [first, openSecond()];
   } catch (error) {
     first[Symbol.dispose]();
     throw error;

@@ -79,8 +79,8 @@ public:
   // vector.
   virtual int interrupt_event(unsigned vector) = 0;
 
-  // A descriptor that becomes readable when the device is gone, valid as long as the function; -1: only a read
-  // tells.
+  // A descriptor that becomes readable when the device is gone, valid as long as the function; -1: only a
+  // read tells.
   virtual int removal_event() { return -1; }
 };
 

@@ -49,8 +49,7 @@ struct Reply {
   uint32_t mapping = 0; // board::CommandMapping
   uint32_t store_bytes = 0;
   uint32_t interrupt_vectors = 0;
-  std::array<char, 12> progress{}; // ends with 0
-  std::array<char, 32> clock{};
+  std::array<char, 32> clock{}; // ends with 0
 };
 static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<Reply>);
 

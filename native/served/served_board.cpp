@@ -20,7 +20,9 @@ namespace {
 
 constexpr unsigned transactions_at_once = 32;   // of one client before the next one's turn
 constexpr unsigned rounds_between_sockets = 64; // in which there was work
-constexpr unsigned looks_before_yield = 200;    // idle ones
+// A client may wait for the very processor that the server looks for work on: it is given away soon.
+constexpr unsigned looks_before_yield = 32;
+constexpr unsigned looks_between_sockets = 1024;
 constexpr uint64_t idle_before_sleep = 500'000; // nanoseconds
 constexpr size_t most_clients = 64;
 constexpr size_t notices_kept = 1024;
@@ -133,7 +135,8 @@ void ServedBoard::run() {
       board::relax_processor();
       continue;
     }
-    look_at_sockets(0);
+    if (looks % looks_between_sockets == 0)
+      look_at_sockets(0);
     if (HostTime::now() - idle_since > idle_before_sleep) {
       sleep();
       looks = 0;
@@ -188,8 +191,7 @@ void ServedBoard::welcome() {
 
 // A client that puts something in from now on sends a message.
 void ServedBoard::sleep() {
-  if (may_sleep())
-    look_at_sockets(-1);
+  look_at_sockets(may_sleep() ? -1 : 0);
   for (ServedClient& client : clients_)
     client.call_off_sleep();
 }

@@ -3,6 +3,7 @@
 #include "link/descriptor_message.h"
 #include "served/served_board.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <sys/socket.h>
@@ -17,10 +18,6 @@ namespace {
 constexpr unsigned requests_at_once = 16;
 constexpr size_t page_bytes = 4096;
 constexpr size_t most_allocations = 8000; // each is a mapping of the server, which may have 65,530
-
-template <size_t size> void copy_text(std::array<char, size>& to, const std::string& text) {
-  std::memcpy(to.data(), text.data(), std::min(text.size(), size - 1));
-}
 
 pid_t process_at(int socket) {
   ucred peer = {};
@@ -94,8 +91,7 @@ bool ServedClient::open(uint32_t number, ServedBoard& board) {
   reply.mapping = static_cast<uint32_t>(facts.mapping);
   reply.store_bytes = facts.store_bytes;
   reply.interrupt_vectors = facts.interrupt_vectors;
-  copy_text(reply.progress, facts.progress);
-  copy_text(reply.clock, facts.clock);
+  std::memcpy(reply.clock.data(), facts.clock.data(), std::min(facts.clock.size(), reply.clock.size() - 1));
   if (!send(reply, page->descriptor()))
     return false;
   page->drop_descriptor();

@@ -17,29 +17,41 @@ constexpr unsigned bars = 6;
 constexpr size_t double_word = 4;
 constexpr size_t segment = 8;
 
+uint64_t where_of(const TransactionLine& first) {
+  uint64_t where = 0;
+  std::memcpy(&where, first.bytes.data(), sizeof where);
+  return where;
+}
+
 } // namespace
 
-Taken ServedConsumer::take(ServedTransaction& transaction) {
+Taken ServedConsumer::look(TransactionLine& first) {
   if (*nonsense_ != '\0')
     return Taken::nonsense;
   if (!arrived(head_))
     return Taken::none;
-  TransactionLine first;
   const TransactionLine& shared = page_.ring[head_ % ServedPage::lines];
   first.length = shared.length;
   first.kind = shared.kind;
   first.count = shared.count;
-  std::memcpy(first.bytes.data(), shared.bytes.data(), first.bytes.size());
+  first.bytes = shared.bytes;
   // The compiler must not read again what the client may have changed since.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  uint64_t where = 0;
-  std::memcpy(&where, first.bytes.data(), sizeof where);
-  nonsense_ = check(first, where);
+  nonsense_ = check(first, where_of(first));
   if (*nonsense_ != '\0')
     return Taken::nonsense;
   for (uint64_t i = 1; i < first.count; ++i)
     if (!arrived(head_ + i))
       return Taken::none;
+  return Taken::one;
+}
+
+Taken ServedConsumer::take(ServedTransaction& transaction) {
+  TransactionLine first;
+  const Taken found = look(first);
+  if (found != Taken::one)
+    return found;
+  const uint64_t where = where_of(first);
   transaction.kind = first.kind;
   transaction.bar = TransactionLine::bar_of(where);
   transaction.length = first.length;
@@ -84,10 +96,8 @@ void ServedConsumer::answer(uint32_t value) {
 
 bool ServedConsumer::announce_sleep() {
   page_.server_sleeps.store(1, std::memory_order_seq_cst);
-  if (!arrived(head_))
-    return true;
-  const uint64_t count = page_.ring[head_ % ServedPage::lines].count;
-  return count > 1 && !arrived(head_ + count - 1);
+  TransactionLine first;
+  return look(first) == Taken::none;
 }
 
 } // namespace fpga_verbs::served

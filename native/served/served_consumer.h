@@ -31,7 +31,7 @@ public:
   // Answers the read that was taken.
   void answer(uint32_t value);
 
-  // Says that the server is about to sleep; gives whether it may: nothing has wholly arrived.
+  // Says that the server is about to sleep; gives whether it may: there is nothing to take or refuse.
   bool announce_sleep();
   void call_off_sleep() { page_.server_sleeps.store(0, std::memory_order_relaxed); }
 
@@ -43,6 +43,8 @@ private:
     return page_.ring[position % ServedPage::lines].sequence.load(std::memory_order_seq_cst) ==
            board::TransactionLine::sequence_at(position);
   }
+  // What lies there, and of it a copy of the first line.
+  Taken look(board::TransactionLine& first);
   const char* check(const board::TransactionLine& first, uint64_t where) const;
 
   ServedPage& page_;

@@ -4,6 +4,7 @@
 #include "board/processor.h"
 #include "spec/parameters.h"
 
+#include <cstring>
 #include <ctime>
 #include <linux/futex.h>
 #include <sched.h>
@@ -19,12 +20,14 @@ using link::Descriptor;
 namespace {
 
 constexpr uint32_t all_ones = ~uint32_t{0};
-constexpr unsigned looks_before_sleep = 2000;     // for the answer of a read
-constexpr unsigned looks_between_yields = 64;     // of who waits for room, or polls
+// Who waits looks a moment, as the answer may be there in a microsecond; then it gives its processor away, as
+// the server may be waiting for just that; then it sleeps.
+constexpr unsigned looks_before_yield = 128;      // for the answer of a read
+constexpr unsigned looks_before_sleep = 160;      // the last ones a yield each
+constexpr unsigned looks_between_yields = 64;     // of who waits for room
+constexpr unsigned polls_between_yields = 16;     // in vain
 constexpr unsigned yields_between_presence = 256; // looks whether the server is there
 constexpr uint64_t patience = 5'000'000'000;      // nanoseconds; who does not serve for so long is gone
-
-std::string text_of(const auto& text) { return {text.data(), strnlen(text.data(), text.size())}; }
 
 OpenFailure refusal(uint32_t number, const Reply& reply) {
   const std::string function = "underlying function " + std::to_string(number);
@@ -85,8 +88,8 @@ ServedFunction::ServedFunction(ServedConnection connection, link::SealedMemory p
     : connection_(std::move(connection)), page_memory_(std::move(page)),
       producer_(*static_cast<ServedPage*>(page_memory_.data()), opened.number) {
   facts_.backend = "serve";
-  facts_.progress = text_of(opened.progress);
-  facts_.clock = text_of(opened.clock);
+  facts_.progress = "own"; // whatever the server's is: it does not advance on the threads of a client
+  facts_.clock = {opened.clock.data(), strnlen(opened.clock.data(), opened.clock.size())};
   facts_.mapping = static_cast<board::CommandMapping>(opened.mapping);
   facts_.store_bytes = opened.store_bytes;
   facts_.underlying_function = opened.number;
@@ -141,7 +144,10 @@ bool ServedFunction::wait_for_answer() {
     if (seen == producer_.reads())
       return true;
     if (looks < looks_before_sleep) {
-      board::relax_processor();
+      if (looks < looks_before_yield)
+        board::relax_processor();
+      else
+        sched_yield();
       continue;
     }
     page().client_sleeps.store(1, std::memory_order_seq_cst);
@@ -180,7 +186,7 @@ void ServedFunction::fence() { wake(); }
 
 // The device is advanced by its server. Who polls in vain leaves the processor to it now and then.
 bool ServedFunction::advance() {
-  if (++idle_ % looks_between_yields == 0)
+  if (++idle_ % polls_between_yields == 0)
     sched_yield();
   return false;
 }

@@ -1,7 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it, vi } from 'vitest';
 
 import { openDevice } from '../../lib/index.ts';
 import { runHca, type HcaRun } from '../cli/run_hca.ts';
@@ -65,6 +68,33 @@ describe('hca serve', () => {
       );
     });
     expect(run.json()[0]).toEqual({ served: 'serve:board', functions: [1, 2] });
+  });
+
+  it('connects the clients of two processes', async () => {
+    await whileServed(['lab', '--device', `emu:?${small}`], async () => {
+      const words = [
+        'pingpong',
+        'rc',
+        '-p',
+        '18577',
+        '-n',
+        '200',
+        '-s',
+        '5000',
+        '--chk',
+        '--events',
+        '--device',
+      ];
+      const program = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
+      const other = promisify(execFile)(process.execPath, [program, ...words, 'serve:lab/5', '--listen']);
+      let run = await runHca([...words, 'serve:lab/6', 'localhost']);
+      const givenUp = performance.now() + 20_000;
+      while (run.exitCode !== 0 && performance.now() < givenUp) {
+        run = await runHca([...words, 'serve:lab/6', 'localhost']); // the other does not listen yet
+      }
+      expect(run).toMatchObject({ exitCode: 0, error: '' });
+      expect((await other).stdout).toMatch(/^2000000 bytes in /m);
+    });
   });
 
   it.each([

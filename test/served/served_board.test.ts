@@ -2,8 +2,11 @@ import { statSync, writeFileSync, existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { loadAddon, type BoardOptions, type EmulatedBoard } from '../../lib/board/addon.ts';
-import { Context, VerbsError, openDevice } from '../../lib/index.ts';
+import { Completion, Context, VerbsError, openDevice } from '../../lib/index.ts';
 import { backends, closing, makeBoard, newSocket } from '../driver/backends.ts';
+import { Random } from '../hca/random.ts';
+import type { Verbs } from '../verbs/make_verbs.ts';
+import { RandomConnection } from '../verbs/random_connection.ts';
 import { connectPair, exchange, open, serve, untilOpen } from './serving.ts';
 
 const shared = backends[0]!;
@@ -24,7 +27,11 @@ describe('a served board', () => {
     const { path } = serving;
     const contexts = [open(`serve:${path}/1`), open(`serve:${path}/3`)] as const;
     expect(contexts.map((context) => context.queryDevice().underlyingFunction)).toEqual([1, 3]);
-    expect(contexts[0].queryDevice().board).toMatchObject({ backend: 'serve', interruptVectors: 8 });
+    expect(contexts[0].queryDevice().board).toMatchObject({
+      backend: 'serve',
+      progress: 'own',
+      interruptVectors: 8,
+    });
     await exchange(connectPair(...contexts), 7);
     for (const context of contexts.toReversed()) context[Symbol.dispose]();
     await untilOpen(serving, []);
@@ -36,6 +43,38 @@ describe('a served board', () => {
       ['closed', 3],
       ['closed', 1],
     ]);
+  });
+
+  it.each([1, 2])('carries every operation between two clients, both ways: seed %i', async (seed) => {
+    const { path, board } = serve();
+    const sides = [1, 2].map((number): Verbs => {
+      const context = open(`serve:${path}/${number}`);
+      const protectionDomain = context.createProtectionDomain();
+      return {
+        board,
+        context,
+        protectionDomain,
+        completionQueue: context.createCompletionQueue({ entries: 64 }),
+      };
+    }) as [Verbs, Verbs];
+    const random = new Random(seed);
+    const all = [
+      new RandomConnection(random, 100, sides[0], sides[1]),
+      new RandomConnection(random, 100, sides[1], sides[0]),
+    ];
+    const completions = Array.from({ length: 16 }, () => new Completion());
+    const givenUp = performance.now() + 60_000;
+    while (!all.every(({ isDone }) => isDone)) {
+      if (performance.now() > givenUp) throw new Error(all.map(({ progress }) => progress).join('; '));
+      for (const connection of all) if (random.once(3)) connection.act();
+      for (const side of sides) {
+        const taken = side.completionQueue.poll(completions);
+        for (const completion of completions.slice(0, taken)) {
+          all.find((connection) => connection.owns(side, completion))!.take(completion);
+        }
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   });
 
   it('gives any function that is free, until none is', () => {

@@ -23,7 +23,7 @@ interface ServedRingPort {
     length: number,
     lines: number,
   ): { lines: number; taken: boolean; maySleep: boolean; nonsense: string };
-  /** What the server of function 3 says of a line whose sequence number is right; empty: nothing. */
+  /** What the server of function 3 says of a first line whose sequence number is right; empty: nothing, or it would sleep over it. */
   servedRingCheckLine(line: Line): string;
 }
 
