@@ -284,6 +284,13 @@ export interface EmulatedBoard {
   /** Ends the file. Throws an Error when not all could be written. */
   stopCapture(): void;
   boardNumber(): number;
+  /**
+   * Makes a file of `bytes`, whole pages, what function 0 reaches at the DMA addresses from 0 on: the memory of another machine.
+   * Throws an Error when it cannot be mapped, or something is there.
+   */
+  attachMemory(path: string, bytes: number): void;
+  /** No DMA reaches it from now on. */
+  detachMemory(): void;
   /** Takes out the DMA faults since the last call (the newest 1,024 are kept). */
   takeDmaFaults(): DmaFault[];
   counters(): BoardCounters;

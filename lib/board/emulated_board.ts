@@ -83,6 +83,19 @@ export class EmulatedBoard {
     return this.regionTable;
   }
 
+  /**
+   * Makes a file of `bytes`, whole pages, what function 0 reaches at the DMA addresses from 0 on: the memory of another machine.
+   * @throws Error: it cannot be mapped, or something is there
+   */
+  attachMemory(path: string, bytes: number): void {
+    this.native.attachMemory(path, bytes);
+  }
+
+  /** No DMA reaches it from now on. */
+  detachMemory(): void {
+    this.native.detachMemory();
+  }
+
   /** Puts one write into the link, whatever a processor's stores would make of it. */
   post(write: PostedWrite): void {
     this.native.post(write);

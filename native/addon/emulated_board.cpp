@@ -60,6 +60,8 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
                          InstanceMethod<&EmulatedBoard::start_capture>("startCapture"),
                          InstanceMethod<&EmulatedBoard::stop_capture>("stopCapture"),
                          InstanceMethod<&EmulatedBoard::board_number>("boardNumber"),
+                         InstanceMethod<&EmulatedBoard::attach_memory>("attachMemory"),
+                         InstanceMethod<&EmulatedBoard::detach_memory>("detachMemory"),
                          InstanceMethod<&EmulatedBoard::take_dma_faults>("takeDmaFaults"),
                          InstanceMethod<&EmulatedBoard::counters>("counters"),
                          InstanceMethod<&EmulatedBoard::close>("close"),
@@ -267,6 +269,17 @@ void EmulatedBoard::stop_capture(const Napi::CallbackInfo& info) {
 Napi::Value EmulatedBoard::board_number(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), board(info.Env()).board_number());
 }
+
+void EmulatedBoard::attach_memory(const Napi::CallbackInfo& info) {
+  constexpr unsigned page = 4096;
+  const std::string path = info[0].ToString().Utf8Value();
+  const int failure = board(info.Env()).attach_memory(path, bar_offset(info[1], page));
+  if (failure != 0)
+    throw Napi::Error::New(info.Env(),
+                           path + " cannot be attached: " + std::generic_category().message(failure));
+}
+
+void EmulatedBoard::detach_memory(const Napi::CallbackInfo& info) { board(info.Env()).detach_memory(); }
 
 Napi::Value EmulatedBoard::take_dma_faults(const Napi::CallbackInfo& info) {
   return to_array(info.Env(), board(info.Env()).take_dma_faults());

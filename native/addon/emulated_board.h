@@ -45,6 +45,8 @@ private:
   void start_capture(const Napi::CallbackInfo& info);
   void stop_capture(const Napi::CallbackInfo& info);
   Napi::Value board_number(const Napi::CallbackInfo& info);
+  void attach_memory(const Napi::CallbackInfo& info);
+  void detach_memory(const Napi::CallbackInfo& info);
   Napi::Value take_dma_faults(const Napi::CallbackInfo& info);
   Napi::Value counters(const Napi::CallbackInfo& info);
   void close(const Napi::CallbackInfo& info);

@@ -3,7 +3,11 @@
 #include "board/emulated_function.h"
 #include "board/neighbours.h"
 
+#include <cerrno>
 #include <chrono>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 namespace fpga_verbs::board {
@@ -235,6 +239,30 @@ int EmulatedBoard::stop_capture() {
 bool EmulatedBoard::captures() {
   const Exclusive exclusive(*progress_);
   return packets_.capture.on();
+}
+
+int EmulatedBoard::attach_memory(const std::string& path, size_t bytes) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0)
+    return errno;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  const int reason = errno;
+  close(file);
+  if (memory == MAP_FAILED)
+    return reason;
+  DmaMemory mapped(memory, bytes, {memory, [bytes](void* begin) { munmap(begin, bytes); }});
+  const Exclusive exclusive(*progress_);
+  if (attached_ || !host_.domain(0).map_at(0, memory, bytes, DmaRights::read_write))
+    return EBUSY;
+  attached_ = std::move(mapped);
+  return 0;
+}
+
+void EmulatedBoard::detach_memory() {
+  const Exclusive exclusive(*progress_);
+  if (attached_)
+    host_.domain(0).unmap(0);
+  attached_ = {};
 }
 
 } // namespace fpga_verbs::board

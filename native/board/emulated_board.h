@@ -113,6 +113,12 @@ public:
   int stop_capture();
   bool captures();
 
+  // Makes a file of `bytes`, whole pages, what function 0 reaches at the DMA addresses from 0 on: the memory
+  // of another machine. Gives 0, or the errno of what could not be mapped; EBUSY: something is mapped there.
+  int attach_memory(const std::string& path, size_t bytes);
+  // No DMA reaches it from now on.
+  void detach_memory();
+
   // Lets the device work where polling drives it; false: it has nothing to do, or works on its own.
   bool advance();
 
@@ -139,6 +145,7 @@ private:
   ImpairedLinks impaired_links_;
   std::array<unsigned, spec::underlying_functions> handles_{}; // open functions, by number
   BoardHost host_;
+  DmaMemory attached_;
   std::unique_ptr<Device> device_;
   TransactionRing ring_;
   DeviceSide device_side_;

@@ -41,6 +41,25 @@ std::optional<uint64_t> IommuDomain::map(void* memory, size_t bytes, DmaRights r
   return address;
 }
 
+bool IommuDomain::map_at(uint64_t address, void* memory, size_t bytes, DmaRights rights) {
+  constexpr uint64_t most_pages = uint64_t{1} << (4 * index_bits);
+  const uint64_t first = address / page_bytes;
+  const uint64_t pages = bytes / page_bytes;
+  const auto next = mappings_.lower_bound(first);
+  if (pages == 0 || first + pages > most_pages || (next != mappings_.end() && next->first < first + pages))
+    return false;
+  if (next != mappings_.begin()) {
+    const auto before = std::prev(next);
+    if (before->first + before->second.pages > first)
+      return false;
+  }
+  auto* const begin = static_cast<uint8_t*>(memory);
+  for (uint64_t i = 0; i < pages; ++i)
+    set(first + i, {begin + i * page_bytes, 0, static_cast<uint16_t>(page_bytes), rights});
+  mappings_.emplace(first, Mapping{pages, address});
+  return true;
+}
+
 bool IommuDomain::unmap(uint64_t address) {
   const auto found = mappings_.find(address / page_bytes);
   if (found == mappings_.end() || found->second.address != address)

@@ -37,6 +37,10 @@ public:
   // are not used again before all others were, so that a stale one shows. Empty: no room in the range.
   std::optional<uint64_t> map(void* memory, size_t bytes, DmaRights rights);
 
+  // Maps `bytes` of memory at `address`, both whole pages, anywhere. False: it is beyond what the table
+  // holds, or meets another mapping.
+  bool map_at(uint64_t address, void* memory, size_t bytes, DmaRights rights);
+
   // False: no mapping begins at `address`.
   bool unmap(uint64_t address);
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, type TestContext } from 'vitest';
 
@@ -28,6 +29,8 @@ export interface GuestOptions {
   readonly machine: readonly string[];
   /** Seconds, after which it is ended. */
   readonly seconds: number;
+  /** Is given the other end of the emulator's descriptor 3. */
+  readonly attend?: (stream: Duplex) => void;
 }
 
 /** Makes the guest, where that has not been done; the test is left out where there is no emulator. @returns the emulator */
@@ -53,18 +56,19 @@ export function hostFolder(): string {
 export async function runGuest(
   emulator: string,
   host: string,
-  { script, kernel = '', machine, seconds }: GuestOptions,
+  { script, kernel = '', machine, seconds, attend }: GuestOptions,
 ): Promise<GuestRun> {
   writeFileSync(path.join(host, 'run.sh'), script);
   const child = spawn(
     'timeout',
     ['-k', '2', String(seconds), emulator, ...emulatorArguments(host, kernel), ...machine],
     {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     },
   );
+  attend?.(child.stdio[3] as Duplex);
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout!, child.stderr!]) {
     stream.setEncoding('utf8');
     stream.on('data', (part: string) => (text += part));
   }

@@ -57,6 +57,8 @@ export async function writeRecords(bench: Bench): Promise<string> {
 export async function interrupt(bench: Bench): Promise<string> {
   const { device, events, management } = bench.context.driver;
   const vector = events.number;
+  const { backend, interruptVectors } = device.board.facts();
+  if (interruptVectors === 0) return `none: ${backend}: has no vectors, and waits poll`;
   let signals = 0;
   const subscription = device.board.interrupt(vector, (count) => {
     signals += count;

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { EmulatedBoard } from '../../lib/board/index.ts';
+import { ConfigurationSpace } from '../../lib/board/pci_proxy/configuration_space.ts';
+import { ProxyCommand, ProxyMessages, answerMessage } from '../../lib/board/pci_proxy/message.ts';
+import { servePciFunction } from '../../lib/board/pci_proxy/pci_proxy.ts';
+import { IDENTITY_MAGIC_RESET } from '../../lib/spec/index.ts';
+
+describe('messages', () => {
+  it('are put together from parts of any size', () => {
+    const whole = Buffer.concat([answerMessage(7n), Buffer.alloc(16), answerMessage(2n ** 64n - 1n)]);
+    for (let size = 1; size <= whole.length; size++) {
+      const messages = new ProxyMessages();
+      const found = [];
+      for (let at = 0; at < whole.length; at += size)
+        found.push(...messages.take(whole.subarray(at, at + size)));
+      expect(found.map(({ command }) => command)).toEqual([ProxyCommand.answer, 0, ProxyCommand.answer]);
+      expect(found[2]!.payload.readBigUInt64LE()).toBe(2n ** 64n - 1n);
+    }
+  });
+});
+
+describe('configuration space', () => {
+  const space = (): ConfigurationSpace =>
+    new ConfigurationSpace([
+      { bar: 0, bytes: 0x100000, prefetchable: false },
+      { bar: 2, bytes: 0x1000, prefetchable: true },
+    ]);
+
+  it('says who the function is', () => {
+    expect(space().read(0, 4)).toBe(0x4856_1234);
+    expect(space().read(0x2c, 4)).toBe(0x4856_1234);
+    expect(space().read(0x0a, 2)).toBe(0x0c06);
+  });
+
+  it('tells the sizes of BARs, and takes their addresses', () => {
+    const served = space();
+    for (const [offset, told] of [
+      [0x10, 0xfff0_0000],
+      [0x14, 0],
+      [0x18, 0xffff_f008],
+    ] as const) {
+      served.write(offset, 0xffff_ffff, 4);
+      expect(served.read(offset, 4)).toBe(told);
+    }
+    served.write(0x10, 0xfe80_0000, 4);
+    served.write(0x18, 0xfea0_0000, 4);
+    expect(served.find(0xfe80_0004n)).toEqual({ bar: 0, offset: 4 });
+    expect(served.find(0xfea0_0ff8n)).toEqual({ bar: 2, offset: 0xff8 });
+    expect(served.find(0xfea0_1000n)).toBeUndefined();
+  });
+
+  it('keeps what cannot be written', () => {
+    const served = space();
+    for (const offset of [0, 8, 0x2c, 0x34, 0x40]) {
+      const before = served.read(offset, 4);
+      expect(served.write(offset, 0xffff_ffff, 4)).toEqual({ reset: false });
+      expect(served.read(offset, 4)).toBe(before);
+    }
+  });
+
+  it('is bus master when it is told so, until it is reset by its own capability', () => {
+    const served = space();
+    served.write(4, 6, 2);
+    expect(served.busMaster).toBe(true);
+    served.write(0x10, 0xfe80_0000, 4);
+    expect(served.write(0x44, 1, 1)).toEqual({ reset: true });
+    expect(served.busMaster).toBe(false);
+    expect(served.read(0x10, 4)).toBe(0);
+  });
+});
+
+/** A board that is served, and the machine's end of its socket. */
+async function serveBoard(): Promise<{
+  board: EmulatedBoard;
+  ask: (command: number, payload: Buffer) => Promise<bigint>;
+}> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-proxy-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const memory = path.join(folder, 'memory');
+  writeFileSync(memory, '');
+  truncateSync(memory, 1 << 20);
+  const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
+  const server = createServer().listen(path.join(folder, 'socket'));
+  const machine = connect(path.join(folder, 'socket'));
+  const [stream] = (await once(server, 'connection')) as [Socket];
+  servePciFunction(board, stream, { path: memory, bytes: 1 << 20 });
+  onTestFinished(async () => {
+    machine.destroy();
+    server.close();
+    await once(stream, 'close');
+    board.close();
+  });
+  const ask = async (command: number, payload: Buffer): Promise<bigint> => {
+    const header = Buffer.alloc(16);
+    header.writeInt32LE(command, 0);
+    header.writeBigUInt64LE(BigInt(payload.length), 8);
+    machine.write(Buffer.concat([header, payload]));
+    const [answer] = (await once(machine, 'data')) as [Buffer];
+    return answer.readBigUInt64LE(16);
+  };
+  return { board, ask };
+}
+
+const barPayload = (address: number, value: bigint, bytes: number): Buffer => {
+  const payload = Buffer.alloc(24);
+  payload.writeBigUInt64LE(BigInt(address), 0);
+  payload.writeBigUInt64LE(value, 8);
+  payload.writeUInt32LE(bytes, 16);
+  return payload;
+};
+
+const configurationPayload = (offset: number, value: number, bytes: number): Buffer => {
+  const payload = Buffer.alloc(12);
+  payload.writeUInt32LE(offset, 0);
+  payload.writeUInt32LE(value, 4);
+  payload.writeInt32LE(bytes, 8);
+  return payload;
+};
+
+describe('the emulated board as a function', () => {
+  it('answers accesses of every size to its BARs', async () => {
+    const { board, ask } = await serveBoard();
+    const begin = 0xfe80_0000;
+    const read = (offset: number, bytes: number): Promise<bigint> =>
+      ask(ProxyCommand.readBar, barPayload(begin + offset, 0n, bytes));
+    expect(await read(0, 4)).toBe(0xffff_ffff_ffff_ffffn); // it has no address yet
+    await ask(ProxyCommand.writeConfiguration, configurationPayload(0x10, begin, 4));
+    expect(await read(0, 4)).toBe(BigInt(IDENTITY_MAGIC_RESET));
+    expect((await read(1, 1)) & 0xffn).toBe((BigInt(IDENTITY_MAGIC_RESET) >> 8n) & 0xffn);
+    expect(await read(0, 8)).toBe(BigInt(IDENTITY_MAGIC_RESET) | (0x10000n << 32n));
+    const { writes } = board.counters();
+    for (const bytes of [1, 2, 4, 8]) {
+      await ask(ProxyCommand.writeBar, barPayload(begin + 0x20000, 0n, bytes));
+    }
+    await read(0, 4);
+    expect(board.counters().writes - writes).toBe(4);
+  });
+
+  it('is reset with its machine', async () => {
+    const { ask } = await serveBoard();
+    await ask(ProxyCommand.writeConfiguration, configurationPayload(4, 6, 2));
+    await ask(ProxyCommand.reset, Buffer.alloc(0));
+    expect(await ask(ProxyCommand.readConfiguration, configurationPayload(4, 0, 2))).toBe(0n);
+  });
+});
