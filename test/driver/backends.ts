@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe } from 'vitest';
@@ -49,9 +50,11 @@ export function makeBoard(backend: Backend, options: BoardOptions = {}): Emulate
 
 let sockets = 0;
 
-/** A path for the socket of a served board, of no other test. */
+/** A path for the socket of a served board, of no other test; what a killed server leaves there goes with the test. */
 export function newSocket(): string {
-  return path.join(tmpdir(), `fpga-verbs-test-${process.pid}-${(sockets += 1)}`);
+  const socket = path.join(tmpdir(), `fpga-verbs-test-${process.pid}-${(sockets += 1)}`);
+  closing({ close: () => rmSync(socket, { force: true }) });
+  return socket;
 }
 
 /** A board all of whose functions are opened by its socket. */
