@@ -34,6 +34,7 @@
       "native/hca/management_queue.cpp",
       "native/hca/memory_access.cpp",
       "native/hca/memory_translation.cpp",
+      "native/hca/memory_windows.cpp",
       "native/hca/multicast_groups.cpp",
       "native/hca/packet_headers.cpp",
       "native/hca/packet_memory.cpp",

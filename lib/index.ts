@@ -41,6 +41,7 @@ export { CompletionQueue, type CompletionWaitOptions } from './verbs/completion_
 export { Context, type CompletionQueueOptions, type ContextToken, type DeviceInfo } from './verbs/context.ts';
 export { Device, getDeviceList, openDevice } from './verbs/device.ts';
 export { MemoryRegion, type MemorySlice } from './verbs/memory_region.ts';
+export { MemoryWindow, nextRemoteKey } from './verbs/memory_window.ts';
 export type { WaitOptions } from './verbs/patience.ts';
 export { ProtectionDomain } from './verbs/protection_domain.ts';
 export {

@@ -416,7 +416,8 @@ package hca_spec_pkg;
     SEND_HOLD_READ_ATOMIC = 3'd2,  // As many READs and atomics are outstanding as the initiator depth allows.
     SEND_HOLD_PACKET_WINDOW = 3'd3,  // 2^23 PSNs would not be acknowledged.
     SEND_HOLD_RECEIVER_NOT_READY = 3'd4,  // The peer asked to wait.
-    SEND_HOLD_MESSAGE_LIMIT = 3'd5  // The peer has granted no credit for the message.
+    SEND_HOLD_MESSAGE_LIMIT = 3'd5,  // The peer has granted no credit for the message.
+    SEND_HOLD_LOCAL_OPERATION = 3'd6  // A bind or local invalidate waits until all work requests before it are complete.
   } send_hold_t;
 
   // What a queue pair notice says.
@@ -1234,15 +1235,17 @@ package hca_spec_pkg;
   localparam int unsigned MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_WIDTH = 24;
   localparam int unsigned MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_LSB = 352;
   localparam int unsigned MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_WIDTH = 32;
+  localparam int unsigned MEMORY_KEY_ENTRY_REGION_OFFSET_LSB = 384;
+  localparam int unsigned MEMORY_KEY_ENTRY_REGION_OFFSET_WIDTH = 64;
   typedef struct packed {
     logic [63:0] reserved_22;
-    logic [63:0] reserved_21;
-    logic [31:0] first_page_offset;  // Place of the first byte in the first page. Unit: bytes.
+    logic [63:0] region_offset;  // Of a window: where it begins in its region. Unit: bytes.
+    logic [31:0] first_page_offset;  // Place of the first byte in the first page; of a window that of its region. Unit: bytes.
     logic [7:0] reserved_19;
     logic [23:0] bound_queue_pair;  // Queue pair of a type 2 window.
     logic [31:0] in_flight;  // Accesses in flight.
     logic [7:0] reserved_16;
-    logic [23:0] parent;  // Region that a window is bound to.
+    logic [23:0] parent;  // Index of the region that a window is bound to; 0: it is not bound.
     logic [31:0] page_table;  // Index of the page table.
     logic [25:0] reserved_13;
     logic [5:0] page_log2;  // log2 of the page size.
@@ -1938,6 +1941,20 @@ package hca_spec_pkg;
     logic [5:0] page_log2;  // log2 of the page size.
     logic [7:0] access_flags;  // Rights.
   } register_memory_input_t;
+
+  // Input of create_memory_window.
+  localparam int unsigned CREATE_MEMORY_WINDOW_INPUT_BYTES = 16;
+  localparam int unsigned CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_LSB = 0;
+  localparam int unsigned CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_WIDTH = 2;
+  localparam int unsigned CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_LSB = 32;
+  localparam int unsigned CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_WIDTH = 24;
+  typedef struct packed {
+    logic [63:0] reserved_4;
+    logic [7:0] reserved_3;
+    logic [23:0] protection_domain;  // Protection domain.
+    logic [29:0] reserved_1;
+    logic [1:0] window_type;  // 1 or 2.
+  } create_memory_window_input_t;
 
   // Input of create_address_handle.
   localparam int unsigned CREATE_ADDRESS_HANDLE_INPUT_BYTES = 64;

@@ -961,8 +961,9 @@ module spec_golden_tb;
     golden.in_flight = 32'haca8e0dd;
     golden.bound_queue_pair = 24'hfae8af;
     golden.first_page_offset = 32'h80653e19;
-    if (golden != 512'h0000000000000000000000000000000080653e1900fae8afaca8e0dd00991697c21d14c900000033c6f5f336ae5ced1ddf24f8a71685911700be4d85e389d91a) $fatal(1, "memory_key_entry is written wrongly: %h", golden);
-    golden = 512'h0000000000000000000000000000000080653e1900fae8afaca8e0dd00991697c21d14c900000033c6f5f336ae5ced1ddf24f8a71685911700be4d85e389d91a;
+    golden.region_offset = 64'h8899aabbccddeef1;
+    if (golden != 512'h00000000000000008899aabbccddeef180653e1900fae8afaca8e0dd00991697c21d14c900000033c6f5f336ae5ced1ddf24f8a71685911700be4d85e389d91a) $fatal(1, "memory_key_entry is written wrongly: %h", golden);
+    golden = 512'h00000000000000008899aabbccddeef180653e1900fae8afaca8e0dd00991697c21d14c900000033c6f5f336ae5ced1ddf24f8a71685911700be4d85e389d91a;
     if (golden.valid != 1'h0) $fatal(1, "memory_key_entry.valid is read wrongly");
     if (golden.quiesce != 1'h1) $fatal(1, "memory_key_entry.quiesce is read wrongly");
     if (golden.is_window != 1'h0) $fatal(1, "memory_key_entry.is_window is read wrongly");
@@ -979,6 +980,7 @@ module spec_golden_tb;
     if (golden.in_flight != 32'haca8e0dd) $fatal(1, "memory_key_entry.in_flight is read wrongly");
     if (golden.bound_queue_pair != 24'hfae8af) $fatal(1, "memory_key_entry.bound_queue_pair is read wrongly");
     if (golden.first_page_offset != 32'h80653e19) $fatal(1, "memory_key_entry.first_page_offset is read wrongly");
+    if (golden.region_offset != 64'h8899aabbccddeef1) $fatal(1, "memory_key_entry.region_offset is read wrongly");
   endtask
 
   task automatic check_memory_key_entry_other();
@@ -1000,6 +1002,7 @@ module spec_golden_tb;
     golden.in_flight = 32'ha0d0e55d;
     golden.bound_queue_pair = 24'hb2ac99;
     golden.first_page_offset = 32'hf392c99b;
+    golden.region_offset = 64'h0;
     if (golden != 512'h00000000000000000000000000000000f392c99b00b2ac99a0d0e55d00aabf3df57900fd000000359d0e23a0bd2e163fdba275579d6ea2c900820aafcfd5d71d) $fatal(1, "memory_key_entry_other is written wrongly: %h", golden);
     golden = 512'h00000000000000000000000000000000f392c99b00b2ac99a0d0e55d00aabf3df57900fd000000359d0e23a0bd2e163fdba275579d6ea2c900820aafcfd5d71d;
     if (golden.valid != 1'h1) $fatal(1, "memory_key_entry_other.valid is read wrongly");
@@ -1018,6 +1021,7 @@ module spec_golden_tb;
     if (golden.in_flight != 32'ha0d0e55d) $fatal(1, "memory_key_entry_other.in_flight is read wrongly");
     if (golden.bound_queue_pair != 24'hb2ac99) $fatal(1, "memory_key_entry_other.bound_queue_pair is read wrongly");
     if (golden.first_page_offset != 32'hf392c99b) $fatal(1, "memory_key_entry_other.first_page_offset is read wrongly");
+    if (golden.region_offset != 64'h0) $fatal(1, "memory_key_entry_other.region_offset is read wrongly");
   endtask
 
   task automatic check_page_table_entry();
@@ -2717,6 +2721,28 @@ module spec_golden_tb;
     if (golden.queue_pairs != 32'h502f511e) $fatal(1, "shared_receive_queue_attributes_other.queue_pairs is read wrongly");
   endtask
 
+  task automatic check_create_memory_window_input();
+    hca_spec_pkg::create_memory_window_input_t golden;
+    golden = '0;
+    golden.window_type = 2'h3;
+    golden.protection_domain = 24'h277ecc;
+    if (golden != 128'h000000000000000000277ecc00000003) $fatal(1, "create_memory_window_input is written wrongly: %h", golden);
+    golden = 128'h000000000000000000277ecc00000003;
+    if (golden.window_type != 2'h3) $fatal(1, "create_memory_window_input.window_type is read wrongly");
+    if (golden.protection_domain != 24'h277ecc) $fatal(1, "create_memory_window_input.protection_domain is read wrongly");
+  endtask
+
+  task automatic check_create_memory_window_input_other();
+    hca_spec_pkg::create_memory_window_input_t golden;
+    golden = '0;
+    golden.window_type = 2'h1;
+    golden.protection_domain = 24'hcabd07;
+    if (golden != 128'h000000000000000000cabd0700000001) $fatal(1, "create_memory_window_input_other is written wrongly: %h", golden);
+    golden = 128'h000000000000000000cabd0700000001;
+    if (golden.window_type != 2'h1) $fatal(1, "create_memory_window_input_other.window_type is read wrongly");
+    if (golden.protection_domain != 24'hcabd07) $fatal(1, "create_memory_window_input_other.protection_domain is read wrongly");
+  endtask
+
   initial begin
     check_send_of_16_bytes();
     check_inline_write_of_256_bytes();
@@ -2831,7 +2857,9 @@ module spec_golden_tb;
     check_create_shared_receive_queue_input_other();
     check_shared_receive_queue_attributes();
     check_shared_receive_queue_attributes_other();
-    $display("113 golden structures");
+    check_create_memory_window_input();
+    check_create_memory_window_input_other();
+    $display("115 golden structures");
     $finish;
   end
 endmodule

@@ -1,4 +1,11 @@
 import {
+  BIND_ENTRY_ACCESS_FLAGS_BYTE,
+  BIND_ENTRY_ADDRESS_HIGH_BYTE,
+  BIND_ENTRY_ADDRESS_LOW_BYTE,
+  BIND_ENTRY_BYTES,
+  BIND_ENTRY_LENGTH_HIGH_BYTE,
+  BIND_ENTRY_LENGTH_LOW_BYTE,
+  BIND_ENTRY_REGION_KEY_BYTE,
   COMMAND_HEADER_ADDRESS_HANDLE_BYTE,
   COMMAND_HEADER_BYTES,
   COMMAND_HEADER_CHECKSUM_BYTE,
@@ -52,6 +59,16 @@ export interface RemotePlace {
   readonly key: number;
 }
 
+/** What a memory window is bound to. */
+export interface WindowBinding {
+  /** R_Key that the window has from then on: its index, and a low byte of the caller's choice. */
+  readonly key: number;
+  /** Part of a memory region: `region.slice(offset, length)`; of no length: a window of type 1 is unbound. */
+  readonly memory: GatherEntry;
+  /** Rights of the peer: remote ones of Access, and zeroBased. */
+  readonly access: number;
+}
+
 /** A send work request, as the device takes it. Whole numbers, 32 bits where nothing else is said. */
 export interface SendRequest {
   readonly opcode: Opcode;
@@ -69,8 +86,11 @@ export interface SendRequest {
   readonly solicited?: boolean | undefined;
   /** The device compares the doorbell checksum before it executes. */
   readonly checksum?: boolean | undefined;
-  /** Immediate data, or the key to be invalidated. */
   readonly immediateData?: number | undefined;
+  /** Send with invalidate, local invalidate: R_Key of the window that is taken back, at the peer or here. */
+  readonly invalidateKey?: number | undefined;
+  /** Bind: the window, and what it is bound to. */
+  readonly bind?: WindowBinding | undefined;
   /** RDMA and atomics: where at the peer. */
   readonly remote?: RemotePlace | undefined;
   /** Atomics: what is compared, or added; the lowest 64 bits count. */
@@ -98,7 +118,8 @@ const operands = new BigUint64Array(2);
 const operandHalves = new Uint32Array(operands.buffer);
 
 /** Bytes of a command's payload. */
-export function payloadBytes({ inlineData, gather }: SendRequest): number {
+export function payloadBytes({ inlineData, gather, bind }: SendRequest): number {
+  if (bind !== undefined) return BIND_ENTRY_BYTES;
   if (inlineData !== undefined) return inlineData.length;
   return gather === undefined ? 0 : gather.length * GATHER_ENTRY_BYTES;
 }
@@ -119,7 +140,7 @@ export function encodeCommand(
   sequenceNumber: number,
   request: SendRequest,
 ): number {
-  const { inlineData, gather } = request;
+  const { inlineData, gather, bind } = request;
   const length = payloadBytes(request);
   const base = at / dword;
   dwords[base + COMMAND_HEADER_OPCODE_BYTE / dword] =
@@ -138,9 +159,10 @@ export function encodeCommand(
     ((gather === undefined || inlineData !== undefined ? 0 : gather.length) <<
       COMMAND_HEADER_GATHER_COUNT_SHIFT);
   dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = 0;
-  dwords[base + COMMAND_HEADER_IMMEDIATE_DATA_BYTE / dword] = request.immediateData ?? 0;
+  dwords[base + COMMAND_HEADER_IMMEDIATE_DATA_BYTE / dword] =
+    request.invalidateKey ?? request.immediateData ?? 0;
   const { remote } = request;
-  dwords[base + COMMAND_HEADER_REMOTE_KEY_BYTE / dword] = remote === undefined ? 0 : remote.key;
+  dwords[base + COMMAND_HEADER_REMOTE_KEY_BYTE / dword] = bind?.key ?? remote?.key ?? 0;
   dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_LOW_BYTE / dword] =
     remote === undefined ? 0 : remote.addressLow;
   dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_HIGH_BYTE / dword] =
@@ -156,7 +178,8 @@ export function encodeCommand(
   dwords[base + COMMAND_HEADER_QUEUE_KEY_BYTE / dword] = request.queueKey ?? 0;
   dwords[base + COMMAND_HEADER_BYTES / dword - 1] = 0;
   const payload = at + COMMAND_HEADER_BYTES;
-  if (inlineData !== undefined) encodeInlineData(dwords, bytes, payload, inlineData);
+  if (bind !== undefined) encodeBinding(dwords, payload / dword, bind);
+  else if (inlineData !== undefined) encodeInlineData(dwords, bytes, payload, inlineData);
   else if (gather !== undefined) encodeGatherList(dwords, payload / dword, gather);
   const whole = Math.ceil((COMMAND_HEADER_BYTES + length) / SEGMENT_BYTES) * SEGMENT_BYTES;
   if (request.checksum === true) {
@@ -168,6 +191,16 @@ export function encodeCommand(
     );
   }
   return whole;
+}
+
+function encodeBinding(dwords: Uint32Array, first: number, { memory, access }: WindowBinding): void {
+  dwords.fill(0, first, first + BIND_ENTRY_BYTES / dword);
+  dwords[first + BIND_ENTRY_ADDRESS_LOW_BYTE / dword] = memory.addressLow;
+  dwords[first + BIND_ENTRY_ADDRESS_HIGH_BYTE / dword] = memory.addressHigh;
+  dwords[first + BIND_ENTRY_LENGTH_LOW_BYTE / dword] = memory.length;
+  dwords[first + BIND_ENTRY_LENGTH_HIGH_BYTE / dword] = memory.length / 2 ** 32;
+  dwords[first + BIND_ENTRY_REGION_KEY_BYTE / dword] = memory.localKey;
+  dwords[first + BIND_ENTRY_ACCESS_FLAGS_BYTE / dword] = access;
 }
 
 /** The tail of the last segment is zero: the doorbell checksum covers it. */

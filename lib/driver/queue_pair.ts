@@ -200,7 +200,12 @@ export class QueuePair {
     if (workQueue === sendWorkQueue) this.sendQueue.completedThrough(sequenceNumber, completion);
     else if (this.receiveQueue !== undefined) this.receiveQueue.completedThrough(sequenceNumber, completion);
     else this.sharedReceiveQueue?.completed(sequenceNumber, completion);
-    if (status !== CompletionStatus.success && !this.flushing) this.failed();
+    if (status !== CompletionStatus.success && !this.flushing && this.isFailedBy(workQueue)) this.failed();
+  }
+
+  /** Of an unreliable service a send that fails brings the queue pair into SQE, where it goes on receiving. */
+  private isFailedBy(workQueue: number): boolean {
+    return this.serviceType === ServiceType.reliableConnection || workQueue !== sendWorkQueue;
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { CommandWriter, DmaMemory } from '../board/addon.ts';
 import {
+  BIND_ENTRY_BYTES,
   COMMAND_HEADER_BYTES,
   COMMAND_PAYLOAD_BYTES,
   GATHER_ENTRIES,
@@ -68,7 +69,8 @@ export class SendQueue {
     this.entries = 1 << this.entriesLog2;
     this.gatherEntries = gatherEntries;
     this.inlineBytes = inlineBytes;
-    const largest = COMMAND_HEADER_BYTES + Math.max(inlineBytes, gatherEntries * GATHER_ENTRY_BYTES);
+    const largest =
+      COMMAND_HEADER_BYTES + Math.max(inlineBytes, gatherEntries * GATHER_ENTRY_BYTES, BIND_ENTRY_BYTES);
     this.wrIds = new WorkRequestIds(this.entries);
     const { places, areaBytes } = placeEntries(this.entries, largest);
     this.places = places;

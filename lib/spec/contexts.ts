@@ -1628,7 +1628,7 @@ export function setMemoryKeyEntryPageTable(view: DataView, base: number, value: 
   view.setUint32(base + MEMORY_KEY_ENTRY_PAGE_TABLE_BYTE, value, true);
 }
 
-/** memory_key_entry.parent: Region that a window is bound to. */
+/** memory_key_entry.parent: Index of the region that a window is bound to; 0: it is not bound. */
 export const MEMORY_KEY_ENTRY_PARENT_BYTE = 32;
 export const MEMORY_KEY_ENTRY_PARENT_SHIFT = 0;
 export const MEMORY_KEY_ENTRY_PARENT_MASK = 0xffffff;
@@ -1665,7 +1665,7 @@ export function setMemoryKeyEntryBoundQueuePair(view: DataView, base: number, va
   view.setUint32(at, kept | ((value & MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_MASK) << MEMORY_KEY_ENTRY_BOUND_QUEUE_PAIR_SHIFT), true);
 }
 
-/** memory_key_entry.first_page_offset: Place of the first byte in the first page. Unit: bytes. */
+/** memory_key_entry.first_page_offset: Place of the first byte in the first page; of a window that of its region. Unit: bytes. */
 export const MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_BYTE = 44;
 export const MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_SHIFT = 0;
 export const MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_MASK = 0xffffffff;
@@ -1674,6 +1674,29 @@ export function getMemoryKeyEntryFirstPageOffset(view: DataView, base: number): 
 }
 export function setMemoryKeyEntryFirstPageOffset(view: DataView, base: number, value: number): void {
   view.setUint32(base + MEMORY_KEY_ENTRY_FIRST_PAGE_OFFSET_BYTE, value, true);
+}
+
+/** memory_key_entry.region_offset: Of a window: where it begins in its region. Unit: bytes. */
+export const MEMORY_KEY_ENTRY_REGION_OFFSET_LOW_BYTE = 48;
+export const MEMORY_KEY_ENTRY_REGION_OFFSET_HIGH_BYTE = 52;
+export function getMemoryKeyEntryRegionOffsetLow(view: DataView, base: number): number {
+  return view.getUint32(base + MEMORY_KEY_ENTRY_REGION_OFFSET_LOW_BYTE, true);
+}
+export function setMemoryKeyEntryRegionOffsetLow(view: DataView, base: number, value: number): void {
+  view.setUint32(base + MEMORY_KEY_ENTRY_REGION_OFFSET_LOW_BYTE, value, true);
+}
+export function getMemoryKeyEntryRegionOffsetHigh(view: DataView, base: number): number {
+  return view.getUint32(base + MEMORY_KEY_ENTRY_REGION_OFFSET_HIGH_BYTE, true);
+}
+export function setMemoryKeyEntryRegionOffsetHigh(view: DataView, base: number, value: number): void {
+  view.setUint32(base + MEMORY_KEY_ENTRY_REGION_OFFSET_HIGH_BYTE, value, true);
+}
+export function getMemoryKeyEntryRegionOffset(view: DataView, base: number): bigint {
+  return (BigInt(getMemoryKeyEntryRegionOffsetHigh(view, base)) << 32n) | BigInt(getMemoryKeyEntryRegionOffsetLow(view, base));
+}
+export function setMemoryKeyEntryRegionOffset(view: DataView, base: number, value: bigint): void {
+  setMemoryKeyEntryRegionOffsetLow(view, base, Number(value & 0xffffffffn));
+  setMemoryKeyEntryRegionOffsetHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
 /** Bytes of page_table_entry: Entry of a queue or key page table. */

@@ -411,6 +411,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'packet_window', value: 3, doc: '2^23 PSNs would not be acknowledged.' },
       { name: 'receiver_not_ready', value: 4, doc: 'The peer asked to wait.' },
       { name: 'message_limit', value: 5, doc: 'The peer has granted no credit for the message.' },
+      { name: 'local_operation', value: 6, doc: 'A bind or local invalidate waits until all work requests before it are complete.' },
     ],
   },
   {
@@ -944,10 +945,11 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'length', bit: 128, width: 64, count: 1, shape: 'number', unit: 'bytes', doc: 'Length.' },
       { name: 'page_log2', bit: 192, width: 6, count: 1, shape: 'number', doc: 'log2 of the page size.' },
       { name: 'page_table', bit: 224, width: 32, count: 1, shape: 'number', doc: 'Index of the page table.' },
-      { name: 'parent', bit: 256, width: 24, count: 1, shape: 'number', doc: 'Region that a window is bound to.' },
+      { name: 'parent', bit: 256, width: 24, count: 1, shape: 'number', doc: 'Index of the region that a window is bound to; 0: it is not bound.' },
       { name: 'in_flight', bit: 288, width: 32, count: 1, shape: 'number', doc: 'Accesses in flight.' },
       { name: 'bound_queue_pair', bit: 320, width: 24, count: 1, shape: 'number', doc: 'Queue pair of a type 2 window.' },
-      { name: 'first_page_offset', bit: 352, width: 32, count: 1, shape: 'number', unit: 'bytes', doc: 'Place of the first byte in the first page.' },
+      { name: 'first_page_offset', bit: 352, width: 32, count: 1, shape: 'number', unit: 'bytes', doc: 'Place of the first byte in the first page; of a window that of its region.' },
+      { name: 'region_offset', bit: 384, width: 64, count: 1, shape: 'number', unit: 'bytes', doc: 'Of a window: where it begins in its region.' },
     ],
   },
   {
@@ -1310,6 +1312,17 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'length', bit: 128, width: 64, count: 1, shape: 'number', unit: 'bytes', doc: 'Length.' },
       { name: 'pages', bit: 192, width: 32, count: 1, shape: 'number', unit: 'pages', doc: 'Length of the page list.' },
       { name: 'first_page_offset', bit: 224, width: 32, count: 1, shape: 'number', unit: 'bytes', doc: 'Where the region begins in its first page.' },
+    ],
+  },
+  {
+    name: 'create_memory_window_input',
+    bytes: 16,
+    byteOrder: 'little',
+    kind: 'mailbox',
+    doc: 'Input of create_memory_window.',
+    fields: [
+      { name: 'window_type', bit: 0, width: 2, count: 1, shape: 'number', doc: '1 or 2.' },
+      { name: 'protection_domain', bit: 32, width: 24, count: 1, shape: 'number', doc: 'Protection domain.' },
     ],
   },
   {

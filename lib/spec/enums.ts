@@ -812,6 +812,8 @@ export const SendHold = {
   receiverNotReady: 4,
   /** The peer has granted no credit for the message. */
   messageLimit: 5,
+  /** A bind or local invalidate waits until all work requests before it are complete. */
+  localOperation: 6,
 } as const;
 export type SendHold = (typeof SendHold)[keyof typeof SendHold];
 
@@ -823,6 +825,7 @@ export const sendHoldNames: Readonly<Record<number, string>> = {
   3: 'packet_window',
   4: 'receiver_not_ready',
   5: 'message_limit',
+  6: 'local_operation',
 };
 
 /** What a queue pair notice says. */

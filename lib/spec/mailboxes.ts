@@ -1204,6 +1204,35 @@ export function setRegisterMemoryInputFirstPageOffset(view: DataView, base: numb
   view.setUint32(base + REGISTER_MEMORY_INPUT_FIRST_PAGE_OFFSET_BYTE, value, true);
 }
 
+/** Bytes of create_memory_window_input: Input of create_memory_window. */
+export const CREATE_MEMORY_WINDOW_INPUT_BYTES = 16;
+
+/** create_memory_window_input.window_type: 1 or 2. */
+export const CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_BYTE = 0;
+export const CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_SHIFT = 0;
+export const CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_MASK = 0x3;
+export function getCreateMemoryWindowInputWindowType(view: DataView, base: number): number {
+  return (view.getUint32(base + CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_BYTE, true) >>> CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_SHIFT) & CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_MASK;
+}
+export function setCreateMemoryWindowInputWindowType(view: DataView, base: number, value: number): void {
+  const at = base + CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_BYTE;
+  const kept = view.getUint32(at, true) & ~(CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_MASK << CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_SHIFT);
+  view.setUint32(at, kept | ((value & CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_MASK) << CREATE_MEMORY_WINDOW_INPUT_WINDOW_TYPE_SHIFT), true);
+}
+
+/** create_memory_window_input.protection_domain: Protection domain. */
+export const CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_BYTE = 4;
+export const CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_SHIFT = 0;
+export const CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_MASK = 0xffffff;
+export function getCreateMemoryWindowInputProtectionDomain(view: DataView, base: number): number {
+  return (view.getUint32(base + CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_BYTE, true) >>> CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_SHIFT) & CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_MASK;
+}
+export function setCreateMemoryWindowInputProtectionDomain(view: DataView, base: number, value: number): void {
+  const at = base + CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_BYTE;
+  const kept = view.getUint32(at, true) & ~(CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_MASK << CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_SHIFT);
+  view.setUint32(at, kept | ((value & CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_MASK) << CREATE_MEMORY_WINDOW_INPUT_PROTECTION_DOMAIN_SHIFT), true);
+}
+
 /** Bytes of create_address_handle_input: Input of create_address_handle. */
 export const CREATE_ADDRESS_HANDLE_INPUT_BYTES = 64;
 

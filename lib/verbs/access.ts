@@ -10,4 +10,8 @@ export const Access = {
   remoteRead: 1 << AccessFlag.remoteRead,
   /** Atomics by the peer; asks for `localWrite`. */
   remoteAtomic: 1 << AccessFlag.remoteAtomic,
+  /** Memory windows may be bound to the region. */
+  memoryWindowBind: 1 << AccessFlag.memoryWindowBind,
+  /** Of a memory window of type 2: the peer's addresses begin with 0. */
+  zeroBased: 1 << AccessFlag.zeroBased,
 } as const;

@@ -8,6 +8,7 @@ import { Access } from './access.ts';
 import { AddressHandle } from './address_handle.ts';
 import type { Context } from './context.ts';
 import { MemoryRegion } from './memory_region.ts';
+import { MemoryWindow } from './memory_window.ts';
 import { QueuePair, type QueuePairOptions } from './queue_pair.ts';
 import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared_receive_queue.ts';
 import { VerbsObject } from './verbs_object.ts';
@@ -100,6 +101,12 @@ export class ProtectionDomain extends VerbsObject {
   /** Creates a queue pair in RESET. @throws VerbsError EINVAL: a size beyond the device's; ENOMEM; EBADF: something is closed */
   createQueuePair(options: QueuePairOptions): QueuePair {
     return QueuePair.create(this.context, this, options);
+  }
+
+  /** A memory window, bound to nothing yet. @throws VerbsError ENOMEM: no key is left; TypeError: the type */
+  createMemoryWindow(type: 1 | 2): MemoryWindow {
+    this.requireOpen('createMemoryWindow');
+    return new MemoryWindow(this.context, this, type);
   }
 
   /** Creates a receive queue for several queue pairs. @throws VerbsError EINVAL: a size beyond the device's; ENOMEM: none is left */

@@ -1,11 +1,18 @@
-import type { SendRequest } from '../driver/command.ts';
+import type { SendRequest, WindowBinding } from '../driver/command.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { QueuePair as QueuePairInDevice } from '../driver/queue_pair.ts';
 import type { QueuePairAttributes, QueuePairQuery } from '../driver/queue_pair_attributes.ts';
 import type { ReceiveRequest } from '../driver/receive_area.ts';
-import { QualityOfServiceLevel, QueuePairState, ServiceType, queuePairStateNames } from '../spec/index.ts';
+import {
+  Opcode,
+  QualityOfServiceLevel,
+  QueuePairState,
+  ServiceType,
+  queuePairStateNames,
+} from '../spec/index.ts';
 import { CompletionQueue } from './completion_queue.ts';
 import type { Context } from './context.ts';
+import { nextRemoteKey, type MemoryWindow } from './memory_window.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 import { checkTransition } from './queue_pair_transitions.ts';
 import { checkSendWorkRequest } from './send_work_request.ts';
@@ -49,6 +56,10 @@ export interface QueuePairOptions {
   /** Quality of service level. Default low. */
   readonly level?: QualityOfServiceLevel;
 }
+
+/** How a memory window of type 1 is bound. */
+export interface BindMemoryWindowOptions
+  extends Omit<WindowBinding, 'key'>, Pick<SendRequest, 'wrId' | 'signaled' | 'fence'> {}
 
 /** A queue pair. */
 export class QueuePair extends VerbsObject {
@@ -167,6 +178,29 @@ export class QueuePair extends VerbsObject {
       checkSendWorkRequest(this.driver.serviceType, requests);
       this.driver.post(requests);
     }
+  }
+
+  /**
+   * Binds a memory window of type 1, by a work request of its own: the window has the key that this gives from its completion on, and
+   * the one before is refused.
+   * @param bind a slice of no length unbinds it
+   * @throws VerbsError EINVAL: a window of type 2, which {@link postSend} binds; as {@link postSend}
+   */
+  bindMemoryWindow(window: MemoryWindow, { memory, access, ...request }: BindMemoryWindowOptions): number {
+    this.requireOpen('bindMemoryWindow');
+    VerbsObject.requireOpen('bindMemoryWindow', [window]);
+    if (window.type !== 1) {
+      throw new VerbsError(`${window.label} is of type 2`, {
+        code: 'EINVAL',
+        verb: 'bindMemoryWindow',
+        attribute: 'type',
+        expected: 'a window of type 1; one of type 2 is bound by postSend',
+      });
+    }
+    const key = nextRemoteKey(window.remoteKey);
+    this.postSend({ ...request, opcode: Opcode.bindMemoryWindow, bind: { key, memory, access } });
+    window.bound(key);
+    return key;
   }
 
   /**

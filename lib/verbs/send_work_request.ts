@@ -1,5 +1,6 @@
 import type { SendRequest } from '../driver/command.ts';
 import { VerbsError } from '../driver/errors.ts';
+import { checkGatherList } from '../driver/gather_list.ts';
 import { Opcode, ServiceType, opcodeNames, serviceTypeNames } from '../spec/index.ts';
 
 const atomicBytes = 8;
@@ -14,6 +15,10 @@ interface Operation {
   readonly inline: boolean;
   readonly atomic: boolean;
   readonly immediate: boolean;
+  /** It names a key that is taken back. */
+  readonly invalidate: boolean;
+  /** It works on keys of this side: there is no data. */
+  readonly local: boolean;
 }
 
 const { reliableConnection, unreliableConnection, unreliableDatagram } = ServiceType;
@@ -24,14 +29,20 @@ const send: Operation = {
   inline: true,
   atomic: false,
   immediate: false,
+  invalidate: false,
+  local: false,
 };
 const write: Operation = { ...send, services: [reliableConnection, unreliableConnection], remote: true };
 const read: Operation = { ...write, services: [reliableConnection], inline: false };
 const atomic: Operation = { ...read, atomic: true };
+const invalidate: Operation = { ...send, services: [reliableConnection], invalidate: true };
 
 const operations: readonly (Operation | undefined)[] = Object.assign([] as (Operation | undefined)[], {
   [Opcode.send]: send,
   [Opcode.sendWithImmediate]: { ...send, immediate: true },
+  [Opcode.sendWithInvalidate]: invalidate,
+  [Opcode.localInvalidate]: { ...invalidate, local: true },
+  [Opcode.bindMemoryWindow]: { ...write, remote: false, local: true },
   [Opcode.rdmaWrite]: write,
   [Opcode.rdmaWriteWithImmediate]: { ...write, immediate: true },
   [Opcode.rdmaRead]: read,
@@ -66,6 +77,8 @@ export function checkSendWorkRequest(service: ServiceType, request: SendRequest)
   }
   if (service === unreliableDatagram) checkDatagram(request);
   if (operation.immediate) checkImmediateData(request);
+  if (operation.invalidate) checkInvalidateKey(request);
+  if (operation.local) checkLocal(request);
   if (!operation.atomic) return;
   if (gather?.length !== 1 || gather[0]!.length !== atomicBytes) {
     throw wrong(opcode, 'gather', 'has no place for the former value', `one entry of ${atomicBytes} B`);
@@ -97,6 +110,27 @@ function checkImmediateData({ opcode, immediateData }: SendRequest): void {
   if (immediateData >>> 0 !== immediateData) {
     throw new RangeError(`immediateData is a whole number of 32 bits, 0 to 2^32 - 1, not ${immediateData}`);
   }
+}
+
+function checkInvalidateKey({ opcode, invalidateKey }: SendRequest): void {
+  if (typeof invalidateKey !== 'number') {
+    throw wrong(opcode, 'invalidateKey', 'names no key', 'the R_Key of a memory window');
+  }
+  if (invalidateKey >>> 0 !== invalidateKey) {
+    throw new RangeError(`invalidateKey is a whole number of 32 bits, 0 to 2^32 - 1, not ${invalidateKey}`);
+  }
+}
+
+function checkLocal({ opcode, inlineData, gather, bind }: SendRequest): void {
+  if (inlineData !== undefined || gather !== undefined) {
+    throw wrong(opcode, 'gather', 'has data', 'neither gather nor inlineData');
+  }
+  if (opcode !== Opcode.bindMemoryWindow) return;
+  if (bind === undefined) throw wrong(opcode, 'bind', 'names no window', '{ key, memory, access }');
+  if (bind.key >>> 0 !== bind.key) {
+    throw new RangeError(`bind.key is a whole number of 32 bits, 0 to 2^32 - 1, not ${bind.key}`);
+  }
+  checkGatherList('bind.memory', [bind.memory]);
 }
 
 function known(service: ServiceType): string {

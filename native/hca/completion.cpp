@@ -39,6 +39,10 @@ spec::CompletionOpcode completion_opcode_of(spec::Opcode opcode) {
     return spec::CompletionOpcode::compare_and_swap;
   case spec::Opcode::atomic_fetch_and_add:
     return spec::CompletionOpcode::fetch_and_add;
+  case spec::Opcode::bind_memory_window:
+    return spec::CompletionOpcode::bind_memory_window;
+  case spec::Opcode::local_invalidate:
+    return spec::CompletionOpcode::local_invalidate;
   default:
     return spec::CompletionOpcode::send;
   }
@@ -125,7 +129,8 @@ bool Completion::take_message() {
   return true;
 }
 
-// A message with none before it that is over already: sent without an acknowledgement, failed, or flushed.
+// A message with none before it that is over already: sent without an acknowledgement, carried out on this
+// side, failed, or flushed.
 bool Completion::complete_at_once(const Subject& subject, const MessageUnit& message) {
   const CompletionStatus failure = failure_of(message);
   if (subject.part.failure() != CompletionStatus::success)
@@ -138,7 +143,11 @@ bool Completion::complete_at_once(const Subject& subject, const MessageUnit& mes
     fail(subject, message, failure);
   else if (subject.control.service_type() != spec::ServiceType::reliable_connection)
     complete(subject, message, CompletionStatus::success);
-  else
+  else if (is_local_operation(opcode_of(message))) {
+    complete(subject, message, CompletionStatus::success);
+    if (subject.requester.hold() != spec::SendHold::none)
+      notify(links_.progress_notices, subject, QueuePairNoticeKind::resume);
+  } else
     return false;
   return true;
 }

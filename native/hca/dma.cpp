@@ -23,18 +23,31 @@ KeyAccess access_of(const spec::QueuePairControl& control, const spec::GatherEnt
 } // namespace
 
 Dma::Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-         MemoryAccess& memory, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
+         MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
          DataLink<spec::PacketUnit, 16>& packets_gathered)
-    : collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), memory_(memory), packets_(packets),
-      executions_(executions), packets_gathered_(packets_gathered),
+    : collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), memory_(memory), keys_(keys),
+      windows_(keys), packets_(packets), executions_(executions), packets_gathered_(packets_gathered),
       // Each command holds an execution credit, so that there is an entry for each.
       commands_({.entries = execution_credits(parameters),
                  .lists = execution_credits(parameters),
-                 .ready_on_push = true}) {}
+                 .ready_on_push = true}),
+      waiting_(execution_credits(parameters)) {}
 
 bool Dma::step() {
+  const bool resumed = resume_waiting();
   const bool taken = take_command();
-  return serve() || taken;
+  return serve() || taken || resumed;
+}
+
+// A key that somebody waits for may be idle: all who wait look.
+bool Dma::resume_waiting() {
+  if (!waiting_.any() || idle_seen_ == keys_.idle_count())
+    return false;
+  while (waiting_.any()) {
+    const auto list = static_cast<uint16_t>(waiting_.take_first());
+    commands_.mark_ready(commands_.head(list));
+  }
+  return true;
 }
 
 bool Dma::take_command() {
@@ -66,10 +79,20 @@ bool Dma::serve() {
   const bool abandoned =
       !found || found->control.destroying() != 0 || execution.retry_epoch != found->completion.retry_epoch();
   const bool first = execution.next_packet == 0;
-  if (!abandoned && execution.kick.status() == CompletionStatus::success)
-    execution.kick.set_status(gather(found->control, pcb, *packet));
+  const bool is_local = is_local_operation(pcb.header().opcode());
+  if (!abandoned && execution.kick.status() == CompletionStatus::success) {
+    const std::optional<CompletionStatus> status =
+        is_local ? carry_out(found->control, pcb) : gather(found->control, pcb, *packet);
+    if (!status) {
+      packets_.release(*packet);
+      commands_.mark_not_ready(commands_.head(list));
+      waiting_.set(list);
+      return true;
+    }
+    execution.kick.set_status(*status);
+  }
   const bool failed = !abandoned && execution.kick.status() != CompletionStatus::success;
-  const bool has_packet = !abandoned && !failed;
+  const bool has_packet = !abandoned && !failed && !is_local;
   const bool last = !has_packet || execution.next_packet >= execution.packets;
   spec::PacketUnit unit;
   unit.set_packet(has_packet ? *packet : no_packet);
@@ -87,6 +110,30 @@ bool Dma::serve() {
   if (last)
     commands_.pop(list);
   return true;
+}
+
+// A bind or local invalidate. Nothing: it waits until no access with the key is in flight.
+std::optional<CompletionStatus> Dma::carry_out(const spec::QueuePairControl& control,
+                                               const PhysicalCollectBuffer& pcb) {
+  if (control.state() == spec::QueuePairState::error || control.send_error() != 0)
+    return CompletionStatus::work_request_flushed_error;
+  const spec::CommandHeader& header = pcb.header();
+  const MemoryWindows::Owner owner{.underlying_function = control.underlying_function(),
+                                   .queue_pair_number = pcb.execution.kick.queue_pair_number(),
+                                   .protection_domain = control.protection_domain()};
+  idle_seen_ = keys_.idle_count();
+  const MemoryWindows::Outcome outcome = header.opcode() == spec::Opcode::bind_memory_window
+                                             ? windows_.bind(owner, header.remote_key(), binding_of(pcb))
+                                             : windows_.invalidate(owner, header.immediate_data());
+  switch (outcome) {
+  case MemoryWindows::Outcome::done:
+    return CompletionStatus::success;
+  case MemoryWindows::Outcome::waits:
+    return std::nullopt;
+  case MemoryWindows::Outcome::refused:
+    break;
+  }
+  return CompletionStatus::memory_window_bind_error;
 }
 
 // Fills the packet whose turn it is, and turns to the next.

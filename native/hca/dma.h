@@ -1,16 +1,20 @@
 #pragma once
 
+#include "hca/bit_mask.h"
 #include "hca/block.h"
 #include "hca/collect_buffer.h"
 #include "hca/data_link.h"
 #include "hca/hardware_linked_list_queue.h"
+#include "hca/key_table.h"
 #include "hca/memory_access.h"
+#include "hca/memory_windows.h"
 #include "hca/packet_memory.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "spec/data_units.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace fpga_verbs::hca {
 
@@ -20,17 +24,21 @@ namespace fpga_verbs::hca {
 class Dma final : public Block {
 public:
   Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-      MemoryAccess& memory, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
+      MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
       DataLink<spec::PacketUnit, 16>& packets_gathered);
 
-  // Takes one command, and gathers one packet.
+  // Takes one command, and gathers one packet, or carries out one bind or invalidate. One of those that waits
+  // for a key to be idle lets only its own queue pair wait.
   bool step() override;
 
   const char* verify() const { return commands_.verify(); }
 
 private:
   bool take_command();
+  bool resume_waiting();
   bool serve();
+  std::optional<spec::CompletionStatus> carry_out(const spec::QueuePairControl& control,
+                                                  const PhysicalCollectBuffer& pcb);
   spec::CompletionStatus gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
                                 uint16_t packet);
   spec::CompletionStatus read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
@@ -41,10 +49,14 @@ private:
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
   MemoryAccess& memory_;
+  KeyTable& keys_;
+  MemoryWindows windows_;
   PacketMemory& packets_;
   DataLink<spec::KickUnit, 8>& executions_;
   DataLink<spec::PacketUnit, 16>& packets_gathered_;
   HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
+  BitMask waiting_;                                  // lists whose first command waits for a key
+  uint32_t idle_seen_ = 0;                           // KeyTable::idle_count() when they were looked at
 };
 
 } // namespace fpga_verbs::hca

@@ -50,16 +50,16 @@ DmaValidation::DmaValidation(const HcaParameters& parameters, PacketMemory& pack
                              AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
                              DataLink<spec::AnswerUnit, 16>& answers)
     : parameters_(parameters), packets_(packets), queue_pairs_(queue_pairs),
-      shared_receive_queues_(shared_receive_queues), translation_(translation), memory_(memory),
-      receive_entries_(receive_entries), completion_queue_(completion_queue), events_(events), reads_(reads),
-      atomic_results_(atomic_results), requests_placed_(requests_placed), answers_(answers),
-      queue_({.entries = entries,
-              .lists = entries,
-              .underlying_functions = parameters.underlying_functions,
-              .ready_on_push = true}) {}
+      shared_receive_queues_(shared_receive_queues), translation_(translation), windows_(translation.keys()),
+      memory_(memory), receive_entries_(receive_entries), completion_queue_(completion_queue),
+      events_(events), reads_(reads), atomic_results_(atomic_results), requests_placed_(requests_placed),
+      answers_(answers), queue_({.entries = entries,
+                                 .lists = entries,
+                                 .underlying_functions = parameters.underlying_functions,
+                                 .ready_on_push = true}) {}
 
 bool DmaValidation::step() {
-  const bool resumed = resume_waiting();
+  const bool resumed = resume_waiting() || resume_waiting_for_keys();
   const bool taken = take_placed();
   return work() || taken || resumed;
 }
@@ -75,6 +75,15 @@ bool DmaValidation::resume_waiting() {
   resumed_ = static_cast<uint16_t>(waiting_.find_next(resumed_));
   waiting_.clear(resumed_);
   queue_.mark_ready(queue_.head(resumed_));
+  return true;
+}
+
+// A key that somebody waits for may be idle: all who wait look.
+bool DmaValidation::resume_waiting_for_keys() {
+  if (!waiting_for_keys_.any() || idle_seen_ == translation_.keys().idle_count())
+    return false;
+  while (waiting_for_keys_.any())
+    queue_.mark_ready(queue_.head(static_cast<uint16_t>(waiting_for_keys_.take_first())));
   return true;
 }
 
@@ -96,9 +105,9 @@ bool DmaValidation::work() {
   const Progress progress = work_on(queue_.peek(list).unit);
   if (progress == Progress::done)
     queue_.pop(list);
-  if (progress == Progress::waits) {
+  if (progress == Progress::waits || progress == Progress::waits_for_key) {
     queue_.mark_not_ready(queue_.head(list));
-    waiting_.set(list);
+    (progress == Progress::waits ? waiting_ : waiting_for_keys_).set(list);
   }
   return true;
 }
@@ -146,8 +155,7 @@ DmaValidation::Progress DmaValidation::execute(const Owner& owner, const spec::R
   const Packet& packet = packets_[handle];
   switch (unit.action()) {
   case ReceiveAction::send:
-    place_send(owner, packet, handle);
-    break;
+    return place_send(owner, packet, handle);
   case ReceiveAction::rdma_write:
     place_write(owner, packet, handle);
     break;
@@ -170,7 +178,7 @@ DmaValidation::Progress DmaValidation::execute(const Owner& owner, const spec::R
 
 // SEND.
 
-void DmaValidation::place_send(const Owner& owner, const Packet& packet, uint16_t handle) {
+DmaValidation::Progress DmaValidation::place_send(const Owner& owner, const Packet& packet, uint16_t handle) {
   const ReceiveEntry& entry = receive_entries_.entry(packet.receive_entry);
   if (packet.first && owner.shares_receive_queue)
     open_receive(owner, packet);
@@ -182,7 +190,36 @@ void DmaValidation::place_send(const Owner& owner, const Packet& packet, uint16_
   else if (scatter(owner, packet, handle) != AccessFault::none)
     fail_receive(owner, packet, CompletionStatus::local_protection_error, Syndrome::remote_operational_error);
   else
-    finish(owner, packet);
+    switch (invalidate(owner, packet)) {
+    case MemoryWindows::Outcome::waits:
+      return Progress::waits_for_key;
+    case MemoryWindows::Outcome::done:
+      finish(owner, packet);
+      break;
+    case MemoryWindows::Outcome::refused:
+      refuse_invalidate(owner, packet);
+      break;
+    }
+  return Progress::done;
+}
+
+// Takes back the key that the packet names, if it names one: before the completion that tells of it.
+MemoryWindows::Outcome DmaValidation::invalidate(const Owner& owner, const Packet& packet) {
+  if (!packet.parsed.traits().has(invalidate_header))
+    return MemoryWindows::Outcome::done;
+  idle_seen_ = translation_.keys().idle_count();
+  return windows_.invalidate({.underlying_function = owner.underlying_function,
+                              .queue_pair_number = owner.queue_pair_number,
+                              .protection_domain = owner.protection_domain},
+                             packet.parsed.fields.remote_key);
+}
+
+// The message itself has arrived, and is acknowledged; what it asked for is not done (InfiniBand volume 1,
+// 9.9.3, a responder's class J error).
+void DmaValidation::refuse_invalidate(const Owner& owner, const Packet& packet) {
+  complete(owner, packet, CompletionStatus::remote_invalid_request_error);
+  acknowledge(owner, packet);
+  enter_error(owner, spec::EventType::queue_pair_access_error, packet.answer_psn);
 }
 
 // The payload goes to the entries of the scatter list that it falls into, those of no length left aside.
@@ -223,7 +260,8 @@ void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16
                    .key = packet.remote_key,
                    .address = packet.remote_address,
                    .length = packet.message_length,
-                   .rights = right(AccessFlag::remote_write)};
+                   .rights = right(AccessFlag::remote_write),
+                   .queue_pair_number = owner.queue_pair_number};
   if (!owner.is_reliable && is_write_refused(owner, packet)) {
     refuse_write(owner, packet);
     return;
@@ -264,7 +302,8 @@ DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Pack
                                                 .key = packet.remote_key,
                                                 .address = packet.remote_address,
                                                 .length = packet.message_length,
-                                                .rights = right(AccessFlag::remote_read)});
+                                                .rights = right(AccessFlag::remote_read),
+                                                .queue_pair_number = owner.queue_pair_number});
   if (fault != AccessFault::none) {
     fail(owner, packet, syndrome_of(fault));
     return Progress::done;
@@ -303,7 +342,8 @@ void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
                            .key = packet.remote_key,
                            .address = packet.remote_address,
                            .length = sizeof original,
-                           .rights = right(AccessFlag::remote_atomic)};
+                           .rights = right(AccessFlag::remote_atomic),
+                           .queue_pair_number = owner.queue_pair_number};
     AccessFault fault = memory_.read(access, &original);
     const bool is_addition = packet.parsed.traits().operation == PacketOperation::fetch_and_add;
     const uint64_t result = result_of(fields, is_addition, original);
@@ -402,6 +442,10 @@ bool DmaValidation::complete(const Owner& owner, const Packet& packet, Completio
     entry.set_with_immediate(traits.has(immediate_header) ? 1 : 0);
     // Opaque: the same bytes in memory as on the wire.
     entry.set_immediate_data(spec::big_endian(packet.parsed.fields.immediate_data));
+    if (traits.has(invalidate_header)) {
+      entry.set_with_invalidate(1);
+      entry.set_immediate_data(packet.parsed.fields.remote_key);
+    }
     if (traits.has(datagram_header))
       name_source(packet.parsed, entry);
   }
@@ -464,10 +508,16 @@ void DmaValidation::refuse(const Owner& owner, uint32_t psn, uint32_t message_se
   unit.set_syndrome(syndrome);
   if (owner.is_reliable)
     answer(owner, unit);
-  if (!is_fatal(syndrome) || !queue_pairs_.enter_error(owner.underlying_function, owner.queue_pair_number))
+  if (is_fatal(syndrome))
+    enter_error(owner, event_of(static_cast<Syndrome>(syndrome)), psn);
+}
+
+// The queue pair fails, and the event tells why, unless it had failed before.
+void DmaValidation::enter_error(const Owner& owner, spec::EventType type, uint32_t psn) {
+  if (!queue_pairs_.enter_error(owner.underlying_function, owner.queue_pair_number))
     return;
   spec::EventUnit event;
-  event.set_type(event_of(static_cast<Syndrome>(syndrome)));
+  event.set_type(type);
   event.set_underlying_function(owner.underlying_function);
   event.set_object(owner.queue_pair_number);
   event.set_detail(psn);

@@ -9,6 +9,7 @@
 #include "hca/hardware_linked_list_queue.h"
 #include "hca/memory_access.h"
 #include "hca/memory_translation.h"
+#include "hca/memory_windows.h"
 #include "hca/packet_memory.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
@@ -45,7 +46,7 @@ public:
                 DataLink<spec::AnswerUnit, 16>& answers);
 
   // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
-  // place waits, and only its queue pair with it.
+  // place waits, and so does a SEND with invalidate whose key is not idle; only their queue pair with them.
   bool step() override;
 
   // For tests: what is wrong with the block's state, or null.
@@ -56,7 +57,7 @@ private:
   static_assert(entries > spec::receive_packet_buffers);
 
   // How the work on a data unit went.
-  enum class Progress : uint8_t { done, more, waits };
+  enum class Progress : uint8_t { done, more, waits, waits_for_key };
   // What of a queue pair is needed when its context may have been moved.
   struct Owner {
     unsigned underlying_function = 0;
@@ -71,12 +72,14 @@ private:
   };
 
   bool resume_waiting();
+  bool resume_waiting_for_keys();
   bool take_placed();
   bool work();
   Progress work_on(const spec::ReceiveUnit& unit);
   Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
 
-  void place_send(const Owner& owner, const Packet& packet, uint16_t handle);
+  Progress place_send(const Owner& owner, const Packet& packet, uint16_t handle);
+  MemoryWindows::Outcome invalidate(const Owner& owner, const Packet& packet);
   AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
   void place_write(const Owner& owner, const Packet& packet, uint16_t handle);
   bool is_write_refused(const Owner& owner, const Packet& packet);
@@ -99,6 +102,8 @@ private:
                     spec::Syndrome syndrome);
   void fail(const Owner& owner, const Packet& packet, spec::Syndrome syndrome);
   void refuse(const Owner& owner, uint32_t psn, uint32_t message_sequence_number, uint8_t syndrome);
+  void refuse_invalidate(const Owner& owner, const Packet& packet);
+  void enter_error(const Owner& owner, spec::EventType type, uint32_t psn);
   void acknowledge(const Owner& owner, const Packet& packet);
   void answer(const Owner& owner, spec::AnswerUnit unit);
   void end(const spec::ReceiveUnit& unit);
@@ -108,6 +113,7 @@ private:
   QueuePairStateCache& queue_pairs_;
   const SharedReceiveQueues& shared_receive_queues_;
   MemoryTranslation& translation_;
+  MemoryWindows windows_;
   MemoryAccess& memory_;
   ReceiveQueueEntryHandler& receive_entries_;
   CompletionQueue& completion_queue_;
@@ -117,8 +123,10 @@ private:
   DataLink<spec::ReceiveUnit, 16>& requests_placed_;
   DataLink<spec::AnswerUnit, 16>& answers_;
   HardwareLinkedListQueue<spec::ReceiveUnit> queue_;
-  BitMask waiting_{entries}; // lists whose first unit is a READ without a place
-  uint16_t resumed_ = 0;     // of these the one that went on last
+  BitMask waiting_{entries};          // lists whose first unit is a READ without a place
+  uint16_t resumed_ = 0;              // of these the one that went on last
+  BitMask waiting_for_keys_{entries}; // lists whose first unit takes a key back that is not idle
+  uint32_t idle_seen_ = 0;            // KeyTable::idle_count() when they were looked at
 };
 
 } // namespace fpga_verbs::hca

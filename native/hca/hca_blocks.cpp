@@ -55,8 +55,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       descriptor_fetch(parameters, counters, host, queue_pair_state_cache, shared_receive_queues,
                        memory_translation, event_queue, descriptors_wanted, descriptors_fetched),
       port_attributes(parameters, attachments.links[0]), packet_templates(port_attributes),
-      dma(parameters, collect_buffer, queue_pair_state_cache, memory_access, packet_memory, executions,
-          packets_gathered),
+      dma(parameters, collect_buffer, queue_pair_state_cache, memory_access, memory_translation.keys(),
+          packet_memory, executions, packets_gathered),
       packet_builder(parameters, counters, collect_buffer, queue_pair_state_cache, kick_records,
                      packet_templates, packet_memory, packets_gathered, requests_built, messages,
                      finishes_sent),
@@ -202,6 +202,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   management_queue.connect(to_resource_manager);
   queue_pair_state_cache.connect(to_resource_manager);
   memory_translation.keys().connect(to_resource_manager);
+  memory_translation.keys().connect_idle(to_dma, to_dma_validation);
   completion_queue.connect(to_completion_queue);
   count_data_units(counters.device);
 }

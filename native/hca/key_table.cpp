@@ -117,8 +117,55 @@ void KeyTable::end_access(uint32_t key) {
   if (place == nullptr)
     return;
   assert(place->in_flight != 0);
-  if (--place->in_flight == 0 && place->quiesced)
+  if (--place->in_flight != 0)
+    return;
+  end_waiting(*place);
+  if (place->quiesced)
     become_quiet(index_of(key));
+}
+
+std::optional<uint32_t> KeyTable::current(unsigned underlying_function, uint32_t key) const {
+  const uint32_t index = index_of(key);
+  if (index >= directory_.size() || !directory_[index].live ||
+      directory_[index].underlying_function != underlying_function)
+    return std::nullopt;
+  return key_of(index);
+}
+
+bool KeyTable::replace(uint32_t key, const spec::MemoryKeyEntry& entry) {
+  const uint32_t index = index_of(key);
+  Place& place = directory_[index];
+  assert(live(key) != nullptr && place.in_flight == 0);
+  if (context_memory_.write_memory_key(index, entry) == DmaStatus::fault)
+    return false;
+  cache_[index % cache_lines] = {.index = index, .entry = entry};
+  place.variant = static_cast<uint8_t>(entry.variant());
+  set_parent(place, entry.parent());
+  return true;
+}
+
+// A reset takes regions back before their windows: what is gone counts none.
+void KeyTable::set_parent(Place& place, uint32_t parent) {
+  if (place.parent != 0 && directory_[place.parent].live)
+    --directory_[place.parent].windows;
+  place.parent = parent;
+  if (parent != 0)
+    ++directory_[parent].windows;
+}
+
+bool KeyTable::is_idle(uint32_t key) {
+  Place& place = directory_[index_of(key)];
+  place.awaited = place.in_flight != 0;
+  return !place.awaited;
+}
+
+void KeyTable::end_waiting(Place& place) {
+  if (!place.awaited)
+    return;
+  place.awaited = false;
+  ++idle_count_;
+  for (const Waker& waker : idle_)
+    waker.wake();
 }
 
 void KeyTable::destroy(uint32_t key) {
@@ -129,6 +176,8 @@ void KeyTable::destroy(uint32_t key) {
 void KeyTable::free_index(uint32_t index) {
   if (cache_[index % cache_lines].index == index)
     cache_[index % cache_lines].index = none;
+  set_parent(directory_[index], 0);
+  end_waiting(directory_[index]);
   directory_[index] = {.variant = static_cast<uint8_t>(directory_[index].variant + 1)};
   append(free_, index);
   ++free_count_;

@@ -13,12 +13,21 @@
 
 namespace fpga_verbs::hca {
 
+// Values of memory_key_entry.window_type.
+constexpr uint32_t window_type_1 = 1;
+constexpr uint32_t window_type_2 = 2;
+
 // The entries of memory keys in context memory, behind a small direct-mapped cache. A key is the index of its
 // entry and, in the low byte, a variant, which advances whenever the index comes free: a former key is
 // refused. Index 0 is never used, so that key 0 names nothing.
 class KeyTable {
+  static constexpr unsigned variant_bits = 32 - spec::memory_key_index_bits;
+
 public:
   static constexpr uint32_t reserved_indices = 1;
+
+  static constexpr uint32_t index_of(uint32_t key) { return key >> variant_bits; }
+  static constexpr uint32_t variant_of(uint32_t key) { return key & ((uint32_t{1} << variant_bits) - 1); }
 
   KeyTable(const HcaParameters& parameters, ContextMemory& context_memory);
 
@@ -43,6 +52,20 @@ public:
 
   void destroy(uint32_t key);
 
+  // Windows (MemoryWindows). The key that the function has at the index of this one, whatever its variant.
+  std::optional<uint32_t> current(unsigned underlying_function, uint32_t key) const;
+  // Gives a live key another entry, whose variant it has from then on. A window's parent counts it. False:
+  // context memory could not be reached.
+  bool replace(uint32_t key, const spec::MemoryKeyEntry& entry);
+  // Windows that are bound to this region.
+  uint32_t windows(uint32_t key) const { return directory_[index_of(key)].windows; }
+  // Whether no access with the key is in flight. If one is, no other begins before it has ended: then
+  // idle_count() changes, and the wakers are woken.
+  bool is_idle(uint32_t key);
+  bool is_awaited(uint32_t key) const { return directory_[index_of(key)].awaited; }
+  uint32_t idle_count() const { return idle_count_; }
+  void connect_idle(Waker first, Waker second) { idle_ = {first, second}; }
+
   void connect(Waker quiet) { quiet_ = quiet; }
   void reset_function(unsigned underlying_function);
   void reset();
@@ -51,7 +74,6 @@ public:
   bool verify() const;
 
 private:
-  static constexpr unsigned variant_bits = 32 - spec::memory_key_index_bits;
   static constexpr uint32_t none = ~uint32_t{0};
   static constexpr uint32_t cache_lines = 256;
 
@@ -59,11 +81,14 @@ private:
   struct Place {
     uint32_t next = none; // in the free list, or among the quiet
     uint32_t in_flight = 0;
+    uint32_t windows = 0; // of a region
+    uint32_t parent = 0;  // of a window: index of its region; 0: it is not bound
     uint8_t variant = 0;
     uint8_t underlying_function = 0;
     bool live = false;
     bool quiesced = false;
-    bool quiet = false; // in the list of the quiet
+    bool quiet = false;   // in the list of the quiet
+    bool awaited = false; // somebody waits until it is idle
   };
   struct List {
     uint32_t first = none;
@@ -74,12 +99,13 @@ private:
     spec::MemoryKeyEntry entry;
   };
 
-  static constexpr uint32_t index_of(uint32_t key) { return key >> variant_bits; }
   uint32_t key_of(uint32_t index) const { return index << variant_bits | directory_[index].variant; }
   Place* live(uint32_t key);
   void append(List& list, uint32_t index);
   uint32_t take(List& list);
   void become_quiet(uint32_t index);
+  void set_parent(Place& place, uint32_t parent);
+  void end_waiting(Place& place);
   void free_index(uint32_t index);
 
   ContextMemory& context_memory_;
@@ -88,7 +114,9 @@ private:
   List free_; // the one longest free is taken first
   List quiet_list_;
   uint32_t free_count_ = 0;
+  uint32_t idle_count_ = 0;
   Waker quiet_;
+  std::array<Waker, 2> idle_;
 };
 
 } // namespace fpga_verbs::hca

@@ -62,11 +62,21 @@ std::optional<uint64_t> MemoryTranslation::page_address(uint32_t table, uint64_t
   return entry.page() * spec::page_bytes;
 }
 
+// What of an access with a window is wrong, besides rights and bounds.
+AccessFault MemoryTranslation::check_window(const spec::MemoryKeyEntry& window, const KeyAccess& access) {
+  if (window.parent() == 0)
+    return AccessFault::unknown_key;
+  if (window.window_type() == window_type_2 && window.bound_queue_pair() != access.queue_pair_number)
+    return AccessFault::other_domain;
+  // It is a key for peers alone.
+  return (access.rights & remote_rights) == 0 ? AccessFault::missing_right : AccessFault::none;
+}
+
 AccessFault MemoryTranslation::check(const KeyAccess& access) {
   if (access.length == 0)
     return AccessFault::none;
   if (!keys_.exists(access.underlying_function, access.key) ||
-      (keys_.is_quiesced(access.key) && !access.begun))
+      ((keys_.is_quiesced(access.key) || keys_.is_awaited(access.key)) && !access.begun))
     return AccessFault::unknown_key;
   const spec::MemoryKeyEntry* entry = keys_.find(access.underlying_function, access.key);
   if (entry == nullptr)
@@ -75,6 +85,9 @@ AccessFault MemoryTranslation::check(const KeyAccess& access) {
   if (entry->protection_domain() != access.protection_domain)
     return AccessFault::other_domain;
 #endif
+  if (entry->is_window() != 0)
+    if (const AccessFault fault = check_window(*entry, access); fault != AccessFault::none)
+      return fault;
   if ((access.rights & ~entry->access_flags()) != 0)
     return AccessFault::missing_right;
   // No sum of two 64-bit numbers that could overflow.
@@ -94,7 +107,7 @@ std::optional<MemoryPiece> MemoryTranslation::locate(unsigned underlying_functio
   const spec::MemoryKeyEntry* entry = keys_.find(underlying_function, key);
   if (entry == nullptr)
     return std::nullopt;
-  const uint64_t place = address - entry->base() + entry->first_page_offset();
+  const uint64_t place = address - entry->base() + entry->region_offset() + entry->first_page_offset();
   const uint64_t page_bytes = uint64_t{1} << entry->page_log2();
   const uint64_t in_page = place & (page_bytes - 1);
   const std::optional<uint64_t> page = page_address(entry->page_table(), place >> entry->page_log2());

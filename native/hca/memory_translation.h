@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/access_rights.h"
 #include "hca/context_memory.h"
 #include "hca/key_table.h"
 #include "hca/parameters.h"
@@ -19,13 +20,11 @@ namespace fpga_verbs::hca {
 enum class AccessFault : uint8_t {
   none,
   unknown_key,   // no key, another variant of it, another function's, or one that is being taken back
-  other_domain,  // of another protection domain
+  other_domain,  // of another protection domain, or a window of another queue pair
   missing_right, // the key does not allow it
   out_of_bounds,
   unreachable, // a page that is not mapped, or context memory that could not be reached
 };
-
-constexpr uint32_t right(spec::AccessFlag flag) { return 1u << static_cast<uint32_t>(flag); }
 
 // An access to memory that a key names.
 struct KeyAccess {
@@ -33,9 +32,10 @@ struct KeyAccess {
   uint32_t protection_domain = 0;
   uint32_t key = 0;
   uint64_t address = 0;
-  uint64_t length = 0; // bytes
-  uint32_t rights = 0; // of access_flag, a bit each; all are asked for
-  bool begun = false;  // it counts as in flight: a key that is being taken back is still good for it
+  uint64_t length = 0;            // bytes
+  uint32_t rights = 0;            // of access_flag, a bit each; all are asked for
+  uint32_t queue_pair_number = 0; // of a peer's access; windows of type 2 belong to one
+  bool begun = false; // it counts as in flight: a key that is being taken back is still good for it
 };
 
 // Bytes that lie together at a DMA address.
@@ -99,6 +99,7 @@ private:
     std::array<spec::PageTableEntry, line_entries> entries{};
   };
 
+  static AccessFault check_window(const spec::MemoryKeyEntry& window, const KeyAccess& access);
   // Number of pages of a table; 0: there is none.
   uint32_t pages(uint32_t table) const;
   std::optional<uint64_t> page_address(uint32_t table, uint64_t page);

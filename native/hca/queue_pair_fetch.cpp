@@ -288,6 +288,9 @@ spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Stan
   if (completion.receiver_not_ready_wait() != 0 || requester.retry_epoch() != completion.retry_epoch())
     return SendHold::receiver_not_ready;
   const spec::CommandHeader& header = pcb.header();
+  // A retry would carry it out once more, behind what follows it.
+  if (is_local_operation(header.opcode()))
+    return completion.acknowledged() == requester.next() ? SendHold::none : SendHold::local_operation;
   const uint32_t outstanding = (requester.read_atomic_issued() - completion.read_atomic_answered()) & 0xff;
   if (header.fence() != 0 && outstanding != 0)
     return SendHold::fence;
@@ -348,6 +351,8 @@ void QueuePairFetch::plan(const spec::KickUnit& kick, const Standing& standing, 
                .first_psn = requester.next_psn(),
                .retry_epoch = static_cast<uint8_t>(requester.retry_epoch())};
   if (kick.status() != CompletionStatus::success)
+    return;
+  if (is_local_operation(pcb.header().opcode()))
     return;
   execution.message_length = send_message_length(pcb);
   execution.packets = packets_of(execution.message_length, mtu_of(standing.control));

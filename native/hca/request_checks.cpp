@@ -46,8 +46,7 @@ bool is_in_turn(const PacketOpcodeTraits& traits, ReceiveMessage message) {
 bool is_proper_send(const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
   const PacketOpcodeTraits& traits = packet.traits();
   const uint64_t offset = traits.begins_message() ? 0 : responder.current_offset();
-  // Remote invalidation is not among the capabilities of this device.
-  return offset + packet.payload_bytes <= spec::message_bytes_maximum && !traits.has(invalidate_header);
+  return offset + packet.payload_bytes <= spec::message_bytes_maximum;
 }
 
 bool is_proper_write(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,

@@ -44,8 +44,9 @@ Table make_table() {
       const PacketOpcodeTraits& traits = packet_opcodes[value];
       const auto opcode = static_cast<spec::Opcode>(command);
       const bool immediate = has_immediate(opcode) && traits.ends_message();
+      const bool invalidate = opcode == spec::Opcode::send_with_invalidate && traits.ends_message();
       if (traits.is_known && traits.operation == operation_of(opcode) &&
-          traits.has(immediate_header) == immediate && !traits.has(invalidate_header))
+          traits.has(immediate_header) == immediate && traits.has(invalidate_header) == invalidate)
         table[static_cast<unsigned>(traits.service)][command][static_cast<unsigned>(traits.position)] =
             static_cast<uint8_t>(value);
     }

@@ -168,6 +168,10 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
     return register_memory(command);
   case ManagementOpcode::deregister_memory:
     return deregister_memory(command);
+  case ManagementOpcode::create_memory_window:
+    return create_memory_window(command);
+  case ManagementOpcode::destroy_memory_window:
+    return destroy_memory_window(command);
   case ManagementOpcode::create_shared_receive_queue:
     return create_shared_receive_queue(command);
   case ManagementOpcode::modify_shared_receive_queue:

@@ -79,6 +79,8 @@ public:
 private:
   using Answer = spec::ManagementCompletion;
 
+  static constexpr uint32_t no_table = ~uint32_t{0};
+
   // A command in hand.
   struct Command {
     unsigned underlying_function = 0;
@@ -90,10 +92,10 @@ private:
     uint32_t queue_pair_number = 0;
     Command command;
   };
-  // A deregistration that waits until no access with its key is in flight.
+  // A deregistration, or the end of a window, that waits until no access with its key is in flight.
   struct WaitingKey {
     uint32_t key = 0;
-    uint32_t page_table = 0;
+    uint32_t page_table = no_table; // of a window none
     uint32_t protection_domain = 0;
     Command command;
   };
@@ -113,7 +115,6 @@ private:
     uint32_t pages = 0; // 0: no list, no table
     uint32_t table = no_table;
   };
-  static constexpr uint32_t no_table = ~uint32_t{0};
 
   void take_unit();
   void take_fetched();
@@ -141,6 +142,8 @@ private:
   Answer destroy_protection_domain(const Command& command);
   Answer register_memory(const Command& command);
   std::optional<Answer> deregister_memory(const Command& command);
+  Answer create_memory_window(const Command& command);
+  std::optional<Answer> destroy_memory_window(const Command& command);
   Answer create_shared_receive_queue(const Command& command);
   Answer modify_shared_receive_queue(const Command& command);
   Answer query_shared_receive_queue(const Command& command);

@@ -1,4 +1,4 @@
-// Management commands about memory regions.
+// Management commands about memory regions and windows.
 #include "hca/management_answer.h"
 #include "hca/resource_manager.h"
 
@@ -99,11 +99,64 @@ std::optional<spec::ManagementCompletion> ResourceManager::deregister_memory(con
   const spec::MemoryKeyEntry* entry = keys.find(command.underlying_function, key);
   if (entry == nullptr)
     return answer_with(ManagementStatus::context_memory_fault);
+  if (entry->is_window() != 0)
+    return answer_with(ManagementStatus::bad_object);
+  if (keys.windows(key) != 0)
+    return answer_with(ManagementStatus::in_use);
   waiting_keys_.push_back({.key = key,
                            .page_table = entry->page_table(),
                            .protection_domain = entry->protection_domain(),
                            .command = command});
   keys.quiesce(key);
+  return std::nullopt;
+}
+
+spec::ManagementCompletion ResourceManager::create_memory_window(const Command& command) {
+  using F = spec::CreateMemoryWindowInput;
+  const unsigned function = command.underlying_function;
+  F input;
+  MailboxReader reader(host_, function, command.fields.input_mailbox());
+  if (const auto failed = read_input(command, reader, &input, F::bytes))
+    return *failed;
+  if (command.fields.input_length() != F::bytes)
+    return bad_command(spec::ManagementCommand::input_length_bit);
+  if (input.window_type() != window_type_1 && input.window_type() != window_type_2)
+    return bad_input(F::window_type_bit);
+  if (!input.reserved_is_zero())
+    return bad_input(reserved_field);
+  if (!protection_domains_.exists(function, input.protection_domain()))
+    return answer_with(ManagementStatus::bad_object);
+  KeyTable& keys = blocks_.memory_translation.keys();
+  if (keys.keys_free() == 0)
+    return no_resources(spec::Resource::memory_keys, 1, 0);
+  spec::MemoryKeyEntry entry;
+  entry.set_is_window(1);
+  entry.set_window_type(input.window_type());
+  entry.set_underlying_function(function);
+  entry.set_protection_domain(input.protection_domain());
+  const std::optional<uint32_t> key = keys.create(entry);
+  if (!key)
+    return answer_with(ManagementStatus::context_memory_fault);
+  protection_domains_.add_user(function, input.protection_domain());
+  return succeed(*key);
+}
+
+// Whatever the variant of its key is by now. A bound one is unbound with it.
+std::optional<spec::ManagementCompletion> ResourceManager::destroy_memory_window(const Command& command) {
+  KeyTable& keys = blocks_.memory_translation.keys();
+  const std::optional<uint32_t> key =
+      keys.current(command.underlying_function, command.fields.input_modifier());
+  if (!key)
+    return answer_with(ManagementStatus::bad_object);
+  if (keys.is_quiesced(*key))
+    return answer_with(ManagementStatus::bad_state);
+  const spec::MemoryKeyEntry* entry = keys.find(command.underlying_function, *key);
+  if (entry == nullptr)
+    return answer_with(ManagementStatus::context_memory_fault);
+  if (entry->is_window() == 0)
+    return answer_with(ManagementStatus::bad_object);
+  waiting_keys_.push_back({.key = *key, .protection_domain = entry->protection_domain(), .command = command});
+  keys.quiesce(*key);
   return std::nullopt;
 }
 
@@ -113,7 +166,8 @@ void ResourceManager::finish_deregister(uint32_t key) {
   *found = waiting_keys_.back();
   waiting_keys_.pop_back();
   blocks_.memory_translation.keys().destroy(key);
-  blocks_.memory_translation.destroy_table(waiting.page_table);
+  if (waiting.page_table != no_table)
+    blocks_.memory_translation.destroy_table(waiting.page_table);
   protection_domains_.remove_user(waiting.command.underlying_function, waiting.protection_domain);
   complete(waiting.command, succeed());
 }

@@ -121,6 +121,7 @@ bool Response::build_read(const spec::AnswerUnit& unit, const spec::QueuePairCon
                                           .address = read.address + read.offset,
                                           .length = bytes,
                                           .rights = right(spec::AccessFlag::remote_read),
+                                          .queue_pair_number = unit.queue_pair_number(),
                                           .begun = true},
                                          packets_.bytes(handle) + spec::packet_headroom);
   if (fault != AccessFault::none) {

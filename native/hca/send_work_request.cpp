@@ -21,6 +21,10 @@ bool is_executed(Opcode opcode, ServiceType service) {
   case Opcode::rdma_write:
   case Opcode::rdma_write_with_immediate:
     return service == ServiceType::reliable_connection || service == ServiceType::unreliable_connection;
+  case Opcode::bind_memory_window:
+    return service == ServiceType::reliable_connection || service == ServiceType::unreliable_connection;
+  case Opcode::send_with_invalidate:
+  case Opcode::local_invalidate:
   case Opcode::rdma_read:
   case Opcode::atomic_compare_and_swap:
   case Opcode::atomic_fetch_and_add:
@@ -32,6 +36,10 @@ bool is_executed(Opcode opcode, ServiceType service) {
 
 // Inline data is no list, and only what is sent can be inline.
 bool has_sound_list(const spec::CommandHeader& header) {
+  if (is_local_operation(header.opcode())) {
+    const uint32_t bytes = header.opcode() == Opcode::bind_memory_window ? spec::BindEntry::bytes : 0;
+    return header.inline_data() == 0 && header.gather_count() == 0 && header.length() == bytes;
+  }
   if (header.inline_data() != 0)
     return header.gather_count() == 0 && !is_read_or_atomic(header.opcode());
   return header.gather_count() * spec::GatherEntry::bytes == header.length();
@@ -45,7 +53,13 @@ std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb)
   return {reinterpret_cast<const spec::GatherEntry*>(pcb.data.data() + spec::CommandHeader::bytes), entries};
 }
 
+const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb) {
+  return *reinterpret_cast<const spec::BindEntry*>(pcb.data.data() + spec::CommandHeader::bytes);
+}
+
 uint64_t send_message_length(const PhysicalCollectBuffer& pcb) {
+  if (is_local_operation(pcb.header().opcode()))
+    return 0;
   if (pcb.header().inline_data() != 0)
     return pcb.header().length();
   uint64_t length = 0;

@@ -20,10 +20,18 @@ constexpr bool is_read_or_atomic(spec::Opcode opcode) {
   return opcode == spec::Opcode::rdma_read || is_atomic(opcode);
 }
 
+// It works on keys of this side, and sends nothing.
+constexpr bool is_local_operation(spec::Opcode opcode) {
+  return opcode == spec::Opcode::local_invalidate || opcode == spec::Opcode::bind_memory_window;
+}
+
 // The gather list; of a READ or atomic, where the answer is scattered.
 std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb);
 
-// Bytes that the message carries: inline data, or what the list names.
+// What bind_memory_window carries.
+const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb);
+
+// Bytes that the message carries: inline data, or what the list names; 0 where nothing is sent.
 uint64_t send_message_length(const PhysicalCollectBuffer& pcb);
 
 // Whether its fields go together and its queue pair can execute it: success, or the status that it completes

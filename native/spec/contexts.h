@@ -705,6 +705,7 @@ struct alignas(8) MemoryKeyEntry {
   static constexpr unsigned in_flight_bit = 288, in_flight_width = 32;
   static constexpr unsigned bound_queue_pair_bit = 320, bound_queue_pair_width = 24;
   static constexpr unsigned first_page_offset_bit = 352, first_page_offset_width = 32;
+  static constexpr unsigned region_offset_bit = 384, region_offset_width = 64;
 
   std::array<uint32_t, 16> dwords{};
 
@@ -762,7 +763,7 @@ struct alignas(8) MemoryKeyEntry {
   constexpr uint32_t page_table() const { return dwords[7]; }
   constexpr void set_page_table(uint32_t value) { dwords[7] = value; }
 
-  /// Region that a window is bound to.
+  /// Index of the region that a window is bound to; 0: it is not bound.
   constexpr uint32_t parent() const { return dwords[8] & 0xffffffu; }
   constexpr void set_parent(uint32_t value) { dwords[8] = (dwords[8] & 0xff000000u) | (value & 0xffffffu); }
 
@@ -774,12 +775,19 @@ struct alignas(8) MemoryKeyEntry {
   constexpr uint32_t bound_queue_pair() const { return dwords[10] & 0xffffffu; }
   constexpr void set_bound_queue_pair(uint32_t value) { dwords[10] = (dwords[10] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// Place of the first byte in the first page. Unit: bytes.
+  /// Place of the first byte in the first page; of a window that of its region. Unit: bytes.
   constexpr uint32_t first_page_offset() const { return dwords[11]; }
   constexpr void set_first_page_offset(uint32_t value) { dwords[11] = value; }
 
+  /// Of a window: where it begins in its region. Unit: bytes.
+  constexpr uint64_t region_offset() const { return uint64_t{dwords[13]} << 32 | dwords[12]; }
+  constexpr void set_region_offset(uint64_t value) {
+    dwords[12] = static_cast<uint32_t>(value);
+    dwords[13] = static_cast<uint32_t>(value >> 32);
+  }
+
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0u) | (dwords[1] & 0xff000000u) | (dwords[6] & 0xffffffc0u) | (dwords[8] & 0xff000000u) | (dwords[10] & 0xff000000u) | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xe0u) | (dwords[1] & 0xff000000u) | (dwords[6] & 0xffffffc0u) | (dwords[8] & 0xff000000u) | (dwords[10] & 0xff000000u) | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const MemoryKeyEntry&) const = default;
 };

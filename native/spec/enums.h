@@ -635,6 +635,7 @@ enum class SendHold : uint8_t {
   packet_window = 3,  ///< 2^23 PSNs would not be acknowledged.
   receiver_not_ready = 4,  ///< The peer asked to wait.
   message_limit = 5,  ///< The peer has granted no credit for the message.
+  local_operation = 6,  ///< A bind or local invalidate waits until all work requests before it are complete.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -646,6 +647,7 @@ constexpr const char* name(SendHold value) {
     case SendHold::packet_window: return "packet_window";
     case SendHold::receiver_not_ready: return "receiver_not_ready";
     case SendHold::message_limit: return "message_limit";
+    case SendHold::local_operation: return "local_operation";
   }
   return "unknown";
 }

@@ -602,6 +602,31 @@ struct alignas(8) RegisterMemoryInput {
 static_assert(sizeof(RegisterMemoryInput) == RegisterMemoryInput::bytes && offsetof(RegisterMemoryInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<RegisterMemoryInput> && std::is_standard_layout_v<RegisterMemoryInput>);
 
+/// Input of create_memory_window.
+/// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
+struct alignas(8) CreateMemoryWindowInput {
+  static constexpr unsigned bytes = 16;
+  static constexpr unsigned window_type_bit = 0, window_type_width = 2;
+  static constexpr unsigned protection_domain_bit = 32, protection_domain_width = 24;
+
+  std::array<uint32_t, 4> dwords{};
+
+  /// 1 or 2.
+  constexpr uint32_t window_type() const { return dwords[0] & 0x3u; }
+  constexpr void set_window_type(uint32_t value) { dwords[0] = (dwords[0] & 0xfffffffcu) | (value & 0x3u); }
+
+  /// Protection domain.
+  constexpr uint32_t protection_domain() const { return dwords[1] & 0xffffffu; }
+  constexpr void set_protection_domain(uint32_t value) { dwords[1] = (dwords[1] & 0xff000000u) | (value & 0xffffffu); }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xfffffffcu) | (dwords[1] & 0xff000000u) | dwords[2] | dwords[3]) == 0; }
+
+  constexpr bool operator==(const CreateMemoryWindowInput&) const = default;
+};
+static_assert(sizeof(CreateMemoryWindowInput) == CreateMemoryWindowInput::bytes && offsetof(CreateMemoryWindowInput, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<CreateMemoryWindowInput> && std::is_standard_layout_v<CreateMemoryWindowInput>);
+
 /// Input of create_address_handle.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) CreateAddressHandleInput {

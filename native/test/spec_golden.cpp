@@ -1081,6 +1081,7 @@ MemoryKeyEntry make_memory_key_entry() {
   golden.set_in_flight(0xaca8e0ddu);
   golden.set_bound_queue_pair(0xfae8afu);
   golden.set_first_page_offset(0x80653e19u);
+  golden.set_region_offset(0x8899aabbccddeef1ull);
   return golden;
 }
 
@@ -1101,6 +1102,7 @@ std::string_view mismatch_memory_key_entry(const MemoryKeyEntry& golden) {
   if (golden.in_flight() != 0xaca8e0ddu) return "in_flight";
   if (golden.bound_queue_pair() != 0xfae8afu) return "bound_queue_pair";
   if (golden.first_page_offset() != 0x80653e19u) return "first_page_offset";
+  if (golden.region_offset() != 0x8899aabbccddeef1ull) return "region_offset";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -1122,6 +1124,7 @@ MemoryKeyEntry make_memory_key_entry_other() {
   golden.set_in_flight(0xa0d0e55du);
   golden.set_bound_queue_pair(0xb2ac99u);
   golden.set_first_page_offset(0xf392c99bu);
+  golden.set_region_offset(0x0ull);
   return golden;
 }
 
@@ -1142,6 +1145,7 @@ std::string_view mismatch_memory_key_entry_other(const MemoryKeyEntry& golden) {
   if (golden.in_flight() != 0xa0d0e55du) return "in_flight";
   if (golden.bound_queue_pair() != 0xb2ac99u) return "bound_queue_pair";
   if (golden.first_page_offset() != 0xf392c99bu) return "first_page_offset";
+  if (golden.region_offset() != 0x0ull) return "region_offset";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
@@ -3094,6 +3098,32 @@ std::string_view mismatch_shared_receive_queue_attributes_other(const SharedRece
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+CreateMemoryWindowInput make_create_memory_window_input() {
+  CreateMemoryWindowInput golden;
+  golden.set_window_type(0x3u);
+  golden.set_protection_domain(0x277eccu);
+  return golden;
+}
+
+std::string_view mismatch_create_memory_window_input(const CreateMemoryWindowInput& golden) {
+  if (golden.window_type() != 0x3u) return "window_type";
+  if (golden.protection_domain() != 0x277eccu) return "protection_domain";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+CreateMemoryWindowInput make_create_memory_window_input_other() {
+  CreateMemoryWindowInput golden;
+  golden.set_window_type(0x1u);
+  golden.set_protection_domain(0xcabd07u);
+  return golden;
+}
+
+std::string_view mismatch_create_memory_window_input_other(const CreateMemoryWindowInput& golden) {
+  if (golden.window_type() != 0x1u) return "window_type";
+  if (golden.protection_domain() != 0xcabd07u) return "protection_domain";
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 template <class Format>
 std::vector<uint8_t> bytes_of(const Format& format) {
   std::vector<uint8_t> bytes(Format::bytes);
@@ -3224,6 +3254,8 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "create_shared_receive_queue_input_other") return bytes_of(make_create_shared_receive_queue_input_other());
   if (name == "shared_receive_queue_attributes") return bytes_of(make_shared_receive_queue_attributes());
   if (name == "shared_receive_queue_attributes_other") return bytes_of(make_shared_receive_queue_attributes_other());
+  if (name == "create_memory_window_input") return bytes_of(make_create_memory_window_input());
+  if (name == "create_memory_window_input_other") return bytes_of(make_create_memory_window_input_other());
   return {};
 }
 
@@ -3341,6 +3373,8 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "create_shared_receive_queue_input_other") return mismatch_create_shared_receive_queue_input_other(format_of<CreateSharedReceiveQueueInput>(bytes));
   if (name == "shared_receive_queue_attributes") return mismatch_shared_receive_queue_attributes(format_of<SharedReceiveQueueAttributes>(bytes));
   if (name == "shared_receive_queue_attributes_other") return mismatch_shared_receive_queue_attributes_other(format_of<SharedReceiveQueueAttributes>(bytes));
+  if (name == "create_memory_window_input") return mismatch_create_memory_window_input(format_of<CreateMemoryWindowInput>(bytes));
+  if (name == "create_memory_window_input_other") return mismatch_create_memory_window_input_other(format_of<CreateMemoryWindowInput>(bytes));
   return "name";
 }
 

@@ -7,7 +7,8 @@ import type { GatherEntry } from '../../lib/driver/command.ts';
 import { Completion } from '../../lib/driver/completion_queue.ts';
 import { VerbsError } from '../../lib/driver/errors.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
-import type { QueuePair } from '../../lib/driver/queue_pair.ts';
+import { ProtectionDomain } from '../../lib/driver/protection_domain.ts';
+import { QueuePair } from '../../lib/driver/queue_pair.ts';
 import type { ReceiveQueueSizes, ReceiveRequest } from '../../lib/driver/receive_area.ts';
 import { ReceiveQueue } from '../../lib/driver/receive_queue.ts';
 import {
@@ -15,6 +16,7 @@ import {
   QueuePairState,
   ReceiveAction,
   Refusal,
+  ServiceType,
   UNDERLYING_FUNCTION_READS_REFUSED_OFFSET,
   UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET,
   decode,
@@ -359,6 +361,28 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
     queuePair.postReceive({});
     expect(calls).toHaveLength(2);
   });
+
+  it.each([ServiceType.unreliableConnection, ServiceType.unreliableDatagram])(
+    'of an unreliable service goes on receiving when a send has failed: service %i',
+    (serviceType) => {
+      const { board, calls } = recording(makeBoard(backend).open(0));
+      const driver = closing(new HcaDriver(board));
+      const protectionDomain = new ProtectionDomain(driver.management);
+      const queuePair = new QueuePair(driver, {
+        protectionDomain,
+        serviceType,
+        sendQueue,
+        receiveQueue: sizes,
+      });
+      const failed = { sequenceNumber: 0, status: CompletionStatus.localProtectionError };
+      calls.length = 0;
+      queuePair.complete(Object.assign(new Completion(), failed));
+      queuePair.postReceive({});
+      expect(calls).toEqual([]);
+      queuePair.complete(Object.assign(new Completion(), failed, { workQueue: 1 }));
+      expect(calls).toHaveLength(1);
+    },
+  );
 
   it('refuses receives when it was made without a receive queue', () => {
     const { queuePair } = makeReceiver();

@@ -219,7 +219,6 @@ describe('receive', () => {
       ],
     ],
     ['an only beyond the MTU', [['send_only', {}, full + 1]]],
-    ['an invalidation', [['send_only_with_invalidate', {}, 1]]],
     ['a WRITE of another length than the RETH has', [['rdma_write_only', { dmaLength: 9 }, 10]]],
     ['a WRITE whose first has all already', [['rdma_write_first', { dmaLength: full }, full]]],
     [

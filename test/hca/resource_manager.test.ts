@@ -73,13 +73,10 @@ describe('resource_manager', () => {
     ]);
   });
 
-  it.each([0, 63, ManagementOpcode.resizeCompletionQueue, ManagementOpcode.createMemoryWindow, 255])(
-    'does not know opcode %i',
-    (opcode) => {
-      const { host } = makeHost();
-      expect(host.execute(opcode as ManagementOpcode)).toMatchObject({ status: unknownOpcode, opcode });
-    },
-  );
+  it.each([0, 63, ManagementOpcode.resizeCompletionQueue, 255])('does not know opcode %i', (opcode) => {
+    const { host } = makeHost();
+    expect(host.execute(opcode as ManagementOpcode)).toMatchObject({ status: unknownOpcode, opcode });
+  });
 
   it.each([
     ['version', { version: 2 }],

@@ -10,7 +10,8 @@ const place = { addressLow: 0, addressHigh: 0, length: 8, localKey: 1 };
 describe('postSend', () => {
   it.each([
     ['opcode', { opcode: 200 as Opcode }],
-    ['opcode', { opcode: Opcode.sendWithInvalidate }],
+    ['opcode', { opcode: Opcode.flush }],
+    ['invalidateKey', { opcode: Opcode.sendWithInvalidate }],
     ['immediateData', { opcode: Opcode.sendWithImmediate }],
     ['remote', { opcode: Opcode.rdmaWrite }],
     ['immediateData', { opcode: Opcode.rdmaWriteWithImmediate, remote }],

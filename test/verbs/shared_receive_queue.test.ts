@@ -297,7 +297,7 @@ describe('a queue pair that fails', () => {
         for (let count = 0; count < 3; count++) {
           line.client.queuePair.postSend({ opcode: Opcode.send, gather: [region.slice()] });
         }
-        for (let step = 0; step < steps; step++) verbs.context.driver.device.board.advance();
+        verbs.board.step(steps);
         line.server.queuePair.modify({ state: QueuePairState.error });
         const ended = received(settle(line.server));
         const last = eventsOf(verbs).filter(
