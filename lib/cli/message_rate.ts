@@ -4,10 +4,10 @@ import { pathMtus } from './path_mtus.ts';
 
 /** Bytes of a message that is written inline; larger ones are gathered. */
 export const largestInline = 64;
-const underWay = 48;
-const completionsAtOnce = 16;
+const underWay = 64;
+const atOnce = 16; // posted, and completions taken
 
-/** RDMA WRITEs of `size` bytes from one open device to another: how many a second, some always under way. @param mtu path MTU, bytes */
+/** RDMA WRITEs of `size` bytes from one open device to another: how many a second, posted in batches, some always under way. @param mtu path MTU, bytes */
 export function rateOf([from, to]: readonly [Context, Context], size: number, mtu: number): number {
   const [a, b] = [from, to].map((context) => new Connection(context, { pathMtu: pathMtus[mtu]! })) as [
     Connection,
@@ -27,13 +27,14 @@ function rateOver(a: Connection, b: Connection, size: number): number {
   const [source, target] = [a.allocate(size), b.allocate(size)];
   const data = size <= largestInline ? { inlineData: source.bytes } : { gather: [source.slice()] };
   const request = { opcode: Opcode.rdmaWrite, ...data, remote: target.remote() };
-  const messages =
-    Math.ceil(Math.max(64, Math.min(40_000, 2 ** 27 / size)) / completionsAtOnce) * completionsAtOnce;
-  const completions = Array.from({ length: completionsAtOnce }, () => new Completion());
+  const batch = Array.from({ length: atOnce }, () => request);
+  const messages = Math.ceil(Math.max(64, Math.min(40_000, 2 ** 27 / size)) / atOnce) * atOnce;
+  const completions = Array.from({ length: atOnce }, () => new Completion());
   const begin = performance.now();
   let [posted, done] = [0, 0];
   while (done < messages) {
-    for (; posted < messages && posted - done < underWay; posted++) a.queuePair.postSend(request);
+    for (; posted < messages && posted - done <= underWay - atOnce; posted += atOnce)
+      a.queuePair.postSend(batch);
     const count = a.completionQueue.poll(completions);
     for (const completion of completions.slice(0, count)) {
       if (completion.status !== CompletionStatus.success) throw new CompletionError(completion);

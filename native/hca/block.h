@@ -19,6 +19,7 @@ class ReadyBlocks {
 public:
   void wake(unsigned block) { bits_ |= uint64_t{1} << block; }
   void sleep(unsigned block) { bits_ &= ~(uint64_t{1} << block); }
+  bool is_awake(unsigned block) const { return (bits_ >> block & 1) != 0; }
   bool any() const { return bits_ != 0; }
 
   // The next ready block after the last one taken, round robin. Call only when any() holds.

@@ -74,8 +74,8 @@ struct HcaBlocks {
   HcaBlocks(const HcaBlocks&) = delete;
   HcaBlocks& operator=(const HcaBlocks&) = delete;
 
-  // Takes up to `limit` steps: in each the next ready block works on one data unit. Gives the number taken.
-  // Fewer: no block is ready.
+  // Takes up to `limit` steps, in each of which a ready block works on one data unit; the ready blocks take
+  // turns of several steps. Gives the number taken. Fewer: no block is ready.
   unsigned run(unsigned limit);
   // Wakes the blocks whose deadline has come.
   void look_at_clock();
