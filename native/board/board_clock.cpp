@@ -117,4 +117,6 @@ uint64_t HostClock::now() const {
 
 uint64_t HostClock::nanoseconds(uint64_t ticks) const { return scale(ticks, second, frequency_) + 1; }
 
+uint64_t HostClock::ticks(uint64_t nanoseconds) const { return scale(nanoseconds, frequency_, second) + 1; }
+
 } // namespace fpga_verbs::board

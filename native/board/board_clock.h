@@ -22,6 +22,8 @@ public:
   uint64_t now() const override;
   // Nanoseconds of host time that `ticks` last, rounded up.
   uint64_t nanoseconds(uint64_t ticks) const;
+  // The other way round, rounded up too.
+  uint64_t ticks(uint64_t nanoseconds) const;
 
 private:
   uint64_t frequency_;

@@ -57,7 +57,7 @@ void EmulatedBoard::notify() {
   if (neighbours.collects())
     neighbours.add(weak_from_this());
   else
-    progress_->attend(false);
+    progress_->attend(Attendance::wake);
 }
 
 std::unique_ptr<Progress> EmulatedBoard::make_progress() {

@@ -123,7 +123,7 @@ public:
   bool advance();
 
   // A neighbour in its fabric has sent it something: the calling thread drives it, or leaves it to its own.
-  void attend(bool drive) { progress_->attend(drive); }
+  void attend(Attendance attendance) { progress_->attend(attendance); }
 
 private:
   friend class EmulatedFunction;

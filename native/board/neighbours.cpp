@@ -16,12 +16,16 @@ Neighbours& Neighbours::here() {
 }
 
 void Neighbours::drive_neighbours() {
-  for (size_t next = 0; next < boards_.size(); ++next) {
+  size_t next = 0;
+  for (; next < boards_.size() && next < most_drives; ++next) {
     const std::weak_ptr<EmulatedBoard> board = boards_[next];
     if (const std::shared_ptr<EmulatedBoard> neighbour = board.lock())
-      neighbour->attend(next < most_drives);
+      neighbour->attend(Attendance::drive);
   }
-  boards_.clear();
+  boards_.erase(boards_.begin(), boards_.begin() + static_cast<std::ptrdiff_t>(next));
+  for (const std::weak_ptr<EmulatedBoard>& board : boards_)
+    if (const std::shared_ptr<EmulatedBoard> neighbour = board.lock())
+      neighbour->attend(Attendance::leave);
 }
 
 } // namespace fpga_verbs::board

@@ -9,7 +9,7 @@ class EmulatedBoard;
 
 // The boards that a calling thread has given something to do while it drove its own: it drives them too, when
 // it holds no lock any more, so that two boards of one thread wait for no other thread. What is too much for
-// a call is left to the boards' own threads.
+// a call it does at the next, or the boards' own threads do it.
 class Neighbours {
 public:
   // Of this thread.

@@ -14,6 +14,13 @@
 
 namespace fpga_verbs::board {
 
+// How soon a device that is not driven by a thread of its own gets to what has arrived.
+enum class Attendance : uint8_t {
+  drive, // the calling thread drives it now
+  wake,  // its thread is woken
+  leave, // the calling thread comes back to it; where it does not, the device's thread takes over in a while
+};
+
 // Who advances a board. Thread-safe.
 class Progress {
 public:
@@ -28,9 +35,8 @@ public:
   // Lets the device work where polling drives it. False: there was nothing to do, or it works on its own.
   virtual bool advance() = 0;
 
-  // Something has arrived for the device other than through the ring: it is driven by the calling thread, or
-  // woken.
-  virtual void attend(bool drive) = 0;
+  // Something has arrived for the device other than through the ring.
+  virtual void attend(Attendance attendance) = 0;
 
   // Waits for the answer of a read that was put into the ring, and gives it.
   uint32_t wait_for(const ReadAnswer& answer);
@@ -58,7 +64,8 @@ private:
 
 // Posting, polling and reading advance the device on the calling thread, under a lock that is tried and never
 // waited for: whoever misses it leaves its transactions to the holder. A thread that sleeps does what is left
-// over, and what comes due.
+// over and what comes due, but leaves both to callers while they keep coming: nothing crosses between CPUs
+// then.
 class SharedProgress final : public Progress {
 public:
   SharedProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock);
@@ -66,7 +73,7 @@ public:
   void posted() override;
   void make_room() override;
   bool advance() override;
-  void attend(bool drive) override;
+  void attend(Attendance attendance) override;
   void begin_exclusive() override;
   void end_exclusive() override;
 
@@ -75,7 +82,11 @@ private:
   bool work_of_caller();
   bool work(uint64_t limit);
   void announce_deadline();
-  void leave_to_thread();
+  void leave_to_thread(uint64_t due);
+  void wake_by(uint64_t due);
+  uint64_t in_a_while() const;
+  uint64_t due(uint64_t earliest) const;
+  void sleep_until_due(uint64_t earliest);
   void run();
 
   DeviceSide& device_;
@@ -83,9 +94,10 @@ private:
   const HostClock& clock_;
   BoardLock lock_;
   Sleeper sleeper_;
-  std::atomic<bool> left_over_{false};
-  std::atomic<uint64_t> deadline_{no_deadline}; // clock tick; written under the lock
-  std::atomic<uint64_t> sleeping_until_{0};     // clock tick; 0: the thread is awake
+  std::atomic<bool> visited_{false};             // by a caller, since the thread looked last
+  std::atomic<uint64_t> left_over_{no_deadline}; // clock tick at which the thread takes over; 0: at once
+  std::atomic<uint64_t> deadline_{no_deadline};  // clock tick; written under the lock
+  std::atomic<uint64_t> sleeping_until_{0};      // clock tick; 0: the thread is awake
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
@@ -100,7 +112,7 @@ public:
   void posted() override { sleeper_.wake(); }
   void make_room() override;
   bool advance() override { return false; }
-  void attend(bool) override { sleeper_.wake(); }
+  void attend(Attendance) override { sleeper_.wake(); }
   void begin_exclusive() override;
   void end_exclusive() override;
 
@@ -127,7 +139,7 @@ public:
   SteppedProgress(DeviceSide& device, std::shared_ptr<StepGroup> group);
   ~SteppedProgress() override;
   void posted() override {}
-  void attend(bool) override {}
+  void attend(Attendance) override {}
   void make_room() override { approach(); }
   bool advance() override { return step(1) == 1; }
   void begin_exclusive() override;
