@@ -250,9 +250,10 @@ std::optional<spec::ManagementCompletion> ResourceManager::create_tables(unsigne
 
 std::optional<spec::ManagementCompletion>
 ResourceManager::copy_list(MailboxReader& reader, const PageList& list, uint32_t first_bit) {
-  std::array<spec::PageTableEntry, 64> entries;
-  for (uint32_t first = 0; first < list.pages; first += entries.size()) {
-    const uint32_t count = std::min<uint32_t>(list.pages - first, entries.size());
+  constexpr uint32_t at_once = 64;
+  std::array<spec::PageTableEntry, at_once> entries;
+  for (uint32_t first = 0; first < list.pages; first += at_once) {
+    const uint32_t count = std::min(list.pages - first, at_once);
     if (!reader.read(entries.data(), count * sizeof entries[0]))
       return answer_with(ManagementStatus::mailbox_fault);
     for (uint32_t entry = 0; entry < count; ++entry)

@@ -8,7 +8,7 @@ import {
   type ProtectionDomain,
   type QueuePair,
 } from '../../lib/index.ts';
-import { describeOnBackends, settle, type Backend } from '../driver/backends.ts';
+import { describeInProcess, describeOnBackends, settle, type Backend } from '../driver/backends.ts';
 import { everyRight, makePair, type ConnectOptions } from './connected.ts';
 import { makeVerbs } from './make_verbs.ts';
 
@@ -72,10 +72,14 @@ export function makeConnection({ backend, boards }: Place, options: ConnectOptio
   };
 }
 
-/** Runs tests on every backend, on one board and on two. */
-export function describeConnections(subject: string, tests: (place: Place) => void): void {
+/** Runs tests on every backend, or those that `describeOn` chooses, on one board and on two. */
+export function describeConnections(
+  subject: string,
+  tests: (place: Place) => void,
+  describeOn: typeof describeInProcess = describeOnBackends,
+): void {
   for (const boards of [1, 2] as const)
-    describeOnBackends(`${subject}, ${boards === 1 ? 'one board' : 'two boards'},`, (backend) =>
+    describeOn(`${subject}, ${boards === 1 ? 'one board' : 'two boards'},`, (backend) =>
       tests({ backend, boards }),
     );
 }

@@ -10,6 +10,7 @@ import {
   type MemoryRegion,
   type MemorySlice,
 } from '../../lib/index.ts';
+import { describeInProcess } from '../driver/backends.ts';
 import { describeConnections, makeConnection, patterned, type Side } from './connection.ts';
 import { stepped } from './make_verbs.ts';
 
@@ -86,30 +87,6 @@ describeConnections('a reliable connection', (place) => {
       complete(client, 1);
       expect(target.bytes.subarray(0, length)).toEqual(sent);
     }
-  });
-
-  it('reaches memory of the caller, for what it was registered for', () => {
-    const { client, server, complete } = makeConnection(place);
-    const data = Uint8Array.from({ length: 6000 }, (_, at) => at * 3);
-    const readOnly = client.protectionDomain.registerMemory(data, Access.remoteRead);
-    const memory = new Uint8Array(new ArrayBuffer(9000), 1001, 6000);
-    const there = server.protectionDomain.registerMemory(memory);
-    server.queuePair.postReceive({ scatter: [there.slice()] });
-    client.queuePair.postSend({ opcode: Opcode.send, gather: [readOnly.slice()], signaled: true });
-    expect(complete(server, 1)).toMatchObject([{ status: success, byteLength: 6000 }]);
-    expect(complete(client, 1)).toMatchObject([{ status: success }]);
-    expect(memory).toEqual(data);
-    memory.fill(0);
-    server.queuePair.postSend({
-      opcode: Opcode.rdmaRead,
-      remote: readOnly.remote(),
-      gather: [there.slice()],
-      signaled: true,
-    });
-    expect(complete(server, 1)).toMatchObject([{ status: success }]);
-    expect(memory).toEqual(data);
-    expect(new Uint8Array(memory.buffer, 0, 1001).every((byte) => byte === 0)).toBe(true);
-    expect(new Uint8Array(memory.buffer, 7001).every((byte) => byte === 0)).toBe(true);
   });
 
   it('writes and reads memory of the peer, without its doing', () => {
@@ -227,6 +204,36 @@ describeConnections('a reliable connection', (place) => {
     }
   });
 });
+
+describeConnections(
+  'a reliable connection',
+  (place) => {
+    it('reaches memory of the caller, for what it was registered for', () => {
+      const { client, server, complete } = makeConnection(place);
+      const data = Uint8Array.from({ length: 6000 }, (_, at) => at * 3);
+      const readOnly = client.protectionDomain.registerMemory(data, Access.remoteRead);
+      const memory = new Uint8Array(new ArrayBuffer(9000), 1001, 6000);
+      const there = server.protectionDomain.registerMemory(memory);
+      server.queuePair.postReceive({ scatter: [there.slice()] });
+      client.queuePair.postSend({ opcode: Opcode.send, gather: [readOnly.slice()], signaled: true });
+      expect(complete(server, 1)).toMatchObject([{ status: success, byteLength: 6000 }]);
+      expect(complete(client, 1)).toMatchObject([{ status: success }]);
+      expect(memory).toEqual(data);
+      memory.fill(0);
+      server.queuePair.postSend({
+        opcode: Opcode.rdmaRead,
+        remote: readOnly.remote(),
+        gather: [there.slice()],
+        signaled: true,
+      });
+      expect(complete(server, 1)).toMatchObject([{ status: success }]);
+      expect(memory).toEqual(data);
+      expect(new Uint8Array(memory.buffer, 0, 1001).every((byte) => byte === 0)).toBe(true);
+      expect(new Uint8Array(memory.buffer, 7001).every((byte) => byte === 0)).toBe(true);
+    });
+  },
+  describeInProcess,
+);
 
 describe.each([PathMtu.mtu256, PathMtu.mtu512, PathMtu.mtu2048, PathMtu.mtu4096])(
   'path MTU %i',
