@@ -95,7 +95,7 @@ function emulatorArguments(host: string, kernel: string): string[] {
     '-initrd',
     path.join(repository, 'build/guest/initramfs.cpio'),
     '-append',
-    `console=ttyS0 quiet panic=-1 ${kernel}`,
+    `console=ttyS0 quiet panic=-1 no_timer_check ${kernel}`,
     ...share('usr', '/usr', true),
     ...share('repo', repository, true),
     ...share('host', host, false),
