@@ -580,6 +580,7 @@ package hca_spec_pkg;
   // Physical state of a port, as PortPhysicalState of PortInfo.
   typedef enum logic [7:0] {
     PORT_PHYSICAL_STATE_NONE = 8'd0,  // Not known.
+    PORT_PHYSICAL_STATE_POLLING = 8'd2,  // Polling: nobody is at the other end of its link.
     PORT_PHYSICAL_STATE_DISABLED = 8'd3,  // Disabled
     PORT_PHYSICAL_STATE_LINK_UP = 8'd5  // LinkUp
   } port_physical_state_t;

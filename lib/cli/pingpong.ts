@@ -22,6 +22,7 @@ import {
   type QueuePairType,
   type SendRequest,
 } from '../index.ts';
+import { untilActive } from './active_port.ts';
 import { completionAtAny } from './completion_at_any.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
@@ -107,6 +108,7 @@ async function pingpongWithPeer(
     end.connect(address),
   );
   output.text(remoteText(remote));
+  await untilActive(context, options.port, options.signal);
   const result = await play([end], peer.host !== undefined, options);
   if (options.check) end.check();
   await part();

@@ -13,6 +13,7 @@ import {
   type SendRequest,
   type SharedReceiveQueue,
 } from '../index.ts';
+import { untilActive } from './active_port.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
 import { localText, play, remoteText, report, type Player, type PingpongOptions } from './pingpong.ts';
@@ -60,6 +61,7 @@ export async function pingpongShared(
       const met = await meetPeers({ ...peer!, signal }, all, (remotes) => first.connect(remotes));
       remote = met.remotes.slice(0, local.length);
       part = met.part;
+      await untilActive(contexts[0]!, options.port, signal);
     }
     for (const address of remote) output.text(remoteText(address));
     const result = await play(

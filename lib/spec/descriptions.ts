@@ -622,6 +622,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
     doc: 'Physical state of a port, as PortPhysicalState of PortInfo.',
     values: [
       { name: 'none', value: 0, doc: 'Not known.' },
+      { name: 'polling', value: 2, doc: 'Polling: nobody is at the other end of its link.' },
       { name: 'disabled', value: 3, doc: 'Disabled' },
       { name: 'link_up', value: 5, doc: 'LinkUp' },
     ],

@@ -1258,6 +1258,8 @@ export const portStateNames: Readonly<Record<number, string>> = {
 export const PortPhysicalState = {
   /** Not known. */
   none: 0,
+  /** Polling: nobody is at the other end of its link. */
+  polling: 2,
   /** Disabled */
   disabled: 3,
   /** LinkUp */
@@ -1268,6 +1270,7 @@ export type PortPhysicalState = (typeof PortPhysicalState)[keyof typeof PortPhys
 /** Names of the values of {@link PortPhysicalState}, as the specification writes them. */
 export const portPhysicalStateNames: Readonly<Record<number, string>> = {
   0: 'none',
+  2: 'polling',
   3: 'disabled',
   5: 'link_up',
 };

@@ -46,6 +46,7 @@ public:
   std::span<const uint8_t> front(link::Lane lane) override;
   void pop(link::Lane lane) override;
   bool has_arrived() override { return link_.has_arrived(); }
+  bool is_connected() override { return link_.is_connected(); }
   uint64_t next_deadline() const override;
 
 private:

@@ -11,8 +11,8 @@ constexpr uint16_t default_partition_key = 0xffff;
 
 } // namespace
 
-PortAttributes::PortAttributes(const HcaParameters& parameters, const link::Link* link)
-    : parameters_(parameters),
+PortAttributes::PortAttributes(const HcaParameters& parameters, link::Link* link)
+    : parameters_(parameters), link_(link),
       first_address_(link != nullptr && link->first_address()
                          ? *link->first_address()
                          : link::first_address(parameters.link_layer, parameters.board_number)),
@@ -22,6 +22,13 @@ PortAttributes::PortAttributes(const HcaParameters& parameters, const link::Link
     table[0] = default_partition_key;
   for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
     reset_function(function);
+}
+
+spec::PortPhysicalState PortAttributes::physical_state(unsigned port) const {
+  if (!enabled(port))
+    return spec::PortPhysicalState::disabled;
+  return port != 1 || link_ == nullptr || link_->is_connected() ? spec::PortPhysicalState::link_up
+                                                                : spec::PortPhysicalState::polling;
 }
 
 void PortAttributes::reset_function(unsigned underlying_function) {

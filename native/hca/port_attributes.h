@@ -30,18 +30,20 @@ public:
   };
 
   // `link`: of the first port; null: one that leaves addresses as they are.
-  explicit PortAttributes(const HcaParameters& parameters, const link::Link* link = nullptr);
+  explicit PortAttributes(const HcaParameters& parameters, link::Link* link = nullptr);
 
   unsigned ports() const { return parameters_.ports; }
   spec::LinkLayer link_layer() const { return parameters_.link_layer; }
   bool exists(unsigned port) const { return port >= 1 && port <= parameters_.ports; }
 
-  // A port that is not enabled is down.
+  // A port that is not enabled, or has nobody at the other end of its link, is down.
   bool enabled(unsigned port) const { return enabled_[port - 1]; }
   void set_enabled(unsigned port, bool enabled) { enabled_[port - 1] = enabled; }
   spec::PortState state(unsigned port) const {
-    return enabled(port) ? spec::PortState::active : spec::PortState::down;
+    return physical_state(port) == spec::PortPhysicalState::link_up ? spec::PortState::active
+                                                                    : spec::PortState::down;
   }
+  spec::PortPhysicalState physical_state(unsigned port) const;
 
   // Whose address on the link this is; nothing: none of this board's.
   std::optional<Owner> owner_of(link::Address address) const;
@@ -77,6 +79,7 @@ private:
   Gid ipv4_gid(unsigned port, unsigned underlying_function) const;
 
   const HcaParameters& parameters_;
+  link::Link* link_;
   link::Address first_address_;
   uint16_t udp_source_port_;
   std::array<bool, spec::ports> enabled_;

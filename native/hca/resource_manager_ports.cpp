@@ -36,8 +36,7 @@ spec::ManagementCompletion ResourceManager::query_port(const Command& command) {
   PortFacts facts;
   spec::QueryPortOutput& attributes = facts.attributes;
   attributes.set_state(ports.state(port));
-  attributes.set_physical_state(ports.enabled(port) ? spec::PortPhysicalState::link_up
-                                                    : spec::PortPhysicalState::disabled);
+  attributes.set_physical_state(ports.physical_state(port));
   attributes.set_link_layer(ports.link_layer());
   attributes.set_maximum_mtu(spec::PathMtu::mtu_4096);
   attributes.set_active_mtu(spec::PathMtu::mtu_4096);

@@ -42,6 +42,9 @@ public:
   // Puts a packet on the link, from its first link byte to its last check, at most spec::packet_buffer_bytes.
   virtual SendResult send(Lane lane, std::span<const uint8_t> packet) = 0;
 
+  // Whether anybody can be at its other end.
+  virtual bool is_connected() { return true; }
+
   // The packets that were put on the link until now leave it. Called when the device has no more for now.
   virtual void flush() {}
 

@@ -2,6 +2,7 @@
 
 #include "link/descriptor_message.h"
 
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -13,7 +14,7 @@ namespace fpga_verbs::link {
 
 namespace {
 
-constexpr timeval patience{.tv_sec = 2, .tv_usec = 0};
+constexpr timeval patience{.tv_sec = 10, .tv_usec = 0};
 
 Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
 
@@ -68,12 +69,13 @@ bool MeetingPlace::send(int socket, const Greeting& greeting) {
   return send_message(socket, std::as_bytes(std::span(&greeting, 1)));
 }
 
-std::optional<Greeted> MeetingPlace::receive(int socket) {
+std::optional<Greeted> MeetingPlace::receive(int socket, bool& is_gone) {
   setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   Greeted greeted;
   const auto message = std::as_writable_bytes(std::span(&greeted.greeting, 1));
-  if (receive_message(socket, message, greeted.descriptors) != message.size() ||
-      greeted.greeting.magic != Greeting::expected_magic)
+  const std::optional<size_t> length = receive_message(socket, message, greeted.descriptors);
+  is_gone = length ? *length == 0 : errno == ECONNRESET;
+  if (length != message.size() || greeted.greeting.magic != Greeting::expected_magic)
     return std::nullopt;
   return greeted;
 }

@@ -39,8 +39,8 @@ public:
 
   static bool send(int socket, const Greeting& greeting, const std::array<int, 3>& descriptors);
   static bool send(int socket, const Greeting& greeting);
-  // Waits for a moment. Nothing: none came, or it is none of ours.
-  static std::optional<Greeted> receive(int socket);
+  // Waits for a moment. Nothing: the other end has gone (`is_gone`), or none came, or it is none of ours.
+  static std::optional<Greeted> receive(int socket, bool& is_gone);
 
 private:
   std::string path_;

@@ -45,34 +45,42 @@ SharedMemoryLink::~SharedMemoryLink() {
 
 // The first end of a name listens for the other.
 bool SharedMemoryLink::begin(std::optional<unsigned> board_number, std::string& failure) {
-  constexpr unsigned attempts = 16; // another may come or go in between
+  constexpr unsigned attempts = 64; // another may come or go in between
+  failure = "its other ends come and go; end their processes, or use another name";
   for (unsigned attempt = 0; attempt < attempts; ++attempt) {
-    if (Descriptor socket = place_.connect())
-      return join(std::move(socket), board_number, failure);
+    if (Descriptor socket = place_.connect()) {
+      const Joined joined = join(std::move(socket), board_number, failure);
+      if (joined != Joined::left_alone)
+        return joined == Joined::yes;
+      continue;
+    }
     board_number_ = board_number.value_or(0);
     listening_ = place_.listen();
     if (listening_)
       return true;
   }
-  failure = "the other end does not answer; end its process, or use another name";
   return false;
 }
 
-// The end that listens tells who it is, and brings the memory.
-bool SharedMemoryLink::join(Descriptor socket, std::optional<unsigned> board_number, std::string& failure) {
-  std::optional<Greeted> greeted = MeetingPlace::receive(socket.get());
+// The end that listens tells who it is, and brings the memory. It may go instead.
+SharedMemoryLink::Joined SharedMemoryLink::join(Descriptor socket, std::optional<unsigned> board_number,
+                                                std::string& failure) {
+  bool is_gone = false;
+  std::optional<Greeted> greeted = MeetingPlace::receive(socket.get(), is_gone);
+  if (is_gone)
+    return Joined::left_alone;
   if (!greeted) {
     failure = "the other end does not answer; end its process, or use another name";
-    return false;
+    return Joined::refused;
   }
   if (greeted->greeting.taken != 0) {
     failure = "it has two ends already; use another name";
-    return false;
+    return Joined::refused;
   }
   const unsigned other = greeted->greeting.board_number;
   if (board_number == other) {
     failure = "the board at its other end has boardNumber " + std::to_string(other) + "; use another one";
-    return false;
+    return Joined::refused;
   }
   board_number_ = board_number.value_or(other == 0 ? 1 : 0);
   auto [memory, own_event, other_event] = std::move(greeted->descriptors);
@@ -83,12 +91,12 @@ bool SharedMemoryLink::join(Descriptor socket, std::optional<unsigned> board_num
   if (made->mapping == nullptr || !own_event || !made->event ||
       !MeetingPlace::send(socket.get(), {.board_number = board_number_})) {
     failure = "the other end is no board of this version";
-    return false;
+    return Joined::refused;
   }
   event_ = std::move(own_event);
   socket_ = std::move(socket);
   adopt(std::move(made));
-  return true;
+  return Joined::yes;
 }
 
 // Brings the memory to one who has come.
@@ -101,7 +109,8 @@ void SharedMemoryLink::welcome() {
       !MeetingPlace::send(socket.get(), {.board_number = board_number_},
                           {made->mapping->memory(), made->event.get(), event_.get()}))
     return;
-  const std::optional<Greeted> greeted = MeetingPlace::receive(socket.get());
+  bool is_gone = false;
+  const std::optional<Greeted> greeted = MeetingPlace::receive(socket.get(), is_gone);
   if (!greeted || greeted->greeting.board_number == board_number_)
     return;
   socket_ = std::move(socket);
@@ -140,7 +149,8 @@ void SharedMemoryLink::meet() {
   socket_ = {};
   if (!listening_) {
     std::string failure;
-    if (Descriptor socket = place_.connect(); socket && join(std::move(socket), board_number_, failure))
+    if (Descriptor socket = place_.connect();
+        socket && join(std::move(socket), board_number_, failure) == Joined::yes)
       return;
     listening_ = place_.listen();
   }
@@ -151,8 +161,9 @@ void SharedMemoryLink::meet() {
 }
 
 void SharedMemoryLink::stay() {
-  std::array<pollfd, 4> polled{waiting_for(stop_event_), waiting_for(event_), waiting_for(socket_),
-                               waiting_for(listening_)};
+  // Looked at in this order: whoever comes after the other end has gone finds that seen.
+  std::array<pollfd, 4> polled{waiting_for(stop_event_), waiting_for(event_), waiting_for(listening_),
+                               waiting_for(socket_)};
   if (poll(polled.data(), polled.size(), -1) <= 0)
     return;
   if (polled[1].revents != 0) {
@@ -161,9 +172,9 @@ void SharedMemoryLink::stay() {
       notify();
   }
   // Whoever comes when the other end has gone is welcome.
-  if (polled[2].revents != 0)
+  if (polled[3].revents != 0)
     return part();
-  if (listening_ && polled[3].revents != 0)
+  if (listening_ && polled[2].revents != 0)
     if (const Descriptor third = MeetingPlace::accept(listening_.get()))
       MeetingPlace::send(third.get(), {.taken = 1});
 }

@@ -34,6 +34,7 @@ public:
   std::span<const uint8_t> front(Lane lane) override;
   void pop(Lane lane) override;
   bool has_arrived() override;
+  bool is_connected() override { return present_peer() != nullptr; }
 
 private:
   // The other end, while there is one.
@@ -51,9 +52,11 @@ private:
     }
   };
 
+  enum class Joined : uint8_t { yes, refused, left_alone };
+
   explicit SharedMemoryLink(const std::string& name);
   bool begin(std::optional<unsigned> board_number, std::string& failure);
-  bool join(Descriptor socket, std::optional<unsigned> board_number, std::string& failure);
+  Joined join(Descriptor socket, std::optional<unsigned> board_number, std::string& failure);
   void run();
   void meet();
   void welcome();

@@ -1014,6 +1014,7 @@ constexpr const char* name(PortState value) {
 /// Physical state of a port, as PortPhysicalState of PortInfo. 8 bits.
 enum class PortPhysicalState : uint8_t {
   none = 0,  ///< Not known.
+  polling = 2,  ///< Polling: nobody is at the other end of its link.
   disabled = 3,  ///< Disabled
   link_up = 5,  ///< LinkUp
 };
@@ -1022,6 +1023,7 @@ enum class PortPhysicalState : uint8_t {
 constexpr const char* name(PortPhysicalState value) {
   switch (value) {
     case PortPhysicalState::none: return "none";
+    case PortPhysicalState::polling: return "polling";
     case PortPhysicalState::disabled: return "disabled";
     case PortPhysicalState::link_up: return "link_up";
   }

@@ -9,7 +9,8 @@ import type { QueuePairAddress } from '../../lib/connect/index.ts';
 import { runHca } from './run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
-const signal = AbortSignal.timeout(60_000);
+
+const newSignal = (): AbortSignal => AbortSignal.timeout(60_000);
 
 /** A TCP port that nobody has. */
 async function freePort(): Promise<number> {
@@ -22,13 +23,14 @@ async function freePort(): Promise<number> {
 
 /** Tries until the other end waits. */
 async function retrying<Result>(
+  signal: AbortSignal,
   attempt: () => Promise<Result>,
   failed: (result: Result) => boolean,
 ): Promise<Result> {
   for (;;) {
     const result = await attempt();
-    if (!failed(result)) return result;
     signal.throwIfAborted();
+    if (!failed(result)) return result;
   }
 }
 
@@ -43,8 +45,10 @@ const line = '0012:345678:9abcde:00000000000000000000ffff7f000001\0';
 describe('the meeting of two ends', () => {
   it('is as ibv_rc_pingpong has it where this end waits', async () => {
     const port = await freePort();
+    const signal = newSignal();
     const met = meetPeer({ port, signal }, local, () => {});
     const socket = await retrying(
+      signal,
       async () => {
         const tried = connect(port);
         const [error] = (await Promise.race([once(tried, 'connect'), once(tried, 'error')])) as [
@@ -81,7 +85,7 @@ describe('the meeting of two ends', () => {
     }).listen(0);
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const met = meetPeer({ host: 'localhost', port, signal }, local, () => {});
+    const met = meetPeer({ host: 'localhost', port, signal: newSignal() }, local, () => {});
     if (message === undefined) await (await met).part();
     else await expect(met).rejects.toThrow(message);
     server.close();
@@ -89,7 +93,8 @@ describe('the meeting of two ends', () => {
 
   it('says who is not there', async () => {
     const port = await freePort();
-    await expect(meetPeer({ host: 'localhost', port, signal }, local, () => {})).rejects.toThrow(
+    const place = { host: 'localhost', port, signal: newSignal() };
+    await expect(meetPeer(place, local, () => {})).rejects.toThrow(
       `nobody waits at TCP port ${port} of localhost; start the other end first, with --listen`,
     );
   });
@@ -130,8 +135,12 @@ describe('hca pingpong between two processes', () => {
     ];
     const [one, other] = links[link](service) as [string, string];
     const run = promisify(execFile);
+    const failed = new AbortController();
     const waiting = run(process.execPath, [program, ...words(one), '--listen'], { timeout: 60_000 });
+    waiting.catch((error: unknown) => failed.abort(error));
+    const signal = AbortSignal.any([newSignal(), failed.signal]);
     const client = await retrying(
+      signal,
       () => runHca([...words(other), 'localhost'], signal),
       ({ error }) => error.includes('nobody waits'),
     );

@@ -1,5 +1,5 @@
 # Comes to a link of shared memory as an end that nobody should trust.
-import array, mmap, os, random, socket, struct, sys, time
+import array, mmap, os, random, select, socket, struct, sys, time
 
 way, name, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
 address = "\0fpga-verbs/%d/%s" % (os.getuid(), name)
@@ -24,6 +24,13 @@ if way == "listens":  # brings memory that can shrink
     fds = array.array("i", [memory] + events)
     peer.sendmsg([greeting], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
     peer.recv(16)
+elif way == "leaves":  # before it has welcomed who comes, or in the middle
+    meeting.bind(address)
+    meeting.listen()
+    say("ready")
+    select.select([meeting], [], [])
+    if sys.argv[4] == "welcomed":
+        meeting.accept()
 elif way == "silent":  # says nothing that means anything
     meeting.connect(address)
     meeting.send(b"good morning")

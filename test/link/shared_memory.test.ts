@@ -259,6 +259,17 @@ describe('an end that nobody should trust', () => {
     await until(opened, () => register(opened, engine.received) === 1);
   });
 
+  it.for(['alone', 'welcomed'])('leaves whoever has come (%s): another may come', async (how, context) => {
+    const name = newName();
+    const intruder = intrude(context, 'leaves', name, '1', how);
+    expect(await intruder.next()).toBe('ready');
+    const { opened, board } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    expect(board.boardNumber()).toBe(0);
+    const child = startEnd(`shm:${name}`, 1);
+    await once(child, 'message');
+    await until(opened, () => register(opened, engine.received) === 1);
+  });
+
   it.for(['64', '2000000'])('brings memory that is not sealed (%s B): refused', async (bytes, context) => {
     const name = newName();
     const intruder = intrude(context, 'listens', name, '1', bytes);

@@ -1,7 +1,14 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { LinkLayer, PathMtu, PortPhysicalState, PortState } from '../../lib/index.ts';
-import { describeOnBackends } from '../driver/backends.ts';
+import {
+  LinkLayer,
+  PathMtu,
+  PortPhysicalState,
+  PortState,
+  openDevice,
+  type Context,
+} from '../../lib/index.ts';
+import { closing, describeOnBackends } from '../driver/backends.ts';
 import { makeVerbs } from './make_verbs.ts';
 
 describeOnBackends('a port', (backend) => {
@@ -28,5 +35,31 @@ describeOnBackends('a port', (backend) => {
       expect.objectContaining({ code: 'EINVAL', verb: 'queryPort', expected: '1 to 2' }),
     );
     expect(() => context.queryGid(1, port.gids.length)).toThrow(RangeError);
+  });
+});
+
+describe('a port on a link of shared memory', () => {
+  const link = encodeURIComponent(`shm:port ${process.pid}`);
+  const open = (): Context =>
+    closing(openDevice(`emu:?queuePairs=64&pageTableEntries=8192&memoryKeys=256&link=${link}`));
+  const until = async (context: Context, state: PortState): Promise<void> => {
+    const givenUp = performance.now() + 30_000;
+    while (context.queryPort(1).state !== state) {
+      if (performance.now() > givenUp) throw new Error('what the test waits for does not happen');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  it('is down while nobody is at the other end', async () => {
+    const first = open();
+    expect(first.queryPort(1)).toMatchObject({
+      state: PortState.down,
+      physicalState: PortPhysicalState.polling,
+    });
+    const second = open();
+    await until(first, PortState.active);
+    expect(second.queryPort(1).state).toBe(PortState.active);
+    second.close();
+    await until(first, PortState.down);
   });
 });
