@@ -29,10 +29,23 @@ export function mapForeignMemory(
   try {
     const address = device.board.map(memory, mayWrite ? 'read_write' : 'read');
     markAsUntransferable(buffer);
+    keepInPlace(buffer);
     marked.add(buffer as ArrayBuffer);
     return { address, length: memory.byteLength };
   } catch (error) {
     throw allocationError('registerMemory', error);
+  }
+}
+
+/** ArrayBuffer.prototype.transfer of ECMAScript 2024 does not ask whether a buffer may be transferred. */
+function keepInPlace(buffer: ArrayBufferLike): void {
+  const refuse = (): never => {
+    throw new TypeError(
+      'the memory of this ArrayBuffer was registered, and cannot be moved; use slice(), which copies',
+    );
+  };
+  for (const move of ['transfer', 'transferToFixedLength']) {
+    if (move in buffer) Object.defineProperty(buffer, move, { value: refuse });
   }
 }
 

@@ -12,12 +12,9 @@ Napi::Error out_of(Napi::Env env, const std::string& failure, size_t bytes) {
   return error;
 }
 
-void Allocation::release() {
-  if (!std::exchange(mapped, false))
-    return;
-  if (owner->function != nullptr)
+void Allocation::unmap() {
+  if (std::exchange(mapped, false) && owner->function != nullptr)
     owner->function->unmap_dma(address);
-  memory = {};
 }
 
 Napi::Function DmaMemory::define(Napi::Env env) {
@@ -64,13 +61,17 @@ DmaMemory& DmaMemory::of(const Napi::Value& value) {
   return *Unwrap(value.As<Napi::Object>());
 }
 
-// Detaches first: a late access throws, and does not reach what is no longer there.
+// Detaches, so that a late access throws, and does not reach what is no longer there. A buffer whose memory
+// was moved to another one (ECMAScript 2024, ArrayBuffer.prototype.transfer) leaves it to that one.
 void DmaMemory::close() {
   if (!allocation_->mapped)
     return;
   Napi::HandleScope scope(Env());
-  buffer_.Value().Detach();
-  allocation_->release();
+  allocation_->unmap();
+  if (Napi::ArrayBuffer buffer = buffer_.Value(); !buffer.IsDetached()) {
+    buffer.Detach();
+    allocation_->memory = {};
+  }
   allocation_->owner->children.erase(this);
 }
 

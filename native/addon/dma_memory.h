@@ -19,8 +19,8 @@ struct Allocation {
   uint64_t address = 0;
   bool mapped = false;
 
-  ~Allocation() { release(); }
-  void release();
+  ~Allocation() { unmap(); }
+  void unmap();
 };
 
 // An Error with the code ENOMEM: `failure`, for so many bytes.

@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const program = fileURLToPath(new URL('moved_program.mjs', import.meta.url));
+const library = fileURLToPath(new URL('../../dist/lib/index.js', import.meta.url));
+// Node 20 has it behind a flag, which later versions do not know.
+const flags = 'transfer' in ArrayBuffer.prototype ? [] : ['--harmony-rab-gsab-transfer'];
+
+function run(way: string): unknown {
+  return JSON.parse(execFileSync(process.execPath, [...flags, program, library, way], { encoding: 'utf8' }));
+}
+
+describe('memory and ArrayBuffer.prototype.transfer', () => {
+  it('that was allocated stays as long as the buffer that it was moved to', () => {
+    expect(run('allocated')).toEqual({ left: 0, sum: 7 * 8192 });
+  });
+
+  it('that was registered is not moved', () => {
+    const refusal =
+      'TypeError: the memory of this ArrayBuffer was registered, and cannot be moved; use slice(), which copies';
+    expect(run('registered')).toEqual({ refusals: [refusal, refusal], left: 8192 });
+  });
+});

@@ -1,0 +1,24 @@
+// Moves memory that a device reaches to other ArrayBuffers, and says what it sees.
+const [library, way] = process.argv.slice(2);
+const { openDevice, Access } = await import(library);
+const domain = openDevice('emu:').createProtectionDomain();
+const say = (told) => process.stdout.write(JSON.stringify(told));
+if (way === 'allocated') {
+  const region = domain.allocate(8192, Access.localWrite);
+  region.bytes.fill(7);
+  const moved = new Uint8Array(region.bytes.buffer.transfer());
+  const left = region.bytes.length;
+  region.close();
+  say({ left, sum: moved.reduce((sum, byte) => sum + byte) });
+} else {
+  const buffer = new ArrayBuffer(8192);
+  domain.registerMemory(buffer);
+  const refusals = ['transfer', 'transferToFixedLength'].map((move) => {
+    try {
+      return buffer[move]();
+    } catch ({ name, message }) {
+      return `${name}: ${message}`;
+    }
+  });
+  say({ refusals, left: buffer.byteLength });
+}
