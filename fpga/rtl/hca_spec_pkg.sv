@@ -1103,8 +1103,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_CURRENT_MESSAGE_WIDTH = 2;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_LSB = 29;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_WIDTH = 1;
-  localparam int unsigned QUEUE_PAIR_RESPONDER_WRITE_REFUSED_LSB = 30;
-  localparam int unsigned QUEUE_PAIR_RESPONDER_WRITE_REFUSED_WIDTH = 1;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_LSB = 30;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_LSB = 32;
   localparam int unsigned QUEUE_PAIR_RESPONDER_MESSAGE_SEQUENCE_NUMBER_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_HEAD_LSB = 64;
@@ -1173,7 +1173,7 @@ package hca_spec_pkg;
     logic [7:0] reserved_9;
     logic [23:0] message_sequence_number;  // MSN.
     logic reserved_7;
-    logic write_refused;  // UC: the RDMA WRITE that is being placed was refused; the rest of it is dropped. Written by dma_validation.
+    logic message_refused;  // UC, UD: the message that is being placed was refused; the rest of it is dropped. Written by dma_validation.
     logic receive_kept;  // UC: the message of the receive work request taken last was lost; the next message that needs one takes it.
     receive_message_t current_message;  // Message that has begun.
     logic answers_ended;  // A READ failed half way: nothing is answered any more. Written by response.
@@ -3061,7 +3061,7 @@ package hca_spec_pkg;
   // Completions dropped: completion queue in error or none of this function. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET = 32'h288;
   localparam logic [63:0] UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_RESET = 64'h0;
-  // Request packets that receive dropped. Unit: packets. 64 bits, ro.
+  // Request packets that were dropped: by receive, or by dma_validation with a message that an unreliable service refuses. Unit: packets. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_REQUESTS_DROPPED_OFFSET = 32'h290;
   localparam logic [63:0] UNDERLYING_FUNCTION_REQUESTS_DROPPED_RESET = 64'h0;
   // Request packets that had been accepted before. Unit: packets. 64 bits, ro.

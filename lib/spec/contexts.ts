@@ -1129,17 +1129,17 @@ export function setQueuePairResponderReceiveKept(view: DataView, base: number, v
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_MASK) << QUEUE_PAIR_RESPONDER_RECEIVE_KEPT_SHIFT), true);
 }
 
-/** queue_pair_responder.write_refused: UC: the RDMA WRITE that is being placed was refused; the rest of it is dropped. Written by dma_validation. */
-export const QUEUE_PAIR_RESPONDER_WRITE_REFUSED_BYTE = 0;
-export const QUEUE_PAIR_RESPONDER_WRITE_REFUSED_SHIFT = 30;
-export const QUEUE_PAIR_RESPONDER_WRITE_REFUSED_MASK = 0x1;
-export function getQueuePairResponderWriteRefused(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_WRITE_REFUSED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_WRITE_REFUSED_SHIFT) & QUEUE_PAIR_RESPONDER_WRITE_REFUSED_MASK;
+/** queue_pair_responder.message_refused: UC, UD: the message that is being placed was refused; the rest of it is dropped. Written by dma_validation. */
+export const QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_BYTE = 0;
+export const QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_SHIFT = 30;
+export const QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_MASK = 0x1;
+export function getQueuePairResponderMessageRefused(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_BYTE, true) >>> QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_SHIFT) & QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_MASK;
 }
-export function setQueuePairResponderWriteRefused(view: DataView, base: number, value: number): void {
-  const at = base + QUEUE_PAIR_RESPONDER_WRITE_REFUSED_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_WRITE_REFUSED_MASK << QUEUE_PAIR_RESPONDER_WRITE_REFUSED_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_WRITE_REFUSED_MASK) << QUEUE_PAIR_RESPONDER_WRITE_REFUSED_SHIFT), true);
+export function setQueuePairResponderMessageRefused(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_MASK << QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_MASK) << QUEUE_PAIR_RESPONDER_MESSAGE_REFUSED_SHIFT), true);
 }
 
 /** queue_pair_responder.message_sequence_number: MSN. */

@@ -892,7 +892,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'answers_ended', bit: 26, width: 1, count: 1, shape: 'number', doc: 'A READ failed half way: nothing is answered any more. Written by response.' },
       { name: 'current_message', bit: 27, width: 2, count: 1, shape: 'number', enumeration: 'receive_message', doc: 'Message that has begun.' },
       { name: 'receive_kept', bit: 29, width: 1, count: 1, shape: 'number', doc: 'UC: the message of the receive work request taken last was lost; the next message that needs one takes it.' },
-      { name: 'write_refused', bit: 30, width: 1, count: 1, shape: 'number', doc: 'UC: the RDMA WRITE that is being placed was refused; the rest of it is dropped. Written by dma_validation.' },
+      { name: 'message_refused', bit: 30, width: 1, count: 1, shape: 'number', doc: 'UC, UD: the message that is being placed was refused; the rest of it is dropped. Written by dma_validation.' },
       { name: 'message_sequence_number', bit: 32, width: 24, count: 1, shape: 'number', doc: 'MSN.' },
       { name: 'receive_head', bit: 64, width: 16, count: 1, shape: 'number', doc: "Device's head of the receive queue: sequence number of the receive work request that is taken next." },
       { name: 'receive_tail', bit: 80, width: 16, count: 1, shape: 'number', doc: "Device's copy of the receive queue's tail." },
@@ -2661,7 +2661,7 @@ export const blockDescriptions: readonly BlockDescription[] = [
         count: 1,
         stride: 8,
         unit: 'packets',
-        doc: 'Request packets that receive dropped.',
+        doc: 'Request packets that were dropped: by receive, or by dma_validation with a message that an unreliable service refuses.',
         fields: [],
       },
       {

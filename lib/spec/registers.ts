@@ -421,7 +421,7 @@ export const UNDERLYING_FUNCTION_HALF_WRITTEN_COMMANDS_RESET = 0x0n;
 export const UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_OFFSET = 0x288;
 export const UNDERLYING_FUNCTION_COMPLETIONS_DROPPED_RESET = 0x0n;
 
-/** underlying_function.requests_dropped: Request packets that receive dropped. Unit: packets. 64 bits, ro. */
+/** underlying_function.requests_dropped: Request packets that were dropped: by receive, or by dma_validation with a message that an unreliable service refuses. Unit: packets. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_REQUESTS_DROPPED_OFFSET = 0x290;
 export const UNDERLYING_FUNCTION_REQUESTS_DROPPED_RESET = 0x0n;
 

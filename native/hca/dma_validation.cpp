@@ -42,14 +42,14 @@ void name_source(const ParsedPacket& parsed, spec::CompletionQueueEntry& entry) 
 
 } // namespace
 
-DmaValidation::DmaValidation(const HcaParameters& parameters, PacketMemory& packets,
+DmaValidation::DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                              QueuePairStateCache& queue_pairs,
                              const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
                              MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
                              CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
                              AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
                              DataLink<spec::AnswerUnit, 16>& answers)
-    : parameters_(parameters), packets_(packets), queue_pairs_(queue_pairs),
+    : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
       shared_receive_queues_(shared_receive_queues), translation_(translation), windows_(translation.keys()),
       memory_(memory), receive_entries_(receive_entries), completion_queue_(completion_queue),
       events_(events), reads_(reads), atomic_results_(atomic_results), requests_placed_(requests_placed),
@@ -182,11 +182,15 @@ DmaValidation::Progress DmaValidation::place_send(const Owner& owner, const Pack
   const ReceiveEntry& entry = receive_entries_.entry(packet.receive_entry);
   if (packet.first && owner.shares_receive_queue)
     open_receive(owner, packet);
+  if (is_refused(owner, packet)) {
+    refuse_message(owner, packet, CompletionStatus::local_length_error);
+    return Progress::done;
+  }
   if (entry.refusal != spec::Refusal::none)
     fail_receive(owner, packet, CompletionStatus::local_queue_pair_operation_error,
                  Syndrome::remote_operational_error);
   else if (uint64_t{packet.message_offset} + packet.payload_bytes > entry.capacity)
-    fail_receive(owner, packet, CompletionStatus::local_length_error, Syndrome::invalid_request);
+    refuse_length(owner, packet);
   else if (scatter(owner, packet, handle) != AccessFault::none)
     fail_receive(owner, packet, CompletionStatus::local_protection_error, Syndrome::remote_operational_error);
   else
@@ -201,6 +205,15 @@ DmaValidation::Progress DmaValidation::place_send(const Owner& owner, const Pack
       break;
     }
   return Progress::done;
+}
+
+// The receive is too small. Of a service that answers, that is an invalid request, which both queue pairs
+// fail with. Of one that does not, a peer cannot fail the queue pair: the receive fails alone.
+void DmaValidation::refuse_length(const Owner& owner, const Packet& packet) {
+  if (owner.is_reliable)
+    fail_receive(owner, packet, CompletionStatus::local_length_error, Syndrome::invalid_request);
+  else
+    refuse_message(owner, packet, CompletionStatus::local_length_error);
 }
 
 // Takes back the key that the packet names, if it names one: before the completion that tells of it.
@@ -262,8 +275,8 @@ void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16
                    .length = packet.message_length,
                    .rights = right(AccessFlag::remote_write),
                    .queue_pair_number = owner.queue_pair_number};
-  if (!owner.is_reliable && is_write_refused(owner, packet)) {
-    refuse_write(owner, packet);
+  if (is_refused(owner, packet)) {
+    refuse_message(owner, packet, CompletionStatus::remote_access_error);
     return;
   }
   AccessFault fault = packet.first ? translation_.check(access) : AccessFault::none;
@@ -277,23 +290,27 @@ void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16
   else if (owner.is_reliable)
     fail(owner, packet, syndrome_of(fault));
   else
-    refuse_write(owner, packet);
+    refuse_message(owner, packet, CompletionStatus::remote_access_error);
 }
 
-// Whether a part of the message before this packet was refused.
-bool DmaValidation::is_write_refused(const Owner& owner, const Packet& packet) {
+// Whether a part of the message before this packet was refused, of a service that does not answer.
+bool DmaValidation::is_refused(const Owner& owner, const Packet& packet) {
+  if (owner.is_reliable)
+    return false;
   spec::QueuePairResponder& responder =
       *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
   if (packet.first)
-    responder.set_write_refused(0);
-  return responder.write_refused() != 0;
+    responder.set_message_refused(0);
+  return responder.message_refused() != 0;
 }
 
-// Of a service that does not answer. The receive work request that its end has taken can only fail.
-void DmaValidation::refuse_write(const Owner& owner, const Packet& packet) {
-  queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number)->set_write_refused(1);
-  if (packet.parsed.traits().completes_receive())
-    fail_receive(owner, packet, CompletionStatus::remote_access_error, Syndrome::remote_access_error);
+// Of a service that does not answer: the rest of the message is dropped. The receive work request that it has
+// taken completes in error at its end; if the end is lost, the next message takes it (see receive).
+void DmaValidation::refuse_message(const Owner& owner, const Packet& packet, CompletionStatus status) {
+  queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number)->set_message_refused(1);
+  ++counters_.function[owner.underlying_function].requests_dropped;
+  if (packet.parsed.traits().completes_receive() && !complete(owner, packet, status))
+    fail(owner, packet, Syndrome::remote_operational_error);
 }
 
 DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Packet& packet) {

@@ -4,6 +4,7 @@
 #include "hca/bit_mask.h"
 #include "hca/block.h"
 #include "hca/completion_queue.h"
+#include "hca/counters.h"
 #include "hca/data_link.h"
 #include "hca/event_port.h"
 #include "hca/hardware_linked_list_queue.h"
@@ -29,7 +30,11 @@ namespace fpga_verbs::hca {
 // request answered. Atomics are executed here, one a step, and so atomic against each other. A READ is only
 // checked here; response reads the memory, and holds the key until then.
 //
-// An unreliable service answers nothing: an RDMA WRITE that is refused is dropped whole.
+// An unreliable service answers nothing: a message that is too long for its receive, or an RDMA WRITE that is
+// refused, is dropped, and the receive work request that it took completes in error; the queue pair goes on,
+// since no peer may fail it (InfiniBand volume 1, 9.9.3: classes D and E of a responder's errors). By class D
+// a queue pair's own receive work request would be left for the next message; here that one may have taken
+// the next already, and so both are treated as class E has it.
 //
 // A queue pair that a request makes fail is in ERR from there on: what follows of it is dropped. A flush
 // completes the receive work requests that were taken and not completed, one a step. Those of a shared
@@ -38,12 +43,12 @@ namespace fpga_verbs::hca {
 // (InfiniBand volume 1, 11.6.3.2).
 class DmaValidation final : public Block {
 public:
-  DmaValidation(const HcaParameters& parameters, PacketMemory& packets, QueuePairStateCache& queue_pairs,
-                const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
-                MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
-                CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
-                AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
-                DataLink<spec::AnswerUnit, 16>& answers);
+  DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+                QueuePairStateCache& queue_pairs, const SharedReceiveQueues& shared_receive_queues,
+                MemoryTranslation& translation, MemoryAccess& memory,
+                ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
+                EventPort& events, ResponseReads& reads, AtomicResults& atomic_results,
+                DataLink<spec::ReceiveUnit, 16>& requests_placed, DataLink<spec::AnswerUnit, 16>& answers);
 
   // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
   // place waits, and so does a SEND with invalidate whose key is not idle; only their queue pair with them.
@@ -82,8 +87,9 @@ private:
   MemoryWindows::Outcome invalidate(const Owner& owner, const Packet& packet);
   AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
   void place_write(const Owner& owner, const Packet& packet, uint16_t handle);
-  bool is_write_refused(const Owner& owner, const Packet& packet);
-  void refuse_write(const Owner& owner, const Packet& packet);
+  bool is_refused(const Owner& owner, const Packet& packet);
+  void refuse_message(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
+  void refuse_length(const Owner& owner, const Packet& packet);
   Progress begin_read(const Owner& owner, const Packet& packet);
   void execute_atomic(const Owner& owner, const Packet& packet);
   Owner owner_of(const spec::ReceiveUnit& unit, const spec::QueuePairControl& control) const;
@@ -109,6 +115,7 @@ private:
   void end(const spec::ReceiveUnit& unit);
 
   const HcaParameters& parameters_;
+  Counters& counters_;
   PacketMemory& packets_;
   QueuePairStateCache& queue_pairs_;
   const SharedReceiveQueues& shared_receive_queues_;

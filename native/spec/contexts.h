@@ -492,7 +492,7 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned answers_ended_bit = 26, answers_ended_width = 1;
   static constexpr unsigned current_message_bit = 27, current_message_width = 2;
   static constexpr unsigned receive_kept_bit = 29, receive_kept_width = 1;
-  static constexpr unsigned write_refused_bit = 30, write_refused_width = 1;
+  static constexpr unsigned message_refused_bit = 30, message_refused_width = 1;
   static constexpr unsigned message_sequence_number_bit = 32, message_sequence_number_width = 24;
   static constexpr unsigned receive_head_bit = 64, receive_head_width = 16;
   static constexpr unsigned receive_tail_bit = 80, receive_tail_width = 16;
@@ -538,9 +538,9 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t receive_kept() const { return (dwords[0] >> 29) & 0x1u; }
   constexpr void set_receive_kept(uint32_t value) { dwords[0] = (dwords[0] & 0xdfffffffu) | ((value & 0x1u) << 29); }
 
-  /// UC: the RDMA WRITE that is being placed was refused; the rest of it is dropped. Written by dma_validation.
-  constexpr uint32_t write_refused() const { return (dwords[0] >> 30) & 0x1u; }
-  constexpr void set_write_refused(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
+  /// UC, UD: the message that is being placed was refused; the rest of it is dropped. Written by dma_validation.
+  constexpr uint32_t message_refused() const { return (dwords[0] >> 30) & 0x1u; }
+  constexpr void set_message_refused(uint32_t value) { dwords[0] = (dwords[0] & 0xbfffffffu) | ((value & 0x1u) << 30); }
 
   /// MSN.
   constexpr uint32_t message_sequence_number() const { return dwords[1] & 0xffffffu; }

@@ -595,7 +595,7 @@ inline constexpr uint64_t half_written_commands_reset = 0x0;
 inline constexpr uint32_t completions_dropped = 0x288;
 inline constexpr uint64_t completions_dropped_reset = 0x0;
 
-/// Request packets that receive dropped. Unit: packets. 64 bits, ro.
+/// Request packets that were dropped: by receive, or by dma_validation with a message that an unreliable service refuses. Unit: packets. 64 bits, ro.
 inline constexpr uint32_t requests_dropped = 0x290;
 inline constexpr uint64_t requests_dropped_reset = 0x0;
 

@@ -75,7 +75,7 @@ ResponderPort::ResponderPort(const Napi::CallbackInfo& info)
       receive_queue_entry_handler_(parameters_, counters_, host_, packets_, queue_pairs_,
                                    shared_receive_queues_, translation_, events_, requests_accepted_,
                                    requests_placed_),
-      dma_validation_(parameters_, packets_, queue_pairs_, shared_receive_queues_, translation_,
+      dma_validation_(parameters_, counters_, packets_, queue_pairs_, shared_receive_queues_, translation_,
                       memory_access_, receive_queue_entry_handler_, completion_queue_, events_, reads_,
                       atomic_results_, requests_placed_, answers_),
       response_(parameters_, counters_, packets_, queue_pairs_, translation_, memory_access_, templates_,

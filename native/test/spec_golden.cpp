@@ -963,7 +963,7 @@ QueuePairResponder make_queue_pair_responder() {
   golden.set_answers_ended(0x1u);
   golden.set_current_message(ReceiveMessage::send);
   golden.set_receive_kept(0x1u);
-  golden.set_write_refused(0x0u);
+  golden.set_message_refused(0x0u);
   golden.set_message_sequence_number(0xb6b8f7u);
   golden.set_receive_head(0x9029u);
   golden.set_receive_tail(0xeb2du);
@@ -992,7 +992,7 @@ std::string_view mismatch_queue_pair_responder(const QueuePairResponder& golden)
   if (golden.answers_ended() != 0x1u) return "answers_ended";
   if (golden.current_message() != ReceiveMessage::send) return "current_message";
   if (golden.receive_kept() != 0x1u) return "receive_kept";
-  if (golden.write_refused() != 0x0u) return "write_refused";
+  if (golden.message_refused() != 0x0u) return "message_refused";
   if (golden.message_sequence_number() != 0xb6b8f7u) return "message_sequence_number";
   if (golden.receive_head() != 0x9029u) return "receive_head";
   if (golden.receive_tail() != 0xeb2du) return "receive_tail";
@@ -2605,7 +2605,7 @@ QueuePairResponder make_queue_pair_responder_other() {
   golden.set_answers_ended(0x0u);
   golden.set_current_message(ReceiveMessage::rdma_write);
   golden.set_receive_kept(0x0u);
-  golden.set_write_refused(0x1u);
+  golden.set_message_refused(0x1u);
   golden.set_message_sequence_number(0xd67f1bu);
   golden.set_receive_head(0xbde5u);
   golden.set_receive_tail(0xdb87u);
@@ -2634,7 +2634,7 @@ std::string_view mismatch_queue_pair_responder_other(const QueuePairResponder& g
   if (golden.answers_ended() != 0x0u) return "answers_ended";
   if (golden.current_message() != ReceiveMessage::rdma_write) return "current_message";
   if (golden.receive_kept() != 0x0u) return "receive_kept";
-  if (golden.write_refused() != 0x1u) return "write_refused";
+  if (golden.message_refused() != 0x1u) return "message_refused";
   if (golden.message_sequence_number() != 0xd67f1bu) return "message_sequence_number";
   if (golden.receive_head() != 0xbde5u) return "receive_head";
   if (golden.receive_tail() != 0xdb87u) return "receive_tail";

@@ -150,28 +150,53 @@ describe('receive, of an unreliable connection', () => {
     expect(region.bytes.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('fails when a receive is too small, or an RDMA WRITE that takes one is refused', () => {
-    for (const [status, type, send] of [
-      [
-        localLengthError,
-        EventType.queuePairRequestError,
-        (peer: Requester) => peer.message('send', pattern(entryBytes + 1)),
-      ],
-      [
-        remoteAccessError,
-        EventType.queuePairAccessError,
-        (peer: Requester, region: Region) =>
-          peer.write({ ...region, key: region.key ^ 1 }, 0, pattern(9), { immediateData: 1 }),
-      ],
-    ] as const) {
-      const { host, peer, region } = start(2);
-      send(peer, region);
-      expect(completed(host)).toEqual([[0, 0, status]]);
-      expect(peer.state).toBe(QueuePairState.error);
-      expect(host.events().map((event) => event['type'])).toContain(type);
-      peer.flush();
-      expect(completed(host)).toEqual([[1, 0, workRequestFlushedError]]);
-    }
+  it.each<[string, CompletionStatus, number, (peer: Requester, region: Region) => void]>([
+    [
+      'a message of one packet that is too long',
+      localLengthError,
+      1,
+      (peer) => peer.message('send', pattern(200)),
+    ],
+    [
+      'a message that is too long from its middle on',
+      localLengthError,
+      4,
+      (peer) => peer.message('send', pattern(5 * mtu)),
+    ],
+    [
+      'an RDMA WRITE with immediate that is refused',
+      remoteAccessError,
+      1,
+      (peer, region) => peer.write({ ...region, key: region.key ^ 1 }, 0, pattern(9), { immediateData: 1 }),
+    ],
+  ])('completes the receive of %s in error, and goes on', (_, status, packets, send) => {
+    const { host, peer, region } = start(0);
+    const room = packets === 1 ? 199 : mtu + 100;
+    peer.postReceive([{ region, offset: 0, length: room }]);
+    peer.postReceive([{ region, offset: entryBytes, length: entryBytes }]);
+    send(peer, region);
+    peer.message('send', pattern(2 * mtu, 6));
+    expect(completed(host)).toEqual([
+      [0, 0, status],
+      [1, 2 * mtu, success],
+    ]);
+    expect(region.bytes.subarray(room, entryBytes).every((byte) => byte === 0)).toBe(true);
+    expect(region.bytes.subarray(entryBytes, entryBytes + 2 * mtu)).toEqual(pattern(2 * mtu, 6));
+    expect(peer.state).toBe(QueuePairState.readyToReceive);
+    expect(host.events()).toMatchObject([{ type: EventType.communicationEstablished }]);
+    expect(host.port.counters(1)).toMatchObject({ requestsDropped: packets });
+    expect(host.port.verify()).toBeNull();
+  });
+
+  it('leaves the receive of a message that is too long to the next when its end is lost', () => {
+    const { host, peer, region } = start(0);
+    peer.postReceive([{ region, offset: 0, length: mtu + 100 }]);
+    peer.packet('send_first', {}, pattern(mtu));
+    peer.packet('send_middle', {}, pattern(mtu));
+    peer.message('send', pattern(mtu + 1, 6));
+    expect(completed(host)).toEqual([[0, mtu + 1, success]]);
+    expect(region.bytes.subarray(0, mtu + 1)).toEqual(pattern(mtu + 1, 6));
+    expect(host.port.verify()).toBeNull();
   });
 
   it('flushes the receive of a message that was lost, once', () => {

@@ -148,6 +148,24 @@ describe('a SEND that finds no receive', () => {
     }
   });
 
+  it('has all its retries after losses again once the peer has answered that it is not ready', () => {
+    const stage = Stage.connected({ receiverNotReadyRetry: 7, retryCount: 1 });
+    for (let round = 0; round < 3; round++) {
+      stage.to.queuePair.modify({ state: QueuePairState.reset });
+      if (round === 0) stage.send({});
+      else stage.pass(receiverNotReadyWait);
+      stage.connectPeer();
+      stage.pass(4 * timeout);
+      expect(stage.completed()).toEqual([]);
+    }
+    stage.to.queuePair.postReceive({ wrId: 7 });
+    stage.pass(receiverNotReadyWait);
+    expect(stage.completed()).toEqual([
+      [1, 7, success],
+      [0, 0, success],
+    ]);
+  });
+
   it('holds up what comes behind it, and what was sent already is dropped by the peer', () => {
     const stage = Stage.connected();
     const { region, data } = makeMemory(stage.to, 8, 5);

@@ -14,7 +14,7 @@ import { describeConnections, makeConnection, patterned } from './connection.ts'
 import { makeVerbs } from './make_verbs.ts';
 import { packetsSent } from './wire.ts';
 
-const { success, localProtectionError, workRequestFlushedError } = CompletionStatus;
+const { success, localLengthError, localProtectionError, workRequestFlushedError } = CompletionStatus;
 const { readyToSend, sendQueueError, error } = QueuePairState;
 
 describeConnections('an unreliable connection', (place) => {
@@ -163,6 +163,42 @@ describe('an unreliable connection', () => {
       received: [[10, success]],
     });
   });
+
+  it.each([false, true])(
+    'survives a message that is too long for its receive (shared receive queue: %s), and so does its sender',
+    (isShared) => {
+      const verbs = makeVerbs();
+      const queue = isShared ? verbs.protectionDomain.createSharedReceiveQueue() : undefined;
+      const [from, to] = makePair(verbs, {
+        type: 'UC',
+        pathMtu: PathMtu.mtu256,
+        ...(queue && { sharedReceiveQueue: queue }),
+      });
+      const { region, data } = makeMemory(to, 1300);
+      (queue ?? to.queuePair).postReceive([
+        { wrId: 10, scatter: [region.slice(0, 300)] },
+        { wrId: 11, scatter: [region.slice(300, 1000)] },
+      ]);
+      const { region: source } = makeMemory(from, 1000, 9);
+      const send = { opcode: Opcode.send, signaled: true, gather: [source.slice()] } as const;
+      from.queuePair.postSend([
+        { ...send, wrId: 1 },
+        { ...send, wrId: 2 },
+      ]);
+      expect(outcome(from)).toEqual({
+        sent: [
+          [1, success],
+          [2, success],
+        ],
+        received: [
+          [10, localLengthError],
+          [11, success],
+        ],
+      });
+      expect(data.subarray(300)).toEqual(source.bytes);
+      expect(to.queuePair.query().state).toBe(readyToSend);
+    },
+  );
 
   it('in ERR flushes both queues', () => {
     const [from, to] = pair();

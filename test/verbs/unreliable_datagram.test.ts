@@ -297,16 +297,23 @@ describe('unreliable datagram', () => {
     }
   });
 
-  it('fails a queue pair whose receive is too small for GRH and data', () => {
+  it('completes a receive that is too small for GRH and data in error, and goes on', () => {
     const { from, to, rest } = makeStations(place);
-    to.queuePair.postReceive({ wrId: 7, scatter: [to.region.slice(0, routeBytes + 9)] });
-    from.queuePair.postSend({
-      opcode: Opcode.send,
-      inlineData: new Uint8Array(10),
-      ...destined(to, addressOf(from, to)),
-    });
-    expect(rest(to).map(told)).toEqual([[7, localLengthError]]);
-    expect(to.queuePair.query().state).toBe(QueuePairState.error);
+    const datagram = { opcode: Opcode.send, inlineData: new Uint8Array(10).fill(1) } as const;
+    const there = destined(to, addressOf(from, to));
+    to.queuePair.postReceive([
+      { wrId: 7, scatter: [to.region.slice(0, routeBytes + 9)] },
+      { wrId: 8, scatter: [to.region.slice(0, routeBytes + 10)] },
+    ]);
+    from.queuePair.postSend([
+      { ...datagram, ...there },
+      { ...datagram, ...there },
+    ]);
+    expect(rest(to).map(told)).toEqual([
+      [7, localLengthError],
+      [8, success],
+    ]);
+    expect(to.queuePair.query().state).toBe(QueuePairState.readyToSend);
   });
 
   it('asks for all that a datagram needs', () => {
