@@ -79,6 +79,7 @@
       "native/hca/underlying_function_registers.cpp",
       "native/hca/underlying_function_table.cpp",
       "native/hca/virtual_kick.cpp",
+      "native/hca/waiting_for_room.cpp",
       "native/link/address.cpp",
       "native/link/descriptor_message.cpp",
       "native/link/fabric.cpp",

@@ -61,6 +61,8 @@ public:
   // A dedicated PCB to fetch a command into, in state fetching: for send_queue_scheduler, for
   // management_queue.
   std::optional<uint16_t> take_dedicated();
+  // Whether send_queue_scheduler has another one left when it takes one, or never has more than one.
+  bool has_dedicated_to_spare() const;
   // Whom to wake when a dedicated PCB is free again.
   void connect(Waker dedicated_freed) { dedicated_freed_ = dedicated_freed; }
   std::optional<uint16_t> take_management();

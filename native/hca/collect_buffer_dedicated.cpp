@@ -39,6 +39,13 @@ std::optional<uint16_t> CollectBuffer::take_dedicated() {
   return take_from(first, static_cast<unsigned>(buffers_.size()), PhysicalCollectBufferState::fetching);
 }
 
+bool CollectBuffer::has_dedicated_to_spare() const {
+  const unsigned first =
+      parameters_.physical_collect_buffers + parameters_.management_physical_collect_buffers;
+  const size_t one = free_.find_next(first - 1);
+  return buffers_.size() - first == 1 || (one >= first && free_.find_next(one) > one);
+}
+
 std::optional<uint16_t> CollectBuffer::lock_management(unsigned underlying_function) {
   uint16_t& lock = management_lock_[underlying_function];
   if (lock != no_buffer)

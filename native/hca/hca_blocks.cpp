@@ -48,7 +48,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                        address_handles, event_queue, kicks_started, post_notices, schedule_dones,
                        progress_notices, executions, schedule_requests, finishes_handed_back),
       queue_reader(counters, host, memory_translation, event_queue), send_queue_reader(queue_reader),
-      send_queue_scheduler(parameters, counters, host, collect_buffer, queue_pair_state_cache,
+      send_queue_scheduler(parameters, counters, host, collect_buffer, queue_pair_state_cache, virtual_kick,
                            send_queue_reader, event_queue, kick_records, schedule_requests, kicks_scheduled,
                            schedule_dones),
       memory_access(counters, host, memory_translation, event_queue),
@@ -199,6 +199,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   shared_receive_queues.connect(to_descriptor_fetch);
   queue_pair_state_cache.connect_ended(to_completion);
   collect_buffer.connect(to_send_queue_scheduler);
+  virtual_kick.connect(to_virtual_kick, to_send_queue_scheduler);
   management_queue.connect(to_resource_manager);
   queue_pair_state_cache.connect(to_resource_manager);
   memory_translation.keys().connect(to_resource_manager);

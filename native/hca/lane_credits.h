@@ -41,6 +41,13 @@ public:
   }
   void set_shared(uint32_t credits) { pool_.set_shared(credits); }
 
+  // Credits that the lane could take one after the other now.
+  uint32_t available(unsigned lane) const {
+    const uint32_t below_cap =
+        pool_.shared_cap(lane) - std::min(pool_.shared_cap(lane), pool_.shared_held(lane));
+    return own_free(lane) + std::min(shared_free(), below_cap);
+  }
+
   uint32_t own(unsigned lane) const { return pool_.own(lane); }
   uint32_t shared_cap(unsigned lane) const { return pool_.shared_cap(lane); }
   uint32_t shared() const { return pool_.shared(); }

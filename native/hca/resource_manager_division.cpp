@@ -118,6 +118,7 @@ void ResourceManager::divide(const ResourceDivision& division) {
     completion.divide(lane, each.completion.own, each.completion.shared_cap);
     blocks_.virtual_kick.set_list_size(lane, each.list_size);
   }
+  blocks_.virtual_kick.notice_division();
 }
 
 void ResourceManager::report_changes(const ResourceDivision& before, const ResourceDivision& after,

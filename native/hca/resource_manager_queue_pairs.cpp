@@ -164,8 +164,10 @@ void ResourceManager::enter_state(const Command& command, spec::QueuePairControl
   const bool is_draining = to == QueuePairState::send_queue_drained;
   control.set_draining(is_draining ? 1 : 0);
   control.set_drained_event(is_draining && drained_event ? 1 : 0);
-  if (is_draining)
+  if (is_draining) {
     blocks_.queue_pair_state_cache.watch(number);
+    blocks_.virtual_kick.release(number);
+  }
   if (to == QueuePairState::ready_to_send)
     resumed_ = Resumed{.underlying_function = command.underlying_function, .queue_pair_number = number};
 }
@@ -197,6 +199,7 @@ void ResourceManager::wait_until_quiet(const Command& command) {
   queue_pairs.parts(command.underlying_function, number)->control.set_destroying(1);
   waiting_.push_back({.queue_pair_number = number, .command = command});
   queue_pairs.quiesce(number);
+  blocks_.virtual_kick.drop(number);
 }
 
 void ResourceManager::finish_destroy(const Waiting& waiting) {

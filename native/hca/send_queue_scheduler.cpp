@@ -15,14 +15,14 @@ using spec::Refusal;
 
 SendQueueScheduler::SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
                                        CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                                       SendQueueReader& send_queues, EventPort& events,
-                                       KickRecords& kick_records,
+                                       VirtualKick& virtual_kick, SendQueueReader& send_queues,
+                                       EventPort& events, KickRecords& kick_records,
                                        DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                                        DataLink<spec::KickUnit, 16>& kicks_scheduled,
                                        DataLink<spec::ScheduleDone, 16>& schedule_dones)
     : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
-      queue_pairs_(queue_pairs), send_queues_(send_queues), kick_records_(kick_records),
-      schedule_requests_(schedule_requests), kicks_scheduled_(kicks_scheduled),
+      queue_pairs_(queue_pairs), virtual_kick_(virtual_kick), send_queues_(send_queues),
+      kick_records_(kick_records), schedule_requests_(schedule_requests), kicks_scheduled_(kicks_scheduled),
       schedule_dones_(schedule_dones), structures_(parameters, counters, host, events) {}
 
 bool SendQueueScheduler::step() {
@@ -59,12 +59,8 @@ bool SendQueueScheduler::turn_out() {
 bool SendQueueScheduler::serve() {
   if (!schedule_dones_.has_credit() || !kicks_scheduled_.has_credit())
     return false;
-  if (!turn_.active) {
-    if (!structures_.any())
-      return false;
-    begin_turn();
-    return true;
-  }
+  if (!turn_.active)
+    return begin_turn();
   const auto found = queue_pairs_.find(turn_.underlying_function, turn_.queue_pair_number);
   // What was executed meanwhile, from a PCB that was fetched before, may have left the send queue.
   if (found && sequence_distance(found->requester.next(), turn_.fetch_next) < 0)
@@ -73,22 +69,95 @@ bool SendQueueScheduler::serve() {
     end_turn(Refusal::none);
     return true;
   }
+  const WaitingForRoom::Waiter queue_pair{.underlying_function = turn_.underlying_function,
+                                          .level = found->control.quality_of_service_level(),
+                                          .queue_pair_number = turn_.queue_pair_number};
+  const auto [lane, bound] = virtual_kick_.next_lane(queue_pair);
+  if (!takes_another(lane) || !virtual_kick_.has_entry_credit(turn_.underlying_function))
+    return wait_for_room(queue_pair, lane, bound);
   const std::optional<uint16_t> buffer = collect_buffer_.take_dedicated();
   if (buffer)
     fetch(found->control, *buffer);
   return buffer.has_value();
 }
 
-void SendQueueScheduler::begin_turn() {
-  const auto waiting = structures_.take();
-  if (!waiting)
-    return;
-  const auto found = queue_pairs_.find(waiting->underlying_function, waiting->queue_pair_number);
+bool SendQueueScheduler::begin_turn() {
+  const std::optional<unsigned> place =
+      virtual_kick_.waiting().any() && !(structures_next_ && structures_.any()) ? place_with_room()
+                                                                                : std::nullopt;
+  structures_next_ = place.has_value();
+  if (place) {
+    const WaitingForRoom::Waiter waiter = virtual_kick_.waiting().take(*place);
+    begin_turn(waiter.underlying_function, waiter.queue_pair_number);
+    return true;
+  }
+  if (!structures_.any())
+    return false;
+  if (const auto waiting = structures_.take())
+    begin_turn(waiting->underlying_function, waiting->queue_pair_number);
+  return true;
+}
+
+void SendQueueScheduler::begin_turn(unsigned underlying_function, uint32_t queue_pair_number) {
+  const auto found = queue_pairs_.find(underlying_function, queue_pair_number);
   turn_ = {.active = true,
-           .underlying_function = static_cast<uint8_t>(waiting->underlying_function),
+           .underlying_function = static_cast<uint8_t>(underlying_function),
            .fetch_next = static_cast<uint16_t>(found ? found->requester.fetch_next() : 0),
-           .queue_pair_number = waiting->queue_pair_number,
+           .queue_pair_number = queue_pair_number,
            .fetched = 0};
+}
+
+// Where somebody waits who need not wait any longer, in turn.
+std::optional<unsigned> SendQueueScheduler::place_with_room() {
+  const BitMask& occupied = virtual_kick_.waiting().occupied();
+  const auto first = static_cast<unsigned>(occupied.find_next(last_place_));
+  unsigned place = first;
+  do {
+    if (takes(place)) {
+      last_place_ = place;
+      return place;
+    }
+    place = static_cast<unsigned>(occupied.find_next(place));
+  } while (place != first);
+  return std::nullopt;
+}
+
+bool SendQueueScheduler::takes(unsigned place) {
+  if (place == WaitingForRoom::let_go)
+    return true;
+  if (WaitingForRoom::is_lane(place))
+    return takes_another(place);
+  const WaitingForRoom::Waiter waiter = virtual_kick_.waiting().front(place);
+  return WaitingForRoom::is_level(place)
+             ? takes_another(virtual_kick_.choose_lane(waiter.underlying_function, waiter.level))
+             : virtual_kick_.has_entry_credit(waiter.underlying_function);
+}
+
+// Whether a lane takes another command behind those that are on their way to virtual_kick: one that would
+// start at once, or the only one that was fetched and waits there.
+bool SendQueueScheduler::takes_another(unsigned lane) const {
+  const size_t ahead = kicks_scheduled_.size();
+  const VirtualKick::Outlook outlook = virtual_kick_.outlook(lane);
+  if (outlook.room <= ahead || outlook.credits > ahead)
+    return outlook.room > ahead;
+  return ahead == 0 && !outlook.has_fetched && collect_buffer_.has_dedicated_to_spare();
+}
+
+// What is on its way to virtual_kick may be for other lanes, or start at once: then another look.
+bool SendQueueScheduler::wait_for_room(const WaitingForRoom::Waiter& queue_pair, unsigned lane, bool bound) {
+  if (!kicks_scheduled_.empty())
+    return false;
+  if (turn_.fetched != 0) {
+    end_turn(Refusal::none);
+    return true;
+  }
+  turn_.active = false;
+  unsigned place = WaitingForRoom::of_function(queue_pair.underlying_function);
+  if (virtual_kick_.has_entry_credit(queue_pair.underlying_function))
+    place = bound ? WaitingForRoom::of_lane(lane)
+                  : WaitingForRoom::of_level(queue_pair.underlying_function, queue_pair.level);
+  virtual_kick_.waiting().append(place, queue_pair);
+  return true;
 }
 
 void SendQueueScheduler::end_turn(Refusal refusal) {

@@ -11,23 +11,29 @@
 #include "hca/queue_pair_state_cache.h"
 #include "hca/queuing_structures.h"
 #include "hca/send_queue_reader.h"
+#include "hca/virtual_kick.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/registers.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace fpga_verbs::hca {
 
 // Brings commands from send queues in host memory: those that found no PCB or came out of turn (US8589610,
 // send queue scheduler). Queue pairs wait in the queuing structures; each turn fetches the next commands of
 // one of them, a batch at most, into dedicated PCBs, and kicks them.
+//
+// Nothing is fetched that virtual_kick's lists would not take: its queue pair waits for room. What would wait
+// on its list for a credit takes one dedicated PCB of a lane at most, and never the last one: lanes that have
+// credits go on.
 class SendQueueScheduler final : public Block {
 public:
   SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
                      CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                     SendQueueReader& send_queues, EventPort& events, KickRecords& kick_records,
-                     DataLink<spec::ScheduleRequest, 16>& schedule_requests,
+                     VirtualKick& virtual_kick, SendQueueReader& send_queues, EventPort& events,
+                     KickRecords& kick_records, DataLink<spec::ScheduleRequest, 16>& schedule_requests,
                      DataLink<spec::KickUnit, 16>& kicks_scheduled,
                      DataLink<spec::ScheduleDone, 16>& schedule_dones);
 
@@ -52,7 +58,10 @@ public:
   }
 
   // Forgets what the queue pairs of a function are owed; no DMA of it follows. They are gone already.
-  void reset_function(unsigned underlying_function) { structures_.reset_function(underlying_function); }
+  void reset_function(unsigned underlying_function) {
+    structures_.reset_function(underlying_function);
+    virtual_kick_.waiting().reset_function(underlying_function);
+  }
 
   // For tests.
   bool verify() const { return structures_.verify(); }
@@ -70,7 +79,12 @@ private:
   bool take_request();
   bool turn_out();
   bool serve();
-  void begin_turn();
+  bool begin_turn();
+  void begin_turn(unsigned underlying_function, uint32_t queue_pair_number);
+  std::optional<unsigned> place_with_room();
+  bool takes(unsigned place);
+  bool takes_another(unsigned lane) const;
+  bool wait_for_room(const WaitingForRoom::Waiter& queue_pair, unsigned lane, bool bound);
   void end_turn(spec::Refusal refusal);
   bool has_more(const QueuePairParts& queue_pair) const;
   void fetch(const spec::QueuePairControl& control, uint16_t buffer);
@@ -82,6 +96,7 @@ private:
   Counters& counters_;
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
+  VirtualKick& virtual_kick_;
   SendQueueReader& send_queues_;
   KickRecords& kick_records_;
   DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
@@ -90,6 +105,8 @@ private:
 
   QueuingStructures structures_;
   Turn turn_;
+  bool structures_next_ = false; // they and those that waited for room take turns
+  unsigned last_place_ = 0;
 };
 
 } // namespace fpga_verbs::hca

@@ -20,6 +20,11 @@ constexpr CreditSource source_of(uint32_t shared) {
   return shared != 0 ? CreditSource::shared : CreditSource::own;
 }
 
+// One for a command that send_queue_scheduler fetched.
+constexpr unsigned was_fetched(const spec::KickUnit& kick) {
+  return kick.origin() == spec::KickOrigin::scheduled ? 1 : 0;
+}
+
 LinkedListQueueParameters list_parameters(const HcaParameters& parameters) {
   // A command on a list has a PCB, so there is an entry for each.
   return {.entries = parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers,
@@ -43,7 +48,8 @@ VirtualKick::VirtualKick(const HcaParameters& parameters, Counters& counters, Co
                          parameters.shared_execution_credits, parameters.shared_execution_credits_cap),
       completion_credits_(parameters.transmit_virtual_lanes, parameters.completion_credits_per_lane,
                           parameters.shared_completion_credits, parameters.shared_completion_credits_cap),
-      holds_(parameters.queue_pairs), idle_(lanes_below(parameters.transmit_virtual_lanes)) {
+      holds_(parameters.queue_pairs), idle_(lanes_below(parameters.transmit_virtual_lanes)),
+      listed_(lists_.inbound_credits()), dropped_(lists_.inbound_credits()), waiting_for_room_(parameters) {
   divide_lanes();
 }
 
@@ -66,6 +72,7 @@ bool VirtualKick::set_map(LaneMap map) {
   if (!map.serves(parameters_.underlying_functions))
     return false;
   map_ = map;
+  notice_division();
   return true;
 }
 
@@ -97,7 +104,8 @@ bool VirtualKick::step() {
     kicks_collected_.pop();
     worked = true;
   }
-  const uint64_t able = waiting_ & execution_credits_.lanes() & completion_credits_.lanes();
+  const uint64_t able =
+      (waiting_ & execution_credits_.lanes() & completion_credits_.lanes()) | lanes_to_discard();
   if (able != 0 && kicks_started_.has_credit()) {
     const uint64_t behind = able & ~lanes_below(last_started_ + 1);
     start(lowest(behind != 0 ? behind : able));
@@ -110,7 +118,7 @@ bool VirtualKick::step() {
 bool VirtualKick::accept(const spec::KickUnit& kick) {
   const unsigned function = kick.underlying_function();
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
-  if (lists_.entry_credits().available(function) == CreditSource::none)
+  if (!has_entry_credit(function))
     return refuse(kick);
   if (!queue_pairs_.pin(kick.queue_pair_number())) {
     collect_buffer_.release(buffer);
@@ -118,7 +126,8 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
     return true;
   }
   Hold& held = hold(kick.queue_pair_number());
-  const unsigned lane = held.commands != 0 ? held.lane : choose_lane(kick);
+  const unsigned lane =
+      held.commands != 0 ? held.lane : choose_lane(function, kick.quality_of_service_level());
   if (lists_.count(static_cast<uint16_t>(lane)) >= list_size(lane)) {
     const bool refused = refuse(kick);
     queue_pairs_.unpin(kick.queue_pair_number());
@@ -128,6 +137,8 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
   listed.set_transmit_virtual_lane(lane);
   [[maybe_unused]] const auto pushed = lists_.push(lane, listed, function);
   assert(pushed.result == LinkedListResult::ok);
+  listed_.set(buffer);
+  fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] + was_fetched(kick));
   held.lane = static_cast<uint8_t>(lane);
   ++held.commands;
   ++load_[lane];
@@ -150,10 +161,10 @@ bool VirtualKick::refuse(const spec::KickUnit& kick) {
 }
 
 // The least loaded lane of function and level, or of those that all share; its own before them.
-unsigned VirtualKick::choose_lane(const spec::KickUnit& kick) {
+unsigned VirtualKick::choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) {
   if (invalid_ != 0)
-    fetch_lanes(kick.underlying_function(), kick.quality_of_service_level());
-  const uint64_t own = lanes(kick.underlying_function(), kick.quality_of_service_level());
+    fetch_lanes(underlying_function, level);
+  const uint64_t own = lanes(underlying_function, level);
   if ((own & idle_) != 0)
     return lowest(own & idle_);
   if ((map_.shared & idle_) != 0)
@@ -176,16 +187,55 @@ void VirtualKick::fetch_lanes(unsigned underlying_function, spec::QualityOfServi
     set_lanes(underlying_function, level, *lanes);
 }
 
+VirtualKick::NextLane VirtualKick::next_lane(const WaitingForRoom::Waiter& queue_pair) {
+  const Hold& held = hold(queue_pair.queue_pair_number);
+  if (held.commands != 0)
+    return {.lane = held.lane, .bound = true};
+  return {.lane = choose_lane(queue_pair.underlying_function, queue_pair.level)};
+}
+
+VirtualKick::Outlook VirtualKick::outlook(unsigned lane) const {
+  const uint32_t listed = lists_.count(static_cast<uint16_t>(lane));
+  const uint32_t credits = std::min(execution_credits_.available(lane), completion_credits_.available(lane));
+  const auto beyond = [listed](uint32_t amount) { return amount - std::min(amount, listed); };
+  return {.room = beyond(list_size(lane)), .credits = beyond(credits), .has_fetched = fetched_on_[lane] != 0};
+}
+
+// Lanes whose next command was dropped.
+uint64_t VirtualKick::lanes_to_discard() {
+  uint64_t lanes = 0;
+  for (uint64_t rest = lanes_with_dropped_; rest != 0; rest &= rest - 1) {
+    const unsigned lane = lowest(rest);
+    lists_.reset_peek_pointer(static_cast<uint16_t>(lane));
+    const auto next = lists_.peek(static_cast<uint16_t>(lane));
+    if (dropped_.test(next.unit.physical_collect_buffer()))
+      lanes |= bit(lane);
+  }
+  return lanes;
+}
+
+// Starts, or discards, the first command of a list.
 void VirtualKick::start(unsigned lane) {
   const auto list = static_cast<uint16_t>(lane);
   auto read = lists_.pop(list);
   assert(read.result == LinkedListResult::ok);
   if (lists_.count(list) == 0)
     waiting_ &= ~bit(lane);
+  last_started_ = lane;
+  wake_waiting();
+  const auto buffer = static_cast<uint16_t>(read.unit.physical_collect_buffer());
+  listed_.clear(buffer);
+  fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] - was_fetched(read.unit));
+  if (dropped_.test(buffer)) {
+    dropped_.clear(buffer);
+    if (--dropped_on_[lane] == 0)
+      lanes_with_dropped_ &= ~bit(lane);
+    collect_buffer_.release(buffer);
+    return;
+  }
   read.unit.set_execution_credit_shared(execution_credits_.take(lane) == CreditSource::shared);
   read.unit.set_completion_credit_shared(completion_credits_.take(lane) == CreditSource::shared);
   kicks_started_.push(read.unit);
-  last_started_ = lane;
 }
 
 void VirtualKick::finish(const spec::FinishUnit& unit) {
@@ -196,21 +246,60 @@ void VirtualKick::finish(const spec::FinishUnit& unit) {
   if (unit.completion_credit_returned() != 0)
     completion_credits_.give_back(lane, source_of(unit.completion_credit_shared()));
 #endif
-  if (unit.finished() == 0)
-    return;
-  --hold(unit.queue_pair_number()).commands;
-  --commands_[unit.underlying_function()];
+  wake_waiting();
+  if (unit.finished() != 0)
+    end_command(unit.underlying_function(), unit.queue_pair_number(), lane);
+}
+
+// A command of the queue pair less that binds it to its lane.
+void VirtualKick::end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane) {
+  if (--hold(queue_pair_number).commands == 0 && waiting_for_room_.any())
+    waiting_for_room_.unbind(queue_pair_number);
+  --commands_[underlying_function];
   if (--load_[lane] == 0)
     idle_ |= bit(lane);
-  queue_pairs_.unpin(unit.queue_pair_number());
+  queue_pairs_.unpin(queue_pair_number);
+}
+
+void VirtualKick::wake_waiting() const {
+  if (waiting_for_room_.any())
+    room_.wake();
+}
+
+void VirtualKick::drop(uint32_t queue_pair_number) {
+  release(queue_pair_number);
+  const unsigned lane = hold(queue_pair_number).lane;
+  for (unsigned buffer = 0;
+       buffer < parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers;
+       ++buffer) {
+    if (!listed_.test(buffer) || dropped_.test(buffer))
+      continue;
+    const PhysicalCollectBuffer& pcb = collect_buffer_.buffer(static_cast<uint16_t>(buffer));
+    if (pcb.header().queue_pair_number() != queue_pair_number)
+      continue;
+    dropped_.set(buffer);
+    ++dropped_on_[lane];
+    lanes_with_dropped_ |= bit(lane);
+    ++counters_.function[pcb.underlying_function].commands_stale;
+    end_command(pcb.underlying_function, queue_pair_number, lane);
+  }
+}
+
+void VirtualKick::release(uint32_t queue_pair_number) {
+  waiting_for_room_.release(queue_pair_number);
+  wake_waiting();
 }
 
 VirtualKick::Hold& VirtualKick::hold(uint32_t queue_pair_number) {
   return holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
 }
 
+const VirtualKick::Hold& VirtualKick::hold(uint32_t queue_pair_number) const {
+  return holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+}
+
 spec::control::InspectQueuePairLane VirtualKick::queue_pair_lane(uint32_t queue_pair_number) const {
-  const Hold& held = holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+  const Hold& held = hold(queue_pair_number);
   spec::control::InspectQueuePairLane lane;
   lane.set_commands(held.commands);
   lane.set_transmit_virtual_lane(held.lane);
@@ -242,14 +331,17 @@ const char* VirtualKick::verify() const {
     return "commands of the functions are not those of the queue pairs";
   for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane) {
     const uint32_t listed = lists_.count(static_cast<uint16_t>(lane));
-    if (held[lane] != load_[lane] || load_[lane] < listed)
+    const uint32_t alive = listed - dropped_on_[lane];
+    if (held[lane] != load_[lane] || load_[lane] < alive)
       return "the load of a lane is not what its queue pairs have on it";
     if (((idle_ & bit(lane)) != 0) != (load_[lane] == 0) || ((waiting_ & bit(lane)) != 0) != (listed != 0))
       return "a lane is not in the state that its commands are in";
-    const uint32_t started = load_[lane] - listed;
+    const uint32_t started = load_[lane] - alive;
     if (execution_credits_.held(lane) > started || completion_credits_.held(lane) > started)
       return "a lane holds more credits than it has commands started";
   }
+  if (!waiting_for_room_.verify())
+    return "queue pairs that wait for room are not where they are said to be";
   return nullptr;
 }
 

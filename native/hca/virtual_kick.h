@@ -10,6 +10,7 @@
 #include "hca/lane_map_reader.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
+#include "hca/waiting_for_room.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
@@ -33,7 +34,7 @@ public:
               DataLink<spec::KickUnit, 16>& kicks_scheduled, DataLink<spec::KickUnit, 8>& kicks_started,
               std::vector<DataLink<spec::FinishUnit, 16>*> finishes);
 
-  // Takes what has finished, one kick of each kind, and starts one command.
+  // Takes what has finished, one kick of each kind, and starts or discards one command.
   bool step() override;
 
   // Mapping table: the lanes of a function's level, and those that all share, a bit each; lanes that the
@@ -73,6 +74,44 @@ public:
   LaneCredits& execution_credits() { return execution_credits_; }
   LaneCredits& completion_credits() { return completion_credits_; }
 
+  // What a command that is fetched for a queue pair finds on a lane: how many the list takes, and how many of
+  // them would start at once; whether one that was fetched waits there already.
+  struct Outlook {
+    uint32_t room = 0;
+    uint32_t credits = 0;
+    bool has_fetched = false;
+  };
+  Outlook outlook(unsigned lane) const;
+  // The lane that the queue pair's next command goes to, and whether no other can be chosen: a command of it
+  // is kicked and not finished.
+  struct NextLane {
+    unsigned lane = 0;
+    bool bound = false;
+  };
+  NextLane next_lane(const WaitingForRoom::Waiter& queue_pair);
+  unsigned choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level);
+  bool has_entry_credit(unsigned underlying_function) const {
+    return lists_.entry_credits().available(underlying_function) != CreditSource::none;
+  }
+
+  // Who waits for room, for send_queue_scheduler, which is woken when there may be some.
+  WaitingForRoom& waiting() { return waiting_for_room_; }
+  void connect(Waker self, Waker room) {
+    self_ = self;
+    room_ = room;
+  }
+  // Credits, lists or lanes have been divided anew.
+  void notice_division() const {
+    self_.wake();
+    wake_waiting();
+  }
+
+  // The queue pair is to become quiet: its commands on the list are dropped, and it waits for no room. Its
+  // PCBs come back when the list comes to them, which needs no credit.
+  void drop(uint32_t queue_pair_number);
+  // The queue pair waits for no room any more.
+  void release(uint32_t queue_pair_number);
+
   // Shared credits that are free.
   uint32_t shared_execution_credits() const { return execution_credits_.shared_free(); }
   uint32_t shared_completion_credits() const { return completion_credits_.shared_free(); }
@@ -96,11 +135,14 @@ private:
   void divide_lanes();
   bool accept(const spec::KickUnit& kick);
   bool refuse(const spec::KickUnit& kick);
-  unsigned choose_lane(const spec::KickUnit& kick);
   void fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
+  uint64_t lanes_to_discard();
   void start(unsigned lane);
+  void end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane);
+  void wake_waiting() const;
   void finish(const spec::FinishUnit& unit);
   Hold& hold(uint32_t queue_pair_number);
+  const Hold& hold(uint32_t queue_pair_number) const;
 
   const HcaParameters& parameters_;
   Counters& counters_;
@@ -122,6 +164,14 @@ private:
   uint64_t idle_ = 0;                                         // lanes without load
   uint64_t waiting_ = 0;                                      // lanes with a command on their list
   unsigned last_started_ = 0;
+  BitMask listed_;                                                  // PCBs with a command on a list
+  BitMask dropped_;                                                 // of these, those that were dropped
+  std::array<uint16_t, spec::transmit_virtual_lanes> dropped_on_{}; // by lane: dropped commands on its list
+  std::array<uint16_t, spec::transmit_virtual_lanes> fetched_on_{}; // by lane: fetched ones
+  uint64_t lanes_with_dropped_ = 0;
+  WaitingForRoom waiting_for_room_;
+  Waker self_;
+  Waker room_;
   std::array<uint32_t, spec::underlying_functions> commands_{};
 };
 

@@ -67,8 +67,9 @@ OrderPort::OrderPort(const Napi::CallbackInfo& info)
                         address_handles_, events_, kicks_started_, post_notices_, schedule_dones_,
                         progress_notices_, executions_, schedule_requests_, finishes_handed_back_),
       queue_reader_(counters_, host_, translation_, events_), send_queues_(queue_reader_),
-      send_queue_scheduler_(parameters_, counters_, host_, collect_buffer_, queue_pairs_, send_queues_,
-                            events_, kick_records_, schedule_requests_, kicks_scheduled_, schedule_dones_),
+      send_queue_scheduler_(parameters_, counters_, host_, collect_buffer_, queue_pairs_, virtual_kick_,
+                            send_queues_, events_, kick_records_, schedule_requests_, kicks_scheduled_,
+                            schedule_dones_),
       pipeline_sink_(counters_, collect_buffer_, kick_records_, executions_, finishes_sent_) {
   const uint64_t needed = context_memory_.bytes_needed();
   if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
@@ -139,6 +140,7 @@ Napi::Value OrderPort::resume(const Napi::CallbackInfo& info) {
 void OrderPort::quiesce(const Napi::CallbackInfo& info) {
   queue_pairs_.parts(number(info, 0), number(info, 1))->control.set_destroying(1);
   queue_pairs_.quiesce(number(info, 1));
+  virtual_kick_.drop(number(info, 1));
 }
 
 // Destroys a queue pair that has become quiet: its number, or null.

@@ -1,0 +1,170 @@
+// A command that no list takes waits in its send queue until there is room, and nobody is asked again and again meanwhile.
+import { describe, expect, it } from 'vitest';
+
+import type { BoardOptions } from '../../lib/board/addon.ts';
+import {
+  CompletionStatus,
+  Opcode,
+  QualityOfServiceLevel,
+  QueuePairState,
+  Resource,
+  type Completion,
+} from '../../lib/index.ts';
+import { connect, makeEnd, makePair, settle, type End } from '../verbs/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../verbs/make_verbs.ts';
+import { functionRegister } from './function_verbs.ts';
+
+/** One lane, which has one credit of each kind. */
+const oneCredit: BoardOptions = {
+  underlyingFunctions: 1,
+  transmitVirtualLanes: 1,
+  executionCreditsPerLane: 1,
+  completionCreditsPerLane: 1,
+  sharedExecutionCredits: 0,
+  sharedCompletionCredits: 0,
+};
+/** Steps that a few messages need at most. */
+const enough = 3000;
+/** Local ACK timeout 14: 4.096 µs × 2^14. */
+const timeout = 4096 * 2 ** 14;
+
+/** An end whose peer is not there yet: its first message keeps the completion credit of the lane. */
+function makeStalled(verbs: Verbs, ackTimeout = 14): [End, End] {
+  const ends: [End, End] = [makeEnd(verbs), makeEnd(verbs)];
+  connect(ends[0], ends[1], { timeout: ackTimeout });
+  return ends;
+}
+
+function send({ queuePair }: End, wrIds: readonly number[]): void {
+  for (const wrId of wrIds) queuePair.postSend({ opcode: Opcode.send, wrId, signaled: true });
+}
+
+function receive({ queuePair }: End, count: number): void {
+  for (let posted = 0; posted < count; posted++) queuePair.postReceive({ wrId: 100, scatter: [] });
+}
+
+const sends = (completions: readonly Completion[], { queuePair }: End): [number, CompletionStatus][] =>
+  completions
+    .filter(({ queuePairNumber, wrId }) => queuePairNumber === queuePair.number && wrId < 100)
+    .map(({ wrId, status }) => [wrId, status]);
+
+const refusals = (verbs: Verbs): number => Number(functionRegister(verbs, 'list_refusals')[0]);
+
+const eight = [0, 1, 2, 3, 4, 5, 6, 7];
+
+describe('a list that takes no more', () => {
+  it.each([
+    ['it is full', { resource: Resource.listSize, lane: 0, amount: 2 }],
+    [
+      'the function has no entry credit',
+      { resource: Resource.entryCredits, underlyingFunction: 0, amount: 2 },
+    ],
+  ])('%s: the board rests; with room it goes on, in order', (_, request) => {
+    const verbs = makeVerbs(stepped, oneCredit);
+    verbs.context.allocateResources([request]);
+    const [from, to] = makeStalled(verbs);
+    send(from, eight);
+    expect(verbs.board.runUntilIdle(enough)).toBeGreaterThan(0);
+    expect(refusals(verbs)).toBeGreaterThan(0);
+    const before = refusals(verbs);
+    verbs.board.advanceTime(1000);
+    expect(verbs.board.runUntilIdle(enough)).toBe(0);
+    connect(to, from);
+    receive(to, eight.length);
+    verbs.board.advanceTime(2 * timeout);
+    expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
+    // Each is refused once at most: what waits for room is not fetched before.
+    expect(refusals(verbs) - before).toBeLessThan(eight.length);
+    expect(verbs.board.verify(true)).toBeUndefined();
+  });
+
+  it('goes on when credits are given, and when it is made larger', () => {
+    const verbs = makeVerbs(stepped, {
+      ...oneCredit,
+      sharedCompletionCredits: 1,
+      sharedCompletionCreditsCap: 0,
+    });
+    const { context, board } = verbs;
+    const ofLane = (resource: Resource, amount: number): void =>
+      context.allocateResources([{ resource, lane: 0, amount }]);
+    ofLane(Resource.listSize, 1);
+    send(makeStalled(verbs, 0)[0], [0]);
+    const [from, to] = makePair(verbs);
+    receive(to, 8);
+    send(from, eight);
+    board.runUntilIdle(enough);
+    ofLane(Resource.listSize, 2);
+    expect(sends(settle(from), from)).toEqual([]);
+    ofLane(Resource.completionCreditsCap, 1);
+    expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
+  });
+
+  it('keeps no queue pair there that may go to another lane', () => {
+    const verbs = makeVerbs(stepped, { ...oneCredit, transmitVirtualLanes: 2 });
+    const { context, board } = verbs;
+    const { low, high } = QualityOfServiceLevel;
+    const lanesOf = { resource: Resource.transmitVirtualLanes, underlyingFunction: 0 };
+    // Lane 0 is all that the low level has at first, and stands still.
+    context.allocateResources([
+      { ...lanesOf, amount: 2 },
+      { ...lanesOf, level: low, lanes: [0] },
+      { ...lanesOf, level: high, lanes: [1] },
+      { resource: Resource.listSize, lane: 0, amount: 1 },
+    ]);
+    send(makeStalled(verbs, 0)[0], [0, 1]);
+    const [from, to] = makePair(verbs);
+    receive(to, 8);
+    send(from, eight);
+    board.runUntilIdle(enough);
+    expect(sends(settle(from), from)).toEqual([]);
+    context.allocateResources([{ ...lanesOf, level: high, lanes: [] }]);
+    expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
+  });
+});
+
+describe('a queue pair that is reset while the lane of its commands stands still', () => {
+  it.each([
+    ['on the list', 72],
+    ['on the list and in its send queue', 3],
+    ['in its send queue', 1],
+  ])('leaves it at once: %s', (_, listSize) => {
+    const verbs = makeVerbs(stepped, oneCredit);
+    const { context, board } = verbs;
+    context.allocateResources([{ resource: Resource.listSize, lane: 0, amount: listSize }]);
+    const [stalled] = makeStalled(verbs, 0);
+    send(stalled, [0, 1]);
+    const [from, to] = makePair(verbs);
+    send(from, eight);
+    board.runUntilIdle(enough);
+    from.queuePair.modify({ state: QueuePairState.reset });
+    to.queuePair.modify({ state: QueuePairState.reset });
+    expect(board.verify()).toBeUndefined();
+    // The same number begins anew, behind what it left on the list.
+    connect(from, to);
+    connect(to, from);
+    receive(to, 3);
+    send(from, [10, 11, 12]);
+    expect(settle(from)).toEqual([]);
+    stalled.queuePair.close();
+    expect(sends(settle(from), from)).toEqual([10, 11, 12].map((wrId) => [wrId, CompletionStatus.success]));
+    expect(board.verify(true)).toBeUndefined();
+    expect(functionRegister(verbs, 'physical_collect_buffers_in_use')).toEqual([0n, 0n, 0n]);
+  });
+
+  it('or drained: what waits in its send queue stays there', () => {
+    const verbs = makeVerbs(stepped, oneCredit);
+    verbs.context.allocateResources([{ resource: Resource.listSize, lane: 0, amount: 1 }]);
+    const [stalled] = makeStalled(verbs, 0);
+    send(stalled, [0, 1]);
+    const [from, to] = makePair(verbs);
+    receive(to, 8);
+    send(from, eight);
+    verbs.board.runUntilIdle(enough);
+    from.queuePair.modify({ state: QueuePairState.sendQueueDrained, drainedEvent: true });
+    verbs.board.runUntilIdle(enough);
+    expect(verbs.context.pollEvent()).toMatchObject({ name: 'send_queue_drained' });
+    stalled.queuePair.close();
+    from.queuePair.modify({ state: QueuePairState.readyToSend });
+    expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
+  });
+});
