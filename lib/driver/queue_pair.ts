@@ -163,13 +163,18 @@ export class QueuePair {
     return decodeQueuePairAttributes(output);
   }
 
-  /** Posts a send work request; see {@link SendQueue.post}. @returns its sequence number */
+  /**
+   * Posts a send work request; see {@link SendQueue.post}. Looks before whether the buffers have changed, as whoever only posts hears
+   * of it nowhere else. @returns its sequence number
+   */
   post(request: SendRequest): number {
+    this.driver.events.collect();
     return this.sendQueue.post(this.origin, this.buffer, request);
   }
 
-  /** Posts work requests by one doorbell; see {@link SendQueue.postBatch}. */
+  /** Posts work requests by one doorbell; see {@link SendQueue.postBatch} and {@link post}. */
   postBatch(requests: readonly SendRequest[]): number {
+    this.driver.events.collect();
     return this.sendQueue.postBatch(this.origin, this.buffer, requests);
   }
 

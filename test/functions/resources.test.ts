@@ -353,6 +353,39 @@ describe('a range of virtual collect buffers that moves while its function works
     expect(functionRegister(guest, 'virtual_collect_buffer_bar')).toEqual([(20n << 16n) | 150n]);
   });
 
+  it.each([
+    ['one by one', false],
+    ['in batches', true],
+  ])('moves the VCBs of a guest that only posts, %s', (_, inBatches) => {
+    const [control, guest] = makeTwo();
+    control.context.allocateResources([
+      { resource: virtualCollectBuffers, underlyingFunction: 2, amount: 0 },
+    ]);
+    const [from, to] = makePair(guest);
+    const target = makeMemory(to, 32);
+    const post = (number: number): void => {
+      const remote = target.region.remote().slice(8 * number, 8);
+      const request = {
+        opcode: Opcode.rdmaWrite,
+        inlineData: new Uint8Array(8).fill(1 + number),
+        remote,
+        wrId: number,
+      };
+      if (inBatches) from.queuePair.postSend([request]);
+      else from.queuePair.postSend(request);
+      // Nobody polls.
+      guest.board.runUntilIdle();
+    };
+    post(0);
+    for (const first of [130, 140, 150]) {
+      control.context.allocateResources([
+        { resource: virtualCollectBuffers, underlyingFunction: 1, first, amount: 10 },
+      ]);
+      post([130, 140, 150].indexOf(first) + 1);
+    }
+    expect(target.data).toEqual(new Uint8Array(32).map((__, at) => 1 + (at >> 3)));
+  });
+
   it('shrinks under load: what is in use drains, and nothing fails', () => {
     const [control, guest] = makeTwo();
     control.context.allocateResources([
