@@ -99,26 +99,52 @@ describe('a list that takes no more', () => {
     expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
   });
 
-  it('keeps no queue pair there that may go to another lane', () => {
-    const verbs = makeVerbs(stepped, { ...oneCredit, transmitVirtualLanes: 2 });
-    const { context, board } = verbs;
+  /** Lane 0 is all that the low level has until `release` gives it lane 1 too. */
+  function makeTwoLanes(completionCreditsPerLane: number): { verbs: Verbs; release: () => void } {
+    const verbs = makeVerbs(stepped, { ...oneCredit, transmitVirtualLanes: 2, completionCreditsPerLane });
     const { low, high } = QualityOfServiceLevel;
     const lanesOf = { resource: Resource.transmitVirtualLanes, underlyingFunction: 0 };
-    // Lane 0 is all that the low level has at first, and stands still.
-    context.allocateResources([
+    verbs.context.allocateResources([
       { ...lanesOf, amount: 2 },
       { ...lanesOf, level: low, lanes: [0] },
       { ...lanesOf, level: high, lanes: [1] },
       { resource: Resource.listSize, lane: 0, amount: 1 },
     ]);
+    return {
+      verbs,
+      release: () => verbs.context.allocateResources([{ ...lanesOf, level: high, lanes: [] }]),
+    };
+  }
+
+  it('keeps no queue pair there that may go to another lane', () => {
+    const { verbs, release } = makeTwoLanes(1);
     send(makeStalled(verbs, 0)[0], [0, 1]);
     const [from, to] = makePair(verbs);
     receive(to, 8);
     send(from, eight);
-    board.runUntilIdle(enough);
+    verbs.board.runUntilIdle(enough);
     expect(sends(settle(from), from)).toEqual([]);
-    context.allocateResources([{ ...lanesOf, level: high, lanes: [] }]);
+    release();
     expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
+  });
+
+  it('keeps a queue pair only as long as a command binds it to the lane', () => {
+    const { verbs, release } = makeTwoLanes(2);
+    const [from, to] = makeStalled(verbs);
+    const [stalled] = makeStalled(verbs, 0);
+    // Each has a credit; the list is full, and both wait for room on it.
+    send(from, [0]);
+    verbs.board.runUntilIdle(enough);
+    send(stalled, [0, 1, 2]);
+    verbs.board.runUntilIdle(enough);
+    send(from, [1, 2, 3]);
+    verbs.board.runUntilIdle(enough);
+    connect(to, from);
+    receive(to, 4);
+    release();
+    verbs.board.advanceTime(2 * timeout);
+    expect(sends(settle(from), from)).toEqual([0, 1, 2, 3].map((wrId) => [wrId, CompletionStatus.success]));
+    expect(verbs.board.verify()).toBeUndefined();
   });
 });
 
