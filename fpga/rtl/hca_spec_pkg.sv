@@ -550,6 +550,7 @@ package hca_spec_pkg;
   // EtherType.
   typedef enum logic [15:0] {
     ETHER_TYPE_IPV4 = 16'd2048,  // IPv4
+    ETHER_TYPE_ADDRESS_RESOLUTION = 16'd2054,  // ARP
     ETHER_TYPE_VIRTUAL_LAN = 16'd33024,  // IEEE 802.1Q tag
     ETHER_TYPE_IPV6 = 16'd34525  // IPv6
   } ether_type_t;
@@ -557,8 +558,27 @@ package hca_spec_pkg;
   // Protocol of an IPv4 header, next header of an IPv6 header or GRH.
   typedef enum logic [7:0] {
     IP_PROTOCOL_UDP = 8'd17,  // UDP
-    IP_PROTOCOL_INFINIBAND_TRANSPORT = 8'd27  // BTH (InfiniBand volume 1, 8.3)
+    IP_PROTOCOL_INFINIBAND_TRANSPORT = 8'd27,  // BTH (InfiniBand volume 1, 8.3)
+    IP_PROTOCOL_ICMPV6 = 8'd58  // ICMPv6
   } ip_protocol_t;
+
+  // Operation of ARP (RFC 826).
+  typedef enum logic [15:0] {
+    ADDRESS_RESOLUTION_OPERATION_REQUEST = 16'd1,  // Who has the address?
+    ADDRESS_RESOLUTION_OPERATION_REPLY = 16'd2  // The sender has.
+  } address_resolution_operation_t;
+
+  // Type of an ICMPv6 message about neighbors (RFC 4861, 4.3 and 4.4).
+  typedef enum logic [7:0] {
+    NEIGHBOR_MESSAGE_TYPE_SOLICITATION = 8'd135,  // Who has the address?
+    NEIGHBOR_MESSAGE_TYPE_ADVERTISEMENT = 8'd136  // The sender has.
+  } neighbor_message_type_t;
+
+  // Option of a message about neighbors (RFC 4861, 4.6.1).
+  typedef enum logic [7:0] {
+    NEIGHBOR_OPTION_TYPE_SOURCE_LINK_LAYER_ADDRESS = 8'd1,  // MAC of the sender.
+    NEIGHBOR_OPTION_TYPE_TARGET_LINK_LAYER_ADDRESS = 8'd2  // MAC of the target.
+  } neighbor_option_type_t;
 
   // LNH of an LRH (InfiniBand volume 1, 7.7.5).
   typedef enum logic [1:0] {
@@ -2438,6 +2458,74 @@ package hca_spec_pkg;
     logic [15:0] length;  // Length. Unit: bytes.
     logic [15:0] checksum;  // Checksum.
   } udp_header_t;
+
+  // ARP for IPv4 on Ethernet (RFC 826).
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_BYTES = 28;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_LSB = 208;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_WIDTH = 16;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_LSB = 192;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_WIDTH = 16;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_LSB = 184;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_WIDTH = 8;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_LSB = 176;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_WIDTH = 8;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_OPERATION_LSB = 160;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_OPERATION_WIDTH = 16;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_SENDER_MAC_LSB = 112;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_SENDER_MAC_WIDTH = 8;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_SENDER_ADDRESS_LSB = 80;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_SENDER_ADDRESS_WIDTH = 8;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_TARGET_MAC_LSB = 32;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_TARGET_MAC_WIDTH = 8;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_TARGET_ADDRESS_LSB = 0;
+  localparam int unsigned ADDRESS_RESOLUTION_MESSAGE_TARGET_ADDRESS_WIDTH = 8;
+  typedef struct packed {
+    logic [15:0] hardware_type;  // 1: Ethernet.
+    logic [15:0] protocol_type;  // EtherType of IPv4.
+    logic [7:0] hardware_length;  // 6. Unit: bytes.
+    logic [7:0] protocol_length;  // 4. Unit: bytes.
+    address_resolution_operation_t operation;  // What it is.
+    logic [47:0] sender_mac;  // MAC of the sender.
+    logic [31:0] sender_address;  // IPv4 address of the sender.
+    logic [47:0] target_mac;  // MAC of the target; zero in a request.
+    logic [31:0] target_address;  // IPv4 address of the target.
+  } address_resolution_message_t;
+
+  // Neighbor solicitation or advertisement with the one option that tells a MAC (RFC 4861, 4.3, 4.4 and 4.6.1).
+  localparam int unsigned NEIGHBOR_MESSAGE_BYTES = 32;
+  localparam int unsigned NEIGHBOR_MESSAGE_TYPE_LSB = 248;
+  localparam int unsigned NEIGHBOR_MESSAGE_TYPE_WIDTH = 8;
+  localparam int unsigned NEIGHBOR_MESSAGE_CODE_LSB = 240;
+  localparam int unsigned NEIGHBOR_MESSAGE_CODE_WIDTH = 8;
+  localparam int unsigned NEIGHBOR_MESSAGE_CHECKSUM_LSB = 224;
+  localparam int unsigned NEIGHBOR_MESSAGE_CHECKSUM_WIDTH = 16;
+  localparam int unsigned NEIGHBOR_MESSAGE_ROUTER_LSB = 223;
+  localparam int unsigned NEIGHBOR_MESSAGE_ROUTER_WIDTH = 1;
+  localparam int unsigned NEIGHBOR_MESSAGE_SOLICITED_LSB = 222;
+  localparam int unsigned NEIGHBOR_MESSAGE_SOLICITED_WIDTH = 1;
+  localparam int unsigned NEIGHBOR_MESSAGE_OVERRIDE_MAC_LSB = 221;
+  localparam int unsigned NEIGHBOR_MESSAGE_OVERRIDE_MAC_WIDTH = 1;
+  localparam int unsigned NEIGHBOR_MESSAGE_TARGET_ADDRESS_LSB = 64;
+  localparam int unsigned NEIGHBOR_MESSAGE_TARGET_ADDRESS_WIDTH = 8;
+  localparam int unsigned NEIGHBOR_MESSAGE_OPTION_TYPE_LSB = 56;
+  localparam int unsigned NEIGHBOR_MESSAGE_OPTION_TYPE_WIDTH = 8;
+  localparam int unsigned NEIGHBOR_MESSAGE_OPTION_LENGTH_LSB = 48;
+  localparam int unsigned NEIGHBOR_MESSAGE_OPTION_LENGTH_WIDTH = 8;
+  localparam int unsigned NEIGHBOR_MESSAGE_MAC_LSB = 0;
+  localparam int unsigned NEIGHBOR_MESSAGE_MAC_WIDTH = 8;
+  typedef struct packed {
+    neighbor_message_type_t type_;  // What it is.
+    logic [7:0] code;  // 0.
+    logic [15:0] checksum;  // Checksum, with that of the addresses, length and protocol of the IPv6 header.
+    logic router;  // The sender is a router.
+    logic solicited;  // The advertisement answers a solicitation.
+    logic override_mac;  // The MAC replaces one that is known.
+    logic [28:0] reserved_6;
+    logic [127:0] target_address;  // IPv6 address that is asked for.
+    neighbor_option_type_t option_type;  // Whose MAC it is.
+    logic [7:0] option_length;  // 1. Unit: 8 B.
+    logic [47:0] mac;  // MAC.
+  } neighbor_message_t;
 
   // Entries of queues in host memory.
 

@@ -1788,6 +1788,58 @@ module spec_golden_tb;
     if (golden.destination_address != 128'h9ffcd2bce1cc37687af5414f05d6dcf0) $fatal(1, "ipv6_header.destination_address is read wrongly");
   endtask
 
+  task automatic check_here_is_10_0_0_1();
+    hca_spec_pkg::address_resolution_message_t golden;
+    golden = '0;
+    golden.hardware_type = 16'h1;
+    golden.protocol_type = 16'h800;
+    golden.hardware_length = 8'h6;
+    golden.protocol_length = 8'h4;
+    golden.operation = hca_spec_pkg::ADDRESS_RESOLUTION_OPERATION_REPLY;
+    golden.sender_mac = 48'h02f00a000001;
+    golden.sender_address = 32'h0a000001;
+    golden.target_mac = 48'h525400123456;
+    golden.target_address = 32'h0a000002;
+    if (golden != 224'h000108000604000202f00a0000010a0000015254001234560a000002) $fatal(1, "here_is_10_0_0_1 is written wrongly: %h", golden);
+    golden = 224'h000108000604000202f00a0000010a0000015254001234560a000002;
+    if (golden.hardware_type != 16'h1) $fatal(1, "here_is_10_0_0_1.hardware_type is read wrongly");
+    if (golden.protocol_type != 16'h800) $fatal(1, "here_is_10_0_0_1.protocol_type is read wrongly");
+    if (golden.hardware_length != 8'h6) $fatal(1, "here_is_10_0_0_1.hardware_length is read wrongly");
+    if (golden.protocol_length != 8'h4) $fatal(1, "here_is_10_0_0_1.protocol_length is read wrongly");
+    if (golden.operation != hca_spec_pkg::ADDRESS_RESOLUTION_OPERATION_REPLY) $fatal(1, "here_is_10_0_0_1.operation is read wrongly");
+    if (golden.sender_mac != 48'h02f00a000001) $fatal(1, "here_is_10_0_0_1.sender_mac is read wrongly");
+    if (golden.sender_address != 32'h0a000001) $fatal(1, "here_is_10_0_0_1.sender_address is read wrongly");
+    if (golden.target_mac != 48'h525400123456) $fatal(1, "here_is_10_0_0_1.target_mac is read wrongly");
+    if (golden.target_address != 32'h0a000002) $fatal(1, "here_is_10_0_0_1.target_address is read wrongly");
+  endtask
+
+  task automatic check_neighbor_is_here();
+    hca_spec_pkg::neighbor_message_t golden;
+    golden = '0;
+    golden.type_ = hca_spec_pkg::NEIGHBOR_MESSAGE_TYPE_ADVERTISEMENT;
+    golden.code = 8'h5;
+    golden.checksum = 16'h1234;
+    golden.router = 1'h1;
+    golden.solicited = 1'h1;
+    golden.override_mac = 1'h1;
+    golden.target_address = 128'hfe800000000000000000000000000001;
+    golden.option_type = hca_spec_pkg::NEIGHBOR_OPTION_TYPE_TARGET_LINK_LAYER_ADDRESS;
+    golden.option_length = 8'h1;
+    golden.mac = 48'h02f00a000001;
+    if (golden != 256'h88051234e0000000fe800000000000000000000000000001020102f00a000001) $fatal(1, "neighbor_is_here is written wrongly: %h", golden);
+    golden = 256'h88051234e0000000fe800000000000000000000000000001020102f00a000001;
+    if (golden.type_ != hca_spec_pkg::NEIGHBOR_MESSAGE_TYPE_ADVERTISEMENT) $fatal(1, "neighbor_is_here.type is read wrongly");
+    if (golden.code != 8'h5) $fatal(1, "neighbor_is_here.code is read wrongly");
+    if (golden.checksum != 16'h1234) $fatal(1, "neighbor_is_here.checksum is read wrongly");
+    if (golden.router != 1'h1) $fatal(1, "neighbor_is_here.router is read wrongly");
+    if (golden.solicited != 1'h1) $fatal(1, "neighbor_is_here.solicited is read wrongly");
+    if (golden.override_mac != 1'h1) $fatal(1, "neighbor_is_here.override_mac is read wrongly");
+    if (golden.target_address != 128'hfe800000000000000000000000000001) $fatal(1, "neighbor_is_here.target_address is read wrongly");
+    if (golden.option_type != hca_spec_pkg::NEIGHBOR_OPTION_TYPE_TARGET_LINK_LAYER_ADDRESS) $fatal(1, "neighbor_is_here.option_type is read wrongly");
+    if (golden.option_length != 8'h1) $fatal(1, "neighbor_is_here.option_length is read wrongly");
+    if (golden.mac != 48'h02f00a000001) $fatal(1, "neighbor_is_here.mac is read wrongly");
+  endtask
+
   task automatic check_udp_header();
     hca_spec_pkg::udp_header_t golden;
     golden = '0;
@@ -2812,6 +2864,8 @@ module spec_golden_tb;
     check_ipv4_header();
     check_ipv4_header_other();
     check_ipv6_header();
+    check_here_is_10_0_0_1();
+    check_neighbor_is_here();
     check_udp_header();
     check_work_queue_reference();
     check_receive_entry_header();
@@ -2859,7 +2913,7 @@ module spec_golden_tb;
     check_shared_receive_queue_attributes_other();
     check_create_memory_window_input();
     check_create_memory_window_input_other();
-    $display("115 golden structures");
+    $display("117 golden structures");
     $finish;
   end
 endmodule

@@ -580,6 +580,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
     doc: 'EtherType.',
     values: [
       { name: 'ipv4', value: 2048, doc: 'IPv4' },
+      { name: 'address_resolution', value: 2054, doc: 'ARP' },
       { name: 'virtual_lan', value: 33024, doc: 'IEEE 802.1Q tag' },
       { name: 'ipv6', value: 34525, doc: 'IPv6' },
     ],
@@ -591,6 +592,34 @@ export const enumDescriptions: readonly EnumDescription[] = [
     values: [
       { name: 'udp', value: 17, doc: 'UDP' },
       { name: 'infiniband_transport', value: 27, doc: 'BTH (InfiniBand volume 1, 8.3)' },
+      { name: 'icmpv6', value: 58, doc: 'ICMPv6' },
+    ],
+  },
+  {
+    name: 'address_resolution_operation',
+    width: 16,
+    doc: 'Operation of ARP (RFC 826).',
+    values: [
+      { name: 'request', value: 1, doc: 'Who has the address?' },
+      { name: 'reply', value: 2, doc: 'The sender has.' },
+    ],
+  },
+  {
+    name: 'neighbor_message_type',
+    width: 8,
+    doc: 'Type of an ICMPv6 message about neighbors (RFC 4861, 4.3 and 4.4).',
+    values: [
+      { name: 'solicitation', value: 135, doc: 'Who has the address?' },
+      { name: 'advertisement', value: 136, doc: 'The sender has.' },
+    ],
+  },
+  {
+    name: 'neighbor_option_type',
+    width: 8,
+    doc: 'Option of a message about neighbors (RFC 4861, 4.6.1).',
+    values: [
+      { name: 'source_link_layer_address', value: 1, doc: 'MAC of the sender.' },
+      { name: 'target_link_layer_address', value: 2, doc: 'MAC of the target.' },
     ],
   },
   {
@@ -1652,6 +1681,43 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'destination_port', bit: 16, width: 16, count: 1, shape: 'number', doc: '4791.' },
       { name: 'length', bit: 32, width: 16, count: 1, shape: 'number', unit: 'bytes', doc: 'Length.' },
       { name: 'checksum', bit: 48, width: 16, count: 1, shape: 'number', doc: 'Checksum.' },
+    ],
+  },
+  {
+    name: 'address_resolution_message',
+    bytes: 28,
+    byteOrder: 'big',
+    kind: 'packet_header',
+    doc: 'ARP for IPv4 on Ethernet (RFC 826).',
+    fields: [
+      { name: 'hardware_type', bit: 0, width: 16, count: 1, shape: 'number', doc: '1: Ethernet.' },
+      { name: 'protocol_type', bit: 16, width: 16, count: 1, shape: 'number', doc: 'EtherType of IPv4.' },
+      { name: 'hardware_length', bit: 32, width: 8, count: 1, shape: 'number', unit: 'bytes', doc: '6.' },
+      { name: 'protocol_length', bit: 40, width: 8, count: 1, shape: 'number', unit: 'bytes', doc: '4.' },
+      { name: 'operation', bit: 48, width: 16, count: 1, shape: 'number', enumeration: 'address_resolution_operation', doc: 'What it is.' },
+      { name: 'sender_mac', bit: 64, width: 8, count: 6, shape: 'bytes', doc: 'MAC of the sender.' },
+      { name: 'sender_address', bit: 112, width: 8, count: 4, shape: 'bytes', doc: 'IPv4 address of the sender.' },
+      { name: 'target_mac', bit: 144, width: 8, count: 6, shape: 'bytes', doc: 'MAC of the target; zero in a request.' },
+      { name: 'target_address', bit: 192, width: 8, count: 4, shape: 'bytes', doc: 'IPv4 address of the target.' },
+    ],
+  },
+  {
+    name: 'neighbor_message',
+    bytes: 32,
+    byteOrder: 'big',
+    kind: 'packet_header',
+    doc: 'Neighbor solicitation or advertisement with the one option that tells a MAC (RFC 4861, 4.3, 4.4 and 4.6.1).',
+    fields: [
+      { name: 'type', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'neighbor_message_type', doc: 'What it is.' },
+      { name: 'code', bit: 8, width: 8, count: 1, shape: 'number', doc: '0.' },
+      { name: 'checksum', bit: 16, width: 16, count: 1, shape: 'number', doc: 'Checksum, with that of the addresses, length and protocol of the IPv6 header.' },
+      { name: 'router', bit: 32, width: 1, count: 1, shape: 'number', doc: 'The sender is a router.' },
+      { name: 'solicited', bit: 33, width: 1, count: 1, shape: 'number', doc: 'The advertisement answers a solicitation.' },
+      { name: 'override_mac', bit: 34, width: 1, count: 1, shape: 'number', doc: 'The MAC replaces one that is known.' },
+      { name: 'target_address', bit: 64, width: 8, count: 16, shape: 'bytes', doc: 'IPv6 address that is asked for.' },
+      { name: 'option_type', bit: 192, width: 8, count: 1, shape: 'number', enumeration: 'neighbor_option_type', doc: 'Whose MAC it is.' },
+      { name: 'option_length', bit: 200, width: 8, count: 1, shape: 'number', unit: '8 B', doc: '1.' },
+      { name: 'mac', bit: 208, width: 8, count: 6, shape: 'bytes', doc: 'MAC.' },
     ],
   },
   {

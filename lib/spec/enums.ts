@@ -1180,6 +1180,8 @@ export const linkLayerNames: Readonly<Record<number, string>> = {
 export const EtherType = {
   /** IPv4 */
   ipv4: 2048,
+  /** ARP */
+  addressResolution: 2054,
   /** IEEE 802.1Q tag */
   virtualLan: 33024,
   /** IPv6 */
@@ -1190,6 +1192,7 @@ export type EtherType = (typeof EtherType)[keyof typeof EtherType];
 /** Names of the values of {@link EtherType}, as the specification writes them. */
 export const etherTypeNames: Readonly<Record<number, string>> = {
   2048: 'ipv4',
+  2054: 'address_resolution',
   33024: 'virtual_lan',
   34525: 'ipv6',
 };
@@ -1200,6 +1203,8 @@ export const IpProtocol = {
   udp: 17,
   /** BTH (InfiniBand volume 1, 8.3) */
   infinibandTransport: 27,
+  /** ICMPv6 */
+  icmpv6: 58,
 } as const;
 export type IpProtocol = (typeof IpProtocol)[keyof typeof IpProtocol];
 
@@ -1207,6 +1212,52 @@ export type IpProtocol = (typeof IpProtocol)[keyof typeof IpProtocol];
 export const ipProtocolNames: Readonly<Record<number, string>> = {
   17: 'udp',
   27: 'infiniband_transport',
+  58: 'icmpv6',
+};
+
+/** Operation of ARP (RFC 826). */
+export const AddressResolutionOperation = {
+  /** Who has the address? */
+  request: 1,
+  /** The sender has. */
+  reply: 2,
+} as const;
+export type AddressResolutionOperation = (typeof AddressResolutionOperation)[keyof typeof AddressResolutionOperation];
+
+/** Names of the values of {@link AddressResolutionOperation}, as the specification writes them. */
+export const addressResolutionOperationNames: Readonly<Record<number, string>> = {
+  1: 'request',
+  2: 'reply',
+};
+
+/** Type of an ICMPv6 message about neighbors (RFC 4861, 4.3 and 4.4). */
+export const NeighborMessageType = {
+  /** Who has the address? */
+  solicitation: 135,
+  /** The sender has. */
+  advertisement: 136,
+} as const;
+export type NeighborMessageType = (typeof NeighborMessageType)[keyof typeof NeighborMessageType];
+
+/** Names of the values of {@link NeighborMessageType}, as the specification writes them. */
+export const neighborMessageTypeNames: Readonly<Record<number, string>> = {
+  135: 'solicitation',
+  136: 'advertisement',
+};
+
+/** Option of a message about neighbors (RFC 4861, 4.6.1). */
+export const NeighborOptionType = {
+  /** MAC of the sender. */
+  sourceLinkLayerAddress: 1,
+  /** MAC of the target. */
+  targetLinkLayerAddress: 2,
+} as const;
+export type NeighborOptionType = (typeof NeighborOptionType)[keyof typeof NeighborOptionType];
+
+/** Names of the values of {@link NeighborOptionType}, as the specification writes them. */
+export const neighborOptionTypeNames: Readonly<Record<number, string>> = {
+  1: 'source_link_layer_address',
+  2: 'target_link_layer_address',
 };
 
 /** LNH of an LRH (InfiniBand volume 1, 7.7.5). */

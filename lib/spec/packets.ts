@@ -3,6 +3,7 @@
 // Packet headers, in wire order. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
 // it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
+import type { AddressResolutionOperation, NeighborMessageType, NeighborOptionType } from './enums.ts';
 
 /** Bytes of local_route_header: LRH (InfiniBand volume 1, 7.7). */
 export const LOCAL_ROUTE_HEADER_BYTES = 8;
@@ -1039,4 +1040,263 @@ export function setUdpHeaderChecksum(view: DataView, base: number, value: number
   const at = base + UDP_HEADER_CHECKSUM_BYTE;
   const kept = view.getUint32(at, false) & ~(UDP_HEADER_CHECKSUM_MASK << UDP_HEADER_CHECKSUM_SHIFT);
   view.setUint32(at, kept | ((value & UDP_HEADER_CHECKSUM_MASK) << UDP_HEADER_CHECKSUM_SHIFT), false);
+}
+
+/** Bytes of address_resolution_message: ARP for IPv4 on Ethernet (RFC 826). */
+export const ADDRESS_RESOLUTION_MESSAGE_BYTES = 28;
+
+/** address_resolution_message.hardware_type: 1: Ethernet. */
+export const ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_BYTE = 0;
+export const ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_SHIFT = 16;
+export const ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_MASK = 0xffff;
+export function getAddressResolutionMessageHardwareType(view: DataView, base: number): number {
+  return (view.getUint32(base + ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_BYTE, false) >>> ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_SHIFT) & ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_MASK;
+}
+export function setAddressResolutionMessageHardwareType(view: DataView, base: number, value: number): void {
+  const at = base + ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_BYTE;
+  const kept = view.getUint32(at, false) & ~(ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_MASK << ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_SHIFT);
+  view.setUint32(at, kept | ((value & ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_MASK) << ADDRESS_RESOLUTION_MESSAGE_HARDWARE_TYPE_SHIFT), false);
+}
+
+/** address_resolution_message.protocol_type: EtherType of IPv4. */
+export const ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_BYTE = 0;
+export const ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_SHIFT = 0;
+export const ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_MASK = 0xffff;
+export function getAddressResolutionMessageProtocolType(view: DataView, base: number): number {
+  return (view.getUint32(base + ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_BYTE, false) >>> ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_SHIFT) & ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_MASK;
+}
+export function setAddressResolutionMessageProtocolType(view: DataView, base: number, value: number): void {
+  const at = base + ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_BYTE;
+  const kept = view.getUint32(at, false) & ~(ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_MASK << ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_SHIFT);
+  view.setUint32(at, kept | ((value & ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_MASK) << ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_TYPE_SHIFT), false);
+}
+
+/** address_resolution_message.hardware_length: 6. Unit: bytes. */
+export const ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_BYTE = 4;
+export const ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_SHIFT = 24;
+export const ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_MASK = 0xff;
+export function getAddressResolutionMessageHardwareLength(view: DataView, base: number): number {
+  return (view.getUint32(base + ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_BYTE, false) >>> ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_SHIFT) & ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_MASK;
+}
+export function setAddressResolutionMessageHardwareLength(view: DataView, base: number, value: number): void {
+  const at = base + ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_BYTE;
+  const kept = view.getUint32(at, false) & ~(ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_MASK << ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_SHIFT);
+  view.setUint32(at, kept | ((value & ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_MASK) << ADDRESS_RESOLUTION_MESSAGE_HARDWARE_LENGTH_SHIFT), false);
+}
+
+/** address_resolution_message.protocol_length: 4. Unit: bytes. */
+export const ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_BYTE = 4;
+export const ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_SHIFT = 16;
+export const ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_MASK = 0xff;
+export function getAddressResolutionMessageProtocolLength(view: DataView, base: number): number {
+  return (view.getUint32(base + ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_BYTE, false) >>> ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_SHIFT) & ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_MASK;
+}
+export function setAddressResolutionMessageProtocolLength(view: DataView, base: number, value: number): void {
+  const at = base + ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_BYTE;
+  const kept = view.getUint32(at, false) & ~(ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_MASK << ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_SHIFT);
+  view.setUint32(at, kept | ((value & ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_MASK) << ADDRESS_RESOLUTION_MESSAGE_PROTOCOL_LENGTH_SHIFT), false);
+}
+
+/** address_resolution_message.operation: What it is. */
+export const ADDRESS_RESOLUTION_MESSAGE_OPERATION_BYTE = 4;
+export const ADDRESS_RESOLUTION_MESSAGE_OPERATION_SHIFT = 0;
+export const ADDRESS_RESOLUTION_MESSAGE_OPERATION_MASK = 0xffff;
+export function getAddressResolutionMessageOperation(view: DataView, base: number): number {
+  return (view.getUint32(base + ADDRESS_RESOLUTION_MESSAGE_OPERATION_BYTE, false) >>> ADDRESS_RESOLUTION_MESSAGE_OPERATION_SHIFT) & ADDRESS_RESOLUTION_MESSAGE_OPERATION_MASK;
+}
+export function setAddressResolutionMessageOperation(view: DataView, base: number, value: AddressResolutionOperation): void {
+  const at = base + ADDRESS_RESOLUTION_MESSAGE_OPERATION_BYTE;
+  const kept = view.getUint32(at, false) & ~(ADDRESS_RESOLUTION_MESSAGE_OPERATION_MASK << ADDRESS_RESOLUTION_MESSAGE_OPERATION_SHIFT);
+  view.setUint32(at, kept | ((value & ADDRESS_RESOLUTION_MESSAGE_OPERATION_MASK) << ADDRESS_RESOLUTION_MESSAGE_OPERATION_SHIFT), false);
+}
+
+/** address_resolution_message.sender_mac: MAC of the sender. */
+export const ADDRESS_RESOLUTION_MESSAGE_SENDER_MAC_BYTE = 8;
+export const ADDRESS_RESOLUTION_MESSAGE_SENDER_MAC_BYTES = 6;
+/** The bytes themselves, not a copy. */
+export function getAddressResolutionMessageSenderMac(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + ADDRESS_RESOLUTION_MESSAGE_SENDER_MAC_BYTE, ADDRESS_RESOLUTION_MESSAGE_SENDER_MAC_BYTES);
+}
+export function setAddressResolutionMessageSenderMac(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== ADDRESS_RESOLUTION_MESSAGE_SENDER_MAC_BYTES) {
+    throw new RangeError(`address_resolution_message_sender_mac has ${ADDRESS_RESOLUTION_MESSAGE_SENDER_MAC_BYTES} bytes, not ${value.length}`);
+  }
+  getAddressResolutionMessageSenderMac(view, base).set(value);
+}
+
+/** address_resolution_message.sender_address: IPv4 address of the sender. */
+export const ADDRESS_RESOLUTION_MESSAGE_SENDER_ADDRESS_BYTE = 14;
+export const ADDRESS_RESOLUTION_MESSAGE_SENDER_ADDRESS_BYTES = 4;
+/** The bytes themselves, not a copy. */
+export function getAddressResolutionMessageSenderAddress(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + ADDRESS_RESOLUTION_MESSAGE_SENDER_ADDRESS_BYTE, ADDRESS_RESOLUTION_MESSAGE_SENDER_ADDRESS_BYTES);
+}
+export function setAddressResolutionMessageSenderAddress(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== ADDRESS_RESOLUTION_MESSAGE_SENDER_ADDRESS_BYTES) {
+    throw new RangeError(`address_resolution_message_sender_address has ${ADDRESS_RESOLUTION_MESSAGE_SENDER_ADDRESS_BYTES} bytes, not ${value.length}`);
+  }
+  getAddressResolutionMessageSenderAddress(view, base).set(value);
+}
+
+/** address_resolution_message.target_mac: MAC of the target; zero in a request. */
+export const ADDRESS_RESOLUTION_MESSAGE_TARGET_MAC_BYTE = 18;
+export const ADDRESS_RESOLUTION_MESSAGE_TARGET_MAC_BYTES = 6;
+/** The bytes themselves, not a copy. */
+export function getAddressResolutionMessageTargetMac(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + ADDRESS_RESOLUTION_MESSAGE_TARGET_MAC_BYTE, ADDRESS_RESOLUTION_MESSAGE_TARGET_MAC_BYTES);
+}
+export function setAddressResolutionMessageTargetMac(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== ADDRESS_RESOLUTION_MESSAGE_TARGET_MAC_BYTES) {
+    throw new RangeError(`address_resolution_message_target_mac has ${ADDRESS_RESOLUTION_MESSAGE_TARGET_MAC_BYTES} bytes, not ${value.length}`);
+  }
+  getAddressResolutionMessageTargetMac(view, base).set(value);
+}
+
+/** address_resolution_message.target_address: IPv4 address of the target. */
+export const ADDRESS_RESOLUTION_MESSAGE_TARGET_ADDRESS_BYTE = 24;
+export const ADDRESS_RESOLUTION_MESSAGE_TARGET_ADDRESS_BYTES = 4;
+/** The bytes themselves, not a copy. */
+export function getAddressResolutionMessageTargetAddress(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + ADDRESS_RESOLUTION_MESSAGE_TARGET_ADDRESS_BYTE, ADDRESS_RESOLUTION_MESSAGE_TARGET_ADDRESS_BYTES);
+}
+export function setAddressResolutionMessageTargetAddress(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== ADDRESS_RESOLUTION_MESSAGE_TARGET_ADDRESS_BYTES) {
+    throw new RangeError(`address_resolution_message_target_address has ${ADDRESS_RESOLUTION_MESSAGE_TARGET_ADDRESS_BYTES} bytes, not ${value.length}`);
+  }
+  getAddressResolutionMessageTargetAddress(view, base).set(value);
+}
+
+/** Bytes of neighbor_message: Neighbor solicitation or advertisement with the one option that tells a MAC (RFC 4861, 4.3, 4.4 and 4.6.1). */
+export const NEIGHBOR_MESSAGE_BYTES = 32;
+
+/** neighbor_message.type: What it is. */
+export const NEIGHBOR_MESSAGE_TYPE_BYTE = 0;
+export const NEIGHBOR_MESSAGE_TYPE_SHIFT = 24;
+export const NEIGHBOR_MESSAGE_TYPE_MASK = 0xff;
+export function getNeighborMessageType(view: DataView, base: number): number {
+  return (view.getUint32(base + NEIGHBOR_MESSAGE_TYPE_BYTE, false) >>> NEIGHBOR_MESSAGE_TYPE_SHIFT) & NEIGHBOR_MESSAGE_TYPE_MASK;
+}
+export function setNeighborMessageType(view: DataView, base: number, value: NeighborMessageType): void {
+  const at = base + NEIGHBOR_MESSAGE_TYPE_BYTE;
+  const kept = view.getUint32(at, false) & ~(NEIGHBOR_MESSAGE_TYPE_MASK << NEIGHBOR_MESSAGE_TYPE_SHIFT);
+  view.setUint32(at, kept | ((value & NEIGHBOR_MESSAGE_TYPE_MASK) << NEIGHBOR_MESSAGE_TYPE_SHIFT), false);
+}
+
+/** neighbor_message.code: 0. */
+export const NEIGHBOR_MESSAGE_CODE_BYTE = 0;
+export const NEIGHBOR_MESSAGE_CODE_SHIFT = 16;
+export const NEIGHBOR_MESSAGE_CODE_MASK = 0xff;
+export function getNeighborMessageCode(view: DataView, base: number): number {
+  return (view.getUint32(base + NEIGHBOR_MESSAGE_CODE_BYTE, false) >>> NEIGHBOR_MESSAGE_CODE_SHIFT) & NEIGHBOR_MESSAGE_CODE_MASK;
+}
+export function setNeighborMessageCode(view: DataView, base: number, value: number): void {
+  const at = base + NEIGHBOR_MESSAGE_CODE_BYTE;
+  const kept = view.getUint32(at, false) & ~(NEIGHBOR_MESSAGE_CODE_MASK << NEIGHBOR_MESSAGE_CODE_SHIFT);
+  view.setUint32(at, kept | ((value & NEIGHBOR_MESSAGE_CODE_MASK) << NEIGHBOR_MESSAGE_CODE_SHIFT), false);
+}
+
+/** neighbor_message.checksum: Checksum, with that of the addresses, length and protocol of the IPv6 header. */
+export const NEIGHBOR_MESSAGE_CHECKSUM_BYTE = 0;
+export const NEIGHBOR_MESSAGE_CHECKSUM_SHIFT = 0;
+export const NEIGHBOR_MESSAGE_CHECKSUM_MASK = 0xffff;
+export function getNeighborMessageChecksum(view: DataView, base: number): number {
+  return (view.getUint32(base + NEIGHBOR_MESSAGE_CHECKSUM_BYTE, false) >>> NEIGHBOR_MESSAGE_CHECKSUM_SHIFT) & NEIGHBOR_MESSAGE_CHECKSUM_MASK;
+}
+export function setNeighborMessageChecksum(view: DataView, base: number, value: number): void {
+  const at = base + NEIGHBOR_MESSAGE_CHECKSUM_BYTE;
+  const kept = view.getUint32(at, false) & ~(NEIGHBOR_MESSAGE_CHECKSUM_MASK << NEIGHBOR_MESSAGE_CHECKSUM_SHIFT);
+  view.setUint32(at, kept | ((value & NEIGHBOR_MESSAGE_CHECKSUM_MASK) << NEIGHBOR_MESSAGE_CHECKSUM_SHIFT), false);
+}
+
+/** neighbor_message.router: The sender is a router. */
+export const NEIGHBOR_MESSAGE_ROUTER_BYTE = 4;
+export const NEIGHBOR_MESSAGE_ROUTER_SHIFT = 31;
+export const NEIGHBOR_MESSAGE_ROUTER_MASK = 0x1;
+export function getNeighborMessageRouter(view: DataView, base: number): number {
+  return (view.getUint32(base + NEIGHBOR_MESSAGE_ROUTER_BYTE, false) >>> NEIGHBOR_MESSAGE_ROUTER_SHIFT) & NEIGHBOR_MESSAGE_ROUTER_MASK;
+}
+export function setNeighborMessageRouter(view: DataView, base: number, value: number): void {
+  const at = base + NEIGHBOR_MESSAGE_ROUTER_BYTE;
+  const kept = view.getUint32(at, false) & ~(NEIGHBOR_MESSAGE_ROUTER_MASK << NEIGHBOR_MESSAGE_ROUTER_SHIFT);
+  view.setUint32(at, kept | ((value & NEIGHBOR_MESSAGE_ROUTER_MASK) << NEIGHBOR_MESSAGE_ROUTER_SHIFT), false);
+}
+
+/** neighbor_message.solicited: The advertisement answers a solicitation. */
+export const NEIGHBOR_MESSAGE_SOLICITED_BYTE = 4;
+export const NEIGHBOR_MESSAGE_SOLICITED_SHIFT = 30;
+export const NEIGHBOR_MESSAGE_SOLICITED_MASK = 0x1;
+export function getNeighborMessageSolicited(view: DataView, base: number): number {
+  return (view.getUint32(base + NEIGHBOR_MESSAGE_SOLICITED_BYTE, false) >>> NEIGHBOR_MESSAGE_SOLICITED_SHIFT) & NEIGHBOR_MESSAGE_SOLICITED_MASK;
+}
+export function setNeighborMessageSolicited(view: DataView, base: number, value: number): void {
+  const at = base + NEIGHBOR_MESSAGE_SOLICITED_BYTE;
+  const kept = view.getUint32(at, false) & ~(NEIGHBOR_MESSAGE_SOLICITED_MASK << NEIGHBOR_MESSAGE_SOLICITED_SHIFT);
+  view.setUint32(at, kept | ((value & NEIGHBOR_MESSAGE_SOLICITED_MASK) << NEIGHBOR_MESSAGE_SOLICITED_SHIFT), false);
+}
+
+/** neighbor_message.override_mac: The MAC replaces one that is known. */
+export const NEIGHBOR_MESSAGE_OVERRIDE_MAC_BYTE = 4;
+export const NEIGHBOR_MESSAGE_OVERRIDE_MAC_SHIFT = 29;
+export const NEIGHBOR_MESSAGE_OVERRIDE_MAC_MASK = 0x1;
+export function getNeighborMessageOverrideMac(view: DataView, base: number): number {
+  return (view.getUint32(base + NEIGHBOR_MESSAGE_OVERRIDE_MAC_BYTE, false) >>> NEIGHBOR_MESSAGE_OVERRIDE_MAC_SHIFT) & NEIGHBOR_MESSAGE_OVERRIDE_MAC_MASK;
+}
+export function setNeighborMessageOverrideMac(view: DataView, base: number, value: number): void {
+  const at = base + NEIGHBOR_MESSAGE_OVERRIDE_MAC_BYTE;
+  const kept = view.getUint32(at, false) & ~(NEIGHBOR_MESSAGE_OVERRIDE_MAC_MASK << NEIGHBOR_MESSAGE_OVERRIDE_MAC_SHIFT);
+  view.setUint32(at, kept | ((value & NEIGHBOR_MESSAGE_OVERRIDE_MAC_MASK) << NEIGHBOR_MESSAGE_OVERRIDE_MAC_SHIFT), false);
+}
+
+/** neighbor_message.target_address: IPv6 address that is asked for. */
+export const NEIGHBOR_MESSAGE_TARGET_ADDRESS_BYTE = 8;
+export const NEIGHBOR_MESSAGE_TARGET_ADDRESS_BYTES = 16;
+/** The bytes themselves, not a copy. */
+export function getNeighborMessageTargetAddress(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + NEIGHBOR_MESSAGE_TARGET_ADDRESS_BYTE, NEIGHBOR_MESSAGE_TARGET_ADDRESS_BYTES);
+}
+export function setNeighborMessageTargetAddress(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== NEIGHBOR_MESSAGE_TARGET_ADDRESS_BYTES) {
+    throw new RangeError(`neighbor_message_target_address has ${NEIGHBOR_MESSAGE_TARGET_ADDRESS_BYTES} bytes, not ${value.length}`);
+  }
+  getNeighborMessageTargetAddress(view, base).set(value);
+}
+
+/** neighbor_message.option_type: Whose MAC it is. */
+export const NEIGHBOR_MESSAGE_OPTION_TYPE_BYTE = 24;
+export const NEIGHBOR_MESSAGE_OPTION_TYPE_SHIFT = 24;
+export const NEIGHBOR_MESSAGE_OPTION_TYPE_MASK = 0xff;
+export function getNeighborMessageOptionType(view: DataView, base: number): number {
+  return (view.getUint32(base + NEIGHBOR_MESSAGE_OPTION_TYPE_BYTE, false) >>> NEIGHBOR_MESSAGE_OPTION_TYPE_SHIFT) & NEIGHBOR_MESSAGE_OPTION_TYPE_MASK;
+}
+export function setNeighborMessageOptionType(view: DataView, base: number, value: NeighborOptionType): void {
+  const at = base + NEIGHBOR_MESSAGE_OPTION_TYPE_BYTE;
+  const kept = view.getUint32(at, false) & ~(NEIGHBOR_MESSAGE_OPTION_TYPE_MASK << NEIGHBOR_MESSAGE_OPTION_TYPE_SHIFT);
+  view.setUint32(at, kept | ((value & NEIGHBOR_MESSAGE_OPTION_TYPE_MASK) << NEIGHBOR_MESSAGE_OPTION_TYPE_SHIFT), false);
+}
+
+/** neighbor_message.option_length: 1. Unit: 8 B. */
+export const NEIGHBOR_MESSAGE_OPTION_LENGTH_BYTE = 24;
+export const NEIGHBOR_MESSAGE_OPTION_LENGTH_SHIFT = 16;
+export const NEIGHBOR_MESSAGE_OPTION_LENGTH_MASK = 0xff;
+export function getNeighborMessageOptionLength(view: DataView, base: number): number {
+  return (view.getUint32(base + NEIGHBOR_MESSAGE_OPTION_LENGTH_BYTE, false) >>> NEIGHBOR_MESSAGE_OPTION_LENGTH_SHIFT) & NEIGHBOR_MESSAGE_OPTION_LENGTH_MASK;
+}
+export function setNeighborMessageOptionLength(view: DataView, base: number, value: number): void {
+  const at = base + NEIGHBOR_MESSAGE_OPTION_LENGTH_BYTE;
+  const kept = view.getUint32(at, false) & ~(NEIGHBOR_MESSAGE_OPTION_LENGTH_MASK << NEIGHBOR_MESSAGE_OPTION_LENGTH_SHIFT);
+  view.setUint32(at, kept | ((value & NEIGHBOR_MESSAGE_OPTION_LENGTH_MASK) << NEIGHBOR_MESSAGE_OPTION_LENGTH_SHIFT), false);
+}
+
+/** neighbor_message.mac: MAC. */
+export const NEIGHBOR_MESSAGE_MAC_BYTE = 26;
+export const NEIGHBOR_MESSAGE_MAC_BYTES = 6;
+/** The bytes themselves, not a copy. */
+export function getNeighborMessageMac(view: DataView, base: number): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset + base + NEIGHBOR_MESSAGE_MAC_BYTE, NEIGHBOR_MESSAGE_MAC_BYTES);
+}
+export function setNeighborMessageMac(view: DataView, base: number, value: Uint8Array): void {
+  if (value.length !== NEIGHBOR_MESSAGE_MAC_BYTES) {
+    throw new RangeError(`neighbor_message_mac has ${NEIGHBOR_MESSAGE_MAC_BYTES} bytes, not ${value.length}`);
+  }
+  getNeighborMessageMac(view, base).set(value);
 }

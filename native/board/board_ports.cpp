@@ -1,5 +1,6 @@
 #include "board/board_ports.h"
 
+#include "link/ethernet_link.h"
 #include "link/shared_memory_link.h"
 #include "link/udp_link.h"
 
@@ -51,8 +52,12 @@ bool BoardPorts::make_link(const BoardPortsOptions& options, std::string& failur
     }
   } else if (kind == "udp" && options.link_layer == spec::LinkLayer::ethernet) {
     link_ = link::UdpLink::make(name, failure);
+  } else if (kind == "ethernet" && options.link_layer == spec::LinkLayer::ethernet) {
+    const link::EthernetLink::Addresses own{.first = link::first_address(options.link_layer, board_number_),
+                                            .count = options.underlying_functions};
+    link_ = link::EthernetLink::make(name, own, failure);
   } else {
-    failure = "links are shm:NAME, and on Ethernet udp:ADDRESS";
+    failure = "links are shm:NAME, and on Ethernet udp:ADDRESS and ethernet:PATH,PATH";
   }
   if (link_ == nullptr)
     failure = "link " + options.link + ": " + failure;

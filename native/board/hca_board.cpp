@@ -32,6 +32,7 @@ std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options, st
   board.clock_frequency = options.hca.clock_frequency;
   board.double_word_only = options.hca.double_word_only;
   board.ports.ports = options.hca.ports;
+  board.ports.underlying_functions = options.hca.underlying_functions;
   board.ports.link_layer = options.hca.link_layer;
   const DeviceFactory make_device = [&options](const DeviceSlot& slot) {
     hca::HcaParameters parameters = options.hca;

@@ -1,7 +1,5 @@
 #include "hca/port_attributes.h"
 
-#include <algorithm>
-
 namespace fpga_verbs::hca {
 
 namespace {
@@ -35,9 +33,9 @@ void PortAttributes::reset_function(unsigned underlying_function) {
   for (unsigned port = 1; port <= parameters_.ports; ++port) {
     GidTable& table = gids_[port - 1][underlying_function];
     table = {};
-    table[0] = link_local_gid(port, underlying_function);
+    table[0] = link::link_local_address(address(port, underlying_function));
     if (link_layer() == spec::LinkLayer::ethernet)
-      table[1] = ipv4_gid(port, underlying_function);
+      table[1] = link::ipv4_address(address(port, underlying_function));
     // Over a socket nothing but its own address can be sent from.
     if (udp_source_port_ != 0)
       table[0] = table[1];
@@ -66,23 +64,6 @@ uint16_t PortAttributes::local_identifier(unsigned port, unsigned underlying_fun
   return link_layer() == spec::LinkLayer::infiniband
              ? static_cast<uint16_t>(address(port, underlying_function))
              : uint16_t{0};
-}
-
-// fe80::/64 and the EUI-64 made of a MAC address: ff:fe in its middle, the bit for global addresses turned
-// (RFC 4291, appendix A). A LID stands in its low bytes.
-Gid PortAttributes::link_local_gid(unsigned port, unsigned underlying_function) const {
-  const MacAddress mac = link::mac_address(address(port, underlying_function));
-  return {0xfe,   0x80,   0,    0,    0,      0,      0,     0, static_cast<uint8_t>(mac[0] ^ 0x02),
-          mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
-}
-
-// ::ffff:a.b.c.d with the address that the MAC address ends with.
-Gid PortAttributes::ipv4_gid(unsigned port, unsigned underlying_function) const {
-  const MacAddress mac = this->mac(port, underlying_function);
-  Gid gid{};
-  gid[10] = gid[11] = 0xff;
-  std::copy(mac.begin() + 2, mac.end(), gid.begin() + 12);
-  return gid;
 }
 
 PacketSource PortAttributes::source(unsigned underlying_function, const spec::AddressVector& address_vector,

@@ -75,8 +75,6 @@ private:
   link::Address address(unsigned port, unsigned underlying_function) const {
     return first_address_ + (port - 1) * link::addresses_per_port + underlying_function;
   }
-  Gid link_local_gid(unsigned port, unsigned underlying_function) const;
-  Gid ipv4_gid(unsigned port, unsigned underlying_function) const;
 
   const HcaParameters& parameters_;
   link::Link* link_;

@@ -11,6 +11,9 @@ namespace fpga_verbs::link {
 
 using MacAddress = std::array<uint8_t, 6>;
 
+// An IPv6 address, or an IPv4 address a.b.c.d as ::ffff:a.b.c.d: a GID.
+using NetworkAddress = std::array<uint8_t, 16>;
+
 // A MAC address or a LID as a number, by which a packet finds its port.
 using Address = uint64_t;
 
@@ -33,6 +36,20 @@ constexpr MacAddress mac_address(Address address) {
   for (size_t i = mac.size(); i-- != 0; address >>= 8)
     mac[i] = static_cast<uint8_t>(address);
   return mac;
+}
+
+// fe80::/64 and the EUI-64 made of a MAC address: ff:fe in its middle, the bit for global addresses turned
+// (RFC 4291, appendix A). A LID stands in its low bytes.
+constexpr NetworkAddress link_local_address(Address address) {
+  const MacAddress mac = mac_address(address);
+  return {0xfe,   0x80,   0,    0,    0,      0,      0,     0, static_cast<uint8_t>(mac[0] ^ 0x02),
+          mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
+}
+
+// ::ffff:a.b.c.d with the IPv4 address that a MAC address of an emulated board ends with.
+constexpr NetworkAddress ipv4_address(Address address) {
+  const MacAddress mac = mac_address(address);
+  return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, mac[2], mac[3], mac[4], mac[5]};
 }
 
 // Whether packets to this address are for all who listen: a MAC address with the group bit, a multicast LID.

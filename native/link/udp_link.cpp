@@ -1,17 +1,13 @@
 #include "link/udp_link.h"
 
-#include "hca/packet_bytes.h"
-#include "spec/enums.h"
 #include "spec/packets.h"
+#include "spec/parameters.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 namespace fpga_verbs::link {
@@ -41,15 +37,6 @@ std::string reason_of(int failure, const std::string& address) {
   }
 }
 
-// RDMA READ responses and acknowledgements.
-Lane lane_of(std::span<const uint8_t> payload) {
-  const auto opcode =
-      static_cast<spec::PacketOpcode>(hca::read_header<spec::BaseTransportHeader>(payload.data()).opcode());
-  const bool is_response = opcode >= spec::PacketOpcode::reliable_connection_rdma_read_response_first &&
-                           opcode <= spec::PacketOpcode::reliable_connection_atomic_acknowledge;
-  return is_response ? Lane::responses : Lane::requests;
-}
-
 } // namespace
 
 std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& failure) {
@@ -77,55 +64,7 @@ std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& 
 }
 
 UdpLink::UdpLink(Descriptor socket, const UdpAddress& own)
-    : socket_(std::move(socket)), own_(own), poll_(epoll_create1(EPOLL_CLOEXEC)),
-      stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      buffers_(std::make_unique_for_overwrite<Buffer[]>(buffers)) {
-  for (size_t buffer = 0; buffer < buffers; ++buffer)
-    free_.push_back(buffer);
-  epoll_event once{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = socket_.get()}};
-  epoll_ctl(poll_.get(), EPOLL_CTL_ADD, socket_.get(), &once);
-  epoll_event stop{.events = EPOLLIN, .data = {.fd = stop_event_.get()}};
-  epoll_ctl(poll_.get(), EPOLL_CTL_ADD, stop_event_.get(), &stop);
-  thread_ = std::thread([this] { run(); });
-}
-
-UdpLink::~UdpLink() {
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(stop_event_.get(), &one, sizeof one);
-  thread_.join();
-}
-
-// The thread.
-
-void UdpLink::run() {
-  epoll_event event = {};
-  while (epoll_wait(poll_.get(), &event, 1, -1) >= 0 || errno == EINTR) {
-    if (event.data.fd == stop_event_.get())
-      return;
-    armed_.store(false);
-    readable_.store(true);
-    const std::scoped_lock lock(mutex_);
-    if (receiver_ != nullptr)
-      receiver_->notify();
-  }
-}
-
-void UdpLink::arm() {
-  if (armed_.exchange(true))
-    return;
-  epoll_event once{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = socket_.get()}};
-  epoll_ctl(poll_.get(), EPOLL_CTL_MOD, socket_.get(), &once);
-}
-
-void UdpLink::attach(LinkReceiver& receiver) {
-  const std::scoped_lock lock(mutex_);
-  receiver_ = &receiver;
-}
-
-void UdpLink::detach() {
-  const std::scoped_lock lock(mutex_);
-  receiver_ = nullptr;
-}
+    : socket_(std::move(socket)), own_(own), watch_(socket_.get()) {}
 
 // Out.
 
@@ -168,38 +107,19 @@ void UdpLink::flush() {
 // In.
 
 std::span<const uint8_t> UdpLink::front(Lane lane) {
-  const std::deque<size_t>& here = arrived_[static_cast<size_t>(lane)];
-  if (here.empty() && readable_.load())
+  if (arrived_.front(lane).empty() && watch_.is_readable())
     receive();
-  if (here.empty())
-    return {};
-  const Buffer& buffer = buffers_[here.front()];
-  return {buffer.bytes.data(), buffer.length};
-}
-
-void UdpLink::pop(Lane lane) {
-  std::deque<size_t>& here = arrived_[static_cast<size_t>(lane)];
-  free_.push_back(here.front());
-  here.pop_front();
-}
-
-bool UdpLink::has_arrived() {
-  pollfd polled{socket_.get(), POLLIN, 0};
-  if (poll(&polled, 1, 0) <= 0)
-    return false;
-  readable_.store(true);
-  return true;
+  return arrived_.front(lane);
 }
 
 void UdpLink::receive() {
   std::array<sockaddr_in, batch> addresses;
   std::array<iovec, batch> parts;
   std::array<mmsghdr, batch> messages{};
-  const size_t wanted = std::min(batch, free_.size());
+  const size_t wanted = std::min(batch, arrived_.free());
   for (size_t i = 0; i < wanted; ++i) {
-    Buffer& buffer = buffers_[free_[free_.size() - 1 - i]];
-    parts[i] = {.iov_base = buffer.bytes.data() + udp_headers_bytes,
-                .iov_len = buffer.bytes.size() - udp_headers_bytes};
+    const std::span<uint8_t> payload = arrived_.buffer(i).subspan(udp_headers_bytes);
+    parts[i] = {.iov_base = payload.data(), .iov_len = payload.size()};
     msghdr& message = messages[i].msg_hdr;
     message.msg_name = &addresses[i];
     message.msg_namelen = sizeof addresses[i];
@@ -208,33 +128,27 @@ void UdpLink::receive() {
   }
   if (wanted == 0)
     return;
-  readable_.store(false);
+  watch_.begin_reading();
   const int came = recvmmsg(socket_.get(), messages.data(), static_cast<unsigned>(wanted), 0, nullptr);
   for (int i = 0; i < came; ++i) {
     const auto at = static_cast<size_t>(i);
-    const size_t buffer = free_[free_.size() - 1];
-    free_.pop_back();
     const bool is_whole = (messages[at].msg_hdr.msg_flags & MSG_TRUNC) == 0;
-    accept(buffer, {ntohl(addresses[at].sin_addr.s_addr), ntohs(addresses[at].sin_port)},
+    accept({ntohl(addresses[at].sin_addr.s_addr), ntohs(addresses[at].sin_port)},
            is_whole ? messages[at].msg_len : 0);
   }
   // A full batch: there may be more.
-  if (came == static_cast<int>(wanted))
-    readable_.store(true);
-  else
-    arm();
+  watch_.end_reading(came != static_cast<int>(wanted));
 }
 
-void UdpLink::accept(size_t buffer, const UdpAddress& from, size_t bytes) {
+// What lies in the first free buffer.
+void UdpLink::accept(const UdpAddress& from, size_t bytes) {
   if (bytes < spec::BaseTransportHeader::bytes) {
-    free_.insert(free_.begin(), buffer);
+    arrived_.skip();
     return;
   }
-  Buffer& filled = buffers_[buffer];
-  uint8_t* const payload = filled.bytes.data() + udp_headers_bytes;
+  uint8_t* const payload = arrived_.buffer(0).data() + udp_headers_bytes;
   write_udp_headers(payload, from, own_, bytes);
-  filled.length = udp_headers_bytes + bytes;
-  arrived_[static_cast<size_t>(lane_of({payload, bytes}))].push_back(buffer);
+  arrived_.add(lane_of({payload, bytes}), udp_headers_bytes + bytes);
 }
 
 } // namespace fpga_verbs::link

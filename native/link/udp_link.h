@@ -1,19 +1,16 @@
 #pragma once
 
+#include "link/arrived_packets.h"
 #include "link/descriptor.h"
 #include "link/link.h"
+#include "link/socket_watch.h"
 #include "link/udp_packet.h"
-#include "spec/parameters.h"
 
 #include <array>
-#include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace fpga_verbs::link {
@@ -26,27 +23,20 @@ class UdpLink final : public Link {
 public:
   // Null: `failure` says why, and what would be right.
   static std::unique_ptr<UdpLink> make(const std::string& address, std::string& failure);
-  ~UdpLink() override;
 
-  void attach(LinkReceiver& receiver) override;
-  void detach() override;
+  void attach(LinkReceiver& receiver) override { watch_.attach(receiver); }
+  void detach() override { watch_.detach(); }
   SendResult send(Lane lane, std::span<const uint8_t> packet) override;
   void flush() override;
   std::span<const uint8_t> front(Lane lane) override;
-  void pop(Lane lane) override;
-  bool has_arrived() override;
+  void pop(Lane lane) override { arrived_.pop(lane); }
+  bool has_arrived() override { return watch_.ask(); }
   std::optional<Address> first_address() const override { return mac_of(own_.address); }
   uint16_t udp_source_port() const override { return own_.port; }
 
 private:
-  static constexpr size_t batch = 32;   // packets of a system call
-  static constexpr size_t buffers = 64; // for what has arrived
+  static constexpr size_t batch = 32; // packets of a system call
 
-  // The frame, with its UDP payload where it was received.
-  struct Buffer {
-    size_t length = 0;
-    std::array<uint8_t, spec::packet_buffer_bytes> bytes;
-  };
   struct Leaving {
     UdpAddress to;
     std::vector<uint8_t> payload;
@@ -54,24 +44,14 @@ private:
 
   UdpLink(Descriptor socket, const UdpAddress& own);
   void receive();
-  void accept(size_t buffer, const UdpAddress& from, size_t bytes);
-  void run();
-  void arm();
+  void accept(const UdpAddress& from, size_t bytes);
 
   Descriptor socket_;
   UdpAddress own_;
-  Descriptor poll_; // of the thread: the socket, once each time it is armed, and the end
-  Descriptor stop_event_;
-  std::mutex mutex_; // of the receiver
-  LinkReceiver* receiver_ = nullptr;
-  std::atomic<bool> armed_{true};
-  std::atomic<bool> readable_{false};
-  std::unique_ptr<Buffer[]> buffers_;
-  std::vector<size_t> free_;
-  std::array<std::deque<size_t>, lanes> arrived_;
+  SocketWatch watch_;
+  ArrivedPackets arrived_; // frames, their UDP payload where it was received
   std::array<Leaving, batch> leaving_;
   size_t leaving_count_ = 0;
-  std::thread thread_;
 };
 
 } // namespace fpga_verbs::link

@@ -2,10 +2,9 @@
 
 #include "hca/packet_bytes.h"
 #include "hca/packet_checksum.h"
+#include "link/ethernet_frame.h"
 #include "spec/enums.h"
 #include "spec/packets.h"
-
-#include <cstring>
 
 namespace fpga_verbs::link {
 
@@ -14,11 +13,8 @@ namespace {
 using hca::read_header;
 using hca::write_header;
 
-constexpr size_t ethernet_padding = spec::EthernetHeader::padding_width / 8; // not on the wire
-constexpr size_t ethernet_bytes = spec::EthernetHeader::bytes - ethernet_padding;
 static_assert(udp_headers_bytes == ethernet_bytes + spec::Ipv4Header::bytes + spec::UdpHeader::bytes);
 
-constexpr auto ether_type_ipv4 = static_cast<uint32_t>(spec::EtherType::ipv4);
 constexpr auto protocol_udp = static_cast<uint32_t>(spec::IpProtocol::udp);
 
 } // namespace
@@ -27,11 +23,9 @@ std::optional<UdpFrame> udp_frame_of(std::span<const uint8_t> packet) {
   if (packet.size() < udp_headers_bytes)
     return std::nullopt;
   const uint8_t* const network = packet.data() + ethernet_bytes;
-  // The EtherType is the end of the Ethernet header, as of a tag.
-  const auto ethernet = read_header<spec::VirtualLanHeader>(network - spec::VirtualLanHeader::bytes);
   const auto ip = read_header<spec::Ipv4Header>(network);
   const auto udp = read_header<spec::UdpHeader>(network + spec::Ipv4Header::bytes);
-  if (ethernet.ether_type() != ether_type_ipv4 || ip.protocol() != protocol_udp)
+  if (ether_type_of(packet) != spec::EtherType::ipv4 || ip.protocol() != protocol_udp)
     return std::nullopt;
   return UdpFrame{.from = {ip.source_address(), static_cast<uint16_t>(udp.source_port())},
                   .to = {ip.destination_address(), static_cast<uint16_t>(udp.destination_port())},
@@ -60,12 +54,8 @@ void write_udp_headers(uint8_t* payload, const UdpAddress& from, const UdpAddres
   write_header(at, ip);
   ip.set_header_checksum(~hca::folded(hca::internet_sum(at, spec::Ipv4Header::bytes)));
   write_header(at, ip);
-  spec::EthernetHeader ethernet;
-  ethernet.set_destination(mac_address(mac_of(to.address)));
-  ethernet.set_source(mac_address(mac_of(from.address)));
-  ethernet.set_ether_type(ether_type_ipv4);
-  std::memcpy(at - ethernet_bytes, reinterpret_cast<const uint8_t*>(&ethernet) + ethernet_padding,
-              ethernet_bytes);
+  write_ethernet_header(at - ethernet_bytes, mac_address(mac_of(to.address)),
+                        mac_address(mac_of(from.address)), spec::EtherType::ipv4);
 }
 
 } // namespace fpga_verbs::link

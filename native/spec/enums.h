@@ -942,6 +942,7 @@ constexpr const char* name(LinkLayer value) {
 /// EtherType. 16 bits.
 enum class EtherType : uint16_t {
   ipv4 = 2048,  ///< IPv4
+  address_resolution = 2054,  ///< ARP
   virtual_lan = 33024,  ///< IEEE 802.1Q tag
   ipv6 = 34525,  ///< IPv6
 };
@@ -950,6 +951,7 @@ enum class EtherType : uint16_t {
 constexpr const char* name(EtherType value) {
   switch (value) {
     case EtherType::ipv4: return "ipv4";
+    case EtherType::address_resolution: return "address_resolution";
     case EtherType::virtual_lan: return "virtual_lan";
     case EtherType::ipv6: return "ipv6";
   }
@@ -960,6 +962,7 @@ constexpr const char* name(EtherType value) {
 enum class IpProtocol : uint8_t {
   udp = 17,  ///< UDP
   infiniband_transport = 27,  ///< BTH (InfiniBand volume 1, 8.3)
+  icmpv6 = 58,  ///< ICMPv6
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -967,6 +970,52 @@ constexpr const char* name(IpProtocol value) {
   switch (value) {
     case IpProtocol::udp: return "udp";
     case IpProtocol::infiniband_transport: return "infiniband_transport";
+    case IpProtocol::icmpv6: return "icmpv6";
+  }
+  return "unknown";
+}
+
+/// Operation of ARP (RFC 826). 16 bits.
+enum class AddressResolutionOperation : uint16_t {
+  request = 1,  ///< Who has the address?
+  reply = 2,  ///< The sender has.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(AddressResolutionOperation value) {
+  switch (value) {
+    case AddressResolutionOperation::request: return "request";
+    case AddressResolutionOperation::reply: return "reply";
+  }
+  return "unknown";
+}
+
+/// Type of an ICMPv6 message about neighbors (RFC 4861, 4.3 and 4.4). 8 bits.
+enum class NeighborMessageType : uint8_t {
+  solicitation = 135,  ///< Who has the address?
+  advertisement = 136,  ///< The sender has.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(NeighborMessageType value) {
+  switch (value) {
+    case NeighborMessageType::solicitation: return "solicitation";
+    case NeighborMessageType::advertisement: return "advertisement";
+  }
+  return "unknown";
+}
+
+/// Option of a message about neighbors (RFC 4861, 4.6.1). 8 bits.
+enum class NeighborOptionType : uint8_t {
+  source_link_layer_address = 1,  ///< MAC of the sender.
+  target_link_layer_address = 2,  ///< MAC of the target.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(NeighborOptionType value) {
+  switch (value) {
+    case NeighborOptionType::source_link_layer_address: return "source_link_layer_address";
+    case NeighborOptionType::target_link_layer_address: return "target_link_layer_address";
   }
   return "unknown";
 }

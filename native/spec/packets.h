@@ -657,4 +657,153 @@ struct alignas(8) UdpHeader {
 static_assert(sizeof(UdpHeader) == UdpHeader::bytes && offsetof(UdpHeader, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<UdpHeader> && std::is_standard_layout_v<UdpHeader>);
 
+/// ARP for IPv4 on Ethernet (RFC 826).
+/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+struct alignas(4) AddressResolutionMessage {
+  static constexpr unsigned bytes = 28;
+  static constexpr unsigned hardware_type_bit = 0, hardware_type_width = 16;
+  static constexpr unsigned protocol_type_bit = 16, protocol_type_width = 16;
+  static constexpr unsigned hardware_length_bit = 32, hardware_length_width = 8;
+  static constexpr unsigned protocol_length_bit = 40, protocol_length_width = 8;
+  static constexpr unsigned operation_bit = 48, operation_width = 16;
+  static constexpr unsigned sender_mac_byte = 8, sender_mac_bytes = 6;
+  static constexpr unsigned sender_address_byte = 14, sender_address_bytes = 4;
+  static constexpr unsigned target_mac_byte = 18, target_mac_bytes = 6;
+  static constexpr unsigned target_address_byte = 24, target_address_bytes = 4;
+
+  std::array<uint32_t, 7> dwords{};
+
+  /// 1: Ethernet.
+  constexpr uint32_t hardware_type() const { return big_endian(dwords[0]) >> 16; }
+  constexpr void set_hardware_type(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xffffu) | ((value & 0xffffu) << 16)); }
+
+  /// EtherType of IPv4.
+  constexpr uint32_t protocol_type() const { return big_endian(dwords[0]) & 0xffffu; }
+  constexpr void set_protocol_type(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xffff0000u) | (value & 0xffffu)); }
+
+  /// 6. Unit: bytes.
+  constexpr uint32_t hardware_length() const { return big_endian(dwords[1]) >> 24; }
+  constexpr void set_hardware_length(uint32_t value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xffffffu) | ((value & 0xffu) << 24)); }
+
+  /// 4. Unit: bytes.
+  constexpr uint32_t protocol_length() const { return (big_endian(dwords[1]) >> 16) & 0xffu; }
+  constexpr void set_protocol_length(uint32_t value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xff00ffffu) | ((value & 0xffu) << 16)); }
+
+  /// What it is.
+  constexpr AddressResolutionOperation operation() const { return static_cast<AddressResolutionOperation>(big_endian(dwords[1]) & 0xffffu); }
+  constexpr void set_operation(AddressResolutionOperation value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xffff0000u) | (static_cast<uint32_t>(value) & 0xffffu)); }
+
+  /// MAC of the sender.
+  std::span<const uint8_t, 6> sender_mac() const {
+    return std::span<const uint8_t, 6>(reinterpret_cast<const uint8_t*>(dwords.data()) + 8, 6);
+  }
+  void set_sender_mac(std::span<const uint8_t, 6> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 8, value.data(), 6);
+  }
+
+  /// IPv4 address of the sender.
+  std::span<const uint8_t, 4> sender_address() const {
+    return std::span<const uint8_t, 4>(reinterpret_cast<const uint8_t*>(dwords.data()) + 14, 4);
+  }
+  void set_sender_address(std::span<const uint8_t, 4> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 14, value.data(), 4);
+  }
+
+  /// MAC of the target; zero in a request.
+  std::span<const uint8_t, 6> target_mac() const {
+    return std::span<const uint8_t, 6>(reinterpret_cast<const uint8_t*>(dwords.data()) + 18, 6);
+  }
+  void set_target_mac(std::span<const uint8_t, 6> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 18, value.data(), 6);
+  }
+
+  /// IPv4 address of the target.
+  std::span<const uint8_t, 4> target_address() const {
+    return std::span<const uint8_t, 4>(reinterpret_cast<const uint8_t*>(dwords.data()) + 24, 4);
+  }
+  void set_target_address(std::span<const uint8_t, 4> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 24, value.data(), 4);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return true; }
+
+  constexpr bool operator==(const AddressResolutionMessage&) const = default;
+};
+static_assert(sizeof(AddressResolutionMessage) == AddressResolutionMessage::bytes && offsetof(AddressResolutionMessage, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<AddressResolutionMessage> && std::is_standard_layout_v<AddressResolutionMessage>);
+
+/// Neighbor solicitation or advertisement with the one option that tells a MAC (RFC 4861, 4.3, 4.4 and 4.6.1).
+/// Big-endian; bits count in wire order. Setters keep the low bits of a value that is too large.
+struct alignas(8) NeighborMessage {
+  static constexpr unsigned bytes = 32;
+  static constexpr unsigned type_bit = 0, type_width = 8;
+  static constexpr unsigned code_bit = 8, code_width = 8;
+  static constexpr unsigned checksum_bit = 16, checksum_width = 16;
+  static constexpr unsigned router_bit = 32, router_width = 1;
+  static constexpr unsigned solicited_bit = 33, solicited_width = 1;
+  static constexpr unsigned override_mac_bit = 34, override_mac_width = 1;
+  static constexpr unsigned target_address_byte = 8, target_address_bytes = 16;
+  static constexpr unsigned option_type_bit = 192, option_type_width = 8;
+  static constexpr unsigned option_length_bit = 200, option_length_width = 8;
+  static constexpr unsigned mac_byte = 26, mac_bytes = 6;
+
+  std::array<uint32_t, 8> dwords{};
+
+  /// What it is.
+  constexpr NeighborMessageType type() const { return static_cast<NeighborMessageType>(big_endian(dwords[0]) >> 24); }
+  constexpr void set_type(NeighborMessageType value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24)); }
+
+  /// 0.
+  constexpr uint32_t code() const { return (big_endian(dwords[0]) >> 16) & 0xffu; }
+  constexpr void set_code(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xff00ffffu) | ((value & 0xffu) << 16)); }
+
+  /// Checksum, with that of the addresses, length and protocol of the IPv6 header.
+  constexpr uint32_t checksum() const { return big_endian(dwords[0]) & 0xffffu; }
+  constexpr void set_checksum(uint32_t value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xffff0000u) | (value & 0xffffu)); }
+
+  /// The sender is a router.
+  constexpr uint32_t router() const { return big_endian(dwords[1]) >> 31; }
+  constexpr void set_router(uint32_t value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0x7fffffffu) | ((value & 0x1u) << 31)); }
+
+  /// The advertisement answers a solicitation.
+  constexpr uint32_t solicited() const { return (big_endian(dwords[1]) >> 30) & 0x1u; }
+  constexpr void set_solicited(uint32_t value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xbfffffffu) | ((value & 0x1u) << 30)); }
+
+  /// The MAC replaces one that is known.
+  constexpr uint32_t override_mac() const { return (big_endian(dwords[1]) >> 29) & 0x1u; }
+  constexpr void set_override_mac(uint32_t value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xdfffffffu) | ((value & 0x1u) << 29)); }
+
+  /// IPv6 address that is asked for.
+  std::span<const uint8_t, 16> target_address() const {
+    return std::span<const uint8_t, 16>(reinterpret_cast<const uint8_t*>(dwords.data()) + 8, 16);
+  }
+  void set_target_address(std::span<const uint8_t, 16> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 8, value.data(), 16);
+  }
+
+  /// Whose MAC it is.
+  constexpr NeighborOptionType option_type() const { return static_cast<NeighborOptionType>(big_endian(dwords[6]) >> 24); }
+  constexpr void set_option_type(NeighborOptionType value) { dwords[6] = big_endian((big_endian(dwords[6]) & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24)); }
+
+  /// 1. Unit: 8 B.
+  constexpr uint32_t option_length() const { return (big_endian(dwords[6]) >> 16) & 0xffu; }
+  constexpr void set_option_length(uint32_t value) { dwords[6] = big_endian((big_endian(dwords[6]) & 0xff00ffffu) | ((value & 0xffu) << 16)); }
+
+  /// MAC.
+  std::span<const uint8_t, 6> mac() const {
+    return std::span<const uint8_t, 6>(reinterpret_cast<const uint8_t*>(dwords.data()) + 26, 6);
+  }
+  void set_mac(std::span<const uint8_t, 6> value) {
+    std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 26, value.data(), 6);
+  }
+
+  /// Whether every reserved bit is zero.
+  constexpr bool reserved_is_zero() const { return (dwords[1] & 0xffffff1fu) == 0; }
+
+  constexpr bool operator==(const NeighborMessage&) const = default;
+};
+static_assert(sizeof(NeighborMessage) == NeighborMessage::bytes && offsetof(NeighborMessage, dwords) == 0);
+static_assert(std::is_trivially_copyable_v<NeighborMessage> && std::is_standard_layout_v<NeighborMessage>);
+
 }  // namespace fpga_verbs::spec

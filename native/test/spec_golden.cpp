@@ -2027,6 +2027,98 @@ std::string_view mismatch_ipv6_header(const Ipv6Header& golden) {
   return golden.reserved_is_zero() ? "" : "reserved";
 }
 
+AddressResolutionMessage make_here_is_10_0_0_1() {
+  AddressResolutionMessage golden;
+  golden.set_hardware_type(0x1u);
+  golden.set_protocol_type(0x800u);
+  golden.set_hardware_length(0x6u);
+  golden.set_protocol_length(0x4u);
+  golden.set_operation(AddressResolutionOperation::reply);
+  {
+    constexpr std::array<uint8_t, 6> bytes{0x02, 0xf0, 0x0a, 0x00, 0x00, 0x01};
+    golden.set_sender_mac(bytes);
+  }
+  {
+    constexpr std::array<uint8_t, 4> bytes{0x0a, 0x00, 0x00, 0x01};
+    golden.set_sender_address(bytes);
+  }
+  {
+    constexpr std::array<uint8_t, 6> bytes{0x52, 0x54, 0x00, 0x12, 0x34, 0x56};
+    golden.set_target_mac(bytes);
+  }
+  {
+    constexpr std::array<uint8_t, 4> bytes{0x0a, 0x00, 0x00, 0x02};
+    golden.set_target_address(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_here_is_10_0_0_1(const AddressResolutionMessage& golden) {
+  if (golden.hardware_type() != 0x1u) return "hardware_type";
+  if (golden.protocol_type() != 0x800u) return "protocol_type";
+  if (golden.hardware_length() != 0x6u) return "hardware_length";
+  if (golden.protocol_length() != 0x4u) return "protocol_length";
+  if (golden.operation() != AddressResolutionOperation::reply) return "operation";
+  {
+    constexpr std::array<uint8_t, 6> bytes{0x02, 0xf0, 0x0a, 0x00, 0x00, 0x01};
+    if (!std::ranges::equal(golden.sender_mac(), bytes)) return "sender_mac";
+  }
+  {
+    constexpr std::array<uint8_t, 4> bytes{0x0a, 0x00, 0x00, 0x01};
+    if (!std::ranges::equal(golden.sender_address(), bytes)) return "sender_address";
+  }
+  {
+    constexpr std::array<uint8_t, 6> bytes{0x52, 0x54, 0x00, 0x12, 0x34, 0x56};
+    if (!std::ranges::equal(golden.target_mac(), bytes)) return "target_mac";
+  }
+  {
+    constexpr std::array<uint8_t, 4> bytes{0x0a, 0x00, 0x00, 0x02};
+    if (!std::ranges::equal(golden.target_address(), bytes)) return "target_address";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
+NeighborMessage make_neighbor_is_here() {
+  NeighborMessage golden;
+  golden.set_type(NeighborMessageType::advertisement);
+  golden.set_code(0x5u);
+  golden.set_checksum(0x1234u);
+  golden.set_router(0x1u);
+  golden.set_solicited(0x1u);
+  golden.set_override_mac(0x1u);
+  {
+    constexpr std::array<uint8_t, 16> bytes{0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01};
+    golden.set_target_address(bytes);
+  }
+  golden.set_option_type(NeighborOptionType::target_link_layer_address);
+  golden.set_option_length(0x1u);
+  {
+    constexpr std::array<uint8_t, 6> bytes{0x02, 0xf0, 0x0a, 0x00, 0x00, 0x01};
+    golden.set_mac(bytes);
+  }
+  return golden;
+}
+
+std::string_view mismatch_neighbor_is_here(const NeighborMessage& golden) {
+  if (golden.type() != NeighborMessageType::advertisement) return "type";
+  if (golden.code() != 0x5u) return "code";
+  if (golden.checksum() != 0x1234u) return "checksum";
+  if (golden.router() != 0x1u) return "router";
+  if (golden.solicited() != 0x1u) return "solicited";
+  if (golden.override_mac() != 0x1u) return "override_mac";
+  {
+    constexpr std::array<uint8_t, 16> bytes{0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01};
+    if (!std::ranges::equal(golden.target_address(), bytes)) return "target_address";
+  }
+  if (golden.option_type() != NeighborOptionType::target_link_layer_address) return "option_type";
+  if (golden.option_length() != 0x1u) return "option_length";
+  {
+    constexpr std::array<uint8_t, 6> bytes{0x02, 0xf0, 0x0a, 0x00, 0x00, 0x01};
+    if (!std::ranges::equal(golden.mac(), bytes)) return "mac";
+  }
+  return golden.reserved_is_zero() ? "" : "reserved";
+}
+
 UdpHeader make_udp_header() {
   UdpHeader golden;
   golden.set_source_port(0xff79u);
@@ -3209,6 +3301,8 @@ std::vector<uint8_t> encode_golden(std::string_view name) {
   if (name == "ipv4_header") return bytes_of(make_ipv4_header());
   if (name == "ipv4_header_other") return bytes_of(make_ipv4_header_other());
   if (name == "ipv6_header") return bytes_of(make_ipv6_header());
+  if (name == "here_is_10_0_0_1") return bytes_of(make_here_is_10_0_0_1());
+  if (name == "neighbor_is_here") return bytes_of(make_neighbor_is_here());
   if (name == "udp_header") return bytes_of(make_udp_header());
   if (name == "work_queue_reference") return bytes_of(make_work_queue_reference());
   if (name == "receive_entry_header") return bytes_of(make_receive_entry_header());
@@ -3328,6 +3422,8 @@ std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t>
   if (name == "ipv4_header") return mismatch_ipv4_header(format_of<Ipv4Header>(bytes));
   if (name == "ipv4_header_other") return mismatch_ipv4_header_other(format_of<Ipv4Header>(bytes));
   if (name == "ipv6_header") return mismatch_ipv6_header(format_of<Ipv6Header>(bytes));
+  if (name == "here_is_10_0_0_1") return mismatch_here_is_10_0_0_1(format_of<AddressResolutionMessage>(bytes));
+  if (name == "neighbor_is_here") return mismatch_neighbor_is_here(format_of<NeighborMessage>(bytes));
   if (name == "udp_header") return mismatch_udp_header(format_of<UdpHeader>(bytes));
   if (name == "work_queue_reference") return mismatch_work_queue_reference(format_of<WorkQueueReference>(bytes));
   if (name == "receive_entry_header") return mismatch_receive_entry_header(format_of<ReceiveEntryHeader>(bytes));

@@ -1,0 +1,66 @@
+#include "link/ethernet_frame.h"
+
+#include "hca/packet_bytes.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fpga_verbs::link {
+
+using hca::read_header;
+
+void write_ethernet_header(uint8_t* at, const MacAddress& to, const MacAddress& from, spec::EtherType type) {
+  spec::EthernetHeader header;
+  header.set_destination(to);
+  header.set_source(from);
+  header.set_ether_type(static_cast<uint32_t>(type));
+  std::memcpy(at, reinterpret_cast<const uint8_t*>(&header) + ethernet_padding, ethernet_bytes);
+}
+
+spec::EtherType ether_type_of(std::span<const uint8_t> frame) {
+  // The EtherType is the end of the Ethernet header, as of a tag.
+  const uint8_t* const end = frame.data() + ethernet_bytes;
+  return static_cast<spec::EtherType>(
+      read_header<spec::VirtualLanHeader>(end - spec::VirtualLanHeader::bytes).ether_type());
+}
+
+namespace {
+
+std::optional<DatagramFrame> datagram_at(std::span<const uint8_t> packet, const NetworkAddress& to,
+                                         uint32_t protocol) {
+  if (protocol != static_cast<uint32_t>(spec::IpProtocol::udp) || packet.size() < spec::UdpHeader::bytes)
+    return std::nullopt;
+  const auto udp = read_header<spec::UdpHeader>(packet.data());
+  return DatagramFrame{.to = to,
+                       .port = static_cast<uint16_t>(udp.destination_port()),
+                       .payload = packet.subspan(spec::UdpHeader::bytes)};
+}
+
+} // namespace
+
+std::optional<DatagramFrame> datagram_of(std::span<const uint8_t> frame) {
+  if (frame.size() < ethernet_bytes)
+    return std::nullopt;
+  const auto packet = frame.subspan(ethernet_bytes);
+  switch (ether_type_of(frame)) {
+  case spec::EtherType::ipv4: {
+    if (packet.size() < spec::Ipv4Header::bytes)
+      return std::nullopt;
+    const auto ip = read_header<spec::Ipv4Header>(packet.data());
+    return datagram_at(packet.subspan(spec::Ipv4Header::bytes), ipv4_address(ip.destination_address()),
+                       ip.protocol());
+  }
+  case spec::EtherType::ipv6: {
+    if (packet.size() < spec::Ipv6Header::bytes)
+      return std::nullopt;
+    const auto ip = read_header<spec::Ipv6Header>(packet.data());
+    NetworkAddress to;
+    std::ranges::copy(ip.destination_address(), to.begin());
+    return datagram_at(packet.subspan(spec::Ipv6Header::bytes), to, ip.next_header());
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace fpga_verbs::link

@@ -1,0 +1,179 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+
+import type { BoardOptions } from '../../lib/board/addon.ts';
+import { Connection } from '../../lib/connect/index.ts';
+import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
+import { backends, closing, makeBoard } from '../driver/backends.ts';
+import { Random } from '../hca/random.ts';
+import { requireTool } from '../tools.ts';
+import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
+import { RandomConnection } from '../verbs/random_connection.ts';
+
+const shared = backends.find(({ options }) => options.progress === 'shared')!;
+
+function makeFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-ethernet-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+function makeSides(options: BoardOptions = {}): [Verbs, Verbs] {
+  const folder = makeFolder();
+  const side = (boardNumber: number, own: string, peer: string): Verbs =>
+    makeVerbs(shared, { ...options, boardNumber, link: `ethernet:${folder}/${own},${folder}/${peer}` });
+  return [side(3, 'a', 'b'), side(700, 'b', 'a')];
+}
+
+/** A peer that says what it is told, and gives so many frames that come to it. */
+async function neighbor(
+  context: TestContext,
+  [own, peer]: readonly [string, string],
+  count: number,
+): Promise<(...frames: string[]) => Promise<string[]>> {
+  const script = fileURLToPath(new URL('neighbor.py', import.meta.url));
+  const words = [script, own, peer, String(count)];
+  const child = spawn(requireTool('python3', context), words, { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  expect((await lines.next()).value).toBe('ready');
+  return async (...frames) => {
+    child.stdin.end(frames.map((frame) => `${frame}\n`).join(''));
+    const came: string[] = [];
+    for await (const line of lines) came.push(line);
+    return came;
+  };
+}
+
+const compact = (text: string): string => text.replaceAll(/[\s|]/g, '');
+const padding = '00'.repeat(18);
+
+describe('a cable of Ethernet frames', () => {
+  it.each<[string, BoardOptions]>([
+    ['as it is', {}],
+    ['that loses 2 % beside', { linkLoss: 0.02, linkDuplication: 0.02 }],
+  ])('carries connections %s', async (_, options) => {
+    const sides = makeSides(options);
+    const random = new Random(9);
+    const all = [
+      new RandomConnection(random, 60, ...sides),
+      new RandomConnection(random, 60, sides[1], sides[0]),
+    ];
+    const completions = Array.from({ length: 16 }, () => new Completion());
+    const givenUp = performance.now() + 60_000;
+    while (!all.every(({ isDone }) => isDone)) {
+      if (performance.now() > givenUp) throw new Error(all.map(({ progress }) => progress).join('; '));
+      for (const connection of all) if (random.once(3)) connection.act();
+      for (const side of sides) {
+        const taken = side.completionQueue.poll(completions);
+        for (const completion of completions.slice(0, taken))
+          all.find((connection) => connection.owns(side, completion))!.take(completion);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+
+  it.each([
+    ['its link-local address', 0],
+    ['its IPv4 address', 1],
+  ])(
+    'finds a neighbor by %s, whatever MAC address the driver names, and loses nothing',
+    async (_, gidIndex) => {
+      const sides = makeSides();
+      const [one, other] = sides.map(({ context }) =>
+        closing(new Connection(context, { gidIndex, timeout: 0 })),
+      ) as [Connection, Connection];
+      one.connect({ ...other.address, mac: '020000000099' });
+      other.connect({ ...one.address, mac: '020000000098' });
+      const memory = other.allocate(256 * 1024);
+      memory.bytes.fill(0);
+      other.queuePair.postReceive({ scatter: [memory.slice()] });
+      const source = one.allocate(memory.bytes.length);
+      source.bytes.forEach((_byte, at) => (source.bytes[at] = at * 7 + (at >> 8)));
+      one.queuePair.postSend({ opcode: Opcode.send, gather: [source.slice()], signaled: true });
+      await other.completionQueue.wait({ timeout: 60_000 });
+      const completion = new Completion();
+      expect(other.completionQueue.poll([completion])).toBe(1);
+      expect(completion.status).toBe(CompletionStatus.success);
+      expect(Buffer.compare(memory.bytes, source.bytes)).toBe(0);
+    },
+  );
+
+  it('answers those who ask for the addresses of its functions, and nobody else', async (context) => {
+    const folder = makeFolder();
+    const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
+    const ask = await neighbor(context, [peer, own], 3);
+    makeVerbs(shared, { boardNumber: 0, underlyingFunctions: 2, link: `ethernet:${own},${peer}` });
+    const arp = (target: string): string =>
+      compact(
+        `ffffffffffff 525400123456 0806|0001 0800 06 04 0001 525400123456 0a000063 000000000000 ${target}`,
+      );
+    // From fe80::63 to the group of fe80::f0:aff:fe00:1 and of fe80::f0:aff:fe00:3; checksums by hand.
+    const solicitation = (last: string, checksum: string): string =>
+      compact(`3333ff00000${last} 525400123456 86dd|60000000 0020 3a ff
+        fe800000000000000000000000000063 ff0200000000000000000001ff00000${last}
+        87 00 ${checksum} 00000000 fe8000000000000000f00afffe00000${last} 01 01 525400123456`);
+    const came = await ask(
+      '',
+      'ff'.repeat(13),
+      'ff'.repeat(14),
+      arp('0a000003'), // function 2 is not there
+      arp('0a000001').replace('08000604', '08000605'),
+      arp('0a000001').slice(0, -2),
+      solicitation('3', checksumOf(solicitation('3', '0000'))),
+      solicitation('1', '1234'), // damaged
+      solicitation('1', checksumOf(solicitation('1', '0000'))).replace('203aff', '203afe'), // from elsewhere
+      arp('0a000001'),
+      arp('0a000002'),
+      solicitation('1', checksumOf(solicitation('1', '0000'))),
+    );
+    const reply = (number: string): string =>
+      compact(`525400123456 02f00a00000${number} 0806|0001 0800 06 04 0002 02f00a00000${number} 0a00000${number}
+        525400123456 0a000063`) + padding;
+    const advertisement = (checksum: string): string =>
+      compact(`525400123456 02f00a000001 86dd|60000000 0020 3a ff fe8000000000000000f00afffe000001
+        fe800000000000000000000000000063|88 00 ${checksum} 60000000 fe8000000000000000f00afffe000001
+        02 01 02f00a000001`);
+    expect(came).toEqual([reply('1'), reply('2'), advertisement(checksumOf(advertisement('0000')))]);
+  });
+
+  it('says what is wrong with its paths', () => {
+    const folder = makeFolder();
+    const link = `ethernet:${folder}/a,${folder}/b`;
+    makeBoard(shared, { link });
+    expect(() => makeBoard(shared, { link })).toThrow(
+      `link ${link}: ${folder}/a is there already, and not left behind by a board that was killed; name another path`,
+    );
+    for (const paths of ['', 'a', ',b', 'a,', `a,${'b'.repeat(108)}`])
+      expect(() => makeBoard(shared, { link: `ethernet:${paths}` })).toThrow(
+        "it names the path of its own socket, a comma and that of the peer's, each 1 to 107 characters long",
+      );
+    writeFileSync(`${folder}/file`, '');
+    expect(() => makeBoard(shared, { link: `ethernet:${folder}/file,b` })).toThrow('file is there already');
+    expect(() => makeBoard(shared, { link: `ethernet:${folder}/none/a,b` })).toThrow('No such file');
+    expect(() => makeBoard(shared, { link, linkLayer: 'infiniband' })).toThrow('links are shm:NAME');
+  });
+
+  it('takes the place of one that was killed, and leaves none behind', (context) => {
+    const folder = makeFolder();
+    const left = `import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind("${folder}/a")`;
+    execFileSync(requireTool('python3', context), ['-c', left]);
+    expect(existsSync(`${folder}/a`)).toBe(true);
+    makeBoard(shared, { link: `ethernet:${folder}/a,${folder}/b` }).close();
+    expect(existsSync(`${folder}/a`)).toBe(false);
+  });
+});
+
+/** Checksum of ICMPv6, of a frame whose checksum is zero (RFC 8200, 8.1). */
+function checksumOf(frame: string): string {
+  const bytes = Buffer.from(frame, 'hex');
+  let sum = bytes.length - 54 + 58;
+  for (let at = 22; at < bytes.length; at += 2) sum += bytes.readUInt16BE(at);
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  return (~sum & 0xffff).toString(16).padStart(4, '0');
+}
