@@ -46,6 +46,7 @@
       "native/hca/packet_builder.cpp",
       "native/hca/port.cpp",
       "native/hca/port_attributes.cpp",
+      "native/hca/port_states.cpp",
       "native/hca/protection_domains.cpp",
       "native/hca/queue_pair_attributes.cpp",
       "native/hca/queue_pair_fetch.cpp",

@@ -536,9 +536,9 @@ export const EventType = {
   pathMigrationError: 7,
   /** DEVICE_FATAL */
   deviceFatal: 8,
-  /** PORT_ACTIVE */
+  /** PORT_ACTIVE: object is the port. */
   portActive: 9,
-  /** PORT_ERR */
+  /** PORT_ERR: the port is down; object is the port. */
   portError: 10,
   /** LID_CHANGE */
   lidChange: 11,

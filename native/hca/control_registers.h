@@ -7,6 +7,7 @@
 #include "hca/device_registers.h"
 #include "hca/port.h"
 #include "hca/port_attributes.h"
+#include "hca/port_states.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/register_page.h"
 #include "hca/virtual_kick.h"
@@ -27,6 +28,7 @@ public:
     ContextMemory& context_memory;
     Port& port;
     PortAttributes& port_attributes;
+    PortStates& port_states;
     const DataUnitCounts& data_unit_counts;
   };
 

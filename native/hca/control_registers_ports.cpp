@@ -80,6 +80,7 @@ std::optional<bool> ControlRegisters::set_port_value(uint32_t offset, uint64_t v
       return false;
     const r::PortControl written{static_cast<uint32_t>(value)};
     blocks_.port_attributes.set_enabled(*port + 1, written.enable() != 0);
+    blocks_.port_states.look();
     return true;
   }
   return std::nullopt;

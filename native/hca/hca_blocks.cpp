@@ -54,7 +54,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       memory_access(counters, host, memory_translation, event_queue),
       descriptor_fetch(parameters, counters, host, queue_pair_state_cache, shared_receive_queues,
                        memory_translation, event_queue, descriptors_wanted, descriptors_fetched),
-      port_attributes(parameters, attachments.links[0]), packet_templates(port_attributes),
+      port_attributes(parameters, attachments.links[0]),
+      port_states(parameters, port_attributes, event_queue), packet_templates(port_attributes),
       dma(parameters, collect_buffer, queue_pair_state_cache, memory_access, memory_translation.keys(),
           packet_memory, executions, packets_gathered),
       packet_builder(parameters, counters, collect_buffer, queue_pair_state_cache, kick_records,
@@ -115,6 +116,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                          .context_memory = context_memory,
                          .port = port,
                          .port_attributes = port_attributes,
+                         .port_states = port_states,
                          .data_unit_counts = data_unit_counts}),
       stepped_{&collect_buffer,
                &virtual_kick,
@@ -266,7 +268,10 @@ void HcaBlocks::look_at_clock() {
   }
 }
 
-void HcaBlocks::notify_port() { ready.wake(port_number); }
+void HcaBlocks::notify_port() {
+  port_states.look();
+  ready.wake(port_number);
+}
 
 uint64_t HcaBlocks::next_deadline() const {
   return std::min({collect_buffer.next_deadline(), event_queue.next_deadline(), port.next_deadline(),

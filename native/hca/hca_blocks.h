@@ -32,6 +32,7 @@
 #include "hca/parameters.h"
 #include "hca/port.h"
 #include "hca/port_attributes.h"
+#include "hca/port_states.h"
 #include "hca/queue_pair_fetch.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/queue_reader.h"
@@ -143,6 +144,7 @@ struct HcaBlocks {
   DescriptorFetch descriptor_fetch;
   PacketMemory packet_memory;
   PortAttributes port_attributes;
+  PortStates port_states;
   MulticastGroups multicast_groups;
   PacketTemplates packet_templates;
   Dma dma;

@@ -115,12 +115,14 @@ void SharedMemoryLink::welcome() {
     return;
   socket_ = std::move(socket);
   adopt(std::move(made));
-  notify();
 }
 
 void SharedMemoryLink::adopt(std::shared_ptr<Peer> peer) {
-  const std::scoped_lock lock(mutex_);
-  peer_ = std::move(peer);
+  {
+    const std::scoped_lock lock(mutex_);
+    peer_ = std::move(peer);
+  }
+  notify();
 }
 
 std::shared_ptr<SharedMemoryLink::Peer> SharedMemoryLink::peer() {

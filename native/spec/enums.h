@@ -410,8 +410,8 @@ enum class EventType : uint8_t {
   path_migrated = 6,  ///< PATH_MIG
   path_migration_error = 7,  ///< PATH_MIG_ERR
   device_fatal = 8,  ///< DEVICE_FATAL
-  port_active = 9,  ///< PORT_ACTIVE
-  port_error = 10,  ///< PORT_ERR
+  port_active = 9,  ///< PORT_ACTIVE: object is the port.
+  port_error = 10,  ///< PORT_ERR: the port is down; object is the port.
   lid_change = 11,  ///< LID_CHANGE
   partition_key_change = 12,  ///< PKEY_CHANGE
   subnet_manager_change = 13,  ///< SM_CHANGE

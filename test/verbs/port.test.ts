@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
+import { blockNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import {
+  EventType,
   LinkLayer,
   PathMtu,
   PortPhysicalState,
@@ -38,6 +40,28 @@ describeOnBackends('a port', (backend) => {
   });
 });
 
+describe('a port that the control function switches off and on', () => {
+  it('is down, and active again: every function hears of it', () => {
+    const { board, context } = makeVerbs(undefined, { ports: 2 });
+    const guest = openDevice(board.open(1));
+    const { offset, stride } = registerNamed(blockNamed('control'), 'port_control');
+    const control = offset + stride;
+    for (const [enable, state, type] of [
+      [0, PortState.down, EventType.portError],
+      [1, PortState.active, EventType.portActive],
+    ] as const) {
+      context.driver.device.controlPage!.write32(control, enable);
+      context.driver.device.controlPage!.write32(control, enable);
+      for (const each of [context, guest]) {
+        expect(each.queryPort(1).state).toBe(PortState.active);
+        expect(each.queryPort(2).state).toBe(state);
+        expect(each.pollEvent()).toMatchObject({ type, object: 2 });
+        expect(each.pollEvent()).toBeUndefined();
+      }
+    }
+  });
+});
+
 describe('a port on a link of shared memory', () => {
   const link = encodeURIComponent(`shm:port ${process.pid}`);
   const open = (): Context =>
@@ -59,7 +83,11 @@ describe('a port on a link of shared memory', () => {
     const second = open();
     await until(first, PortState.active);
     expect(second.queryPort(1).state).toBe(PortState.active);
+    expect(second.pollEvent()).toBeUndefined();
     second.close();
     await until(first, PortState.down);
+    expect(first.pollEvent()).toMatchObject({ type: EventType.portActive, object: 1 });
+    expect(first.pollEvent()).toMatchObject({ type: EventType.portError, object: 1 });
+    expect(first.pollEvent()).toBeUndefined();
   });
 });
