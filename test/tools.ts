@@ -8,6 +8,7 @@ const packages: Readonly<Record<string, string>> = {
   busybox: 'busybox-static',
   cmake: 'cmake',
   cpio: 'cpio',
+  ibv_rc_pingpong: 'ibverbs-utils',
   ip: 'iproute2',
   kmod: 'kmod',
   python3: 'python3',

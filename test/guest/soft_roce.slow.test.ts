@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+
+import { runHca, type HcaRun } from '../cli/run_hca.ts';
+import { dissect } from '../hca/tshark.ts';
+import { requireTool } from '../tools.ts';
+import { framesOf, hasRightIcrc } from './cable_capture.ts';
+import type { CommandRun } from './guest_shell.ts';
+import { freePort, SoftRoceGuest } from './soft_roce_guest.ts';
+
+/** Seconds for a run that takes half a minute on a machine of its own. */
+const patience = 280;
+/** Seconds for an exchange that takes less than one. */
+const patienceOfExchange = 30;
+
+/** A ping-pong between a program of libibverbs in the guest and `hca pingpong` here. */
+interface Exchange {
+  readonly service: 'rc' | 'uc' | 'ud';
+  /** Which end waits for the other. */
+  readonly server: 'guest' | 'host';
+  /** Path MTU; not of ud. */
+  readonly mtu?: number;
+  readonly size: number;
+  /** Of the tables of both: 0 is the link-local address, 1 the IPv4 address. */
+  readonly gid: 0 | 1;
+  /** Probability with which a packet to the board is lost. */
+  readonly loss?: number;
+}
+
+const exchanges: readonly Exchange[] = [
+  { service: 'rc', server: 'guest', mtu: 256, size: 4096, gid: 1 },
+  { service: 'rc', server: 'host', mtu: 512, size: 4096, gid: 0 },
+  { service: 'rc', server: 'guest', mtu: 1024, size: 3001, gid: 0 },
+  { service: 'rc', server: 'host', mtu: 2048, size: 20_000, gid: 1 },
+  { service: 'rc', server: 'guest', mtu: 4096, size: 20_000, gid: 1 },
+  { service: 'rc', server: 'guest', mtu: 1024, size: 4096, gid: 1, loss: 0.05 },
+  { service: 'rc', server: 'host', mtu: 1024, size: 4096, gid: 1, loss: 0.05 },
+  { service: 'uc', server: 'guest', mtu: 1024, size: 4096, gid: 1 },
+  { service: 'uc', server: 'host', mtu: 4096, size: 10_000, gid: 0 },
+  { service: 'ud', server: 'guest', size: 2048, gid: 1 },
+  { service: 'ud', server: 'host', size: 1024, gid: 0 },
+];
+const iterations = 20;
+
+describe('Soft-RoCE of a Linux kernel', { timeout: (patience + 60) * 1000 }, () => {
+  it('plays ping-pong with the emulated board', async (context) => {
+    const tshark = requireTool('tshark', context);
+    const guest = await SoftRoceGuest.boot(context, patience);
+    for (const exchange of exchanges) {
+      const name = JSON.stringify(exchange);
+      const run = await playInTime(guest, exchange);
+      expect(run.guest.status, `${name}: ${run.guest.out}`).toBe(0);
+      expect(run.host.error, name).toBe('');
+      for (const { out } of [run.guest, run.host])
+        expect(out, name).toContain(`${2 * iterations * exchange.size} bytes in`);
+      expect(addressOf('remote', run.host), name).toBe(addressOf('local', run.guest));
+      expect(addressOf('local', run.host), name).toBe(addressOf('remote', run.guest));
+    }
+    const capture = await guest.end('soft_roce.pcap');
+
+    // Every packet on the cable, of both.
+    const fields = ['eth.src', 'infiniband.bth.opcode', '_ws.malformed'];
+    const packets = dissect(tshark, capture, fields);
+    const frames = framesOf(capture);
+    expect(packets).toHaveLength(frames.length);
+    expect(packets.filter((packet) => '_ws.malformed' in packet)).toEqual([]);
+    const isRoce = (_: unknown, index: number): boolean => 'infiniband.bth.opcode' in packets[index]!;
+    const roce = frames.filter(isRoce);
+    expect(roce.filter((frame) => !hasRightIcrc(frame))).toEqual([]);
+    const sources = new Set(packets.filter(isRoce).map((packet) => packet['eth.src']));
+    expect(sources).toEqual(new Set(['52:54:00:12:34:56', '02:f0:0a:00:00:01']));
+    expect(roce.length).toBeGreaterThan(exchanges.length * iterations * 2);
+  });
+});
+
+/** The programs of libibverbs give up after half a second without an answer, which a busy machine may take: three attempts. */
+async function playInTime(
+  guest: SoftRoceGuest,
+  exchange: Exchange,
+): Promise<{ guest: CommandRun; host: HcaRun }> {
+  for (let attempt = 1; ; attempt++) {
+    const run = await play(guest, exchange);
+    if ((run.guest.status === 0 && run.host.error === '') || attempt === 3) return run;
+  }
+}
+
+async function play(
+  { shell, link, forwardedPort }: SoftRoceGuest,
+  { service, server, mtu, size, gid, loss = 0 }: Exchange,
+): Promise<{ guest: CommandRun; host: HcaRun }> {
+  const both = ['-n', iterations, '-s', size, '-g', gid, ...(mtu === undefined ? [] : ['-m', mtu])].map(
+    String,
+  );
+  const there = `timeout ${patienceOfExchange} ibv_${service}_pingpong -d rxe0 ${both.join(' ')} -p`;
+  const device = `emu:?queuePairs=64&pageTableEntries=8192&memoryKeys=256&linkLoss=${loss}&link=${link}`;
+  const here = ['pingpong', service, '--device', device, '--chk', ...both, '-p'];
+  const signal = AbortSignal.timeout(patienceOfExchange * 1000);
+  if (server === 'guest') {
+    const run = shell.run(`${there} ${SoftRoceGuest.tcpPort}`);
+    for (;;) {
+      const host = await runHca([...here, String(forwardedPort), '127.0.0.1'], signal);
+      // The emulator's network takes the call before it knows whether the guest does.
+      if (!/nobody waits|has gone before|ECONNRESET/.test(host.error)) return { guest: await run, host };
+    }
+  }
+  const port = await freePort();
+  const host = runHca([...here, String(port), '--listen'], signal);
+  const call = `${there} ${port} ${SoftRoceGuest.hostAddress}`;
+  const run = await shell.run(
+    `until out=$(${call} 2>&1); do case $out in *"Couldn't connect"*) ;; *) echo "$out"; exit 1; esac; done; echo "$out"`,
+  );
+  return { guest: run, host: await host };
+}
+
+function addressOf(end: 'local' | 'remote', { out }: { readonly out: string }): string | undefined {
+  return new RegExp(`${end} address: +(.*)`).exec(out)?.[1]?.replace(': GID', ', GID');
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { copyFileSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, type TestContext } from 'vitest';
+
+import { requireTool } from '../tools.ts';
+import { GuestShell } from './guest_shell.ts';
+import { hostFolder, requireGuest, runGuest, type GuestRun } from './guest.ts';
+
+/** Brings the network cards up, and Soft-RoCE on that of the cable, whose frames may be large. */
+const setUp = `
+  for module in virtio_net crc32_generic rdma_rxe ib_uverbs; do modprobe $module || exit 1; done;
+  echo 0 > /proc/sys/net/ipv6/conf/eth0/accept_dad;
+  ip link set eth0 mtu 9000 && ip link set eth0 up && ip address add 10.0.0.99/24 dev eth0 &&
+  ip link set eth1 up && ip address add 10.0.2.15/24 dev eth1 &&
+  /usr/bin/rdma link add rxe0 type rxe netdev eth0`;
+
+/** A guest whose kernel's Soft-RoCE is at the other end of an Ethernet cable; by a second network the two meet over TCP. */
+export class SoftRoceGuest {
+  /** How the guest reaches this machine, and the port on which it waits itself. */
+  static readonly hostAddress = '10.0.2.2';
+  static readonly tcpPort = 18_515;
+  /** MAC address of its end of the cable. */
+  static readonly mac = '525400123456';
+
+  readonly shell: GuestShell;
+  /** A port of this machine, which leads to the one of the guest. */
+  readonly forwardedPort: number;
+  /** The end of the cable for a board. */
+  readonly link: string;
+  /** Is seen by the guest as /host. */
+  readonly folder: string;
+  private readonly run: Promise<GuestRun>;
+
+  /** @param seconds after which the guest is ended */
+  static async boot(context: TestContext, seconds: number): Promise<SoftRoceGuest> {
+    for (const tool of ['ibv_rc_pingpong', 'ip']) requireTool(tool, context);
+    const guest = new SoftRoceGuest(requireGuest(context), await freePort(), seconds);
+    const { status, out } = await guest.shell.run(setUp);
+    expect(status, out).toBe(0);
+    return guest;
+  }
+
+  private constructor(emulator: string, forwardedPort: number, seconds: number) {
+    this.folder = hostFolder();
+    this.shell = new GuestShell(this.folder);
+    this.forwardedPort = forwardedPort;
+    const [own, peer] = [`${this.folder}/guest`, `${this.folder}/board`];
+    this.link = `ethernet:${peer},${own}`;
+    const mac = SoftRoceGuest.mac.replaceAll(/..(?!$)/g, '$&:');
+    this.run = runGuest(emulator, this.folder, {
+      script: GuestShell.script,
+      machine: [
+        ['-machine', 'q35', '-m', '256'],
+        this.shell.machine,
+        '-netdev',
+        `dgram,id=cable,local.type=unix,local.path=${own},remote.type=unix,remote.path=${peer}`,
+        ['-device', `virtio-net-pci,netdev=cable,mac=${mac},romfile=`],
+        ['-object', `filter-dump,id=dump,netdev=cable,file=${this.folder}/cable.pcap`],
+        '-netdev',
+        `user,id=network,hostfwd=tcp:127.0.0.1:${forwardedPort}-:${SoftRoceGuest.tcpPort}`,
+        ['-device', 'virtio-net-pci,netdev=network,romfile='],
+      ].flat(),
+      seconds,
+    });
+    void this.run.then(({ console }) => this.shell.fail(`the guest has ended: ${console}`));
+  }
+
+  /**
+   * The guest goes down.
+   * @param name of a file in build/ that is left with what was on the cable
+   * @returns every frame on the cable, as the emulator has recorded them
+   */
+  async end(name: string): Promise<Uint8Array> {
+    await this.shell.end();
+    await this.run;
+    const file = path.join(this.folder, 'cable.pcap');
+    copyFileSync(file, fileURLToPath(new URL(`../../build/${name}`, import.meta.url)));
+    return readFileSync(file);
+  }
+}
+
+/** A TCP port that nobody has. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await promisify(server.close.bind(server))();
+  return port;
+}
