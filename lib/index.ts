@@ -31,6 +31,7 @@ export {
   resourceNames,
 } from './spec/index.ts';
 export type { PortAttributes } from './driver/port.ts';
+export type { CreditStatus, LevelCredits } from './driver/credits.ts';
 export type { ResourceOwner, ResourceQuery, ResourceRequest, ResourceShare } from './driver/resources.ts';
 export type { ReceiveRequest } from './driver/receive_area.ts';
 export { Access } from './verbs/access.ts';

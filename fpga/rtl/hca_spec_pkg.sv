@@ -3069,6 +3069,28 @@ package hca_spec_pkg;
   localparam int unsigned UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT = 2;
   localparam int unsigned UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_RESET = 64'h0;
+  // Execution credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OFFSET = 32'hd8;
+  localparam int unsigned UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_COUNT = 2;
+  localparam int unsigned UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_STRIDE = 8;
+  localparam logic [63:0] UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_RESET = 64'h0;
+  typedef struct packed {
+    logic [15:0] shared_free;  // Shared credits that are free, for all lanes.
+    logic [15:0] shared_held;  // Shared credits that the lanes hold.
+    logic [15:0] own_free;  // Of these, those that are free.
+    logic [15:0] own;  // Credits that the lanes own.
+  } underlying_function_level_execution_credits_t;
+  // Completion credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OFFSET = 32'he8;
+  localparam int unsigned UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_COUNT = 2;
+  localparam int unsigned UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_STRIDE = 8;
+  localparam logic [63:0] UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_RESET = 64'h0;
+  typedef struct packed {
+    logic [15:0] shared_free;  // Shared credits that are free, for all lanes.
+    logic [15:0] shared_held;  // Shared credits that the lanes hold.
+    logic [15:0] own_free;  // Of these, those that are free.
+    logic [15:0] own;  // Credits that the lanes own.
+  } underlying_function_level_completion_credits_t;
   // Arms an event queue for one interrupt. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET = 32'h100;
   localparam logic [31:0] UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_RESET = 32'h0;

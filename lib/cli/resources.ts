@@ -3,9 +3,11 @@ import {
   Resource,
   openDevice,
   type Context,
+  type LevelCredits,
   type ResourceQuery,
   type ResourceShare,
 } from '../index.ts';
+import { qualityOfServiceLevelNames } from '../spec/index.ts';
 import type { Output } from './output/output.ts';
 import { table, type Column } from './output/table.ts';
 import { formatLanes, parseResourceChange } from './resource_changes.ts';
@@ -26,6 +28,14 @@ const functionColumns: readonly Column[] = [
   { title: 'HIGH' },
 ];
 
+const creditColumns: readonly Column[] = [
+  { title: 'LEVEL' },
+  ...['EXECUTION', 'FREE', 'SHARED', 'COMPLETION', 'FREE', 'SHARED'].map((title): Column => ({
+    title,
+    align: 'right',
+  })),
+];
+
 const laneColumns: readonly Column[] = [
   { title: 'TVLS' },
   { title: 'EXECUTION', align: 'right' },
@@ -35,7 +45,7 @@ const laneColumns: readonly Column[] = [
   { title: 'LIST', align: 'right' },
 ];
 
-/** `hca resources show`: how resources are divided. JSON: {functions, shared, lanes}, shares as {@link ResourceShare}. */
+/** `hca resources show`: how resources are divided. JSON: {functions, shared, lanes, credits}: shares as {@link ResourceShare}, {@link LevelCredits}. */
 export function showResources(output: Output, deviceString: string): void {
   withDevice(deviceString, (device) => show(output, device));
 }
@@ -72,12 +82,23 @@ function show(output: Output, device: Context): void {
       ? Array.from({ length: identity.transmitVirtualLanes }, (_, lane) => lane)
       : functions.flatMap((shares) => lanesIn(shares));
   const lanes = reached.map((lane) => device.queryResources({ lane } satisfies ResourceQuery));
-  output.value({ functions, shared, lanes });
+  const credits = device.queryCredits();
+  output.value({ functions, shared, lanes, credits });
   output.text(table(functionColumns, [...functions.map(functionRow), sharedRow(shared)]));
   output.text(`\n${table(laneColumns, laneRows(reached, lanes))}`);
+  output.text(`\ncredits of function ${underlyingFunction}\n${table(creditColumns, credits.map(creditRow))}`);
   output.text(
     `shared credits: ${amountIn(shared, Resource.executionCredits)} execution, ${amountIn(shared, Resource.completionCredits)} completion\n`,
   );
+}
+
+function creditRow({ level, execution, completion }: LevelCredits): string[] {
+  const amounts = [execution, completion].flatMap(({ own, ownFree, sharedHeld }) => [
+    own,
+    ownFree,
+    sharedHeld,
+  ]);
+  return [qualityOfServiceLevelNames[level]!, ...amounts.map(String)];
 }
 
 const shareIn = (shares: readonly ResourceShare[], resource: Resource, level?: number) =>

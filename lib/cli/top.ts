@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { openBoard, parseDeviceString } from '../board/index.ts';
 import { DeviceFunction } from '../driver/device_function.ts';
-import { readOccupancy, type Occupancy } from '../driver/occupancy.ts';
+import { readOccupancy, type LaneOccupancy, type Occupancy } from '../driver/occupancy.ts';
 import type { Output } from './output/output.ts';
 import { table, type Column } from './output/table.ts';
 
@@ -20,8 +20,9 @@ const columns: readonly Column[] = [
   ...['VCBS', 'COLLECTING', 'SQ MODE', 'ERROR', 'PCBS', 'OWN', 'TVLS', 'WAITING', 'COMMANDS'].map(
     (title): Column => ({ title, align: 'right' }),
   ),
-  { title: 'EXECUTION', align: 'right' },
-  { title: 'COMPLETION', align: 'right' },
+  ...['EXECUTION', 'COMPLETION', 'LOW EXECUTION', 'COMPLETION', 'HIGH EXECUTION', 'COMPLETION'].map(
+    (title): Column => ({ title, align: 'right' }),
+  ),
 ];
 
 /** Puts the terminal's cursor at the begin, and clears what is behind it. */
@@ -50,6 +51,14 @@ export async function top(output: Output, deviceString: string, options: TopOpti
   }
 }
 
+/** Own ones that are free, and shared ones that are held. */
+function creditsOf(lanes: LaneOccupancy): string[] {
+  return [
+    `${lanes.executionCredits} + ${lanes.sharedExecutionCredits}`,
+    `${lanes.completionCredits} + ${lanes.sharedCompletionCredits}`,
+  ];
+}
+
 function rowOf(each: Occupancy): string[] {
   const isFunction = each.underlyingFunction !== undefined;
   const buffers = [
@@ -66,7 +75,6 @@ function rowOf(each: Occupancy): string[] {
     `${each.lanes}`,
     `${each.lanesWaiting}`,
     `${each.commandsListed}`,
-    `${each.executionCredits} + ${each.sharedExecutionCredits}`,
-    `${each.completionCredits} + ${each.sharedCompletionCredits}`,
+    ...[each, ...each.levels].flatMap(creditsOf),
   ];
 }

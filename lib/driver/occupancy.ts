@@ -32,7 +32,21 @@ export interface Occupancy {
   readonly sharedExecutionCredits: number;
   readonly completionCredits: number;
   readonly sharedCompletionCredits: number;
+  /** The same of each level's lanes, low and high; a lane that serves both counts for both. None of what belongs to no function. */
+  readonly levels: readonly LaneOccupancy[];
 }
+
+/** What is in use of some transmit virtual lanes. */
+export type LaneOccupancy = Pick<
+  Occupancy,
+  | 'lanes'
+  | 'lanesWaiting'
+  | 'commandsListed'
+  | 'executionCredits'
+  | 'sharedExecutionCredits'
+  | 'completionCredits'
+  | 'sharedCompletionCredits'
+>;
 
 /**
  * What the functions have in use, the shared lanes last. Each value is of the moment when it was read.
@@ -48,7 +62,12 @@ export function readOccupancy(device: DeviceFunction): Occupancy[] {
   const virtual = observeVirtualCollectBuffers(device);
   const physical = observePhysicalCollectBuffers(device);
   const all = observeLanes(device);
-  const occupancyOf = (underlyingFunction: number | undefined, lanes: readonly number[]): Occupancy => {
+  const occupancyOf = (
+    underlyingFunction: number | undefined,
+    lanes: readonly number[],
+    lanesOfLevels: readonly (readonly number[])[],
+  ): Occupancy => {
+    const observed = (numbers: readonly number[]) => sumOf(numbers.map((lane) => all[lane]!));
     const buffers = virtual.filter((buffer) => buffer.underlyingFunction === underlyingFunction);
     const inState = (state: VirtualCollectBufferState): number =>
       buffers.filter((buffer) => buffer.state === state).length;
@@ -65,27 +84,18 @@ export function readOccupancy(device: DeviceFunction): Occupancy[] {
       dedicatedPhysicalCollectBuffers: held.filter(
         ({ dedicated, state }) => dedicated && state !== PhysicalCollectBufferState.fetching,
       ).length,
-      ...sumOf(lanes.map((lane) => all[lane]!)),
+      ...observed(lanes),
+      levels: lanesOfLevels.map(observed),
     };
   };
-  const functions = Array.from({ length: device.identity.underlyingFunctions }, (_, number) =>
-    occupancyOf(number, lanesOf(levels[2 * number]! | levels[2 * number + 1]!)),
-  );
-  return [...functions, occupancyOf(undefined, sharedLanes)];
+  const functions = Array.from({ length: device.identity.underlyingFunctions }, (_, number) => {
+    const [low, high] = [levels[2 * number]!, levels[2 * number + 1]!];
+    return occupancyOf(number, lanesOf(low | high), [lanesOf(low), lanesOf(high)]);
+  });
+  return [...functions, occupancyOf(undefined, sharedLanes, [])];
 }
 
-function sumOf(
-  lanes: readonly ObservedLane[],
-): Pick<
-  Occupancy,
-  | 'lanes'
-  | 'lanesWaiting'
-  | 'commandsListed'
-  | 'executionCredits'
-  | 'sharedExecutionCredits'
-  | 'completionCredits'
-  | 'sharedCompletionCredits'
-> {
+function sumOf(lanes: readonly ObservedLane[]): LaneOccupancy {
   const sum = (value: (lane: ObservedLane) => number): number =>
     lanes.reduce((total, lane) => total + value(lane), 0);
   return {

@@ -306,6 +306,50 @@ export const UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT = 2;
 export const UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE = 8;
 export const UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_RESET = 0x0n;
 
+/** underlying_function.level_execution_credits: Execution credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OFFSET = 0xd8;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_COUNT = 2;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_STRIDE = 8;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_RESET = 0x0n;
+/** underlying_function.level_execution_credits.own: Credits that the lanes own. */
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_WORD = 0;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_SHIFT = 0;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_MASK = 0xffff;
+/** underlying_function.level_execution_credits.own_free: Of these, those that are free. */
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_FREE_WORD = 0;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_FREE_SHIFT = 16;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_OWN_FREE_MASK = 0xffff;
+/** underlying_function.level_execution_credits.shared_held: Shared credits that the lanes hold. */
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_HELD_WORD = 1;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_HELD_SHIFT = 0;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_HELD_MASK = 0xffff;
+/** underlying_function.level_execution_credits.shared_free: Shared credits that are free, for all lanes. */
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_FREE_WORD = 1;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_FREE_SHIFT = 16;
+export const UNDERLYING_FUNCTION_LEVEL_EXECUTION_CREDITS_SHARED_FREE_MASK = 0xffff;
+
+/** underlying_function.level_completion_credits: Completion credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OFFSET = 0xe8;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_COUNT = 2;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_STRIDE = 8;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_RESET = 0x0n;
+/** underlying_function.level_completion_credits.own: Credits that the lanes own. */
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_WORD = 0;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_SHIFT = 0;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_MASK = 0xffff;
+/** underlying_function.level_completion_credits.own_free: Of these, those that are free. */
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_FREE_WORD = 0;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_FREE_SHIFT = 16;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_OWN_FREE_MASK = 0xffff;
+/** underlying_function.level_completion_credits.shared_held: Shared credits that the lanes hold. */
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_HELD_WORD = 1;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_HELD_SHIFT = 0;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_HELD_MASK = 0xffff;
+/** underlying_function.level_completion_credits.shared_free: Shared credits that are free, for all lanes. */
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_FREE_WORD = 1;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_FREE_SHIFT = 16;
+export const UNDERLYING_FUNCTION_LEVEL_COMPLETION_CREDITS_SHARED_FREE_MASK = 0xffff;
+
 /** underlying_function.event_queue_arm: Arms an event queue for one interrupt. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET = 0x100;
 export const UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_RESET = 0x0;

@@ -8,6 +8,7 @@ import {
 import type { AddressVector } from '../driver/address_vector.ts';
 import { CompletionEvents } from '../driver/completion_events.ts';
 import { CompletionQueue as CompletionQueueInDevice, type Completion } from '../driver/completion_queue.ts';
+import { readCredits, type LevelCredits } from '../driver/credits.ts';
 import { VerbsError } from '../driver/errors.ts';
 import type { DeviceEvent } from '../driver/event_queue.ts';
 import { HcaDriver, type FunctionLimits } from '../driver/hca_driver.ts';
@@ -198,6 +199,12 @@ export class Context extends VerbsObject {
   queryResources(query: ResourceQuery = this.driver.device.underlyingFunction): ResourceShare[] {
     this.requireOpen('queryResources');
     return queryResources(this.driver.management, query);
+  }
+
+  /** The credits that this function's levels have and hold at the moment: their own, and shared ones. */
+  queryCredits(): LevelCredits[] {
+    this.requireOpen('queryCredits');
+    return readCredits(this.driver.device);
   }
 
   /**

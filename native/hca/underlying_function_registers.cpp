@@ -4,6 +4,7 @@
 #include "spec/registers.h"
 
 #include <array>
+#include <bit>
 
 namespace fpga_verbs::hca {
 
@@ -14,6 +15,25 @@ namespace {
 constexpr std::array levels{spec::QualityOfServiceLevel::low, spec::QualityOfServiceLevel::high};
 constexpr std::array groups{spec::CollectGroup::low, spec::CollectGroup::high,
                             spec::CollectGroup::function_shared};
+
+// What lanes, a bit each, have of the credits of one kind: in the fields of a register of either kind.
+template <class Status> uint64_t status_of(const LaneCredits& credits, uint64_t lanes) {
+  uint32_t own = 0;
+  uint32_t own_free = 0;
+  uint32_t shared_held = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    own += credits.own(lane);
+    own_free += credits.own_free(lane);
+    shared_held += credits.shared_held(lane);
+  }
+  Status status;
+  status.set_own(own);
+  status.set_own_free(own_free);
+  status.set_shared_held(shared_held);
+  status.set_shared_free(credits.shared_free());
+  return status.bits;
+}
 
 } // namespace
 
@@ -148,6 +168,19 @@ std::optional<RegisterPage::Register> UnderlyingFunctionRegisters::array(uint32_
   if (const auto index = register_index(offset, r::transmit_virtual_lanes, r::transmit_virtual_lanes_count,
                                         r::transmit_virtual_lanes_stride))
     return Register{blocks_.virtual_kick.lanes(underlying_function_, levels[*index]), true};
+  const VirtualKick& virtual_kick = blocks_.virtual_kick;
+  const auto lanes_of = [&](uint32_t index) {
+    return virtual_kick.lanes(underlying_function_, levels[index]);
+  };
+  if (const auto index = register_index(offset, r::level_execution_credits, r::level_execution_credits_count,
+                                        r::level_execution_credits_stride))
+    return Register{status_of<r::LevelExecutionCredits>(virtual_kick.execution_credits(), lanes_of(*index)),
+                    true};
+  if (const auto index =
+          register_index(offset, r::level_completion_credits, r::level_completion_credits_count,
+                         r::level_completion_credits_stride))
+    return Register{status_of<r::LevelCompletionCredits>(virtual_kick.completion_credits(), lanes_of(*index)),
+                    true};
   if (const auto index = register_index(offset, r::send_holds, r::send_holds_count, r::send_holds_stride))
     return Register{counters_.send_holds[*index], true};
   if (register_index(offset, r::management_page, r::management_page_count, r::management_page_stride))

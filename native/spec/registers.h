@@ -453,6 +453,68 @@ inline constexpr uint32_t transmit_virtual_lanes = 0xc8;
 inline constexpr uint32_t transmit_virtual_lanes_count = 2, transmit_virtual_lanes_stride = 8;
 inline constexpr uint64_t transmit_virtual_lanes_reset = 0x0;
 
+/// Execution credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro.
+inline constexpr uint32_t level_execution_credits = 0xd8;
+inline constexpr uint32_t level_execution_credits_count = 2, level_execution_credits_stride = 8;
+inline constexpr uint64_t level_execution_credits_reset = 0x0;
+struct LevelExecutionCredits {
+  static constexpr unsigned own_bit = 0, own_width = 16;
+  static constexpr unsigned own_free_bit = 16, own_free_width = 16;
+  static constexpr unsigned shared_held_bit = 32, shared_held_width = 16;
+  static constexpr unsigned shared_free_bit = 48, shared_free_width = 16;
+
+  uint64_t bits{};
+
+  /// Credits that the lanes own.
+  constexpr uint32_t own() const { return static_cast<uint32_t>((bits >> 0) & 0xffffull); }
+  constexpr void set_own(uint32_t value) { bits = (bits & 0xffffffffffff0000ull) | ((static_cast<uint64_t>(value) & 0xffffull) << 0); }
+
+  /// Of these, those that are free.
+  constexpr uint32_t own_free() const { return static_cast<uint32_t>((bits >> 16) & 0xffffull); }
+  constexpr void set_own_free(uint32_t value) { bits = (bits & 0xffffffff0000ffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 16); }
+
+  /// Shared credits that the lanes hold.
+  constexpr uint32_t shared_held() const { return static_cast<uint32_t>((bits >> 32) & 0xffffull); }
+  constexpr void set_shared_held(uint32_t value) { bits = (bits & 0xffff0000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 32); }
+
+  /// Shared credits that are free, for all lanes.
+  constexpr uint32_t shared_free() const { return static_cast<uint32_t>((bits >> 48) & 0xffffull); }
+  constexpr void set_shared_free(uint32_t value) { bits = (bits & 0xffffffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 48); }
+
+  constexpr bool operator==(const LevelExecutionCredits&) const = default;
+};
+
+/// Completion credits of the lanes of a level (low, high); those of a lane that serves both count for both. Unit: credits. 64 bits, ro.
+inline constexpr uint32_t level_completion_credits = 0xe8;
+inline constexpr uint32_t level_completion_credits_count = 2, level_completion_credits_stride = 8;
+inline constexpr uint64_t level_completion_credits_reset = 0x0;
+struct LevelCompletionCredits {
+  static constexpr unsigned own_bit = 0, own_width = 16;
+  static constexpr unsigned own_free_bit = 16, own_free_width = 16;
+  static constexpr unsigned shared_held_bit = 32, shared_held_width = 16;
+  static constexpr unsigned shared_free_bit = 48, shared_free_width = 16;
+
+  uint64_t bits{};
+
+  /// Credits that the lanes own.
+  constexpr uint32_t own() const { return static_cast<uint32_t>((bits >> 0) & 0xffffull); }
+  constexpr void set_own(uint32_t value) { bits = (bits & 0xffffffffffff0000ull) | ((static_cast<uint64_t>(value) & 0xffffull) << 0); }
+
+  /// Of these, those that are free.
+  constexpr uint32_t own_free() const { return static_cast<uint32_t>((bits >> 16) & 0xffffull); }
+  constexpr void set_own_free(uint32_t value) { bits = (bits & 0xffffffff0000ffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 16); }
+
+  /// Shared credits that the lanes hold.
+  constexpr uint32_t shared_held() const { return static_cast<uint32_t>((bits >> 32) & 0xffffull); }
+  constexpr void set_shared_held(uint32_t value) { bits = (bits & 0xffff0000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 32); }
+
+  /// Shared credits that are free, for all lanes.
+  constexpr uint32_t shared_free() const { return static_cast<uint32_t>((bits >> 48) & 0xffffull); }
+  constexpr void set_shared_free(uint32_t value) { bits = (bits & 0xffffffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 48); }
+
+  constexpr bool operator==(const LevelCompletionCredits&) const = default;
+};
+
 /// Arms an event queue for one interrupt. 32 bits, wo.
 inline constexpr uint32_t event_queue_arm = 0x100;
 inline constexpr uint32_t event_queue_arm_reset = 0x0;

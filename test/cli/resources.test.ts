@@ -21,6 +21,7 @@ describe('hca resources', () => {
     expect(lines[1]).toEqual(['0', '0-31', '0', '0', '4', '0', '0', '72', '0-3']);
     expect(lines[9]).toEqual(['shared', '32', '32-63']);
     expect(lines[12]).toEqual(['0-63', '2', '16', '4', '64', '72']);
+    expect(lines[16]).toEqual(['low', '8', '8', '0', '16', '16', '0']);
     expect(out).toContain('shared credits: 64 execution, 256 completion\n');
   });
 

@@ -45,6 +45,8 @@ const stated: Readonly<Record<string, (index: number) => bigint>> = {
   'underlying_function.physical_collect_buffers_total': (index) => [0n, 0n, 4n][index]!,
   'underlying_function.physical_collect_buffers_available': (index) => [0n, 0n, 4n][index]!,
   'underlying_function.transmit_virtual_lanes': () => 0xf000n,
+  'underlying_function.level_execution_credits': () => 8n | (8n << 16n) | (64n << 48n),
+  'underlying_function.level_completion_credits': () => 16n | (16n << 16n) | (256n << 48n),
   'control.inspect_physical_collect_buffer': () => (0xffffn << 16n) | (3n << 5n), // no VCB, the group of all
   'control.inspect_virtual_collect_buffer': () => 0xffffn << 16n,
   'control.function_virtual_collect_buffer_bar': (index) => (32n << 16n) | BigInt(index * 32),
