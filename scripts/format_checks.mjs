@@ -2,9 +2,13 @@ import { execFileSync } from 'node:child_process';
 
 /** Native sources that people write: the generated ones are as their generator leaves them. */
 export function nativeSources() {
-  return execFileSync('git', ['ls-files', 'native/*.cpp', 'native/*.h', 'fpga/*.cpp', 'fpga/*.h'], {
-    encoding: 'utf8',
-  })
+  return execFileSync(
+    'git',
+    ['ls-files', 'native/*.cpp', 'native/*.h', 'fpga/*.cpp', 'fpga/*.h', 'test/*.cpp'],
+    {
+      encoding: 'utf8',
+    },
+  )
     .trim()
     .split('\n')
     .filter((name) => !name.startsWith('native/spec/') && !/\/spec_golden\.(cpp|h)$/.test(name));

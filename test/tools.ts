@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
 
@@ -8,6 +8,7 @@ const packages: Readonly<Record<string, string>> = {
   busybox: 'busybox-static',
   cmake: 'cmake',
   cpio: 'cpio',
+  'g++': 'g++',
   ibv_rc_pingpong: 'ibverbs-utils',
   ip: 'iproute2',
   kmod: 'kmod',
@@ -30,12 +31,22 @@ const root = new URL('../', import.meta.url);
 export function requireTool(tool: string, context: TestContext): string {
   const debianPackage = packages[tool];
   if (debianPackage === undefined) throw new Error(`test/tools.ts does not know the package of ${tool}`);
+  requirePackage(debianPackage, tool, isInstalled(tool), context);
+  return tool;
+}
+
+/** A file that a test needs, as {@link requireTool}. */
+export function requireFile(file: string, debianPackage: string, context: TestContext): void {
+  requirePackage(debianPackage, file, existsSync(file), context);
+}
+
+function requirePackage(debianPackage: string, what: string, isThere: boolean, context: TestContext): void {
   const listed = readFileSync(new URL('.ci/packages', root), 'utf8').split('\n');
   if (!listed.includes(debianPackage)) throw new Error(`${debianPackage} is not listed in .ci/packages`);
-  if (isInstalled(tool)) return tool;
-  const reason = `${tool} is not installed; on Debian: apt-get install ${debianPackage}`;
+  if (isThere) return;
+  const reason = `${what} is not installed; on Debian: apt-get install ${debianPackage}`;
   if (process.env['CI'] !== undefined) throw new Error(reason);
-  return leaveOut(reason, context);
+  leaveOut(reason, context);
 }
 
 /** Leaves a test out for what this machine refuses; `npm test` says so at its end. */
