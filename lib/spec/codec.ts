@@ -122,6 +122,8 @@ function bitPlace(
   return [bit >>> 3, byteOrder === 'little' ? bit & 7 : 7 - (bit & 7)];
 }
 
+// A number is moved in pieces, each as much as lies in one byte: places grow with weights in either byte order.
+
 function writeBits(
   bytes: Uint8Array,
   format: FormatDescription,
@@ -129,17 +131,19 @@ function writeBits(
   width: number,
   value: bigint,
 ): void {
-  for (let weight = 0; weight < width; weight += 1) {
+  for (let weight = 0, piece = 0; weight < width; weight += piece) {
     const [byte, place] = bitPlace(format, start, width, weight);
-    bytes[byte]! |= Number((value >> BigInt(weight)) & 1n) << place;
+    piece = Math.min(8 - place, width - weight);
+    bytes[byte]! |= (Number((value >> BigInt(weight)) & 0xffn) & ((1 << piece) - 1)) << place;
   }
 }
 
 function readBits(bytes: Uint8Array, format: FormatDescription, start: number, width: number): bigint {
   let value = 0n;
-  for (let weight = width - 1; weight >= 0; weight -= 1) {
+  for (let weight = 0, piece = 0; weight < width; weight += piece) {
     const [byte, place] = bitPlace(format, start, width, weight);
-    value = (value << 1n) | BigInt((bytes[byte]! >>> place) & 1);
+    piece = Math.min(8 - place, width - weight);
+    value |= BigInt((bytes[byte]! >>> place) & ((1 << piece) - 1)) << BigInt(weight);
   }
   return value;
 }
