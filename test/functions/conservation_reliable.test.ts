@@ -60,7 +60,7 @@ class Run {
 
   /** Steps, and what has to hold after each. */
   private step(count: number): void {
-    for (let stepped = 0; stepped < count; stepped++) {
+    for (let steps = 0; steps < count; steps++) {
       if (this.boards[0].board.step(1) === 0) return;
       for (const { board } of this.boards) expect(board.verify()).toBeUndefined();
     }
