@@ -1,4 +1,4 @@
-// Compiles and runs the benchmarks of test/bench: plain modules, so that what is measured is what users run.
+// Compiles and runs the benchmarks of test/bench, or those that are named: plain modules, so that what is measured is what users run.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -6,8 +6,18 @@ import path from 'node:path';
 const compiled = spawnSync('npx', ['tsc', '-p', 'tsconfig.bench.json'], { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(1);
 const directory = 'build/bench/test/bench';
-for (const name of readdirSync(directory).filter((each) => each.endsWith('.bench.js'))) {
-  const { status } = spawnSync(process.execPath, [path.join(directory, name)], {
+const ending = '.bench.js';
+const all = readdirSync(directory)
+  .filter((each) => each.endsWith(ending))
+  .map((each) => each.slice(0, -ending.length));
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !all.includes(name));
+if (unknown !== undefined) {
+  console.error(`there is no benchmark ${unknown}; there are ${all.join(', ')}`);
+  process.exit(2);
+}
+for (const name of wanted.length === 0 ? all : wanted) {
+  const { status } = spawnSync(process.execPath, [path.join(directory, name + ending)], {
     stdio: 'inherit',
     env: {
       FPGA_VERBS_ADDON: path.resolve('build/Release/fpga_verbs.node'),

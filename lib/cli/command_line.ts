@@ -12,7 +12,7 @@ import { mtu, wholeNumber } from './option_values.ts';
 import { Output, type Streams } from './output/output.ts';
 import { addPerformanceCommands } from './performance/commands.ts';
 import { pingpong } from './pingpong.ts';
-import { usualPort } from './pingpong_peer.ts';
+import { usualPort } from './meeting.ts';
 import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
 import { serve } from './serve.ts';
@@ -277,6 +277,7 @@ Examples:
     .option('-e, --events', 'sleep on completion events, do not poll')
     .option('-g, --gid-idx <index>', 'entry of the GID table', wholeNumber(0, 255), 0)
     .option('-c, --chk', 'compare what was received')
+    .option('--timeout <seconds>', 'without a message, then it is given up', wholeNumber(1, 86_400), 30)
     .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
     .action(
       (
@@ -295,6 +296,7 @@ Examples:
           events?: boolean;
           gidIdx: number;
           chk?: boolean;
+          timeout: number;
           capture?: string;
         },
         command: Command,
@@ -327,6 +329,7 @@ Examples:
           gidIndex: options.gidIdx,
           events: options.events === true,
           check: options.chk === true,
+          timeout: options.timeout,
           ...(host === undefined
             ? options.listen === true && { peer: { port: options.port } }
             : { peer: { host, port: options.port } }),

@@ -106,6 +106,7 @@ async function measure(
     gidIndex: 0,
     events: false,
     check: true,
+    timeout: 30,
     signal,
   });
   const messagesPerSecond = rateOf(contexts, size, mtu);

@@ -26,7 +26,8 @@ import { untilActive } from './active_port.ts';
 import { completionAtAny } from './completion_at_any.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
-import { meetPeer, type MeetingPlace } from './pingpong_peer.ts';
+import type { MeetingPlace } from './meeting.ts';
+import { meetPeer } from './pingpong_peer.ts';
 import { openTwoBoards } from './two_boards.ts';
 
 /** Options of `hca pingpong`: those of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong that a ping-pong within a process has. */
@@ -47,6 +48,8 @@ export interface PingpongOptions {
   readonly events: boolean;
   /** Compare what was received byte for byte at the end. */
   readonly check: boolean;
+  /** Seconds without a message after which no more will come. */
+  readonly timeout: number;
   /** The other end is in another process; none: it is in this one. */
   readonly peer?: Omit<MeetingPlace, 'signal'>;
   readonly signal: AbortSignal;
@@ -276,14 +279,17 @@ class End implements Player {
   }
 }
 
-/** @param ends of this process, the one that is measured first @param begins whether that one sends first */
+/**
+ * @param ends of this process, the one that is measured first @param begins whether that one sends first
+ * @throws Error nothing came for long
+ */
 export async function play(
   ends: readonly [Player, ...Player[]],
   begins: boolean,
-  options: Pick<PingpongOptions, 'size' | 'iters' | 'events' | 'signal'>,
+  options: Pick<PingpongOptions, 'size' | 'iters' | 'events' | 'timeout' | 'signal'>,
 ): Promise<PingpongResult> {
   const [local] = ends;
-  const { size, iters, events, signal } = options;
+  const { size, iters, events, timeout, signal } = options;
   const roundTrips = createHistogram(); // nanoseconds
   const begin = performance.now();
   let last = begin;
@@ -298,13 +304,11 @@ export async function play(
     }
     idle = worked ? 0 : idle + 1;
     if (events && !worked) {
-      await completionAtAny(
-        ends.map((end) => end.completionQueue),
-        { signal },
-      );
+      await someCompletion(ends, timeout, signal);
     } else if (idle % exchangesBetweenSignals === exchangesBetweenSignals - 1) {
       await new Promise((resolve) => setImmediate(resolve));
       signal.throwIfAborted();
+      if (performance.now() - last > timeout * 1000) throw nothingCame(ends, timeout);
     }
   }
   const seconds = (performance.now() - begin) / 1000;
@@ -317,6 +321,26 @@ export async function play(
     microsecondsPerIteration: (seconds * 1e6) / iters,
     medianMicroseconds: roundTrips.percentile(50) / 1000,
   };
+}
+
+async function someCompletion(
+  ends: readonly [Player, ...Player[]],
+  timeout: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const queues = ends.map((end) => end.completionQueue);
+  try {
+    await completionAtAny(queues, { signal, timeout: timeout * 1000 });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'TimeoutError') throw nothingCame(ends, timeout);
+    throw error;
+  }
+}
+
+function nothingCame([{ received }]: readonly [Player, ...Player[]], timeout: number): Error {
+  return new Error(
+    `nothing came for ${timeout} s after ${received} messages; an unreliable service does not repeat what is lost, and --timeout says how long to wait`,
+  );
 }
 
 /** ibv_ud_pingpong separates the GID of its own address with a colon, and only there. */

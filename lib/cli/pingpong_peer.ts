@@ -1,19 +1,8 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 
 import type { QueuePairAddress } from '../connect/index.ts';
-
-/** Where the ends of a ping-pong in two processes meet. */
-export interface MeetingPlace {
-  /** Of the end that waits; none: this end waits. */
-  readonly host?: string;
-  /** TCP port. */
-  readonly port: number;
-  readonly signal: AbortSignal;
-}
-
-/** The TCP port of libibverbs' examples. */
-export const usualPort = 18_515;
+import { meet, partFrom, type MeetingPlace } from './meeting.ts';
 
 // libibverbs' examples: LID:QPN:PSN:GID in hexadecimal digits and a 0, and "done" and a 0 when both are connected.
 const addressBytes = '0000:000000:000000:'.length + 32 + 1;
@@ -41,7 +30,7 @@ export async function meetPeers(
   attach: (remotes: readonly QueuePairAddress[]) => void,
 ): Promise<{ readonly remotes: readonly QueuePairAddress[]; readonly part: () => Promise<void> }> {
   const { signal } = place;
-  const socket = place.host === undefined ? await waitForPeer(place) : await findPeer(place, place.host);
+  const socket = await meet(place);
   try {
     const remotes =
       place.host === undefined
@@ -87,46 +76,6 @@ async function readAddresses(
   return addresses;
 }
 
-/** Until the other end has what it needs of this one too; libibverbs' examples leave at once. */
-async function partFrom(socket: Socket): Promise<void> {
-  if (socket.closed) return;
-  const closed = once(socket, 'close');
-  socket.on('error', () => {}); // it has gone without a word: as well
-  socket.resume().end();
-  await closed;
-}
-
-async function waitForPeer({ port, signal }: MeetingPlace): Promise<Socket> {
-  const server: Server = createServer();
-  try {
-    server.listen(port);
-    await once(server, 'listening', { signal });
-    const [socket] = (await once(server, 'connection', { signal })) as [Socket];
-    return socket;
-  } catch (error) {
-    if (!isCode(error, 'EADDRINUSE')) throw error;
-    throw new Error(`TCP port ${port} is in use; choose another one with --port at both ends`, {
-      cause: error,
-    });
-  } finally {
-    server.close();
-  }
-}
-
-async function findPeer({ port, signal }: MeetingPlace, host: string): Promise<Socket> {
-  const socket = connect(port, host);
-  try {
-    await once(socket, 'connect', { signal });
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    if (!isCode(error, 'ECONNREFUSED')) throw error;
-    throw new Error(`nobody waits at TCP port ${port} of ${host}; start the other end first, with --listen`, {
-      cause: error,
-    });
-  }
-}
-
 async function read(socket: Socket, bytes: number, signal: AbortSignal): Promise<string> {
   for (;;) {
     const taken = socket.read(bytes) as Buffer | null;
@@ -157,8 +106,4 @@ function addressOfLine(line: string): QueuePairAddress {
     .slice(1, 4)
     .map((digits) => Number.parseInt(digits, 16)) as [number, number, number];
   return { localIdentifier, queuePairNumber, packetSequenceNumber, gid: parts[4]!.toLowerCase() };
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -203,7 +203,9 @@ describe('hca lat and hca bw', () => {
       serviceLevel: 0,
       timeout: 14,
     } as const;
-    await withEnds(board('shared'), options, async ([end]) => {
+    const { signal } = new AbortController();
+    await withEnds(board('shared'), { ends: options, signal }, {}, async ({ client }) => {
+      const end = client!;
       const run: Run = { operation, atomicType: 'FETCH_AND_ADD', bytes: operation === 'atomic' ? 8 : 100 };
       fillMemory(end, run);
       const [from, to] =

@@ -1,38 +1,13 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 import { meetPeer } from '../../lib/cli/pingpong_peer.ts';
 import type { QueuePairAddress } from '../../lib/connect/index.ts';
 import { runHca } from './run_hca.ts';
+import { freePort, newSignal, retrying, runTwo } from './two_processes.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
-
-const newSignal = (): AbortSignal => AbortSignal.timeout(60_000);
-
-/** A TCP port that nobody has. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await promisify(server.close.bind(server))();
-  return port;
-}
-
-/** Tries until the other end waits. */
-async function retrying<Result>(
-  signal: AbortSignal,
-  attempt: () => Promise<Result>,
-  failed: (result: Result) => boolean,
-): Promise<Result> {
-  for (;;) {
-    const result = await attempt();
-    signal.throwIfAborted();
-    if (!failed(result)) return result;
-  }
-}
 
 const local: QueuePairAddress = {
   localIdentifier: 0x12,
@@ -101,8 +76,6 @@ describe('the meeting of two ends', () => {
 });
 
 describe('hca pingpong between two processes', () => {
-  const program = 'dist/lib/cli/main.js';
-
   const links = {
     'shared memory': (service: string): string[] => [1, 2].map(() => `shm:${service} ${process.pid}`),
     UDP: (service: string): string[] => {
@@ -121,31 +94,14 @@ describe('hca pingpong between two processes', () => {
     ['srq', 'UDP', 4096],
     ['srq', 'shared memory', 4096],
   ] as const)('%s over %s', async (service, link, size) => {
-    const port = String(await freePort());
-    const words = (place: string): string[] => [
-      'pingpong',
-      service,
-      '-n',
-      '100',
-      '--chk',
-      '--port',
-      port,
-      '--device',
-      `emu:?${small}&link=${encodeURIComponent(place)}`,
-    ];
+    const words = (place: string): string[] => {
+      const device = `emu:?${small}&link=${encodeURIComponent(place)}`;
+      return ['pingpong', service, '-n', '100', '--chk', '--device', device];
+    };
     const [one, other] = links[link](service) as [string, string];
-    const run = promisify(execFile);
-    const failed = new AbortController();
-    const waiting = run(process.execPath, [program, ...words(one), '--listen'], { timeout: 60_000 });
-    waiting.catch((error: unknown) => failed.abort(error));
-    const signal = AbortSignal.any([newSignal(), failed.signal]);
-    const client = await retrying(
-      signal,
-      () => runHca([...words(other), 'localhost'], signal),
-      ({ error }) => error.includes('nobody waits'),
-    );
-    expect(client.error).toBe('');
-    const { stdout } = await waiting;
+    const { waited, client } = await runTwo(words(one), words(other));
+    expect([client.error, waited.stderr]).toEqual(['', '']);
+    const { stdout } = waited;
     for (const out of [stdout, client.out]) {
       expect(out).toMatch(
         new RegExp(`^( {2}local address: .*\\n)+( {2}remote address: .*\\n)+${200 * size} bytes in`),
@@ -155,5 +111,22 @@ describe('hca pingpong between two processes', () => {
       new RegExp(`${end} address: +(.*)`).exec(out)![1]!.replace(': GID', ', GID');
     expect(address('local', stdout)).toBe(address('remote', client.out));
     expect(address('remote', stdout)).toBe(address('local', client.out));
+  });
+
+  it.each([[[]], [['--events']]])('uc is given up when a message is lost %j', async (words) => {
+    const device = `emu:?${small}&linkLoss=1`;
+    const { exitCode, error } = await runHca([
+      'pingpong',
+      'uc',
+      '--timeout',
+      '1',
+      '--device',
+      device,
+      ...words,
+    ]);
+    expect(error).toBe(
+      'hca: nothing came for 1 s after 0 messages; an unreliable service does not repeat what is lost, and --timeout says how long to wait\n',
+    );
+    expect(exitCode).toBe(1);
   });
 });

@@ -3,10 +3,9 @@ import type { Progress } from '../output/progress.ts';
 import { SendingSide, type Posting } from './bandwidth_side.ts';
 import { columnsText, type ResultColumn } from './columns.ts';
 import { checkAtomics, checkData, fillMemory, type Run } from './data.ts';
-import { drive } from './drive.ts';
-import { withEnds, type Ends } from './ends.ts';
+import { driveEnds, endsHere, withEnds, type Ends } from './ends.ts';
 import { writeHeader } from './header.ts';
-import type { PerformanceOptions } from './options.ts';
+import { settingsOf, type PerformanceOptions } from './options.ts';
 import { PassiveSide } from './passive_side.ts';
 import type { Extent } from './stopwatch.ts';
 
@@ -59,9 +58,10 @@ export async function bandwidth(
 ): Promise<void> {
   const { bidirectional, posting } = options;
   const columns = columnsOf(options.gigabits);
-  const results = await withEnds(deviceString, options.ends, async (ends, [context]) => {
+  const settings = { measured: 'bandwidth', ...settingsOf(options), '--bidirectional': bidirectional };
+  const results = await withEnds(deviceString, options, settings, async (ends) => {
     const title = bidirectional ? 'Bidirectional bandwidth' : 'Bandwidth';
-    writeHeader(output, title, deviceString, ends, context, options, [
+    writeHeader(output, title, deviceString, ends, options, [
       [' CQ Moderation', `${posting.cqModeration}`],
       ...(posting.postList > 1 ? ([[' Post list', `${posting.postList}`]] as const) : []),
     ]);
@@ -89,42 +89,70 @@ async function measure(
   const run: Run = { operation, atomicType, bytes };
   await pass(ends, run, { iterations: options.warmup }, options, progress);
   const senders = await pass(ends, run, options.extent, options, progress);
-  const sum = (figure: (sender: SendingSide) => number): number =>
+  const sum = (figure: (sender: Sent) => number): number =>
     senders.reduce((total, sender) => total + figure(sender), 0);
   const perSecond = sum(({ rate }) => rate * 1e3);
   return {
     bytes,
-    iterations: senders[0]!.messages,
+    iterations: totalOf(senders[0]!.messages),
     peak: options.noPeak ? 0 : sum(({ peak }) => peak * 1e3) * bytes,
     average: perSecond * bytes,
     messagesPerSecond: perSecond,
   };
 }
 
-/** Messages of a size, from fresh memory to data that was compared. */
+/** What an end has sent: messages of each queue pair, messages a millisecond. */
+interface Sent {
+  readonly messages: readonly number[];
+  readonly rate: number;
+  readonly peak: number;
+}
+
+function sentBy({ messagesOfEach: messages, rate, peak }: SendingSide): Sent {
+  return { messages, rate, peak };
+}
+
+function totalOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Messages of a size, from fresh memory to data that was compared. What each end that sends has sent, the client first. */
 async function pass(
-  [client, server]: Ends,
+  ends: Ends,
   run: Run,
   extent: Extent,
   { posting, bidirectional, check, signal }: BandwidthOptions,
   progress: Progress,
-): Promise<readonly SendingSide[]> {
-  for (const end of [client, server]) fillMemory(end, run);
-  const senders = [client, ...(bidirectional ? [server] : [])].map(
-    (end) => new SendingSide(end, run, { ...posting, extent }),
+): Promise<readonly Sent[]> {
+  const { client, server } = ends;
+  const here = endsHere(ends);
+  for (const end of here) fillMemory(end, run);
+  const sides = here.map((end) =>
+    end === client || bidirectional
+      ? new SendingSide(end, run, { ...posting, extent })
+      : new PassiveSide(end),
   );
+  const senders = sides.filter((side) => side instanceof SendingSide);
   const count = (): number => senders.reduce((sum, { messages }) => sum + messages, 0);
-  await drive(bidirectional ? senders : [...senders, new PassiveSide(server)], {
-    messages: count,
-    bytesBetween: senders.length * client.queuePairs.length * posting.cqModeration * run.bytes,
+  const driving = {
+    ...(senders.length > 0 && { messages: count }),
+    bytesBetween: senders.length * here[0]!.queuePairs.length * posting.cqModeration * run.bytes,
     signal,
-    progress: (messages) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
-  });
-  if (!check || count() === 0) return senders;
-  for (const [index, sender] of senders.entries()) {
+    progress: (messages: number) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
+  };
+  const told = await driveEnds(ends, sides, driving, () => ({ sent: senders.map(sentBy) }));
+  const own = senders.map(sentBy);
+  const sent = client === undefined ? [...told!.sent, ...own] : [...own, ...(told?.sent ?? [])];
+  if (!check) return sent;
+  for (const [index, { messages }] of sent.entries()) {
     const [sending, receiving] = index === 0 ? [client, server] : [server, client];
-    if (run.operation === 'atomic') checkAtomics(receiving, run, sender.messagesOfEach);
-    else checkData(run.operation === 'read' ? sending : receiving, run);
+    if (totalOf(messages) === 0) continue;
+    if (run.operation === 'read') {
+      if (sending !== undefined) checkData(sending, run);
+    } else if (receiving !== undefined) {
+      if (run.operation === 'atomic') checkAtomics(receiving, run, messages);
+      else checkData(receiving, run);
+    }
   }
-  return senders;
+  return sent;
 }

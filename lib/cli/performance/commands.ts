@@ -1,5 +1,6 @@
 import { Argument, Option, type Command } from 'commander';
 
+import { usualPort } from '../meeting.ts';
 import { mtu, wholeNumber } from '../option_values.ts';
 import type { Output } from '../output/output.ts';
 import { bandwidth } from './bandwidth.ts';
@@ -65,6 +66,8 @@ export function addPerformanceCommands(
     'hca lat read --all --chk',
     "hca lat atomic --atomic_type CMP_AND_SWAP --device 'emu:?progress=own'",
     'hca lat send --duration 10 --json',
+    "hca lat send --listen --device 'emu:?link=udp:127.0.0.1'",
+    "hca lat send localhost --device 'emu:?link=udp:127.0.0.2'",
   ]);
   withCommonOptions(lat, '1000', '2')
     .option(
@@ -75,7 +78,7 @@ export function addPerformanceCommands(
     .option('-e, --events', 'sleep until completions come (send, read, atomic)')
     .option('-H, --report-histogram', 'a histogram of each size')
     .option('-U, --report-unsorted', 'every sample, in microseconds')
-    .action((operation: Operation, words: LatencyWords, command: Command) =>
+    .action((operation: Operation, host: string | undefined, words: LatencyWords, command: Command) =>
       refusing(command, async () => {
         const defaults = {
           size: 2,
@@ -87,7 +90,7 @@ export function addPerformanceCommands(
         await latency(
           outputOf(words),
           withCapture(deviceStringOf(words.device), words.capture),
-          performanceOptions(operation, words, defaults, signal),
+          performanceOptions(operation, host, words, defaults, signal),
           {
             histogram: words.reportHistogram === true,
             unsorted: words.reportUnsorted === true,
@@ -103,6 +106,8 @@ export function addPerformanceCommands(
     'hca bw write --all --bidirectional --chk',
     'hca bw read --qp 4 --tx-depth 32 --report_gbits',
     'hca bw atomic --duration 5 --json',
+    "hca bw write --listen --device 'emu:?link=shm:lab'",
+    "hca bw write localhost --device 'emu:?link=shm:lab'",
   ]);
   withCommonOptions(bw, '5000, of read and atomic 1000', '65536')
     .option('-t, --tx-depth <requests>', 'under way on each queue pair', wholeNumber(1, deepest), 128)
@@ -117,7 +122,7 @@ export function addPerformanceCommands(
     )
     .option('-N, --no-peak', 'look for no peak: the fastest hundredth of a run, of a send queue at least')
     .option('--report_gbits', 'gigabits a second, not MB (2^20 B) a second')
-    .action((operation: Operation, words: BandwidthWords, command: Command) =>
+    .action((operation: Operation, host: string | undefined, words: BandwidthWords, command: Command) =>
       refusing(command, async () => {
         const { txDepth, post_list: postList } = words;
         const brings = operation === 'read' || operation === 'atomic';
@@ -129,7 +134,7 @@ export function addPerformanceCommands(
           txDepth,
         };
         await bandwidth(outputOf(words), withCapture(deviceStringOf(words.device), words.capture), {
-          ...performanceOptions(operation, words, defaults, signal),
+          ...performanceOptions(operation, host, words, defaults, signal),
           posting: { txDepth, postList, cqModeration: cqModerationOf(words) },
           bidirectional: words.bidirectional === true,
           gigabits: words.report_gbits === true,
@@ -143,6 +148,9 @@ export function addPerformanceCommands(
 function withCommonOptions(command: Command, iterations: string, size: string): Command {
   return command
     .addArgument(new Argument('<operation>', 'RDMA operation').choices(operations))
+    .argument('[host]', 'where the other end waits with --listen')
+    .option('--listen', 'wait for the other end, in another process or on another machine, and answer')
+    .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
     .option(
       '-s, --size <bytes>',
       `size of a message (${size}; an atomic has 8)`,

@@ -1,4 +1,3 @@
-import type { Context } from '../../index.ts';
 import type { Output } from '../output/output.ts';
 import { list } from '../output/table.ts';
 import type { Ends } from './ends.ts';
@@ -9,13 +8,13 @@ export function writeHeader(
   output: Output,
   title: string,
   deviceString: string,
-  [client, server]: Ends,
-  context: Context,
+  { local, remote, context, peer }: Ends,
   { ends }: PerformanceOptions,
   more: readonly (readonly [string, string])[] = [],
 ): void {
   const { operation, queuePairs, txDepth, rxDepth, mtu, gidIndex, inlineBytes, readAtomics } = ends;
-  output.text(`${title} of RDMA ${operation}, both ends in this process\n`);
+  const where = peer === undefined ? 'both ends in this process' : 'the other end in another process';
+  output.text(`${title} of RDMA ${operation}, ${where}\n`);
   output.text(
     list([
       [' Device', `${deviceString}, progress ${context.queryDevice().board.progress}`],
@@ -31,9 +30,9 @@ export function writeHeader(
         : [' Max inline data', `${inlineBytes}[B]`],
     ]),
   );
-  for (const [name, { address }] of [
-    ['local ', client],
-    ['remote', server],
+  for (const [name, address] of [
+    ['local ', local],
+    ['remote', remote],
   ] as const) {
     for (const { queuePairNumber, packetSequenceNumber } of address.queuePairs) {
       const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');

@@ -3,11 +3,10 @@ import type { Progress } from '../output/progress.ts';
 import { histogramOf, histogramText, spreadOf, statisticsOf, type Bin } from '../output/statistics.ts';
 import { columnsText, type ResultColumn } from './columns.ts';
 import { checkAtomics, checkData, fillMemory, type Run } from './data.ts';
-import { drive } from './drive.ts';
-import { withEnds, type Ends } from './ends.ts';
+import { driveEnds, endsHere, withEnds, type Ends } from './ends.ts';
 import { writeHeader } from './header.ts';
 import { answeringSide, isPingPong, measuringSide } from './latency_sides.ts';
-import type { PerformanceOptions } from './options.ts';
+import { settingsOf, type PerformanceOptions } from './options.ts';
 import { Stopwatch, type Extent } from './stopwatch.ts';
 
 /** How the figures of `hca lat` are told. */
@@ -69,8 +68,9 @@ export async function latency(
   report: LatencyReport,
 ): Promise<void> {
   const { operation } = options.ends;
-  const results = await withEnds(deviceString, options.ends, async (ends, [context]) => {
-    writeHeader(output, 'Latency', deviceString, ends, context, options);
+  const settings = { measured: 'latency', ...settingsOf(options) };
+  const results = await withEnds(deviceString, options, settings, async (ends) => {
+    writeHeader(output, 'Latency', deviceString, ends, options);
     const isTimed = 'seconds' in options.extent;
     output.text(isTimed ? columnsText(durationColumns) : columnsText(iterationColumns));
     const measured: unknown[] = [];
@@ -87,16 +87,33 @@ export async function latency(
   output.value({ operation, device: deviceString, results });
 }
 
+interface Measured {
+  readonly result: LatencyResult | DurationResult;
+  /** Nanoseconds; none of a run for a time, and where the other end takes the times. */
+  readonly samples: Float64Array;
+}
+
 async function measure(
   ends: Ends,
   bytes: number,
   options: PerformanceOptions,
   progress: Progress,
-): Promise<{ readonly result: LatencyResult | DurationResult; readonly samples: Float64Array }> {
+): Promise<Measured> {
   const { operation, atomicType } = options.ends;
   const run: Run = { operation, atomicType, bytes };
   await pass(ends, run, { iterations: options.warmup }, options, progress);
   const stopwatch = await pass(ends, run, options.extent, options, progress);
+  if (ends.client === undefined) {
+    const { result } = await ends.peer.hear<Pick<Measured, 'result'>>('result');
+    return { result, samples: stopwatch.samples.subarray(0, 0) };
+  }
+  const measured = measuredBy(stopwatch, run, options);
+  ends.peer?.say('result', { result: measured.result });
+  return measured;
+}
+
+function measuredBy(stopwatch: Stopwatch, run: Run, options: PerformanceOptions): Measured {
+  const { bytes } = run;
   const trips = isPingPong(run) ? 2 : 1;
   const iterations = stopwatch.laps;
   const average = (stopwatch.elapsed * 1e3) / iterations / trips;
@@ -128,31 +145,40 @@ async function measure(
 
 /** Messages of a size, from fresh memory to data that was compared. */
 async function pass(
-  [client, server]: Ends,
+  ends: Ends,
   run: Run,
   extent: Extent,
   { signal, check, events }: PerformanceOptions,
   progress: Progress,
 ): Promise<Stopwatch> {
-  for (const end of [client, server]) fillMemory(end, run);
+  const { client, server } = ends;
+  for (const end of endsHere(ends)) fillMemory(end, run);
   const stopwatch = new Stopwatch(extent);
-  const sides = [answeringSide(server, run), measuringSide(client, run, stopwatch)];
-  await drive(sides, {
-    messages: () => stopwatch.laps,
+  const sides = [
+    ...(server === undefined ? [] : [answeringSide(server, run)]),
+    ...(client === undefined ? [] : [measuringSide(client, run, stopwatch)]),
+  ];
+  const driving = {
+    ...(client !== undefined && { messages: () => stopwatch.laps }),
     bytesBetween: 2 * run.bytes,
-    ...(events && { sleepAt: [client.completionQueue, server.completionQueue] }),
+    ...(events && { sleepAt: endsHere(ends).map(({ completionQueue }) => completionQueue) }),
     signal,
-    progress: (messages) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
-  });
-  if (check && stopwatch.laps > 0) checkRun([client, server], run, stopwatch.laps);
+    progress: (messages: number) => progress.tell(() => `${run.bytes} B: ${messages} messages`),
+  };
+  const told = await driveEnds(ends, sides, driving, () => ({ messages: stopwatch.laps }));
+  const messages = client === undefined ? told!.messages : stopwatch.laps;
+  if (check && messages > 0) checkRun(ends, run, messages);
   return stopwatch;
 }
 
-function checkRun([client, server]: Ends, run: Run, messages: number): void {
+function checkRun({ client, server }: Ends, run: Run, messages: number): void {
   const countsInLastByte = 1; // of an RDMA WRITE
-  if (run.operation === 'atomic') return checkAtomics(server, run, [messages]);
-  checkData(client, run, run.operation === 'write' ? countsInLastByte : 0);
-  if (isPingPong(run)) checkData(server, run, run.operation === 'write' ? countsInLastByte : 0);
+  const skipped = run.operation === 'write' ? countsInLastByte : 0;
+  if (server !== undefined) {
+    if (run.operation === 'atomic') checkAtomics(server, run, [messages]);
+    else if (isPingPong(run)) checkData(server, run, skipped);
+  }
+  if (client !== undefined && run.operation !== 'atomic') checkData(client, run, skipped);
 }
 
 function details(

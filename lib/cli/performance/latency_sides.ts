@@ -97,7 +97,7 @@ class PingPongSide implements Side {
     if (this.pingPong.look()) this.due = true;
     const queuePair = this.end.queuePairs[0]!;
     const { outstanding, capacity, nextSequenceNumber } = queuePair.driver.sendQueue;
-    if (!this.due || outstanding === capacity) return;
+    if (!this.due || outstanding === capacity || this.stopwatch?.stopped === true) return;
     if (this.stopwatch !== undefined) {
       this.stopwatch.lap();
       if (this.stopwatch.stopped) return;
@@ -131,7 +131,7 @@ class RequestingSide implements Side {
 
   advance(): void {
     this.end.poll(this.hear, nothing);
-    if (!this.due) return;
+    if (!this.due || this.done) return;
     this.stopwatch.lap();
     if (this.stopwatch.stopped) return;
     this.due = false;
@@ -139,7 +139,7 @@ class RequestingSide implements Side {
   }
 }
 
-/** The side that takes the times. */
+/** The side that takes the times; done, it still takes what comes. */
 export function measuringSide(end: End, run: Run, stopwatch: Stopwatch): Side {
   return isPingPong(run) ? new PingPongSide(end, run, stopwatch) : new RequestingSide(end, run, stopwatch);
 }

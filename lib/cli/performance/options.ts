@@ -1,6 +1,8 @@
 import { COMMAND_PAYLOAD_BYTES, QUEUE_ENTRIES_MAXIMUM } from '../../spec/index.ts';
+import type { MeetingPlace } from '../meeting.ts';
 import type { EndOptions } from './end.ts';
 import { atomicBytes, type AtomicType, type Operation } from './operation.ts';
+import type { Settings } from './peer.ts';
 import type { Extent } from './stopwatch.ts';
 
 /** What the options of `hca lat` and `hca bw` say, as perftest names them; undefined: not given. */
@@ -21,6 +23,9 @@ export interface PerformanceWords {
   readonly rxDepth: number;
   readonly chk?: boolean;
   readonly events?: boolean;
+  readonly listen?: boolean;
+  /** TCP port. */
+  readonly port: number;
 }
 
 /** A measurement, every default filled in. */
@@ -35,6 +40,8 @@ export interface PerformanceOptions {
   readonly check: boolean;
   /** Sleep until completions come. */
   readonly events: boolean;
+  /** Where the other end is met, which is in another process; none: it is in this one. The end that waits answers. */
+  readonly meeting?: Omit<MeetingPlace, 'signal'>;
   readonly signal: AbortSignal;
 }
 
@@ -58,6 +65,7 @@ export class OptionsError extends Error {
 /** @throws OptionsError */
 export function performanceOptions(
   operation: Operation,
+  host: string | undefined,
   words: PerformanceWords,
   defaults: PerformanceDefaults,
   signal: AbortSignal,
@@ -93,7 +101,33 @@ export function performanceOptions(
     warmup: words.warmup,
     check: words.chk === true,
     events: eventsOf(operation, words),
+    ...meetingOf(host, words),
     signal,
+  };
+}
+
+function meetingOf(
+  host: string | undefined,
+  { listen = false, port }: PerformanceWords,
+): Pick<PerformanceOptions, 'meeting'> {
+  if (host === undefined) return listen ? { meeting: { port } } : {};
+  if (!listen) return { meeting: { host, port } };
+  throw new OptionsError(`this end waits, or looks for ${host}: leave out --listen, or the host`);
+}
+
+/** What both ends of a measurement in two processes have to agree on, by the names of the options. */
+export function settingsOf({ ends, sizes, extent, warmup, check }: PerformanceOptions): Settings {
+  const { operation, atomicType, queuePairs, readAtomics, mtu } = ends;
+  return {
+    operation,
+    '--size': sizes,
+    ...('seconds' in extent ? { '--duration': extent.seconds } : { '--iters': extent.iterations }),
+    '--warmup': warmup,
+    '--chk': check,
+    '--qp': queuePairs,
+    '--mtu': mtu,
+    ...(operation === 'read' || operation === 'atomic' ? { '--outs': readAtomics } : {}),
+    ...(operation === 'atomic' ? { '--atomic_type': atomicType } : {}),
   };
 }
 

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+
+import { runHca, type HcaRun } from './run_hca.ts';
+
+const program = 'dist/lib/cli/main.js';
+const patience = 60_000;
+
+/** A signal of its own for each wait: one of the file would end what comes last. */
+export const newSignal = (): AbortSignal => AbortSignal.timeout(patience);
+
+/** A TCP port that nobody has. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await promisify(server.close.bind(server))();
+  return port;
+}
+
+/** Tries until the other end waits. */
+export async function retrying<Result>(
+  signal: AbortSignal,
+  attempt: () => Promise<Result>,
+  failed: (result: Result) => boolean,
+): Promise<Result> {
+  for (;;) {
+    const result = await attempt();
+    signal.throwIfAborted();
+    if (!failed(result)) return result;
+  }
+}
+
+/** What the waiting end, a process of its own, has printed. */
+export interface Waited {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly failed: boolean;
+}
+
+/**
+ * Runs `hca` twice: with --listen in another process, and here.
+ * @param words what both are told, the first that wait
+ */
+export async function runTwo(
+  waiting: readonly string[],
+  looking: readonly string[],
+): Promise<{ readonly waited: Waited; readonly client: HcaRun }> {
+  const port = ['--port', String(await freePort())];
+  const run = promisify(execFile);
+  let gone = false;
+  const waited = run(process.execPath, [program, ...waiting, ...port, '--listen'], {
+    timeout: patience,
+  }).then(
+    ({ stdout, stderr }): Waited => ({ stdout, stderr, failed: false }),
+    ({ stdout, stderr }: { stdout: string; stderr: string }): Waited => {
+      gone = true;
+      return { stdout, stderr, failed: true };
+    },
+  );
+  const [operation, service, ...rest] = looking;
+  const signal = newSignal();
+  for (;;) {
+    const client = await runHca([operation!, service!, 'localhost', ...rest, ...port], signal);
+    if (gone || !client.error.includes('nobody waits')) return { waited: await waited, client };
+    signal.throwIfAborted();
+  }
+}
