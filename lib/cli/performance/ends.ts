@@ -65,16 +65,17 @@ async function withOneEnd<Result>(
   settings: Settings,
   measure: (ends: Ends) => Promise<Result>,
 ): Promise<Result> {
-  using context = openDevice(deviceString);
-  const end = new End(context, options);
+  const waits = meeting!.host === undefined;
+  // Who waits finds out first whether it can; who looks opens nothing while nobody is there.
+  using opened = waits ? openDevice(deviceString) : undefined;
   const peer = await Peer.meet({ ...meeting!, signal });
   try {
+    using context = opened ?? openDevice(deviceString);
+    const end = new End(context, options);
     const remote = await peer.greet(settings, end.address, (address) => end.connect(address));
     await untilActive(context, options.port, signal);
     const addresses = { context, peer, local: end.address, remote };
-    const result = await measure(
-      meeting!.host === undefined ? { server: end, ...addresses } : { client: end, ...addresses },
-    );
+    const result = await measure(waits ? { server: end, ...addresses } : { client: end, ...addresses });
     await peer.part();
     end.close();
     return result;

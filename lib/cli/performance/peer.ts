@@ -87,7 +87,8 @@ export class Peer {
     try {
       await drive([...sides, companion], { ...driving, signal: wake });
     } catch (error) {
-      if (!companion.settled.aborted || driving.signal.aborted) throw error;
+      const isWoken = error instanceof Error && error.name === 'AbortError' && !driving.signal.aborted;
+      if (!isWoken) throw error;
       await drive([...sides, companion], driving);
     }
     return companion.tally!;
