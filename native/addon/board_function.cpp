@@ -88,6 +88,14 @@ Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
     error.Value().Set("code", Napi::String::New(info.Env(), "ENOTSUP"));
     throw error;
   }
+  if (shares_pages(memory, function.mapped_page_bytes())) {
+    const Napi::Error error = Napi::Error::New(
+        info.Env(), "the memory shares pages with other memory of its ArrayBuffer, which the device would "
+                    "reach too, as that of a small Buffer does; expected: an ArrayBuffer of its own, or "
+                    "memory of allocate()");
+    error.Value().Set("code", Napi::String::New(info.Env(), "ENOTSUP"));
+    throw error;
+  }
   DmaRights rights = DmaRights::read_write;
   if (!info[1].IsUndefined()) {
     const std::string name = info[1].ToString().Utf8Value();
@@ -97,7 +105,7 @@ Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
   }
   const auto address = function.map_dma(memory.data, memory.bytes, rights);
   if (!address)
-    throw out_of(info.Env(), "no DMA address is left", memory.bytes);
+    throw out_of(info.Env(), function.mapping_failure(), memory.bytes);
   open_->foreign.emplace(*address, Napi::Persistent(memory.buffer));
   return Napi::BigInt::New(info.Env(), *address);
 }

@@ -1,5 +1,7 @@
 #include "addon/foreign_memory.h"
 
+#include <cstdint>
+
 namespace fpga_verbs::addon {
 
 ForeignMemory foreign_memory(const Napi::Value& value) {
@@ -30,6 +32,16 @@ ForeignMemory foreign_memory(const Napi::Value& value) {
   if (memory.bytes == 0)
     throw Napi::TypeError::New(env, "the memory is empty or detached");
   return memory;
+}
+
+bool shares_pages(const ForeignMemory& memory, size_t page_bytes) {
+  auto whole = memory.buffer.As<Napi::ArrayBuffer>();
+  const auto whole_begin = reinterpret_cast<uintptr_t>(whole.Data());
+  const auto begin = reinterpret_cast<uintptr_t>(memory.data);
+  const uintptr_t end = begin + memory.bytes;
+  const bool before = begin % page_bytes != 0 && whole_begin < begin;
+  const bool behind = end % page_bytes != 0 && whole_begin + whole.ByteLength() > end;
+  return before || behind;
 }
 
 } // namespace fpga_verbs::addon

@@ -140,17 +140,27 @@ board::DmaMemory VfioFunction::allocate_dma(size_t bytes, uint64_t& address, std
     address = *mapped;
     return memory;
   }
-  failure = errno == ENOMEM
-                ? "the limit of locked memory (RLIMIT_MEMLOCK) is " + locked_memory_limit() +
-                      ", and memory that the device reaches is locked; expected: a higher one (ulimit -l, or "
-                      "memlock in /etc/security/limits.conf); there is none"
-            : errno == ENOSPC ? "no DMA address is left"
-                              : std::string("the IOMMU takes no mapping: ") + std::strerror(errno) + ",";
+  failure = mapping_failure();
   return {};
 }
 
+size_t VfioFunction::mapped_page_bytes() const { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
 std::optional<uint64_t> VfioFunction::map_dma(void* memory, size_t bytes, board::DmaRights rights) {
-  return container_->map(memory, bytes, rights);
+  const std::optional<uint64_t> mapped = container_->map(memory, bytes, rights);
+  if (!mapped)
+    mapping_error_ = errno;
+  return mapped;
+}
+
+std::string VfioFunction::mapping_failure() const {
+  if (mapping_error_ == ENOMEM)
+    return "the limit of locked memory (RLIMIT_MEMLOCK) is " + locked_memory_limit() +
+           ", and memory that the device reaches is locked; expected: a higher one (ulimit -l, or memlock in "
+           "/etc/security/limits.conf); there is none";
+  if (mapping_error_ == ENOSPC)
+    return MappedFunction::mapping_failure();
+  return std::string("the IOMMU takes no mapping: ") + std::strerror(mapping_error_) + ",";
 }
 
 bool VfioFunction::unmap_dma(uint64_t address) { return container_->unmap(address); }

@@ -26,7 +26,9 @@ public:
   ~VfioFunction() override;
 
   board::DmaMemory allocate_dma(size_t bytes, uint64_t& address, std::string& failure) override;
+  size_t mapped_page_bytes() const override;
   std::optional<uint64_t> map_dma(void* memory, size_t bytes, board::DmaRights rights) override;
+  std::string mapping_failure() const override;
   bool unmap_dma(uint64_t address) override;
   void stop_dma() override;
   int interrupt_event(unsigned vector) override;
@@ -39,6 +41,7 @@ private:
 
   std::unique_ptr<VfioContainer> container_;
   int device_;
+  int mapping_error_ = 0;   // errno of the mapping that failed last
   std::vector<int> events_; // eventfd by vector
 };
 

@@ -57,6 +57,8 @@ describe('a PCI function that nobody here wrote', { timeout: (patience + 60) * 1
       unchanged: true,
       read: true,
       readOnly: true,
+      pooled: expect.stringContaining('shares pages with other memory of its ArrayBuffer') as string,
+      foreignLimit: expect.stringContaining('RLIMIT_MEMLOCK') as string,
       limit: expect.stringContaining('RLIMIT_MEMLOCK') as string,
       masterAfter: false,
       second: identification,

@@ -72,6 +72,9 @@ await fetch(board, from.addressLow, 512);
 await deliver(board, Number(readable), 512);
 result.readOnly = readOnly.every((byte) => byte === 0xbb);
 
+// The pool of Buffers, in which others lie: no.
+result.pooled = messageOf(() => board.map(Buffer.from('a message')));
+result.foreignLimit = messageOf(() => board.map(new Uint8Array(64 * 2 ** 20)));
 result.limit = messageOf(() => board.allocateMemory(64 * 2 ** 20));
 board.close();
 result.masterAfter = isMaster();
