@@ -28,7 +28,8 @@ module credit_pool #(
     input logic [CREDIT_WIDTH-1:0] set_own_credits,
     input logic set_shared,
     input logic [CREDIT_WIDTH-1:0] set_shared_credits,
-    input logic [CREDIT_WIDTH-1:0] set_shared_cap,
+    input logic [OWNERS-1:0] set_shared_cap,  // Of these owners.
+    input logic [CREDIT_WIDTH-1:0] set_shared_cap_credits,
 
     input logic [OWNER_WIDTH-1:0] query_owner,
     output logic [CREDIT_WIDTH-1:0] query_own_held,
@@ -38,7 +39,6 @@ module credit_pool #(
   logic [CREDIT_WIDTH-1:0] own_held[OWNERS];
   logic [CREDIT_WIDTH-1:0] shared_held[OWNERS];
   logic [CREDIT_WIDTH-1:0] shared;
-  logic [CREDIT_WIDTH-1:0] shared_cap;
   logic [OWNERS-1:0] has_own;
   logic [OWNERS-1:0] below_cap;
   logic has_shared;
@@ -84,6 +84,7 @@ module credit_pool #(
   for (genvar number = 0; number < OWNERS; number++) begin : gen_owner
     localparam logic [OWNER_WIDTH-1:0] NUMBER = OWNER_WIDTH'(number);
     logic [CREDIT_WIDTH-1:0] own;
+    logic [CREDIT_WIDTH-1:0] shared_cap;
     logic [CREDIT_WIDTH-1:0] own_returned;
     logic [CREDIT_WIDTH-1:0] shared_returned;
     assign has_own[number] = own_held[number] < own;
@@ -100,11 +101,17 @@ module credit_pool #(
     end
     if (SETTABLE) begin : gen_settable
       always_ff @(posedge clock) begin
-        if (reset) own <= CREDIT_WIDTH'(OWN);
-        else if (set_own && set_own_owner == NUMBER) own <= set_own_credits;
+        if (reset) begin
+          own <= CREDIT_WIDTH'(OWN);
+          shared_cap <= CREDIT_WIDTH'(SHARED_CAP);
+        end else begin
+          if (set_own && set_own_owner == NUMBER) own <= set_own_credits;
+          if (set_shared_cap[number]) shared_cap <= set_shared_cap_credits;
+        end
       end
     end else begin : gen_fixed
       assign own = CREDIT_WIDTH'(OWN);
+      assign shared_cap = CREDIT_WIDTH'(SHARED_CAP);
     end
     always_ff @(posedge clock) begin
       if (reset) begin
@@ -119,19 +126,14 @@ module credit_pool #(
 
   if (SETTABLE) begin : gen_settable
     always_ff @(posedge clock) begin
-      if (reset) begin
-        shared <= CREDIT_WIDTH'(SHARED);
-        shared_cap <= CREDIT_WIDTH'(SHARED_CAP);
-      end else if (set_shared) begin
-        shared <= set_shared_credits;
-        shared_cap <= set_shared_cap;
-      end
+      if (reset) shared <= CREDIT_WIDTH'(SHARED);
+      else if (set_shared) shared <= set_shared_credits;
     end
   end else begin : gen_fixed
     logic unused_inputs;
-    assign unused_inputs = &{1'b0, set_own, set_own_owner, set_own_credits, set_shared, set_shared_credits, set_shared_cap};
+    assign unused_inputs = &{1'b0, set_own, set_own_owner, set_own_credits, set_shared, set_shared_credits, set_shared_cap,
+        set_shared_cap_credits};
     assign shared = CREDIT_WIDTH'(SHARED);
-    assign shared_cap = CREDIT_WIDTH'(SHARED_CAP);
   end
 
   always_ff @(posedge clock) begin

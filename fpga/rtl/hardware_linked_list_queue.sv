@@ -108,6 +108,7 @@ module hardware_linked_list_queue #(
     output logic [COUNT_WIDTH-1:0] shared_entry_credits_held,  // By all functions.
     output logic [ENTRIES-1:0] data_units_ready,
     output logic [LISTS-1:0] lists_ready,
+    output logic [LISTS-1:0] at_maximum,  // Lists that take no data unit more.
     output linked_list_queue_pkg::linked_list_queue_counters_t counters
 );
   if (ENTRIES < 1 || ENTRIES > 4096 || LISTS < 1 || LISTS > 4096 || UNIT_WIDTH < 1 || UNIT_WIDTH > 128
@@ -119,7 +120,6 @@ module hardware_linked_list_queue #(
   logic [LISTS-1:0] occupied;
   logic [LISTS-1:0] one_left;
   logic [LISTS-1:0] peek_pending;
-  logic [LISTS-1:0] at_maximum;
   logic [LISTS-1:0] assigned;
   logic [LISTS-1:0] closed;
 
@@ -463,7 +463,8 @@ module hardware_linked_list_queue #(
       .set_own_credits(set_entry_credits_credits),
       .set_shared(set_shared_entry_credits),
       .set_shared_credits(set_shared_entry_credits_credits),
-      .set_shared_cap(set_shared_entry_credits_cap),
+      .set_shared_cap({UNDERLYING_FUNCTIONS{set_shared_entry_credits}}),
+      .set_shared_cap_credits(set_shared_entry_credits_cap),
       .query_owner(query_underlying_function),
       .query_own_held(query_own_held),
       .query_shared_held(query_shared_held),

@@ -12,12 +12,13 @@ module kick_lists #(
     input logic clock,
     input logic reset,
 
-    // Lists a command. Its function has an entry credit: then there is an entry too.
+    // Lists a command. Its function has an entry credit, then there is an entry too; its lane is not full.
     input logic push,
     input logic [LANE_WIDTH-1:0] push_lane,
     input hca_spec_pkg::kick_unit_t push_unit,
     input logic [FUNCTION_WIDTH-1:0] push_underlying_function,
     output logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available,
+    output logic [LANES-1:0] full,
 
     // Takes the first command of a lane that is waiting; it comes in the next clock.
     output logic [LANES-1:0] waiting,
@@ -31,6 +32,9 @@ module kick_lists #(
     input logic set_entry_credits,
     input logic [FUNCTION_WIDTH-1:0] set_entry_credits_underlying_function,
     input logic [COUNT_WIDTH-1:0] set_entry_credits_credits,
+    input logic set_size,  // The most commands on the list of a lane.
+    input logic [LANE_WIDTH-1:0] set_size_lane,
+    input logic [COUNT_WIDTH-1:0] set_size_commands,
     input logic [LANE_WIDTH-1:0] query_lane,
     output logic [COUNT_WIDTH-1:0] query_commands,
     output linked_list_queue_pkg::linked_list_queue_counters_t counters
@@ -100,9 +104,9 @@ module kick_lists #(
       .inject_error(1'b0),
       .inject_error_entry('0),
       .inject_error_bit('0),
-      .set_maximum(1'b0),
-      .set_maximum_list('0),
-      .set_maximum_data_units('0),
+      .set_maximum(set_size),
+      .set_maximum_list(set_size_lane),
+      .set_maximum_data_units(set_size_commands),
       .set_entry_credits(set_entry_credits),
       .set_entry_credits_underlying_function(set_entry_credits_underlying_function),
       .set_entry_credits_credits(set_entry_credits_credits),
@@ -115,6 +119,7 @@ module kick_lists #(
       .query_underlying_function('0),
       .entry_credits_available(entry_credits_available),
       .lists_ready(waiting),
+      .at_maximum(full),
       .counters(counters),
       .inbound_credits(unused_inbound_credits),
       .pushed(unused_pushed),

@@ -24,7 +24,12 @@ module lane_holds #(
     input logic [LANE_WIDTH-1:0] joined_lane,
 
     input logic finish,
-    input logic [QUEUE_PAIR_WIDTH-1:0] finish_queue_pair
+    input logic [QUEUE_PAIR_WIDTH-1:0] finish_queue_pair,
+
+    // Commands of a queue pair and its lane, in the next clock, from the state before this one.
+    input logic [QUEUE_PAIR_WIDTH-1:0] inspect_queue_pair,
+    output logic [COUNT_WIDTH-1:0] inspect_commands,
+    output logic [LANE_WIDTH-1:0] inspect_lane
 );
   logic [COUNT_WIDTH+LANE_WIDTH-1:0] joined[QUEUE_PAIRS];  // Commands, and the lane of the last.
   logic [COUNT_WIDTH-1:0] finished[QUEUE_PAIRS];
@@ -71,7 +76,16 @@ module lane_holds #(
 `endif
   assign held_lane = joined_now[COUNT_WIDTH+:LANE_WIDTH];
 
+  logic [COUNT_WIDTH+LANE_WIDTH-1:0] inspect_joined;
+  logic [COUNT_WIDTH-1:0] inspect_finished;
+  logic inspect_finishing;
+  assign inspect_commands = inspect_joined[COUNT_WIDTH-1:0] - inspect_finished - COUNT_WIDTH'(inspect_finishing);
+  assign inspect_lane = inspect_joined[COUNT_WIDTH+:LANE_WIDTH];
+
   always_ff @(posedge clock) begin
+    inspect_joined <= joined[inspect_queue_pair];
+    inspect_finished <= finished[inspect_queue_pair];
+    inspect_finishing <= finishing && finishing_queue_pair == inspect_queue_pair;
     queue_pair <= query_queue_pair;
     joined_read <= joined[query_queue_pair];
     finished_read <= finished[query_queue_pair];

@@ -23,9 +23,12 @@ module virtual_kick #(
     parameter int unsigned SHARED_EXECUTION_CREDITS_CAP = hca_spec_pkg::SHARED_EXECUTION_CREDITS_CAP,
     parameter int unsigned SHARED_COMPLETION_CREDITS_CAP = hca_spec_pkg::SHARED_COMPLETION_CREDITS_CAP,
     parameter int unsigned FINISHES = 3,  // Blocks that end commands.
+    parameter bit DIVISIBLE = 1'b1,  // Credits can be divided anew.
+    parameter bit FAULT = 1'b0,  // For tests: the answer to `pin` is read upside down.
     parameter int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1,
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
     parameter int unsigned ENTRY_COUNT_WIDTH = $clog2(ENTRIES + 1),
+    parameter int unsigned QUEUE_PAIR_WIDTH = $clog2(QUEUE_PAIRS),
     parameter int unsigned COMPLETION_CREDITS = TRANSMIT_VIRTUAL_LANES * COMPLETION_CREDITS_PER_LANE
         + SHARED_COMPLETION_CREDITS,
     // Commands kicked and not finished: on the lists, or with a completion credit.
@@ -81,6 +84,34 @@ module virtual_kick #(
     input logic set_entry_credits,
     input logic [FUNCTION_WIDTH-1:0] set_entry_credits_underlying_function,
     input logic [ENTRY_COUNT_WIDTH-1:0] set_entry_credits_credits,
+    input logic set_list_size,  // The most commands on the list of a lane; a command that finds it full is refused.
+    input logic [LANE_WIDTH-1:0] set_list_size_lane,
+    input logic [ENTRY_COUNT_WIDTH-1:0] set_list_size_commands,
+
+    // Entries of the mapping table, by function and level, that have to be read again before they are used. Until fetched_lanes
+    // the kicks wait; set_lanes in its clock says what was read, without it the entry stays as it was.
+    input logic invalidate_lanes,
+    input logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
+    output logic fetch_lanes,
+    output logic [FUNCTION_WIDTH-1:0] fetch_lanes_underlying_function,
+    output hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level,
+    input logic fetched_lanes,
+
+    // Credits of a lane alone, the most shared ones that it may hold, and how many are shared. Below what is held it takes effect
+    // as they return.
+    input logic set_execution_credits,
+    input logic set_completion_credits,
+    input logic [LANE_WIDTH-1:0] set_credits_lane,
+    input logic [CREDIT_WIDTH-1:0] set_credits_own,
+    input logic [CREDIT_WIDTH-1:0] set_credits_shared_cap,
+    input logic set_shared_execution_credits,
+    input logic set_shared_completion_credits,
+    input logic [CREDIT_WIDTH-1:0] set_shared_credits,
+
+    // The lane of a queue pair and its commands there, in the next clock.
+    input logic [QUEUE_PAIR_WIDTH-1:0] inspect_queue_pair,
+    output logic [COMMANDS_WIDTH-1:0] inspect_commands,
+    output logic [LANE_WIDTH-1:0] inspect_lane,
 
     // What there is, without a clock.
     input logic [LANE_WIDTH-1:0] query_lane,
@@ -103,7 +134,6 @@ module virtual_kick #(
 
   localparam int unsigned LANES = TRANSMIT_VIRTUAL_LANES;
   localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8;
-  localparam int unsigned QUEUE_PAIR_WIDTH = $clog2(QUEUE_PAIRS);
   localparam int unsigned PORT_WIDTH = FINISHES > 1 ? $clog2(FINISHES) : 1;
   localparam int unsigned RETURNS = FINISHES + 1;  // And a start that came to nothing.
   localparam int unsigned LANES_EACH = LANES / (2 * UNDERLYING_FUNCTIONS) < 4 ? LANES / (2 * UNDERLYING_FUNCTIONS) : 4;
@@ -128,6 +158,7 @@ module virtual_kick #(
   logic [FUNCTION_WIDTH-1:0] underlying_function;
   logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available;
   logic has_entry_credit;
+  logic has_place;  // On the list of its lane.
   logic lists;
   logic refuses;
   logic is_stale;
@@ -157,12 +188,12 @@ module virtual_kick #(
     was_pinned <= is_pinned;
   end
 
-  assign is_pinned = is_fresh ? pinned : was_pinned;
+  assign is_pinned = is_fresh ? pinned ^ FAULT : was_pinned;
   assign underlying_function = FUNCTION_WIDTH'(kick.underlying_function);
   assign has_entry_credit = entry_credits_available[underlying_function];
-  assign refuses = valid && !has_entry_credit && kick_started_credit;
+  assign refuses = valid && kick_started_credit && !fetch_lanes && (!has_entry_credit || is_pinned && !has_place);
   assign is_stale = valid && has_entry_credit && !is_pinned;
-  assign lists = valid && has_entry_credit && is_pinned;
+  assign lists = valid && has_entry_credit && is_pinned && !fetch_lanes && has_place;
   assign leaves = refuses || is_stale || lists;
 
   assign release_buffer = refuses || is_stale;
@@ -201,6 +232,19 @@ module virtual_kick #(
     else if (set_shared_lanes && set_shared_lanes_allowed) shared_lanes <= set_lanes_lanes;
   end
 
+  // Entries of it that are to be read again.
+  localparam int unsigned LEVEL_PLACES = 2 << FUNCTION_WIDTH;
+  logic [LEVEL_PLACES-1:0] invalid;
+  assign fetch_lanes = valid && has_entry_credit && is_pinned && !held && invalid[function_level];
+  assign fetch_lanes_underlying_function = underlying_function;
+  assign fetch_lanes_quality_of_service_level = kick.quality_of_service_level;
+  always_ff @(posedge clock) begin
+    if (reset) invalid <= '0;
+    else
+      invalid <= invalid & ~(LEVEL_PLACES'(fetched_lanes) << function_level)
+          | (invalidate_lanes ? LEVEL_PLACES'(invalidate_lanes_entries) : '0);
+  end
+
   // The lane of the kick.
   logic held;
   logic [LANE_WIDTH-1:0] held_lane;
@@ -232,7 +276,10 @@ module virtual_kick #(
       .join_lane(lists),
       .joined_lane(lane),
       .finish(ends),
-      .finish_queue_pair(ended.queue_pair_number[QUEUE_PAIR_WIDTH-1:0])
+      .finish_queue_pair(ended.queue_pair_number[QUEUE_PAIR_WIDTH-1:0]),
+      .inspect_queue_pair(inspect_queue_pair),
+      .inspect_commands(inspect_commands),
+      .inspect_lane(inspect_lane)
   );
 
   lane_choice #(
@@ -246,7 +293,13 @@ module virtual_kick #(
       .lane(chosen_lane)
   );
 
+  logic [LANES-1:0] full;
   assign lane = held ? held_lane : chosen_lane;
+`ifdef FPGA_VERBS_MUTANT_LIST_SIZE_IGNORED
+  assign has_place = 1'b1;
+`else
+  assign has_place = !full[lane];
+`endif
 
   // Start.
   logic [LANES-1:0] waiting;
@@ -378,7 +431,7 @@ module virtual_kick #(
       .OWN(EXECUTION_CREDITS_PER_LANE),
       .SHARED(SHARED_EXECUTION_CREDITS),
       .SHARED_CAP(SHARED_EXECUTION_CREDITS_CAP),
-      .SETTABLE(1'b0),
+      .SETTABLE(DIVISIBLE),
       .RETURNS(RETURNS),
       .CREDIT_WIDTH(CREDIT_WIDTH)
   ) i_execution_credits (
@@ -391,12 +444,13 @@ module virtual_kick #(
       .give_back(execution_returned),
       .give_back_owner(return_lane),
       .give_back_source(execution_return_source),
-      .set_own(1'b0),
-      .set_own_owner('0),
-      .set_own_credits('0),
-      .set_shared(1'b0),
-      .set_shared_credits('0),
-      .set_shared_cap('0),
+      .set_own(set_execution_credits),
+      .set_own_owner(set_credits_lane),
+      .set_own_credits(set_credits_own),
+      .set_shared(set_shared_execution_credits),
+      .set_shared_credits(set_shared_credits),
+      .set_shared_cap(set_execution_credits ? LANES'(1) << set_credits_lane : '0),
+      .set_shared_cap_credits(set_credits_shared_cap),
       .query_owner(query_lane),
       .query_own_held(query_execution_credits_held),
       .query_shared_held(query_shared_execution_credits_held),
@@ -408,7 +462,7 @@ module virtual_kick #(
       .OWN(COMPLETION_CREDITS_PER_LANE),
       .SHARED(SHARED_COMPLETION_CREDITS),
       .SHARED_CAP(SHARED_COMPLETION_CREDITS_CAP),
-      .SETTABLE(1'b0),
+      .SETTABLE(DIVISIBLE),
       .RETURNS(RETURNS),
       .CREDIT_WIDTH(CREDIT_WIDTH)
   ) i_completion_credits (
@@ -421,12 +475,13 @@ module virtual_kick #(
       .give_back(completion_returned),
       .give_back_owner(return_lane),
       .give_back_source(completion_return_source),
-      .set_own(1'b0),
-      .set_own_owner('0),
-      .set_own_credits('0),
-      .set_shared(1'b0),
-      .set_shared_credits('0),
-      .set_shared_cap('0),
+      .set_own(set_completion_credits),
+      .set_own_owner(set_credits_lane),
+      .set_own_credits(set_credits_own),
+      .set_shared(set_shared_completion_credits),
+      .set_shared_credits(set_shared_credits),
+      .set_shared_cap(set_completion_credits ? LANES'(1) << set_credits_lane : '0),
+      .set_shared_cap_credits(set_credits_shared_cap),
       .query_owner(query_lane),
       .query_own_held(query_completion_credits_held),
       .query_shared_held(query_shared_completion_credits_held),
@@ -445,6 +500,7 @@ module virtual_kick #(
       .push_unit(kick),
       .push_underlying_function(underlying_function),
       .entry_credits_available(entry_credits_available),
+      .full(full),
       .waiting(waiting),
       .pop(starts),
       .pop_lane(started_lane),
@@ -455,6 +511,9 @@ module virtual_kick #(
       .set_entry_credits(set_entry_credits),
       .set_entry_credits_underlying_function(set_entry_credits_underlying_function),
       .set_entry_credits_credits(set_entry_credits_credits),
+      .set_size(set_list_size),
+      .set_size_lane(set_list_size_lane),
+      .set_size_commands(set_list_size_commands),
       .query_lane(query_lane),
       .query_commands(query_commands),
       .counters(counters)

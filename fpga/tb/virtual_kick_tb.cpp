@@ -3,7 +3,8 @@
 //
 // The shape (TRANSMIT_VIRTUAL_LANES and the other parameters) is given to Verilator and, by the same names,
 // to this file. The model does in its order what the RTL does in one clock from the state before it: start,
-// then the kick of the second stage, then what has finished.
+// then the kick of the second stage, then what has finished. Entries of the mapping table that are read again
+// are the bench's: the model is told what was read.
 #include "Vvirtual_kick.h"
 #include "bench.h"
 #include "hca/virtual_kick.h"
@@ -80,10 +81,12 @@ public:
       rtl_.eval();
       compare_state();
     }
-    std::printf("%llu clocks, %llu started, %llu with shared credits, %llu refused, %llu stale\n",
+    std::printf("%llu clocks, %llu started, %llu with shared credits, %llu refused, %llu stale, "
+                "%llu full lists, %llu clocks for entries\n",
                 static_cast<unsigned long long>(clocks_), static_cast<unsigned long long>(started_),
                 static_cast<unsigned long long>(shared_), static_cast<unsigned long long>(refused_),
-                static_cast<unsigned long long>(stale_));
+                static_cast<unsigned long long>(stale_), static_cast<unsigned long long>(full_),
+                static_cast<unsigned long long>(fetches_));
     std::printf("%u started in %u clocks on end, %u clocks from a kick to its start\n", streamed_,
                 stream_clocks, latency_);
 #if VM_COVERAGE
@@ -160,7 +163,10 @@ private:
   void start_anew() {
     rtl_.reset = 1;
     rtl_.kick_scheduled = rtl_.kick_collected = rtl_.finish = 0;
-    rtl_.set_lanes = rtl_.set_shared_lanes = rtl_.set_entry_credits = 0;
+    rtl_.set_lanes = rtl_.set_shared_lanes = rtl_.set_entry_credits = rtl_.set_list_size = 0;
+    rtl_.invalidate_lanes = rtl_.fetched_lanes = 0;
+    rtl_.set_execution_credits = rtl_.set_completion_credits = 0;
+    rtl_.set_shared_execution_credits = rtl_.set_shared_completion_credits = 0;
     for (uint32_t clock = 0; clock < 2; ++clock)
       tick();
     rtl_.reset = 0;
@@ -253,10 +259,31 @@ private:
       pins_[number % queue_pairs] += second_->pinned;
     }
     pin_asked_ = false;
-    rtl_.set_lanes = random_.once(100);
-    rtl_.set_lanes_underlying_function = static_cast<uint8_t>(random_.below(functions));
-    rtl_.set_lanes_quality_of_service_level = static_cast<uint8_t>(random_.below(2));
-    rtl_.set_shared_lanes = !rtl_.set_lanes && random_.once(100);
+    drive_settings();
+  }
+
+  void drive_settings() {
+    rtl_.fetched_lanes = fetch_asked_ && random_.once(3);
+    rtl_.set_lanes = rtl_.fetched_lanes ? !random_.once(4) : random_.once(100);
+    rtl_.set_lanes_underlying_function =
+        static_cast<uint8_t>(rtl_.fetched_lanes ? fetched_entry_ / 2 : random_.below(functions));
+    rtl_.set_lanes_quality_of_service_level =
+        static_cast<uint8_t>(rtl_.fetched_lanes ? fetched_entry_ % 2 : random_.below(2));
+    rtl_.invalidate_lanes = random_.once(50);
+    rtl_.invalidate_lanes_entries =
+        static_cast<uint32_t>(random_.bits()) & static_cast<uint32_t>((uint64_t{1} << 2 * functions) - 1);
+    rtl_.set_list_size = random_.once(100);
+    rtl_.set_list_size_lane = static_cast<uint8_t>(random_.below(lanes));
+    rtl_.set_list_size_commands = static_cast<uint8_t>(random_.once(2) ? 1 + random_.below(3) : entries);
+    rtl_.set_execution_credits = random_.once(50);
+    rtl_.set_completion_credits = random_.once(50);
+    rtl_.set_credits_lane = static_cast<uint8_t>(random_.below(lanes));
+    rtl_.set_credits_own = static_cast<uint8_t>(random_.below(2 * EXECUTION_CREDITS_PER_LANE + 1));
+    rtl_.set_credits_shared_cap = static_cast<uint8_t>(random_.below(SHARED_COMPLETION_CREDITS_CAP + 1));
+    rtl_.set_shared_execution_credits = random_.once(100);
+    rtl_.set_shared_completion_credits = random_.once(100);
+    rtl_.set_shared_credits = static_cast<uint8_t>(random_.below(SHARED_EXECUTION_CREDITS + 1));
+    rtl_.set_shared_lanes = !rtl_.set_lanes && !rtl_.fetched_lanes && random_.once(100);
     rtl_.set_lanes_lanes = random_.once(4) ? 0 : random_.bits() & random_.bits() & all_lanes;
     rtl_.set_entry_credits = random_.once(200);
     rtl_.set_entry_credits_underlying_function = static_cast<uint8_t>(random_.below(functions));
@@ -280,21 +307,19 @@ private:
   // The model does what the RTL does in this clock.
   void follow() {
     expect_started();
-    const bool has_credit = second_ && has_entry_credit(second_->kick);
-    const bool refuses = second_ && !has_credit && rtl_.kick_started_credit;
-    const bool leaves = has_credit || refuses;
-    expect_value("pin", rtl_.pin, first_ && (!second_ || leaves));
-    if (rtl_.pin)
-      expect_value("queue pair to pin", rtl_.pin_queue_pair_number, first_->kick.queue_pair_number());
-
+    // Refused by the RTL: whether it is right, the model tells.
+    const bool refuses = rtl_.release_buffer && !rtl_.command_stale;
+    expect_fetch();
     if (rtl_.kick_started_credit && !refuses)
       due_ = step_model(1);
     if (due_)
       --listed_[due_->underlying_function()];
-    if (leaves)
-      follow_second(refuses);
-    else
+    const bool leaves = second_ && !fetch_asked_ && follow_second(refuses);
+    if (!leaves)
       expect_value("PCB given back", rtl_.release_buffer, 0);
+    expect_value("pin", rtl_.pin, first_ && (!second_ || leaves));
+    if (rtl_.pin)
+      expect_value("queue pair to pin", rtl_.pin_queue_pair_number, first_->kick.queue_pair_number());
     follow_finishes(refuses && second_->pinned);
     if (leaves)
       second_.reset();
@@ -306,6 +331,25 @@ private:
                   contradiction);
       std::exit(1);
     }
+  }
+
+  // A kick that has to choose a lane waits for an entry that is to be read again.
+  void expect_fetch() {
+    fetch_asked_ = false;
+    if (second_ && second_->pinned && has_entry_credit(second_->kick)) {
+      const KickUnit& kick = second_->kick;
+      fetched_entry_ = static_cast<uint32_t>(kick.underlying_function()) * 2 +
+                       static_cast<uint32_t>(kick.quality_of_service_level());
+      const auto number = static_cast<uint32_t>(kick.queue_pair_number());
+      fetch_asked_ = (invalid_ >> fetched_entry_ & 1) != 0 && model_.queue_pair_lane(number).commands() == 0;
+    }
+    expect_value("entry of the mapping table asked for", rtl_.fetch_lanes, fetch_asked_);
+    if (!fetch_asked_)
+      return;
+    ++fetches_;
+    expect_value("which entry is asked for",
+                 rtl_.fetch_lanes_underlying_function * 2U + rtl_.fetch_lanes_quality_of_service_level,
+                 fetched_entry_);
   }
 
   bool has_entry_credit(const KickUnit& kick) const {
@@ -347,8 +391,9 @@ private:
     return kicks_started_.front();
   }
 
-  // The kick of the second stage is listed, refused, or dropped for its queue pair is gone.
-  void follow_second(bool refuses) {
+  // The kick of the second stage is listed, refused, or dropped for its queue pair is gone. False: it waits
+  // until it can be refused.
+  bool follow_second(bool refuses) {
     const KickUnit& kick = second_->kick;
     const auto function = static_cast<unsigned>(kick.underlying_function());
     const uint32_t commands = model_.commands(function);
@@ -358,7 +403,12 @@ private:
     else
       kicks_collected_.push(kick);
     const std::optional<KickUnit> sent = step_model(refuses ? 1 : 0);
-    expect_value("kick taken by the model", 1, kicks_scheduled_.empty() && kicks_collected_.empty());
+    if (!kicks_scheduled_.empty() || !kicks_collected_.empty()) {
+      kicks_scheduled_.clear();
+      kicks_collected_.clear();
+      expect_value("kick that is refused", refuses, rtl_.kick_started_credit);
+      return false;
+    }
     if (refuses) {
       due_ = sent;
       due_refused_ = true;
@@ -367,6 +417,7 @@ private:
     const bool is_listed = model_.commands(function) != commands;
     listed_[function] += is_listed;
     stale_ += is_stale;
+    full_ += refuses && has_entry_credit(kick);
     expect_value("PCB given back", rtl_.release_buffer, !is_listed);
     expect_value("stale command", rtl_.command_stale, is_stale);
     if (!is_listed)
@@ -374,6 +425,7 @@ private:
                    kick.physical_collect_buffer());
     if (is_stale)
       expect_value("function of a stale command", rtl_.counted_underlying_function, function);
+    return true;
   }
 
   // All that end no command are taken, and one that does, unless a refused command is unpinned.
@@ -446,6 +498,21 @@ private:
       model_.set_entry_credits(rtl_.set_entry_credits_underlying_function, rtl_.set_entry_credits_credits);
       entry_credits_[rtl_.set_entry_credits_underlying_function] = rtl_.set_entry_credits_credits;
     }
+    if (rtl_.fetched_lanes)
+      invalid_ &= ~(1U << fetched_entry_);
+    if (rtl_.invalidate_lanes)
+      invalid_ |= static_cast<uint32_t>(rtl_.invalidate_lanes_entries);
+    if (rtl_.set_list_size)
+      model_.set_list_size(rtl_.set_list_size_lane, rtl_.set_list_size_commands);
+    const unsigned lane = rtl_.set_credits_lane;
+    if (rtl_.set_execution_credits)
+      model_.execution_credits().divide(lane, rtl_.set_credits_own, rtl_.set_credits_shared_cap);
+    if (rtl_.set_completion_credits)
+      model_.completion_credits().divide(lane, rtl_.set_credits_own, rtl_.set_credits_shared_cap);
+    if (rtl_.set_shared_execution_credits)
+      model_.execution_credits().set_shared(rtl_.set_shared_credits);
+    if (rtl_.set_shared_completion_credits)
+      model_.completion_credits().set_shared(rtl_.set_shared_credits);
   }
 
   void compare_state() {
@@ -456,24 +523,45 @@ private:
     rtl_.eval();
     const spec::control::LaneState state = model_.lane_state(lane);
     expect_value("commands on a lane", rtl_.query_commands, state.commands());
-    expect_value("execution credits of a lane",
-                 EXECUTION_CREDITS_PER_LANE - rtl_.query_execution_credits_held, state.execution_credits());
-    expect_value("completion credits of a lane",
-                 COMPLETION_CREDITS_PER_LANE - rtl_.query_completion_credits_held,
-                 state.completion_credits());
+    const hca::LaneCredits& execution = model_.execution_credits();
+    const hca::LaneCredits& completion = model_.completion_credits();
+    expect_value("execution credits of a lane", rtl_.query_execution_credits_held,
+                 execution.held(lane) - execution.shared_held(lane));
+    expect_value("completion credits of a lane", rtl_.query_completion_credits_held,
+                 completion.held(lane) - completion.shared_held(lane));
     expect_value("shared execution credits of a lane", rtl_.query_shared_execution_credits_held,
                  state.shared_execution_credits());
     expect_value("shared completion credits of a lane", rtl_.query_shared_completion_credits_held,
                  state.shared_completion_credits());
-    expect_value("shared execution credits", SHARED_EXECUTION_CREDITS - rtl_.shared_execution_credits_held,
+    const auto free = [](uint32_t all, uint32_t held) { return all - std::min(all, held); };
+    expect_value("shared execution credits", free(execution.shared(), rtl_.shared_execution_credits_held),
                  model_.shared_execution_credits());
-    expect_value("shared completion credits", SHARED_COMPLETION_CREDITS - rtl_.shared_completion_credits_held,
+    expect_value("shared completion credits", free(completion.shared(), rtl_.shared_completion_credits_held),
                  model_.shared_completion_credits());
     expect_value("commands of a function", rtl_.query_function_commands, model_.commands(function));
+    compare_inspected();
     const uint32_t number = live_[random_.below(static_cast<uint32_t>(live_.size()))];
     const bool undecided = second_ && second_->pinned && second_->kick.queue_pair_number() == number;
     expect_value("pins of a queue pair", pins_[number % queue_pairs] - undecided,
                  queue_pair_state_cache_.pins(number));
+  }
+
+  // The lane of a queue pair, as it was a few clocks ago.
+  void compare_inspected() {
+    const spec::control::InspectQueuePairLane lane = model_.queue_pair_lane(live_[inspected_]);
+    const auto commands = static_cast<uint32_t>(lane.commands());
+    least_inspected_ = std::min(least_inspected_, commands);
+    most_inspected_ = std::max(most_inspected_, commands);
+    if (place_.clock % 4 != 3)
+      return;
+    if (rtl_.inspect_commands < least_inspected_ || rtl_.inspect_commands > most_inspected_)
+      differ(place_, "commands of a queue pair", rtl_.inspect_commands, commands);
+    if (least_inspected_ != 0)
+      expect_value("lane of a queue pair", rtl_.inspect_lane, lane.transmit_virtual_lane());
+    inspected_ = random_.below(static_cast<uint32_t>(live_.size()));
+    rtl_.inspect_queue_pair = static_cast<uint16_t>(live_[inspected_] % queue_pairs);
+    least_inspected_ = ~0U;
+    most_inspected_ = 0;
   }
 
   static hca::HcaParameters parameters() {
@@ -532,6 +620,12 @@ private:
   std::optional<Stage> first_;
   std::optional<Stage> second_;
   bool pin_asked_ = false;
+  uint32_t invalid_ = 0;     // entries of the mapping table, by function and level
+  bool fetch_asked_ = false; // for this one
+  uint32_t fetched_entry_ = 0;
+  uint32_t inspected_ = 0; // of live_
+  uint32_t least_inspected_ = ~0U;
+  uint32_t most_inspected_ = 0;
   std::optional<KickUnit> due_; // has to come in the next clock
   bool due_refused_ = false;
   std::vector<Running> running_;
@@ -542,6 +636,8 @@ private:
   uint64_t shared_ = 0;
   uint64_t refused_ = 0;
   uint64_t stale_ = 0;
+  uint64_t full_ = 0;
+  uint64_t fetches_ = 0;
   uint32_t streamed_ = 0;
   uint32_t latency_ = 0;
 };

@@ -1,0 +1,88 @@
+// The longest combinational path in a netlist of an FPGA's cells, as Yosys writes it (write_json).
+
+// What a cell adds to a path, wires included, in tenths of a look-up table.
+const lut = 10;
+const multiplexer = 3;
+const carry = 1;
+
+/** What cells add, and which of their inputs an output depends on without a clock; without `inputs`: on all. */
+const cellKinds = [
+  { type: /^LUT\d$/, weight: lut },
+  { type: /^(INV|BUFG)$/, weight: 0 }, // Drawn into its neighbours.
+  { type: /^(MUXF\d|PFUMX|L6MUX21)$/, weight: multiplexer },
+  { type: /^(CARRY\d|CCU2C)$/, weight: carry },
+  // Memories made of look-up tables are read at once, and written with the clock.
+  { type: /^RAM\d+M\d*$/, weight: lut, inputs: (output) => output.replace('DO', 'ADDR') },
+  { type: /^RAM\d+X\d+D/, weight: lut, inputs: (output) => (output === 'DPO' ? /^DPRA\d*$/ : /^A\d*$/) },
+  { type: /^RAM\d+X\d+S/, weight: lut, inputs: () => /^A\d*$/ },
+  { type: /^TRELLIS_DPR16X4$/, weight: lut, inputs: () => 'RAD' },
+  { type: /^(FD[A-Z]+|TRELLIS_FF|RAMB\w+|DP16KD|URAM\w*)$/, weight: 0, inputs: () => '' },
+];
+
+/**
+ * The longest path between registers, block memories and ports of a flat module.
+ * @param cells of the module: type, port_directions, connections
+ * @returns how many look-up tables are on it, memories made of them included, and how many carry cells
+ */
+export function longestPath(cells) {
+  const outputs = cells.flatMap((cell) => {
+    const kind = kindOf(cell);
+    return portsOf(cell, 'output').map((port) => ({ cell, port, kind, arrival: undefined, entered: false }));
+  });
+  const drivers = new Map();
+  for (const output of outputs)
+    for (const net of output.cell.connections[output.port]) drivers.set(net, output);
+
+  let latest = { weight: 0, luts: 0, carries: 0 };
+  for (const output of outputs) latest = later(latest, arrivalAt(output));
+  return { luts: latest.luts, carries: latest.carries };
+
+  /** The longest path to an output; by a stack of our own, for paths are long. */
+  function arrivalAt(wanted) {
+    const stack = [wanted];
+    while (stack.length > 0) {
+      const output = stack.at(-1);
+      const before = driversOf(output);
+      const waiting = output.entered ? [] : before.filter(({ arrival }) => arrival === undefined);
+      output.entered = true;
+      if (waiting.length > 0) {
+        stack.push(...waiting);
+        continue;
+      }
+      stack.pop();
+      if (before.some(({ arrival }) => arrival === undefined))
+        throw new Error(`a ${output.cell.type} is part of a combinational loop`);
+      const { weight, luts, carries } = before
+        .map(({ arrival }) => arrival)
+        .reduce(later, { weight: 0, luts: 0, carries: 0 });
+      const own = output.kind.weight;
+      output.arrival = {
+        weight: weight + own,
+        luts: luts + Number(own === lut),
+        carries: carries + Number(own === carry),
+      };
+    }
+    return wanted.arrival;
+  }
+
+  function driversOf({ cell, port, kind }) {
+    const inputs = kind.inputs?.(port) ?? /./;
+    return portsOf(cell, 'input')
+      .filter((input) => (typeof inputs === 'string' ? input === inputs : inputs.test(input)))
+      .flatMap((input) => cell.connections[input])
+      .map((net) => drivers.get(net))
+      .filter((driver) => driver !== undefined);
+  }
+}
+
+const later = (one, other) => (other.weight > one.weight ? other : one);
+
+function portsOf(cell, wanted) {
+  return Object.keys(cell.port_directions).filter((port) => cell.port_directions[port] === wanted);
+}
+
+function kindOf({ type }) {
+  const kind = cellKinds.find((each) => each.type.test(type));
+  if (kind === undefined) throw new Error(`what ${type} adds to a path is not known`);
+  return kind;
+}

@@ -1,0 +1,168 @@
+// Synthesizes the blocks of fpga/rtl with Yosys, and notes what each needs in fpga/doc/synthesis.md.
+//
+//   node scripts/rtl_synthesis.mjs [--check | --print] [--family NAME]… [BLOCK]…
+//
+// Without a block: all blocks, at all widths of a beat, two at a time. Rows that are not made anew stay in the document; --print
+// leaves it alone, and --check only has Yosys read the blocks and look for what is not driven, or driven twice. Sizes are those of fpga/rtl/blocks.json.
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+
+import { longestPath } from './rtl_longest_path.mjs';
+
+process.chdir(path.join(import.meta.dirname, '..'));
+const blocks = JSON.parse(readFileSync('fpga/rtl/blocks.json', 'utf8'));
+const document = 'fpga/doc/synthesis.md';
+const atOnce = 2;
+const minutes = 15;
+
+// Of the library of cells only what can be used is read: all of it takes Yosys longer than a block.
+const xilinx = (family) => ({
+  cells: 'read_verilog -lib -specify +/xilinx/cells_sim.v',
+  memories: { library: 'xilinx/cells_xtra.v', modules: /^module (RAMB\d+E2|URAM288) [^]*?^endmodule$/gm },
+  command: `synth_xilinx -family ${family} -flatten -noiopad -run prepare:`,
+});
+
+/** How Yosys is told of an FPGA family. */
+const families = {
+  xc7: { name: 'Xilinx 7-series', ...xilinx('xc7') },
+  xcup: { name: 'UltraScale+', ...xilinx('xcup') },
+  ecp5: {
+    name: 'ECP5',
+    cells: 'read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v',
+    command: 'synth_ecp5 -run coarse:',
+  },
+};
+const kinds = [
+  ['LUTs', /^LUT\d$/],
+  ['flip-flops', /^(FD[A-Z]+|TRELLIS_FF)$/],
+  ['carries', /^(CARRY\d|CCU2C)$/],
+  ['LUT memories', /^(RAM\d+[A-Z]+\d*|TRELLIS_DPR16X4)$/],
+  ['block memories', /^(RAMB\w+|DP16KD|URAM\w*)$/],
+];
+const columns = ['block', 'BEAT_BYTES', 'family', ...kinds.map(([kind]) => kind), 'longest path'];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    check: { type: 'boolean', default: false },
+    print: { type: 'boolean', default: false },
+    family: { type: 'string', multiple: true, default: Object.keys(families) },
+  },
+});
+for (const family of values.family)
+  if (!(family in families))
+    fail(`there is no family ${family}; there are ${Object.keys(families).join(', ')}`);
+for (const name of positionals)
+  if (!(name in blocks)) fail(`there is no block ${name}; there are ${Object.keys(blocks).join(', ')}`);
+
+const wanted = (positionals.length > 0 ? positionals : Object.keys(blocks)).flatMap((block) =>
+  widths(block).map((beatBytes) => ({ block, beatBytes })),
+);
+if (values.check) {
+  for (const each of wanted) {
+    await yosys([...reading(each), 'proc', 'check -assert'], `read ${each.block}`);
+    console.log(`${nameOf(each).join(', ')}: nothing wrong`);
+  }
+  process.exit(0);
+}
+const runs = wanted.flatMap((each) => values.family.map((family) => ({ ...each, family })));
+await Promise.all(Array.from({ length: atOnce }, takeRuns));
+
+async function takeRuns() {
+  for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
+    const row = [...nameOf(run), families[run.family].name, ...(await synthesize(run))];
+    console.log(row.join(' | '));
+    if (!values.print) note(row.map(String));
+  }
+}
+
+function nameOf({ block, beatBytes }) {
+  return [block, beatBytes ?? '–'];
+}
+
+/** The widths of a beat that a block is made for. */
+function widths(block) {
+  const source = readFileSync(`fpga/rtl/${block}.sv`, 'utf8');
+  return /parameter int unsigned BEAT_BYTES/.test(source) ? [8, 16, 32, 64] : [undefined];
+}
+
+/** Cells of each kind, and the longest path. */
+async function synthesize({ block, beatBytes, family }) {
+  const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-synthesis-'));
+  try {
+    const commands = [
+      families[family].cells,
+      ...memoriesOf(families[family], `${directory}/memories.v`),
+      ...reading({ block, beatBytes }),
+      families[family].command,
+      `write_json ${directory}/netlist.json`,
+    ];
+    await yosys(commands, `synthesize ${block} for ${families[family].name}`);
+    const { modules } = JSON.parse(readFileSync(`${directory}/netlist.json`, 'utf8'));
+    const cells = Object.values(modules[block].cells);
+    const { luts, carries } = longestPath(cells);
+    return [
+      ...kinds.map(([, kind]) => cells.filter(({ type }) => kind.test(type)).length),
+      `${luts} LUTs, ${carries} carries`,
+    ];
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** The commands that read a block at its sizes. */
+function reading({ block, beatBytes }) {
+  const sizes = { ...blocks[block].synthesis, ...(beatBytes === undefined ? {} : { BEAT_BYTES: beatBytes }) };
+  return [
+    `read_verilog -defer -sv ${blocks[block].rtl.map((each) => `fpga/rtl/${each}.sv`).join(' ')}`,
+    ...Object.entries(sizes).map(([name, value]) => `chparam -set ${name} ${value} ${block}`),
+    `hierarchy -check -top ${block}`,
+  ];
+}
+
+/** Runs commands; ends with what Yosys says where it does. */
+async function yosys(commands, what) {
+  const options = { timeout: minutes * 60_000, killSignal: 'SIGKILL', maxBuffer: 1 << 28 };
+  try {
+    await promisify(execFile)('yosys', ['-q', '-p', commands.join('; ')], options);
+  } catch (error) {
+    fail(
+      `Yosys could not ${what}: ${error.killed ? `it took more than ${minutes} minutes` : error.stderr || error.message}`,
+    );
+  }
+}
+
+/** The commands that read the memories of a family which lie in a library too large to be read whole. */
+function memoriesOf({ memories }, copy) {
+  if (memories === undefined) return [];
+  const yosys = execFileSync('sh', ['-c', 'command -v yosys'], { encoding: 'utf8' }).trim();
+  const library = readFileSync(path.join(path.dirname(yosys), '../share/yosys', memories.library), 'utf8');
+  writeFileSync(copy, library.match(memories.modules).join('\n'));
+  return [`read_verilog -lib ${copy}`];
+}
+
+/** Puts a row in the document, in place of the one with the same block, width and family. */
+function note(row) {
+  const text = readFileSync(document, 'utf8');
+  const begin = text.indexOf(`| ${columns.slice(0, 2).join(' | ')}`);
+  const kept = text
+    .slice(begin)
+    .split('\n')
+    .slice(2)
+    .filter((line) => line !== '');
+  const rows = kept.map((line) => line.slice(2, -2).split(' | '));
+  const at = rows.findIndex((other) => other.slice(0, 3).join() === row.slice(0, 3).join());
+  if (at < 0) rows.push(row);
+  else rows[at] = row;
+  rows.sort((a, b) => a[0].localeCompare(b[0]) || a[2].localeCompare(b[2]) || Number(a[1]) - Number(b[1]));
+  const table = [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  writeFileSync(document, `${text.slice(0, begin)}${table.join('\n')}\n`);
+}
+
+function fail(message) {
+  console.error(`synthesis: ${message}`);
+  process.exit(1);
+}

@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import { requireTool } from '../tools.ts';
+import { root } from './blocks.ts';
+
+const script = `${root}scripts/rtl_synthesis.mjs`;
+
+interface Cell {
+  readonly type: string;
+  readonly port_directions: Readonly<Record<string, 'input' | 'output'>>;
+  readonly connections: Readonly<Record<string, readonly number[]>>;
+}
+const { longestPath } = (await import(`${root}scripts/rtl_longest_path.mjs`)) as {
+  longestPath(cells: readonly Cell[]): { luts: number; carries: number };
+};
+
+function cell(type: string, inputs: Record<string, number[]>, outputs: Record<string, number[]>): Cell {
+  const directions = [inputs, outputs].flatMap((ports, isOutput) =>
+    Object.keys(ports).map((port) => [port, isOutput === 1 ? 'output' : 'input'] as const),
+  );
+  return {
+    type,
+    port_directions: Object.fromEntries(directions),
+    connections: { ...inputs, ...outputs },
+  };
+}
+
+describe('synthesis of the blocks', () => {
+  it('reads every block at every width, and finds every wire driven', { timeout: 600_000 }, (context) => {
+    requireTool('yosys', context);
+    const said = execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
+    expect(said.match(/nothing wrong/g)).toHaveLength(6);
+  });
+
+  it('has a row for every block, width and family in its table', () => {
+    const rows = readFileSync(`${root}fpga/doc/synthesis.md`, 'utf8').matchAll(
+      /^\| (\w+) \| .*LUTs, .*\|$/gm,
+    );
+    const count: Record<string, number> = {};
+    for (const [, block] of rows) count[block!] = (count[block!] ?? 0) + 1;
+    expect(count).toEqual({ hardware_linked_list_queue: 3, virtual_kick: 3, collect_buffer: 12 });
+  });
+
+  it('counts the longest path between registers, through memories made of look-up tables', () => {
+    const cells = [
+      cell('FDRE', { C: [1], D: [9] }, { Q: [2] }),
+      cell('LUT2', { I0: [2], I1: [3] }, { O: [4] }),
+      cell('CARRY4', { S: [4] }, { CO: [5] }),
+      cell('LUT6', { I0: [5] }, { O: [6] }),
+      // Read at address A; D takes data with the clock, and is no part of the path.
+      cell('RAM32M', { ADDRA: [6], ADDRB: [7], DIA: [8] }, { DOA: [7], DOB: [8] }),
+      cell('FDRE', { C: [1], D: [8] }, { Q: [3] }),
+    ];
+    expect(longestPath(cells)).toEqual({ luts: 4, carries: 1 });
+    expect(() => longestPath([cell('LUT1', { I0: [1] }, { O: [1] })])).toThrow('combinational loop');
+    expect(() => longestPath([cell('XYZ', {}, { O: [1] })])).toThrow('XYZ');
+  });
+});
