@@ -138,8 +138,8 @@ async function yosys(commands, what) {
 /** The commands that read the memories of a family which lie in a library too large to be read whole. */
 function memoriesOf({ memories }, copy) {
   if (memories === undefined) return [];
-  const yosys = execFileSync('sh', ['-c', 'command -v yosys'], { encoding: 'utf8' }).trim();
-  const library = readFileSync(path.join(path.dirname(yosys), '../share/yosys', memories.library), 'utf8');
+  const program = execFileSync('sh', ['-c', 'command -v yosys'], { encoding: 'utf8' }).trim();
+  const library = readFileSync(path.join(path.dirname(program), '../share/yosys', memories.library), 'utf8');
   writeFileSync(copy, library.match(memories.modules).join('\n'));
   return [`read_verilog -lib ${copy}`];
 }

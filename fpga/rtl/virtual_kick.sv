@@ -55,6 +55,10 @@ module virtual_kick #(
     output logic kick_corrupted,
     output logic [LANE_WIDTH-1:0] kick_corrupted_lane,
 
+    // The kick of the second stage joins a lane.
+    output logic listed,
+    output logic [LANE_WIDTH-1:0] listed_lane,
+
     // From each block that ends commands.
     input logic [FINISHES-1:0] finish,
     output logic [FINISHES-1:0] finish_ready,
@@ -196,6 +200,8 @@ module virtual_kick #(
   assign lists = valid && has_entry_credit && is_pinned && !fetch_lanes && has_place;
   assign leaves = refuses || is_stale || lists;
 
+  assign listed = lists;
+  assign listed_lane = lane;
   assign release_buffer = refuses || is_stale;
   assign release_physical_collect_buffer = kick.physical_collect_buffer;
   assign command_stale = is_stale;

@@ -41,6 +41,7 @@ export {
   type PciHost,
 } from './pci/pci_function.ts';
 export { formatRecording, parseRecording, type Recording } from './recording.ts';
+export { loadRtlAddon, type RtlAddon, type RtlCounters } from './rtl_addon.ts';
 export type { Region } from './regions.ts';
 export { findServedBoards, newServedPath, servedPath, type FoundBoard } from './served_boards.ts';
 export { describeTransaction } from './transaction_text.ts';

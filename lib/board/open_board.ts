@@ -1,6 +1,7 @@
 import { loadAddon, type BoardFunction, type EmulatedBoard } from './addon.ts';
 import { formatDeviceString, type DeviceName } from './device_string.ts';
 import { openSysfs, openVfio } from './pci/open_pci.ts';
+import { loadRtlAddon } from './rtl_addon.ts';
 import { servedPath } from './served_boards.ts';
 
 /** A backend that a device string can name, but that this version does not have. */
@@ -11,10 +12,6 @@ export class BackendMissingError extends Error {
 
 type PciName = Extract<DeviceName, { backend: 'pci' | 'vfio' }>;
 const isPciName = (name: DeviceName): name is PciName => name.backend === 'pci' || name.backend === 'vfio';
-
-const missing = {
-  rtl: 'boards with blocks in RTL',
-} as const;
 
 /**
  * Opens the underlying function that a device string names. An emulated board without a name is a new one, and goes when its
@@ -62,15 +59,22 @@ function withBoard<Opened>(
   name: Exclude<DeviceName, PciName | { backend: 'serve' }>,
   open: (board: EmulatedBoard, underlyingFunction: number) => Opened,
 ): Opened {
-  if (name.backend !== 'emu') {
-    throw new BackendMissingError(
-      `device "${formatDeviceString(name)}": this version does not open ${missing[name.backend]} yet; it opens emu:, serve:, pci: and vfio:`,
-    );
-  }
-  const board = new (loadAddon().EmulatedBoard)(name.options);
+  const board = makeBoard(name);
   try {
     return open(board, name.underlyingFunction);
   } finally {
     board.close(); // a handle: the board lives as long as its functions
   }
+}
+
+function makeBoard(name: Extract<DeviceName, { backend: 'emu' | 'rtl' }>): EmulatedBoard {
+  if (name.backend === 'emu') return new (loadAddon().EmulatedBoard)(name.options);
+  const addon = loadRtlAddon();
+  if (addon === undefined) {
+    throw new BackendMissingError(
+      `device "${formatDeviceString(name)}": the addon with blocks in RTL is not built; expected: in a clone, with Verilator ` +
+        '(on Debian: apt-get install verilator), npm run fpga:addon',
+    );
+  }
+  return new addon.EmulatedBoard({ ...addon.rtlSizes, ...name.options });
 }

@@ -1,4 +1,4 @@
-import { formatDeviceString, parseDeviceString } from '../board/index.ts';
+import { formatDeviceString, loadRtlAddon, parseDeviceString, type RtlCounters } from '../board/index.ts';
 import { openDevice, type DeviceInfo } from '../index.ts';
 import { clockWarnings } from './clock_stability.ts';
 import { refuseForbiddenCpu } from './cpus.ts';
@@ -21,7 +21,8 @@ export interface DoorbellOptions extends MeasurementOptions {
 export const sizes = [0, 32, 64, 96, 128, 256] as const;
 
 /**
- * `hca doorbell`: the latency of a doorbell in parts, and the floor beside it. JSON: {device, info, warnings, measurements}.
+ * `hca doorbell`: the latency of a doorbell in parts, and the floor beside it. JSON: {device, info, warnings, measurements},
+ * on rtl: boards also {rtl}, their clock cycles.
  */
 export async function doorbell(
   output: Output,
@@ -49,7 +50,10 @@ export async function doorbell(
         file?.add(payloadBytes, samples);
       }
       output.text(summary(measurements, info));
-      output.value({ device: deviceName, info, warnings, measurements });
+      const isRtl = parseDeviceString(deviceName).backend === 'rtl';
+      const rtl = isRtl ? loadRtlAddon()?.rtlCounters() : undefined;
+      if (rtl !== undefined) output.text(rtlText(rtl));
+      output.value({ device: deviceName, info, warnings, measurements, rtl });
     } finally {
       file?.close();
     }
@@ -156,4 +160,18 @@ function summary(measurements: readonly Measurement[], { board }: DeviceInfo): s
     columns.map((title) => ({ title, align: 'right' })),
     rows,
   )}${note}Commands are RDMA WRITEs from a queue pair to itself, so that (f) holds the way through the port and back.\n`;
+}
+
+function rtlText({
+  clocks,
+  commandsStarted,
+  startClocks,
+  leastStartClocks,
+  mostStartClocks,
+}: RtlCounters): string {
+  if (startClocks === undefined) return `virtual_kick in RTL: ${clocks} clock cycles, nothing started.\n`;
+  return (
+    `virtual_kick in RTL: ${clocks} clock cycles; from a kick to its start ${leastStartClocks} at least, ` +
+    `${(startClocks / commandsStarted).toFixed(1)} on average, ${mostStartClocks} at most, of ${commandsStarted} commands.\n`
+  );
 }

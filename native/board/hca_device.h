@@ -8,8 +8,9 @@ namespace fpga_verbs::board {
 // The Hca as the device of an emulated board.
 class HcaDevice final : public Device {
 public:
-  HcaDevice(const hca::HcaParameters& parameters, const DeviceSlot& slot)
-      : hca_(parameters, slot.host, slot.clock, slot.ports) {}
+  HcaDevice(const hca::HcaParameters& parameters, const DeviceSlot& slot,
+            const hca::BlockMakers& makers = hca::model_blocks())
+      : hca_(parameters, slot.host, slot.clock, slot.ports, makers) {}
 
   bool can_accept_write() const override { return hca_.can_accept_write(); }
   void write(const hca::BarWrite& write) override { hca_.write(write); }

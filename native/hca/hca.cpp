@@ -22,10 +22,15 @@ bool is_management_page(uint32_t offset) {
 
 } // namespace
 
+const BlockMakers& model_blocks() {
+  static constexpr BlockMakers makers;
+  return makers;
+}
+
 Hca::Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock,
-         const PortAttachments& attachments)
-    : parameters_(parameters), host_(host), clock_(clock), attachments_(attachments),
-      blocks_(std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_)) {}
+         const PortAttachments& attachments, const BlockMakers& makers)
+    : parameters_(parameters), host_(host), clock_(clock), attachments_(attachments), makers_(makers),
+      blocks_(std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_, makers_)) {}
 
 Hca::~Hca() = default;
 
@@ -107,7 +112,7 @@ uint64_t Hca::next_deadline() const { return blocks_->next_deadline(); }
 
 void Hca::reset() {
   counters_ = {};
-  blocks_ = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_);
+  blocks_ = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_, makers_);
 }
 
 void Hca::reset_function(unsigned underlying_function) { blocks_->reset_function(underlying_function); }

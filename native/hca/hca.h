@@ -13,17 +13,21 @@
 
 namespace fpga_verbs::hca {
 
+struct BlockMakers;
 struct HcaBlocks;
+
+// All blocks are the device model's.
+const BlockMakers& model_blocks();
 
 // A host channel adapter: what lies behind the BARs of a board. It does nothing by itself; its board hands it
 // accesses and steps it. Not thread-safe: the board holds its lock around every call. What it is made of is
 // in hca_blocks.h.
 class Hca {
 public:
-  // `host`, `clock` and what is attached to the ports outlive the device; the parameters pass
-  // check_parameters().
-  Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock,
-      const PortAttachments& attachments);
+  // `host`, `clock`, the makers of blocks and what is attached to the ports outlive the device; the
+  // parameters pass check_parameters().
+  Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock, const PortAttachments& attachments,
+      const BlockMakers& makers = model_blocks());
   ~Hca();
   Hca(const Hca&) = delete;
   Hca& operator=(const Hca&) = delete;
@@ -74,6 +78,7 @@ private:
   HostPort& host_;
   const Clock& clock_;
   PortAttachments attachments_;
+  const BlockMakers& makers_;
   Counters counters_;
   std::unique_ptr<HcaBlocks> blocks_;
   unsigned steps_to_look_ = 0; // at the clock

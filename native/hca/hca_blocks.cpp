@@ -30,7 +30,7 @@ enum BlockNumber : unsigned {
 } // namespace
 
 HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host,
-                     const Clock& clock, const PortAttachments& attachments)
+                     const Clock& clock, const PortAttachments& attachments, const BlockMakers& makers)
     : parameters(board_parameters), sampled_clock(clock),
       event_queue(parameters, counters, host, clock, memory_translation),
       context_memory(parameters, counters, host, event_queue), memory_translation(parameters, context_memory),
@@ -41,9 +41,10 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       collect_buffer(parameters, counters, clock, queue_pair_state_cache, event_queue, kick_records,
                      kicks_collected, post_notices, management_units),
       management_queue(counters, host, clock, event_queue), lane_map_reader(counters, host, event_queue),
-      virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache, kicks_collected,
-                   kicks_scheduled, kicks_started,
-                   {&finishes_handed_back, &finishes_sent, &finishes_completed}),
+      made_virtual_kick(makers.virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache,
+                                            kicks_collected, kicks_scheduled, kicks_started,
+                                            {&finishes_handed_back, &finishes_sent, &finishes_completed})),
+      virtual_kick(*made_virtual_kick),
       queue_pair_fetch(parameters, counters, kick_records, collect_buffer, queue_pair_state_cache,
                        address_handles, event_queue, kicks_started, post_notices, schedule_dones,
                        progress_notices, executions, schedule_requests, finishes_handed_back),
@@ -137,7 +138,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
                &response} {
   virtual_kick.connect(lane_map_reader);
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
-    identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed());
+    identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed(),
+                                    makers.virtual_kick_is_rtl);
     function_registers.emplace_back(
         function, clock, counters.function[function], device,
         UnderlyingFunctionRegisters::Blocks{.collect_buffer = collect_buffer,

@@ -3,6 +3,7 @@
 #include "hca/address_handles.h"
 #include "hca/atomic_results.h"
 #include "hca/block.h"
+#include "hca/block_makers.h"
 #include "hca/clock.h"
 #include "hca/collect_buffer.h"
 #include "hca/completion.h"
@@ -50,6 +51,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace fpga_verbs::hca {
@@ -71,7 +73,7 @@ namespace fpga_verbs::hca {
 // takes the events of all. The registers are windows on the blocks.
 struct HcaBlocks {
   HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host, const Clock& clock,
-            const PortAttachments& attachments);
+            const PortAttachments& attachments, const BlockMakers& makers);
   HcaBlocks(const HcaBlocks&) = delete;
   HcaBlocks& operator=(const HcaBlocks&) = delete;
 
@@ -133,7 +135,8 @@ struct HcaBlocks {
   CollectBuffer collect_buffer;
   ManagementQueue management_queue;
   LaneMapReader lane_map_reader;
-  VirtualKick virtual_kick;
+  const std::unique_ptr<VirtualKick> made_virtual_kick;
+  VirtualKick& virtual_kick;
   AddressHandles address_handles;
   QueuePairFetch queue_pair_fetch;
   QueueReader queue_reader;

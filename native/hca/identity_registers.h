@@ -31,9 +31,9 @@ std::array<Region, regions> region_table(const HcaParameters& parameters);
 // Identity, sizes and region table, as one function reads them.
 class IdentityRegisters final : public RegisterPage {
 public:
-  // `context_memory_needed` in bytes.
+  // `context_memory_needed` in bytes; whether virtual_kick is RTL.
   IdentityRegisters(const HcaParameters& parameters, FunctionCounters& counters,
-                    uint64_t context_memory_needed);
+                    uint64_t context_memory_needed, bool rtl_virtual_kick);
 
 private:
   std::optional<Register> value(uint32_t offset) const override;
@@ -45,6 +45,7 @@ private:
   const HcaParameters& parameters_;
   FunctionCounters& counters_;
   uint64_t context_memory_needed_;
+  bool rtl_virtual_kick_;
   std::array<Region, regions> table_;
 };
 

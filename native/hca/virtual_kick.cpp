@@ -125,7 +125,7 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
     ++counters_.function[function].commands_stale;
     return true;
   }
-  Hold& held = hold(kick.queue_pair_number());
+  const Hold& held = hold(kick.queue_pair_number());
   const unsigned lane =
       held.commands != 0 ? held.lane : choose_lane(function, kick.quality_of_service_level());
   if (lists_.count(static_cast<uint16_t>(lane)) >= list_size(lane)) {
@@ -133,6 +133,14 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
     queue_pairs_.unpin(kick.queue_pair_number());
     return refused;
   }
+  list(kick, lane);
+  return true;
+}
+
+void VirtualKick::list(const spec::KickUnit& kick, unsigned lane) {
+  const unsigned function = kick.underlying_function();
+  const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
+  Hold& held = hold(kick.queue_pair_number());
   spec::KickUnit listed = kick;
   listed.set_transmit_virtual_lane(lane);
   [[maybe_unused]] const auto pushed = lists_.push(lane, listed, function);
@@ -145,7 +153,6 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
   idle_ &= ~bit(lane);
   waiting_ |= bit(lane);
   ++commands_[function];
-  return true;
 }
 
 // Send queue mode for this command: the scheduler will bring it. False: it has to wait for a credit.
@@ -216,12 +223,22 @@ uint64_t VirtualKick::lanes_to_discard() {
 
 // Starts, or discards, the first command of a list.
 void VirtualKick::start(unsigned lane) {
+  last_started_ = lane;
+  spec::KickUnit first;
+  if (leave_list(lane, first))
+    return;
+  first.set_execution_credit_shared(execution_credits_.take(lane) == CreditSource::shared);
+  first.set_completion_credit_shared(completion_credits_.take(lane) == CreditSource::shared);
+  kicks_started_.push(first);
+}
+
+bool VirtualKick::leave_list(unsigned lane, spec::KickUnit& first) {
   const auto list = static_cast<uint16_t>(lane);
-  auto read = lists_.pop(list);
+  const auto read = lists_.pop(list);
   assert(read.result == LinkedListResult::ok);
   if (lists_.count(list) == 0)
     waiting_ &= ~bit(lane);
-  last_started_ = lane;
+  first = read.unit;
   wake_waiting();
   const auto buffer = static_cast<uint16_t>(read.unit.physical_collect_buffer());
   listed_.clear(buffer);
@@ -231,11 +248,15 @@ void VirtualKick::start(unsigned lane) {
     if (--dropped_on_[lane] == 0)
       lanes_with_dropped_ &= ~bit(lane);
     collect_buffer_.release(buffer);
-    return;
+    return true;
   }
-  read.unit.set_execution_credit_shared(execution_credits_.take(lane) == CreditSource::shared);
-  read.unit.set_completion_credit_shared(completion_credits_.take(lane) == CreditSource::shared);
-  kicks_started_.push(read.unit);
+  return false;
+}
+
+void VirtualKick::take_credits(const spec::KickUnit& started) {
+  const unsigned lane = started.transmit_virtual_lane();
+  execution_credits_.take_from(lane, source_of(started.execution_credit_shared()));
+  completion_credits_.take_from(lane, source_of(started.completion_credit_shared()));
 }
 
 void VirtualKick::finish(const spec::FinishUnit& unit) {

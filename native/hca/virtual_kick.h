@@ -27,7 +27,9 @@ namespace fpga_verbs::hca {
 //
 // A command is pinned to its queue pair from the list until it is finished, and the queue pair stays on its
 // lane as long as it has such a command: commands of a queue pair cannot overtake each other.
-class VirtualKick final : public Block {
+//
+// The RTL can do its work: rtl::VirtualKickRtl lets it decide, and has what is kept here follow.
+class VirtualKick : public Block {
 public:
   VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
               QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
@@ -125,6 +127,27 @@ public:
   // For tests: what contradicts itself, or nullptr.
   const char* verify() const;
 
+protected:
+  // What becomes of a command: it joins a lane; the first of a lane leaves the list, true: it was dropped,
+  // and its PCB is back; it gives credits back, or is finished. fetch_lanes reads an entry of the mapping
+  // table that is invalid.
+  void list(const spec::KickUnit& kick, unsigned lane);
+  bool leave_list(unsigned lane, spec::KickUnit& first);
+  // The credits that it says come with it, chosen elsewhere.
+  void take_credits(const spec::KickUnit& started);
+  void finish(const spec::FinishUnit& unit);
+  void fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
+  uint32_t invalid_entries() const { return invalid_; }
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  DataLink<spec::KickUnit, 128>& kicks_collected_;
+  DataLink<spec::KickUnit, 16>& kicks_scheduled_;
+  DataLink<spec::KickUnit, 8>& kicks_started_;
+  std::vector<DataLink<spec::FinishUnit, 16>*> finishes_; // one from each block that ends commands
+
 private:
   // The lane of a queue pair, and how many of its commands are kicked and not finished.
   struct Hold {
@@ -135,23 +158,12 @@ private:
   void divide_lanes();
   bool accept(const spec::KickUnit& kick);
   bool refuse(const spec::KickUnit& kick);
-  void fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
   uint64_t lanes_to_discard();
   void start(unsigned lane);
   void end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane);
   void wake_waiting() const;
-  void finish(const spec::FinishUnit& unit);
   Hold& hold(uint32_t queue_pair_number);
   const Hold& hold(uint32_t queue_pair_number) const;
-
-  const HcaParameters& parameters_;
-  Counters& counters_;
-  CollectBuffer& collect_buffer_;
-  QueuePairStateCache& queue_pairs_;
-  DataLink<spec::KickUnit, 128>& kicks_collected_;
-  DataLink<spec::KickUnit, 16>& kicks_scheduled_;
-  DataLink<spec::KickUnit, 8>& kicks_started_;
-  std::vector<DataLink<spec::FinishUnit, 16>*> finishes_; // one from each block that ends commands
 
   LaneMap map_;
   uint32_t invalid_ = 0; // entries of the map

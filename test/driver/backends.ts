@@ -9,6 +9,7 @@ import {
   type BoardOptions,
   type EmulatedBoard,
 } from '../../lib/board/addon.ts';
+import type { RtlAddon } from '../../lib/board/rtl_addon.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 
 /** A backend that the driver's tests run on. */
@@ -20,12 +21,19 @@ export interface Backend {
   readonly isServed?: boolean;
 }
 
+/** The addon with blocks in RTL where FPGA_VERBS_ADDON names it: then the boards are of its sizes. */
+const { rtlSizes }: Partial<RtlAddon> = loadAddon();
+
 export const backends: readonly Backend[] = (['shared', 'own', 'stepped'] as const).map((progress) => ({
-  name: `emu:?progress=${progress}`,
-  options: { progress },
+  name: `${rtlSizes === undefined ? 'emu' : 'rtl'}:?progress=${progress}`,
+  options: { progress, ...rtlSizes },
 }));
 
-export const served: Backend = { name: 'serve:', options: { progress: 'shared' }, isServed: true };
+export const served: Backend = {
+  name: 'serve:',
+  options: { progress: 'shared', ...rtlSizes },
+  isServed: true,
+};
 
 const opened: { close(): void }[] = [];
 

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+import type { Addon, BoardOptions } from './addon.ts';
+
+/** What the RTL of all boards of this process has done; only RTL has such counters. */
+export interface RtlCounters {
+  /** Clocks of every virtual_kick. */
+  readonly clocks: number;
+  /** Kicks that virtual_kick has taken, and commands of these that it has started. */
+  readonly kicksTaken: number;
+  readonly commandsStarted: number;
+  /** From the clock in which a kick is taken to its start: of all that started, the least and the most. Undefined: none has. */
+  readonly startClocks?: number;
+  readonly leastStartClocks?: number;
+  readonly mostStartClocks?: number;
+}
+
+/** What the addon with blocks in RTL exports. */
+export interface RtlAddon extends Pick<Addon, 'version' | 'EmulatedBoard'> {
+  /** The sizes that the RTL is made for: a board has no more of each. */
+  readonly rtlSizes: Pick<BoardOptions, 'transmitVirtualLanes' | 'physicalCollectBuffers' | 'queuePairs'>;
+  rtlCounters(): RtlCounters;
+}
+
+/** Loads the addon with blocks in RTL, built in this clone; undefined: it is not built. */
+export function loadRtlAddon(): RtlAddon | undefined {
+  const places = ['../../build/Release/fpga_verbs_rtl.node', '../../../build/Release/fpga_verbs_rtl.node'];
+  const built = places
+    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+    .find((path) => existsSync(path));
+  return built === undefined ? undefined : (createRequire(import.meta.url)(built) as RtlAddon);
+}

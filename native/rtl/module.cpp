@@ -1,0 +1,66 @@
+#include "addon/addon_data.h"
+#include "board/hca_board_blocks.h"
+#include "rtl/rtl_counters.h"
+#include "rtl/rtl_sizes.h"
+#include "rtl/virtual_kick_rtl.h"
+
+#include <napi.h>
+
+#include <memory>
+#include <utility>
+
+// The addon whose boards have RTL in the place of blocks of the device model.
+namespace fpga_verbs::addon {
+
+namespace {
+
+const hca::BlockMakers makers{
+    .virtual_kick = [](auto& parameters, auto& counters, auto& collect_buffer, auto& queue_pairs,
+                       auto& kicks_collected, auto& kicks_scheduled, auto& kicks_started,
+                       auto finishes) -> std::unique_ptr<hca::VirtualKick> {
+      return std::make_unique<rtl::VirtualKickRtl>(parameters, counters, collect_buffer, queue_pairs,
+                                                   kicks_collected, kicks_scheduled, kicks_started,
+                                                   std::move(finishes));
+    },
+    .virtual_kick_is_rtl = true};
+
+Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
+  const rtl::RtlCounters counters = rtl::RtlCountersSum::of_process().get();
+  Napi::Object object = Napi::Object::New(info.Env());
+  const auto set = [&](const char* name, uint64_t value) { object.Set(name, static_cast<double>(value)); };
+  set("clocks", counters.clocks);
+  set("kicksTaken", counters.kicks_taken);
+  set("commandsStarted", counters.commands_started);
+  if (counters.commands_started != 0) {
+    set("startClocks", counters.start_clocks);
+    set("leastStartClocks", counters.least_start_clocks);
+    set("mostStartClocks", counters.most_start_clocks);
+  }
+  return object;
+}
+
+Napi::Object start(Napi::Env env, Napi::Object exports) {
+  define_board_classes(env, exports,
+                       [](const std::string& name, const board::HcaBoardOptions& options,
+                          std::string& failure) -> std::shared_ptr<board::EmulatedBoard> {
+                         failure = rtl::check_sizes(options.hca);
+                         if (!failure.empty())
+                           return nullptr;
+                         return name.empty() ? board::make_hca_board(options, makers, failure)
+                                             : board::share_hca_board(name, options, makers, failure);
+                       });
+  Napi::Object sizes = Napi::Object::New(env);
+  sizes.Set("transmitVirtualLanes", rtl::lanes_of_rtl);
+  sizes.Set("physicalCollectBuffers", rtl::entries_of_rtl - spec::dedicated_physical_collect_buffers);
+  sizes.Set("queuePairs", rtl::queue_pairs_of_rtl);
+  exports.Set("rtlSizes", sizes);
+  exports.Set("rtlCounters", Napi::Function::New<rtl_counters>(env, "rtlCounters"));
+  exports.Set("version", Napi::String::New(env, FPGA_VERBS_VERSION));
+  return exports;
+}
+
+NODE_API_MODULE(fpga_verbs_rtl, start)
+
+} // namespace
+
+} // namespace fpga_verbs::addon

@@ -1,0 +1,303 @@
+#include "rtl/virtual_kick_rtl.h"
+
+#include "Vvirtual_kick.h"
+
+#include <verilated.h>
+
+#include <cassert>
+#include <utility>
+
+namespace fpga_verbs::rtl {
+
+namespace {
+
+// Clocks that something can be on its way inside without being seen.
+constexpr unsigned pipeline_clocks = 5;
+constexpr unsigned unit_dwords = spec::KickUnit::bytes / sizeof(uint32_t);
+static_assert(spec::FinishUnit::bytes == spec::KickUnit::bytes);
+constexpr std::array levels{spec::QualityOfServiceLevel::low, spec::QualityOfServiceLevel::high};
+
+template <class Wide, class Unit> void put(Wide& wide, const Unit& unit, unsigned at = 0) {
+  for (unsigned dword = 0; dword < unit_dwords; ++dword)
+    wide[at * unit_dwords + dword] = unit.dwords[dword];
+}
+
+template <class Wide> spec::KickUnit kick_unit(const Wide& wide) {
+  spec::KickUnit unit;
+  for (unsigned dword = 0; dword < unit_dwords; ++dword)
+    unit.dwords[dword] = wide[dword];
+  return unit;
+}
+
+// What a command gives back that was started but is not executed.
+spec::FinishUnit finish_of(const spec::KickUnit& kick) {
+  spec::FinishUnit unit;
+  unit.set_physical_collect_buffer(kick.physical_collect_buffer());
+  unit.set_transmit_virtual_lane(kick.transmit_virtual_lane());
+  unit.set_underlying_function(kick.underlying_function());
+  unit.set_quality_of_service_level(kick.quality_of_service_level());
+  unit.set_queue_pair_number(kick.queue_pair_number());
+  unit.set_execution_credit_shared(kick.execution_credit_shared());
+  unit.set_completion_credit_shared(kick.completion_credit_shared());
+  unit.set_execution_credit_returned(1);
+  unit.set_completion_credit_returned(1);
+  unit.set_finished(1);
+  return unit;
+}
+
+} // namespace
+
+VirtualKickRtl::VirtualKickRtl(const hca::HcaParameters& parameters, hca::Counters& counters,
+                               hca::CollectBuffer& collect_buffer, hca::QueuePairStateCache& queue_pairs,
+                               hca::DataLink<spec::KickUnit, 128>& kicks_collected,
+                               hca::DataLink<spec::KickUnit, 16>& kicks_scheduled,
+                               hca::DataLink<spec::KickUnit, 8>& kicks_started,
+                               std::vector<hca::DataLink<spec::FinishUnit, 16>*> finishes)
+    : VirtualKick(parameters, counters, collect_buffer, queue_pairs, kicks_collected, kicks_scheduled,
+                  kicks_started, std::move(finishes)),
+      context_(std::make_unique<VerilatedContext>()), rtl_(std::make_unique<Vvirtual_kick>(context_.get())) {
+  assert(finishes_.size() == dropped_port);
+  rtl_->reset = 1;
+  tick();
+  rtl_->reset = 0;
+  // What it has of each queue pair is cleared.
+  for (unsigned queue_pair = 0; queue_pair < queue_pairs_of_rtl; ++queue_pair)
+    tick();
+  tell_division();
+}
+
+VirtualKickRtl::~VirtualKickRtl() {
+  RtlCountersSum::of_process().add(counters_of_rtl_);
+  rtl_->final();
+}
+
+bool VirtualKickRtl::step() {
+  if (quiet_ > pipeline_clocks)
+    quiet_ = 0; // woken
+  tell_division();
+  quiet_ = clock() ? 0 : quiet_ + 1;
+  if (rtl_->fetch_lanes)
+    answer_fetch();
+  return quiet_ <= pipeline_clocks;
+}
+
+void VirtualKickRtl::tick() {
+  rtl_->clock = 0;
+  rtl_->eval();
+  rtl_->clock = 1;
+  rtl_->eval();
+  ++now_;
+  ++counters_of_rtl_.clocks;
+}
+
+// One clock. False: nothing was taken or sent, and no kick waits for an entry of the mapping table.
+bool VirtualKickRtl::clock() {
+  drive();
+  rtl_->clock = 0;
+  rtl_->eval();
+  // Pinned before anything is unpinned; the answer is due in the next clock.
+  const bool pinned = rtl_->pin && queue_pairs_.pin(rtl_->pin_queue_pair_number);
+  const bool sent = follow_started();
+  const bool took_kick = follow_kicks();
+  const bool took_finish = follow_finishes();
+  const bool waits = rtl_->fetch_lanes;
+  rtl_->clock = 1;
+  rtl_->eval();
+  rtl_->pinned = pinned;
+  ++now_;
+  ++counters_of_rtl_.clocks;
+  return sent || took_kick || took_finish || waits;
+}
+
+void VirtualKickRtl::drive() {
+  rtl_->kick_scheduled = !kicks_scheduled_.empty();
+  if (rtl_->kick_scheduled)
+    put(rtl_->kick_scheduled_unit, kicks_scheduled_.front());
+  rtl_->kick_collected = !kicks_collected_.empty();
+  if (rtl_->kick_collected)
+    put(rtl_->kick_collected_unit, kicks_collected_.front());
+  rtl_->kick_started_credit = kicks_started_.credits() >= 2;
+  unsigned finish = 0;
+  for (unsigned port = 0; port < dropped_port; ++port)
+    if (!finishes_[port]->empty()) {
+      finish |= 1U << port;
+      put(rtl_->finish_unit, finishes_[port]->front(), port);
+    }
+  if (!dropped_.empty()) {
+    finish |= 1U << dropped_port;
+    put(rtl_->finish_unit, dropped_.front(), dropped_port);
+  }
+  rtl_->finish = static_cast<uint8_t>(finish);
+}
+
+// What was started, or would have been had it not been dropped, and what was refused in the clock before.
+bool VirtualKickRtl::follow_started() {
+  if (rtl_->kick_corrupted)
+    ++counters_.device.detected_bit_errors;
+  if (!rtl_->kick_started)
+    return false;
+  const spec::KickUnit started = kick_unit(rtl_->kick_started_unit);
+  if (started.origin() == spec::KickOrigin::send_queue_mode) {
+    kicks_started_.push(started);
+    return true;
+  }
+  const unsigned lane = started.transmit_virtual_lane();
+  spec::KickUnit first;
+  if (leave_list(lane, first)) {
+    dropped_.push_back(finish_of(started));
+    return true;
+  }
+  take_credits(started);
+  count(now_ - taken_at_[started.physical_collect_buffer()]);
+  kicks_started_.push(started);
+  return true;
+}
+
+// A kick leaves the second stage: on a list, or its PCB comes back. Others are taken.
+bool VirtualKickRtl::follow_kicks() {
+  if (rtl_->listed || rtl_->release_buffer) {
+    const spec::KickUnit kick = taken_.front();
+    taken_.pop_front();
+    if (rtl_->listed)
+      list(kick, rtl_->listed_lane);
+    else {
+      collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
+      hca::FunctionCounters& counters = counters_.function[kick.underlying_function()];
+      ++(rtl_->command_stale ? counters.commands_stale : counters.list_refusals);
+    }
+  }
+  const auto take = [this](auto& link) {
+    taken_at_[link.front().physical_collect_buffer()] = now_;
+    taken_.push_back(link.front());
+    ++counters_of_rtl_.kicks_taken;
+    link.pop();
+  };
+  const bool scheduled = rtl_->kick_scheduled && rtl_->kick_scheduled_ready;
+  const bool collected = rtl_->kick_collected && rtl_->kick_collected_ready;
+  if (scheduled)
+    take(kicks_scheduled_);
+  if (collected)
+    take(kicks_collected_);
+  return rtl_->listed || rtl_->release_buffer || scheduled || collected;
+}
+
+// Unpins what was refused; what is finished is unpinned with what is kept of it.
+bool VirtualKickRtl::follow_finishes() {
+  const unsigned took = rtl_->finish & rtl_->finish_ready;
+  bool ended = false;
+  for (unsigned port = 0; port < dropped_port; ++port)
+    if ((took >> port & 1) != 0) {
+      const spec::FinishUnit unit = finishes_[port]->front();
+      finishes_[port]->pop();
+      ended |= unit.finished() != 0;
+      finish(unit);
+    }
+  if ((took >> dropped_port & 1) != 0) {
+    dropped_.pop_front();
+    ended = true;
+  }
+  if (rtl_->unpin && !ended)
+    queue_pairs_.unpin(rtl_->unpin_queue_pair_number);
+  return took != 0;
+}
+
+// A kick waits for an entry of the mapping table, which send_queue_scheduler may have had read already.
+void VirtualKickRtl::answer_fetch() {
+  fetch_lanes(rtl_->fetch_lanes_underlying_function,
+              static_cast<spec::QualityOfServiceLevel>(rtl_->fetch_lanes_quality_of_service_level));
+  tell_division();
+  strobe(rtl_->fetched_lanes);
+}
+
+// A clock with one of the inputs set that change something.
+template <class Input> void VirtualKickRtl::strobe(Input& input) {
+  input = 1;
+  if (clock())
+    quiet_ = 0;
+  input = 0;
+}
+
+// Tells the RTL how lanes, lists and credits are divided where it was told otherwise.
+void VirtualKickRtl::tell_division() {
+  tell_map();
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+    if (const uint32_t credits = entry_credits(function); credits != told_entry_credits_[function]) {
+      told_entry_credits_[function] = credits;
+      rtl_->set_entry_credits_underlying_function = static_cast<uint8_t>(function);
+      rtl_->set_entry_credits_credits = static_cast<uint8_t>(credits);
+      strobe(rtl_->set_entry_credits);
+    }
+  if (const uint32_t credits = execution_credits().shared(); credits != told_shared_execution_) {
+    told_shared_execution_ = credits;
+    rtl_->set_shared_credits = static_cast<uint16_t>(credits);
+    strobe(rtl_->set_shared_execution_credits);
+  }
+  if (const uint32_t credits = completion_credits().shared(); credits != told_shared_completion_) {
+    told_shared_completion_ = credits;
+    rtl_->set_shared_credits = static_cast<uint16_t>(credits);
+    strobe(rtl_->set_shared_completion_credits);
+  }
+  for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane)
+    tell_lane(lane);
+  const uint32_t invalid = invalid_entries();
+  if ((invalid & ~told_invalid_) != 0) {
+    rtl_->invalidate_lanes_entries = static_cast<uint16_t>(invalid & ~told_invalid_);
+    told_invalid_ = invalid;
+    strobe(rtl_->invalidate_lanes);
+  }
+  told_invalid_ = invalid;
+}
+
+void VirtualKickRtl::tell_lane(unsigned lane) {
+  LaneDivision& told = told_lanes_[lane];
+  if (const uint32_t commands = list_size(lane); commands != told.list_size) {
+    told.list_size = commands;
+    rtl_->set_list_size_lane = static_cast<uint8_t>(lane);
+    rtl_->set_list_size_commands = static_cast<uint8_t>(commands);
+    strobe(rtl_->set_list_size);
+  }
+  const auto tell = [&](const hca::LaneCredits& credits, uint32_t& own, uint32_t& cap, auto& input) {
+    if (credits.own(lane) == own && credits.shared_cap(lane) == cap)
+      return;
+    own = credits.own(lane);
+    cap = credits.shared_cap(lane);
+    rtl_->set_credits_lane = static_cast<uint8_t>(lane);
+    rtl_->set_credits_own = static_cast<uint16_t>(own);
+    rtl_->set_credits_shared_cap = static_cast<uint16_t>(cap);
+    strobe(input);
+  };
+  tell(execution_credits(), told.execution_own, told.execution_cap, rtl_->set_execution_credits);
+  tell(completion_credits(), told.completion_own, told.completion_cap, rtl_->set_completion_credits);
+}
+
+// In an order in which every level has a lane at any time.
+void VirtualKickRtl::tell_map() {
+  if (told_map_ == map())
+    return;
+  const auto tell_shared = [this] {
+    rtl_->set_lanes_lanes = static_cast<uint16_t>(shared_lanes());
+    strobe(rtl_->set_shared_lanes);
+  };
+  if (shared_lanes() != 0)
+    tell_shared();
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+    for (const spec::QualityOfServiceLevel level : levels) {
+      rtl_->set_lanes_underlying_function = static_cast<uint8_t>(function);
+      rtl_->set_lanes_quality_of_service_level = static_cast<uint8_t>(level);
+      rtl_->set_lanes_lanes = static_cast<uint16_t>(lanes(function, level));
+      strobe(rtl_->set_lanes);
+    }
+  if (shared_lanes() == 0)
+    tell_shared();
+  told_map_ = map();
+}
+
+void VirtualKickRtl::count(uint64_t clocks) {
+  ++counters_of_rtl_.commands_started;
+  counters_of_rtl_.start_clocks += clocks;
+  counters_of_rtl_.least_start_clocks = std::min(counters_of_rtl_.least_start_clocks, clocks);
+  counters_of_rtl_.most_start_clocks = std::max(counters_of_rtl_.most_start_clocks, clocks);
+  RtlCountersSum::of_process().add(std::exchange(counters_of_rtl_, {}));
+}
+
+} // namespace fpga_verbs::rtl

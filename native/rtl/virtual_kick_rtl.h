@@ -1,0 +1,79 @@
+#pragma once
+
+#include "hca/virtual_kick.h"
+#include "rtl/rtl_counters.h"
+#include "rtl/rtl_sizes.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+class VerilatedContext;
+class Vvirtual_kick;
+
+namespace fpga_verbs::rtl {
+
+// virtual_kick in SystemVerilog behind the links of the device model's: the RTL chooses lanes, keeps the
+// lists and credits, and decides what starts and when. What the model keeps follows what comes out of the
+// RTL, for the registers and for send_queue_scheduler, which asks it for room.
+class VirtualKickRtl final : public hca::VirtualKick {
+public:
+  // Parameters pass check_sizes().
+  VirtualKickRtl(const hca::HcaParameters& parameters, hca::Counters& counters,
+                 hca::CollectBuffer& collect_buffer, hca::QueuePairStateCache& queue_pairs,
+                 hca::DataLink<spec::KickUnit, 128>& kicks_collected,
+                 hca::DataLink<spec::KickUnit, 16>& kicks_scheduled,
+                 hca::DataLink<spec::KickUnit, 8>& kicks_started,
+                 std::vector<hca::DataLink<spec::FinishUnit, 16>*> finishes);
+  ~VirtualKickRtl() override;
+  VirtualKickRtl(const VirtualKickRtl&) = delete;
+  VirtualKickRtl& operator=(const VirtualKickRtl&) = delete;
+
+  // One clock, until nothing happens any more.
+  bool step() override;
+
+private:
+  // Of each lane: what the RTL was told.
+  struct LaneDivision {
+    uint32_t list_size = 0;
+    uint32_t execution_own = 0;
+    uint32_t execution_cap = 0;
+    uint32_t completion_own = 0;
+    uint32_t completion_cap = 0;
+  };
+  void tick();
+  bool clock();
+  void drive();
+  bool follow_started();
+  bool follow_kicks();
+  bool follow_finishes();
+  void answer_fetch();
+
+  void tell_division();
+  void tell_lane(unsigned lane);
+  void tell_map();
+  template <class Input> void strobe(Input& input);
+  void count(uint64_t clocks);
+
+  static constexpr unsigned finish_ports = 4; // of the blocks, and one for commands that were dropped
+  static constexpr unsigned dropped_port = 3;
+
+  const std::unique_ptr<VerilatedContext> context_;
+  const std::unique_ptr<Vvirtual_kick> rtl_;
+  std::deque<spec::KickUnit> taken_;                // kicks on their way through the RTL's two stages
+  std::deque<spec::FinishUnit> dropped_;            // to be finished in the RTL
+  std::array<uint64_t, entries_of_rtl> taken_at_{}; // by PCB: the clock in which its kick was taken
+  uint64_t now_ = 0;                                // clocks
+  unsigned quiet_ = 0;                              // clocks in which nothing has happened
+  RtlCounters counters_of_rtl_;                     // not yet in the sum
+
+  std::array<LaneDivision, lanes_of_rtl> told_lanes_{};
+  std::array<uint32_t, spec::underlying_functions> told_entry_credits_{};
+  hca::LaneMap told_map_;
+  uint32_t told_shared_execution_ = 0;
+  uint32_t told_shared_completion_ = 0;
+  uint32_t told_invalid_ = 0;
+};
+
+} // namespace fpga_verbs::rtl
