@@ -71,7 +71,7 @@ describe('a board with virtual_kick in RTL', () => {
 
   it('passes the tests of emulated ones', patient, (context) => {
     requireTool('verilator', context);
-    const { stdout, stderr, status } = spawnSync('npx', ['vitest', 'run', ...suites], {
+    const { stdout, stderr, status } = spawnSync('npx', ['vitest', 'run', ...suites, '-t', 'rtl:'], {
       cwd: root,
       encoding: 'utf8',
       env: { ...process.env, FPGA_VERBS_ADDON: addonFile('fpga_verbs_rtl') },
