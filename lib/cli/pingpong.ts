@@ -27,6 +27,7 @@ import { completionAtAny } from './completion_at_any.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
 import type { MeetingPlace } from './meeting.ts';
+import { checkMessage, fillMemory } from './pingpong_message.ts';
 import { meetPeer } from './pingpong_peer.ts';
 import { openTwoBoards } from './two_boards.ts';
 
@@ -198,7 +199,7 @@ class End implements Player {
       capabilities: { maxSendWorkRequests: 1, maxReceiveWorkRequests: rxDepth, maxInlineData: 0 },
     });
     this.memory = this.protectionDomain.allocate(Math.max(1, 2 * size + room));
-    this.memory.bytes.fill(0x7b, 0, size);
+    fillMemory(this.memory.bytes, size, options.check);
     this.request = {
       opcode: Opcode.send,
       wrId: sendWrId,
@@ -248,10 +249,7 @@ class End implements Player {
 
   /** @throws Error a byte differs from what the peer sent */
   check(): void {
-    const { size } = this.options;
-    const received = this.memory.bytes.subarray(this.receivedAt, this.receivedAt + size);
-    const wrong = received.findIndex((byte) => byte !== 0x7b);
-    if (wrong >= 0) throw new Error(`invalid data: byte ${wrong} of the message is not what was sent`);
+    checkMessage(this.memory.bytes.subarray(this.receivedAt, this.receivedAt + this.options.size));
   }
 
   close(): void {

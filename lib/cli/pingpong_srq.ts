@@ -17,6 +17,7 @@ import { untilActive } from './active_port.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
 import { localText, play, remoteText, report, type Player, type PingpongOptions } from './pingpong.ts';
+import { checkMessage, fillMemory } from './pingpong_message.ts';
 import { meetPeers } from './pingpong_peer.ts';
 import { openTwoBoards } from './two_boards.ts';
 
@@ -111,7 +112,7 @@ class SharedEnd implements Player {
       maxScatterEntries: 1,
     });
     this.memory = this.protectionDomain.allocate(2 * size);
-    this.memory.bytes.fill(0x7b, 0, size);
+    fillMemory(this.memory.bytes, size, options.check);
     this.request = { opcode: Opcode.send, signaled: true, gather: [this.memory.slice(0, size)] };
     this.receive = { scatter: [this.memory.slice(size, size)] };
     for (let index = 0; index < queuePairs; index++) {
@@ -154,9 +155,7 @@ class SharedEnd implements Player {
 
   /** @throws Error a byte differs from what the peer sent */
   check(): void {
-    const { size } = this.options;
-    const wrong = this.memory.bytes.subarray(size).findIndex((byte) => byte !== 0x7b);
-    if (wrong >= 0) throw new Error(`invalid data: byte ${wrong} of the message is not what was sent`);
+    checkMessage(this.memory.bytes.subarray(this.options.size));
   }
 
   private take(completion: Completion): void {

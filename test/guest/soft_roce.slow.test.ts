@@ -49,6 +49,7 @@ describe('Soft-RoCE of a Linux kernel', { timeout: (patience + 60) * 1000 }, () 
       const name = JSON.stringify(exchange);
       const run = await playInTime(guest, exchange);
       expect(run.guest.status, `${name}: ${run.guest.out}`).toBe(0);
+      expect(run.guest.out, name).not.toContain('invalid data');
       expect(run.host.error, name).toBe('');
       for (const { out } of [run.guest, run.host])
         expect(out, name).toContain(`${2 * iterations * exchange.size} bytes in`);
@@ -90,7 +91,7 @@ async function play(
   const both = ['-n', iterations, '-s', size, '-g', gid, ...(mtu === undefined ? [] : ['-m', mtu])].map(
     String,
   );
-  const there = `timeout ${patienceOfExchange} ibv_${service}_pingpong -d rxe0 ${both.join(' ')} -p`;
+  const there = `timeout ${patienceOfExchange} ibv_${service}_pingpong -c -d rxe0 ${both.join(' ')} -p`;
   const device = `emu:?queuePairs=64&pageTableEntries=8192&memoryKeys=256&linkLoss=${loss}&link=${link}`;
   const here = ['pingpong', service, '--device', device, '--chk', ...both, '-p'];
   const signal = AbortSignal.timeout(patienceOfExchange * 1000);
