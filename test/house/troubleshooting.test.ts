@@ -43,7 +43,6 @@ describe('errors of hca are as the document has them', () => {
   const mistakes: readonly (readonly string[])[] = [
     ['info', '--device', 'foo:'],
     ['info', '--device', 'emu:?progres=own'],
-    ['info', '--device', 'rtl:'],
     ['info', '--device', 'vfio:0000:01:00.0'],
     ['info', '--device', 'emu:9'],
     ['nothing'],

@@ -1,0 +1,89 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+import { loadAddon } from '../../lib/board/addon.ts';
+import type { RtlAddon } from '../../lib/board/rtl_addon.ts';
+import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
+import { HcaDriver } from '../../lib/driver/hca_driver.ts';
+import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
+import { KickRecordType, Opcode } from '../../lib/spec/index.ts';
+import { runHca } from '../cli/run_hca.ts';
+import { requireTool } from '../tools.ts';
+import { root } from './blocks.ts';
+
+const patient = { timeout: 900_000 };
+const addonFile = (target: string): string => `${root}build/Release/${target}.node`;
+const load = (target: string): RtlAddon => createRequire(import.meta.url)(addonFile(target)) as RtlAddon;
+
+/** Builds an addon whose boards have virtual_kick in RTL. */
+function build(target: string): void {
+  const script = `import { buildAddons } from '${root}scripts/build_addons.mjs'; buildAddons(() => {}, '${target}');`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, stdio: 'pipe' });
+}
+
+/** How many of four commands that are posted a stepped board sends. */
+function sent({ EmulatedBoard, rtlSizes }: Partial<RtlAddon> & Pick<RtlAddon, 'EmulatedBoard'>): number {
+  const board = new EmulatedBoard({
+    ...rtlSizes,
+    progress: 'stepped',
+    queuePairs: 64,
+    pageTableEntries: 4096,
+    memoryKeys: 256,
+  });
+  const driver = new HcaDriver(board.open(0));
+  const ring = new KickRecordRing(driver.device, 8);
+  const { queuePair } = new UnansweredQueuePair(driver, { entries: 16, gatherEntries: 0, inlineBytes: 64 });
+  for (let length = 0; length < 4; length += 1)
+    queuePair.post({ opcode: Opcode.send, inlineData: new Uint8Array(length) });
+  board.runUntilIdle();
+  let count = 0;
+  for (let record = new KickRecord(); ring.poll([record]) === 1; record = new KickRecord())
+    count += record.type === KickRecordType.sent ? 1 : 0;
+  driver.close();
+  board.close();
+  return count;
+}
+
+describe('a board with virtual_kick in RTL', () => {
+  it('does what an emulated one does, and counts its clocks', patient, (context) => {
+    requireTool('verilator', context);
+    build('fpga_verbs_rtl');
+    const rtl = load('fpga_verbs_rtl');
+    const before = rtl.rtlCounters();
+    expect(sent(rtl)).toBe(4);
+    const after = rtl.rtlCounters();
+    expect(after.commandsStarted - before.commandsStarted).toBe(4);
+    expect(after.clocks).toBeGreaterThan(before.clocks);
+    expect(after.leastStartClocks).toBe(4);
+    expect(() => new rtl.EmulatedBoard({ transmitVirtualLanes: 64 })).toThrow('expected: at most 16');
+  });
+
+  it('fails with one bit of the RTL flipped, and an emulated one does not', patient, (context) => {
+    requireTool('verilator', context);
+    build('fpga_verbs_rtl_fault');
+    expect(sent(load('fpga_verbs_rtl_fault'))).toBe(0);
+    expect(sent(loadAddon())).toBe(4);
+  });
+
+  it('passes the tests of emulated ones', patient, (context) => {
+    requireTool('verilator', context);
+    const { stdout, stderr, status } = spawnSync(process.execPath, ['scripts/rtl_addon.mjs', '--test'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    expect(status, stdout + stderr).toBe(0);
+    expect(stripVTControlCharacters(stdout)).toMatch(/Tests +\d\d+ passed/);
+  });
+
+  it('says so in hca info, and hca doorbell tells its clock cycles', patient, async (context) => {
+    requireTool('verilator', context);
+    const device = 'rtl:?pageTableEntries=1024&memoryKeys=256';
+    expect((await runHca(['info', '--device', device])).out).toMatch(/blocks in RTL:? +virtual_kick/);
+    const few = ['--iterations', '5', '--warmup', '1', '--size', '64'];
+    const { out, exitCode, error } = await runHca(['doorbell', ...few, '--device', device]);
+    expect(exitCode, error).toBe(0);
+    expect(out).toMatch(/virtual_kick in RTL: \d+ clock cycles; from a kick to its start 4 at least/);
+  });
+});
