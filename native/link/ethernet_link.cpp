@@ -128,7 +128,7 @@ SendResult EthernetLink::transmit(std::span<const uint8_t> frame, const MacAddre
   message.msg_iovlen = parts.size();
   // A peer that was not there, or that went, may be there by now.
   for (const bool is_connected : {true, false}) {
-    if (!is_connected && connect(out_.get(), generic(peer_path_), sizeof peer_path_) != 0)
+    if (!is_connected && !connect_out())
       break;
     if (sendmsg(out_.get(), &message, MSG_NOSIGNAL) >= 0)
       return SendResult::sent;
@@ -139,6 +139,9 @@ SendResult EthernetLink::transmit(std::span<const uint8_t> frame, const MacAddre
   }
   return SendResult::unreachable;
 }
+
+// To the peer, which may have come, or come anew.
+bool EthernetLink::connect_out() { return connect(out_.get(), generic(peer_path_), sizeof peer_path_) == 0; }
 
 // In.
 

@@ -46,6 +46,7 @@ public:
   std::span<const uint8_t> front(Lane lane) override;
   void pop(Lane lane) override { arrived_.pop(lane); }
   bool has_arrived() override { return watch_.ask(); }
+  bool is_connected() override { return connect_out(); }
 
 private:
   static constexpr size_t most_waiting = 64;     // frames for neighbors that have not answered
@@ -65,6 +66,7 @@ private:
   void ask(const NetworkAddress& wanted, std::span<const uint8_t> packet);
   std::optional<Neighbor> own(const NetworkAddress& address) const;
   bool transmit_ready();
+  bool connect_out();
   SendResult transmit(std::span<const uint8_t> frame, const MacAddress* destination = nullptr);
 
   Descriptor in_;  // bound to the own path

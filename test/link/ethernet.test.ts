@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { Connection } from '../../lib/connect/index.ts';
-import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
+import { Completion, CompletionStatus, Opcode, PortState } from '../../lib/index.ts';
 import { backends, closing, makeBoard } from '../driver/backends.ts';
 import { Random } from '../hca/random.ts';
 import { requireTool } from '../tools.ts';
@@ -54,6 +54,19 @@ const compact = (text: string): string => text.replaceAll(/[\s|]/g, '');
 const padding = '00'.repeat(18);
 
 describe('a cable of Ethernet frames', () => {
+  it('leaves its port down while nobody is at the other end', () => {
+    const folder = makeFolder();
+    const open = (own: string, peer: string): Verbs =>
+      makeVerbs(shared, { link: `ethernet:${folder}/${own},${folder}/${peer}` });
+    const one = open('a', 'b');
+    expect(one.context.queryPort(1).state).toBe(PortState.down);
+    const other = open('b', 'a');
+    for (const { context } of [one, other]) expect(context.queryPort(1).state).toBe(PortState.active);
+    other.context[Symbol.dispose]();
+    other.board.close();
+    expect(one.context.queryPort(1).state).toBe(PortState.down);
+  });
+
   it.each<[string, BoardOptions]>([
     ['as it is', {}],
     ['that loses 2 % beside', { linkLoss: 0.02, linkDuplication: 0.02 }],
