@@ -1,5 +1,7 @@
 #include "rtl/virtual_kick_rtl.h"
 
+#include "hca/finish.h"
+
 #include "Vvirtual_kick.h"
 
 #include <verilated.h>
@@ -26,22 +28,6 @@ template <class Wide> spec::KickUnit kick_unit(const Wide& wide) {
   spec::KickUnit unit;
   for (unsigned dword = 0; dword < unit_dwords; ++dword)
     unit.dwords[dword] = wide[dword];
-  return unit;
-}
-
-// What a command gives back that was started but is not executed.
-spec::FinishUnit finish_of(const spec::KickUnit& kick) {
-  spec::FinishUnit unit;
-  unit.set_physical_collect_buffer(kick.physical_collect_buffer());
-  unit.set_transmit_virtual_lane(kick.transmit_virtual_lane());
-  unit.set_underlying_function(kick.underlying_function());
-  unit.set_quality_of_service_level(kick.quality_of_service_level());
-  unit.set_queue_pair_number(kick.queue_pair_number());
-  unit.set_execution_credit_shared(kick.execution_credit_shared());
-  unit.set_completion_credit_shared(kick.completion_credit_shared());
-  unit.set_execution_credit_returned(1);
-  unit.set_completion_credit_returned(1);
-  unit.set_finished(1);
   return unit;
 }
 
@@ -144,7 +130,7 @@ bool VirtualKickRtl::follow_started() {
   const unsigned lane = started.transmit_virtual_lane();
   spec::KickUnit first;
   if (leave_list(lane, first)) {
-    dropped_.push_back(finish_of(started));
+    dropped_.push_back(hca::finish_of(started));
     return true;
   }
   take_credits(started);

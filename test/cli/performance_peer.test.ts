@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
+import { freePort } from '../free_port.ts';
 import { runHca } from './run_hca.ts';
-import { freePort, newSignal, retrying, runTwo } from './two_processes.ts';
+import { newSignal, retrying, runTwo } from './two_processes.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
 let links = 0;

@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 
 import { meetPeer } from '../../lib/cli/pingpong_peer.ts';
 import type { QueuePairAddress } from '../../lib/connect/index.ts';
+import { freePort } from '../free_port.ts';
 import { runHca } from './run_hca.ts';
-import { freePort, newSignal, retrying, runTwo } from './two_processes.ts';
+import { newSignal, retrying, runTwo } from './two_processes.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
 

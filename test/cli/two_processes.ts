@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 
+import { freePort } from '../free_port.ts';
 import { runHca, type HcaRun } from './run_hca.ts';
 
 const program = 'dist/lib/cli/main.js';
@@ -10,15 +9,6 @@ const patience = 60_000;
 
 /** A signal of its own for each wait: one of the file would end what comes last. */
 export const newSignal = (): AbortSignal => AbortSignal.timeout(patience);
-
-/** A TCP port that nobody has. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await promisify(server.close.bind(server))();
-  return port;
-}
 
 /** Tries until the other end waits. */
 export async function retrying<Result>(

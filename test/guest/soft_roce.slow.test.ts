@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { runHca, type HcaRun } from '../cli/run_hca.ts';
 import { dissect } from '../hca/tshark.ts';
+import { freePort } from '../free_port.ts';
 import { requireTool } from '../tools.ts';
 import { framesOf, hasRightIcrc } from './cable_capture.ts';
 import type { CommandRun } from './guest_shell.ts';
-import { freePort, SoftRoceGuest } from './soft_roce_guest.ts';
+import { SoftRoceGuest } from './soft_roce_guest.ts';
 
 /** Seconds for a run that takes half a minute on a machine of its own. */
 const patience = 280;

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { copyFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, type TestContext } from 'vitest';
 
+import { freePort } from '../free_port.ts';
 import { requireTool } from '../tools.ts';
 import { GuestShell } from './guest_shell.ts';
 import { hostFolder, requireGuest, runGuest, type GuestRun } from './guest.ts';
@@ -81,13 +79,4 @@ export class SoftRoceGuest {
     copyFileSync(file, fileURLToPath(new URL(`../../build/${name}`, import.meta.url)));
     return readFileSync(file);
   }
-}
-
-/** A TCP port that nobody has. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await promisify(server.close.bind(server))();
-  return port;
 }

@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, type TestContext } from 'vitest';
 
 import type { BoardFunction, BoardOptions, EmulatedBoard, Progress } from '../../lib/board/addon.ts';
-import { Completion } from '../../lib/index.ts';
 import {
   engine,
   job,
@@ -23,7 +22,7 @@ import { Random } from '../hca/random.ts';
 import { testAddonPath } from '../test_addon.ts';
 import { requireTool } from '../tools.ts';
 import { makeVerbs } from '../verbs/make_verbs.ts';
-import { RandomConnection } from '../verbs/random_connection.ts';
+import { playBothWays } from '../verbs/random_connections.ts';
 
 const packetBytes = 64;
 const children: ChildProcess[] = [];
@@ -190,23 +189,7 @@ describe('a link of shared memory', () => {
     const link = `shm:${newName()}`;
     const shared = backends.find(({ options }) => options.progress === 'shared')!;
     const sides = [makeVerbs(shared, { link }), makeVerbs(shared, { link })] as const;
-    const random = new Random(5);
-    const all = [
-      new RandomConnection(random, 60, sides[0], sides[1]),
-      new RandomConnection(random, 60, sides[1], sides[0]),
-    ];
-    const completions = Array.from({ length: 16 }, () => new Completion());
-    const givenUp = performance.now() + 60_000;
-    while (!all.every(({ isDone }) => isDone)) {
-      if (performance.now() > givenUp) throw new Error(all.map(({ progress }) => progress).join('; '));
-      for (const connection of all) if (random.once(3)) connection.act();
-      for (const side of sides) {
-        const taken = side.completionQueue.poll(completions);
-        for (const completion of completions.slice(0, taken))
-          all.find((connection) => connection.owns(side, completion))!.take(completion);
-      }
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await playBothWays(new Random(5), 60, sides);
   });
 });
 

@@ -8,7 +8,7 @@ import { Connection } from '../../lib/connect/index.ts';
 import { backends, closing, makeBoard } from '../driver/backends.ts';
 import { Random } from '../hca/random.ts';
 import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
-import { RandomConnection } from '../verbs/random_connection.ts';
+import { playBothWays } from '../verbs/random_connections.ts';
 
 const shared = backends.find(({ options }) => options.progress === 'shared')!;
 const port = 4791;
@@ -43,23 +43,7 @@ describe('a link of UDP sockets', () => {
     ['that loses 2 % beside', { linkLoss: 0.02, linkDuplication: 0.02 }],
   ])('carries connections %s', async (_, options) => {
     const sides = makeSides(options);
-    const random = new Random(9);
-    const all = [
-      new RandomConnection(random, 60, ...sides),
-      new RandomConnection(random, 60, sides[1], sides[0]),
-    ];
-    const completions = Array.from({ length: 16 }, () => new Completion());
-    const givenUp = performance.now() + 60_000;
-    while (!all.every(({ isDone }) => isDone)) {
-      if (performance.now() > givenUp) throw new Error(all.map(({ progress }) => progress).join('; '));
-      for (const connection of all) if (random.once(3)) connection.act();
-      for (const side of sides) {
-        const taken = side.completionQueue.poll(completions);
-        for (const completion of completions.slice(0, taken))
-          all.find((connection) => connection.owns(side, completion))!.take(completion);
-      }
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await playBothWays(new Random(9), 60, sides);
   });
 
   it('makes its address the GID, and sends from and to port 4791', async () => {

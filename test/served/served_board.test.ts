@@ -2,11 +2,11 @@ import { statSync, writeFileSync, existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { loadAddon, type BoardOptions, type EmulatedBoard } from '../../lib/board/addon.ts';
-import { Completion, Context, VerbsError, openDevice } from '../../lib/index.ts';
+import { Context, VerbsError, openDevice } from '../../lib/index.ts';
 import { backends, closing, makeBoard, newSocket } from '../driver/backends.ts';
 import { Random } from '../hca/random.ts';
 import type { Verbs } from '../verbs/make_verbs.ts';
-import { RandomConnection } from '../verbs/random_connection.ts';
+import { playBothWays } from '../verbs/random_connections.ts';
 import { connectPair, exchange, open, serve, untilOpen } from './serving.ts';
 
 const shared = backends[0]!;
@@ -57,24 +57,7 @@ describe('a served board', () => {
         completionQueue: context.createCompletionQueue({ entries: 256 }),
       };
     }) as [Verbs, Verbs];
-    const random = new Random(seed);
-    const all = [
-      new RandomConnection(random, 100, sides[0], sides[1]),
-      new RandomConnection(random, 100, sides[1], sides[0]),
-    ];
-    const completions = Array.from({ length: 16 }, () => new Completion());
-    const givenUp = performance.now() + 60_000;
-    while (!all.every(({ isDone }) => isDone)) {
-      if (performance.now() > givenUp) throw new Error(all.map(({ progress }) => progress).join('; '));
-      for (const connection of all) if (random.once(3)) connection.act();
-      for (const side of sides) {
-        const taken = side.completionQueue.poll(completions);
-        for (const completion of completions.slice(0, taken)) {
-          all.find((connection) => connection.owns(side, completion))!.take(completion);
-        }
-      }
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await playBothWays(new Random(seed), 100, sides);
   });
 
   it('gives any function that is free, until none is', () => {
