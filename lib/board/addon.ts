@@ -54,9 +54,11 @@ export interface BoardOptions {
   /** Ports of boards whose fabric has the same name are connected, in the whole process. None: nothing is attached to its ports. */
   fabric?: string;
   /**
-   * `shm:NAME`: the first port is an end of a cable between two processes of one user, through memory that both map; the port is down until the other end is there.
-   * `udp:ADDRESS`: it sends and receives RoCEv2 by a UDP socket on port 4791 of an IPv4 address of this machine, which becomes the
-   * GID of function 0; boards of one machine take 127.0.0.1, 127.0.0.2 and so on.
+   * `shm:NAME`: the first port is an end of a cable between two processes of one user, through memory that both map; it is down until
+   * the other end is there.
+   * `udp:ADDRESS`: it sends and receives RoCEv2 by a UDP socket on port 4791 of an IPv4 or IPv6 address of this machine (a
+   * link-local one with its interface, as fe80::1%eth0), which becomes the GID of function 0; boards of one machine take 127.0.0.1,
+   * 127.0.0.2 and so on.
    * `ethernet:OWN,PEER`: it sends and receives Ethernet frames by Unix datagram sockets, that of its own and that of the peer: of a
    * virtual machine's network card, or of another board. It is found by ARP and neighbor discovery, and finds others so.
    * None: what `fabric` says.

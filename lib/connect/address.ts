@@ -52,21 +52,26 @@ export function bytesOf(name: string, digits: string, bytes: number): Uint8Array
 }
 
 /**
- * The MAC address of a peer. Where none is named it is that of which a link-local GID was made, or that of an emulated board with the
- * IPv4 address of the GID.
- * @throws TypeError the GID holds none
+ * The MAC address of a peer. Where none is named it is that of an emulated board with this GID: 02:f0 and the IPv4 address; that of
+ * which a link-local GID was made (RFC 4291, appendix A); else 02:f1 and the 32-bit FNV-1a of the GID.
+ * @throws TypeError the GID is none
  */
 export function macOf({ gid, mac }: QueuePairAddress): Uint8Array {
   if (mac !== undefined) return bytesOf('mac', mac, 6);
   const bytes = bytesOf('gid', gid, 16);
+  if (bytes.every((byte) => byte === 0)) throw new TypeError(`the GID ${gid} holds no MAC address; name mac`);
   const ipv4Prefix = '00000000000000000000ffff';
   if (gid.toLowerCase().startsWith(ipv4Prefix)) return Uint8Array.of(0x02, 0xf0, ...bytes.slice(12));
-  const isLinkLocal = bytes[0] === 0xfe && bytes[1] === 0x80;
-  if (!isLinkLocal || bytes[11] !== 0xff || bytes[12] !== 0xfe) {
-    throw new TypeError(`the GID ${gid} holds no MAC address; name mac`);
-  }
+  const isOfMac = hex(bytes.slice(0, 8)) === 'fe80000000000000' && bytes[11] === 0xff && bytes[12] === 0xfe;
+  if (!isOfMac) return Uint8Array.of(0x02, 0xf1, ...hashOf(bytes));
   const universalBit = 2;
   return Uint8Array.of(bytes[8]! ^ universalBit, bytes[9]!, bytes[10]!, bytes[13]!, bytes[14]!, bytes[15]!);
+}
+
+/** 32-bit FNV-1a, 4 bytes. */
+function hashOf(bytes: Uint8Array): Uint8Array {
+  const hash = bytes.reduce((sum, byte) => Math.imul(sum ^ byte, 0x100_0193), 0x811c_9dc5 | 0);
+  return Uint8Array.of(hash >>> 24, hash >>> 16, hash >>> 8, hash);
 }
 
 function hex(bytes: Uint8Array): string {

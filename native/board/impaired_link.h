@@ -41,8 +41,7 @@ public:
     return link_.send(lane, packet);
   }
   void flush() override { link_.flush(); }
-  std::optional<link::Address> first_address() const override { return link_.first_address(); }
-  uint16_t udp_source_port() const override { return link_.udp_source_port(); }
+  std::optional<Source> source() const override { return link_.source(); }
   std::span<const uint8_t> front(link::Lane lane) override;
   void pop(link::Lane lane) override;
   bool has_arrived() override { return link_.has_arrived(); }

@@ -10,11 +10,9 @@ constexpr uint16_t default_partition_key = 0xffff;
 } // namespace
 
 PortAttributes::PortAttributes(const HcaParameters& parameters, link::Link* link)
-    : parameters_(parameters), link_(link),
-      first_address_(link != nullptr && link->first_address()
-                         ? *link->first_address()
-                         : link::first_address(parameters.link_layer, parameters.board_number)),
-      udp_source_port_(link != nullptr ? link->udp_source_port() : uint16_t{0}) {
+    : parameters_(parameters), link_(link), link_source_(link != nullptr ? link->source() : std::nullopt),
+      first_address_(link_source_ ? link_source_->address
+                                  : link::first_address(parameters.link_layer, parameters.board_number)) {
   enabled_.fill(true);
   for (PartitionKeyTable& table : partition_keys_)
     table[0] = default_partition_key;
@@ -37,8 +35,8 @@ void PortAttributes::reset_function(unsigned underlying_function) {
     if (link_layer() == spec::LinkLayer::ethernet)
       table[1] = link::ipv4_address(address(port, underlying_function));
     // Over a socket nothing but its own address can be sent from.
-    if (udp_source_port_ != 0)
-      table[0] = table[1];
+    if (link_source_)
+      table[0] = table[1] = link_source_->network_address;
   }
 }
 
@@ -50,7 +48,7 @@ std::optional<PortAttributes::Owner> PortAttributes::owner_of(link::Address addr
       owner.underlying_function >= parameters_.underlying_functions)
     return std::nullopt;
   // The addresses beside that of a socket are others'.
-  if (udp_source_port_ != 0 && place != 0)
+  if (link_source_ && place != 0)
     return std::nullopt;
   return owner;
 }
@@ -74,7 +72,7 @@ PacketSource PortAttributes::source(unsigned underlying_function, const spec::Ad
           .local_identifier = local_identifier(port, underlying_function),
           .gid = gids(port, underlying_function)[address_vector.gid_index()],
           .partition_key = partition_keys_[port - 1][partition_key_index],
-          .udp_source_port = udp_source_port_};
+          .udp_source_port = link_source_ ? link_source_->udp_port : uint16_t{0}};
 }
 
 } // namespace fpga_verbs::hca

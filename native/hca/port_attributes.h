@@ -78,8 +78,8 @@ private:
 
   const HcaParameters& parameters_;
   link::Link* link_;
+  std::optional<link::Link::Source> link_source_; // what function 0 has to send from
   link::Address first_address_;
-  uint16_t udp_source_port_;
   std::array<bool, spec::ports> enabled_;
   std::array<std::array<GidTable, spec::underlying_functions>, spec::ports> gids_{};
   std::array<PartitionKeyTable, spec::ports> partition_keys_{};

@@ -46,6 +46,14 @@ constexpr NetworkAddress link_local_address(Address address) {
           mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]};
 }
 
+// The MAC address of which a link-local address was made; any other one gives a MAC address that is none.
+constexpr Address mac_of_link_local(const NetworkAddress& address) {
+  Address mac = address[8] ^ 0x02u;
+  for (const size_t at : {9, 10, 13, 14, 15})
+    mac = mac << 8 | address[at];
+  return mac;
+}
+
 // ::ffff:a.b.c.d with the IPv4 address that a MAC address of an emulated board ends with.
 constexpr NetworkAddress ipv4_address(Address address) {
   const MacAddress mac = mac_address(address);

@@ -26,13 +26,13 @@ spec::EtherType ether_type_of(std::span<const uint8_t> frame) {
 
 namespace {
 
-std::optional<DatagramFrame> datagram_at(std::span<const uint8_t> packet, const NetworkAddress& to,
-                                         uint32_t protocol) {
+std::optional<DatagramFrame> datagram_at(std::span<const uint8_t> packet, const NetworkAddress& from,
+                                         const NetworkAddress& to, uint32_t protocol) {
   if (protocol != static_cast<uint32_t>(spec::IpProtocol::udp) || packet.size() < spec::UdpHeader::bytes)
     return std::nullopt;
   const auto udp = read_header<spec::UdpHeader>(packet.data());
-  return DatagramFrame{.to = to,
-                       .port = static_cast<uint16_t>(udp.destination_port()),
+  return DatagramFrame{.from = {from, static_cast<uint16_t>(udp.source_port())},
+                       .to = {to, static_cast<uint16_t>(udp.destination_port())},
                        .payload = packet.subspan(spec::UdpHeader::bytes)};
 }
 
@@ -47,16 +47,18 @@ std::optional<DatagramFrame> datagram_of(std::span<const uint8_t> frame) {
     if (packet.size() < spec::Ipv4Header::bytes)
       return std::nullopt;
     const auto ip = read_header<spec::Ipv4Header>(packet.data());
-    return datagram_at(packet.subspan(spec::Ipv4Header::bytes), ipv4_address(ip.destination_address()),
-                       ip.protocol());
+    return datagram_at(packet.subspan(spec::Ipv4Header::bytes), ipv4_address(ip.source_address()),
+                       ipv4_address(ip.destination_address()), ip.protocol());
   }
   case spec::EtherType::ipv6: {
     if (packet.size() < spec::Ipv6Header::bytes)
       return std::nullopt;
     const auto ip = read_header<spec::Ipv6Header>(packet.data());
+    NetworkAddress from;
     NetworkAddress to;
+    std::ranges::copy(ip.source_address(), from.begin());
     std::ranges::copy(ip.destination_address(), to.begin());
-    return datagram_at(packet.subspan(spec::Ipv6Header::bytes), to, ip.next_header());
+    return datagram_at(packet.subspan(spec::Ipv6Header::bytes), from, to, ip.next_header());
   }
   default:
     return std::nullopt;

@@ -21,10 +21,18 @@ void write_ethernet_header(uint8_t* at, const MacAddress& to, const MacAddress& 
 // Of an untagged frame that holds its header.
 spec::EtherType ether_type_of(std::span<const uint8_t> frame);
 
-// Where a frame of IPv4 or IPv6 with UDP goes, and its payload. Nothing: it is none, has a tag or is cut off.
+// A UDP port of an IP address.
+struct UdpAddress {
+  NetworkAddress address{};
+  uint16_t port = 0;
+
+  bool operator==(const UdpAddress&) const = default;
+};
+
+// A frame of IPv4 or IPv6 with UDP taken apart. Nothing: it is none, has a tag or is cut off.
 struct DatagramFrame {
-  NetworkAddress to;
-  uint16_t port;
+  UdpAddress from;
+  UdpAddress to;
   std::span<const uint8_t> payload;
 };
 std::optional<DatagramFrame> datagram_of(std::span<const uint8_t> frame);

@@ -89,10 +89,10 @@ SendResult EthernetLink::send(Lane, std::span<const uint8_t> packet) {
   const auto datagram = datagram_of(packet);
   if (!datagram || is_multicast(spec::LinkLayer::ethernet, destination_of(spec::LinkLayer::ethernet, packet)))
     return transmit(packet);
-  const auto known = neighbors_.find(datagram->to);
+  const auto known = neighbors_.find(datagram->to.address);
   if (known != neighbors_.end())
     return transmit(packet, &known->second);
-  ask(datagram->to, packet);
+  ask(datagram->to.address, packet);
   return SendResult::sent;
 }
 
@@ -170,7 +170,7 @@ void EthernetLink::receive() {
 // What lies in the first free buffer.
 void EthernetLink::accept(std::span<const uint8_t> frame) {
   if (const auto datagram = datagram_of(frame)) {
-    if (datagram->port == spec::rocev2_udp_port &&
+    if (datagram->to.port == spec::rocev2_udp_port &&
         datagram->payload.size() >= spec::BaseTransportHeader::bytes)
       arrived_.add(lane_of(datagram->payload), frame.size());
   } else if (const auto message = neighbor_message_of(frame)) {

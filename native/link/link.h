@@ -49,10 +49,13 @@ public:
   virtual void flush() {}
 
   // What its network makes of the addresses and the UDP source port of packets, and what they have to be
-  // built with: the address of function 0 at the port, and the port. Nothing, and 0: it leaves them as they
-  // are.
-  virtual std::optional<Address> first_address() const { return std::nullopt; }
-  virtual uint16_t udp_source_port() const { return 0; }
+  // built with: of function 0 at the port. Nothing: it leaves them as they are.
+  struct Source {
+    Address address = 0;
+    NetworkAddress network_address{};
+    uint16_t udp_port = 0;
+  };
+  virtual std::optional<Source> source() const { return std::nullopt; }
 
   // The oldest packet that has arrived, good until pop(); empty: none.
   virtual std::span<const uint8_t> front(Lane lane) = 0;

@@ -1,5 +1,6 @@
 #include "link/udp_link.h"
 
+#include "hca/packet_gid.h"
 #include "spec/packets.h"
 #include "spec/parameters.h"
 
@@ -7,6 +8,7 @@
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -14,15 +16,67 @@ namespace fpga_verbs::link {
 
 namespace {
 
-sockaddr_in socket_address(const UdpAddress& address) {
-  sockaddr_in made = {};
-  made.sin_family = AF_INET;
-  made.sin_addr.s_addr = htonl(address.address);
-  made.sin_port = htons(address.port);
+// Of either family.
+union SocketAddress {
+  sockaddr generic;
+  sockaddr_in ipv4;
+  sockaddr_in6 ipv6;
+
+  socklen_t length() const { return generic.sa_family == AF_INET ? sizeof ipv4 : sizeof ipv6; }
+};
+
+SocketAddress socket_address(const UdpAddress& address, uint32_t scope) {
+  SocketAddress made = {};
+  if (is_ipv4(address.address)) {
+    made.ipv4 = {};
+    made.ipv4.sin_family = AF_INET;
+    made.ipv4.sin_addr.s_addr = htonl(hca::ipv4_address(address.address));
+    made.ipv4.sin_port = htons(address.port);
+  } else {
+    made.ipv6 = {};
+    made.ipv6.sin6_family = AF_INET6;
+    std::memcpy(&made.ipv6.sin6_addr, address.address.data(), address.address.size());
+    made.ipv6.sin6_port = htons(address.port);
+    made.ipv6.sin6_scope_id = scope;
+  }
   return made;
 }
 
-sockaddr* generic(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
+UdpAddress udp_address(const SocketAddress& address) {
+  if (address.generic.sa_family == AF_INET)
+    return {hca::ipv4_gid(ntohl(address.ipv4.sin_addr.s_addr)), ntohs(address.ipv4.sin_port)};
+  UdpAddress made{.port = ntohs(address.ipv6.sin6_port)};
+  std::memcpy(made.address.data(), &address.ipv6.sin6_addr, made.address.size());
+  return made;
+}
+
+// An address in digits, with the interface of a link-local one behind %.
+std::optional<SocketAddress> parsed(const std::string& address) {
+  addrinfo wanted = {};
+  wanted.ai_flags = AI_NUMERICHOST;
+  wanted.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(address.c_str(), nullptr, &wanted, &found) != 0)
+    return std::nullopt;
+  SocketAddress made = {};
+  std::memcpy(&made, found->ai_addr, std::min<size_t>(found->ai_addrlen, sizeof made));
+  freeaddrinfo(found);
+  return made;
+}
+
+// One that a board can have as its own: of one interface.
+bool is_own(const UdpAddress& address) {
+  const NetworkAddress unspecified{};
+  return address.address != unspecified && address.address != hca::ipv4_gid(INADDR_ANY) &&
+         !hca::is_multicast(address.address);
+}
+
+// Packets are not fragmented: so IPv4 has the identification 0 that the ICRC was made with.
+bool forbid_fragments(const Descriptor& socket, bool ipv4) {
+  const int never = ipv4 ? IP_PMTUDISC_DO : IPV6_PMTUDISC_DO;
+  return setsockopt(socket.get(), ipv4 ? IPPROTO_IP : IPPROTO_IPV6,
+                    ipv4 ? IP_MTU_DISCOVER : IPV6_MTU_DISCOVER, &never, sizeof never) == 0;
+}
 
 std::string reason_of(int failure, const std::string& address) {
   switch (failure) {
@@ -40,19 +94,17 @@ std::string reason_of(int failure, const std::string& address) {
 } // namespace
 
 std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& failure) {
-  in_addr parsed = {};
-  if (inet_pton(AF_INET, address.c_str(), &parsed) != 1 || parsed.s_addr == INADDR_ANY) {
-    failure = "\"" + address + "\" is no IPv4 address of one interface, as 127.0.0.1";
+  const auto found = parsed(address);
+  if (!found || !is_own(udp_address(*found))) {
+    failure = "\"" + address + "\" is no IPv4 or IPv6 address of one interface, as 127.0.0.1 or fd00::1";
     return nullptr;
   }
-  const UdpAddress own{ntohl(parsed.s_addr), static_cast<uint16_t>(spec::rocev2_udp_port)};
-  Descriptor made(socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  // Not fragmented, and so with the identification 0 that the ICRC was made with.
-  constexpr int never_fragment = IP_PMTUDISC_DO;
-  sockaddr_in bound = socket_address(own);
-  if (!made ||
-      setsockopt(made.get(), IPPROTO_IP, IP_MTU_DISCOVER, &never_fragment, sizeof never_fragment) != 0 ||
-      bind(made.get(), generic(bound), sizeof bound) != 0) {
+  const UdpAddress own{udp_address(*found).address, static_cast<uint16_t>(spec::rocev2_udp_port)};
+  const uint32_t scope = is_ipv4(own.address) ? 0 : found->ipv6.sin6_scope_id;
+  const SocketAddress bound = socket_address(own, scope);
+  Descriptor made(socket(bound.generic.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made || !forbid_fragments(made, is_ipv4(own.address)) ||
+      bind(made.get(), &bound.generic, bound.length()) != 0) {
     failure = reason_of(errno, address);
     return nullptr;
   }
@@ -60,17 +112,18 @@ std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& 
   constexpr int room = 4 << 20; // bytes
   setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
   setsockopt(made.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-  return std::unique_ptr<UdpLink>(new UdpLink(std::move(made), own));
+  return std::unique_ptr<UdpLink>(new UdpLink(std::move(made), own, scope));
 }
 
-UdpLink::UdpLink(Descriptor socket, const UdpAddress& own)
-    : socket_(std::move(socket)), own_(own), watch_(socket_.get()) {}
+UdpLink::UdpLink(Descriptor socket, const UdpAddress& own, uint32_t scope)
+    : socket_(std::move(socket)), own_(own), scope_(scope), headers_bytes_(udp_headers_bytes(own.address)),
+      watch_(socket_.get()) {}
 
 // Out.
 
 SendResult UdpLink::send(Lane, std::span<const uint8_t> packet) {
-  const auto frame = udp_frame_of(packet);
-  if (!frame || frame->from.address != own_.address || frame->from.port != own_.port)
+  const auto frame = datagram_of(packet);
+  if (!frame || frame->from != own_ || is_ipv4(frame->to.address) != is_ipv4(own_.address))
     return SendResult::unreachable;
   Leaving& leaving = leaving_[leaving_count_++];
   leaving.to = frame->to;
@@ -84,15 +137,15 @@ SendResult UdpLink::send(Lane, std::span<const uint8_t> packet) {
 void UdpLink::flush() {
   if (leaving_count_ == 0)
     return;
-  std::array<sockaddr_in, batch> addresses;
+  std::array<SocketAddress, batch> addresses;
   std::array<iovec, batch> parts;
   std::array<mmsghdr, batch> messages{};
   for (size_t i = 0; i < leaving_count_; ++i) {
-    addresses[i] = socket_address(leaving_[i].to);
+    addresses[i] = socket_address(leaving_[i].to, scope_);
     parts[i] = {.iov_base = leaving_[i].payload.data(), .iov_len = leaving_[i].payload.size()};
     msghdr& message = messages[i].msg_hdr;
     message.msg_name = &addresses[i];
-    message.msg_namelen = sizeof addresses[i];
+    message.msg_namelen = addresses[i].length();
     message.msg_iov = &parts[i];
     message.msg_iovlen = 1;
   }
@@ -113,12 +166,12 @@ std::span<const uint8_t> UdpLink::front(Lane lane) {
 }
 
 void UdpLink::receive() {
-  std::array<sockaddr_in, batch> addresses;
+  std::array<SocketAddress, batch> addresses;
   std::array<iovec, batch> parts;
   std::array<mmsghdr, batch> messages{};
   const size_t wanted = std::min(batch, arrived_.free());
   for (size_t i = 0; i < wanted; ++i) {
-    const std::span<uint8_t> payload = arrived_.buffer(i).subspan(udp_headers_bytes);
+    const std::span<uint8_t> payload = arrived_.buffer(i).subspan(headers_bytes_);
     parts[i] = {.iov_base = payload.data(), .iov_len = payload.size()};
     msghdr& message = messages[i].msg_hdr;
     message.msg_name = &addresses[i];
@@ -133,8 +186,7 @@ void UdpLink::receive() {
   for (int i = 0; i < came; ++i) {
     const auto at = static_cast<size_t>(i);
     const bool is_whole = (messages[at].msg_hdr.msg_flags & MSG_TRUNC) == 0;
-    accept({ntohl(addresses[at].sin_addr.s_addr), ntohs(addresses[at].sin_port)},
-           is_whole ? messages[at].msg_len : 0);
+    accept(udp_address(addresses[at]), is_whole ? messages[at].msg_len : 0);
   }
   // A full batch: there may be more.
   watch_.end_reading(came != static_cast<int>(wanted));
@@ -146,9 +198,9 @@ void UdpLink::accept(const UdpAddress& from, size_t bytes) {
     arrived_.skip();
     return;
   }
-  uint8_t* const payload = arrived_.buffer(0).data() + udp_headers_bytes;
+  uint8_t* const payload = arrived_.buffer(0).data() + headers_bytes_;
   write_udp_headers(payload, from, own_, bytes);
-  arrived_.add(lane_of({payload, bytes}), udp_headers_bytes + bytes);
+  arrived_.add(lane_of({payload, bytes}), headers_bytes_ + bytes);
 }
 
 } // namespace fpga_verbs::link

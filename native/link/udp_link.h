@@ -15,10 +15,10 @@
 
 namespace fpga_verbs::link {
 
-// RoCEv2 over a UDP socket on port 4791 of one IPv4 address: for boards of other processes and machines, and
-// for other implementations; no rights are needed. It loses packets like any network. The kernel makes the
-// headers anew, so that packets have to be built with the socket's own address and port: first_address() and
-// udp_source_port().
+// RoCEv2 over a UDP socket on port 4791 of one IPv4 or IPv6 address: for boards of other processes and
+// machines, and for other implementations; no rights are needed. It loses packets like any network. The
+// kernel makes the headers anew, so that packets have to be built with the socket's own address and port:
+// source().
 class UdpLink final : public Link {
 public:
   // Null: `failure` says why, and what would be right.
@@ -31,8 +31,9 @@ public:
   std::span<const uint8_t> front(Lane lane) override;
   void pop(Lane lane) override { arrived_.pop(lane); }
   bool has_arrived() override { return watch_.ask(); }
-  std::optional<Address> first_address() const override { return mac_of(own_.address); }
-  uint16_t udp_source_port() const override { return own_.port; }
+  std::optional<Source> source() const override {
+    return Source{.address = mac_of(own_.address), .network_address = own_.address, .udp_port = own_.port};
+  }
 
 private:
   static constexpr size_t batch = 32; // packets of a system call
@@ -42,12 +43,15 @@ private:
     std::vector<uint8_t> payload;
   };
 
-  UdpLink(Descriptor socket, const UdpAddress& own);
+  // `scope`: the interface of a link-local IPv6 address, on which its peers are too; else 0.
+  UdpLink(Descriptor socket, const UdpAddress& own, uint32_t scope);
   void receive();
   void accept(const UdpAddress& from, size_t bytes);
 
   Descriptor socket_;
   UdpAddress own_;
+  uint32_t scope_;
+  size_t headers_bytes_; // before the payload of a frame
   SocketWatch watch_;
   ArrivedPackets arrived_; // frames, their UDP payload where it was received
   std::array<Leaving, batch> leaving_;

@@ -2,7 +2,7 @@
 
 #include "hca/packet_bytes.h"
 #include "hca/packet_checksum.h"
-#include "link/ethernet_frame.h"
+#include "hca/packet_gid.h"
 #include "spec/enums.h"
 #include "spec/packets.h"
 
@@ -10,52 +10,75 @@ namespace fpga_verbs::link {
 
 namespace {
 
-using hca::read_header;
 using hca::write_header;
 
-static_assert(udp_headers_bytes == ethernet_bytes + spec::Ipv4Header::bytes + spec::UdpHeader::bytes);
-
 constexpr auto protocol_udp = static_cast<uint32_t>(spec::IpProtocol::udp);
+constexpr uint32_t usual_hop_limit = 64; // not covered
 
-} // namespace
-
-std::optional<UdpFrame> udp_frame_of(std::span<const uint8_t> packet) {
-  if (packet.size() < udp_headers_bytes)
-    return std::nullopt;
-  const uint8_t* const network = packet.data() + ethernet_bytes;
-  const auto ip = read_header<spec::Ipv4Header>(network);
-  const auto udp = read_header<spec::UdpHeader>(network + spec::Ipv4Header::bytes);
-  if (ether_type_of(packet) != spec::EtherType::ipv4 || ip.protocol() != protocol_udp)
-    return std::nullopt;
-  return UdpFrame{.from = {ip.source_address(), static_cast<uint16_t>(udp.source_port())},
-                  .to = {ip.destination_address(), static_cast<uint16_t>(udp.destination_port())},
-                  .payload = packet.subspan(udp_headers_bytes)};
+// 32-bit FNV-1a.
+uint32_t hash_of(const NetworkAddress& address) {
+  uint32_t hash = 0x811c'9dc5;
+  for (const uint8_t byte : address)
+    hash = (hash ^ byte) * 0x0100'0193;
+  return hash;
 }
 
-void write_udp_headers(uint8_t* payload, const UdpAddress& from, const UdpAddress& to, size_t bytes) {
-  constexpr uint32_t usual_hop_limit = 64; // not covered
-  const auto length = static_cast<uint32_t>(spec::UdpHeader::bytes + bytes);
-  spec::UdpHeader udp;
-  udp.set_source_port(from.port);
-  udp.set_destination_port(to.port);
-  udp.set_length(length);
-  uint8_t* at = payload - spec::UdpHeader::bytes;
-  write_header(at, udp);
-  at -= spec::Ipv4Header::bytes;
+void write_ipv4_header(uint8_t* at, const NetworkAddress& from, const NetworkAddress& to, size_t bytes) {
   spec::Ipv4Header ip;
   ip.set_version(4);
   ip.set_header_length(spec::Ipv4Header::bytes / 4);
-  ip.set_total_length(spec::Ipv4Header::bytes + length);
+  ip.set_total_length(static_cast<uint32_t>(spec::Ipv4Header::bytes + bytes));
   ip.set_do_not_fragment(1);
   ip.set_time_to_live(usual_hop_limit);
   ip.set_protocol(protocol_udp);
-  ip.set_source_address(from.address);
-  ip.set_destination_address(to.address);
+  ip.set_source_address(hca::ipv4_address(from));
+  ip.set_destination_address(hca::ipv4_address(to));
   write_header(at, ip);
   ip.set_header_checksum(~hca::folded(hca::internet_sum(at, spec::Ipv4Header::bytes)));
   write_header(at, ip);
-  write_ethernet_header(at - ethernet_bytes, mac_address(mac_of(to.address)),
-                        mac_address(mac_of(from.address)), spec::EtherType::ipv4);
+}
+
+void write_ipv6_header(uint8_t* at, const NetworkAddress& from, const NetworkAddress& to, size_t bytes) {
+  spec::Ipv6Header ip;
+  ip.set_version(6);
+  ip.set_payload_length(static_cast<uint32_t>(bytes));
+  ip.set_next_header(protocol_udp);
+  ip.set_hop_limit(usual_hop_limit);
+  ip.set_source_address(from);
+  ip.set_destination_address(to);
+  write_header(at, ip);
+}
+
+} // namespace
+
+bool is_ipv4(const NetworkAddress& address) { return hca::is_ipv4(address); }
+
+size_t udp_headers_bytes(const NetworkAddress& address) {
+  const size_t network = is_ipv4(address) ? spec::Ipv4Header::bytes : spec::Ipv6Header::bytes;
+  return ethernet_bytes + network + spec::UdpHeader::bytes;
+}
+
+Address mac_of(const NetworkAddress& address) {
+  if (is_ipv4(address))
+    return Address{0x02f0} << 32 | hca::ipv4_address(address);
+  const Address candidate = mac_of_link_local(address);
+  return link_local_address(candidate) == address ? candidate : Address{0x02f1} << 32 | hash_of(address);
+}
+
+void write_udp_headers(uint8_t* payload, const UdpAddress& from, const UdpAddress& to, size_t bytes) {
+  const size_t length = spec::UdpHeader::bytes + bytes;
+  spec::UdpHeader udp;
+  udp.set_source_port(from.port);
+  udp.set_destination_port(to.port);
+  udp.set_length(static_cast<uint32_t>(length));
+  uint8_t* const at = payload - spec::UdpHeader::bytes;
+  write_header(at, udp);
+  const bool ipv4 = is_ipv4(to.address);
+  uint8_t* const network = at - (ipv4 ? spec::Ipv4Header::bytes : spec::Ipv6Header::bytes);
+  (ipv4 ? write_ipv4_header : write_ipv6_header)(network, from.address, to.address, length);
+  write_ethernet_header(network - ethernet_bytes, mac_address(mac_of(to.address)),
+                        mac_address(mac_of(from.address)),
+                        ipv4 ? spec::EtherType::ipv4 : spec::EtherType::ipv6);
 }
 
 } // namespace fpga_verbs::link

@@ -1,35 +1,21 @@
 #pragma once
 
 #include "link/address.h"
+#include "link/ethernet_frame.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 
 namespace fpga_verbs::link {
 
-// An IPv4 address as a number, and a UDP port.
-struct UdpAddress {
-  uint32_t address = 0;
-  uint16_t port = 0;
-};
+bool is_ipv4(const NetworkAddress& address);
 
-// What stands before the UDP payload of a frame: Ethernet, IPv4 and UDP headers.
-inline constexpr size_t udp_headers_bytes = 14 + 20 + 8;
+// What stands before the UDP payload of a frame between such addresses: Ethernet, IP and UDP headers.
+size_t udp_headers_bytes(const NetworkAddress& address);
 
-// The MAC address of an emulated board with this address.
-constexpr Address mac_of(uint32_t address) { return Address{0x02f0} << 32 | address; }
-
-// A RoCEv2 frame as a socket sends it.
-struct UdpFrame {
-  UdpAddress from;
-  UdpAddress to;
-  std::span<const uint8_t> payload; // from the BTH through the ICRC
-};
-
-// Takes a frame apart; nothing: it is none of IPv4 and UDP.
-std::optional<UdpFrame> udp_frame_of(std::span<const uint8_t> packet);
+// The MAC address of an emulated board with this address: 02:f0 and the IPv4 address, that of which a
+// link-local address was made (EUI-64), or 02:f1 and 32 bits of the address's FNV-1a.
+Address mac_of(const NetworkAddress& address);
 
 // Puts the headers before a payload of `bytes` bytes that a socket has received, as they were when its ICRC
 // was made: what the ICRC covers of them is what RoCEv2 prescribes (annex A17), and the addresses.

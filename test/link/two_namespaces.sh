@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes two network namespaces with a veth between them, 10.77.0.1 and 10.77.0.2, and runs a command in each: the first argument
+# Makes two network namespaces with a veth between them, 10.77.0.1 and fd77::1, 10.77.0.2 and fd77::2, and runs a command in each: the first argument
 # there, the second here. Arguments of tc netem, if any, follow.
 set -e
 there=$1 here=$2
@@ -12,8 +12,10 @@ in_other() { nsenter --target "$other" --net "$@"; }
 ip link add here type veth peer name there
 ip link set there netns "$other"
 ip address add 10.77.0.1/24 dev here
+[ ! -e /proc/net/if_inet6 ] || ip address add fd77::1/64 dev here nodad
 ip link set here up
 in_other ip address add 10.77.0.2/24 dev there
+[ ! -e /proc/net/if_inet6 ] || in_other ip address add fd77::2/64 dev there nodad
 in_other ip link set there up
 [ $# -eq 0 ] || tc qdisc add dev here root netem "$@"
 in_other sh -c "$there" &

@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, type TestContext } from 'vitest';
@@ -24,6 +25,10 @@ function requireNamespaces(context: TestContext): void {
   if (status !== 0) leaveOut(`network namespaces are refused: ${error?.message ?? stderr.trim()}`, context);
 }
 
+function requireIpv6(context: TestContext): void {
+  if (!existsSync('/proc/net/if_inet6')) leaveOut('IPv6 is not in this kernel', context);
+}
+
 function requireNetem(context: TestContext): void {
   const words = [...inNamespace, 'tc', 'qdisc', 'add', 'dev', 'lo', 'root', 'netem', 'loss', '1%'];
   if (spawnSync('unshare', words).status !== 0) leaveOut('tc netem is not in this kernel', context);
@@ -40,16 +45,30 @@ async function between(there: string, beginning: string, netem: readonly string[
   return stdout;
 }
 
-const device = (host: number, options = ''): string => `'emu:?${small}&link=udp:10.77.0.${host}${options}'`;
+const device = (host: number, options = '', network = '10.77.0.'): string =>
+  `'emu:?${small}&link=udp:${network}${host}${options}'`;
 const program = (name: string): string => `'${process.execPath}' '${name}'`;
 
+it('a board with an IPv6 address reaches itself by it', async (context) => {
+  requireNamespaces(context);
+  requireIpv6(context);
+  const command = `ip link set lo up && ${program(here('own_address_program.mjs'))} 'emu:?${small}&link=udp:::1'`;
+  const { stdout } = await run('unshare', [...inNamespace, 'sh', '-c', command], { timeout: 60_000 });
+  expect(stdout).toBe(`${'1'.padStart(32, '0')} true\n`);
+});
+
 describe('two network namespaces with a veth between them', { timeout: 300_000 }, () => {
-  it('play ping-pong', async (context) => {
+  it.for([
+    ['IPv4', '10.77.0.', '::ffff:10.77.0.'],
+    ['IPv6', 'fd77::', 'fd77::'],
+  ] as const)('play ping-pong over %s', async ([version, network, gid], context) => {
     requireNamespaces(context);
+    if (version === 'IPv6') requireIpv6(context);
     const words = (host: number): string =>
-      `${program('dist/lib/cli/main.js')} pingpong rc -n 500 --chk --port ${tcpPort} --device ${device(host)}`;
+      `${program('dist/lib/cli/main.js')} pingpong rc -n 500 --chk --port ${tcpPort} --device ${device(host, '', network)}`;
     const said = await between(`${words(2)} --listen`, `${words(1)} 10.77.0.2`);
     expect(said.match(/^500 iters in/gm)).toHaveLength(2);
+    for (const host of [1, 2]) expect(said).toContain(`GID ${gid}${host}\n`);
   });
 
   it.for([
