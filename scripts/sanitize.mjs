@@ -6,14 +6,17 @@ import path from 'node:path';
 
 import { buildVariant } from './native_variant.mjs';
 
-const everyTest = ['test/hca', 'test/fuzz', 'test/board', 'test/driver', 'test/verbs', 'test/connect'];
+const testsOfThreads = ['board', 'driver', 'verbs', 'connect', 'functions', 'link', 'served'].map(
+  (folder) => `test/${folder}`,
+);
+const everyTest = [...testsOfThreads, 'test/hca', 'test/fuzz', 'test/pci', 'test/simulate'];
 const variants = {
   address: { sanitizers: 'address,undefined', library: 'libasan.so', tests: everyTest },
   undefined: { sanitizers: 'undefined', library: 'libubsan.so', tests: everyTest },
   thread: {
     sanitizers: 'thread',
     library: 'libtsan.so',
-    tests: ['test/board', 'test/driver', 'test/verbs', 'test/connect'],
+    tests: testsOfThreads,
   },
 };
 const name = process.argv[2] ?? 'address';

@@ -19,7 +19,8 @@ public:
   template <class Integer> Integer take() {
     Integer value{};
     const std::span<const uint8_t> bytes = take_bytes(sizeof value);
-    std::memcpy(&value, bytes.data(), bytes.size());
+    if (!bytes.empty())
+      std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   }
   uint8_t byte() { return take<uint8_t>(); }
