@@ -38,6 +38,11 @@ public:
   // Takes a credit from where available() says.
   void take(size_t owner, CreditSource source) {
     assert(source != CreditSource::none && source == available(owner));
+    hold(owner, source);
+  }
+
+  // Takes a credit from where another has decided, whatever the division is now.
+  void hold(size_t owner, CreditSource source) {
     if (source == CreditSource::own) {
       ++at(owner).own_held;
       return;

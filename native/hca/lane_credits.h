@@ -30,16 +30,7 @@ public:
 
   // Takes a credit from where another has decided, whatever the division is now.
   void take_from(unsigned lane, CreditSource source) {
-    const uint32_t own = pool_.own(lane);
-    const uint32_t shared = pool_.shared();
-    const uint32_t cap = pool_.shared_cap(lane);
-    pool_.set_own(lane, source == CreditSource::own ? pool_.own_held(lane) + 1 : 0);
-    pool_.set_shared(pool_.shared_held() + 1);
-    pool_.set_shared_cap(lane, pool_.shared_held(lane) + 1);
-    pool_.take(lane, source);
-    pool_.set_own(lane, own);
-    pool_.set_shared(shared);
-    pool_.set_shared_cap(lane, cap);
+    pool_.hold(lane, source);
     note(lane);
   }
 

@@ -27,7 +27,7 @@ union SocketAddress {
 
 SocketAddress socket_address(const UdpAddress& address, uint32_t scope) {
   SocketAddress made = {};
-  if (is_ipv4(address.address)) {
+  if (hca::is_ipv4(address.address)) {
     made.ipv4 = {};
     made.ipv4.sin_family = AF_INET;
     made.ipv4.sin_addr.s_addr = htonl(hca::ipv4_address(address.address));
@@ -100,10 +100,10 @@ std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& 
     return nullptr;
   }
   const UdpAddress own{udp_address(*found).address, static_cast<uint16_t>(spec::rocev2_udp_port)};
-  const uint32_t scope = is_ipv4(own.address) ? 0 : found->ipv6.sin6_scope_id;
+  const uint32_t scope = hca::is_ipv4(own.address) ? 0 : found->ipv6.sin6_scope_id;
   const SocketAddress bound = socket_address(own, scope);
   Descriptor made(socket(bound.generic.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!made || !forbid_fragments(made, is_ipv4(own.address)) ||
+  if (!made || !forbid_fragments(made, hca::is_ipv4(own.address)) ||
       bind(made.get(), &bound.generic, bound.length()) != 0) {
     failure = reason_of(errno, address);
     return nullptr;
@@ -123,7 +123,7 @@ UdpLink::UdpLink(Descriptor socket, const UdpAddress& own, uint32_t scope)
 
 SendResult UdpLink::send(Lane, std::span<const uint8_t> packet) {
   const auto frame = datagram_of(packet);
-  if (!frame || frame->from != own_ || is_ipv4(frame->to.address) != is_ipv4(own_.address))
+  if (!frame || frame->from != own_ || hca::is_ipv4(frame->to.address) != hca::is_ipv4(own_.address))
     return SendResult::unreachable;
   Leaving& leaving = leaving_[leaving_count_++];
   leaving.to = frame->to;

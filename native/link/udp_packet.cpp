@@ -51,15 +51,13 @@ void write_ipv6_header(uint8_t* at, const NetworkAddress& from, const NetworkAdd
 
 } // namespace
 
-bool is_ipv4(const NetworkAddress& address) { return hca::is_ipv4(address); }
-
 size_t udp_headers_bytes(const NetworkAddress& address) {
-  const size_t network = is_ipv4(address) ? spec::Ipv4Header::bytes : spec::Ipv6Header::bytes;
+  const size_t network = hca::is_ipv4(address) ? spec::Ipv4Header::bytes : spec::Ipv6Header::bytes;
   return ethernet_bytes + network + spec::UdpHeader::bytes;
 }
 
 Address mac_of(const NetworkAddress& address) {
-  if (is_ipv4(address))
+  if (hca::is_ipv4(address))
     return Address{0x02f0} << 32 | hca::ipv4_address(address);
   const Address candidate = mac_of_link_local(address);
   return link_local_address(candidate) == address ? candidate : Address{0x02f1} << 32 | hash_of(address);
@@ -73,7 +71,7 @@ void write_udp_headers(uint8_t* payload, const UdpAddress& from, const UdpAddres
   udp.set_length(static_cast<uint32_t>(length));
   uint8_t* const at = payload - spec::UdpHeader::bytes;
   write_header(at, udp);
-  const bool ipv4 = is_ipv4(to.address);
+  const bool ipv4 = hca::is_ipv4(to.address);
   uint8_t* const network = at - (ipv4 ? spec::Ipv4Header::bytes : spec::Ipv6Header::bytes);
   (ipv4 ? write_ipv4_header : write_ipv6_header)(network, from.address, to.address, length);
   write_ethernet_header(network - ethernet_bytes, mac_address(mac_of(to.address)),

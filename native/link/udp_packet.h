@@ -8,8 +8,6 @@
 
 namespace fpga_verbs::link {
 
-bool is_ipv4(const NetworkAddress& address);
-
 // What stands before the UDP payload of a frame between such addresses: Ethernet, IP and UDP headers.
 size_t udp_headers_bytes(const NetworkAddress& address);
 
