@@ -1,7 +1,8 @@
-// Two queue pairs of one board reach each other by its GID alone.
+// Two queue pairs of one board reach each other by its GID alone, from which both layers make one MAC address.
 const library = (name) => import(new URL(`../../dist/lib/${name}.js`, import.meta.url).href);
 const { openDevice } = await library('index');
 const { Connection } = await library('connect/index');
+const { macOf } = await library('connect/address');
 
 const context = openDevice(process.argv[2]);
 const [one, other] = [new Connection(context), new Connection(context)];
@@ -18,5 +19,6 @@ const source = one.allocate(64);
 source.bytes.fill(7);
 await one.send(source.slice());
 await received;
-console.log(`${one.address.gid} ${target.bytes.every((byte) => byte === 7)}`);
+const isOwn = Buffer.compare(macOf({ gid: one.address.gid }), context.queryPort(1).mac) === 0;
+console.log(`${one.address.gid} ${target.bytes.every((byte) => byte === 7)} ${isOwn}`);
 context[Symbol.dispose]();

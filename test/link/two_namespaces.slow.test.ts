@@ -54,7 +54,7 @@ it('a board with an IPv6 address reaches itself by it', async (context) => {
   requireIpv6(context);
   const command = `ip link set lo up && ${program(here('own_address_program.mjs'))} 'emu:?${small}&link=udp:::1'`;
   const { stdout } = await run('unshare', [...inNamespace, 'sh', '-c', command], { timeout: 60_000 });
-  expect(stdout).toBe(`${'1'.padStart(32, '0')} true\n`);
+  expect(stdout).toBe(`${'1'.padStart(32, '0')} true true\n`);
 });
 
 describe('two network namespaces with a veth between them', { timeout: 300_000 }, () => {
