@@ -35,6 +35,11 @@ export function requireTool(tool: string, context: TestContext): string {
   return tool;
 }
 
+/** The environment of such a tool: a sanitizer's library that is loaded before Node is not for it. */
+export function toolEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, LD_PRELOAD: '' };
+}
+
 /** A file that a test needs, as {@link requireTool}. */
 export function requireFile(file: string, debianPackage: string, context: TestContext): void {
   requirePackage(debianPackage, file, existsSync(file), context);

@@ -11,7 +11,7 @@ import { Connection } from '../../lib/connect/index.ts';
 import { Completion, CompletionStatus, Opcode, PortState } from '../../lib/index.ts';
 import { backends, closing, makeBoard } from '../driver/backends.ts';
 import { Random } from '../hca/random.ts';
-import { requireTool } from '../tools.ts';
+import { requireTool, toolEnvironment } from '../tools.ts';
 import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
 import { playBothWays } from '../verbs/random_connections.ts';
 
@@ -38,7 +38,10 @@ async function neighbor(
 ): Promise<(...frames: string[]) => Promise<string[]>> {
   const script = fileURLToPath(new URL('neighbor.py', import.meta.url));
   const words = [script, own, peer, String(count)];
-  const child = spawn(requireTool('python3', context), words, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(requireTool('python3', context), words, {
+    env: toolEnvironment(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   onTestFinished(() => void child.kill());
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   expect((await lines.next()).value).toBe('ready');
@@ -166,7 +169,7 @@ describe('a cable of Ethernet frames', () => {
   it('takes the place of one that was killed, and leaves none behind', (context) => {
     const folder = makeFolder();
     const left = `import socket; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind("${folder}/a")`;
-    execFileSync(requireTool('python3', context), ['-c', left]);
+    execFileSync(requireTool('python3', context), ['-c', left], { env: toolEnvironment() });
     expect(existsSync(`${folder}/a`)).toBe(true);
     makeBoard(shared, { link: `ethernet:${folder}/a,${folder}/b` }).close();
     expect(existsSync(`${folder}/a`)).toBe(false);

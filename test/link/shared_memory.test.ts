@@ -20,7 +20,7 @@ import {
 import { backends } from '../driver/backends.ts';
 import { Random } from '../hca/random.ts';
 import { testAddonPath } from '../test_addon.ts';
-import { requireTool } from '../tools.ts';
+import { requireTool, toolEnvironment } from '../tools.ts';
 import { makeVerbs } from '../verbs/make_verbs.ts';
 import { playBothWays } from '../verbs/random_connections.ts';
 
@@ -198,9 +198,7 @@ function intrude(context: TestContext, ...words: string[]): { next: () => Promis
   const child = spawn(
     requireTool('python3', context),
     [fileURLToPath(new URL('intruder.py', import.meta.url)), ...words],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
+    { env: toolEnvironment(), stdio: ['ignore', 'pipe', 'inherit'] },
   );
   children.push(child);
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
