@@ -128,6 +128,7 @@
       "native/board/packet_capture.cpp",
       "native/board/pcapng.cpp",
       "native/board/progress.cpp",
+      "native/board/remapping_tables.cpp",
       "native/board/shared_progress.cpp",
       "native/board/sleeper.cpp",
       "native/board/step_group.cpp",

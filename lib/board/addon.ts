@@ -290,10 +290,10 @@ export interface EmulatedBoard {
   stopCapture(): void;
   boardNumber(): number;
   /**
-   * Makes a file of `bytes`, whole pages, what function 0 reaches at the DMA addresses from 0 on: the memory of another machine.
-   * Throws an Error when it cannot be mapped, or something is there.
+   * Makes a file of `bytes`, whole pages, what function 0 reaches: the memory of another machine, from DMA address 0 on, or where
+   * the tables of that machine's IOMMU say. Throws an Error when it cannot be mapped, or something is there.
    */
-  attachMemory(path: string, bytes: number): void;
+  attachMemory(path: string, bytes: number, remapping?: RemappingRoot): void;
   /** No DMA reaches it from now on. */
   detachMemory(): void;
   /** Takes out the DMA faults since the last call (the newest 1,024 are kept). */
@@ -456,6 +456,14 @@ export interface Interrupt {
   ref(): void;
   unref(): void;
   close(): void;
+}
+
+/** Where a machine's IOMMU (VT-d in legacy mode) finds a function's tables, in that machine's memory. */
+export interface RemappingRoot {
+  /** Physical address of the root table, whole pages. */
+  rootTable: bigint;
+  /** Of the function: bus 15:8, device 7:3, function 2:0. */
+  sourceId: number;
 }
 
 /** An open underlying function of a board. */

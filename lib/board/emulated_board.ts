@@ -9,6 +9,7 @@ import {
   type LinkImpairmentCounters,
   type PortPacket,
   type PostedWrite,
+  type RemappingRoot,
   type EmulatedBoard as NativeBoard,
   type ServedBoard,
   type ServedBoardOptions,
@@ -84,11 +85,12 @@ export class EmulatedBoard {
   }
 
   /**
-   * Makes a file of `bytes`, whole pages, what function 0 reaches at the DMA addresses from 0 on: the memory of another machine.
+   * Makes a file of `bytes`, whole pages, what function 0 reaches: the memory of another machine, from DMA address 0 on.
+   * @param remapping its IOMMU, whose tables say where instead
    * @throws Error: it cannot be mapped, or something is there
    */
-  attachMemory(path: string, bytes: number): void {
-    this.native.attachMemory(path, bytes);
+  attachMemory(path: string, bytes: number, remapping?: RemappingRoot): void {
+    this.native.attachMemory(path, bytes, remapping);
   }
 
   /** No DMA reaches it from now on. */

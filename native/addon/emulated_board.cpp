@@ -273,7 +273,13 @@ Napi::Value EmulatedBoard::board_number(const Napi::CallbackInfo& info) {
 void EmulatedBoard::attach_memory(const Napi::CallbackInfo& info) {
   constexpr unsigned page = 4096;
   const std::string path = info[0].ToString().Utf8Value();
-  const int failure = board(info.Env()).attach_memory(path, bar_offset(info[1], page));
+  std::optional<board::RemappingRoot> root;
+  if (Fields fields(info[2], "remapping"); !info[2].IsUndefined()) {
+    root.emplace();
+    root->root_table = big_number(fields.required(info.Env(), "rootTable"), "rootTable");
+    fields.read("sourceId", root->source_id);
+  }
+  const int failure = board(info.Env()).attach_memory(path, bar_offset(info[1], page), root);
   if (failure != 0)
     throw Napi::Error::New(info.Env(),
                            path + " cannot be attached: " + std::generic_category().message(failure));

@@ -81,7 +81,13 @@ DmaStatus BoardHost::read(unsigned underlying_function, uint64_t address, void* 
   auto* to = static_cast<uint8_t*>(destination);
   while (bytes != 0) {
     const size_t part = up_to_page_end(address, bytes);
-    load(domains_[underlying_function]->translate(address, part, DmaRights::read, refusal), to, part);
+    const uint8_t* const from =
+        domains_[underlying_function]->translate(address, part, DmaRights::read, refusal);
+    if (from == nullptr) { // taken back by tables of another machine, since they were looked at
+      refuse(underlying_function, address, part, DmaRights::read, refusal);
+      return DmaStatus::fault;
+    }
+    load(from, to, part);
     address += part;
     to += part;
     bytes -= part;
@@ -100,8 +106,12 @@ DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const
   const auto* from = static_cast<const uint8_t*>(source);
   while (bytes != 0) {
     const size_t part = up_to_page_end(address, bytes);
-    store_in_order(domains_[underlying_function]->translate(address, part, DmaRights::write, refusal), from,
-                   part);
+    uint8_t* const to = domains_[underlying_function]->translate(address, part, DmaRights::write, refusal);
+    if (to == nullptr) { // taken back by tables of another machine, since they were looked at
+      refuse(underlying_function, address, part, DmaRights::write, refusal);
+      return DmaStatus::fault;
+    }
+    store_in_order(to, from, part);
     address += part;
     from += part;
     bytes -= part;

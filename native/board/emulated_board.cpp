@@ -241,7 +241,8 @@ bool EmulatedBoard::captures() {
   return packets_.capture.on();
 }
 
-int EmulatedBoard::attach_memory(const std::string& path, size_t bytes) {
+int EmulatedBoard::attach_memory(const std::string& path, size_t bytes,
+                                 const std::optional<RemappingRoot>& root) {
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0)
     return errno;
@@ -255,6 +256,10 @@ int EmulatedBoard::attach_memory(const std::string& path, size_t bytes) {
   if (attached_ || !host_.domain(0).map_at(0, memory, bytes, DmaRights::read_write))
     return EBUSY;
   attached_ = std::move(mapped);
+  if (root) {
+    tables_.emplace(static_cast<uint8_t*>(memory), bytes, *root);
+    host_.domain(0).follow(&*tables_);
+  }
   return 0;
 }
 
@@ -262,6 +267,8 @@ void EmulatedBoard::detach_memory() {
   const Exclusive exclusive(*progress_);
   if (attached_)
     host_.domain(0).unmap(0);
+  host_.domain(0).follow(nullptr);
+  tables_.reset();
   attached_ = {};
 }
 

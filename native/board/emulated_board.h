@@ -8,6 +8,7 @@
 #include "board/impaired_links.h"
 #include "board/packet_taps.h"
 #include "board/progress.h"
+#include "board/remapping_tables.h"
 #include "board/transaction.h"
 #include "board/transaction_ring.h"
 #include "board/transaction_trace.h"
@@ -113,9 +114,10 @@ public:
   int stop_capture();
   bool captures();
 
-  // Makes a file of `bytes`, whole pages, what function 0 reaches at the DMA addresses from 0 on: the memory
-  // of another machine. Gives 0, or the errno of what could not be mapped; EBUSY: something is mapped there.
-  int attach_memory(const std::string& path, size_t bytes);
+  // Makes a file of `bytes`, whole pages, what function 0 reaches: the memory of another machine, from DMA
+  // address 0 on, or where the tables of that machine's IOMMU say. Gives 0, or the errno of what could not be
+  // mapped; EBUSY: something is mapped there.
+  int attach_memory(const std::string& path, size_t bytes, const std::optional<RemappingRoot>& root);
   // No DMA reaches it from now on.
   void detach_memory();
 
@@ -146,6 +148,7 @@ private:
   std::array<unsigned, spec::underlying_functions> handles_{}; // open functions, by number
   BoardHost host_;
   DmaMemory attached_;
+  std::optional<RemappingTables> tables_; // of the machine whose memory that is
   std::unique_ptr<Device> device_;
   TransactionRing ring_;
   DeviceSide device_side_;

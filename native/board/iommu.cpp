@@ -71,6 +71,15 @@ bool IommuDomain::unmap(uint64_t address) {
   return true;
 }
 
+const IommuPage& IommuDomain::look_up(uint64_t page, CachedPage& cached) {
+  if (tables_ != nullptr) {
+    followed_ = tables_->find(page);
+    return followed_;
+  }
+  cached = {page, find(page)};
+  return cached.entry;
+}
+
 // Next fit: from the last mapping to the end of the range, then from its begin.
 std::optional<uint64_t> IommuDomain::find_room(uint64_t pages) {
   for (const auto& [from, to] : {std::pair{next_page_, end_page_}, std::pair{first_page_, end_page_}}) {

@@ -22,6 +22,13 @@ struct IommuPage {
   DmaRights rights = DmaRights::none;
 };
 
+// Tables that somebody else keeps, and may change at any time.
+class PageTables {
+public:
+  virtual ~PageTables() = default;
+  virtual IommuPage find(uint64_t page) const = 0;
+};
+
 // The DMA addresses of one function: 48 bits, 4 KiB pages, in a radix table of four levels with a small
 // translation cache before it. Not thread-safe: under the board's lock.
 class IommuDomain {
@@ -44,6 +51,12 @@ public:
   // False: no mapping begins at `address`.
   bool unmap(uint64_t address);
 
+  // Null or the tables that decide from now on, in the place of its own; not kept in its cache.
+  void follow(const PageTables* tables) {
+    tables_ = tables;
+    cache_.fill({});
+  }
+
   size_t mappings() const { return mappings_.size(); }
 
   // Host memory of [address, address + bytes) as far as it lies in one page, all of it mapped with `right`;
@@ -51,18 +64,17 @@ public:
   uint8_t* translate(uint64_t address, size_t bytes, DmaRights right, DmaRefusal& refusal) {
     const uint64_t page = address / page_bytes;
     CachedPage& cached = cache_[page % cache_.size()];
-    if (cached.page != page)
-      cached = {page, find(page)};
+    const IommuPage& entry = cached.page == page ? cached.entry : look_up(page, cached);
     const size_t offset = address % page_bytes;
-    if (offset < cached.entry.begin || offset + bytes > cached.entry.end) {
+    if (offset < entry.begin || offset + bytes > entry.end) {
       refusal = DmaRefusal::not_mapped;
       return nullptr;
     }
-    if ((static_cast<unsigned>(cached.entry.rights) & static_cast<unsigned>(right)) == 0) {
+    if ((static_cast<unsigned>(entry.rights) & static_cast<unsigned>(right)) == 0) {
       refusal = DmaRefusal::no_right;
       return nullptr;
     }
-    return cached.entry.memory + offset;
+    return entry.memory + offset;
   }
 
   static constexpr uint64_t page_bytes = 4096;
@@ -92,6 +104,7 @@ private:
     IommuPage entry;
   };
 
+  const IommuPage& look_up(uint64_t page, CachedPage& cached);
   std::optional<uint64_t> find_room(uint64_t pages);
   IommuPage find(uint64_t page) const;
   void set(uint64_t page, const IommuPage& entry);
@@ -103,6 +116,8 @@ private:
   std::map<uint64_t, Mapping> mappings_; // by first page
   Level4 root_;
   std::array<CachedPage, 64> cache_;
+  const PageTables* tables_ = nullptr;
+  IommuPage followed_; // what they said last
 };
 
 } // namespace fpga_verbs::board

@@ -1,15 +1,15 @@
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 
 import { EmulatedBoard } from '../../lib/board/index.ts';
-import { servePciFunction } from '../../lib/board/pci_proxy/pci_proxy.ts';
-import { hostFolder, requireGuest, runGuest } from './guest.ts';
+import { CompletionStatus } from '../../lib/index.ts';
+import { hostFolder, requireGuest } from './guest.ts';
+import { hcaMachine, runHcaGuest } from './hca_machine.ts';
 
 /** Seconds for a run that takes half a minute on a machine of its own. */
-const patience = 280;
-const memoryBytes = 384 * 2 ** 20;
-const device = 'pci:0000:00:10.0';
+const patience = 500;
+const address = '0000:00:10.0';
 
 /** What a command of `hca` gave in the guest. */
 interface CommandRun {
@@ -18,50 +18,80 @@ interface CommandRun {
   readonly error: string;
 }
 
+interface Results {
+  readonly commands: Record<string, CommandRun>;
+  /** Of the program that takes away a mapping. */
+  readonly unmapped: unknown;
+}
+
+/** Runs the commands on a board in the guest; none fails. */
+async function results(
+  context: TestContext,
+  board: EmulatedBoard,
+  device: string,
+  { kernel, iommu }: { readonly kernel: string; readonly iommu?: readonly string[] },
+): Promise<Results> {
+  const emulator = requireGuest(context);
+  const host = hostFolder();
+  const run = await runHcaGuest(emulator, host, board, {
+    script: `ulimit -l 65536; node test/guest/hca.mjs ${device}`,
+    kernel,
+    machine: hcaMachine(host, iommu),
+    seconds: patience,
+  });
+  expect(run.status, run.console).toBe(0);
+  const { unmapped, ...commands } = JSON.parse(
+    readFileSync(path.join(host, 'result.json'), 'utf8'),
+  ) as Results['commands'] & Pick<Results, 'unmapped'>;
+  for (const [name, { exitCode, error }] of Object.entries(commands))
+    expect(exitCode, `${name}: ${error}`).toBe(0);
+  return { commands, unmapped };
+}
+
+const json = ({ commands }: Results, name: string): unknown =>
+  JSON.parse(commands[name]!.out.split('\n')[0]!);
+
+const makeBoard = (): EmulatedBoard =>
+  new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
+
 describe('the HCA as a function of a virtual machine', { timeout: (patience + 60) * 1000 }, () => {
   it('through pci:, without an IOMMU', async (context) => {
-    const emulator = requireGuest(context);
-    const host = hostFolder();
-    const memory = path.join(host, 'memory');
-    writeFileSync(memory, '');
-    truncateSync(memory, memoryBytes);
-    using board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
-    const run = await runGuest(emulator, host, {
-      script: `node test/guest/hca.mjs ${device}`,
-      kernel: 'hugepages=24',
-      machine: [
-        '-machine',
-        'q35,memory-backend=memory',
-        '-m',
-        `${memoryBytes / 2 ** 20}`,
-        '-object',
-        `memory-backend-file,id=memory,size=${memoryBytes},share=on,mem-path=${memory}`,
-        '-device',
-        'x-pci-proxy-dev,fd=3,addr=10',
-      ],
-      seconds: patience,
-      attend: (stream) => servePciFunction(board, stream, { path: memory, bytes: memoryBytes }),
-    });
-    expect(run.status, run.console).toBe(0);
-    const result = JSON.parse(readFileSync(path.join(host, 'result.json'), 'utf8')) as Record<
-      string,
-      CommandRun
-    >;
-    for (const [name, { exitCode, error }] of Object.entries(result))
-      expect(exitCode, `${name}: ${error}`).toBe(0);
-    const json = (name: string): unknown => JSON.parse(result[name]!.out.split('\n')[0]!);
-
-    expect(json('list')).toContainEqual(
+    using board = makeBoard();
+    const device = `pci:${address}`;
+    const given = await results(context, board, device, { kernel: 'hugepages=24' });
+    expect(json(given, 'list')).toContainEqual(
       expect.objectContaining({ device, description: 'emulated_board (1234:4856 1234:4856)', obstacles: [] }),
     );
     // The kernel's own mapping that combines, found by the region table.
-    expect(json('info')).toMatchObject({
+    expect(json(given, 'info')).toMatchObject({
       identity: { boardName: 'fpga-verbs emulated board' },
       board: { backend: 'pci', mapping: 'write_combining', storeBytes: 64, interruptVectors: 0 },
     });
-    expect(result['selftest']!.out).toContain('loop');
-    expect(json('doorbell')).toMatchObject({ measurements: [{ payloadBytes: 64 }] });
-    expect(result['kicks']!.out.match(/"kickNumber"/g)).toHaveLength(4);
+    expect(given.commands['selftest']!.out).toContain('loop');
+    expect(json(given, 'doorbell')).toMatchObject({ measurements: [{ payloadBytes: 64 }] });
+    expect(given.commands['kicks']!.out.match(/"kickNumber"/g)).toHaveLength(4);
     expect(board.counters().dmaFaults).toBe(0);
+  });
+
+  it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
+    using board = makeBoard();
+    const given = await results(context, board, `vfio:${address}`, {
+      kernel: 'intel_iommu=on',
+      iommu: ['-device', 'intel-iommu,intremap=on'],
+    });
+    expect(json(given, 'info')).toMatchObject({
+      board: { backend: 'vfio', mapping: 'uncached', storeBytes: 8, interruptVectors: 8 },
+    });
+    expect(given.commands['selftest']!.out).toContain('loop');
+    expect(json(given, 'doorbell')).toMatchObject({ measurements: [{ payloadBytes: 64 }] });
+    expect(given.commands['kicks']!.out.match(/"kickNumber"/g)).toHaveLength(4);
+    // The IOMMU's tables decide: what is mapped no more is not written, and the work request fails.
+    expect(given.unmapped).toEqual([
+      { status: CompletionStatus.success, byte: 1 },
+      { status: CompletionStatus.workRequestFlushedError, byte: 1 },
+    ]);
+    const [fault] = board.takeDmaFaults();
+    expect(fault).toMatchObject({ direction: 'write', reason: 'not_mapped' });
+    expect(board.counters().interrupts).toBeGreaterThan(0);
   });
 });

@@ -89,11 +89,11 @@ async function serveBoard(): Promise<{
   const server = createServer().listen(path.join(folder, 'socket'));
   const machine = connect(path.join(folder, 'socket'));
   const [stream] = (await once(server, 'connection')) as [Socket];
-  servePciFunction(board, stream, { path: memory, bytes: 1 << 20 });
+  const served = servePciFunction(board, stream, { memory: { path: memory, bytes: 1 << 20 } });
   onTestFinished(async () => {
     machine.destroy();
     server.close();
-    await once(stream, 'close');
+    await served;
     board.close();
   });
   const ask = async (command: number, payload: Buffer): Promise<bigint> => {

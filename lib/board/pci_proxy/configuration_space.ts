@@ -8,7 +8,16 @@ export interface ServedBar {
   readonly prefetchable: boolean;
 }
 
-/** Offsets of the header (PCI Local Bus Specification 3.0, 6.1), and of the one capability here. */
+/** Where a function's MSI-X vectors are. */
+export interface ServedVectors {
+  /** 1 to 2048. */
+  readonly vectors: number;
+  /** The BAR of table and pending bits; the table lies at its begin. */
+  readonly bar: number;
+  readonly pendingOffset: number;
+}
+
+/** Offsets of the header (PCI Local Bus Specification 3.0, 6.1), and of the capabilities here. */
 const at = {
   vendor: 0x00,
   device: 0x02,
@@ -21,6 +30,7 @@ const at = {
   capabilities: 0x34,
   interruptLine: 0x3c,
   advancedFeatures: 0x40,
+  vectors: 0x48,
 } as const;
 const bytesOfSpace = 256;
 const memoryAndMaster = 0x6;
@@ -32,6 +42,11 @@ const classCode = [0x00, 0x06, 0x0c];
 /** Conventional PCI Advanced Features: function-level reset, and whether transactions are pending. */
 const advancedFeatures = { id: 0x13, length: 6, capabilities: 0x03 } as const;
 const advancedFeaturesControl = at.advancedFeatures + 4;
+/** The capability of MSI-X (6.8.2 there), whose control says whether it is enabled, and masked as a whole. */
+const vectorsId = 0x11;
+const vectorsControl = at.vectors + 2;
+const vectorsEnabled = 0x8000;
+const vectorsMasked = 0x4000;
 
 /** What follows from a write to configuration space. */
 export interface ConfigurationChange {
@@ -39,14 +54,15 @@ export interface ConfigurationChange {
   readonly reset: boolean;
 }
 
-/** The configuration space of the emulated board as a PCI function: its header, its BARs and function-level reset. */
+/** The configuration space of the emulated board as a PCI function: its header, its BARs, function-level reset and MSI-X. */
 export class ConfigurationSpace {
   private readonly bytes = Buffer.alloc(bytesOfSpace);
   /** Bits that can be written. */
   private readonly writable = Buffer.alloc(bytesOfSpace);
   private readonly bars: readonly ServedBar[];
 
-  constructor(bars: readonly ServedBar[]) {
+  /** @param served undefined: it has no interrupts */
+  constructor(bars: readonly ServedBar[], served?: ServedVectors) {
     this.bars = bars;
     const numbers = pciFunctions.find(({ name }) => name === 'emulated_board')!;
     this.bytes.writeUInt16LE(numbers.vendor, at.vendor);
@@ -60,6 +76,15 @@ export class ConfigurationSpace {
       [advancedFeatures.id, 0, advancedFeatures.length, advancedFeatures.capabilities],
       at.advancedFeatures,
     );
+    if (served !== undefined) {
+      const { vectors, bar, pendingOffset } = served;
+      this.bytes.writeUInt8(at.vectors, at.advancedFeatures + 1);
+      this.bytes.writeUInt8(vectorsId, at.vectors);
+      this.bytes.writeUInt16LE(vectors - 1, vectorsControl);
+      this.bytes.writeUInt32LE(bar, at.vectors + 4);
+      this.bytes.writeUInt32LE(pendingOffset | bar, at.vectors + 8);
+      this.writable.writeUInt16LE(vectorsEnabled | vectorsMasked, vectorsControl);
+    }
     this.writable.writeUInt16LE(memoryAndMaster, at.command);
     this.writable.writeUInt8(0xff, at.interruptLine);
     for (const { bar, bytes, prefetchable: combines } of bars) {
@@ -94,6 +119,12 @@ export class ConfigurationSpace {
   /** The function may begin transactions. */
   get busMaster(): boolean {
     return (this.bytes.readUInt16LE(at.command) & 4) !== 0;
+  }
+
+  /** Its vectors send messages: they are enabled, and not masked as a whole. */
+  get vectorsOpen(): boolean {
+    const control = this.bytes.readUInt16LE(vectorsControl) & this.writable.readUInt16LE(vectorsControl);
+    return (control & (vectorsEnabled | vectorsMasked)) === vectorsEnabled;
   }
 
   /** Which BAR an address of the machine lies in, and where in it. */

@@ -1,8 +1,10 @@
 import type { Duplex } from 'node:stream';
 
-import type { BoardFunction } from '../addon.ts';
+import { EVENT_QUEUES_PER_FUNCTION } from '../../spec/index.ts';
+import type { BoardFunction, Interrupt } from '../addon.ts';
 import type { EmulatedBoard } from '../emulated_board.ts';
-import { ConfigurationSpace, type ServedBar } from './configuration_space.ts';
+import { ConfigurationSpace, type ServedBar, type ServedVectors } from './configuration_space.ts';
+import { MachineBus } from './machine_bus.ts';
 import {
   ProxyCommand,
   ProxyMessages,
@@ -12,96 +14,200 @@ import {
   type BarAccess,
   type ProxyMessage,
 } from './message.ts';
+import {
+  MessageSignaledInterrupts,
+  interruptBarBytes,
+  pendingOffset,
+} from './message_signaled_interrupts.ts';
+import { RemappingUnit, type InterruptMessage } from './remapping_unit.ts';
 
-/** The memory of a virtual machine: a file that it shares. */
-export interface MachineMemory {
-  readonly path: string;
-  /** Whole pages; at most what lies below the machine's PCI hole. */
-  readonly bytes: number;
+/** A virtual machine, as a function in it reaches it. */
+export interface Machine {
+  /** Its memory: a file that it shares. */
+  readonly memory: {
+    readonly path: string;
+    /** Whole pages; at most what lies below the machine's PCI hole. */
+    readonly bytes: number;
+  };
+  /** What QEMU has as `-qtest`. Without it the function has no interrupts, and the machine's IOMMU is not asked. */
+  readonly control?: {
+    /** Path of the socket. */
+    readonly path: string;
+    /** Of the function: bus 15:8, device 7:3, function 2:0. */
+    readonly sourceId: number;
+  };
 }
 
 const allOnes = 0xffff_ffff_ffff_ffffn;
 const smallestBar = 4096;
+const barCount = 6;
 
 /**
  * Function 0 of an emulated board as a PCI function of a virtual machine, at the other end of QEMU's x-pci-proxy-dev. Accesses to its
- * BARs reach the board in the sizes that the machine makes; its DMA reaches the machine's memory at physical addresses while it is bus
- * master. The machine's IOMMU is not asked, and there are no interrupts.
+ * BARs reach the board in the sizes that the machine makes. Its DMA reaches the machine's memory while it is bus master: where the
+ * tables of the machine's IOMMU say, or at physical addresses where that does not translate. Its vectors send messages, which that
+ * IOMMU's table remaps.
  *
  * Serves from now on, until the stream ends; then the function is closed, and with it reset.
  * @param stream the socket whose other end QEMU has as `fd`
+ * @returns settles when the stream has ended. @throws Error the machine's memory or bus was not to be had
  */
-export function servePciFunction(board: EmulatedBoard, stream: Duplex, memory: MachineMemory): void {
-  const proxy = new PciProxy(board, memory);
-  stream.on('data', (part: Buffer) => {
-    const answers = proxy.take(part);
-    if (answers.length > 0) stream.write(answers);
+export function servePciFunction(board: EmulatedBoard, stream: Duplex, machine: Machine): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      reject(error);
+      stream.destroy();
+    };
+    const proxy = new PciProxy(board, machine, (answer) => stream.write(answer), fail);
+    stream.on('data', (part: Buffer) => proxy.take(part));
+    stream.on('close', () => {
+      proxy.end();
+      resolve();
+    });
+    // The machine may end in the middle of an answer.
+    stream.on('error', () => stream.destroy());
   });
-  stream.on('close', () => proxy.end());
-  // The machine may end in the middle of an answer.
-  stream.on('error', () => stream.destroy());
 }
 
 /** What the machine says, and what it is answered. */
 class PciProxy {
   private readonly board: EmulatedBoard;
-  private readonly memory: MachineMemory;
+  private readonly machine: Machine;
+  private readonly send: (answer: Buffer) => void;
+  private readonly fail: (error: unknown) => void;
   private readonly configuration: ConfigurationSpace;
+  private readonly vectors: ServedVectors | undefined;
+  private readonly interrupts: MessageSignaledInterrupts;
+  private readonly bus: MachineBus | undefined;
   private readonly messages = new ProxyMessages();
-  private opened: BoardFunction;
+  private readonly waiting: ProxyMessage[] = [];
+  private isBusy = false;
+  private remapping: RemappingUnit | undefined;
+  private opened!: BoardFunction;
+  private subscriptions: Interrupt[] = [];
   private isAttached = false;
+  private hasEnded = false;
 
-  constructor(board: EmulatedBoard, memory: MachineMemory) {
+  constructor(
+    board: EmulatedBoard,
+    machine: Machine,
+    send: (answer: Buffer) => void,
+    fail: (error: unknown) => void,
+  ) {
     this.board = board;
-    this.memory = memory;
-    this.configuration = new ConfigurationSpace(barsOf(board));
-    this.opened = board.open(0);
+    this.machine = machine;
+    this.send = send;
+    this.fail = fail;
+    const bars = barsOf(board);
+    if (machine.control !== undefined) {
+      this.bus = new MachineBus(machine.control.path);
+      this.vectors = { vectors: EVENT_QUEUES_PER_FUNCTION, bar: freeBar(bars), pendingOffset };
+      bars.push({ bar: this.vectors.bar, bytes: interruptBarBytes, prefetchable: false });
+    }
+    this.configuration = new ConfigurationSpace(bars, this.vectors);
+    this.interrupts = new MessageSignaledInterrupts(EVENT_QUEUES_PER_FUNCTION, (message) =>
+      this.interrupt(message),
+    );
+    this.open();
   }
 
-  /** The answers to the messages that are whole with `part`. */
-  take(part: Buffer): Buffer {
-    return Buffer.concat(this.messages.take(part).flatMap((message) => this.answer(message)));
+  /** Answers the messages that are whole with `part`, each after those before it. */
+  take(part: Buffer): void {
+    this.waiting.push(...this.messages.take(part));
+    this.proceed();
   }
 
   /** The machine is gone. */
   end(): void {
-    this.master(false);
+    this.hasEnded = true;
+    this.detach();
+    this.bus?.close();
     this.opened.close();
   }
 
-  private answer({ command, payload }: ProxyMessage): Buffer[] {
-    switch (command) {
-      case ProxyCommand.writeConfiguration: {
-        const { offset, value, bytes } = configurationAccess(payload);
-        if (this.configuration.write(offset, value, bytes).reset) this.reset();
-        this.master(this.configuration.busMaster);
-        return [answerMessage(0n)];
-      }
-      case ProxyCommand.readConfiguration: {
-        const { offset, bytes } = configurationAccess(payload);
-        return [answerMessage(BigInt(this.configuration.read(offset, bytes)))];
-      }
-      case ProxyCommand.writeBar:
-        this.write(barAccess(payload));
-        return [answerMessage(0n)];
-      case ProxyCommand.readBar:
-        return [answerMessage(this.read(barAccess(payload)))];
-      case ProxyCommand.reset:
-        this.configuration.clear();
-        this.master(false);
-        this.reset();
-        return [answerMessage(0n)];
-      default: // where memory and a level interrupt are: neither is needed here
-        return [];
+  private proceed(): void {
+    while (!this.isBusy && !this.hasEnded) {
+      const message = this.waiting.shift();
+      if (message === undefined) return;
+      this.answer(message);
     }
   }
 
-  private write({ address, value, bytes }: BarAccess): void {
-    const place = this.configuration.find(address);
+  private answer({ command, payload }: ProxyMessage): void {
+    switch (command) {
+      case ProxyCommand.writeConfiguration:
+        this.configure(payload);
+        break;
+      case ProxyCommand.readConfiguration: {
+        const { offset, bytes } = configurationAccess(payload);
+        this.reply(BigInt(this.configuration.read(offset, bytes)));
+        break;
+      }
+      case ProxyCommand.writeBar:
+        this.write(barAccess(payload));
+        this.reply(0n);
+        break;
+      case ProxyCommand.readBar:
+        this.reply(this.read(barAccess(payload)));
+        break;
+      case ProxyCommand.reset:
+        this.configuration.clear();
+        this.detach();
+        this.reset();
+        this.reply(0n);
+        break;
+      default: // where memory and a level interrupt are: neither is needed here
+    }
+  }
+
+  private reply(value: bigint): void {
+    this.send(answerMessage(value));
+  }
+
+  private configure(payload: Buffer): void {
+    const { offset, value, bytes } = configurationAccess(payload);
+    const { reset } = this.configuration.write(offset, value, bytes);
+    if (reset) {
+      this.detach();
+      this.reset();
+    }
+    this.interrupts.open(this.configuration.vectorsOpen);
+    if (this.configuration.busMaster && !this.isAttached) {
+      this.isBusy = true;
+      this.attach().catch(this.fail);
+      return;
+    }
+    if (!this.configuration.busMaster) this.detach();
+    this.reply(0n);
+  }
+
+  /** The function becomes bus master: its DMA and its interrupts go the way that the machine has set up by now. */
+  private async attach(): Promise<void> {
+    const { memory, control } = this.machine;
+    if (control !== undefined)
+      this.remapping = await RemappingUnit.read(this.bus!, control.sourceId, memory.path);
+    if (this.hasEnded) return;
+    this.board.attachMemory(memory.path, memory.bytes, this.remapping?.root);
+    this.isAttached = true;
+    this.isBusy = false;
+    this.reply(0n);
+    this.proceed();
+  }
+
+  /** DMA is refused while the function is no bus master. */
+  private detach(): void {
+    if (this.isAttached) this.board.detachMemory();
+    this.isAttached = false;
+  }
+
+  private write(access: BarAccess): void {
+    const place = this.configuration.find(access.address);
     if (place === undefined) return;
     const { bar, offset } = place;
+    const { value, bytes } = access;
     const low = Number(value & 0xffff_ffffn);
-    if (bytes === 8) this.opened.write64(bar, offset, low, Number(value >> 32n));
+    if (bar === this.vectors?.bar) this.interrupts.write(offset, value, bytes);
+    else if (bytes === 8) this.opened.write64(bar, offset, low, Number(value >> 32n));
     else if (bytes === 4) this.opened.write32(bar, offset, low);
     else {
       // A part of a DWORD is a transaction with byte enables.
@@ -117,23 +223,37 @@ class PciProxy {
     const place = this.configuration.find(address);
     if (place === undefined) return allOnes;
     const { bar, offset } = place;
+    if (bar === this.vectors?.bar) return this.interrupts.read(offset, bytes);
     const first = offset % 4;
     const low = BigInt(this.opened.read32(bar, offset - first)) >> BigInt(8 * first);
     return bytes === 8 ? low | (BigInt(this.opened.read32(bar, offset + 4)) << 32n) : low;
   }
 
-  /** DMA is refused while the function is no bus master. */
-  private master(isMaster: boolean): void {
-    if (isMaster === this.isAttached) return;
-    this.isAttached = isMaster;
-    if (isMaster) this.board.attachMemory(this.memory.path, this.memory.bytes);
-    else this.board.detachMemory();
+  /** Sends a message, a write of the function's as its DMA is. */
+  private interrupt(message: InterruptMessage): void {
+    if (!this.isAttached || this.bus === undefined) return;
+    const remapped = this.remapping?.remap(message);
+    if (remapped === undefined) return;
+    this.bus.write32(Number(remapped.address), remapped.data).catch((error: unknown) => {
+      if (!this.hasEnded) this.fail(error);
+    });
+  }
+
+  private open(): void {
+    this.opened = this.board.open(0);
+    const { vectors } = this;
+    if (vectors === undefined) return;
+    this.subscriptions = Array.from({ length: vectors.vectors }, (_, vector) =>
+      this.opened.interrupt(vector, () => this.interrupts.signal(vector)),
+    );
   }
 
   /** A function that nobody has open is reset. */
   private reset(): void {
+    for (const subscription of this.subscriptions) subscription.close();
     this.opened.close();
-    this.opened = this.board.open(0);
+    this.interrupts.clear();
+    this.open();
   }
 }
 
@@ -149,4 +269,13 @@ function barsOf({ regions }: EmulatedBoard): ServedBar[] {
       prefetchable: inside.every(({ prefetchable }) => prefetchable),
     };
   });
+}
+
+function freeBar(bars: readonly ServedBar[]): number {
+  const free = Array.from({ length: barCount }, (_, bar) => bar).filter((bar) =>
+    bars.every((each) => each.bar !== bar),
+  );
+  if (free.length === 0)
+    throw new Error('the board has a region in every BAR, and none is left for its vectors');
+  return free[0]!;
 }
