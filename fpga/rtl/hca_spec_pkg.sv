@@ -188,7 +188,8 @@ package hca_spec_pkg;
     MANAGEMENT_STATUS_MISSING_ATTRIBUTE = 8'd9,  // A required attribute is missing.
     MANAGEMENT_STATUS_ATTRIBUTE_NOT_ALLOWED = 8'd10,  // An attribute is not allowed in this transition.
     MANAGEMENT_STATUS_NOT_ENABLED = 8'd11,  // The device has not been given context memory and enabled.
-    MANAGEMENT_STATUS_CONTEXT_MEMORY_FAULT = 8'd12  // Context memory could not be reached by DMA.
+    MANAGEMENT_STATUS_CONTEXT_MEMORY_FAULT = 8'd12,  // Context memory could not be reached by DMA.
+    MANAGEMENT_STATUS_UNREACHABLE = 8'd13  // A port's link cannot bring what is sent to the group.
   } management_status_t;
 
   // A resource that the resource manager divides.
@@ -1773,23 +1774,28 @@ package hca_spec_pkg;
     logic [4:0] queue_log2;  // log2 of the entries.
   } create_shared_receive_queue_input_t;
 
-  // Input of modify_shared_receive_queue, of which it takes the limit, and output of query_shared_receive_queue.
+  // Input of modify_shared_receive_queue, of a larger queue with page lists in the order queue, entries; and output of query_shared_receive_queue.
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_BYTES = 16;
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_LSB = 0;
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_WIDTH = 16;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_LSB = 16;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_WIDTH = 16;
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_LSB = 32;
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_WIDTH = 5;
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_LSB = 37;
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_WIDTH = 1;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_LSB = 38;
+  localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_WIDTH = 1;
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_LSB = 64;
   localparam int unsigned SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_PAIRS_WIDTH = 32;
   typedef struct packed {
-    logic [31:0] reserved_6;
+    logic [31:0] reserved_7;
     logic [31:0] queue_pairs;  // Query: queue pairs that receive from it.
-    logic [25:0] reserved_4;
+    logic [24:0] reserved_5;
+    logic keep_limit;  // Modify: the limit stays as it is, and is 0 here.
     logic failed;  // Query: in error, nothing is taken from it.
-    logic [4:0] queue_log2;  // Query: log2 of the entries.
-    logic [15:0] reserved_1;
+    logic [4:0] queue_log2;  // Query, and modify of a larger queue: log2 of the entries.
+    logic [15:0] entry_pages;  // Modify: pages of receive entries of the larger queue; 0: the size stays. Unit: pages.
     logic [15:0] limit;  // With fewer left the limit event is reported, once; 0: never, or it was. Unit: work requests.
   } shared_receive_queue_attributes_t;
 

@@ -2747,14 +2747,18 @@ module spec_golden_tb;
     hca_spec_pkg::shared_receive_queue_attributes_t golden;
     golden = '0;
     golden.limit = 16'hc38;
+    golden.entry_pages = 16'h9a51;
     golden.queue_log2 = 5'ha;
     golden.failed = 1'h1;
+    golden.keep_limit = 1'h0;
     golden.queue_pairs = 32'hddbc952c;
-    if (golden != 128'h00000000ddbc952c0000002a00000c38) $fatal(1, "shared_receive_queue_attributes is written wrongly: %h", golden);
-    golden = 128'h00000000ddbc952c0000002a00000c38;
+    if (golden != 128'h00000000ddbc952c0000002a9a510c38) $fatal(1, "shared_receive_queue_attributes is written wrongly: %h", golden);
+    golden = 128'h00000000ddbc952c0000002a9a510c38;
     if (golden.limit != 16'hc38) $fatal(1, "shared_receive_queue_attributes.limit is read wrongly");
+    if (golden.entry_pages != 16'h9a51) $fatal(1, "shared_receive_queue_attributes.entry_pages is read wrongly");
     if (golden.queue_log2 != 5'ha) $fatal(1, "shared_receive_queue_attributes.queue_log2 is read wrongly");
     if (golden.failed != 1'h1) $fatal(1, "shared_receive_queue_attributes.failed is read wrongly");
+    if (golden.keep_limit != 1'h0) $fatal(1, "shared_receive_queue_attributes.keep_limit is read wrongly");
     if (golden.queue_pairs != 32'hddbc952c) $fatal(1, "shared_receive_queue_attributes.queue_pairs is read wrongly");
   endtask
 
@@ -2762,14 +2766,18 @@ module spec_golden_tb;
     hca_spec_pkg::shared_receive_queue_attributes_t golden;
     golden = '0;
     golden.limit = 16'he1c;
+    golden.entry_pages = 16'h3e;
     golden.queue_log2 = 5'h2;
     golden.failed = 1'h0;
+    golden.keep_limit = 1'h1;
     golden.queue_pairs = 32'h502f511e;
-    if (golden != 128'h00000000502f511e0000000200000e1c) $fatal(1, "shared_receive_queue_attributes_other is written wrongly: %h", golden);
-    golden = 128'h00000000502f511e0000000200000e1c;
+    if (golden != 128'h00000000502f511e00000042003e0e1c) $fatal(1, "shared_receive_queue_attributes_other is written wrongly: %h", golden);
+    golden = 128'h00000000502f511e00000042003e0e1c;
     if (golden.limit != 16'he1c) $fatal(1, "shared_receive_queue_attributes_other.limit is read wrongly");
+    if (golden.entry_pages != 16'h3e) $fatal(1, "shared_receive_queue_attributes_other.entry_pages is read wrongly");
     if (golden.queue_log2 != 5'h2) $fatal(1, "shared_receive_queue_attributes_other.queue_log2 is read wrongly");
     if (golden.failed != 1'h0) $fatal(1, "shared_receive_queue_attributes_other.failed is read wrongly");
+    if (golden.keep_limit != 1'h1) $fatal(1, "shared_receive_queue_attributes_other.keep_limit is read wrongly");
     if (golden.queue_pairs != 32'h502f511e) $fatal(1, "shared_receive_queue_attributes_other.queue_pairs is read wrongly");
   endtask
 

@@ -163,8 +163,10 @@ export interface FaultRule {
 export interface LinkImpairment {
   /** Only from the board of this number. Default: any. */
   fromBoard?: number;
-  /** Only to the queue pair of this number. Default: any. */
+  /** Only to the queue pair of this number: of a connection that is the flow. Default: any. */
   queuePair?: number;
+  /** Only datagrams from the queue pair of this number; packets of connections do not name theirs. Default: any. */
+  sourceQueuePair?: number;
   /** Only responses, or only requests. Default: both. */
   lane?: 'responses' | 'requests';
   /** The first match that it deals with, counted from 0. Default 0. */

@@ -31,6 +31,7 @@ const codes: Readonly<Record<number, string>> = {
   [ManagementStatus.mailboxFault]: 'EFAULT',
   [ManagementStatus.notEnabled]: 'ENODEV',
   [ManagementStatus.contextMemoryFault]: 'EIO',
+  [ManagementStatus.unreachable]: 'ENETUNREACH',
 };
 
 /** What the user has to know of a status beside its own description. */
@@ -40,6 +41,8 @@ const cures: Readonly<Record<number, string>> = {
   [ManagementStatus.badState]: "a state in which the object's transitions allow it",
   [ManagementStatus.inUse]: 'destroy what refers to it first',
   [ManagementStatus.notPermitted]: 'the control function (underlying function 0)',
+  [ManagementStatus.unreachable]:
+    "a group of the IP version of the port's address, and on IPv6 a route to it (ip -6 route get GROUP)",
   [ManagementStatus.notEnabled]: 'open underlying function 0 first: it gives the device its memory',
 };
 

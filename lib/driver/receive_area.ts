@@ -71,11 +71,15 @@ export class ReceiveArea {
   /** Where the entry of each place begins, bytes. */
   private readonly places: Uint32Array;
 
-  /** @throws VerbsError EINVAL: a size beyond what the device has */
+  /**
+   * @param tail its tail record; default: one of its own
+   * @throws VerbsError EINVAL: a size beyond what the device has
+   */
   constructor(
     device: DeviceFunction,
     { entries, scatterEntries }: ReceiveQueueSizes,
     { verb, names }: AreaOwner,
+    tail?: DmaMemory,
   ) {
     checkSize(names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM, verb);
     checkSize(names[1], scatterEntries, 0, GATHER_ENTRIES, verb);
@@ -88,7 +92,7 @@ export class ReceiveArea {
     this.places = places;
     this.references = device.allocate(this.entries * WORK_QUEUE_REFERENCE_BYTES);
     this.entryArea = device.allocate(areaBytes);
-    this.tail = device.allocate(RECEIVE_QUEUE_TAIL_BYTES);
+    this.tail = tail ?? device.allocate(RECEIVE_QUEUE_TAIL_BYTES);
     this.referenceDwords = new Uint32Array(this.references.buffer);
     this.dwords = new Uint32Array(this.entryArea.buffer);
     this.tailDwords = new Int32Array(this.tail.buffer);
@@ -112,11 +116,28 @@ export class ReceiveArea {
       encodeGatherList(this.dwords, entry + RECEIVE_ENTRY_HEADER_BYTES / dword, scatter);
     }
     const length = RECEIVE_ENTRY_HEADER_BYTES + count * GATHER_ENTRY_BYTES;
-    const slot = sequenceNumber & (this.entries - 1);
-    const reference = (slot * WORK_QUEUE_REFERENCE_BYTES) / dword;
+    const reference = this.referenceAt(sequenceNumber);
     this.referenceDwords[reference + WORK_QUEUE_REFERENCE_OFFSET_BYTE / dword] = begin;
     this.referenceDwords[reference + WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE / dword] =
       sequenceNumber | (length << WORK_QUEUE_REFERENCE_LENGTH_SHIFT);
+  }
+
+  /**
+   * A larger area with the same tail record. What this one holds is at the same places in it, with the same references.
+   * @param next sequence number of the work request that is posted next
+   * @throws VerbsError EINVAL: a size beyond what the device has
+   */
+  grown(entries: number, next: number, owner: AreaOwner): ReceiveArea {
+    const sizes = { entries, scatterEntries: this.scatterEntries };
+    const made = new ReceiveArea(this.device, sizes, owner, this.tail);
+    made.dwords.set(this.dwords);
+    made.wrIds.copy(this.wrIds);
+    for (let back = 1; back <= this.entries; back++) {
+      const from = this.referenceAt(next - back);
+      const reference = this.referenceDwords.subarray(from, from + WORK_QUEUE_REFERENCE_BYTES / dword);
+      made.referenceDwords.set(reference, made.referenceAt(next - back));
+    }
+    return made;
   }
 
   /** After the entries, and seen by the device after them. @param next sequence number of the work request that is posted next */
@@ -126,18 +147,28 @@ export class ReceiveArea {
 
   /** The device does not reach it any more. */
   free(): void {
-    this.device.free(this.references);
-    this.device.free(this.entryArea);
+    this.freeEntries();
     this.device.free(this.tail);
   }
 
-  /** What to throw when no more can be posted. */
-  full(): VerbsError {
-    return new VerbsError(`the receive queue is full: ${this.entries} work requests are not completed`, {
+  /** As free(), where another area has its tail record. */
+  freeEntries(): void {
+    this.device.free(this.references);
+    this.device.free(this.entryArea);
+  }
+
+  /** What to throw when no more than `size` can be posted. */
+  full(size = this.entries): VerbsError {
+    return new VerbsError(`the receive queue is full: ${size} work requests are not completed`, {
       code: 'ENOMEM',
       verb: 'postReceive',
       expected: 'completions polled, or a queue made larger',
     });
+  }
+
+  /** Where the reference to a work request lies, in dwords. */
+  private referenceAt(sequenceNumber: number): number {
+    return ((sequenceNumber & (this.entries - 1)) * WORK_QUEUE_REFERENCE_BYTES) / dword;
   }
 
   private tooLong(count: number): VerbsError {

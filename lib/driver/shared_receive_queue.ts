@@ -1,14 +1,17 @@
 import {
   ManagementOpcode,
   PAGE_BYTES,
+  QUEUE_ENTRIES_MAXIMUM,
   SHARED_RECEIVE_QUEUE_ATTRIBUTES_BYTES,
   decode,
   encode,
 } from '../spec/index.ts';
+import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 import { ReceiveArea, type ReceiveQueueSizes, type ReceiveRequest } from './receive_area.ts';
+import { checkSize } from './work_queue.ts';
 import type { WorkRequestIdHolder } from './work_request_ids.ts';
 
 /** How a shared receive queue is made. */
@@ -16,6 +19,13 @@ export interface SharedReceiveQueueOptions extends ReceiveQueueSizes {
   readonly protectionDomain: ProtectionDomain;
   /** Fewer work requests left than this are told of once; 0: never. */
   readonly limit?: number;
+}
+
+/** What can be changed of a shared receive queue; what is missing stays. */
+export interface SharedReceiveQueueChange {
+  readonly limit?: number | undefined;
+  /** Work requests that it takes; as in {@link ReceiveQueueSizes}. */
+  readonly entries?: number | undefined;
 }
 
 /** What the device knows of a shared receive queue. */
@@ -26,6 +36,7 @@ export interface SharedReceiveQueueQuery {
   readonly failed: boolean;
 }
 
+const changing = { verb: 'modifySharedReceiveQueue', names: ['max_wr', 'max_sge'] } as const;
 /** Numbers that work requests can have. */
 const sequenceNumbers = 0x1_0000;
 const noPlace = 0xffff;
@@ -37,13 +48,14 @@ const noPlace = 0xffff;
 export class SharedReceiveQueue {
   /** Index and generation, 24 bits. */
   readonly number: number;
-  /** Its memory; for tests. */
-  readonly area: ReceiveArea;
+  private memory: ReceiveArea;
+  /** Work requests that it takes, as many as there are places in its memory, or fewer. */
+  private size: number;
   private readonly driver: HcaDriver;
   /** By sequence number: the place in the area of the entry of a work request that is posted and not completed. */
   private readonly placeOf = new Uint16Array(sequenceNumbers).fill(noPlace);
   /** Places that are free, the first `freeCount`. */
-  private readonly free: Uint16Array;
+  private free: Uint16Array;
   private freeCount: number;
   private next = 0;
 
@@ -52,7 +64,8 @@ export class SharedReceiveQueue {
     this.driver = driver;
     const verb = 'createSharedReceiveQueue';
     const area = new ReceiveArea(driver.device, sizes, { verb, names: ['max_wr', 'max_sge'] });
-    this.area = area;
+    this.memory = area;
+    this.size = area.entries;
     this.freeCount = area.entries;
     this.free = Uint16Array.from({ length: area.entries }, (_, index) => area.entries - 1 - index);
     try {
@@ -81,7 +94,12 @@ export class SharedReceiveQueue {
 
   /** Work requests that it takes. */
   get capacity(): number {
-    return this.area.entries;
+    return this.size;
+  }
+
+  /** Its memory; for tests. */
+  get area(): ReceiveArea {
+    return this.memory;
   }
 
   /** Most entries of a scatter list. */
@@ -135,15 +153,21 @@ export class SharedReceiveQueue {
     this.free[this.freeCount++] = place;
   }
 
-  /** Asks for the limit event, once: at once if fewer are left already. 0: for none. @throws VerbsError EINVAL */
-  setLimit(limit: number): void {
-    this.driver.management.execute({
-      verb: 'modifySharedReceiveQueue',
-      opcode: ManagementOpcode.modifySharedReceiveQueue,
-      object: this.number,
-      inputFormat: 'shared_receive_queue_attributes',
-      input: [encode('shared_receive_queue_attributes', { limit })],
-    });
+  /**
+   * Asks for the limit event, once: at once if fewer are left already; 0: for none. Makes the queue larger or smaller; what is
+   * posted stays. A queue that was made smaller keeps its memory: the device may still be reading entries anywhere in it.
+   * @throws VerbsError EINVAL: more work requests are posted than it would take, or the limit is more; ENOMEM: no page table is
+   * left. Nothing is changed then.
+   */
+  modify({ limit, entries = this.size }: SharedReceiveQueueChange): void {
+    checkSize(changing.names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM, changing.verb);
+    const size = 1 << Math.ceil(Math.log2(entries));
+    // No limit is set that is beyond what is posted: its event was reported by then.
+    if (size < this.outstanding) throw this.tooSmall(size);
+    if (limit !== undefined && limit > size) throw limitBeyond(limit, size);
+    if (size > this.memory.entries) this.grow(size, limit);
+    else if (limit !== undefined) this.change({ limit });
+    this.size = size;
   }
 
   query(): SharedReceiveQueueQuery {
@@ -167,10 +191,62 @@ export class SharedReceiveQueue {
     this.area.free();
   }
 
+  /** Gives the device memory of more entries, and the limit with it, in one command. */
+  private grow(entries: number, limit: number | undefined): void {
+    const larger = this.memory.grown(entries, this.next, changing);
+    try {
+      this.change(
+        {
+          ...(limit === undefined ? { keep_limit: 1 } : { limit }),
+          queue_log2: larger.entriesLog2,
+          entry_pages: larger.entryArea.buffer.byteLength / PAGE_BYTES,
+        },
+        larger,
+      );
+    } catch (error) {
+      larger.freeEntries();
+      throw error;
+    }
+    const added = Uint16Array.from(
+      { length: entries - this.memory.entries },
+      (_, index) => entries - 1 - index,
+    );
+    const free = new Uint16Array(entries);
+    free.set(added);
+    free.set(this.free.subarray(0, this.freeCount), added.length);
+    this.free = free;
+    this.freeCount += added.length;
+    this.memory.freeEntries();
+    this.memory = larger;
+  }
+
+  private change(fields: Readonly<Record<string, number>>, larger?: ReceiveArea): void {
+    const lists = larger === undefined ? [] : [pageList(larger.references), pageList(larger.entryArea)];
+    this.driver.management.execute({
+      verb: changing.verb,
+      opcode: ManagementOpcode.modifySharedReceiveQueue,
+      object: this.number,
+      inputFormat: 'shared_receive_queue_attributes',
+      input: [encode('shared_receive_queue_attributes', fields), ...lists],
+    });
+  }
+
+  private tooSmall(size: number): VerbsError {
+    const expected = `at least ${this.outstanding}, the work requests that are posted and not completed`;
+    return new VerbsError(`the shared receive queue takes ${expected}, not ${size}`, {
+      code: 'EINVAL',
+      verb: changing.verb,
+      attribute: changing.names[0],
+      expected,
+    });
+  }
+
   private put(request: ReceiveRequest): number {
     const sequenceNumber = this.next;
     // Of a number that a message which never ends still holds, as if the queue were full.
-    if (this.freeCount === 0 || this.placeOf[sequenceNumber] !== noPlace) throw this.area.full();
+    if (this.outstanding >= this.size || this.placeOf[sequenceNumber] !== noPlace) {
+      throw this.area.full(this.size);
+    }
     const place = this.free[this.freeCount - 1]!;
     this.area.put(request, sequenceNumber, place);
     this.placeOf[sequenceNumber] = place;
@@ -178,4 +254,14 @@ export class SharedReceiveQueue {
     this.next = (sequenceNumber + 1) % sequenceNumbers;
     return sequenceNumber;
   }
+}
+
+function limitBeyond(limit: number, size: number): VerbsError {
+  const expected = `0 to ${size}, the work requests that it takes`;
+  return new VerbsError(`the limit of the shared receive queue is ${limit}, not ${expected}`, {
+    code: 'EINVAL',
+    verb: changing.verb,
+    attribute: 'limit',
+    expected,
+  });
 }

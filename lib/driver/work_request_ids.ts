@@ -36,6 +36,12 @@ export class WorkRequestIds {
     }
   }
 
+  /** Those of another queue with as many slots or fewer. */
+  copy(others: WorkRequestIds): void {
+    this.low.set(others.low);
+    this.high.set(others.high);
+  }
+
   get(slot: number, holder: WorkRequestIdHolder): void {
     holder.wrIdLow = this.low[slot]!;
     holder.wrIdHigh = this.high[slot]!;

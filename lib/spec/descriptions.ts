@@ -135,6 +135,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'attribute_not_allowed', value: 10, doc: 'An attribute is not allowed in this transition.' },
       { name: 'not_enabled', value: 11, doc: 'The device has not been given context memory and enabled.' },
       { name: 'context_memory_fault', value: 12, doc: 'Context memory could not be reached by DMA.' },
+      { name: 'unreachable', value: 13, doc: "A port's link cannot bring what is sent to the group." },
     ],
   },
   {
@@ -1265,11 +1266,13 @@ export const formatDescriptions: readonly FormatDescription[] = [
     bytes: 16,
     byteOrder: 'little',
     kind: 'mailbox',
-    doc: 'Input of modify_shared_receive_queue, of which it takes the limit, and output of query_shared_receive_queue.',
+    doc: 'Input of modify_shared_receive_queue, of a larger queue with page lists in the order queue, entries; and output of query_shared_receive_queue.',
     fields: [
       { name: 'limit', bit: 0, width: 16, count: 1, shape: 'number', unit: 'work requests', doc: 'With fewer left the limit event is reported, once; 0: never, or it was.' },
-      { name: 'queue_log2', bit: 32, width: 5, count: 1, shape: 'number', doc: 'Query: log2 of the entries.' },
+      { name: 'entry_pages', bit: 16, width: 16, count: 1, shape: 'number', unit: 'pages', doc: 'Modify: pages of receive entries of the larger queue; 0: the size stays.' },
+      { name: 'queue_log2', bit: 32, width: 5, count: 1, shape: 'number', doc: 'Query, and modify of a larger queue: log2 of the entries.' },
       { name: 'failed', bit: 37, width: 1, count: 1, shape: 'number', doc: 'Query: in error, nothing is taken from it.' },
+      { name: 'keep_limit', bit: 38, width: 1, count: 1, shape: 'number', doc: 'Modify: the limit stays as it is, and is 0 here.' },
       { name: 'queue_pairs', bit: 64, width: 32, count: 1, shape: 'number', doc: 'Query: queue pairs that receive from it.' },
     ],
   },

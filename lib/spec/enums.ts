@@ -169,6 +169,8 @@ export const ManagementStatus = {
   notEnabled: 11,
   /** Context memory could not be reached by DMA. */
   contextMemoryFault: 12,
+  /** A port's link cannot bring what is sent to the group. */
+  unreachable: 13,
 } as const;
 export type ManagementStatus = (typeof ManagementStatus)[keyof typeof ManagementStatus];
 
@@ -187,6 +189,7 @@ export const managementStatusNames: Readonly<Record<number, string>> = {
   10: 'attribute_not_allowed',
   11: 'not_enabled',
   12: 'context_memory_fault',
+  13: 'unreachable',
 };
 
 /** A resource that the resource manager divides. */

@@ -557,7 +557,7 @@ export function setCreateSharedReceiveQueueInputTailAddress(view: DataView, base
   setCreateSharedReceiveQueueInputTailAddressHigh(view, base, Number((value >> 32n) & 0xffffffffn));
 }
 
-/** Bytes of shared_receive_queue_attributes: Input of modify_shared_receive_queue, of which it takes the limit, and output of query_shared_receive_queue. */
+/** Bytes of shared_receive_queue_attributes: Input of modify_shared_receive_queue, of a larger queue with page lists in the order queue, entries; and output of query_shared_receive_queue. */
 export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_BYTES = 16;
 
 /** shared_receive_queue_attributes.limit: With fewer left the limit event is reported, once; 0: never, or it was. Unit: work requests. */
@@ -573,7 +573,20 @@ export function setSharedReceiveQueueAttributesLimit(view: DataView, base: numbe
   view.setUint32(at, kept | ((value & SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_MASK) << SHARED_RECEIVE_QUEUE_ATTRIBUTES_LIMIT_SHIFT), true);
 }
 
-/** shared_receive_queue_attributes.queue_log2: Query: log2 of the entries. */
+/** shared_receive_queue_attributes.entry_pages: Modify: pages of receive entries of the larger queue; 0: the size stays. Unit: pages. */
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_BYTE = 0;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_SHIFT = 16;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_MASK = 0xffff;
+export function getSharedReceiveQueueAttributesEntryPages(view: DataView, base: number): number {
+  return (view.getUint32(base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_BYTE, true) >>> SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_SHIFT) & SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_MASK;
+}
+export function setSharedReceiveQueueAttributesEntryPages(view: DataView, base: number, value: number): void {
+  const at = base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_BYTE;
+  const kept = view.getUint32(at, true) & ~(SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_MASK << SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_SHIFT);
+  view.setUint32(at, kept | ((value & SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_MASK) << SHARED_RECEIVE_QUEUE_ATTRIBUTES_ENTRY_PAGES_SHIFT), true);
+}
+
+/** shared_receive_queue_attributes.queue_log2: Query, and modify of a larger queue: log2 of the entries. */
 export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_BYTE = 4;
 export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_SHIFT = 0;
 export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_QUEUE_LOG2_MASK = 0x1f;
@@ -597,6 +610,19 @@ export function setSharedReceiveQueueAttributesFailed(view: DataView, base: numb
   const at = base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_BYTE;
   const kept = view.getUint32(at, true) & ~(SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_MASK << SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_SHIFT);
   view.setUint32(at, kept | ((value & SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_MASK) << SHARED_RECEIVE_QUEUE_ATTRIBUTES_FAILED_SHIFT), true);
+}
+
+/** shared_receive_queue_attributes.keep_limit: Modify: the limit stays as it is, and is 0 here. */
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_BYTE = 4;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_SHIFT = 6;
+export const SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_MASK = 0x1;
+export function getSharedReceiveQueueAttributesKeepLimit(view: DataView, base: number): number {
+  return (view.getUint32(base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_BYTE, true) >>> SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_SHIFT) & SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_MASK;
+}
+export function setSharedReceiveQueueAttributesKeepLimit(view: DataView, base: number, value: number): void {
+  const at = base + SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_BYTE;
+  const kept = view.getUint32(at, true) & ~(SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_MASK << SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_SHIFT);
+  view.setUint32(at, kept | ((value & SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_MASK) << SHARED_RECEIVE_QUEUE_ATTRIBUTES_KEEP_LIMIT_SHIFT), true);
 }
 
 /** shared_receive_queue_attributes.queue_pairs: Query: queue pairs that receive from it. */

@@ -219,7 +219,8 @@ export class QueuePair extends VerbsObject {
   /**
    * Datagrams to a multicast group are received too, each member with a receive work request of its own. Closing detaches.
    * @param gid MGID, 16 bytes: ff…, or an IPv4 group as ::ffff:a.b.c.d
-   * @throws VerbsError EINVAL: not of unreliable datagram, or no MGID; ENOMEM: the device has no place for a member
+   * @throws VerbsError EINVAL: not of unreliable datagram, or no MGID; ENOMEM: the device has no place for a member; ENETUNREACH: a
+   * UDP link of the other IP version, or without a route to the group
    */
   attachMulticast(gid: Uint8Array): void {
     this.requireOpen('attachMulticast');

@@ -15,13 +15,18 @@ export interface SharedReceiveQueueOptions {
   readonly limit?: number;
 }
 
-/** What of a shared receive queue can be changed. */
+/** What of a shared receive queue can be changed; what is missing stays. */
 export interface SharedReceiveQueueAttributes {
   /**
    * Asks for the event shared_receive_queue_limit_reached, once: when fewer work requests than this are left that no queue pair has
    * taken, at once if there are fewer already. 0: none is asked for.
    */
-  readonly limit: number;
+  readonly limit?: number;
+  /**
+   * Work requests that it takes, as in {@link SharedReceiveQueueOptions}; no fewer than are posted and not completed. What is
+   * posted stays. A queue that becomes smaller keeps its memory until it is closed.
+   */
+  readonly maxWorkRequests?: number;
 }
 
 /**
@@ -63,10 +68,14 @@ export class SharedReceiveQueue extends VerbsObject {
     return this.driver.capacity;
   }
 
-  /** @throws VerbsError EINVAL: a limit beyond its capacity, or the device has found the queue in error */
-  modify({ limit }: SharedReceiveQueueAttributes): void {
+  /**
+   * Changes all that is given, or nothing.
+   * @throws VerbsError EINVAL: a limit beyond its capacity, a capacity below what is posted, or the device has found the queue in
+   * error; ENOMEM: no page table is left for a larger queue
+   */
+  modify({ limit, maxWorkRequests }: SharedReceiveQueueAttributes): void {
     this.requireOpen('modifySharedReceiveQueue');
-    this.driver.setLimit(limit);
+    this.driver.modify({ limit, entries: maxWorkRequests });
   }
 
   /** The limit, 0 since its event was reported; and whether the device has found the queue in error. */

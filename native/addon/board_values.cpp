@@ -145,6 +145,9 @@ board::LinkImpairment link_impairment(const Napi::Value& value) {
   if (fields.has("queuePair"))
     rule.queue_pair =
         static_cast<uint32_t>(whole_number(fields.value("queuePair"), "queuePair", queue_pair_numbers - 1));
+  if (fields.has("sourceQueuePair"))
+    rule.source_queue_pair = static_cast<uint32_t>(
+        whole_number(fields.value("sourceQueuePair"), "sourceQueuePair", queue_pair_numbers - 1));
   if (fields.has("lane")) {
     link::Lane lane{};
     fields.read_enum("lane", lane,

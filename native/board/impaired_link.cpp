@@ -4,6 +4,7 @@
 #include "link/address.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace fpga_verbs::board {
 
@@ -11,11 +12,17 @@ namespace {
 
 constexpr uint64_t bits_per_byte = 8;
 
-bool is_for(spec::LinkLayer link_layer, uint32_t queue_pair, std::span<const uint8_t> packet) {
+// Whether a packet is of the queue pairs that an impairment names.
+bool is_of_flow(const LinkImpairment& impairment, spec::LinkLayer link_layer,
+                std::span<const uint8_t> packet) {
+  const auto& [to, from] = std::tie(impairment.queue_pair, impairment.source_queue_pair);
+  if (!to && !from)
+    return true;
   hca::ParsedPacket parsed;
   return hca::parse_packet(link_layer, packet.data(), static_cast<uint32_t>(packet.size()), parsed) ==
              spec::PacketDrop::none &&
-         parsed.destination_queue_pair == queue_pair;
+         parsed.destination_queue_pair == to.value_or(parsed.destination_queue_pair) &&
+         (!from || (parsed.traits().has(hca::datagram_header) && parsed.fields.source_queue_pair == *from));
 }
 
 } // namespace
@@ -136,7 +143,7 @@ bool ImpairedLink::matches(const LinkImpairment& impairment, link::Lane lane,
     if (link::source_of(link_layer_, packet) - first >= link::addresses_per_board)
       return false;
   }
-  return !impairment.queue_pair || is_for(link_layer_, *impairment.queue_pair, packet);
+  return is_of_flow(impairment, link_layer_, packet);
 }
 
 // When the last bit of the packet is there.

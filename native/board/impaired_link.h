@@ -42,6 +42,8 @@ public:
   }
   void flush() override { link_.flush(); }
   std::optional<Source> source() const override { return link_.source(); }
+  bool join(const link::NetworkAddress& group) override { return link_.join(group); }
+  void leave(const link::NetworkAddress& group) override { link_.leave(group); }
   std::span<const uint8_t> front(link::Lane lane) override;
   void pop(link::Lane lane) override;
   bool has_arrived() override { return link_.has_arrived(); }

@@ -10,11 +10,12 @@ namespace fpga_verbs::board {
 // What happens to packets on their way to a port, and to which. Each packet meets the first rule that it
 // matches.
 struct LinkImpairment {
-  std::optional<unsigned> from_board; // number of the board that it comes from; none: any
-  std::optional<uint32_t> queue_pair; // that it is for; none: any
-  std::optional<link::Lane> lane;     // none: both
-  uint64_t nth = 0;                   // the first match that the rule deals with
-  uint64_t count = 0;                 // matches that it deals with; 0: all from the nth on
+  std::optional<unsigned> from_board;        // number of the board that it comes from; none: any
+  std::optional<uint32_t> queue_pair;        // that it is for; none: any
+  std::optional<uint32_t> source_queue_pair; // of a datagram: that it comes from; none: any
+  std::optional<link::Lane> lane;            // none: both
+  uint64_t nth = 0;                          // the first match that the rule deals with
+  uint64_t count = 0;                        // matches that it deals with; 0: all from the nth on
 
   // Probabilities, 0 to 1, of a packet.
   double loss = 0;

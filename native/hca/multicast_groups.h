@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/packet_gid.h"
+#include "link/link.h"
 #include "spec/parameters.h"
 
 #include <cstdint>
@@ -10,17 +11,31 @@
 namespace fpga_verbs::hca {
 
 // Which queue pairs are attached to which multicast groups (InfiniBand volume 1, 10.5): an entry for each
-// queue pair and group.
+// queue pair and group. The links of the ports are in the groups that have members.
 class MulticastGroups {
 public:
+  using Links = std::span<link::Link* const, spec::ports>; // null: nothing
+
   struct Member {
     Gid group{}; // MGID; zero: the entry is free
     uint32_t queue_pair_number = 0;
     uint8_t underlying_function = 0;
   };
 
-  // One that is attached stays so. False: no entry is left.
-  bool attach(unsigned underlying_function, uint32_t queue_pair_number, const Gid& group);
+  enum class Attached : uint8_t {
+    yes,
+    full,        // no entry is left
+    unreachable, // a link does not have the group
+  };
+
+  // The links outlive it.
+  explicit MulticastGroups(Links links) : links_(links) {}
+  MulticastGroups(const MulticastGroups&) = delete;
+  MulticastGroups& operator=(const MulticastGroups&) = delete;
+  ~MulticastGroups();
+
+  // One that is attached stays so.
+  Attached attach(unsigned underlying_function, uint32_t queue_pair_number, const Gid& group);
   // False: it is not attached.
   bool detach(uint32_t queue_pair_number, const Gid& group);
 
@@ -34,8 +49,12 @@ public:
 
 private:
   Member* find(uint32_t queue_pair_number, const Gid& group);
+  bool has_members(const Gid& group) const;
+  bool join(const Gid& group);
+  void leave(const Gid& group);
   void free(Member& member);
 
+  Links links_;
   std::vector<Member> members_ = std::vector<Member>(spec::multicast_members);
   uint32_t count_ = 0;
 };

@@ -34,8 +34,15 @@ spec::ManagementCompletion ResourceManager::change_multicast(const Command& comm
   if (found->control.service_type() != spec::ServiceType::unreliable_datagram ||
       found->control.destroying() != 0)
     return answer_with(ManagementStatus::bad_state);
-  return groups.attach(function, number, group) ? succeed()
-                                                : no_resources(spec::Resource::multicast_members, 1, 0);
+  switch (groups.attach(function, number, group)) {
+  case MulticastGroups::Attached::full:
+    return no_resources(spec::Resource::multicast_members, 1, 0);
+  case MulticastGroups::Attached::unreachable:
+    return answer_with(ManagementStatus::unreachable);
+  case MulticastGroups::Attached::yes:
+    break;
+  }
+  return succeed();
 }
 
 } // namespace fpga_verbs::hca

@@ -29,6 +29,28 @@ std::optional<spec::ManagementCompletion> check_create(const spec::CreateSharedR
   return std::nullopt;
 }
 
+// What is wrong with the input of modify_shared_receive_queue. A queue only grows: what was posted has its
+// place.
+std::optional<spec::ManagementCompletion> check_modify(const spec::SharedReceiveQueueAttributes& input,
+                                                       const SharedReceiveQueue& queue) {
+  using F = spec::SharedReceiveQueueAttributes;
+  F known;
+  known.set_limit(input.limit());
+  known.set_keep_limit(input.keep_limit());
+  if (input.entry_pages() != 0) {
+    known.set_entry_pages(input.entry_pages());
+    known.set_queue_log2(input.queue_log2());
+    if (input.queue_log2() < queue.queue_log2 || input.queue_log2() > queue_log2_maximum)
+      return bad_input(F::queue_log2_bit);
+    if (input.entry_pages() * spec::page_bytes < queue.entry_bytes)
+      return bad_input(F::entry_pages_bit);
+  }
+  const uint32_t queue_log2 = input.entry_pages() != 0 ? input.queue_log2() : queue.queue_log2;
+  if (input.limit() > (input.keep_limit() != 0 ? 0 : uint32_t{1} << queue_log2))
+    return bad_input(F::limit_bit);
+  return input == known ? std::nullopt : std::optional(bad_input(reserved_field));
+}
+
 } // namespace
 
 spec::ManagementCompletion ResourceManager::create_shared_receive_queue(const Command& command) {
@@ -74,21 +96,33 @@ spec::ManagementCompletion ResourceManager::modify_shared_receive_queue(const Co
   MailboxReader reader(host_, function, command.fields.input_mailbox());
   if (const auto failed = read_input(command, reader, &input, F::bytes))
     return *failed;
-  if (command.fields.input_length() != F::bytes)
+  const bool is_larger = input.entry_pages() != 0;
+  const uint32_t queue_pages = is_larger ? reference_pages(input.queue_log2()) : 0;
+  const uint32_t pages = queue_pages + input.entry_pages();
+  if (command.fields.input_length() != F::bytes + pages * spec::PageTableEntry::bytes)
     return bad_command(spec::ManagementCommand::input_length_bit);
   SharedReceiveQueues& queues = blocks_.shared_receive_queues;
-  const SharedReceiveQueue* const queue = queues.find(function, number);
+  SharedReceiveQueue* const queue = queues.find(function, number);
   if (queue == nullptr)
     return answer_with(ManagementStatus::bad_object);
   if (queue->failure != spec::Refusal::none)
     return answer_with(ManagementStatus::bad_state);
-  if (input.limit() > uint32_t{1} << queue->queue_log2)
-    return bad_input(F::limit_bit);
-  F limit_alone;
-  limit_alone.set_limit(input.limit());
-  if (input != limit_alone)
-    return bad_input(reserved_field);
-  queues.arm(function, number, static_cast<uint16_t>(input.limit()));
+  if (const auto wrong = check_modify(input, *queue))
+    return *wrong;
+  if (is_larger) {
+    std::array lists{PageList{.pages = queue_pages}, PageList{.pages = input.entry_pages()}};
+    if (const auto failed = create_tables(function, reader, F::bytes, lists))
+      return *failed;
+    const std::array former{PageList{.table = queue->queue_pages}, PageList{.table = queue->entry_pages}};
+    destroy_tables(former);
+    queue->queue_log2 = input.queue_log2();
+    queue->queue_pages = lists[0].table;
+    queue->entry_pages = lists[1].table;
+    queue->entry_bytes = input.entry_pages() * spec::page_bytes;
+    queue->prefetched = 0;
+  }
+  if (input.keep_limit() == 0)
+    queues.arm(function, number, static_cast<uint16_t>(input.limit()));
   return succeed();
 }
 

@@ -15,9 +15,9 @@ namespace fpga_verbs::hca {
 // by resource_manager; head, tail, prefetched, limit and failure go on as descriptor_fetch takes from it.
 struct SharedReceiveQueue {
   uint32_t protection_domain = 0; // of the memory that its work requests name
-  uint32_t queue_log2 = 0;
-  uint32_t queue_pages = 0; // page table of the references
-  uint32_t entry_pages = 0; // page table of the entries
+  uint32_t queue_log2 = 0;        // with the three that follow it grows while the queue is in use
+  uint32_t queue_pages = 0;       // page table of the references
+  uint32_t entry_pages = 0;       // page table of the entries
   uint32_t entry_bytes = 0;
   uint64_t tail_address = 0;
   uint32_t queue_pairs = 0; // that receive from it

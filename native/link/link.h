@@ -42,6 +42,11 @@ public:
   // Puts a packet on the link, from its first link byte to its last check, at most spec::packet_buffer_bytes.
   virtual SendResult send(Lane lane, std::span<const uint8_t> packet) = 0;
 
+  // Between them packets that others send to a multicast group arrive too, and packets can be sent to it.
+  // False: the network behind the link does not have the group.
+  virtual bool join(const NetworkAddress&) { return true; }
+  virtual void leave(const NetworkAddress&) {}
+
   // Whether anybody can be at its other end.
   virtual bool is_connected() { return true; }
 

@@ -1,54 +1,20 @@
 #include "link/udp_link.h"
 
 #include "hca/packet_gid.h"
+#include "link/socket_address.h"
 #include "spec/packets.h"
 #include "spec/parameters.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <netdb.h>
-#include <netinet/in.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 namespace fpga_verbs::link {
 
 namespace {
-
-// Of either family.
-union SocketAddress {
-  sockaddr generic;
-  sockaddr_in ipv4;
-  sockaddr_in6 ipv6;
-
-  socklen_t length() const { return generic.sa_family == AF_INET ? sizeof ipv4 : sizeof ipv6; }
-};
-
-SocketAddress socket_address(const UdpAddress& address, uint32_t scope) {
-  SocketAddress made = {};
-  if (hca::is_ipv4(address.address)) {
-    made.ipv4 = {};
-    made.ipv4.sin_family = AF_INET;
-    made.ipv4.sin_addr.s_addr = htonl(hca::ipv4_address(address.address));
-    made.ipv4.sin_port = htons(address.port);
-  } else {
-    made.ipv6 = {};
-    made.ipv6.sin6_family = AF_INET6;
-    std::memcpy(&made.ipv6.sin6_addr, address.address.data(), address.address.size());
-    made.ipv6.sin6_port = htons(address.port);
-    made.ipv6.sin6_scope_id = scope;
-  }
-  return made;
-}
-
-UdpAddress udp_address(const SocketAddress& address) {
-  if (address.generic.sa_family == AF_INET)
-    return {hca::ipv4_gid(ntohl(address.ipv4.sin_addr.s_addr)), ntohs(address.ipv4.sin_port)};
-  UdpAddress made{.port = ntohs(address.ipv6.sin6_port)};
-  std::memcpy(made.address.data(), &address.ipv6.sin6_addr, made.address.size());
-  return made;
-}
 
 // An address in digits, with the interface of a link-local one behind %.
 std::optional<SocketAddress> parsed(const std::string& address) {
@@ -69,6 +35,11 @@ bool is_own(const UdpAddress& address) {
   const NetworkAddress unspecified{};
   return address.address != unspecified && address.address != hca::ipv4_gid(INADDR_ANY) &&
          !hca::is_multicast(address.address);
+}
+
+bool add(const Descriptor& set, const Descriptor& socket) {
+  epoll_event readable{.events = EPOLLIN, .data = {.fd = socket.get()}};
+  return epoll_ctl(set.get(), EPOLL_CTL_ADD, socket.get(), &readable) == 0;
 }
 
 // Packets are not fragmented: so IPv4 has the identification 0 that the ICRC was made with.
@@ -108,16 +79,31 @@ std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& 
     failure = reason_of(errno, address);
     return nullptr;
   }
+  Descriptor readable(epoll_create1(EPOLL_CLOEXEC));
+  if (!readable || !add(readable, made)) {
+    failure = std::strerror(errno);
+    return nullptr;
+  }
   // Room for what comes while this process does something else; the system gives less where it allows less.
   constexpr int room = 4 << 20; // bytes
   setsockopt(made.get(), SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
   setsockopt(made.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-  return std::unique_ptr<UdpLink>(new UdpLink(std::move(made), own, scope));
+  return std::unique_ptr<UdpLink>(new UdpLink(std::move(made), std::move(readable), own, scope));
 }
 
-UdpLink::UdpLink(Descriptor socket, const UdpAddress& own, uint32_t scope)
+UdpLink::UdpLink(Descriptor socket, Descriptor readable, const UdpAddress& own, uint32_t scope)
     : socket_(std::move(socket)), own_(own), scope_(scope), headers_bytes_(udp_headers_bytes(own.address)),
-      watch_(socket_.get()) {}
+      groups_(own), readable_(std::move(readable)), watch_(readable_.get()) {
+  groups_.prepare_to_send(socket_); // join() says where it cannot
+}
+
+bool UdpLink::join(const NetworkAddress& group) {
+  const Descriptor* const socket = groups_.join(group);
+  if (socket != nullptr && add(readable_, *socket))
+    return true;
+  groups_.leave(group);
+  return false;
+}
 
 // Out.
 
@@ -166,6 +152,15 @@ std::span<const uint8_t> UdpLink::front(Lane lane) {
 }
 
 void UdpLink::receive() {
+  watch_.begin_reading();
+  bool has_read_all = receive_from(socket_, own_);
+  for (const auto& [group, socket] : groups_.sockets())
+    has_read_all = receive_from(socket, {group, own_.port}) && has_read_all;
+  watch_.end_reading(has_read_all);
+}
+
+// Whether there is no more now.
+bool UdpLink::receive_from(const Descriptor& socket, const UdpAddress& to) {
   std::array<SocketAddress, batch> addresses;
   std::array<iovec, batch> parts;
   std::array<mmsghdr, batch> messages{};
@@ -180,26 +175,24 @@ void UdpLink::receive() {
     message.msg_iovlen = 1;
   }
   if (wanted == 0)
-    return;
-  watch_.begin_reading();
-  const int came = recvmmsg(socket_.get(), messages.data(), static_cast<unsigned>(wanted), 0, nullptr);
+    return false;
+  const int came = recvmmsg(socket.get(), messages.data(), static_cast<unsigned>(wanted), 0, nullptr);
   for (int i = 0; i < came; ++i) {
     const auto at = static_cast<size_t>(i);
     const bool is_whole = (messages[at].msg_hdr.msg_flags & MSG_TRUNC) == 0;
-    accept(udp_address(addresses[at]), is_whole ? messages[at].msg_len : 0);
+    accept(udp_address(addresses[at]), to, is_whole ? messages[at].msg_len : 0);
   }
-  // A full batch: there may be more.
-  watch_.end_reading(came != static_cast<int>(wanted));
+  return came != static_cast<int>(wanted);
 }
 
-// What lies in the first free buffer.
-void UdpLink::accept(const UdpAddress& from, size_t bytes) {
-  if (bytes < spec::BaseTransportHeader::bytes) {
+// What lies in the first free buffer. What the own board has sent to a group has come back to it already.
+void UdpLink::accept(const UdpAddress& from, const UdpAddress& to, size_t bytes) {
+  if (bytes < spec::BaseTransportHeader::bytes || from == own_) {
     arrived_.skip();
     return;
   }
   uint8_t* const payload = arrived_.buffer(0).data() + headers_bytes_;
-  write_udp_headers(payload, from, own_, bytes);
+  write_udp_headers(payload, from, to, bytes);
   arrived_.add(lane_of({payload, bytes}), headers_bytes_ + bytes);
 }
 

@@ -4,6 +4,7 @@
 #include "link/descriptor.h"
 #include "link/link.h"
 #include "link/socket_watch.h"
+#include "link/udp_groups.h"
 #include "link/udp_packet.h"
 
 #include <array>
@@ -18,7 +19,7 @@ namespace fpga_verbs::link {
 // RoCEv2 over a UDP socket on port 4791 of one IPv4 or IPv6 address: for boards of other processes and
 // machines, and for other implementations; no rights are needed. It loses packets like any network. The
 // kernel makes the headers anew, so that packets have to be built with the socket's own address and port:
-// source().
+// source(). Multicast groups are those of IP on the address's interface.
 class UdpLink final : public Link {
 public:
   // Null: `failure` says why, and what would be right.
@@ -31,6 +32,8 @@ public:
   std::span<const uint8_t> front(Lane lane) override;
   void pop(Lane lane) override { arrived_.pop(lane); }
   bool has_arrived() override { return watch_.ask(); }
+  bool join(const NetworkAddress& group) override;
+  void leave(const NetworkAddress& group) override { groups_.leave(group); }
   std::optional<Source> source() const override {
     return Source{.address = mac_of(own_.address), .network_address = own_.address, .udp_port = own_.port};
   }
@@ -44,14 +47,17 @@ private:
   };
 
   // `scope`: the interface of a link-local IPv6 address, on which its peers are too; else 0.
-  UdpLink(Descriptor socket, const UdpAddress& own, uint32_t scope);
+  UdpLink(Descriptor socket, Descriptor readable, const UdpAddress& own, uint32_t scope);
   void receive();
-  void accept(const UdpAddress& from, size_t bytes);
+  bool receive_from(const Descriptor& socket, const UdpAddress& to);
+  void accept(const UdpAddress& from, const UdpAddress& to, size_t bytes);
 
   Descriptor socket_;
   UdpAddress own_;
   uint32_t scope_;
   size_t headers_bytes_; // before the payload of a frame
+  UdpGroups groups_;
+  Descriptor readable_; // epoll: one of the sockets is
   SocketWatch watch_;
   ArrivedPackets arrived_; // frames, their UDP payload where it was received
   std::array<Leaving, batch> leaving_;

@@ -23,6 +23,16 @@ uint32_t hash_of(const NetworkAddress& address) {
   return hash;
 }
 
+// RFC 1112, 6.4; RFC 2464, 7.
+Address group_mac(const NetworkAddress& group) {
+  if (hca::is_ipv4(group))
+    return Address{0x0100'5e00'0000} | (hca::ipv4_address(group) & 0x7f'ffff);
+  Address mac = 0x3333;
+  for (size_t at = group.size() - 4; at < group.size(); ++at)
+    mac = mac << 8 | group[at];
+  return mac;
+}
+
 void write_ipv4_header(uint8_t* at, const NetworkAddress& from, const NetworkAddress& to, size_t bytes) {
   spec::Ipv4Header ip;
   ip.set_version(4);
@@ -57,6 +67,8 @@ size_t udp_headers_bytes(const NetworkAddress& address) {
 }
 
 Address mac_of(const NetworkAddress& address) {
+  if (hca::is_multicast(address))
+    return group_mac(address);
   if (hca::is_ipv4(address))
     return Address{0x02f0} << 32 | hca::ipv4_address(address);
   const Address candidate = mac_of_link_local(address);

@@ -11,8 +11,9 @@ namespace fpga_verbs::link {
 // What stands before the UDP payload of a frame between such addresses: Ethernet, IP and UDP headers.
 size_t udp_headers_bytes(const NetworkAddress& address);
 
-// The MAC address of an emulated board with this address: 02:f0 and the IPv4 address, that of which a
-// link-local address was made (EUI-64), or 02:f1 and 32 bits of the address's FNV-1a.
+// The MAC address of a multicast group, or of an emulated board with this address: 02:f0 and the IPv4
+// address, that of which a link-local address was made (EUI-64), or 02:f1 and 32 bits of the address's
+// FNV-1a.
 Address mac_of(const NetworkAddress& address);
 
 // Puts the headers before a payload of `bytes` bytes that a socket has received, as they were when its ICRC

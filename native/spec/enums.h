@@ -124,6 +124,7 @@ enum class ManagementStatus : uint8_t {
   attribute_not_allowed = 10,  ///< An attribute is not allowed in this transition.
   not_enabled = 11,  ///< The device has not been given context memory and enabled.
   context_memory_fault = 12,  ///< Context memory could not be reached by DMA.
+  unreachable = 13,  ///< A port's link cannot bring what is sent to the group.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -142,6 +143,7 @@ constexpr const char* name(ManagementStatus value) {
     case ManagementStatus::attribute_not_allowed: return "attribute_not_allowed";
     case ManagementStatus::not_enabled: return "not_enabled";
     case ManagementStatus::context_memory_fault: return "context_memory_fault";
+    case ManagementStatus::unreachable: return "unreachable";
   }
   return "unknown";
 }

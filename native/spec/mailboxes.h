@@ -289,13 +289,15 @@ struct alignas(8) CreateSharedReceiveQueueInput {
 static_assert(sizeof(CreateSharedReceiveQueueInput) == CreateSharedReceiveQueueInput::bytes && offsetof(CreateSharedReceiveQueueInput, dwords) == 0);
 static_assert(std::is_trivially_copyable_v<CreateSharedReceiveQueueInput> && std::is_standard_layout_v<CreateSharedReceiveQueueInput>);
 
-/// Input of modify_shared_receive_queue, of which it takes the limit, and output of query_shared_receive_queue.
+/// Input of modify_shared_receive_queue, of a larger queue with page lists in the order queue, entries; and output of query_shared_receive_queue.
 /// Little-endian; bits count from the least significant one. Setters keep the low bits of a value that is too large.
 struct alignas(8) SharedReceiveQueueAttributes {
   static constexpr unsigned bytes = 16;
   static constexpr unsigned limit_bit = 0, limit_width = 16;
+  static constexpr unsigned entry_pages_bit = 16, entry_pages_width = 16;
   static constexpr unsigned queue_log2_bit = 32, queue_log2_width = 5;
   static constexpr unsigned failed_bit = 37, failed_width = 1;
+  static constexpr unsigned keep_limit_bit = 38, keep_limit_width = 1;
   static constexpr unsigned queue_pairs_bit = 64, queue_pairs_width = 32;
 
   std::array<uint32_t, 4> dwords{};
@@ -304,7 +306,11 @@ struct alignas(8) SharedReceiveQueueAttributes {
   constexpr uint32_t limit() const { return dwords[0] & 0xffffu; }
   constexpr void set_limit(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// Query: log2 of the entries.
+  /// Modify: pages of receive entries of the larger queue; 0: the size stays. Unit: pages.
+  constexpr uint32_t entry_pages() const { return dwords[0] >> 16; }
+  constexpr void set_entry_pages(uint32_t value) { dwords[0] = (dwords[0] & 0xffffu) | ((value & 0xffffu) << 16); }
+
+  /// Query, and modify of a larger queue: log2 of the entries.
   constexpr uint32_t queue_log2() const { return dwords[1] & 0x1fu; }
   constexpr void set_queue_log2(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffe0u) | (value & 0x1fu); }
 
@@ -312,12 +318,16 @@ struct alignas(8) SharedReceiveQueueAttributes {
   constexpr uint32_t failed() const { return (dwords[1] >> 5) & 0x1u; }
   constexpr void set_failed(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffdfu) | ((value & 0x1u) << 5); }
 
+  /// Modify: the limit stays as it is, and is 0 here.
+  constexpr uint32_t keep_limit() const { return (dwords[1] >> 6) & 0x1u; }
+  constexpr void set_keep_limit(uint32_t value) { dwords[1] = (dwords[1] & 0xffffffbfu) | ((value & 0x1u) << 6); }
+
   /// Query: queue pairs that receive from it.
   constexpr uint32_t queue_pairs() const { return dwords[2]; }
   constexpr void set_queue_pairs(uint32_t value) { dwords[2] = value; }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0xffff0000u) | (dwords[1] & 0xffffffc0u) | dwords[3]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffffff80u) | dwords[3]) == 0; }
 
   constexpr bool operator==(const SharedReceiveQueueAttributes&) const = default;
 };

@@ -13,6 +13,7 @@
 #include "hca/virtual_kick.h"
 #include "test/hosted_port.h"
 
+#include <array>
 #include <napi.h>
 
 #include <utility>
@@ -119,7 +120,8 @@ private:
   hca::PortAttributes port_attributes_;
   hca::AddressHandles address_handles_;
   hca::SharedReceiveQueues shared_receive_queues_;
-  hca::MulticastGroups multicast_groups_;
+  std::array<link::Link*, spec::ports> links_{};
+  hca::MulticastGroups multicast_groups_{links_};
   hca::ResourceManager resource_manager_;
 };
 

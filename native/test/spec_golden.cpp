@@ -3159,16 +3159,20 @@ std::string_view mismatch_create_shared_receive_queue_input_other(const CreateSh
 SharedReceiveQueueAttributes make_shared_receive_queue_attributes() {
   SharedReceiveQueueAttributes golden;
   golden.set_limit(0xc38u);
+  golden.set_entry_pages(0x9a51u);
   golden.set_queue_log2(0xau);
   golden.set_failed(0x1u);
+  golden.set_keep_limit(0x0u);
   golden.set_queue_pairs(0xddbc952cu);
   return golden;
 }
 
 std::string_view mismatch_shared_receive_queue_attributes(const SharedReceiveQueueAttributes& golden) {
   if (golden.limit() != 0xc38u) return "limit";
+  if (golden.entry_pages() != 0x9a51u) return "entry_pages";
   if (golden.queue_log2() != 0xau) return "queue_log2";
   if (golden.failed() != 0x1u) return "failed";
+  if (golden.keep_limit() != 0x0u) return "keep_limit";
   if (golden.queue_pairs() != 0xddbc952cu) return "queue_pairs";
   return golden.reserved_is_zero() ? "" : "reserved";
 }
@@ -3176,16 +3180,20 @@ std::string_view mismatch_shared_receive_queue_attributes(const SharedReceiveQue
 SharedReceiveQueueAttributes make_shared_receive_queue_attributes_other() {
   SharedReceiveQueueAttributes golden;
   golden.set_limit(0xe1cu);
+  golden.set_entry_pages(0x3eu);
   golden.set_queue_log2(0x2u);
   golden.set_failed(0x0u);
+  golden.set_keep_limit(0x1u);
   golden.set_queue_pairs(0x502f511eu);
   return golden;
 }
 
 std::string_view mismatch_shared_receive_queue_attributes_other(const SharedReceiveQueueAttributes& golden) {
   if (golden.limit() != 0xe1cu) return "limit";
+  if (golden.entry_pages() != 0x3eu) return "entry_pages";
   if (golden.queue_log2() != 0x2u) return "queue_log2";
   if (golden.failed() != 0x0u) return "failed";
+  if (golden.keep_limit() != 0x1u) return "keep_limit";
   if (golden.queue_pairs() != 0x502f511eu) return "queue_pairs";
   return golden.reserved_is_zero() ? "" : "reserved";
 }

@@ -69,7 +69,7 @@ WirePort::WirePort(const Napi::CallbackInfo& info)
     : HostedPort<WirePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       context_memory_(parameters_, counters_, host_, events_),
       queue_pairs_(parameters_, counters_, context_memory_), attributes_(parameters_),
-      attachments_{.links = {&link_}, .tap = this},
+      attachments_{.links = {&link_}, .tap = this}, groups_(attachments_.links),
       port_(counters_, clock_, packet_memory_, attributes_, groups_, attachments_, requests_built_,
             responses_built_, packets_arrived_),
       packet_receiver_(counters_, packet_memory_, attributes_, groups_, queue_pairs_, packets_arrived_,

@@ -76,6 +76,7 @@ describe('an impaired link', () => {
     ['loses responses only', { loss: 1, lane: 'responses' }, 5],
     ['loses requests only', { loss: 1, lane: 'requests' }, 0],
     ['loses what is for a queue pair only', { loss: 1, queuePair: 3 }, 5],
+    ['loses what is from a queue pair only', { loss: 1, sourceQueuePair: 3 }, 5],
   ])('%s', (_, rule, arrive) => {
     const [a, b] = makeEnds(2) as [End, End];
     const id = b.board.impair(rule);
@@ -174,6 +175,10 @@ describe('an impaired link', () => {
   it.each([
     [{ loss: 1.5 }, 'loss must be a number from 0 to 1'],
     [{ lane: 'both' }, 'lane must be one of responses, requests'],
+    [
+      { sourceQueuePair: 2 ** 24 },
+      'sourceQueuePair is 16777216, but must be a whole number from 0 to 16777215',
+    ],
     [{ fromBoard: 1024 }, 'fromBoard is 1024, but must be a whole number from 0 to 1023'],
     [{ colour: 1 }, 'link impairments have no field colour'],
   ])('refuses %j', (rule, message) => {

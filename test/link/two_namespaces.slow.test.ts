@@ -10,6 +10,10 @@ const run = promisify(execFile);
 const inNamespace = ['--user', '--map-root-user', '--net'];
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const small = 'queuePairs=64&pageTableEntries=65536&memoryKeys=256';
+const groups = {
+  IPv4: '00000000000000000000ffffef010203',
+  IPv6: 'ff120000000000000000000012345678',
+} as const;
 const tcpPort = '18999'; // each namespace has its own
 
 /** Network namespaces of this user, a cable between two of them: not every machine allows them. */
@@ -57,6 +61,15 @@ it('a board with an IPv6 address reaches itself by it', async (context) => {
   expect(stdout).toBe(`${'1'.padStart(32, '0')} true true\n`);
 });
 
+it('a board with an IPv6 address says when the system has no route to a group', async (context) => {
+  requireNamespaces(context);
+  requireIpv6(context);
+  const words = `${program(here('multicast_program.mjs'))} 'emu:?${small}&link=udp:::1' ${groups.IPv6} asks`;
+  const command = `ip link set lo up && ! ${words} 2>&1`;
+  const { stdout } = await run('unshare', [...inNamespace, 'sh', '-c', command], { timeout: 60_000 });
+  expect(stdout).toContain('attach_multicast failed: unreachable');
+});
+
 describe('two network namespaces with a veth between them', { timeout: 300_000 }, () => {
   it.for([
     ['IPv4', '10.77.0.', '::ffff:10.77.0.'],
@@ -69,6 +82,19 @@ describe('two network namespaces with a veth between them', { timeout: 300_000 }
     const said = await between(`${words(2)} --listen`, `${words(1)} 10.77.0.2`);
     expect(said.match(/^500 iters in/gm)).toHaveLength(2);
     for (const host of [1, 2]) expect(said).toContain(`GID ${gid}${host}\n`);
+  });
+
+  it.for([
+    ['IPv4', '10.77.0.'],
+    ['IPv6', 'fd77::'],
+  ] as const)('hear each other in a multicast group of %s', async ([version, network], context) => {
+    requireNamespaces(context);
+    if (version === 'IPv6') requireIpv6(context);
+    const words = (host: number, role: string): string =>
+      `${program(here('multicast_program.mjs'))} ${device(host, '', network)} ${groups[version]} ${role}`;
+    const said = await between(words(2, 'listens'), words(1, 'asks'));
+    expect(said).toContain('listens, and has heard\n');
+    expect(said).toContain('asks, and has heard\n');
   });
 
   it.for([

@@ -10,11 +10,14 @@ import type { Random } from '../hca/random.ts';
 import { Flow, type FlowPromises } from './flow.ts';
 import { FlowMemory } from './flow_memory.ts';
 import { require, type Owner, type Party } from './party.ts';
+import type { Pool } from './pool.ts';
 
 /** One end of a connection. */
 interface End {
   readonly party: Party;
   readonly protectionDomain: ProtectionDomain;
+  /** Where it receives from; undefined: its own receive queue. */
+  readonly pool: Pool | undefined;
   queuePair: QueuePair;
   /** What it sends. */
   readonly flow: Flow;
@@ -42,7 +45,14 @@ export class Connection implements Owner {
   /** It was connected for the last time, and is over. */
   private isOver = false;
 
-  constructor(name: string, random: Random, parties: readonly [Party, Party], options: ConnectionOptions) {
+  /** @param pools where its ends receive from; undefined: receive queues of their own */
+  constructor(
+    name: string,
+    random: Random,
+    parties: readonly [Party, Party],
+    pools: readonly [Pool | undefined, Pool | undefined],
+    options: ConnectionOptions,
+  ) {
     this.name = name;
     this.random = random;
     this.options = options;
@@ -54,10 +64,17 @@ export class Connection implements Owner {
       const to = (1 - from) as 0 | 1;
       const { operations } = options;
       const sender = random.below(1000);
-      const memory = new FlowMemory(sender, operations, domains[from], domains[to]);
-      const flow = new Flow(`${name}${from === 0 ? '→' : '←'}`, random, memory, operations, options);
-      const [party, protectionDomain] = [parties[from], domains[from]];
-      return { party, protectionDomain, flow, queuePair: this.makeQueuePair(party, protectionDomain) };
+      const memory = new FlowMemory(random, sender, operations, domains[from], domains[to]);
+      const title = `${name}${from === 0 ? '→' : '←'}`;
+      const flow = new Flow(title, random, memory, operations, options, pools[to]);
+      const [party, protectionDomain, pool] = [parties[from], domains[from], pools[from]];
+      return {
+        party,
+        protectionDomain,
+        pool,
+        flow,
+        queuePair: this.makeQueuePair(party, protectionDomain, pool),
+      };
     };
     this.ends = [makeEnd(0), makeEnd(1)];
     this.connect();
@@ -94,16 +111,19 @@ export class Connection implements Owner {
       return;
     }
     for (const [index, { flow, queuePair }] of ends.entries()) {
+      const peer = ends[1 - index]!.queuePair;
+      if (this.options.service === 'RC' && !flow.isPosted) flow.changeWindow(peer);
       flow.post(queuePair);
-      flow.postReceive(ends[1 - index]!.queuePair);
+      flow.postReceive(peer);
     }
   }
 
   take(queuePair: QueuePair, completion: Completion): void {
     const at = this.ends.findIndex((end) => end.queuePair === queuePair);
     require(at >= 0, () => `${this.name}: a completion of a queue pair that it had`);
-    if (completion.workQueue === 0) this.ends[at]!.flow.takeSent(completion, this.isExcused);
-    else this.ends[1 - at]!.flow.takeReceived(completion);
+    const [sent, received] = [this.ends[at]!.flow, this.ends[1 - at]!.flow];
+    if (completion.workQueue !== 0) received.takeReceived(completion);
+    else if (!received.takeOfWindow(completion, this.isExcused)) sent.takeSent(completion, this.isExcused);
   }
 
   verify(): void {
@@ -147,10 +167,10 @@ export class Connection implements Owner {
       if (this.random.once(3)) {
         end.party.disown(end.queuePair);
         end.queuePair.close();
-        end.queuePair = this.makeQueuePair(end.party, end.protectionDomain);
+        end.queuePair = this.makeQueuePair(end.party, end.protectionDomain, end.pool);
       } else end.queuePair.modify({ state: QueuePairState.reset });
-      end.flow.restart();
     }
+    for (const { flow } of this.ends) flow.restart();
     this.connect();
   }
 
@@ -169,13 +189,14 @@ export class Connection implements Owner {
     connectQueuePair(other.queuePair, addresses[1]!, addresses[0]!, attributes);
   }
 
-  private makeQueuePair(party: Party, protectionDomain: ProtectionDomain): QueuePair {
+  private makeQueuePair(party: Party, protectionDomain: ProtectionDomain, pool: Pool | undefined): QueuePair {
     const { completionQueue } = party;
     const queuePair = protectionDomain.createQueuePair({
       type: this.options.service,
       sendCompletionQueue: completionQueue,
       receiveCompletionQueue: completionQueue,
       capabilities: queues,
+      ...(pool !== undefined && { sharedReceiveQueue: pool.queue }),
     });
     party.own(queuePair, this);
     return queuePair;

@@ -4,6 +4,7 @@ import type { FlowMemory } from './flow_memory.ts';
 import { receiveSlots } from './flow_memory.ts';
 import { makeOperation, type Operation, type Service } from './flow_requests.ts';
 import { require } from './party.ts';
+import type { Pool } from './pool.ts';
 
 const { success, workRequestFlushedError, retryExceededError, localLengthError } = CompletionStatus;
 
@@ -27,6 +28,8 @@ export class Flow {
   private readonly memory: FlowMemory;
   private readonly operations: number;
   private readonly promises: FlowPromises;
+  /** Where its messages are received; undefined: in the receive queue of the queue pair. */
+  private readonly pool: Pool | undefined;
   /** Those of every index that was posted. */
   private readonly made: Operation[] = [];
   private outstanding: Operation[] = [];
@@ -38,12 +41,20 @@ export class Flow {
   /** Times that the word was added to: at least, at most. */
   private adds: [number, number] = [0, 0];
 
-  constructor(name: string, random: Random, memory: FlowMemory, operations: number, promises: FlowPromises) {
+  constructor(
+    name: string,
+    random: Random,
+    memory: FlowMemory,
+    operations: number,
+    promises: FlowPromises,
+    pool: Pool | undefined,
+  ) {
     this.name = name;
     this.random = random;
     this.memory = memory;
     this.operations = operations;
     this.promises = promises;
+    this.pool = pool;
   }
 
   /** One of its work requests has failed since it was connected. */
@@ -88,7 +99,18 @@ export class Flow {
     queuePair.postSend(batch.map(({ request }) => request));
   }
 
+  /** Does something with the window that it may reach through. @param owner queue pair that receives */
+  changeWindow(owner: QueuePair): void {
+    this.memory.window.act(owner, this.outstanding.length === 0);
+  }
+
+  /** Whether a completion of the queue pair that receives is one of the window's. */
+  takeOfWindow(completion: Completion, excused: boolean): boolean {
+    return this.memory.window.take(completion, excused || this.promises.isPrey);
+  }
+
   postReceive(queuePair: QueuePair): void {
+    if (this.pool !== undefined) return;
     for (let count = this.random.below(4); count > 0 && this.receivesLeft < receiveSlots; count--) {
       const wrId = this.receives++;
       this.receivesLeft++;
@@ -123,27 +145,15 @@ export class Flow {
     for (const { isAtomic } of [...ended, last]) if (isAtomic) this.adds[1]++;
   }
 
-  takeReceived({ wrId, status, byteLength, immediateData, withImmediate }: Completion): void {
-    this.receivesLeft--;
-    const tell = (what: string): string =>
-      `${this.name}: receive ${wrId} ${completionStatusNames[status]}, ${what}`;
-    if (this.promises.isPrey || status === workRequestFlushedError) return;
-    const operation = this.arrived(withImmediate ? immediateData : undefined);
-    require(operation !== undefined, () => tell(`immediate ${immediateData}, of nothing that was sent`));
-    const { index, failure, isWritten, isDone, length, request } = operation;
-    if (failure !== undefined) {
-      require(status === localLengthError, () => tell(`${index} is too long`));
-      return;
+  takeReceived(completion: Completion): void {
+    const { pool } = this;
+    if (pool === undefined) {
+      this.receivesLeft--;
+      this.checkReceived(completion, this.memory.received(completion.wrId));
+    } else {
+      this.checkReceived(completion, pool.bytes(completion.wrId));
+      pool.release(completion.wrId);
     }
-    require(status === success, () => tell('expected success'));
-    require(byteLength === length, () => tell(`${byteLength} B of ${length} B of ${index}`));
-    const carried = request.immediateData;
-    require(withImmediate ? immediateData === carried : carried === undefined, () =>
-      tell(`immediate data of ${index}`));
-    const isThere = isWritten
-      ? isDone()
-      : this.memory.hasReceived(wrId, index, length, this.promises.service === 'RC');
-    require(isThere, () => tell(`the data is not that of ${index}`));
   }
 
   /** Its queue pairs begin anew: what is outstanding has happened or not. */
@@ -153,6 +163,7 @@ export class Flow {
     this.announced = [];
     this.receivesLeft = 0;
     this.failed = false;
+    this.memory.window.restart();
   }
 
   /** @throws Violation memory was written that nobody had a right to, or a message is missing */
@@ -177,6 +188,31 @@ export class Flow {
   private get awaited(): Operation[] {
     if (this.promises.service === 'UC' || this.promises.isPrey) return [];
     return this.announced.filter(({ index }) => this.succeeded.has(index));
+  }
+
+  private checkReceived(
+    { wrId, status, byteLength, immediateData, withImmediate }: Completion,
+    bytes: Uint8Array,
+  ): void {
+    const tell = (what: string): string =>
+      `${this.name}: receive ${wrId} ${completionStatusNames[status]}, ${what}`;
+    if (this.promises.isPrey || status === workRequestFlushedError) return;
+    const operation = this.arrived(withImmediate ? immediateData : undefined);
+    require(operation !== undefined, () => tell(`immediate ${immediateData}, of nothing that was sent`));
+    const { index, failure, isWritten, isDone, length, request } = operation;
+    if (failure !== undefined) {
+      require(status === localLengthError, () => tell(`${index} is too long`));
+      return;
+    }
+    require(status === success, () => tell('expected success'));
+    require(byteLength === length, () => tell(`${byteLength} B of ${length} B of ${index}`));
+    const carried = request.immediateData;
+    require(withImmediate ? immediateData === carried : carried === undefined, () =>
+      tell(`immediate data of ${index}`));
+    const isThere = isWritten
+      ? isDone()
+      : this.memory.isMessage(bytes, index, length, this.promises.service === 'RC');
+    require(isThere, () => tell(`the data is not that of ${index}`));
   }
 
   /** Which message a receive has got. */

@@ -7,6 +7,7 @@ import {
 } from '../../lib/index.ts';
 import type { Random } from '../hca/random.ts';
 import { Arena, fillPattern, isPattern, isPatternOrNothing } from './arena.ts';
+import { FlowWindow } from './flow_window.ts';
 
 export const slotBytes = 1200;
 const wordBytes = 8;
@@ -21,16 +22,30 @@ export class FlowMemory {
   private readonly operations: number;
   private readonly here: Arena;
   private readonly there: Arena;
+  private readonly random: Random;
+  readonly window: FlowWindow;
 
-  constructor(sender: number, operations: number, from: ProtectionDomain, to: ProtectionDomain) {
+  constructor(
+    random: Random,
+    sender: number,
+    operations: number,
+    from: ProtectionDomain,
+    to: ProtectionDomain,
+  ) {
+    this.random = random;
     this.sender = sender;
     this.operations = operations;
     this.here = new Arena(from, 2 * operations * slotBytes, Access.localWrite);
     this.there = new Arena(
       to,
       (operations + receiveSlots + 1) * slotBytes + wordBytes,
-      Access.localWrite | Access.remoteWrite | Access.remoteRead | Access.remoteAtomic,
+      Access.localWrite |
+        Access.remoteWrite |
+        Access.remoteRead |
+        Access.remoteAtomic |
+        Access.memoryWindowBind,
     );
+    this.window = new FlowWindow(random, to, this.there.region);
     for (let index = 0; index < operations; index++) fillPattern(this.source(index), sender, index);
     fillPattern(this.library(), sender, libraryIndex);
   }
@@ -65,20 +80,24 @@ export class FlowMemory {
   }
 
   target(index: number): RemoteMemory {
-    return this.there.region.remote().slice(index * slotBytes, slotBytes);
+    return this.remote().slice(index * slotBytes, slotBytes);
   }
 
   remoteLibrary(): RemoteMemory {
-    return this.there.region.remote().slice(this.libraryAt, slotBytes);
+    return this.remote().slice(this.libraryAt, slotBytes);
   }
 
   remoteWord(): RemoteMemory {
-    return this.there.region.remote().slice(this.libraryAt + slotBytes, wordBytes);
+    return this.remote().slice(this.libraryAt + slotBytes, wordBytes);
   }
 
-  /** Whether a receive has brought a message, and nothing behind it. */
-  hasReceived(receive: number, index: number, length: number, alone: boolean): boolean {
-    const bytes = this.received(receive);
+  /** Of a target that the window was bound over, and is no more; undefined: there is none. */
+  formerTarget(index: number): RemoteMemory | undefined {
+    return this.window.formerRemote?.slice(index * slotBytes, slotBytes);
+  }
+
+  /** Whether what was received is a message, and nothing behind it. */
+  isMessage(bytes: Uint8Array, index: number, length: number, alone: boolean): boolean {
     if (alone && !isZero(bytes.subarray(length))) return false;
     return isPattern(bytes.subarray(0, length), this.sender, index);
   }
@@ -117,8 +136,15 @@ export class FlowMemory {
   }
 
   close(): void {
+    this.window.restart();
     this.here.region.close();
     this.there.region.close();
+  }
+
+  /** By the window, where it is bound, or by the region. */
+  private remote(): RemoteMemory {
+    const { remote } = this.window;
+    return remote !== undefined && this.random.once(2) ? remote : this.there.region.remote();
   }
 
   private get libraryAt(): number {
@@ -137,7 +163,8 @@ export class FlowMemory {
     return slot(this.there, index);
   }
 
-  private received(receive: number): Uint8Array {
+  /** What a receive has brought. */
+  received(receive: number): Uint8Array {
     return slot(this.there, this.operations + (receive % receiveSlots));
   }
 

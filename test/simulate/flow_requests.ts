@@ -44,7 +44,7 @@ export function makeOperation(
     isWritten: false,
     isAtomic: false,
     ...made,
-    request: { ...made.request, wrId: index, fence },
+    request: { ...made.request, wrId: index, fence: made.request.fence === true || fence },
   };
 }
 
@@ -62,7 +62,7 @@ function makeGood(
   const remote = memory.target(index);
   const written = { isWritten: true, isDone: () => memory.hasWritten(index, length) };
   const announced = { immediateData: index, gather };
-  switch (random.below(service === 'RC' ? 6 : 3)) {
+  switch (random.below(service === 'RC' ? 7 : 3)) {
     case 0:
       return {
         request: { opcode: Opcode.sendWithImmediate, ...announced },
@@ -95,6 +95,15 @@ function makeGood(
         },
         isDone: () => memory.hasRead(index, length),
       };
+    case 5: {
+      const invalidateKey = random.once(2) ? memory.window.takeKey() : undefined;
+      // What was read through the window has come by then: it is not read again.
+      const request: SendRequest =
+        invalidateKey === undefined
+          ? { opcode: Opcode.send, gather }
+          : { opcode: Opcode.sendWithInvalidate, gather, invalidateKey, fence: true };
+      return { request, isAnnounced: true, isDone: always };
+    }
     default:
       return {
         request: {
@@ -126,8 +135,9 @@ function makeFailing(random: Random, memory: FlowMemory, index: number, service:
     }
     case 1: {
       const { addressLow, addressHigh, key } = remote;
+      const wrong = memory.formerTarget(index) ?? { addressLow, addressHigh, key: key ^ 1 };
       return {
-        request: { opcode: Opcode.rdmaWrite, gather, remote: { addressLow, addressHigh, key: key ^ 1 } },
+        request: { opcode: Opcode.rdmaWrite, gather, remote: wrong },
         failure: remoteAccessError,
         isDone: never,
       };

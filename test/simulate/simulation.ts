@@ -7,6 +7,7 @@ import { Connection } from './connection.ts';
 import { Hostile } from './hostile.ts';
 import { Party, require } from './party.ts';
 import type { FaultKind, Plan } from './plan.ts';
+import { Pool } from './pool.ts';
 import { Station } from './station.ts';
 
 /** What a simulation came to. */
@@ -48,6 +49,7 @@ export class Simulation {
   private readonly fabric: EmulatedFabric;
   private readonly parties: readonly Party[];
   private readonly atRest: readonly string[];
+  private readonly pools: readonly Pool[];
   private readonly connections: readonly Connection[];
   private readonly stations: Station[] = [];
   private readonly prey: readonly Connection[];
@@ -61,6 +63,7 @@ export class Simulation {
     this.fabric = new EmulatedFabric();
     this.parties = Array.from({ length: plan.boards }, () => this.makeParty());
     this.atRest = this.parties.map(occupancyOf);
+    this.pools = this.parties.map((party, index) => new Pool(this.randomOf(-2 - index), party));
     const isHostile = this.has('hostility');
     this.connections = Array.from({ length: plan.connections }, (_, index) =>
       this.makeConnection(index, isHostile && index % 4 === 3),
@@ -107,7 +110,7 @@ export class Simulation {
     for (let round = 0; !all.every(({ isDone }) => isDone); round++) {
       if (round === patience) this.fail('does not come to an end');
       if (round % 64 === 0) this.changeLink();
-      for (const each of all) if (this.random.once(3)) each.act();
+      for (const each of [...all, ...this.pools]) if (this.random.once(3)) each.act();
       this.interfere();
       this.advance();
       if (round % 32 === 0) this.verify();
@@ -147,6 +150,10 @@ export class Simulation {
     for (const each of [...this.connections, ...this.stations]) {
       each.verify();
       each.close();
+    }
+    for (const pool of this.pools) {
+      pool.verify();
+      pool.close();
     }
     this.board.runUntilIdle();
     for (const [index, party] of this.parties.entries()) {
@@ -209,7 +216,7 @@ export class Simulation {
       progress: 'stepped',
       seed: plan.seed,
       queuePairs: 2 * many + 64 > 256 ? 2048 : 256,
-      memoryKeys: 4 * many + 64 > 256 ? 4096 : 256,
+      memoryKeys: 6 * many + 64 > 256 ? 4096 : 256,
       pageTableEntries: 65_536,
     });
     return new Party(board, openDevice(board.open(0)));
@@ -218,10 +225,13 @@ export class Simulation {
   private makeConnection(index: number, isPrey: boolean): Connection {
     const random = this.randomOf(2 * index);
     const service = random.once(4) ? 'UC' : 'RC';
+    const places = [random.below(this.parties.length), random.below(this.parties.length)] as const;
+    const sides = <Side>(all: readonly Side[]): [Side, Side] => [all[places[0]]!, all[places[1]]!];
     return new Connection(
       `${service} ${index}`,
       random,
-      [random.pick(this.parties), random.pick(this.parties)],
+      sides(this.parties),
+      random.once(2) ? sides(this.pools) : [undefined, undefined],
       {
         service,
         operations: this.plan.operations,

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import type { BoardOptions, LinkImpairment, LinkImpairmentCounters } from '../../lib/board/addon.ts';
-import { Completion } from '../../lib/index.ts';
+import { Completion, Opcode } from '../../lib/index.ts';
 import { Random } from '../hca/random.ts';
+import { addressOf, destined, makeStation, type Station } from './datagram.ts';
 import { makeVerbs, stepped, type Verbs } from './make_verbs.ts';
 import { RandomConnection } from './random_connection.ts';
 
@@ -69,3 +70,57 @@ describe('connections over a link', () => {
     expect(run(impairment, 3, 11)).not.toEqual(run(impairment, 3, 12));
   });
 });
+
+describe('datagrams over a link that loses', () => {
+  it.each([
+    [
+      'those of one sender',
+      ({ senders: [first] }: Datagrams) => ({ sourceQueuePair: first.queuePair.number }),
+      [2, 4],
+    ],
+    [
+      'those to one receiver',
+      ({ receivers: [first] }: Datagrams) => ({ queuePair: first.queuePair.number }),
+      [3, 4],
+    ],
+    [
+      'those of one flow',
+      ({ senders: [first], receivers: [, second] }: Datagrams) => ({
+        sourceQueuePair: first.queuePair.number,
+        queuePair: second.queuePair.number,
+      }),
+      [1, 2, 4],
+    ],
+  ])('%s, the others arrive', (_, choose, arrived) => {
+    const place = { fabric: randomUUID(), queuePairs: 64 };
+    const [near, far] = [1, 2].map(() => makeVerbs(stepped, place)) as [Verbs, Verbs];
+    const stations = (verbs: Verbs): [Station, Station] => [makeStation(verbs), makeStation(verbs)];
+    const all: Datagrams = { senders: stations(near), receivers: stations(far) };
+    far.board.impair({ loss: 1, ...choose(all) });
+    for (const to of all.receivers) {
+      for (let count = 0; count < 2; count += 1)
+        to.queuePair.postReceive({ scatter: [to.region.slice(0, 1000)] });
+    }
+    const wanted = all.receivers.flatMap((to) => all.senders.map((from) => [from, to] as const));
+    for (const [index, [from, to]] of wanted.entries()) {
+      from.queuePair.postSend({
+        opcode: Opcode.sendWithImmediate,
+        immediateData: index + 1,
+        ...destined(to, addressOf(from, to)),
+      });
+    }
+    far.board.runUntilIdle();
+    const heard = all.receivers.flatMap(({ verbs: { completionQueue } }) => {
+      const completions = Array.from({ length: 4 }, () => new Completion());
+      return completions
+        .slice(0, completionQueue.poll(completions))
+        .map(({ immediateData }) => immediateData);
+    });
+    expect(heard).toEqual(arrived);
+  });
+});
+
+interface Datagrams {
+  readonly senders: readonly [Station, Station];
+  readonly receivers: readonly [Station, Station];
+}

@@ -1,4 +1,5 @@
 #include "spec/mailboxes.h"
+#include "hca/queue_sizes.h"
 #include "spec/commands.h"
 #include "spec/contexts.h"
 #include "spec/queues.h"
@@ -118,7 +119,7 @@ private:
   size_t put_structure() {
     content_.clear();
     using enum spec::ManagementOpcode;
-    switch (input_.below(7)) {
+    switch (input_.below(10)) {
     case 0: {
       next_opcode_ = static_cast<uint8_t>(create_completion_queue);
       spec::CreateCompletionQueueInput structure;
@@ -145,6 +146,8 @@ private:
       structure.set_receive_queue_pages(input_.below(3));
       structure.set_receive_entry_pages(input_.below(4));
       structure.set_receive_tail_address(address());
+      if (input_.below(4) == 0)
+        structure.set_shared_receive_queue(object());
       add(structure);
       add_pages(structure.send_queue_pages() + structure.send_entry_pages() +
                 structure.receive_queue_pages() + structure.receive_entry_pages());
@@ -206,6 +209,40 @@ private:
       spec::SetGlobalIdentifierInput structure;
       structure.set_port(input_.below(4));
       structure.set_gid_index(input_.below(18));
+      add(structure);
+      break;
+    }
+    case 7: {
+      next_opcode_ = static_cast<uint8_t>(create_shared_receive_queue);
+      spec::CreateSharedReceiveQueueInput structure;
+      structure.set_queue_log2(input_.below(6));
+      structure.set_protection_domain(object());
+      structure.set_queue_pages(input_.below(3));
+      structure.set_entry_pages(input_.below(4));
+      structure.set_limit(input_.below(34));
+      structure.set_tail_address(address());
+      add(structure);
+      add_pages(structure.queue_pages() + structure.entry_pages());
+      break;
+    }
+    case 8: {
+      next_opcode_ = static_cast<uint8_t>(modify_shared_receive_queue);
+      spec::SharedReceiveQueueAttributes structure;
+      structure.set_limit(input_.below(34));
+      structure.set_keep_limit(input_.below(4) == 0);
+      if (input_.below(4) != 0) {
+        structure.set_queue_log2(input_.below(11));
+        structure.set_entry_pages(input_.below(4));
+      }
+      add(structure);
+      add_pages(hca::reference_pages(structure.queue_log2()) + structure.entry_pages());
+      break;
+    }
+    case 9: {
+      next_opcode_ = static_cast<uint8_t>(create_memory_window);
+      spec::CreateMemoryWindowInput structure;
+      structure.set_window_type(input_.below(4));
+      structure.set_protection_domain(object());
       add(structure);
       break;
     }

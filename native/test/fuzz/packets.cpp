@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 namespace fpga_verbs::test {
 
@@ -182,15 +183,45 @@ private:
   std::shared_ptr<board::BoardFabric> fabric_;
   link::FabricPort* port_;
   hca::PacketSource source_;
-  std::array<Target, 4> targets_;
+  std::array<Target, 5> targets_;
   unsigned target_count_ = 0;
   uint32_t request_psn_ = 0;
   uint32_t response_psn_ = 0;
   unsigned on_their_way_ = 0;
 };
 
-bool is_untouched(const HostMemory& memory) {
-  return std::all_of(memory.at(), memory.at(memory.bytes), [](uint8_t byte) { return byte == untouched; });
+bool is_untouched(const HostMemory& memory, size_t from = 0) {
+  return std::all_of(memory.at(from), memory.at(memory.bytes),
+                     [](uint8_t byte) { return byte == untouched; });
+}
+
+// Binds a window of type 2 to the lower half of a memory that has no other remote rights; its key.
+std::optional<uint32_t> bind_window(FuzzFunction& function, HostQueuePair& queue_pair,
+                                    const HostMemory& memory) {
+  HostDriver& driver = function.driver();
+  constexpr unsigned rights = 1u << static_cast<unsigned>(spec::AccessFlag::local_write) |
+                              1u << static_cast<unsigned>(spec::AccessFlag::memory_window_bind);
+  const auto region = driver.register_memory(memory, function.protection_domain(), rights);
+  spec::CreateMemoryWindowInput input;
+  input.set_window_type(2);
+  input.set_protection_domain(function.protection_domain());
+  const auto made =
+      driver.make(spec::ManagementOpcode::create_memory_window, MailboxContent().add(input).bytes());
+  if (!region || !made)
+    return std::nullopt;
+  const uint32_t key = *made ^ 1; // another variant
+  spec::BindEntry bind;
+  bind.set_address(memory.address);
+  bind.set_length(memory.bytes / 2);
+  bind.set_region_key(*region);
+  bind.set_access_flags(every_right & ~(1u << static_cast<unsigned>(spec::AccessFlag::local_write)));
+  spec::CommandHeader header;
+  header.set_opcode(spec::Opcode::bind_memory_window);
+  header.set_signaled(1);
+  header.set_remote_key(key);
+  queue_pair.post(driver.function(), driver.function().first_collect_buffer(), header,
+                  {reinterpret_cast<const uint8_t*>(&bind), sizeof bind});
+  return key;
 }
 
 } // namespace
@@ -206,7 +237,8 @@ std::string fuzz_packets(std::span<const uint8_t> bytes) {
   HostQueuePair queue_pair(driver, {.protection_domain = function.protection_domain(),
                                     .completion_queue = function.completion_queue().number(),
                                     .entries_log2 = 4,
-                                    .service_type = service_type});
+                                    .service_type = service_type,
+                                    .shares = input.below(4) == 0});
   const HostPeer connection{.queue_pair_number = peer_queue_pair,
                             .address = address_of(link_layer, peer_board, 0),
                             .path_mtu = spec::PathMtu::mtu_256,
@@ -228,6 +260,16 @@ std::string fuzz_packets(std::span<const uint8_t> bytes) {
   if (!key_of_other_domain || !key_to_read)
     return "a memory region could not be made";
 
+  // The lower half of a page that is reached by a window alone.
+  const HostMemory windowed = driver.function().allocate(spec::page_bytes);
+  std::memset(windowed.at(), untouched, windowed.bytes);
+  const auto window = bind_window(function, queue_pair, windowed);
+  if (std::string wrong = board.run_until_idle(); !wrong.empty())
+    return wrong;
+  const auto bound = function.completion_queue().poll();
+  if (!window || !bound || bound->status() != spec::CompletionStatus::success)
+    return "a memory window could not be bound";
+
   {
     HostilePeer peer(board, link_layer, function, queue_pair,
                      service_type == spec::ServiceType::reliable_connection
@@ -238,6 +280,7 @@ std::string fuzz_packets(std::span<const uint8_t> bytes) {
     peer.add_target({of_other_domain.address, *key_of_other_domain});
     peer.add_target({to_be_read.address, *key_to_read});
     peer.add_target({without_key.address, function.key()});
+    peer.add_target({windowed.address, *window});
     const auto act = [&peer] { peer.act(); };
     if (std::string wrong = board.act_and_check(input, operations_maximum, act); !wrong.empty())
       return wrong;
@@ -248,6 +291,8 @@ std::string fuzz_packets(std::span<const uint8_t> bytes) {
   if (!std::all_of(outside.begin(), outside.end(),
                    [](const HostMemory* each) { return is_untouched(*each); }))
     return "memory outside of what the peer may write was written";
+  if (!is_untouched(windowed, windowed.bytes / 2))
+    return "memory beside the window was written";
   if (!queue_pair.destroy(driver))
     return "the queue pair cannot be destroyed";
   while (function.completion_queue().poll()) {

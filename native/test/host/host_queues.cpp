@@ -88,6 +88,8 @@ HostQueuePair::HostQueuePair(HostDriver& driver, const HostQueuePairOptions& opt
       receive_references_(driver.function().allocate(sizeof(spec::WorkQueueReference) << entries_log2_)),
       receive_entries_(driver.function().allocate(area_bytes(entries_log2_))),
       receive_tail_(driver.function().allocate(sizeof(spec::ReceiveQueueTail))) {
+  if (options.shares)
+    shared_receive_queue_ = make_shared_receive_queue(driver, options.protection_domain);
   spec::CreateQueuePairInput input;
   input.set_service_type(service_type_);
   input.set_send_queue_log2(entries_log2_);
@@ -97,15 +99,30 @@ HostQueuePair::HostQueuePair(HostDriver& driver, const HostQueuePairOptions& opt
   input.set_receive_completion_queue(options.completion_queue);
   input.set_send_queue_pages(pages_of(send_references_));
   input.set_send_entry_pages(pages_of(send_entries_));
-  input.set_receive_queue_pages(pages_of(receive_references_));
-  input.set_receive_entry_pages(pages_of(receive_entries_));
-  input.set_receive_tail_address(receive_tail_.address);
+  if (options.shares) {
+    input.set_shared_receive_queue(shared_receive_queue_);
+  } else {
+    input.set_receive_queue_pages(pages_of(receive_references_));
+    input.set_receive_entry_pages(pages_of(receive_entries_));
+    input.set_receive_tail_address(receive_tail_.address);
+  }
   MailboxContent content;
-  content.add(input);
-  for (const HostMemory* memory :
-       {&send_references_, &send_entries_, &receive_references_, &receive_entries_})
-    content.add_pages(*memory);
+  content.add(input).add_pages(send_references_).add_pages(send_entries_);
+  if (!options.shares)
+    content.add_pages(receive_references_).add_pages(receive_entries_);
   number_ = driver.make(spec::ManagementOpcode::create_queue_pair, content.bytes()).value_or(0);
+}
+
+uint32_t HostQueuePair::make_shared_receive_queue(HostDriver& driver, uint32_t protection_domain) {
+  spec::CreateSharedReceiveQueueInput input;
+  input.set_queue_log2(entries_log2_);
+  input.set_protection_domain(protection_domain);
+  input.set_queue_pages(pages_of(receive_references_));
+  input.set_entry_pages(pages_of(receive_entries_));
+  input.set_tail_address(receive_tail_.address);
+  MailboxContent content;
+  content.add(input).add_pages(receive_references_).add_pages(receive_entries_);
+  return driver.make(spec::ManagementOpcode::create_shared_receive_queue, content.bytes()).value_or(0);
 }
 
 bool HostQueuePair::connect(HostDriver& driver, const HostPeer& peer) {
@@ -155,7 +172,9 @@ bool HostQueuePair::set_state(HostDriver& driver, spec::QueuePairState state) {
 }
 
 bool HostQueuePair::destroy(HostDriver& driver) {
-  return driver.unmake(spec::ManagementOpcode::destroy_queue_pair, number_);
+  using enum spec::ManagementOpcode;
+  return driver.unmake(destroy_queue_pair, number_) &&
+         (shared_receive_queue_ == 0 || driver.unmake(destroy_shared_receive_queue, shared_receive_queue_));
 }
 
 std::span<const uint8_t> HostQueuePair::put(spec::CommandHeader header, std::span<const uint8_t> payload) {

@@ -39,6 +39,7 @@ struct HostQueuePairOptions {
   uint32_t completion_queue = 0;                                           // of both queues
   unsigned entries_log2 = 4;                                               // of both queues
   spec::ServiceType service_type = spec::ServiceType::reliable_connection; // or unreliable
+  bool shares = false; // it receives from a shared receive queue, of which it is the only user
 };
 
 // Whom a queue pair is connected to, and how patiently.
@@ -76,6 +77,7 @@ public:
   uint16_t next() const { return send_next_; }
 
 private:
+  uint32_t make_shared_receive_queue(HostDriver& driver, uint32_t protection_domain);
   bool is_reliable() const { return service_type_ == spec::ServiceType::reliable_connection; }
 
   unsigned entries_log2_;
@@ -85,6 +87,7 @@ private:
   HostMemory receive_references_;
   HostMemory receive_entries_;
   HostMemory receive_tail_;
+  uint32_t shared_receive_queue_ = 0; // 0: its receive queue is its own
   uint32_t number_ = 0;
   uint16_t send_next_ = 0;
   uint16_t receive_next_ = 0;

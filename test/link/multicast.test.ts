@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import type { BoardOptions } from '../../lib/board/addon.ts';
+import { Completion, Opcode } from '../../lib/index.ts';
+import { backends } from '../driver/backends.ts';
+import { makeStation, queueKey, routeBytes, type Station } from '../verbs/datagram.ts';
+import { makeVerbs } from '../verbs/make_verbs.ts';
+
+const shared = backends.find(({ options }) => options.progress === 'shared')!;
+const everyone = 0xff_ffff;
+const slots = 8;
+const slotBytes = 64;
+const timeout = 20_000;
+
+let last = 0;
+/** The end of an IPv4 address that no other test of this machine has. */
+const newEnd = (): [number, number, number] => [
+  1 + (process.pid % 250),
+  (process.pid >> 8) % 250,
+  (last += 1),
+];
+const newAddress = (): string => `127.${newEnd().join('.')}`;
+
+/** A group that no other test of this machine has. */
+function newGroup(version: 4 | 6 = 4): Uint8Array {
+  const end = newEnd();
+  return version === 4
+    ? Uint8Array.of(...Array.from({ length: 10 }, () => 0), 0xff, 0xff, 239, ...end)
+    : Uint8Array.of(0xff, 0x12, ...Array.from({ length: 11 }, () => 0), ...end);
+}
+
+/** A station with receives posted. */
+function makeListener(options: BoardOptions): Station {
+  const station = makeStation(makeVerbs(shared, options));
+  for (let wrId = 0; wrId < slots; wrId += 1) {
+    station.queuePair.postReceive({ wrId, scatter: [station.region.slice(wrId * slotBytes, slotBytes)] });
+  }
+  return station;
+}
+
+function send({ queuePair, verbs }: Station, group: Uint8Array, byte: number, gidIndex = 0): void {
+  queuePair.postSend({
+    opcode: Opcode.send,
+    inlineData: Uint8Array.of(byte),
+    addressHandle: verbs.protectionDomain.createAddressHandle({
+      port: 1,
+      isGlobal: true,
+      hopLimit: 1,
+      gidIndex,
+      destinationGid: group,
+    }),
+    destinationQueuePair: everyone,
+    queueKey,
+  });
+}
+
+/** The first byte of the next datagram that comes, and whether it is the only one. */
+async function hear({ verbs: { completionQueue }, region }: Station): Promise<number> {
+  const completions = Array.from({ length: 2 }, () => new Completion());
+  await completionQueue.wait({ timeout });
+  expect(completionQueue.poll(completions)).toBe(1);
+  const { wrId } = completions[0]!;
+  return region.bytes[wrId * slotBytes + routeBytes]!;
+}
+
+describe('multicast over UDP', () => {
+  it('reaches the members of a group on all boards of the machine, the sender too, each once', async () => {
+    const stations = Array.from({ length: 3 }, () => makeListener({ link: `udp:${newAddress()}` }));
+    const [group, other] = [newGroup(), newGroup()];
+    for (const { queuePair } of stations) {
+      queuePair.attachMulticast(group);
+      queuePair.attachMulticast(other);
+    }
+    send(stations[0]!, group, 1);
+    expect(await Promise.all(stations.map(hear))).toEqual([1, 1, 1]);
+    stations[1]!.queuePair.detachMulticast(group);
+    send(stations[2]!, group, 2);
+    expect(await Promise.all([stations[0]!, stations[2]!].map(hear))).toEqual([2, 2]);
+    // Whoever was still in the group would have heard that before this.
+    send(stations[2]!, other, 3);
+    expect(await Promise.all(stations.map(hear))).toEqual([3, 3, 3]);
+  });
+
+  it('is left when the last member of a board goes, and joined again', async () => {
+    const [from, to] = [1, 2].map(() => makeListener({ link: `udp:${newAddress()}` })) as [Station, Station];
+    const group = newGroup();
+    const second = makeStation(to.verbs);
+    to.queuePair.attachMulticast(group);
+    second.queuePair.attachMulticast(group);
+    second.queuePair.close();
+    send(from, group, 1);
+    expect(await hear(to)).toBe(1);
+    to.queuePair.detachMulticast(group);
+    to.queuePair.attachMulticast(group);
+    send(from, group, 2);
+    expect(await hear(to)).toBe(2);
+  });
+
+  it('says that a group of the other IP version is out of its reach', () => {
+    const { queuePair } = makeListener({ link: `udp:${newAddress()}` });
+    expect(() => queuePair.attachMulticast(newGroup(6))).toThrow(
+      expect.objectContaining({
+        code: 'ENETUNREACH',
+        verb: 'attachMulticast',
+        expected:
+          "a group of the IP version of the port's address, and on IPv6 a route to it (ip -6 route get GROUP)",
+      }),
+    );
+    expect(() => queuePair.detachMulticast(newGroup(6))).toThrow(expect.objectContaining({ code: 'EINVAL' }));
+  });
+});
+
+function ethernetLinks(): string[] {
+  const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-multicast-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return ['a,b', 'b,a'].map((ends) => `ethernet:${ends.replaceAll(/[ab]/g, `${folder}/$&`)}`);
+}
+
+describe.each([
+  ['shared memory', (): string[] => Array.from({ length: 2 }, () => `shm:multicast ${process.pid} ${last}`)],
+  ['Ethernet frames', ethernetLinks],
+])('multicast over %s', (_, linksOf) => {
+  it.each([
+    [6, 0],
+    [4, 1],
+  ] as const)('reaches both ends by IPv%d', async (version, gidIndex) => {
+    const group = newGroup(version);
+    const [near, far] = linksOf().map((link, boardNumber) => makeListener({ link, boardNumber }));
+    for (const { queuePair } of [near!, far!]) queuePair.attachMulticast(group);
+    send(near!, group, 4, gidIndex);
+    expect(await Promise.all([near!, far!].map(hear))).toEqual([4, 4]);
+    send(far!, group, 5, gidIndex);
+    expect(await Promise.all([near!, far!].map(hear))).toEqual([5, 5]);
+  });
+});
