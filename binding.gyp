@@ -198,7 +198,7 @@
       "native/test/fuzz/packets.cpp",
       "native/test/fuzz/served_ring.cpp"
     ],
-    "rtl_sources": ["native/addon/rtl_module.cpp", "native/rtl/rtl_sizes.cpp", "native/rtl/virtual_kick_rtl.cpp"],
+    "rtl_sources": ["native/addon/rtl_module.cpp", "native/rtl/collect_buffer_rtl.cpp", "native/rtl/rtl_sizes.cpp", "native/rtl/virtual_kick_rtl.cpp"],
     "libfuzzer_sources": ["native/test/fuzz/libfuzzer_main.cpp"],
     "many_threads_sources": ["native/test/sanitize/main.cpp", "native/test/sanitize/many_threads.cpp"]
   },

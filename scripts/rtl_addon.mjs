@@ -10,5 +10,6 @@ process.chdir(path.join(import.meta.dirname, '..'));
 buildAddons((text) => console.log(`rtl: ${text}`), 'fpga_verbs_rtl');
 if (process.argv.includes('--test')) {
   process.env.FPGA_VERBS_ADDON = path.resolve('build/Release/fpga_verbs_rtl.node');
-  runTool('vitest', 'vitest', ['run', ...tests, '-t', 'rtl:']);
+  // Scoreboards of the RTL in the addon are masked.
+  runTool('vitest', 'vitest', ['run', ...tests, '-t', 'rtl:(?!.*"direct")']);
 }

@@ -1,4 +1,4 @@
-// AXI4 side of the VCB pages: takes bursts of any length, beats of any size up to BEAT_BYTES and any byte strobes, one beat a
+// AXI4 side of the VCB and management pages: takes bursts of any length, beats of any size up to BEAT_BYTES and any byte strobes, one beat a
 // clock, and hands them on in order. Reads return zero and have no side effect. Responses come in order, so there are no identifiers.
 module collect_buffer_host #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
@@ -33,12 +33,11 @@ module collect_buffer_host #(
 
     output logic host_beat,
     input logic host_beat_ready,
-    output logic [ADDRESS_WIDTH-1:0] host_beat_address,  // Of its first byte lane.
+    output logic [ADDRESS_WIDTH-1:0] host_beat_address,  // Where the beat begins.
     output logic [USER_WIDTH-1:0] host_beat_user,
     output logic [BEAT_BYTES*8-1:0] host_beat_data,
     output logic [BEAT_BYTES-1:0] host_beat_strobes
 );
-  localparam int unsigned LANE_WIDTH = $clog2(BEAT_BYTES);
   localparam int unsigned RESPONSES_WIDTH = 4;
 
   logic busy;  // A burst is under way.
@@ -58,7 +57,7 @@ module collect_buffer_host #(
   assign ends = taken && wlast;
   assign awready = (!busy || ends) && responses < RESPONSES_WIDTH'(14);
   assign begins = awvalid && awready;
-  assign host_beat_address = {address[ADDRESS_WIDTH-1:LANE_WIDTH], LANE_WIDTH'(0)};
+  assign host_beat_address = address;
   assign host_beat_user = user;
   assign host_beat_data = wdata;
   assign host_beat_strobes = wstrb;

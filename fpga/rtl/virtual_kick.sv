@@ -24,7 +24,6 @@ module virtual_kick #(
     parameter int unsigned SHARED_COMPLETION_CREDITS_CAP = hca_spec_pkg::SHARED_COMPLETION_CREDITS_CAP,
     parameter int unsigned FINISHES = 3,  // Blocks that end commands.
     parameter bit DIVISIBLE = 1'b1,  // Credits can be divided anew.
-    parameter bit FAULT = 1'b0,  // For tests: the answer to `pin` is read upside down.
     parameter int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1,
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
     parameter int unsigned ENTRY_COUNT_WIDTH = $clog2(ENTRIES + 1),
@@ -192,7 +191,7 @@ module virtual_kick #(
     was_pinned <= is_pinned;
   end
 
-  assign is_pinned = is_fresh ? pinned ^ FAULT : was_pinned;
+  assign is_pinned = is_fresh ? pinned : was_pinned;
   assign underlying_function = FUNCTION_WIDTH'(kick.underlying_function);
   assign has_entry_credit = entry_credits_available[underlying_function];
   assign refuses = valid && kick_started_credit && !fetch_lanes && (!has_entry_credit || is_pinned && !has_place);

@@ -4,6 +4,7 @@
 #include "hca/collect_buffer.h"
 #include "hca/doorbell_checksum.h"
 #include "hca/scoreboard.h"
+#include "spec/queues.h"
 
 #include <algorithm>
 #include <array>
@@ -20,21 +21,63 @@ constexpr uint32_t beat_bytes = BEAT_BYTES;
 constexpr uint32_t functions = UNDERLYING_FUNCTIONS;
 constexpr uint32_t vcbs = VIRTUAL_COLLECT_BUFFERS;
 constexpr uint32_t pcbs = PHYSICAL_COLLECT_BUFFERS;
+constexpr uint32_t dedicated = DEDICATED_PHYSICAL_COLLECT_BUFFERS;
+constexpr uint32_t management = MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
 constexpr bool is_direct = SCOREBOARD_VARIANT_DIRECT != 0;
 constexpr uint32_t page_bytes = 4096;
 constexpr uint32_t kick_latency = 4; // clocks from the completing beat to the kick, at most
 
 class TestClock final : public hca::Clock {
 public:
-  uint64_t now() const override { return 0; }
+  uint64_t now() const override { return ticks; }
+  uint64_t ticks = 1000;
 };
 
-class NoHost final : public hca::HostPort {
+// Keeps what the RTL tells of a kick record, and is never behind.
+class RecordHost final : public hca::HostPort {
 public:
-  hca::DmaStatus read(unsigned, uint64_t, void*, size_t) override { std::abort(); }
-  hca::DmaStatus write(unsigned, uint64_t, const void*, size_t) override { std::abort(); }
+  void turn_on(hca::KickRecords& kick_records) {
+    spec::underlying_function::KickRecordControl control;
+    control.set_enable(1);
+    control.set_entries_log2(3);
+    for (unsigned function = 0; function < functions; ++function)
+      kick_records.set_control(function, control);
+  }
+  hca::DmaStatus read(unsigned function, uint64_t, void* data, size_t) override {
+    spec::RingHead head;
+    head.set_head(written_[function]);
+    std::memcpy(data, &head, sizeof(head));
+    return hca::DmaStatus::ok;
+  }
+  hca::DmaStatus write(unsigned function, uint64_t, const void* data, size_t) override {
+    ++written_[function];
+    spec::KickRecord whole;
+    std::memcpy(whole.dwords.data(), data, sizeof(whole));
+    spec::KickRecord told;
+    told.set_underlying_function(whole.underlying_function());
+    told.set_origin(whole.origin());
+    told.set_kick_number(whole.kick_number());
+    told.set_virtual_collect_buffer(whole.virtual_collect_buffer());
+    told.set_opcode(whole.opcode());
+    told.set_queue_pair_number(whole.queue_pair_number());
+    told.set_length(whole.length());
+    told.set_begin(whole.begin());
+    records.push_back(told);
+    return hca::DmaStatus::ok;
+  }
   void interrupt(unsigned, unsigned) override { std::abort(); }
+  std::deque<spec::KickRecord> records;
+
+private:
+  std::array<uint32_t, functions> written_{};
 };
+
+// A data unit as it is at a port of the RTL.
+template <class Unit, class Port> Unit spec_unit(const Port& port) {
+  Unit unit;
+  std::memcpy(unit.dwords.data(), &port, sizeof(unit));
+  return unit;
+}
 
 class KeptEvents final : public hca::EventPort {
 public:
@@ -88,6 +131,24 @@ inline void make_checksum(std::array<uint8_t, spec::command_bytes>& bytes, uint3
   sum = (sum & 0xffffffffU) + (sum >> 32);
   header.set_checksum(~static_cast<uint32_t>(sum));
   std::memcpy(bytes.data(), &header, sizeof(header));
+}
+
+// A management command, with now and then something that is to be refused.
+inline std::array<uint8_t, spec::command_bytes> make_management_command(Random& random, uint32_t& length) {
+  std::array<uint8_t, spec::command_bytes> bytes{};
+  for (uint8_t& byte : bytes)
+    byte = static_cast<uint8_t>(random.bits());
+  spec::CommandHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.dwords[0] = header.dwords[1] = 0;
+  length = random.once(3) ? 0 : random.below(257);
+  header.set_queue_pair_number(random.once(20) ? 1 : 0);
+  header.set_send_queue_sequence_number(static_cast<uint32_t>(random.below(65536)));
+  header.set_length(length);
+  header.set_version(random.once(30) ? 2 : spec::command_version);
+  header.set_quality_of_service_level(static_cast<spec::QualityOfServiceLevel>(random.once(30) ? 1 : 0));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return bytes;
 }
 
 // A command of the function, with now and then something that is to be refused.

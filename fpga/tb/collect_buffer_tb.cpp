@@ -6,7 +6,10 @@
 #include "Vcollect_buffer.h"
 #include "bench.h"
 #include "collect_buffer_commands.h"
+#include "collect_buffer_table.h"
+#include "collect_buffer_writes.h"
 #include "hca/collect_buffer.h"
+#include "rtl/collect_buffer_control.h"
 
 #include <verilated.h>
 #if VM_COVERAGE
@@ -20,6 +23,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace fpga_verbs::bench {
@@ -29,7 +33,7 @@ using Rtl = Vcollect_buffer;
 using spec::PhysicalCollectBufferState;
 using spec::VirtualCollectBufferState;
 
-enum Control : uint8_t { cancel, close, open };
+using Control = rtl::CollectBufferControl;
 
 class Bench {
 public:
@@ -41,6 +45,7 @@ public:
     tick();
     rtl_.reset = 0;
     rtl_.unit_credit = 1;
+    host_.turn_on(kick_records_);
     for (place_.clock = 0; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock >= next_division_)
         change_division();
@@ -54,6 +59,9 @@ public:
                 static_cast<unsigned long long>(send_queue_mode_kicks_));
     for (const uint64_t count : refusals_)
       std::printf(" %llu", static_cast<unsigned long long>(count));
+    std::printf("\nmanagement kicks %llu, half written %llu",
+                static_cast<unsigned long long>(management_kicks_),
+                static_cast<unsigned long long>(half_written_));
     std::printf("\nmost beats on end %llu, most clocks to a kick %u\n",
                 static_cast<unsigned long long>(most_on_end_), most_latency_);
 #if VM_COVERAGE
@@ -62,85 +70,7 @@ public:
     return 0;
   }
 
-  // The patent's table (US8589610), row by row: each write, then mask and scoreboard.
-  void table() {
-    struct Row {
-      uint32_t offset;
-      uint32_t bytes;
-      uint64_t mask;
-      uint64_t scoreboard;
-    };
-    constexpr std::array rows{
-        Row{0x10, 8, 0x0000000004, 0x0000000004}, Row{0x20, 32, 0x00000000f0, 0x00000000f4},
-        Row{0x00, 8, 0xfffffffc01, 0xfffffffcf5}, Row{0x08, 8, 0x0000000002, 0xfffffffcf7},
-        Row{0x18, 8, 0x0000000008, 0xfffffffcff}, Row{0x40, 16, 0x0000000300, 0xffffffffff}};
-    rtl_.reset = 1;
-    step();
-    rtl_.reset = 0;
-    rtl_.unit_credit = 1;
-    rtl_.bready = 1;
-    std::array<uint8_t, spec::command_bytes> bytes{};
-    spec::CommandHeader header;
-    header.set_queue_pair_number(functions);
-    header.set_length(16);
-    header.set_version(spec::command_version);
-    header.set_quality_of_service_level(QueuePairs::level(functions));
-    std::memcpy(bytes.data(), &header, sizeof(header));
-    uint64_t direct_mask = 0;
-    for (const Row& row : rows) {
-      bool kicked = false;
-      for (uint32_t at = row.offset; at < row.offset + row.bytes; at += std::min(beat_bytes, row.bytes)) {
-        rtl_.awaddr = at;
-        rtl_.awlen = 0;
-        rtl_.awsize = static_cast<uint8_t>(std::countr_zero(beat_bytes));
-        rtl_.awuser = 0;
-        rtl_.awvalid = 1;
-        rtl_.wvalid = rtl_.wlast = 1;
-        const uint32_t size = std::min(beat_bytes, row.bytes);
-        uint64_t strobes = size == 64 ? ~uint64_t{0} : (uint64_t{1} << size) - 1;
-        strobes <<= at % beat_bytes;
-        rtl_.wstrb = strobes;
-        std::memcpy(reinterpret_cast<uint8_t*>(&rtl_.wdata) + at % beat_bytes, bytes.data() + at, size);
-        step();
-        rtl_.awvalid = 0;
-        step();
-        rtl_.wvalid = 0;
-        const spec::QueuePairControl* control =
-            queue_pairs_.find_control(rtl_.find_underlying_function, rtl_.find_queue_pair_number);
-        step();
-        rtl_.queue_pair_found = control != nullptr;
-        rtl_.queue_pair_quality_of_service_level =
-            control == nullptr ? 0 : static_cast<uint8_t>(control->quality_of_service_level());
-        step();
-        kicked = kicked || rtl_.kick;
-      }
-      rtl_.inspect_virtual_collect_buffer = 0;
-      rtl_.eval();
-      expect_value("scoreboard or mask of the table", rtl_.inspect_scoreboard | rtl_.inspect_scoreboard_mask,
-                   row.scoreboard);
-      if (row.offset == 0)
-        direct_mask = 0xfffffffc00;
-      if (is_direct) {
-        expect_value("mask of the table", rtl_.inspect_scoreboard_mask, direct_mask);
-        expect_value("scoreboard of the table", rtl_.inspect_scoreboard, row.scoreboard & ~direct_mask);
-      } else {
-        expect_value("scoreboard of the table", rtl_.inspect_scoreboard, row.scoreboard);
-        if (row.bytes <= beat_bytes)
-          expect_value("mask of the table", rtl_.inspect_scoreboard_mask, row.mask);
-      }
-      expect_value("kick of the table", kicked, row.scoreboard == 0xffffffffff);
-    }
-  }
-
 private:
-  // A clock without a look at what was handed over.
-  void step() {
-    rtl_.clock = 0;
-    rtl_.eval();
-    rtl_.clock = 1;
-    rtl_.eval();
-  }
-
   void tick() {
     rtl_.clock = 0;
     rtl_.eval();
@@ -151,112 +81,11 @@ private:
 
   void expect_value(const char* what, uint64_t rtl, uint64_t model) { expect(place_, what, rtl, model); }
 
-  // --- What the host writes.
-
-  uint8_t user_of(uint32_t page) {
-    const uint32_t owner = owner_of(page);
-    constexpr uint32_t known = functions > 1 ? 1U << std::bit_width(functions - 1) : 2;
-    if (random_.once(2))
-      return static_cast<uint8_t>(random_.below(functions));
-    return static_cast<uint8_t>(known | (random_.once(20) ? random_.below(functions) : owner));
-  }
-
-  uint32_t owner_of(uint32_t page) const {
-    for (uint32_t function = 0; function < functions; ++function) {
-      const hca::VirtualCollectBufferBar& bar = model_.bar(function);
-      if (page >= bar.base && page < bar.base + bar.count)
-        return function;
-    }
-    return 0;
-  }
-
-  // A piece of the page as beats of one burst.
-  void write_piece(uint32_t page, uint32_t offset, const uint8_t* data, uint32_t bytes, uint64_t hidden) {
-    Burst burst;
-    uint32_t beat_size = beat_bytes;
-    if (random_.once(4))
-      beat_size = std::max(4U, beat_bytes >> random_.below(3));
-    burst.size = static_cast<uint8_t>(std::countr_zero(beat_size));
-    const uint8_t user = user_of(page);
-    for (uint32_t at = offset; at < offset + bytes;) {
-      const uint32_t end = std::min((at / beat_size + 1) * beat_size, offset + bytes);
-      Beat beat{.address = page * page_bytes + at, .user = user};
-      for (; at < end; ++at) {
-        const uint32_t lane = at % beat_bytes;
-        beat.data[lane] = data[at - offset];
-        if ((hidden >> (at - offset) / 4 % 64 & 1) == 0)
-          beat.strobes |= uint64_t{1} << lane;
-      }
-      burst.beats.push_back(beat);
-    }
-    if (random_.once(80)) // part of a DWORD
-      burst.beats.back().strobes &= burst.beats.back().strobes - 1;
-    burst.beats.back().last = true;
-    bursts_.push_back(burst);
-  }
-
-  // One command as pieces of 4 to 64 B in some order, some of them twice.
-  void write_command(uint32_t page) {
-    uint32_t length = 0;
-    const auto bytes = make_command(random_, owner_of(page), length);
-    uint32_t end = hca::segments_needed(std::min(length, spec::command_payload_bytes)) * spec::segment_bytes;
-    if (random_.once(15))
-      end = std::min(end + 8, spec::command_bytes);
-    std::vector<std::pair<uint32_t, uint32_t>> pieces;
-    const uint32_t largest = std::array{4U, 8U, 16U, 64U, 320U}[random_.below(5)];
-    for (uint32_t at = 0; at < end;) {
-      const uint32_t size = std::min({largest, end - at, random_.once(4) ? 4U : largest});
-      pieces.emplace_back(at, size);
-      at += size;
-    }
-    if (random_.once(2))
-      for (size_t place = pieces.size(); place > 1; --place)
-        std::swap(pieces[place - 1], pieces[random_.below(static_cast<uint32_t>(place))]);
-    if (random_.once(4))
-      pieces.insert(pieces.begin() + random_.below(static_cast<uint32_t>(pieces.size())),
-                    pieces[random_.below(static_cast<uint32_t>(pieces.size()))]);
-    if (random_.once(12))
-      pieces.pop_back(); // half written
-    for (const auto& [at, size] : pieces)
-      write_piece(page, at, bytes.data() + at, size, random_.once(30) ? random_.bits() : 0);
-  }
-
-  void write_slots(uint32_t page) {
-    std::array<uint8_t, 32> bytes{};
-    for (uint32_t slot = 0; slot < 3; ++slot) {
-      spec::DoorbellSlotWrite value;
-      value.set_queue_pair_number(random_.below(QueuePairs::count));
-      value.set_send_queue_sequence_number(random_.below(65536));
-      if (random_.once(20))
-        value.dwords[1] |= 1U << 31;
-      std::memcpy(bytes.data() + slot * 8, value.dwords.data(), 8);
-    }
-    const uint32_t first = random_.below(6) * 4;
-    const uint32_t size = random_.once(3) ? 4 : 8U << random_.below(3);
-    const uint32_t allowed = random_.once(10) ? 32 : 24;
-    write_piece(page, spec::doorbell_slots_offset + first, bytes.data() + first,
-                std::min(size, allowed - first), 0);
-  }
-
-  void choose_writes() {
-    const uint32_t page = random_.below(vcbs);
-    const std::array<uint8_t, 8> nothing{};
-    const bool in_error = model_.virtual_collect_buffer(page).state == VirtualCollectBufferState::error;
-    if (in_error && !random_.once(6))
-      write_piece(page, spec::doorbell_slots_offset + 16, nothing.data(), 8, 0);
-    else if (random_.once(8))
-      write_slots(page);
-    else if (random_.once(60))
-      write_piece(page, 320 + random_.below(900) * 4, std::array<uint8_t, 4>{1, 2, 3, 4}.data(), 4, 0);
-    else
-      write_command(page);
-  }
-
   // --- The AXI port.
 
   void drive() {
     if (bursts_.size() < 4)
-      choose_writes();
+      writes_of_host_.choose();
     gap_ = gap_ ? !random_.once(3) : random_.once(40);
     rtl_.bready = !random_.once(5);
     rtl_.awvalid = addressed_ < bursts_.size() && addressed_ < 2 && !gap_;
@@ -277,18 +106,26 @@ private:
     rtl_.release_buffer = !kicked_.empty() && random_.once(static_cast<uint32_t>(release_pace_));
     if (rtl_.release_buffer)
       rtl_.release_physical_collect_buffer = kicked_.front();
-    rtl_.control = rtl_.control_ready && random_.once(150);
-    rtl_.control_command = random_.below(3);
-    rtl_.control_virtual_collect_buffer = random_.below(vcbs);
+    rtl_.control = rtl_.control_ready && random_.once(50);
+    const Control command = choose_control();
+    rtl_.control_command = static_cast<uint8_t>(command);
+    rtl_.control_page = random_.below(vcbs);
+    if (command == Control::lock || (command == Control::close && random_.once(2)))
+      rtl_.control_page = vcbs + random_.below(functions);
     if (opening_ < vcbs && rtl_.control_ready) { // what was closed for long
       rtl_.control = 1;
-      rtl_.control_command = open;
-      rtl_.control_virtual_collect_buffer = opening_++;
+      rtl_.control_command = static_cast<uint8_t>(Control::open);
+      rtl_.control_page = opening_++;
     }
     if (rtl_.control)
       controlled_ = place_.clock;
     if (rtl_.control)
-      controls_.push_back({static_cast<uint8_t>(rtl_.control_command), rtl_.control_virtual_collect_buffer});
+      controls_.push_back({static_cast<Control>(rtl_.control_command), rtl_.control_page});
+  }
+
+  // Locks are common, so that management pages collect.
+  Control choose_control() {
+    return random_.once(3) ? static_cast<Control>(random_.below(7)) : Control::lock;
   }
 
   // Handshakes of this clock, and what the queue pair state cache will answer in the next.
@@ -307,10 +144,11 @@ private:
       if ((beat.user & known) != 0)
         write.underlying_function = static_cast<uint8_t>(beat.user & ~known);
       write.page = static_cast<uint16_t>(beat.address / page_bytes);
-      write.offset = beat.address % page_bytes / beat_bytes * beat_bytes;
-      write.length = beat_bytes;
-      write.byte_enables = beat.strobes;
-      std::memcpy(write.data.data(), beat.data.data(), beat_bytes);
+      write.offset = beat.address % page_bytes;
+      const uint32_t lane = beat.address % beat_bytes;
+      write.length = beat_bytes - lane;
+      write.byte_enables = beat.strobes >> lane;
+      std::memcpy(write.data.data(), beat.data.data() + lane, write.length);
       writes_.push_back({write, place_.clock});
       if (++beat_ == bursts_[0].beats.size()) {
         bursts_.pop_front();
@@ -320,7 +158,8 @@ private:
       ++beats_;
     }
     const spec::QueuePairControl* control =
-        queue_pairs_.find_control(rtl_.find_underlying_function, rtl_.find_queue_pair_number);
+        rtl_.find ? queue_pairs_.find_control(rtl_.find_underlying_function, rtl_.find_queue_pair_number)
+                  : nullptr;
     found_ = control != nullptr;
     if (found_)
       found_control_ = *control;
@@ -339,10 +178,10 @@ private:
     if (rtl_.control_done)
       follow_control();
     if (rtl_.beat_done) {
-      const auto [write, clock] = writes_.front();
+      auto [write, clock] = writes_.front();
       writes_.pop_front();
-      model_.write(write);
-      if (!kicks_collected_.empty()) {
+      write_model(write);
+      if (!kicks_collected_.empty() || !management_units_.empty()) {
         const auto latency = static_cast<uint32_t>(place_.clock + 1 - clock);
         const bool waited = controlled_ >= clock && controlled_ != 0; // behind a control command
         if (!waited)
@@ -362,37 +201,85 @@ private:
     compare_stored();
   }
 
+  void write_model(hca::BarWrite& write) {
+    if (write.page < vcbs) {
+      model_.write(write);
+      return;
+    }
+    write.offset += spec::underlying_function::management_page;
+    model_.write_management_page(write.page - vcbs, write);
+  }
+
   void follow_control() {
     const auto [command, page] = controls_.front();
     controls_.pop_front();
-    if (command == cancel)
+    const unsigned function = page - vcbs; // of a management page
+    std::optional<uint16_t> granted;
+    switch (command) {
+    case Control::cancel:
       model_.cancel(page);
-    else if (command == close)
-      model_.close(page);
-    else
+      return;
+    case Control::close:
+      if (page < vcbs)
+        model_.close(page);
+      else
+        model_.unlock_management(function);
+      return;
+    case Control::open:
       model_.open(page);
+      return;
+    case Control::take_kick_number:
+      expect_value("number of a kick", spec_unit<spec::KickUnit>(rtl_.kick_unit).kick_number(),
+                   model_.take_kick_number());
+      return;
+    case Control::lock:
+      granted = model_.lock_management(function);
+      break;
+    case Control::take_dedicated:
+    case Control::take_management:
+      granted = command == Control::take_dedicated ? model_.take_dedicated() : model_.take_management();
+      if (granted)
+        kicked_.push_back(*granted);
+      break;
+    }
+    expect_value("dedicated PCB granted", rtl_.control_granted, granted.has_value());
+    if (granted)
+      expect_value("dedicated PCB", rtl_.control_physical_collect_buffer, *granted);
   }
 
   void keep_units() {
-    if (rtl_.kick) {
-      spec::KickUnit unit;
-      std::memcpy(&unit, &rtl_.kick_unit, sizeof(unit));
-      rtl_kicks_.push_back(unit);
-    }
-    if (rtl_.post_notice) {
-      spec::PostNotice unit;
-      std::memcpy(&unit, &rtl_.post_notice_unit, sizeof(unit));
-      rtl_notices_.push_back(unit);
-    }
-    if (rtl_.refused) {
-      spec::EventUnit unit;
-      std::memcpy(&unit, &rtl_.refused_event, sizeof(unit));
-      rtl_events_.push_back(unit);
-    }
+    if (rtl_.kick)
+      rtl_kicks_.push_back(spec_unit<spec::KickUnit>(rtl_.kick_unit));
+    if (rtl_.kick_record)
+      follow_kick_record();
+    if (rtl_.post_notice)
+      rtl_notices_.push_back(spec_unit<spec::PostNotice>(rtl_.post_notice_unit));
+    if (rtl_.management)
+      rtl_management_.push_back(spec_unit<spec::ManagementUnit>(rtl_.management_unit));
+    if (rtl_.refused)
+      rtl_events_.push_back(spec_unit<spec::EventUnit>(rtl_.refused_event));
+    if (rtl_.half_written)
+      rtl_half_written_.push_back(spec_unit<spec::EventUnit>(rtl_.half_written_event));
     counts_.unclaimed += rtl_.write_unclaimed;
     counts_.send_queue_mode += rtl_.send_queue_mode_kick;
+    counts_.send_queue_mode_entered += rtl_.send_queue_mode_entered;
     counts_.dropped[rtl_.counted_underlying_function] += rtl_.write_dropped;
     counts_.cancelled[rtl_.counted_underlying_function] += rtl_.command_cancelled;
+  }
+
+  // What a kick record tells, as it will be written by the model.
+  void follow_kick_record() {
+    const auto unit = spec_unit<spec::KickUnit>(rtl_.kick_unit);
+    spec::KickRecord record;
+    record.set_underlying_function(unit.underlying_function());
+    record.set_origin(unit.origin());
+    record.set_kick_number(unit.kick_number());
+    record.set_virtual_collect_buffer(rtl_.kick_virtual_collect_buffer);
+    record.set_opcode(static_cast<spec::Opcode>(rtl_.kick_opcode));
+    record.set_queue_pair_number(unit.queue_pair_number());
+    record.set_length(unit.length());
+    record.set_begin(rtl_.kick_first_write);
+    rtl_records_.push_back(record);
   }
 
   template <class Unit> void compare_unit(const char* what, const Unit& rtl, const Unit& model) {
@@ -414,9 +301,12 @@ private:
   }
 
   void compare_units() {
-    if (!kicks_collected_.empty()) {
+    management_kicks_ += management_units_.size();
+    if (!kicks_collected_.empty() || !management_units_.empty()) {
       ++kicks_;
-      const uint16_t buffer = kicks_collected_.front().physical_collect_buffer();
+      const auto buffer = static_cast<uint16_t>(kicks_collected_.empty()
+                                                    ? management_units_.front().physical_collect_buffer()
+                                                    : kicks_collected_.front().physical_collect_buffer());
       kicked_.push_back(buffer);
       stored_ = buffer;
       stored_beat_ = 0;
@@ -426,22 +316,27 @@ private:
       ++refusals_[event.reason()];
     compare_list("kick", rtl_kicks_, kicks_collected_);
     compare_list("post notice", rtl_notices_, post_notices_);
+    compare_list("management unit", rtl_management_, management_units_);
+    compare_list("kick record", rtl_records_, host_.records);
     compare_list("refusal", rtl_events_, events_.events);
     uint64_t kicks = 0;
+    uint64_t entered = 0;
     for (uint32_t function = 0; function < functions; ++function) {
       const hca::FunctionCounters& counters = counters_.function[function];
       kicks += counters.send_queue_mode_kicks;
+      entered += counters.send_queue_mode_entered;
       expect_value("writes dropped", counts_.dropped[function], counters.writes_dropped);
       expect_value("commands cancelled", counts_.cancelled[function], counters.commands_cancelled);
     }
     expect_value("kicks in send queue mode", counts_.send_queue_mode, kicks);
+    expect_value("send queue mode entered", counts_.send_queue_mode_entered, entered);
     expect_value("writes unclaimed", counts_.unclaimed, counters_.device.writes_unclaimed);
     send_queue_mode_kicks_ = kicks;
   }
 
   void compare_state() {
     const uint32_t page = random_.below(vcbs);
-    rtl_.inspect_virtual_collect_buffer = page;
+    rtl_.inspect_page = page;
     rtl_.eval();
     const hca::VirtualCollectBuffer& vcb = model_.virtual_collect_buffer(page);
     expect_value("VCB state", rtl_.inspect_state, static_cast<uint64_t>(vcb.state));
@@ -453,7 +348,7 @@ private:
       expect_value("scoreboard", rtl_.inspect_scoreboard, pcb.scoreboard);
       expect_value("scoreboard mask", rtl_.inspect_scoreboard_mask, pcb.scoreboard_mask);
     }
-    for (uint16_t buffer = 0; buffer < pcbs; ++buffer)
+    for (uint16_t buffer = 0; buffer < pcbs + dedicated; ++buffer)
       expect_value("free PCB", uint64_t{rtl_.free_buffers} >> buffer & 1,
                    model_.buffer(buffer).state == PhysicalCollectBufferState::free);
   }
@@ -514,6 +409,32 @@ private:
     rtl_.set_bar_high = bar.high;
     tick();
     rtl_.set_allotment = rtl_.set_bar = 0;
+    pass_time();
+  }
+
+  // Time passes between commands only. The RTL tells a VCB a clock, the model the oldest first.
+  void pass_time() {
+    clock_.ticks += random_.below(100);
+    rtl_.now = clock_.ticks;
+    rtl_.half_written_limit = random_.below(3) * 60;
+    model_.set_half_written_limit(rtl_.half_written_limit);
+    for (uint32_t rest = vcbs + 2; rest > 0; --rest, ++place_.clock) {
+      tick();
+      follow();
+    }
+    while (model_.step())
+      ;
+    const auto by_object = [](const spec::EventUnit& one, const spec::EventUnit& other) {
+      return one.object() < other.object();
+    };
+    std::sort(rtl_half_written_.begin(), rtl_half_written_.end(), by_object);
+    std::sort(events_.events.begin(), events_.events.end(), by_object);
+    half_written_ += rtl_half_written_.size();
+    expect_value("half-written commands", rtl_half_written_.size(), events_.events.size());
+    for (size_t place = 0; place < rtl_half_written_.size(); ++place)
+      compare_unit("half-written command", rtl_half_written_[place], events_.events[place]);
+    rtl_half_written_.clear();
+    events_.events.clear();
   }
 
   static hca::HcaParameters parameters() {
@@ -521,6 +442,8 @@ private:
     parameters.underlying_functions = functions;
     parameters.virtual_collect_buffers = vcbs;
     parameters.physical_collect_buffers = pcbs;
+    parameters.dedicated_physical_collect_buffers = dedicated;
+    parameters.management_physical_collect_buffers = management;
     parameters.scoreboard_variant =
         is_direct ? spec::ScoreboardVariant::direct : spec::ScoreboardVariant::masked;
     return parameters;
@@ -530,7 +453,7 @@ private:
   hca::HcaParameters parameters_ = parameters();
   hca::Counters counters_;
   TestClock clock_;
-  NoHost host_;
+  RecordHost host_;
   KeptEvents events_;
   QueuePairs queue_pairs_;
   hca::KickRecords kick_records_{counters_, host_, clock_, events_};
@@ -544,12 +467,13 @@ private:
   uint64_t clocks_;
   uint64_t next_division_ = 0;
 
-  std::deque<Burst> bursts_;
+  HostWrites writes_of_host_{random_, model_};
+  std::deque<Burst>& bursts_ = writes_of_host_.bursts();
   size_t beat_ = 0;      // of the first burst
   size_t addressed_ = 0; // bursts whose address was taken
   bool gap_ = false;
   std::deque<std::pair<hca::BarWrite, uint64_t>> writes_; // taken, with the clock
-  std::deque<std::pair<uint8_t, unsigned>> controls_;
+  std::deque<std::pair<Control, unsigned>> controls_;
   std::deque<uint16_t> kicked_;
   uint64_t release_pace_ = 1;
   uint32_t opening_ = vcbs;
@@ -562,15 +486,21 @@ private:
 
   std::deque<spec::KickUnit> rtl_kicks_;
   std::deque<spec::PostNotice> rtl_notices_;
+  std::deque<spec::ManagementUnit> rtl_management_;
+  std::deque<spec::KickRecord> rtl_records_;
   std::deque<spec::EventUnit> rtl_events_;
+  std::vector<spec::EventUnit> rtl_half_written_;
   struct {
     uint64_t unclaimed = 0;
     uint64_t send_queue_mode = 0;
+    uint64_t send_queue_mode_entered = 0;
     std::array<uint64_t, functions> dropped{};
     std::array<uint64_t, functions> cancelled{};
   } counts_;
   uint64_t beats_ = 0;
   uint64_t kicks_ = 0;
+  uint64_t management_kicks_ = 0;
+  uint64_t half_written_ = 0;
   uint64_t send_queue_mode_kicks_ = 0;
   uint64_t on_end_ = 0;
   uint64_t most_on_end_ = 0;
@@ -586,8 +516,12 @@ int main(int count, char** arguments) {
     std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
     return 2;
   }
+  {
+    fpga_verbs::bench::Rtl rtl;
+    fpga_verbs::bench::QueuePairs queue_pairs;
+    fpga_verbs::bench::run_table(rtl, queue_pairs);
+  }
   fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
                                  std::strtoull(arguments[2], nullptr, 0));
-  bench.table();
   return bench.run();
 }

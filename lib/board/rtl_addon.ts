@@ -15,12 +15,24 @@ export interface RtlCounters {
   readonly startClocks?: number;
   readonly leastStartClocks?: number;
   readonly mostStartClocks?: number;
+  /** Clocks of every collect_buffer, and the beats that it has taken. */
+  readonly collectBufferClocks: number;
+  readonly beatsTaken: number;
+  /** Commands that collect_buffer has collected and kicked. */
+  readonly commandsCollected: number;
+  /** From the clock in which the first beat of a command is taken to its kick: of all, the least and the most. Undefined: none. */
+  readonly kickClocks?: number;
+  readonly leastKickClocks?: number;
+  readonly mostKickClocks?: number;
 }
 
 /** What the addon with blocks in RTL exports. */
 export interface RtlAddon extends Pick<Addon, 'version' | 'EmulatedBoard'> {
-  /** The sizes that the RTL is made for: a board has no more of each. */
-  readonly rtlSizes: Pick<BoardOptions, 'transmitVirtualLanes' | 'physicalCollectBuffers' | 'queuePairs'>;
+  /** The sizes that the RTL is made for: a board has no more of each, and as many physical collect buffers. */
+  readonly rtlSizes: Pick<
+    BoardOptions,
+    'transmitVirtualLanes' | 'virtualCollectBuffers' | 'physicalCollectBuffers' | 'queuePairs'
+  >;
   rtlCounters(): RtlCounters;
 }
 

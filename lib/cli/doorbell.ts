@@ -162,16 +162,35 @@ function summary(measurements: readonly Measurement[], { board }: DeviceInfo): s
   )}${note}Commands are RDMA WRITEs from a queue pair to itself, so that (f) holds the way through the port and back.\n`;
 }
 
-function rtlText({
-  clocks,
-  commandsStarted,
-  startClocks,
-  leastStartClocks,
-  mostStartClocks,
-}: RtlCounters): string {
-  if (startClocks === undefined) return `virtual_kick in RTL: ${clocks} clock cycles, nothing started.\n`;
+/** Clock cycles of the blocks in RTL, a line each. */
+function rtlText(counters: RtlCounters): string {
+  const { collectBufferClocks, commandsCollected, kickClocks, leastKickClocks, mostKickClocks } = counters;
+  const { clocks, commandsStarted, startClocks, leastStartClocks, mostStartClocks } = counters;
   return (
-    `virtual_kick in RTL: ${clocks} clock cycles; from a kick to its start ${leastStartClocks} at least, ` +
-    `${(startClocks / commandsStarted).toFixed(1)} on average, ${mostStartClocks} at most, of ${commandsStarted} commands.\n`
+    blockText('collect_buffer', collectBufferClocks, 'a first write to its kick', [
+      commandsCollected,
+      kickClocks,
+      leastKickClocks,
+      mostKickClocks,
+    ]) +
+    blockText('virtual_kick', clocks, 'a kick to its start', [
+      commandsStarted,
+      startClocks,
+      leastStartClocks,
+      mostStartClocks,
+    ])
+  );
+}
+
+function blockText(
+  block: string,
+  clocks: number,
+  way: string,
+  [commands, sum, least, most]: readonly [number, ...(number | undefined)[]],
+): string {
+  if (sum === undefined) return `${block} in RTL: ${clocks} clock cycles, no commands.\n`;
+  return (
+    `${block} in RTL: ${clocks} clock cycles; from ${way} ${least} at least, ` +
+    `${(sum / commands).toFixed(1)} on average, ${most} at most, of ${commands} commands.\n`
   );
 }

@@ -1,5 +1,6 @@
 #include "addon/addon_data.h"
 #include "board/hca_board_blocks.h"
+#include "rtl/collect_buffer_rtl.h"
 #include "rtl/rtl_counters.h"
 #include "rtl/rtl_sizes.h"
 #include "rtl/virtual_kick_rtl.h"
@@ -22,7 +23,11 @@ const hca::BlockMakers makers{
                                                    kicks_collected, kicks_scheduled, kicks_started,
                                                    std::move(finishes));
     },
-    .virtual_kick_is_rtl = true};
+    .collect_buffer = [](auto&... ports) -> std::unique_ptr<hca::CollectBuffer> {
+      return std::make_unique<rtl::CollectBufferRtl>(ports...);
+    },
+    .virtual_kick_is_rtl = true,
+    .collect_buffer_is_rtl = true};
 
 Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
   const rtl::RtlCounters counters = rtl::RtlCountersSum::of_process().get();
@@ -35,6 +40,14 @@ Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
     set("startClocks", counters.start_clocks);
     set("leastStartClocks", counters.least_start_clocks);
     set("mostStartClocks", counters.most_start_clocks);
+  }
+  set("collectBufferClocks", counters.collect_buffer_clocks);
+  set("beatsTaken", counters.beats_taken);
+  set("commandsCollected", counters.commands_collected);
+  if (counters.commands_collected != 0) {
+    set("kickClocks", counters.kick_clocks);
+    set("leastKickClocks", counters.least_kick_clocks);
+    set("mostKickClocks", counters.most_kick_clocks);
   }
   return object;
 }
@@ -51,7 +64,8 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
                        });
   Napi::Object sizes = Napi::Object::New(env);
   sizes.Set("transmitVirtualLanes", rtl::lanes_of_rtl);
-  sizes.Set("physicalCollectBuffers", rtl::entries_of_rtl - spec::dedicated_physical_collect_buffers);
+  sizes.Set("virtualCollectBuffers", rtl::vcbs_of_rtl);
+  sizes.Set("physicalCollectBuffers", rtl::pool_of_rtl);
   sizes.Set("queuePairs", rtl::queue_pairs_of_rtl);
   exports.Set("rtlSizes", sizes);
   exports.Set("rtlCounters", Napi::Function::New<rtl_counters>(env, "rtlCounters"));

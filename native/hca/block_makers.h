@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/collect_buffer.h"
 #include "hca/virtual_kick.h"
 
 #include <memory>
@@ -17,12 +18,20 @@ struct BlockMakers {
                                                DataLink<spec::KickUnit, 16>& kicks_scheduled,
                                                DataLink<spec::KickUnit, 8>& kicks_started,
                                                std::vector<DataLink<spec::FinishUnit, 16>*> finishes) =
-      [](auto& parameters, auto& counters, auto& collect_buffer, auto& queue_pairs, auto& kicks_collected,
-         auto& kicks_scheduled, auto& kicks_started, auto finishes) -> std::unique_ptr<VirtualKick> {
-    return std::make_unique<VirtualKick>(parameters, counters, collect_buffer, queue_pairs, kicks_collected,
-                                         kicks_scheduled, kicks_started, std::move(finishes));
-  };
+      [](auto& parameters, auto& counters, auto& collector, auto& queue_pairs, auto& kicks_collected,
+         auto& kicks_scheduled, auto& kicks_started, auto finishes) {
+        return std::make_unique<VirtualKick>(parameters, counters, collector, queue_pairs, kicks_collected,
+                                             kicks_scheduled, kicks_started, std::move(finishes));
+      };
+  std::unique_ptr<CollectBuffer> (*collect_buffer)(const HcaParameters& parameters, Counters& counters,
+                                                   const Clock& clock, QueuePairPort& queue_pairs,
+                                                   EventPort& events, KickRecords& kick_records,
+                                                   DataLink<spec::KickUnit, 128>& kicks_collected,
+                                                   DataLink<spec::PostNotice, 16>& post_notices,
+                                                   DataLink<spec::ManagementUnit, 16>& management_units) =
+      [](auto&... ports) { return std::make_unique<CollectBuffer>(ports...); };
   bool virtual_kick_is_rtl = false;
+  bool collect_buffer_is_rtl = false;
 };
 
 } // namespace fpga_verbs::hca

@@ -59,7 +59,7 @@ CollectBuffer::CollectBuffer(const HcaParameters& parameters, Counters& counters
       management_units_(management_units), functions_(parameters), groups_(parameters),
       virtual_(parameters.virtual_collect_buffers),
       buffers_(parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers),
-      free_(buffers_.size(), true), half_written_(parameters.virtual_collect_buffers) {
+      half_written_(parameters.virtual_collect_buffers), free_(buffers_.size(), true) {
   management_lock_.fill(no_buffer);
 }
 

@@ -26,7 +26,9 @@ namespace fpga_verbs::hca {
 
 // Collects commands that are written to VCBs and management pages, piece by piece and in any order, and kicks
 // each at the write that completes it (US8589610). Owns the VCBs, the PCBs and who may use them.
-class CollectBuffer final : public Block {
+//
+// The RTL can do its work: rtl::CollectBufferRtl lets it decide, and has what is kept here follow.
+class CollectBuffer : public Block {
 public:
   static constexpr uint64_t no_deadline = ~uint64_t{0};
 
@@ -39,11 +41,11 @@ public:
   bool can_accept_write() const;
 
   // A write to a VCB page. Only when can_accept_write().
-  void write(const BarWrite& write);
+  virtual void write(const BarWrite& write);
 
   // A write to the management page of a function, offset counted in its register page. Only when
   // can_accept_write().
-  void write_management_page(unsigned underlying_function, const BarWrite& write);
+  virtual void write_management_page(unsigned underlying_function, const BarWrite& write);
 
   // Reports one half-written command that is over the limit.
   bool step() override;
@@ -56,25 +58,25 @@ public:
   // PCBs. A PCB in the hands of another block is released exactly once, by the block that has it last.
   PhysicalCollectBuffer& buffer(uint16_t buffer) { return buffers_[buffer]; }
   const PhysicalCollectBuffer& buffer(uint16_t buffer) const { return buffers_[buffer]; }
-  void release(uint16_t buffer);
+  virtual void release(uint16_t buffer);
 
   // A dedicated PCB to fetch a command into, in state fetching: for send_queue_scheduler, for
   // management_queue.
-  std::optional<uint16_t> take_dedicated();
+  virtual std::optional<uint16_t> take_dedicated();
   // Whether send_queue_scheduler has another one left when it takes one, or never has more than one.
   bool has_dedicated_to_spare() const;
   // Whom to wake when a dedicated PCB is free again.
   void connect(Waker dedicated_freed) { dedicated_freed_ = dedicated_freed; }
-  std::optional<uint16_t> take_management();
+  virtual std::optional<uint16_t> take_management();
 
   // Number of the next kick, free-running.
-  uint32_t take_kick_number() { return kick_number_++; }
+  virtual uint32_t take_kick_number() { return kick_number_++; }
 
   // The lock of a dedicated PCB for the function's management page: the PCB, or nothing when all are taken. A
   // function that has one gets the same.
-  std::optional<uint16_t> lock_management(unsigned underlying_function);
+  virtual std::optional<uint16_t> lock_management(unsigned underlying_function);
   // Gives the lock back, with whatever was written.
-  void unlock_management(unsigned underlying_function);
+  virtual void unlock_management(unsigned underlying_function);
   // Takes the lock of PCB `buffer` from its owner; nothing happens when it is not locked.
   void break_management_lock(uint16_t buffer);
 
@@ -82,9 +84,9 @@ public:
   unsigned virtual_collect_buffers() const { return static_cast<unsigned>(virtual_.size()); }
   const VirtualCollectBuffer& virtual_collect_buffer(unsigned buffer) const { return virtual_[buffer]; }
   // Frees PCB and counts of an incomplete or refused command; a closed VCB stays closed.
-  void cancel(unsigned virtual_collect_buffer);
-  void close(unsigned virtual_collect_buffer);
-  void open(unsigned virtual_collect_buffer);
+  virtual void cancel(unsigned virtual_collect_buffer);
+  virtual void close(unsigned virtual_collect_buffer);
+  virtual void open(unsigned virtual_collect_buffer);
 
   // Division. VCBs that the new BAR adds or takes away must be closed; false, and nothing changed, when they
   // are not, or when the BAR overlaps another function's, leaves the board or has its dividers out of order.
@@ -101,11 +103,39 @@ public:
   // Drops all incomplete commands and the lock of a function. PCBs that were kicked come back by release().
   void reset_function(unsigned underlying_function);
   // Back to the state after construction.
-  void reset();
+  virtual void reset();
 
   // For tests: what is wrong with the block's state, or null. Every PCB is free or counted once, and every
   // binding has two ends.
   const char* verify() const;
+
+protected:
+  // What becomes of VCBs and PCBs: a VCB begins to collect in a PCB that is free, or its command is tracked
+  // in send queue mode; a command ends; a PCB is free again; a dedicated one is taken.
+  void collect_in(uint16_t buffer, uint16_t physical_collect_buffer);
+  void enter_send_queue_mode(uint16_t buffer);
+  void unbind(uint16_t buffer);
+  void put_back(uint16_t buffer);
+  void take(uint16_t buffer, spec::PhysicalCollectBufferState state);
+  void report(const spec::EventUnit& event);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  const Clock& clock_;
+  QueuePairPort& queue_pairs_;
+  EventPort& events_;
+  KickRecords& kick_records_;
+  DataLink<spec::KickUnit, 128>& kicks_collected_;
+  DataLink<spec::PostNotice, 16>& post_notices_;
+  DataLink<spec::ManagementUnit, 16>& management_units_;
+
+  UnderlyingFunctionTable functions_;
+  CollectGroupTable groups_;
+  std::vector<VirtualCollectBuffer> virtual_;
+  PhysicalCollectBuffers buffers_;
+  HalfWrittenList half_written_;
+  std::array<uint16_t, spec::underlying_functions>
+      management_lock_{}; // by function: dedicated PCB or no_buffer
 
 private:
   // What a write brings of one line of 64 B.
@@ -155,26 +185,8 @@ private:
               const spec::CommandHeader& segment_0, spec::Refusal refusal, uint32_t offset);
   spec::CommandHeader segment_0_of(uint16_t buffer) const;
   std::optional<uint16_t> take_from(unsigned first, unsigned end, spec::PhysicalCollectBufferState state);
-  void unbind(uint16_t buffer);
 
-  const HcaParameters& parameters_;
-  Counters& counters_;
-  const Clock& clock_;
-  QueuePairPort& queue_pairs_;
-  EventPort& events_;
-  KickRecords& kick_records_;
-  DataLink<spec::KickUnit, 128>& kicks_collected_;
-  DataLink<spec::PostNotice, 16>& post_notices_;
-  DataLink<spec::ManagementUnit, 16>& management_units_;
-
-  UnderlyingFunctionTable functions_;
-  CollectGroupTable groups_;
-  std::vector<VirtualCollectBuffer> virtual_;
-  PhysicalCollectBuffers buffers_;
-  BitMask free_; // free PCB list: a set bit is a free PCB
-  HalfWrittenList half_written_;
-  std::array<uint16_t, spec::underlying_functions>
-      management_lock_{};           // by function: dedicated PCB or no_buffer
+  BitMask free_;                    // free PCB list: a set bit is a free PCB
   uint64_t half_written_limit_ = 0; // clock ticks; 0: never
   uint32_t kick_number_ = 0;
   Waker dedicated_freed_;

@@ -19,12 +19,16 @@ std::optional<uint16_t> CollectBuffer::take_from(unsigned first, unsigned end,
   const size_t found = free_.find_next(first - 1);
   if (found < first || found >= end)
     return std::nullopt;
-  free_.clear(found);
-  PhysicalCollectBuffer& pcb = buffers_[found];
+  take(static_cast<uint16_t>(found), state);
+  return static_cast<uint16_t>(found);
+}
+
+void CollectBuffer::take(uint16_t buffer, PhysicalCollectBufferState state) {
+  free_.clear(buffer);
+  PhysicalCollectBuffer& pcb = buffers_[buffer];
   pcb.begin_collecting();
   pcb.state = state;
   pcb.group = spec::CollectGroup::device_shared;
-  return static_cast<uint16_t>(found);
 }
 
 std::optional<uint16_t> CollectBuffer::take_management() {

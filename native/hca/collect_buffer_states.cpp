@@ -16,22 +16,34 @@ using spec::VirtualCollectBufferState;
 // Binds a free VCB to a PCB, or puts it in send queue mode when there is none for it.
 void CollectBuffer::bind(uint16_t buffer) {
   const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
-  VirtualCollectBuffer& vcb = virtual_[buffer];
-  const uint64_t now = clock_.now();
-  half_written_.append(buffer);
-  vcb.first_write = now;
   const size_t found = free_.find_first();
   // A division that has shrunk may promise PCBs that are not back yet: then none is free.
   if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part)) {
-    vcb.state = VirtualCollectBufferState::send_queue_mode;
-    vcb.received = {};
+    enter_send_queue_mode(buffer);
     ++counters_.function[owner.underlying_function].send_queue_mode_entered;
     return;
   }
-  free_.clear(found);
+  collect_in(buffer, static_cast<uint16_t>(found));
+}
+
+void CollectBuffer::enter_send_queue_mode(uint16_t buffer) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  half_written_.append(buffer);
+  vcb.first_write = clock_.now();
+  vcb.state = VirtualCollectBufferState::send_queue_mode;
+  vcb.received = {};
+}
+
+void CollectBuffer::collect_in(uint16_t buffer, uint16_t physical_collect_buffer) {
+  const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  const uint64_t now = clock_.now();
+  half_written_.append(buffer);
+  free_.clear(physical_collect_buffer);
+  vcb.first_write = now;
   vcb.state = VirtualCollectBufferState::collecting;
-  vcb.physical_collect_buffer = static_cast<uint16_t>(found);
-  PhysicalCollectBuffer& pcb = buffers_[found];
+  vcb.physical_collect_buffer = physical_collect_buffer;
+  PhysicalCollectBuffer& pcb = buffers_[physical_collect_buffer];
   pcb.state = PhysicalCollectBufferState::collecting;
   pcb.virtual_collect_buffer = buffer;
   pcb.underlying_function = owner.underlying_function;
@@ -55,13 +67,6 @@ void CollectBuffer::refuse(uint16_t buffer, Refusal refusal, uint32_t offset) {
 
 void CollectBuffer::report(spec::EventType type, unsigned underlying_function, uint32_t object,
                            const spec::CommandHeader& segment_0, Refusal refusal, uint32_t offset) {
-  FunctionCounters& counters = counters_.function[underlying_function];
-  if (type == spec::EventType::half_written_command)
-    ++counters.half_written_commands;
-  else
-    ++counters.commands_refused;
-  if (refusal == Refusal::checksum_mismatch)
-    ++counters.checksum_mismatches;
   spec::EventUnit event;
   event.set_type(type);
   event.set_underlying_function(underlying_function);
@@ -69,6 +74,17 @@ void CollectBuffer::report(spec::EventType type, unsigned underlying_function, u
   event.set_object(object);
   event.set_detail(uint64_t{segment_0.dwords[1]} << 32 | segment_0.dwords[0]);
   event.set_offset(offset);
+  report(event);
+}
+
+void CollectBuffer::report(const spec::EventUnit& event) {
+  FunctionCounters& counters = counters_.function[event.underlying_function()];
+  if (event.type() == spec::EventType::half_written_command)
+    ++counters.half_written_commands;
+  else
+    ++counters.commands_refused;
+  if (event.reason() == static_cast<uint32_t>(Refusal::checksum_mismatch))
+    ++counters.checksum_mismatches;
   events_.report(event);
 }
 
@@ -92,7 +108,9 @@ void CollectBuffer::unbind(uint16_t buffer) {
   vcb.physical_collect_buffer = no_buffer;
 }
 
-void CollectBuffer::release(uint16_t buffer) {
+void CollectBuffer::release(uint16_t buffer) { put_back(buffer); }
+
+void CollectBuffer::put_back(uint16_t buffer) {
   PhysicalCollectBuffer& pcb = buffers_[buffer];
   assert(pcb.state != PhysicalCollectBufferState::free);
   if (!is_dedicated(buffer))

@@ -38,9 +38,11 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
       completion_queue(parameters, counters, host, clock, memory_translation, queue_pair_state_cache,
                        event_queue),
       kick_records(counters, host, clock, event_queue),
-      collect_buffer(parameters, counters, clock, queue_pair_state_cache, event_queue, kick_records,
-                     kicks_collected, post_notices, management_units),
-      management_queue(counters, host, clock, event_queue), lane_map_reader(counters, host, event_queue),
+      made_collect_buffer(makers.collect_buffer(parameters, counters, clock, queue_pair_state_cache,
+                                                event_queue, kick_records, kicks_collected, post_notices,
+                                                management_units)),
+      collect_buffer(*made_collect_buffer), management_queue(counters, host, clock, event_queue),
+      lane_map_reader(counters, host, event_queue),
       made_virtual_kick(makers.virtual_kick(parameters, counters, collect_buffer, queue_pair_state_cache,
                                             kicks_collected, kicks_scheduled, kicks_started,
                                             {&finishes_handed_back, &finishes_sent, &finishes_completed})),
@@ -140,7 +142,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   virtual_kick.connect(lane_map_reader);
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
     identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed(),
-                                    makers.virtual_kick_is_rtl);
+                                    makers);
     function_registers.emplace_back(
         function, clock, counters.function[function], device,
         UnderlyingFunctionRegisters::Blocks{.collect_buffer = collect_buffer,

@@ -132,7 +132,8 @@ struct HcaBlocks {
   QueuePairStateCache queue_pair_state_cache;
   CompletionQueue completion_queue;
   KickRecords kick_records;
-  CollectBuffer collect_buffer;
+  const std::unique_ptr<CollectBuffer> made_collect_buffer;
+  CollectBuffer& collect_buffer;
   ManagementQueue management_queue;
   LaneMapReader lane_map_reader;
   const std::unique_ptr<VirtualKick> made_virtual_kick;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/block_makers.h"
 #include "hca/counters.h"
 #include "hca/parameters.h"
 #include "hca/register_page.h"
@@ -31,9 +32,9 @@ std::array<Region, regions> region_table(const HcaParameters& parameters);
 // Identity, sizes and region table, as one function reads them.
 class IdentityRegisters final : public RegisterPage {
 public:
-  // `context_memory_needed` in bytes; whether virtual_kick is RTL.
+  // `context_memory_needed` in bytes; `makers` tell which blocks are RTL.
   IdentityRegisters(const HcaParameters& parameters, FunctionCounters& counters,
-                    uint64_t context_memory_needed, bool rtl_virtual_kick);
+                    uint64_t context_memory_needed, const BlockMakers& makers);
 
 private:
   std::optional<Register> value(uint32_t offset) const override;
@@ -45,7 +46,7 @@ private:
   const HcaParameters& parameters_;
   FunctionCounters& counters_;
   uint64_t context_memory_needed_;
-  bool rtl_virtual_kick_;
+  const BlockMakers& makers_;
   std::array<Region, regions> table_;
 };
 

@@ -14,6 +14,20 @@ struct RtlCounters {
   uint64_t start_clocks = 0;     // from the clock in which a kick is taken to its start, of all that started
   uint64_t least_start_clocks = ~uint64_t{0};
   uint64_t most_start_clocks = 0;
+  uint64_t collect_buffer_clocks = 0; // of every collect_buffer
+  uint64_t beats_taken = 0;           // by collect_buffer
+  uint64_t commands_collected = 0;    // in a PCB, and kicked
+  uint64_t kick_clocks = 0;           // from the clock in which the first beat is taken to the kick
+  uint64_t least_kick_clocks = ~uint64_t{0};
+  uint64_t most_kick_clocks = 0;
+
+  // A command that collect_buffer kicks.
+  void kick(uint64_t clocks_to_it) {
+    ++commands_collected;
+    kick_clocks += clocks_to_it;
+    least_kick_clocks = std::min(least_kick_clocks, clocks_to_it);
+    most_kick_clocks = std::max(most_kick_clocks, clocks_to_it);
+  }
 
   void add(const RtlCounters& other) {
     clocks += other.clocks;
@@ -22,6 +36,12 @@ struct RtlCounters {
     start_clocks += other.start_clocks;
     least_start_clocks = std::min(least_start_clocks, other.least_start_clocks);
     most_start_clocks = std::max(most_start_clocks, other.most_start_clocks);
+    collect_buffer_clocks += other.collect_buffer_clocks;
+    beats_taken += other.beats_taken;
+    commands_collected += other.commands_collected;
+    kick_clocks += other.kick_clocks;
+    least_kick_clocks = std::min(least_kick_clocks, other.least_kick_clocks);
+    most_kick_clocks = std::max(most_kick_clocks, other.most_kick_clocks);
   }
 };
 

@@ -4,6 +4,13 @@ namespace fpga_verbs::rtl {
 
 namespace {
 
+std::string must_be(const char* name, size_t has, size_t is) {
+  if (has == is)
+    return {};
+  return std::string(name) + " is " + std::to_string(has) + "; expected: " + std::to_string(is) +
+         ", which the RTL of this addon has";
+}
+
 std::string check(const char* name, size_t has, size_t most) {
   if (has <= most)
     return {};
@@ -18,9 +25,14 @@ std::string check_sizes(const hca::HcaParameters& parameters) {
       size_t{lanes_of_rtl} * spec::completion_credits_per_lane + spec::shared_completion_credits;
   for (const std::string& wrong :
        {check("transmitVirtualLanes", parameters.transmit_virtual_lanes, lanes_of_rtl),
-        check("the sum of physicalCollectBuffers and dedicatedPhysicalCollectBuffers",
-              size_t{parameters.physical_collect_buffers} + parameters.dedicated_physical_collect_buffers,
-              entries_of_rtl),
+        check("virtualCollectBuffers", parameters.virtual_collect_buffers, vcbs_of_rtl),
+        must_be("physicalCollectBuffers", parameters.physical_collect_buffers, pool_of_rtl),
+        must_be("dedicatedPhysicalCollectBuffers", parameters.dedicated_physical_collect_buffers,
+                spec::dedicated_physical_collect_buffers),
+        must_be("managementPhysicalCollectBuffers", parameters.management_physical_collect_buffers,
+                spec::management_physical_collect_buffers),
+        must_be("scoreboardVariant", static_cast<size_t>(parameters.scoreboard_variant),
+                static_cast<size_t>(spec::ScoreboardVariant::masked)),
         check("queuePairs", parameters.queue_pairs, queue_pairs_of_rtl),
         check("the sum of all execution credits", execution_credits(parameters), credits),
         check("the sum of all completion credits", completion_credits(parameters), credits)})

@@ -7,12 +7,14 @@
 namespace fpga_verbs::rtl {
 
 // Sizes that the RTL is Verilated for: small, because all of it is computed every clock. CMakeLists.txt
-// passes them to Verilator; a board may have less of each.
+// passes them to Verilator; a board may have less of most.
 inline constexpr unsigned lanes_of_rtl = FPGA_VERBS_RTL_TRANSMIT_VIRTUAL_LANES;
-inline constexpr unsigned entries_of_rtl = FPGA_VERBS_RTL_ENTRIES; // pool and dedicated PCBs
+inline constexpr unsigned vcbs_of_rtl = FPGA_VERBS_RTL_VIRTUAL_COLLECT_BUFFERS;
+inline constexpr unsigned pool_of_rtl = FPGA_VERBS_RTL_PHYSICAL_COLLECT_BUFFERS; // a board has as many
+inline constexpr unsigned entries_of_rtl = pool_of_rtl + spec::dedicated_physical_collect_buffers;
 inline constexpr unsigned queue_pairs_of_rtl = FPGA_VERBS_RTL_QUEUE_PAIRS;
 
-// What a board has more of than the RTL, in a sentence; empty: nothing.
+// What a board has more of than the RTL, or otherwise, in a sentence; empty: nothing.
 std::string check_sizes(const hca::HcaParameters& parameters);
 
 } // namespace fpga_verbs::rtl

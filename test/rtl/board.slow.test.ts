@@ -17,7 +17,7 @@ const patient = { timeout: 900_000 };
 const addonFile = (target: string): string => `${root}build/Release/${target}.node`;
 const load = (target: string): RtlAddon => createRequire(import.meta.url)(addonFile(target)) as RtlAddon;
 
-/** Builds an addon whose boards have virtual_kick in RTL. */
+/** Builds an addon whose boards have blocks in RTL. */
 function build(target: string): void {
   const script = `import { buildAddons } from '${root}scripts/build_addons.mjs'; buildAddons(() => {}, '${target}');`;
   execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, stdio: 'pipe' });
@@ -46,7 +46,7 @@ function sent({ EmulatedBoard, rtlSizes }: Partial<RtlAddon> & Pick<RtlAddon, 'E
   return count;
 }
 
-describe('a board with virtual_kick in RTL', () => {
+describe('a board with collect_buffer and virtual_kick in RTL', () => {
   it('does what an emulated one does, and counts its clocks', patient, (context) => {
     requireTool('verilator', context);
     build('fpga_verbs_rtl');
@@ -57,6 +57,12 @@ describe('a board with virtual_kick in RTL', () => {
     expect(after.commandsStarted - before.commandsStarted).toBe(4);
     expect(after.clocks).toBeGreaterThan(before.clocks);
     expect(after.leastStartClocks).toBe(4);
+    expect(after.commandsCollected - before.commandsCollected).toBe(4);
+    expect(after.beatsTaken - before.beatsTaken).toBeGreaterThanOrEqual(4);
+    expect(after.leastKickClocks).toBe(3);
+    expect(() => new rtl.EmulatedBoard({ ...rtl.rtlSizes, physicalCollectBuffers: 8 })).toThrow(
+      'expected: 32',
+    );
     expect(() => new rtl.EmulatedBoard({ transmitVirtualLanes: 64 })).toThrow('expected: at most 16');
   });
 
@@ -80,10 +86,13 @@ describe('a board with virtual_kick in RTL', () => {
   it('says so in hca info, and hca doorbell tells its clock cycles', patient, async (context) => {
     requireTool('verilator', context);
     const device = 'rtl:?pageTableEntries=1024&memoryKeys=256';
-    expect((await runHca(['info', '--device', device])).out).toMatch(/blocks in RTL:? +virtual_kick/);
+    expect((await runHca(['info', '--device', device])).out).toMatch(
+      /blocks in RTL:? +collect_buffer, virtual_kick/,
+    );
     const few = ['--iterations', '5', '--warmup', '1', '--size', '64'];
     const { out, exitCode, error } = await runHca(['doorbell', ...few, '--device', device]);
     expect(exitCode, error).toBe(0);
+    expect(out).toMatch(/collect_buffer in RTL: \d+ clock cycles; from a first write to its kick 3 at least/);
     expect(out).toMatch(/virtual_kick in RTL: \d+ clock cycles; from a kick to its start 4 at least/);
   });
 });

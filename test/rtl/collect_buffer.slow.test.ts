@@ -7,7 +7,13 @@ const block = 'collect_buffer';
 const patient = { timeout: 600_000 };
 
 /** Few VCBs and fewer PCBs, so that commands meet and send queue mode is common. */
-const small = { UNDERLYING_FUNCTIONS: 4, VIRTUAL_COLLECT_BUFFERS: 16, PHYSICAL_COLLECT_BUFFERS: 6 };
+const small = {
+  UNDERLYING_FUNCTIONS: 4,
+  VIRTUAL_COLLECT_BUFFERS: 16,
+  PHYSICAL_COLLECT_BUFFERS: 6,
+  DEDICATED_PHYSICAL_COLLECT_BUFFERS: 4,
+  MANAGEMENT_PHYSICAL_COLLECT_BUFFERS: 2,
+};
 const shapes: readonly Shape[] = [
   { BEAT_BYTES: 8, SCOREBOARD_VARIANT_DIRECT: false, ...small },
   { BEAT_BYTES: 16, SCOREBOARD_VARIANT_DIRECT: true, ...small },
@@ -57,6 +63,10 @@ describe('collect_buffer in SystemVerilog', () => {
           expect(counts[number], name).toBeGreaterThan(0);
         const [, kicks, sendQueueMode] = /(\d+) kicks, (\d+) in send queue mode/.exec(output)!.map(Number);
         expect(Math.min(kicks!, sendQueueMode!)).toBeGreaterThan(50);
+        const [, management, halfWritten] = /management kicks (\d+), half written (\d+)/
+          .exec(output)!
+          .map(Number);
+        expect(Math.min(management!, halfWritten!)).toBeGreaterThan(10);
         const [, onEnd, latency] = /beats on end (\d+), most clocks to a kick (\d+)/
           .exec(output)!
           .map(Number);
