@@ -49,7 +49,7 @@ constexpr NetworkAddress link_local_address(Address address) {
 // The MAC address of which a link-local address was made; any other one gives a MAC address that is none.
 constexpr Address mac_of_link_local(const NetworkAddress& address) {
   Address mac = address[8] ^ 0x02u;
-  for (const size_t at : {9, 10, 13, 14, 15})
+  for (const unsigned at : {9u, 10u, 13u, 14u, 15u})
     mac = mac << 8 | address[at];
   return mac;
 }

@@ -189,13 +189,14 @@ void EthernetLink::learn(const Neighbor& neighbor) {
   if (neighbors_.size() == most_neighbors)
     neighbors_.clear();
   neighbors_[neighbor.address] = neighbor.mac;
-  const auto is_for_others = [&](const Waiting& waiting) { return waiting.to != neighbor.address; };
-  const auto answered = std::stable_partition(waiting_.begin(), waiting_.end(), is_for_others);
-  for (auto each = answered; each != waiting_.end(); ++each) {
-    std::ranges::copy(neighbor.mac, each->frame.begin());
-    ready_.push_back(std::move(each->frame));
+  const auto is_answered = [&](const Waiting& waiting) { return waiting.to == neighbor.address; };
+  for (Waiting& waiting : waiting_) {
+    if (!is_answered(waiting))
+      continue;
+    std::ranges::copy(neighbor.mac, waiting.frame.begin());
+    ready_.push_back(std::move(waiting.frame));
   }
-  waiting_.erase(answered, waiting_.end());
+  std::erase_if(waiting_, is_answered);
   transmit_ready();
 }
 

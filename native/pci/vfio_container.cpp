@@ -91,7 +91,7 @@ std::vector<AddressRange> VfioContainer::query_ranges(uint64_t last_address) {
     vfio_info_cap_header capability{};
     std::memcpy(&capability, answer.data() + at, sizeof capability);
     if (capability.id == VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE) {
-      vfio_iommu_type1_info_cap_iova_range list{};
+      vfio_iommu_type1_info_cap_iova_range list;
       std::memcpy(&list, answer.data() + at, sizeof list);
       size_t entry = at + sizeof list;
       for (uint32_t i = 0; i < list.nr_iovas && entry + sizeof(vfio_iova_range) <= answer.size(); ++i) {
