@@ -42,7 +42,8 @@ describe('hca lat and hca bw between two processes', () => {
     ['bw', 'write', 'udp', ['-n', '30', '-s', '20000', '-t', '8']],
     ['bw', 'atomic', 'shm', ['-n', '50']],
   ] as const)('%s %s over %s, data compared', async (command, operation, link, more) => {
-    const words = [command, operation, ...more, '--warmup', '5', '--chk', '--json'];
+    // A machine that is busy may let an end wait for longer than retries of the usual time-out take: 0.5 s.
+    const words = [command, operation, ...more, '--warmup', '5', '--chk', '--json', '--qp-timeout', '20'];
     const [one, other] = devices[link]();
     const { waited, client } = await runTwo([...words, ...one], [...words, ...other]);
     expect([client.error, waited.stderr]).toEqual(['', '']);

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+
+import { CompletionStatus, EventType, Opcode, QueuePairState } from '../../lib/index.ts';
+import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from './connected.ts';
+import { makeVerbs, stepped } from './make_verbs.ts';
+
+const { sendQueueDrained: drained, readyToSend, error } = QueuePairState;
+const messageBytes = 3000; // three packets
+const { success, workRequestFlushedError } = CompletionStatus;
+
+/** Two connected ends on boards of their own, the second with receives posted, and memory for what the first sends. */
+function makeScene(options: ConnectOptions = {}, seed = 1) {
+  const fabric = `drain ${randomUUID()}`;
+  const [from, to] = [0, 1].map(() => makeEnd(makeVerbs(stepped, { fabric, seed }), options)) as [End, End];
+  connect(from, to, options);
+  connect(to, from, options);
+  const [source, target] = [makeMemory(from, messageBytes), makeMemory(to, messageBytes)];
+  for (let count = 0; count < 16; count++) to.queuePair.postReceive({ scatter: [target.region.slice()] });
+  const post = (count: number): void => {
+    for (let left = count; left > 0; left--) {
+      from.queuePair.postSend({ opcode: Opcode.send, signaled: true, gather: [source.region.slice()] });
+    }
+  };
+  return { from, to, post };
+}
+
+/** The events of an end but those that tell that a connection was made. */
+function eventsOf({ verbs: { context } }: End): string[] {
+  const names: string[] = [];
+  for (let event = context.pollEvent(); event !== undefined; event = context.pollEvent()) {
+    if (event.type !== EventType.communicationEstablished) names.push(event.name);
+  }
+  return names;
+}
+
+const statuses = (end: End): CompletionStatus[] => settle(end).map(({ status }) => status);
+
+describe('a send queue that is drained', () => {
+  it('completes what it has begun, says so once, and goes on where it was stopped', () => {
+    for (let seed = 0; seed < 12; seed++) {
+      const { from, to, post } = makeScene({ timeout: 4 }, seed);
+      post(8);
+      from.verbs.board.step(seed * 12);
+      from.queuePair.modify({ state: drained, drainedEvent: true });
+      const begun = statuses(from).length;
+      expect(eventsOf(from), `seed ${seed}`).toEqual(['send_queue_drained']);
+      const { state, next, acknowledged } = from.queuePair.query();
+      expect([state, next - acknowledged]).toEqual([drained, 0]);
+      post(2); // waits with those that were not begun
+      expect([settle(from), statuses(to)]).toEqual([[], Array.from({ length: begun }, () => success)]);
+      from.queuePair.modify({ state: readyToSend });
+      expect(statuses(from)).toEqual(Array.from({ length: 10 - begun }, () => success));
+      expect(statuses(to)).toHaveLength(10 - begun);
+      expect(eventsOf(from)).toEqual([]);
+    }
+  });
+
+  it('was stopped at any point of its messages', () => {
+    const begun = Array.from({ length: 20 }, (_, at) => {
+      const { from, post } = makeScene();
+      post(8);
+      from.verbs.board.step(at * 12);
+      from.queuePair.modify({ state: drained });
+      return settle(from).length;
+    });
+    expect(new Set(begun).size).toBeGreaterThan(4);
+  });
+
+  it('says so at once where nothing was begun, and nothing where nobody asked', () => {
+    const { from } = makeScene();
+    from.queuePair.modify({ state: drained, drainedEvent: true });
+    settle(from);
+    expect(eventsOf(from)).toEqual(['send_queue_drained']);
+    from.queuePair.modify({ state: readyToSend });
+    from.queuePair.modify({ state: drained });
+    settle(from);
+    expect(eventsOf(from)).toEqual([]);
+  });
+
+  it('does not keep its queue pair from receiving, or answering', () => {
+    const { from, to, post } = makeScene();
+    to.queuePair.modify({ state: drained });
+    post(2);
+    const { region, data } = makeMemory(to, 64, 9);
+    const local = makeMemory(from, 64);
+    const remote = region.remote();
+    from.queuePair.postSend({
+      opcode: Opcode.rdmaRead,
+      signaled: true,
+      gather: [local.region.slice()],
+      remote,
+    });
+    expect([statuses(from), statuses(to)]).toEqual([
+      [success, success, success],
+      [success, success],
+    ]);
+    expect(local.data).toEqual(data);
+  });
+
+  it('is flushed in order in the error state, what was not begun too', () => {
+    const { from, post } = makeScene();
+    from.queuePair.modify({ state: drained });
+    post(3);
+    from.queuePair.modify({ state: error });
+    expect(statuses(from)).toEqual([
+      workRequestFlushedError,
+      workRequestFlushedError,
+      workRequestFlushedError,
+    ]);
+  });
+});
