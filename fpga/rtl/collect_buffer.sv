@@ -247,7 +247,7 @@ module collect_buffer #(
       .underlying_function(buffer_owner),
       .*
   );
-  assign owned = first_is_management ? first_page < PAGE_WIDTH'(PAGES) : owned_buffer;
+  assign owned = first_is_management ? 32'(first_page) < PAGES : owned_buffer;
   assign owner = first_is_management ? first_page[FUNCTION_WIDTH-1:0] : buffer_owner;
 
   // Second stage.
@@ -513,7 +513,7 @@ module collect_buffer #(
       .give_back(unbinds && !is_management),
       .give_back_underlying_function(buffer_function[bound[page]]),
       .give_back_part(buffer_part[bound[page]]),
-      .release_buffer(release_buffer && release_physical_collect_buffer < PCB_WIDTH'(PHYSICAL_COLLECT_BUFFERS)),
+      .release_buffer(release_buffer && 32'(release_physical_collect_buffer) < PHYSICAL_COLLECT_BUFFERS),
       .release_underlying_function(buffer_function[release_physical_collect_buffer]),
       .release_part(buffer_part[release_physical_collect_buffer]),
       .set_allotment_underlying_function(set_underlying_function),
@@ -593,4 +593,7 @@ module collect_buffer #(
   assign inspect_scoreboard = scoreboards[inspect_physical_collect_buffer];
   assign inspect_scoreboard_mask = scoreboard_masks[inspect_physical_collect_buffer];
 
+`ifdef FORMAL
+`include "collect_buffer.svh"
+`endif
 endmodule

@@ -31,6 +31,9 @@ module collect_group_table #(
     input logic [COUNT_WIDTH-1:0] set_allotment_high,
     input logic [COUNT_WIDTH-1:0] set_allotment_shared,
     output logic allotment_allowed
+`ifdef FORMAL
+    , input logic [3*UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] held
+`endif
 );
   localparam int unsigned SHARE = PHYSICAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
   localparam int unsigned EACH = SHARE < 4 ? SHARE : 4;
@@ -40,7 +43,7 @@ module collect_group_table #(
   logic [COUNT_WIDTH-1:0] owns[UNDERLYING_FUNCTIONS];
   logic [COUNT_WIDTH-1:0] all_borrowed;
   logic [COUNT_WIDTH-1:0] shared_total;
-  logic [COUNT_WIDTH-1:0] asked;
+  logic [COUNT_WIDTH+1:0] asked;  // Wide enough for any three numbers.
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     localparam logic [FUNCTION_WIDTH-1:0] NUMBER = FUNCTION_WIDTH'(number);
@@ -98,13 +101,22 @@ module collect_group_table #(
       all_borrowed = all_borrowed + borrowed[number];
   end
 
+`ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_OWNED_BUFFER_TAKEN
+  assign available = own_available[underlying_function] || shared_total >= all_borrowed;
+`else
   assign available = own_available[underlying_function] || shared_total > all_borrowed;
-  assign asked = set_allotment_low + set_allotment_high + set_allotment_shared;
-  assign allotment_allowed = asked <= owns[set_allotment_underlying_function] + shared_total;
+`endif
+  assign asked = (COUNT_WIDTH + 2)'(set_allotment_low) + (COUNT_WIDTH + 2)'(set_allotment_high)
+      + (COUNT_WIDTH + 2)'(set_allotment_shared);
+  assign allotment_allowed = asked <= {2'b00, owns[set_allotment_underlying_function] + shared_total};
 
   always_ff @(posedge clock) begin
     if (reset) shared_total <= COUNT_WIDTH'(PHYSICAL_COLLECT_BUFFERS - EACH * UNDERLYING_FUNCTIONS);
     else if (set_allotment && allotment_allowed)
-      shared_total <= shared_total + owns[set_allotment_underlying_function] - asked;
+      shared_total <= shared_total + owns[set_allotment_underlying_function] - COUNT_WIDTH'(asked);
   end
+
+`ifdef FORMAL
+`include "collect_group_table.svh"
+`endif
 endmodule

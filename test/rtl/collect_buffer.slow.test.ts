@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { requireTool } from '../tools.ts';
+import { rtlSources } from './blocks.ts';
+import { holds, type Proof } from './proof.ts';
 import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'collect_buffer';
@@ -82,4 +84,39 @@ describe('collect_buffer in SystemVerilog', () => {
     expect(ok).toBe(false);
     expect(output).toMatch(/RTL/);
   });
+});
+
+describe('proofs of collect_buffer', () => {
+  const whole: Proof = {
+    sources: rtlSources(block).map((source) =>
+      source.replace(/rtl\/(command_memory|doorbell_checksum)\.sv$/, 'formal/$1.sv'),
+    ),
+    top: block,
+    parameters: {
+      BEAT_BYTES: 8,
+      UNDERLYING_FUNCTIONS: 2,
+      VIRTUAL_COLLECT_BUFFERS: 2,
+      PHYSICAL_COLLECT_BUFFERS: 2,
+      DEDICATED_PHYSICAL_COLLECT_BUFFERS: 2,
+      MANAGEMENT_PHYSICAL_COLLECT_BUFFERS: 1,
+    },
+    bitwise: true,
+  };
+
+  it(
+    'kicks if and only if every needed DWORD was written, and keeps owners of PCBs and VCBs apart',
+    patient,
+    (context) => {
+      expect(holds(whole, 'from reset', 2, context)).toBe(true);
+      expect(holds(whole, 'by induction', 1, context)).toBe(true);
+    },
+  );
+
+  it.for(['kick_one_write_early', 'pcb_bound_twice', 'other_function_owned_buffer_taken'])(
+    'fails with %s',
+    patient,
+    (mutant, context) => {
+      expect(holds(whole, 'by induction', 1, context, mutant)).toBe(false);
+    },
+  );
 });

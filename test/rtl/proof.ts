@@ -13,6 +13,11 @@ export interface Proof {
   readonly top: string;
   readonly parameters?: Readonly<Record<string, number>>;
   readonly defines?: readonly string[];
+  /**
+   * Memories become registers, and the solver gets each question whole, so that it can solve it bit by bit: for a block that does
+   * much in one clock with memories of few words.
+   */
+  readonly bitwise?: boolean;
 }
 
 /**
@@ -21,7 +26,7 @@ export interface Proof {
  * @param mutant name of a fault to build in
  */
 export function holds(
-  { sources, top, parameters = {}, defines = [] }: Proof,
+  { sources, top, parameters = {}, defines = [], bitwise = false }: Proof,
   way: 'from reset' | 'by induction',
   clocks: number,
   context: TestContext,
@@ -35,9 +40,16 @@ export function holds(
     const all = [...defines, ...(mutant === undefined ? [] : [`FPGA_VERBS_MUTANT_${mutant.toUpperCase()}`])];
     const script = [
       `read_verilog -defer -sv -formal -DFORMAL ${all.map((name) => `-D${name} `).join('')}-I ${root}fpga/formal ${sources.join(' ')}`,
-      ...Object.entries(parameters).map(([name, value]) => `chparam -set ${name} ${value} ${top}`),
+      // All at once: with some of them alone, Yosys would make the others at their default sizes first.
+      ...(Object.keys(parameters).length === 0
+        ? []
+        : [
+            `chparam ${Object.entries(parameters)
+              .map(([name, value]) => `-set ${name} ${value} `)
+              .join('')}${top}`,
+          ]),
       `hierarchy -check -top ${top}`,
-      'proc; flatten; opt -full; memory -nordff; opt',
+      `proc; flatten; opt -full; memory -nordff; ${bitwise ? 'memory_map; ' : ''}opt`,
       'setundef -undriven -anyseq; dffunmap; opt_clean; check',
       `write_smt2 -wires ${problem}`,
     ].join('\n');
@@ -47,6 +59,7 @@ export function holds(
       [
         '--noprogress',
         '--unroll',
+        ...(bitwise ? ['--noincr'] : []),
         '-s',
         solver,
         ...(way === 'by induction' ? ['-i'] : []),
