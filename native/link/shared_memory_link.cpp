@@ -49,9 +49,9 @@ bool SharedMemoryLink::begin(std::optional<unsigned> board_number, std::string& 
   failure = "its other ends come and go; end their processes, or use another name";
   for (unsigned attempt = 0; attempt < attempts; ++attempt) {
     if (Descriptor socket = place_.connect()) {
-      const Joined joined = join(std::move(socket), board_number, failure);
-      if (joined != Joined::left_alone)
-        return joined == Joined::yes;
+      const Paired paired = pair(std::move(socket), board_number, failure);
+      if (paired != Paired::left_alone)
+        return paired == Paired::yes;
       continue;
     }
     board_number_ = board_number.value_or(0);
@@ -63,24 +63,24 @@ bool SharedMemoryLink::begin(std::optional<unsigned> board_number, std::string& 
 }
 
 // The end that listens tells who it is, and brings the memory. It may go instead.
-SharedMemoryLink::Joined SharedMemoryLink::join(Descriptor socket, std::optional<unsigned> board_number,
+SharedMemoryLink::Paired SharedMemoryLink::pair(Descriptor socket, std::optional<unsigned> board_number,
                                                 std::string& failure) {
   bool is_gone = false;
   std::optional<Greeted> greeted = MeetingPlace::receive(socket.get(), is_gone);
   if (is_gone)
-    return Joined::left_alone;
+    return Paired::left_alone;
   if (!greeted) {
     failure = "the other end does not answer; end its process, or use another name";
-    return Joined::refused;
+    return Paired::refused;
   }
   if (greeted->greeting.taken != 0) {
     failure = "it has two ends already; use another name";
-    return Joined::refused;
+    return Paired::refused;
   }
   const unsigned other = greeted->greeting.board_number;
   if (board_number == other) {
     failure = "the board at its other end has boardNumber " + std::to_string(other) + "; use another one";
-    return Joined::refused;
+    return Paired::refused;
   }
   board_number_ = board_number.value_or(other == 0 ? 1 : 0);
   auto [memory, own_event, other_event] = std::move(greeted->descriptors);
@@ -91,12 +91,12 @@ SharedMemoryLink::Joined SharedMemoryLink::join(Descriptor socket, std::optional
   if (made->mapping == nullptr || !own_event || !made->event ||
       !MeetingPlace::send(socket.get(), {.board_number = board_number_})) {
     failure = "the other end is no board of this version";
-    return Joined::refused;
+    return Paired::refused;
   }
   event_ = std::move(own_event);
   socket_ = std::move(socket);
   adopt(std::move(made));
-  return Joined::yes;
+  return Paired::yes;
 }
 
 // Brings the memory to one who has come.
@@ -152,7 +152,7 @@ void SharedMemoryLink::meet() {
   if (!listening_) {
     std::string failure;
     if (Descriptor socket = place_.connect();
-        socket && join(std::move(socket), board_number_, failure) == Joined::yes)
+        socket && pair(std::move(socket), board_number_, failure) == Paired::yes)
       return;
     listening_ = place_.listen();
   }

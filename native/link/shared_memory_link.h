@@ -52,11 +52,11 @@ private:
     }
   };
 
-  enum class Joined : uint8_t { yes, refused, left_alone };
+  enum class Paired : uint8_t { yes, refused, left_alone };
 
   explicit SharedMemoryLink(const std::string& name);
   bool begin(std::optional<unsigned> board_number, std::string& failure);
-  Joined join(Descriptor socket, std::optional<unsigned> board_number, std::string& failure);
+  Paired pair(Descriptor socket, std::optional<unsigned> board_number, std::string& failure);
   void run();
   void meet();
   void welcome();
