@@ -118,6 +118,7 @@
       "native/board/doorbell_probe.cpp",
       "native/board/emulated_board.cpp",
       "native/board/emulated_function.cpp",
+      "native/board/function_view.cpp",
       "native/board/fault_rules.cpp",
       "native/board/hca_board.cpp",
       "native/board/impaired_link.cpp",

@@ -421,6 +421,14 @@ package hca_spec_pkg;
     SEND_HOLD_LOCAL_OPERATION = 3'd6  // A bind or local invalidate waits until all work requests before it are complete.
   } send_hold_t;
 
+  // Room that a queue pair waits for before its next command is fetched.
+  typedef enum logic [1:0] {
+    ROOM_WAIT_NONE = 2'd0,  // It waits for none.
+    ROOM_WAIT_LANE = 2'd1,  // On the list of the TVL that its commands are on, which takes no more now.
+    ROOM_WAIT_LEVEL = 2'd2,  // On the list of any TVL of its level: none takes more now.
+    ROOM_WAIT_FUNCTION = 2'd3  // An entry credit of its function: as many of its commands are on lists as may be.
+  } room_wait_t;
+
   // What a queue pair notice says.
   typedef enum logic [2:0] {
     QUEUE_PAIR_NOTICE_KIND_RESUME = 3'd0,  // What held the send queue is over.
@@ -3123,6 +3131,43 @@ package hca_spec_pkg;
     logic shared;  // It is a shared receive queue.
     logic [23:0] queue_;  // Queue pair or shared receive queue.
   } underlying_function_receive_doorbell_t;
+  // Number of the queue pair, of this function, shown by the registers that follow. 32 bits, rw.
+  localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET = 32'h120;
+  localparam logic [31:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_RESET = 32'h0;
+  // State of the selected queue pair's send queue. 32 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_OFFSET = 32'h124;
+  localparam logic [31:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RESET = 32'h0;
+  typedef struct packed {
+    logic [7:0] underlying_function;  // Owner.
+    logic [4:0] reserved_9;
+    logic [2:0] receiver_not_ready_retry;  // RNR retries left.
+    logic [2:0] retry_count;  // Retries left.
+    quality_of_service_level_t quality_of_service_level;  // Level.
+    send_hold_t hold;  // Why it may not send its next command now.
+    queue_pair_state_t state;  // State.
+    logic receiver_not_ready_wait;  // The peer asked to wait; the timer runs.
+    logic scheduled;  // It waits in the queuing structure, or is in the scheduler's hands.
+    logic stopped;  // The scheduler is stopped for it.
+    logic found;  // There is a queue pair of this number.
+  } underlying_function_inspect_queue_pair_state_t;
+  // Positions of the selected queue pair in its send queue. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_OFFSET = 32'h128;
+  localparam logic [63:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_RESET = 64'h0;
+  typedef struct packed {
+    logic [15:0] fetch_next;  // Next one that the scheduler fetches.
+    logic [15:0] acknowledged;  // Oldest one not acknowledged.
+    logic [15:0] posted;  // Newest one known to lie in the send queue.
+    logic [15:0] next;  // Sequence number to execute.
+  } underlying_function_inspect_queue_pair_positions_t;
+  // Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_OFFSET = 32'h130;
+  localparam logic [31:0] UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_RESET = 32'h0;
+  typedef struct packed {
+    logic [5:0] reserved_3;
+    room_wait_t room_wait;  // Room that its next command waits for.
+    logic [7:0] transmit_virtual_lane;  // TVL, while there are commands.
+    logic [15:0] commands;  // Commands.
+  } underlying_function_inspect_queue_pair_lane_t;
   // Commands kicked from a PCB. Unit: events. 64 bits, ro.
   localparam int unsigned UNDERLYING_FUNCTION_KICKS_OFFSET = 32'h200;
   localparam logic [63:0] UNDERLYING_FUNCTION_KICKS_RESET = 64'h0;
@@ -3200,6 +3245,22 @@ package hca_spec_pkg;
   localparam int unsigned UNDERLYING_FUNCTION_SEND_HOLDS_COUNT = 8;
   localparam int unsigned UNDERLYING_FUNCTION_SEND_HOLDS_STRIDE = 8;
   localparam logic [63:0] UNDERLYING_FUNCTION_SEND_HOLDS_RESET = 64'h0;
+  // Queue pairs whose next command was not fetched because no list would take it, by room_wait. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_ROOM_WAITS_OFFSET = 32'h300;
+  localparam int unsigned UNDERLYING_FUNCTION_ROOM_WAITS_COUNT = 4;
+  localparam int unsigned UNDERLYING_FUNCTION_ROOM_WAITS_STRIDE = 8;
+  localparam logic [63:0] UNDERLYING_FUNCTION_ROOM_WAITS_RESET = 64'h0;
+  // Commands that came to the list of a TVL while no credit was free for it: execution, completion. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_CREDIT_WAITS_OFFSET = 32'h320;
+  localparam int unsigned UNDERLYING_FUNCTION_CREDIT_WAITS_COUNT = 2;
+  localparam int unsigned UNDERLYING_FUNCTION_CREDIT_WAITS_STRIDE = 8;
+  localparam logic [63:0] UNDERLYING_FUNCTION_CREDIT_WAITS_RESET = 64'h0;
+  // Turns of a queue pair in send_queue_scheduler in which no dedicated PCB was free. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_DEDICATED_WAITS_OFFSET = 32'h330;
+  localparam logic [63:0] UNDERLYING_FUNCTION_DEDICATED_WAITS_RESET = 64'h0;
+  // VCBs of the function that were closed. Unit: events. 64 bits, ro.
+  localparam int unsigned UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_OFFSET = 32'h338;
+  localparam logic [63:0] UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_RESET = 64'h0;
   // The management page: a management command is written here while the lock is held. 32 bits, wo.
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 32'h8000;
   localparam int unsigned UNDERLYING_FUNCTION_MANAGEMENT_PAGE_COUNT = 80;
@@ -3293,11 +3354,12 @@ package hca_spec_pkg;
     logic [15:0] posted;  // Newest one known to lie in the send queue.
     logic [15:0] next;  // Sequence number to execute.
   } control_inspect_queue_pair_positions_t;
-  // Commands of the selected queue pair that are kicked and not finished, and the TVL that they are on. 32 bits, ro.
+  // Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro.
   localparam int unsigned CONTROL_INSPECT_QUEUE_PAIR_LANE_OFFSET = 32'h70;
   localparam logic [31:0] CONTROL_INSPECT_QUEUE_PAIR_LANE_RESET = 32'h0;
   typedef struct packed {
-    logic [7:0] reserved_2;
+    logic [5:0] reserved_3;
+    room_wait_t room_wait;  // Room that its next command waits for.
     logic [7:0] transmit_virtual_lane;  // TVL, while there are commands.
     logic [15:0] commands;  // Commands.
   } control_inspect_queue_pair_lane_t;

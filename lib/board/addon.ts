@@ -550,8 +550,9 @@ export interface Addon {
   /**
    * Opens a function of a board that another process serves at `path`; without a number the lowest that is free. Throws an Error with the
    * code ENODEV: nobody serves a board there; EBUSY: the function, or every one, is open; EINVAL: it is not for clients.
+   * @param beside only its registers are looked at, whoever has it open, and the server's own functions too
    */
-  openServed(path: string, underlyingFunction?: number): BoardFunction;
+  openServed(path: string, underlyingFunction?: number, beside?: boolean): BoardFunction;
   /** What is served at `path`; undefined: nothing. */
   lookAtServed(path: string): ServedFacts | undefined;
   /** Round trips of one cache line between two threads, nanoseconds each; CPUs < 0: not pinned. */

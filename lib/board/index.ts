@@ -29,7 +29,7 @@ export {
 export type { DeviceName } from './device_string.ts';
 export { EmulatedBoard, type InjectedFault, type InjectedImpairment } from './emulated_board.ts';
 export { EmulatedFabric } from './emulated_fabric.ts';
-export { BackendMissingError, openBoard, openFreeFunction } from './open_board.ts';
+export { BackendMissingError, openBeside, openBoard, openFreeFunction } from './open_board.ts';
 export { apply, giveBack, shellLine, type Action } from './pci/action.ts';
 export { obstaclesOf, type Obstacle } from './pci/obstacle.ts';
 export { PciError } from './pci/open_pci.ts';

@@ -30,6 +30,16 @@ export function openBoard(name: DeviceName): BoardFunction {
 }
 
 /**
+ * Opens an underlying function to look at its registers, beside whoever has it open. Of a served board nothing else can be done with it;
+ * without a number it is the control function there, which sees all functions.
+ * @throws as {@link openBoard}
+ */
+export function openBeside(name: DeviceName): BoardFunction {
+  if (name.backend !== 'serve') return openBoard(name);
+  return loadAddon().openServed(servedPath(name.path), name.underlyingFunction ?? 0, true);
+}
+
+/**
  * Opens the lowest underlying function of a board, but its control function, that nobody has open: in this
  * process, or, of a served board, in any.
  * @returns undefined: all are open

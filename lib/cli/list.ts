@@ -40,7 +40,7 @@ function servedEntryOf({ name, firstFunction, underlyingFunctions, open }: Found
   return {
     device: `serve:${name}`,
     backend: 'serve',
-    description: `board of another process: functions ${firstFunction} to ${underlyingFunctions - 1}, ${taken}`,
+    description: `board of another process: functions ${Math.max(1, firstFunction)} to ${underlyingFunctions - 1}, ${taken}`,
     obstacles: [],
   };
 }

@@ -16,10 +16,10 @@ const jsonShapes = {
   resources: `{functions: [[share]], shared: [share], lanes: [[share]]}; a share: {resource, name, underlyingFunction or lane,
   level, amount, first, lanes}; a level's share is what it alone has, a function's is all`,
   why: '{queuePair, reasons}; enums as in fpga/doc/formats.md',
-  top: `[{underlyingFunction, virtualCollectBuffers, collecting, sendQueueMode, error, physicalCollectBuffers,
+  top: `[{underlyingFunction, virtualCollectBuffers, virtualCollectBuffersInUse, collecting, sendQueueMode, error, physicalCollectBuffers,
   ownPhysicalCollectBuffers, dedicatedPhysicalCollectBuffers, lanes, lanesWaiting, commandsListed, executionCredits,
   sharedExecutionCredits, completionCredits, sharedCompletionCredits}], a line for each look; without underlyingFunction: lanes
-  that all functions share`,
+  that all functions share; through another function than 0 what it sees of itself`,
 } as const;
 
 const changes = `
@@ -73,7 +73,7 @@ export function addObservationCommands(
     });
   add('why', 'why a queue pair does not go on, in words', jsonShapes.why, [
     "hca why 0x12 --device 'emu:0?name=board'",
-    "hca why 0x12 --device 'emu:0?name=board' --json",
+    'hca why 0x12 --device serve:lab/0 --json',
   ])
     .argument('<qpn>', 'queue pair number', queuePairNumber)
     .action((number: number, options: Words) =>
@@ -81,7 +81,7 @@ export function addObservationCommands(
     );
   add('top', 'what each function has in use: buffers, lanes, lists and credits', jsonShapes.top, [
     "hca top --device 'emu:0?name=board'",
-    'hca top --count 1 --json',
+    'hca top --count 1 --json --device serve:lab/0',
   ])
     .option('--count <looks>', 'how often; 0: until it is interrupted', wholeNumber(0), 0)
     .option('--interval <milliseconds>', 'time between two looks', wholeNumber(10), 1000)

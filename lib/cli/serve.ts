@@ -7,7 +7,9 @@ import {
   type ServedBoard,
   type ServedNotice,
 } from '../board/index.ts';
-import { VerbsError, openDevice } from '../index.ts';
+import { DeviceFunction } from '../driver/device_function.ts';
+import { enable, resetDevice } from '../driver/enabling.ts';
+import { VerbsError } from '../index.ts';
 import type { Output } from './output/output.ts';
 
 /** Options of `hca serve`. */
@@ -24,8 +26,8 @@ export interface ServeOptions {
 const period = 200;
 
 /**
- * `hca serve`: holds an emulated board, of which other processes open functions, until it is interrupted. Function 0 is its own. JSON: a
- * line {served, functions: [first, last]}, then one for each {@link ServedNotice}.
+ * `hca serve`: holds an emulated board, of which other processes open functions, until it is interrupted. It enables the board, and leaves
+ * the rest of what the control function does to whoever opens function 0. JSON: a line {served, functions: [first, last]}, then one for each {@link ServedNotice}.
  */
 export async function serve(output: Output, deviceString: string, options: ServeOptions): Promise<void> {
   const name = parseDeviceString(deviceString);
@@ -38,15 +40,25 @@ export async function serve(output: Output, deviceString: string, options: Serve
     });
   }
   using board = new EmulatedBoard(name.options);
-  using control = openDevice(board.open());
-  const served = board.serve({ path: newServedPath(options.path), memoryPerClient: options.memory });
+  const control = new DeviceFunction(board.open());
   try {
-    const last = control.queryDevice().identity.underlyingFunctions - 1;
-    output.value({ served: `serve:${options.path}`, functions: [1, last] });
-    output.text(`serve:${options.path}/1 to /${last} can be opened; Ctrl+C ends it\n`);
-    await report(output, served, options.signal);
+    enable(control);
+    const served = board.serve({
+      path: newServedPath(options.path),
+      firstFunction: 0,
+      memoryPerClient: options.memory,
+    });
+    try {
+      const last = control.identity.underlyingFunctions - 1;
+      output.value({ served: `serve:${options.path}`, functions: [1, last] });
+      output.text(`serve:${options.path}/1 to /${last} can be opened; Ctrl+C ends it\n`);
+      await report(output, served, options.signal);
+    } finally {
+      served.close();
+    }
+    resetDevice(control);
   } finally {
-    served.close();
+    control.close();
   }
 }
 

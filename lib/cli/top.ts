@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 
-import { openBoard, parseDeviceString } from '../board/index.ts';
+import { openBeside, parseDeviceString } from '../board/index.ts';
 import { DeviceFunction } from '../driver/device_function.ts';
 import { readOccupancy, type LaneOccupancy, type Occupancy } from '../driver/occupancy.ts';
 import type { Output } from './output/output.ts';
@@ -17,7 +17,7 @@ export interface TopOptions {
 
 const columns: readonly Column[] = [
   { title: 'UF' },
-  ...['VCBS', 'COLLECTING', 'SQ MODE', 'ERROR', 'PCBS', 'OWN', 'TVLS', 'WAITING', 'COMMANDS'].map(
+  ...['VCBS', 'IN USE', 'COLLECTING', 'SQ MODE', 'ERROR', 'PCBS', 'OWN', 'TVLS', 'WAITING', 'COMMANDS'].map(
     (title): Column => ({ title, align: 'right' }),
   ),
   ...['EXECUTION', 'COMPLETION', 'LOW EXECUTION', 'COMPLETION', 'HIGH EXECUTION', 'COMPLETION'].map(
@@ -29,13 +29,13 @@ const columns: readonly Column[] = [
 const home = '\x1b[H\x1b[J';
 
 /**
- * `hca top`: what the functions of a board have in use, again and again. It looks through the control registers, beside whoever
- * drives the board. JSON: an array of {@link Occupancy} a line.
+ * `hca top`: what the functions of a board have in use, again and again; through another function than the control function, what it has
+ * itself. It looks beside whoever drives the board. JSON: an array of {@link Occupancy} a line.
  */
 export async function top(output: Output, deviceString: string, options: TopOptions): Promise<void> {
   const { count, interval, signal } = options;
   const looks = count === 0 ? Infinity : count;
-  const device = new DeviceFunction(openBoard(parseDeviceString(deviceString)));
+  const device = new DeviceFunction(openBeside(parseDeviceString(deviceString)));
   try {
     for (let look = 0; look < looks; look++) {
       if (look > 0) await setTimeout(interval, undefined, { signal });
@@ -51,11 +51,14 @@ export async function top(output: Output, deviceString: string, options: TopOpti
   }
 }
 
+/** A value that the function sees. */
+const seen = (value: number | undefined): string => `${value ?? '-'}`;
+
 /** Own ones that are free, and shared ones that are held. */
 function creditsOf(lanes: LaneOccupancy): string[] {
   return [
-    `${lanes.executionCredits} + ${lanes.sharedExecutionCredits}`,
-    `${lanes.completionCredits} + ${lanes.sharedCompletionCredits}`,
+    `${seen(lanes.executionCredits)} + ${seen(lanes.sharedExecutionCredits)}`,
+    `${seen(lanes.completionCredits)} + ${seen(lanes.sharedCompletionCredits)}`,
   ];
 }
 
@@ -63,18 +66,19 @@ function rowOf(each: Occupancy): string[] {
   const isFunction = each.underlyingFunction !== undefined;
   const buffers = [
     each.virtualCollectBuffers,
+    each.virtualCollectBuffersInUse,
     each.collecting,
     each.sendQueueMode,
     each.error,
     each.physicalCollectBuffers,
     each.ownPhysicalCollectBuffers,
-  ].map((value) => (isFunction ? `${value}` : ''));
+  ].map((value) => (isFunction ? seen(value) : ''));
   return [
     isFunction ? `${each.underlyingFunction}` : 'shared',
     ...buffers,
     `${each.lanes}`,
-    `${each.lanesWaiting}`,
-    `${each.commandsListed}`,
+    seen(each.lanesWaiting),
+    seen(each.commandsListed),
     ...[each, ...each.levels].flatMap(creditsOf),
   ];
 }

@@ -1,16 +1,21 @@
-import { openBoard, parseDeviceString } from '../board/index.ts';
+import { openBeside, parseDeviceString } from '../board/index.ts';
 import { DeviceFunction } from '../driver/device_function.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { whyStalled } from '../driver/why.ts';
-import { qualityOfServiceLevelNames, queuePairStateNames, sendHoldNames } from '../spec/index.ts';
+import {
+  qualityOfServiceLevelNames,
+  queuePairStateNames,
+  roomWaitNames,
+  sendHoldNames,
+} from '../spec/index.ts';
 import type { Output } from './output/output.ts';
 
 /**
- * `hca why QPN`: what a queue pair waits for, in words. It looks through the control registers, beside whoever drives the board.
- * JSON: {queuePair, reasons}.
+ * `hca why QPN`: what a queue pair waits for, in words: one of any function through the control function, else one of the function's
+ * own. It looks beside whoever drives the board. JSON: {queuePair, reasons}.
  */
 export function why(output: Output, deviceString: string, number: number): void {
-  const device = new DeviceFunction(openBoard(parseDeviceString(deviceString)));
+  const device = new DeviceFunction(openBeside(parseDeviceString(deviceString)));
   try {
     const found = whyStalled(device, number);
     if (found === undefined) {
@@ -22,13 +27,14 @@ export function why(output: Output, deviceString: string, number: number): void 
       });
     }
     const { queuePair, reasons } = found;
-    const { state, level, hold, next, posted, acknowledged, underlyingFunction } = queuePair;
+    const { state, level, hold, roomWait, next, posted, acknowledged, underlyingFunction } = queuePair;
     output.value({
       queuePair: {
         ...queuePair,
         state: queuePairStateNames[state],
         level: qualityOfServiceLevelNames[level],
         hold: sendHoldNames[hold],
+        roomWait: roomWaitNames[roomWait],
       },
       reasons,
     });

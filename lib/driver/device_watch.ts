@@ -5,14 +5,17 @@ import { requireEnabled } from './function_status.ts';
 const period = 1000;
 
 /**
- * Looks, while somebody waits, whether the device is still there: one that is gone gives no interrupt. It keeps no process alive,
- * and ends when nobody has waited for a while.
+ * Looks, while somebody waits, whether the device is still there: one that is gone gives no interrupt. While something is posted and
+ * not completed it looks for events only, which takes no access to the device. It keeps no process and no device alive, and ends when
+ * there has been neither for a while.
  */
 export class DeviceWatch {
   private readonly device: DeviceFunction;
   private holders = 0;
   /** Called after each look that found the device there. */
   afterLook: (() => void) | undefined;
+  /** Whether something is posted and not completed. */
+  isBusy: (() => boolean) | undefined;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(device: DeviceFunction) {
@@ -22,25 +25,47 @@ export class DeviceWatch {
   /** Somebody waits, until {@link release} is called as often. */
   hold(): void {
     this.holders += 1;
-    this.timer ??= setInterval(() => this.look(), period).unref();
+    this.timer ??= this.start();
   }
 
   release(): void {
     this.holders -= 1;
   }
 
+  /** Something was posted. */
+  posted(): void {
+    this.timer ??= this.start();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private start(): NodeJS.Timeout {
+    const self = new WeakRef(this);
+    const timer = setInterval(() => {
+      const watch = self.deref();
+      if (watch === undefined) clearInterval(timer);
+      else watch.look();
+    }, period);
+    return timer.unref();
+  }
+
   private look(): void {
     const { presence, closed } = this.device;
-    if (this.holders > 0 && !closed && presence.loss === undefined) {
+    const isThere = !closed && presence.loss === undefined;
+    if (isThere && this.holders > 0) {
       try {
         requireEnabled(this.device);
         this.afterLook?.();
       } catch (error) {
         if (presence.loss === undefined) throw error;
       }
-      return;
+    } else if (isThere && this.isBusy?.() === true) {
+      this.afterLook?.();
+    } else {
+      this.stop();
     }
-    clearInterval(this.timer);
-    this.timer = undefined;
   }
 }

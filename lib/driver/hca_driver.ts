@@ -1,12 +1,5 @@
 import type { BoardFunction, DmaMemory, Interrupt } from '../board/addon.ts';
 import {
-  CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET,
-  CONTROL_CONTEXT_MEMORY_BYTES_OFFSET,
-  CONTROL_CONTROL_ENABLE_MASK,
-  CONTROL_CONTROL_ENABLE_SHIFT,
-  CONTROL_CONTROL_OFFSET,
-  CONTROL_CONTROL_RESET_MASK,
-  CONTROL_CONTROL_RESET_SHIFT,
   EventType,
   ManagementOpcode,
   QUALITY_OF_SERVICE_LEVELS,
@@ -17,18 +10,15 @@ import {
   UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET,
   UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE,
   UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET,
-  UNDERLYING_FUNCTION_RESET_OFFSET,
-  UNDERLYING_FUNCTION_RESET_RESET_MASK,
-  UNDERLYING_FUNCTION_RESET_RESET_SHIFT,
   decode,
   eventTypeNames,
 } from '../spec/index.ts';
 import type { CompletionQueue } from './completion_queue.ts';
 import { DeviceFunction } from './device_function.ts';
 import { DeviceWatch } from './device_watch.ts';
+import { enable, resetDevice, resetFunction } from './enabling.ts';
 import { VerbsError, deviceGone } from './errors.ts';
 import { EventQueue, type DeviceEvent } from './event_queue.ts';
-import { isEnabled, isResetInProgress } from './function_status.ts';
 import { ManagementQueue } from './management_queue.ts';
 import type { QueuePair } from './queue_pair.ts';
 import { VirtualCollectBuffers } from './virtual_collect_buffers.ts';
@@ -39,8 +29,6 @@ const queuePairErrors: readonly EventType[] = [
   EventType.queuePairRequestError,
   EventType.queuePairAccessError,
 ];
-/** Milliseconds within which a reset is done (device.md allows 100). */
-const resetPatience = 1000;
 
 /** Limits of a function, as query_function reports them. */
 export interface FunctionLimits {
@@ -56,7 +44,8 @@ export interface FunctionLimits {
 
 /**
  * The driver of one underlying function: management queue, asynchronous events, and what the device needs of host memory.
- * Function 0 is the control function: it gives the device its context memory and enables it, and disables it when it closes.
+ * Function 0 is the control function: it gives the device its context memory and enables it, and disables it when it closes, unless
+ * somebody else has enabled it.
  */
 export class HcaDriver {
   readonly device: DeviceFunction;
@@ -73,6 +62,7 @@ export class HcaDriver {
   readonly watch: DeviceWatch;
   /** Held, or it would end. */
   private readonly removal: Interrupt | undefined;
+  private readonly hasEnabled: boolean;
   private isClosed = false;
 
   /**
@@ -85,7 +75,7 @@ export class HcaDriver {
     this.watch = new DeviceWatch(this.device);
     try {
       refuseTwoDrivers(this.device);
-      enable(this.device);
+      this.hasEnabled = enable(this.device);
       this.management = new ManagementQueue(this.device);
       this.limits = queryFunction(this.management);
       this.virtualCollectBuffers = new VirtualCollectBuffers(this.device);
@@ -93,6 +83,8 @@ export class HcaDriver {
       this.events = new EventQueue(this.device, this.management, 0, asynchronousEventsLog2);
       this.management.afterAnswer = () => this.events.collect();
       this.watch.afterLook = () => this.events.collect();
+      this.watch.isBusy = () =>
+        [...this.queuePairs.values()].some(({ sendQueue }) => sendQueue.outstanding > 0);
       this.events.hear = (event) => this.hear(event);
       const { presence } = this.device;
       presence.listen((reason) => this.lose(reason));
@@ -108,15 +100,17 @@ export class HcaDriver {
   }
 
   /**
-   * Resets the function, after which the device reaches none of its memory, and frees all. Function 0 resets the whole device.
+   * Resets the function, after which the device reaches none of its memory, and frees all. Who has enabled the device resets it whole.
    * Twice is once; a device that is gone is no error.
    */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.removal?.close();
+    this.watch.stop();
     try {
-      reset(this.device);
+      if (this.hasEnabled) resetDevice(this.device);
+      else resetFunction(this.device);
     } catch (error) {
       if (!(error instanceof VerbsError && error.code === 'ENODEV')) throw error;
     } finally {
@@ -125,17 +119,38 @@ export class HcaDriver {
   }
 
   /** An asynchronous event was found: who is in error knows it from now on. */
-  private hear({ type, object }: DeviceEvent): void {
+  private hear({ type, object, lost }: DeviceEvent): void {
+    if (lost !== 0) this.recoverAll();
     if (type === EventType.completionQueueError) this.completionQueues.get(object)?.overrun();
     if (queuePairErrors.includes(type)) this.queuePairs.get(object)?.failed();
     if (type === EventType.resourcesChanged && object === Resource.virtualCollectBuffers)
       this.followDivision();
+    if (type === EventType.virtualCollectBufferError || type === EventType.halfWrittenCommand)
+      this.recover(object);
   }
 
   /** Pages that are another function's by now drop what is written to them. */
   private followDivision(): void {
     this.virtualCollectBuffers.refresh();
     for (const queuePair of this.queuePairs.values()) queuePair.moveToOwnBuffer();
+  }
+
+  /**
+   * A write to this virtual collect buffer was lost or damaged: gives up what is left of the command there, and has the device fetch
+   * what its queue pairs have posted from their send queues, where all of it lies.
+   */
+  private recover(buffer: number): void {
+    const writers = [...this.queuePairs.values()].filter(
+      ({ virtualCollectBuffer }) => virtualCollectBuffer.number === buffer,
+    );
+    writers[0]?.virtualCollectBuffer.cancel();
+    for (const queuePair of writers) queuePair.startAll();
+  }
+
+  /** Nobody knows what the events that were lost would have said. */
+  private recoverAll(): void {
+    this.followDivision();
+    for (const { number } of this.virtualCollectBuffers.all) this.recover(number);
   }
 
   /** Reported as an event too, as by a device that still can. */
@@ -154,28 +169,6 @@ export function refuseTwoDrivers({ page, underlyingFunction }: DeviceFunction): 
     code: 'EBUSY',
     verb: 'openDevice',
     expected: 'another underlying function, or the first driver closed',
-  });
-}
-
-function enable(device: DeviceFunction): void {
-  if (isEnabled(device)) return;
-  const { controlPage, identity } = device;
-  if (controlPage === undefined) {
-    throw new VerbsError('the device is not enabled', {
-      code: 'ENODEV',
-      verb: 'openDevice',
-      expected: 'underlying function 0 open: it gives the device its memory and enables it',
-    });
-  }
-  const memory = device.allocate(identity.contextMemoryNeeded);
-  controlPage.write64(CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET, memory.address);
-  controlPage.write64(CONTROL_CONTEXT_MEMORY_BYTES_OFFSET, BigInt(memory.buffer.byteLength));
-  controlPage.write32(CONTROL_CONTROL_OFFSET, CONTROL_CONTROL_ENABLE_MASK << CONTROL_CONTROL_ENABLE_SHIFT);
-  if (isEnabled(device)) return;
-  throw new VerbsError(`the device did not take ${memory.buffer.byteLength} B of context memory`, {
-    code: 'EIO',
-    verb: 'openDevice',
-    expected: 'memory that the device reaches by DMA',
   });
 }
 
@@ -209,27 +202,4 @@ function giveQueuingStructures(device: DeviceFunction, queuePairs: number): void
     );
   }
   device.page.write32(UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET, entriesLog2);
-}
-
-function reset(device: DeviceFunction): void {
-  const { page, controlPage } = device;
-  if (controlPage !== undefined) {
-    controlPage.write32(CONTROL_CONTROL_OFFSET, CONTROL_CONTROL_RESET_MASK << CONTROL_CONTROL_RESET_SHIFT);
-  } else {
-    page.write32(
-      UNDERLYING_FUNCTION_RESET_OFFSET,
-      UNDERLYING_FUNCTION_RESET_RESET_MASK << UNDERLYING_FUNCTION_RESET_RESET_SHIFT,
-    );
-  }
-  const givenUp = performance.now() + resetPatience;
-  while (isResetInProgress(device)) {
-    device.board.advance();
-    if (performance.now() > givenUp) {
-      throw new VerbsError(`the reset of underlying function ${device.underlyingFunction} does not end`, {
-        code: 'ETIMEDOUT',
-        verb: 'close',
-        expected: 'a device that answers; power it off and on',
-      });
-    }
-  }
 }

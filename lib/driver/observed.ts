@@ -4,6 +4,7 @@ import {
   type QualityOfServiceLevel,
   type QueuePairState,
   type Refusal,
+  type RoomWait,
   type SendHold,
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
@@ -11,12 +12,12 @@ import { VerbsError } from './errors.ts';
 import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
 import type { RegisterPage } from './register_page.ts';
 
-// What the control registers show of all functions, beside whoever drives them: reading changes nothing but what the inspect
-// registers are turned to.
+// What the control registers show of all functions, and a function's own of its queue pairs, beside whoever drives them: reading
+// changes nothing but what the inspect registers are turned to.
 
 const block = blockNamed('control');
 
-/** Send queue of a queue pair of any function. */
+/** Send queue of a queue pair. */
 export interface ObservedQueuePair {
   readonly number: number;
   readonly underlyingFunction: number;
@@ -38,6 +39,8 @@ export interface ObservedQueuePair {
   /** Commands kicked and not finished, and the lane that they are on. */
   readonly kicked: number;
   readonly lane: number;
+  /** Room on a list that the next command waits for before it is fetched. */
+  readonly roomWait: RoomWait;
 }
 
 /** A virtual collect buffer that is not free. */
@@ -79,14 +82,19 @@ export function controlPageOf({ controlPage, underlyingFunction }: DeviceFunctio
   });
 }
 
-/** A queue pair of any function. Undefined: there is none of this number. @throws VerbsError EPERM: not the control function */
+/** A queue pair: the control function sees those of any function, another one its own. Undefined: there is none of this number. */
 export function observeQueuePair(device: DeviceFunction, number: number): ObservedQueuePair | undefined {
-  const page = controlPageOf(device);
-  page.write32(registerNamed(block, 'inspect_queue_pair').offset, number);
-  const state = fieldsOf(page, 'inspect_queue_pair_state');
+  const { page, controlPage } = device;
+  const shown =
+    controlPage === undefined
+      ? { page, block: blockNamed('underlying_function') }
+      : { page: controlPage, block };
+  shown.page.write32(registerNamed(shown.block, 'inspect_queue_pair').offset, number);
+  const read = (name: string) => readNamed(shown.page, registerNamed(shown.block, name)).fields[0]!;
+  const state = read('inspect_queue_pair_state');
   if (state['found'] !== 1) return undefined;
-  const positions = fieldsOf(page, 'inspect_queue_pair_positions');
-  const lane = fieldsOf(page, 'inspect_queue_pair_lane');
+  const positions = read('inspect_queue_pair_positions');
+  const lane = read('inspect_queue_pair_lane');
   const [next, posted, acknowledged] = [positions['next']!, positions['posted']!, positions['acknowledged']!];
   return {
     number,
@@ -106,7 +114,20 @@ export function observeQueuePair(device: DeviceFunction, number: number): Observ
     unacknowledged: (next - acknowledged) & 0xffff,
     kicked: lane['commands']!,
     lane: lane['transmit_virtual_lane']!,
+    roomWait: lane['room_wait'] as RoomWait,
   };
+}
+
+/** Numbers of the function's own virtual collect buffers that are not free, on the board. */
+export function observeBuffersInUse({ page }: DeviceFunction): number[] {
+  const own = blockNamed('underlying_function');
+  const base = readNamed(page, registerNamed(own, 'virtual_collect_buffer_bar')).fields[0]!['base']!;
+  const { values } = readNamed(page, registerNamed(own, 'virtual_collect_buffer_in_use'));
+  return values.flatMap((bits, index) =>
+    Array.from({ length: 32 }, (_, bit) => bit)
+      .filter((bit) => ((bits >> BigInt(bit)) & 1n) === 1n)
+      .map((bit) => base + 32 * index + bit),
+  );
 }
 
 /** The virtual collect buffers that are not free. @throws VerbsError EPERM: not the control function */

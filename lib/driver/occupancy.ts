@@ -1,8 +1,10 @@
 import { PhysicalCollectBufferState, VirtualCollectBufferState } from '../spec/index.ts';
+import { readCredits } from './credits.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
 import {
   controlPageOf,
+  observeBuffersInUse,
   observeLanes,
   observePhysicalCollectBuffers,
   observeVirtualCollectBuffers,
@@ -10,28 +12,29 @@ import {
 } from './observed.ts';
 import { lanesOf } from './resources.ts';
 
-/** What a function has in use at a moment. */
+/** What a function has in use at a moment. Undefined: the function that was asked does not see it. */
 export interface Occupancy {
   /** Undefined: lanes that all functions share, and what nobody owns. */
   readonly underlyingFunction: number | undefined;
-  /** Virtual collect buffers: of how many, and those in which a command is begun, with and without a PCB, or refused. */
+  /** Virtual collect buffers, how many are not free, and those in which a command is begun, with and without a PCB, or refused. */
   readonly virtualCollectBuffers: number;
-  readonly collecting: number;
-  readonly sendQueueMode: number;
-  readonly error: number;
+  readonly virtualCollectBuffersInUse: number;
+  readonly collecting: number | undefined;
+  readonly sendQueueMode: number | undefined;
+  readonly error: number | undefined;
   /** Physical collect buffers that it holds of the pool, of how many that are its own, and of the dedicated ones. */
   readonly physicalCollectBuffers: number;
   readonly ownPhysicalCollectBuffers: number;
-  readonly dedicatedPhysicalCollectBuffers: number;
+  readonly dedicatedPhysicalCollectBuffers: number | undefined;
   /** Transmit virtual lanes, of these with commands on their list, and how many. */
   readonly lanes: number;
-  readonly lanesWaiting: number;
-  readonly commandsListed: number;
+  readonly lanesWaiting: number | undefined;
+  readonly commandsListed: number | undefined;
   /** Credits of its lanes that are free, and shared ones that they hold. */
-  readonly executionCredits: number;
-  readonly sharedExecutionCredits: number;
-  readonly completionCredits: number;
-  readonly sharedCompletionCredits: number;
+  readonly executionCredits: number | undefined;
+  readonly sharedExecutionCredits: number | undefined;
+  readonly completionCredits: number | undefined;
+  readonly sharedCompletionCredits: number | undefined;
   /** The same of each level's lanes, low and high; a lane that serves both counts for both. None of what belongs to no function. */
   readonly levels: readonly LaneOccupancy[];
 }
@@ -49,10 +52,11 @@ export type LaneOccupancy = Pick<
 >;
 
 /**
- * What the functions have in use, the shared lanes last. Each value is of the moment when it was read.
- * @throws VerbsError EPERM: not the control function
+ * What the functions have in use, the shared lanes last; through a function that is not the control function what it has itself. Each
+ * value is of the moment when it was read.
  */
 export function readOccupancy(device: DeviceFunction): Occupancy[] {
+  if (device.controlPage === undefined) return [readOwnOccupancy(device)];
   const page = controlPageOf(device);
   const named = (name: string) => readNamed(page, registerNamed(blockNamed('control'), name));
   const ranges = named('function_virtual_collect_buffer_bar').fields;
@@ -76,6 +80,7 @@ export function readOccupancy(device: DeviceFunction): Occupancy[] {
     return {
       underlyingFunction,
       virtualCollectBuffers: ranges[underlyingFunction ?? -1]?.['count'] ?? 0,
+      virtualCollectBuffersInUse: buffers.length,
       collecting: inState(VirtualCollectBufferState.collecting),
       sendQueueMode: inState(VirtualCollectBufferState.sendQueueMode),
       error: inState(VirtualCollectBufferState.error),
@@ -93,6 +98,43 @@ export function readOccupancy(device: DeviceFunction): Occupancy[] {
     return occupancyOf(number, lanesOf(low | high), [lanesOf(low), lanesOf(high)]);
   });
   return [...functions, occupancyOf(undefined, sharedLanes, [])];
+}
+
+/** What a function's own registers say. */
+function readOwnOccupancy(device: DeviceFunction): Occupancy {
+  const { page, underlyingFunction } = device;
+  const named = (name: string) => readNamed(page, registerNamed(blockNamed('underlying_function'), name));
+  const sum = (name: string): number => named(name).values.reduce((total, value) => total + Number(value), 0);
+  const unseen = {
+    lanesWaiting: undefined,
+    commandsListed: undefined,
+    executionCredits: undefined,
+    sharedExecutionCredits: undefined,
+    completionCredits: undefined,
+    sharedCompletionCredits: undefined,
+  };
+  const levels = named('transmit_virtual_lanes').values;
+  return {
+    underlyingFunction,
+    virtualCollectBuffers: named('virtual_collect_buffer_bar').fields[0]!['count']!,
+    virtualCollectBuffersInUse: observeBuffersInUse(device).length,
+    collecting: undefined,
+    sendQueueMode: undefined,
+    error: undefined,
+    physicalCollectBuffers: sum('physical_collect_buffers_in_use') + sum('physical_collect_buffers_borrowed'),
+    ownPhysicalCollectBuffers: sum('physical_collect_buffers_total'),
+    dedicatedPhysicalCollectBuffers: undefined,
+    ...unseen,
+    lanes: lanesOf(levels[0]! | levels[1]!).length,
+    levels: readCredits(device).map(({ level, execution, completion }) => ({
+      ...unseen,
+      lanes: lanesOf(levels[level]!).length,
+      executionCredits: execution.ownFree,
+      sharedExecutionCredits: execution.sharedHeld,
+      completionCredits: completion.ownFree,
+      sharedCompletionCredits: completion.sharedHeld,
+    })),
+  };
 }
 
 function sumOf(lanes: readonly ObservedLane[]): LaneOccupancy {

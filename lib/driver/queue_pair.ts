@@ -134,6 +134,11 @@ export class QueuePair {
     if (virtualCollectBuffers.serves(this.level, this.buffer) || !virtualCollectBuffers.has(this.level))
       return;
     this.buffer = virtualCollectBuffers.take(this.level);
+    this.startAll();
+  }
+
+  /** Has the device fetch all that is posted and not completed from the send queue. */
+  startAll(): void {
     this.sendQueue.startAll(this.number, this.buffer);
   }
 
@@ -164,17 +169,20 @@ export class QueuePair {
   }
 
   /**
-   * Posts a send work request; see {@link SendQueue.post}. Looks before whether the buffers have changed, as whoever only posts hears
-   * of it nowhere else. @returns its sequence number
+   * Posts a send work request; see {@link SendQueue.post}. Looks before whether the buffers have changed or something was lost there, and
+   * from the event loop as long as something is not completed, as whoever only posts hears of it nowhere else.
+   * @returns its sequence number
    */
   post(request: SendRequest): number {
     this.driver.events.collect();
+    this.driver.watch.posted();
     return this.sendQueue.post(this.origin, this.buffer, request);
   }
 
   /** Posts work requests by one doorbell; see {@link SendQueue.postBatch} and {@link post}. */
   postBatch(requests: readonly SendRequest[]): number {
     this.driver.events.collect();
+    this.driver.watch.posted();
     return this.sendQueue.postBatch(this.origin, this.buffer, requests);
   }
 

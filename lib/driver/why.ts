@@ -1,15 +1,18 @@
 import {
+  PhysicalCollectBufferState,
   QueuePairState,
+  RoomWait,
   SendHold,
   VirtualCollectBufferState,
   enumDescriptions,
   queuePairStateNames,
   refusalNames,
 } from '../spec/index.ts';
+import { readCredits } from './credits.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
 import {
-  controlPageOf,
+  observeBuffersInUse,
   observeLanes,
   observeQueuePair,
   observeVirtualCollectBuffers,
@@ -26,9 +29,9 @@ export interface Why {
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
- * What a queue pair's send queue waits for, as the control registers show it.
+ * What a queue pair's send queue waits for: of any function, as the control registers show it; through a function that is not the
+ * control function one of its own, and less of what others have to do with it.
  * @returns undefined: there is no queue pair of this number
- * @throws VerbsError EPERM: not the control function
  */
 export function whyStalled(device: DeviceFunction, number: number): Why | undefined {
   const queuePair = observeQueuePair(device, number);
@@ -37,6 +40,7 @@ export function whyStalled(device: DeviceFunction, number: number): Why | undefi
     ...ofState(queuePair),
     ...ofHold(queuePair),
     ...ofLane(device, queuePair),
+    ...ofRoom(queuePair),
     ...ofScheduler(device, queuePair),
     ...ofPeer(queuePair),
   ];
@@ -76,41 +80,89 @@ function ofHold({
   return [`${name}: ${doc[0]!.toLowerCase()}${doc.slice(1).replace(/\.$/, '')}`];
 }
 
+const addsCredits = 'give the lane more (hca resources set)';
+
 /** What is kicked waits for credits, or for the blocks behind them. */
-function ofLane(device: DeviceFunction, { kicked, lane: number }: ObservedQueuePair): string[] {
+function ofLane(device: DeviceFunction, queuePair: ObservedQueuePair): string[] {
+  const { kicked, lane: number } = queuePair;
   if (kicked === 0) return [];
-  const lane = observeLanes(device)[number]!;
-  const page = controlPageOf(device);
-  const free = (name: string): bigint =>
-    readNamed(page, registerNamed(blockNamed('control'), name)).values[0]!;
-  const lacks = [
-    ...(lane.executionCredits === 0 && free('shared_execution_credits') === 0n ? ['execution'] : []),
-    ...(lane.completionCredits === 0 && free('shared_completion_credits') === 0n ? ['completion'] : []),
-  ];
   const place = `${plural(kicked, 'command')} of it ${kicked === 1 ? 'is' : 'are'} on transmit virtual lane ${number}`;
-  if (lane.commands === 0) return [`${place}, all of them started`];
-  const behind = `${plural(lane.commands, 'command')} ${lane.commands === 1 ? 'waits' : 'wait'} on its list`;
+  const lacks = creditsLacking(device, queuePair).join(' and no ');
+  if (device.controlPage === undefined)
+    return [lacks === '' ? place : `${place}, and no ${lacks} credit is free for its level: ${addsCredits}`];
+  const { commands } = observeLanes(device)[number]!;
+  if (commands === 0) return [`${place}, all of them started`];
+  const behind = `${plural(commands, 'command')} ${commands === 1 ? 'waits' : 'wait'} on its list`;
   return [
-    lacks.length === 0
+    lacks === ''
       ? `${place}; ${behind}`
-      : `${place}; ${behind}, and no ${lacks.join(' and no ')} credit is free for it: give the lane more (hca resources set)`,
+      : `${place}; ${behind}, and no ${lacks} credit is free for it: ${addsCredits}`,
   ];
 }
 
-function ofScheduler(device: DeviceFunction, queuePair: ObservedQueuePair): string[] {
-  const { stopped, scheduled, waiting } = queuePair;
+/** Kinds of credits of which none is free for the lane; for a function that does not see lanes, for its level. */
+function creditsLacking(device: DeviceFunction, { lane: number, level }: ObservedQueuePair): string[] {
+  const { controlPage } = device;
+  if (controlPage === undefined) {
+    const { execution, completion } = readCredits(device)[level]!;
+    return [
+      ...(execution.ownFree + execution.sharedFree === 0 ? ['execution'] : []),
+      ...(completion.ownFree + completion.sharedFree === 0 ? ['completion'] : []),
+    ];
+  }
+  const lane = observeLanes(device)[number]!;
+  const free = (name: string): bigint =>
+    readNamed(controlPage, registerNamed(blockNamed('control'), name)).values[0]!;
+  return [
+    ...(lane.executionCredits === 0 && free('shared_execution_credits') === 0n ? ['execution'] : []),
+    ...(lane.completionCredits === 0 && free('shared_completion_credits') === 0n ? ['completion'] : []),
+  ];
+}
+
+/** The next command is not fetched, because no list would take it. */
+function ofRoom({ roomWait, lane, underlyingFunction }: ObservedQueuePair): string[] {
+  switch (roomWait) {
+    case RoomWait.none:
+      return [];
+    case RoomWait.lane:
+      return [
+        `its next command waits for room on the list of transmit virtual lane ${lane}, where its other commands are: the list is full, or another fetched command waits there for a credit (hca resources set lane${lane}.list_size=…)`,
+      ];
+    case RoomWait.level:
+      return [
+        'its next command waits for room on a list of any transmit virtual lane of its level: all are full, or a fetched command waits there for a credit',
+      ];
+    case RoomWait.function:
+      return [
+        `its function lacks entry credit: as many of its commands are on lists as may be (hca resources set ${underlyingFunction}.entry_credits=…)`,
+      ];
+  }
+}
+
+function ofScheduler(
+  device: DeviceFunction,
+  { stopped, scheduled, waiting, roomWait }: ObservedQueuePair,
+): string[] {
   if (waiting === 0) return [];
   if (stopped) return ['the scheduler is stopped for it: ring the start slot of a virtual collect buffer'];
-  if (!scheduled) return [];
-  const shared = readNamed(
-    controlPageOf(device),
-    registerNamed(blockNamed('control'), 'physical_collect_buffers_shared'),
-  );
-  const none = shared.fields[0]!['available'] === 0;
+  if (!scheduled || roomWait !== RoomWait.none) return [];
   return [
     `${plural(waiting, 'command')} ${waiting === 1 ? 'is' : 'are'} fetched from its send queue by the scheduler in its turn` +
-      (none ? '; no physical collect buffer that all functions share is free' : ''),
+      (isFetching(device) ? '' : '; no dedicated physical collect buffer is free to fetch into'),
   ];
+}
+
+/** Whether send_queue_scheduler has a buffer to fetch into; who does not see them takes it for granted. */
+function isFetching(device: DeviceFunction): boolean {
+  const { controlPage, identity } = device;
+  if (controlPage === undefined) return true;
+  const { fields } = readNamed(
+    controlPage,
+    registerNamed(blockNamed('control'), 'dedicated_physical_collect_buffer'),
+  );
+  return fields
+    .slice(identity.managementPhysicalCollectBuffers, identity.dedicatedPhysicalCollectBuffers)
+    .some(({ state }) => state === PhysicalCollectBufferState.free);
 }
 
 function ofPeer({ unacknowledged, retriesLeft }: ObservedQueuePair): string[] {
@@ -121,10 +173,13 @@ function ofPeer({ unacknowledged, retriesLeft }: ObservedQueuePair): string[] {
 }
 
 /** Nothing that the device knows of waits: what was posted may not have come through. */
-function ofWriting(
-  device: DeviceFunction,
-  { underlyingFunction, unacknowledged }: ObservedQueuePair,
-): string[] {
+function ofWriting(device: DeviceFunction, queuePair: ObservedQueuePair): string[] {
+  const reasons = device.controlPage === undefined ? ofOwnBuffers(device) : ofBuffers(device, queuePair);
+  if (reasons.length > 0 || queuePair.unacknowledged > 0) return reasons;
+  return ['nothing is posted that is not done: the device waits for the next doorbell'];
+}
+
+function ofBuffers(device: DeviceFunction, { underlyingFunction }: ObservedQueuePair): string[] {
   const own = observeVirtualCollectBuffers(device).filter(
     (buffer) => buffer.underlyingFunction === underlyingFunction,
   );
@@ -143,6 +198,14 @@ function ofWriting(
       `its function has begun commands and not finished them, in virtual collect buffers ${numbers}`,
     );
   }
-  if (reasons.length > 0 || unacknowledged > 0) return reasons;
-  return ['nothing is posted that is not done: the device waits for the next doorbell'];
+  return reasons;
+}
+
+/** A function sees of its buffers which ones are in use, and not what for. */
+function ofOwnBuffers(device: DeviceFunction): string[] {
+  const inUse = observeBuffersInUse(device);
+  if (inUse.length === 0) return [];
+  return [
+    `commands are begun and not finished, or refused, in virtual collect buffers ${inUse.join(', ')} of its function`,
+  ];
 }

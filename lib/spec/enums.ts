@@ -831,6 +831,27 @@ export const sendHoldNames: Readonly<Record<number, string>> = {
   6: 'local_operation',
 };
 
+/** Room that a queue pair waits for before its next command is fetched. */
+export const RoomWait = {
+  /** It waits for none. */
+  none: 0,
+  /** On the list of the TVL that its commands are on, which takes no more now. */
+  lane: 1,
+  /** On the list of any TVL of its level: none takes more now. */
+  level: 2,
+  /** An entry credit of its function: as many of its commands are on lists as may be. */
+  function: 3,
+} as const;
+export type RoomWait = (typeof RoomWait)[keyof typeof RoomWait];
+
+/** Names of the values of {@link RoomWait}, as the specification writes them. */
+export const roomWaitNames: Readonly<Record<number, string>> = {
+  0: 'none',
+  1: 'lane',
+  2: 'level',
+  3: 'function',
+};
+
 /** What a queue pair notice says. */
 export const QueuePairNoticeKind = {
   /** What held the send queue is over. */

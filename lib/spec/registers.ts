@@ -393,6 +393,77 @@ export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_WORD = 1;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_SHIFT = 0;
 export const UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_MASK = 0xffff;
 
+/** underlying_function.inspect_queue_pair: Number of the queue pair, of this function, shown by the registers that follow. 32 bits, rw. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET = 0x120;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_RESET = 0x0;
+
+/** underlying_function.inspect_queue_pair_state: State of the selected queue pair's send queue. 32 bits, ro. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_OFFSET = 0x124;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RESET = 0x0;
+/** underlying_function.inspect_queue_pair_state.found: There is a queue pair of this number. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_FOUND_SHIFT = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_FOUND_MASK = 0x1;
+/** underlying_function.inspect_queue_pair_state.stopped: The scheduler is stopped for it. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_STOPPED_SHIFT = 1;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_STOPPED_MASK = 0x1;
+/** underlying_function.inspect_queue_pair_state.scheduled: It waits in the queuing structure, or is in the scheduler's hands. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_SCHEDULED_SHIFT = 2;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_SCHEDULED_MASK = 0x1;
+/** underlying_function.inspect_queue_pair_state.receiver_not_ready_wait: The peer asked to wait; the timer runs. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_WAIT_SHIFT = 3;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_WAIT_MASK = 0x1;
+/** underlying_function.inspect_queue_pair_state.state: State. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_STATE_SHIFT = 4;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_STATE_MASK = 0xf;
+/** underlying_function.inspect_queue_pair_state.hold: Why it may not send its next command now. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_HOLD_SHIFT = 8;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_HOLD_MASK = 0x7;
+/** underlying_function.inspect_queue_pair_state.quality_of_service_level: Level. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_QUALITY_OF_SERVICE_LEVEL_SHIFT = 11;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_QUALITY_OF_SERVICE_LEVEL_MASK = 0x3;
+/** underlying_function.inspect_queue_pair_state.retry_count: Retries left. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RETRY_COUNT_SHIFT = 13;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RETRY_COUNT_MASK = 0x7;
+/** underlying_function.inspect_queue_pair_state.receiver_not_ready_retry: RNR retries left. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_RETRY_SHIFT = 16;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_RECEIVER_NOT_READY_RETRY_MASK = 0x7;
+/** underlying_function.inspect_queue_pair_state.underlying_function: Owner. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_UNDERLYING_FUNCTION_SHIFT = 24;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_STATE_UNDERLYING_FUNCTION_MASK = 0xff;
+
+/** underlying_function.inspect_queue_pair_positions: Positions of the selected queue pair in its send queue. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_OFFSET = 0x128;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_RESET = 0x0n;
+/** underlying_function.inspect_queue_pair_positions.next: Sequence number to execute. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_WORD = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_SHIFT = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_NEXT_MASK = 0xffff;
+/** underlying_function.inspect_queue_pair_positions.posted: Newest one known to lie in the send queue. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_WORD = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_SHIFT = 16;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_POSTED_MASK = 0xffff;
+/** underlying_function.inspect_queue_pair_positions.acknowledged: Oldest one not acknowledged. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_WORD = 1;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_SHIFT = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_ACKNOWLEDGED_MASK = 0xffff;
+/** underlying_function.inspect_queue_pair_positions.fetch_next: Next one that the scheduler fetches. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_WORD = 1;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_SHIFT = 16;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_MASK = 0xffff;
+
+/** underlying_function.inspect_queue_pair_lane: Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_OFFSET = 0x130;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_RESET = 0x0;
+/** underlying_function.inspect_queue_pair_lane.commands: Commands. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_COMMANDS_SHIFT = 0;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_COMMANDS_MASK = 0xffff;
+/** underlying_function.inspect_queue_pair_lane.transmit_virtual_lane: TVL, while there are commands. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_SHIFT = 16;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_MASK = 0xff;
+/** underlying_function.inspect_queue_pair_lane.room_wait: Room that its next command waits for. */
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_SHIFT = 24;
+export const UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_MASK = 0x3;
+
 /** underlying_function.kicks: Commands kicked from a PCB. Unit: events. 64 bits, ro. */
 export const UNDERLYING_FUNCTION_KICKS_OFFSET = 0x200;
 export const UNDERLYING_FUNCTION_KICKS_RESET = 0x0n;
@@ -494,6 +565,26 @@ export const UNDERLYING_FUNCTION_SEND_HOLDS_OFFSET = 0x2c0;
 export const UNDERLYING_FUNCTION_SEND_HOLDS_COUNT = 8;
 export const UNDERLYING_FUNCTION_SEND_HOLDS_STRIDE = 8;
 export const UNDERLYING_FUNCTION_SEND_HOLDS_RESET = 0x0n;
+
+/** underlying_function.room_waits: Queue pairs whose next command was not fetched because no list would take it, by room_wait. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_ROOM_WAITS_OFFSET = 0x300;
+export const UNDERLYING_FUNCTION_ROOM_WAITS_COUNT = 4;
+export const UNDERLYING_FUNCTION_ROOM_WAITS_STRIDE = 8;
+export const UNDERLYING_FUNCTION_ROOM_WAITS_RESET = 0x0n;
+
+/** underlying_function.credit_waits: Commands that came to the list of a TVL while no credit was free for it: execution, completion. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_CREDIT_WAITS_OFFSET = 0x320;
+export const UNDERLYING_FUNCTION_CREDIT_WAITS_COUNT = 2;
+export const UNDERLYING_FUNCTION_CREDIT_WAITS_STRIDE = 8;
+export const UNDERLYING_FUNCTION_CREDIT_WAITS_RESET = 0x0n;
+
+/** underlying_function.dedicated_waits: Turns of a queue pair in send_queue_scheduler in which no dedicated PCB was free. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_DEDICATED_WAITS_OFFSET = 0x330;
+export const UNDERLYING_FUNCTION_DEDICATED_WAITS_RESET = 0x0n;
+
+/** underlying_function.virtual_collect_buffers_closed: VCBs of the function that were closed. Unit: events. 64 bits, ro. */
+export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_OFFSET = 0x338;
+export const UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFERS_CLOSED_RESET = 0x0n;
 
 /** underlying_function.management_page: The management page: a management command is written here while the lock is held. 32 bits, wo. */
 export const UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET = 0x8000;
@@ -642,7 +733,7 @@ export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_WORD = 1;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_SHIFT = 16;
 export const CONTROL_INSPECT_QUEUE_PAIR_POSITIONS_FETCH_NEXT_MASK = 0xffff;
 
-/** control.inspect_queue_pair_lane: Commands of the selected queue pair that are kicked and not finished, and the TVL that they are on. 32 bits, ro. */
+/** control.inspect_queue_pair_lane: Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro. */
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_OFFSET = 0x70;
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_RESET = 0x0;
 /** control.inspect_queue_pair_lane.commands: Commands. */
@@ -651,6 +742,9 @@ export const CONTROL_INSPECT_QUEUE_PAIR_LANE_COMMANDS_MASK = 0xffff;
 /** control.inspect_queue_pair_lane.transmit_virtual_lane: TVL, while there are commands. */
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_SHIFT = 16;
 export const CONTROL_INSPECT_QUEUE_PAIR_LANE_TRANSMIT_VIRTUAL_LANE_MASK = 0xff;
+/** control.inspect_queue_pair_lane.room_wait: Room that its next command waits for. */
+export const CONTROL_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_SHIFT = 24;
+export const CONTROL_INSPECT_QUEUE_PAIR_LANE_ROOM_WAIT_MASK = 0x3;
 
 /** control.cancel_virtual_collect_buffer: Cancels any VCB. 32 bits, wo. */
 export const CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET = 0x50;

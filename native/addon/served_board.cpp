@@ -81,7 +81,10 @@ Napi::Value open_served(const Napi::CallbackInfo& info) {
   const uint32_t number =
       info[1].IsUndefined() ? served::any_function : double_word(info[1], "underlyingFunction");
   served::OpenFailure failure;
-  std::shared_ptr<board::BoardFunction> function = served::ServedFunction::open(path, number, failure);
+  const bool observes = info[2].ToBoolean();
+  std::shared_ptr<board::BoardFunction> function =
+      observes ? served::ServedFunction::observe(path, number, failure)
+               : served::ServedFunction::open(path, number, failure);
   if (function == nullptr) {
     const Napi::Error error = Napi::Error::New(info.Env(), "board at " + path + ": " + failure.text);
     error.Value().Set("code", Napi::String::New(info.Env(), failure.code));

@@ -129,6 +129,7 @@ public:
 
 private:
   friend class EmulatedFunction;
+  friend class FunctionView;
 
   EmulatedBoard(const EmulatedBoardOptions& options, std::unique_ptr<BoardPorts> ports,
                 const DeviceFactory& make_device);

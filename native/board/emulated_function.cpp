@@ -134,6 +134,12 @@ int EmulatedFunction::interrupt_event(unsigned vector) {
   return event;
 }
 
+void EmulatedFunction::reset() {
+  fence();
+  const Exclusive exclusive(progress_);
+  board_->device_->reset_function(underlying_function_);
+}
+
 void EmulatedFunction::store(unsigned bar, uint64_t offset, const void* source, size_t bytes) {
   if (write_combining_ && board_->device_side_.map().prefetchable(bar))
     write_combining_->store(bar, offset, static_cast<const uint8_t*>(source), bytes);

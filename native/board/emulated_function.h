@@ -34,6 +34,9 @@ public:
   bool unmap_dma(uint64_t address) override;
   int interrupt_event(unsigned vector) override;
 
+  // Function-level reset, though others may have the function open too.
+  void reset();
+
 private:
   void store(unsigned bar, uint64_t offset, const void* source, size_t bytes);
   void push(unsigned bar, uint64_t offset, const void* source, size_t bytes);

@@ -118,6 +118,8 @@ protected:
   void put_back(uint16_t buffer);
   void take(uint16_t buffer, spec::PhysicalCollectBufferState state);
   void report(const spec::EventUnit& event);
+  // A VCB of a function is about to be closed, where it is not yet.
+  void count_closing(unsigned virtual_collect_buffer);
 
   const HcaParameters& parameters_;
   Counters& counters_;

@@ -142,8 +142,16 @@ void CollectBuffer::cancel(unsigned virtual_collect_buffer) {
 }
 
 void CollectBuffer::close(unsigned virtual_collect_buffer) {
+  count_closing(virtual_collect_buffer);
   cancel(virtual_collect_buffer);
   virtual_[virtual_collect_buffer].state = VirtualCollectBufferState::closed;
+}
+
+void CollectBuffer::count_closing(unsigned virtual_collect_buffer) {
+  const uint8_t owner = functions_.owner(virtual_collect_buffer).underlying_function;
+  if (virtual_[virtual_collect_buffer].state != VirtualCollectBufferState::closed &&
+      owner != UnderlyingFunctionTable::no_function)
+    ++counters_.function[owner].virtual_collect_buffers_closed;
 }
 
 void CollectBuffer::open(unsigned virtual_collect_buffer) {

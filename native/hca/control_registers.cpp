@@ -1,5 +1,6 @@
 #include "hca/control_registers.h"
 
+#include "hca/queue_pair_inspection.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
 #include "spec/registers.h"
@@ -61,11 +62,12 @@ std::optional<RegisterPage::Register> ControlRegisters::value(uint32_t offset) c
   case r::inspect_queue_pair:
     return Register{device_.inspect_queue_pair};
   case r::inspect_queue_pair_state:
-    return Register{inspect_queue_pair_state()};
+    return Register{inspected_state<r::InspectQueuePairState>(inspected_queue_pair())};
   case r::inspect_queue_pair_positions:
-    return Register{inspect_queue_pair_positions(), true};
+    return Register{inspected_positions<r::InspectQueuePairPositions>(inspected_queue_pair()), true};
   case r::inspect_queue_pair_lane:
-    return Register{inspect_queue_pair_lane()};
+    return Register{inspected_lane<r::InspectQueuePairLane>(
+        inspected_queue_pair(), device_.inspect_queue_pair, blocks_.virtual_kick)};
   case r::cancel_virtual_collect_buffer:
   case r::close_virtual_collect_buffer:
   case r::open_virtual_collect_buffer:
@@ -177,41 +179,6 @@ uint32_t ControlRegisters::inspect_virtual_collect_buffer() const {
   value.set_refusal(inspected.refusal);
   value.set_physical_collect_buffer(inspected.physical_collect_buffer);
   return value.bits;
-}
-
-uint32_t ControlRegisters::inspect_queue_pair_state() const {
-  const QueuePairStateCache::Found found = blocks_.queue_pairs.find_any(device_.inspect_queue_pair);
-  r::InspectQueuePairState value;
-  if (!found)
-    return value.bits;
-  value.set_found(1);
-  value.set_stopped(found->requester.stopped());
-  value.set_scheduled(found->requester.scheduled());
-  value.set_receiver_not_ready_wait(found->completion.receiver_not_ready_wait());
-  value.set_state(found->control.state());
-  value.set_hold(found->requester.hold());
-  value.set_quality_of_service_level(found->control.quality_of_service_level());
-  value.set_retry_count(found->completion.retry_count());
-  value.set_receiver_not_ready_retry(found->completion.receiver_not_ready_retry());
-  value.set_underlying_function(found->control.underlying_function());
-  return value.bits;
-}
-
-uint64_t ControlRegisters::inspect_queue_pair_positions() const {
-  const QueuePairStateCache::Found found = blocks_.queue_pairs.find_any(device_.inspect_queue_pair);
-  r::InspectQueuePairPositions value;
-  if (!found)
-    return value.bits;
-  value.set_next(found->requester.next());
-  value.set_posted(found->requester.posted());
-  value.set_acknowledged(found->completion.acknowledged());
-  value.set_fetch_next(found->requester.fetch_next());
-  return value.bits;
-}
-
-uint32_t ControlRegisters::inspect_queue_pair_lane() const {
-  const uint32_t number = device_.inspect_queue_pair;
-  return blocks_.queue_pairs.find_any(number) ? blocks_.virtual_kick.queue_pair_lane(number).bits : 0;
 }
 
 uint32_t ControlRegisters::dedicated_physical_collect_buffer(uint32_t index) const {

@@ -51,9 +51,9 @@ private:
 
   uint32_t inspect_physical_collect_buffer() const;
   uint32_t inspect_virtual_collect_buffer() const;
-  uint32_t inspect_queue_pair_state() const;
-  uint64_t inspect_queue_pair_positions() const;
-  uint32_t inspect_queue_pair_lane() const;
+  QueuePairStateCache::Found inspected_queue_pair() const {
+    return blocks_.queue_pairs.find_any(device_.inspect_queue_pair);
+  }
   uint32_t dedicated_physical_collect_buffer(uint32_t index) const;
   uint32_t allotment(unsigned underlying_function) const;
   const PhysicalCollectBuffer* selected() const; // null: the selection names none

@@ -34,7 +34,11 @@ struct FunctionCounters {
   uint64_t receiver_not_ready_negative_acknowledges = 0;
   uint64_t send_queue_mode_entered = 0;
   uint64_t list_refusals = 0;
-  std::array<uint64_t, spec::underlying_function::send_holds_count> send_holds{}; // by spec::SendHold
+  std::array<uint64_t, spec::underlying_function::send_holds_count> send_holds{};     // by spec::SendHold
+  std::array<uint64_t, spec::underlying_function::room_waits_count> room_waits{};     // by spec::RoomWait
+  std::array<uint64_t, spec::underlying_function::credit_waits_count> credit_waits{}; // execution, completion
+  uint64_t dedicated_waits = 0;
+  uint64_t virtual_collect_buffers_closed = 0;
 };
 
 // Counters of a port; each is the control register port_… of that name.

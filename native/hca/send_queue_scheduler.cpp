@@ -73,11 +73,20 @@ bool SendQueueScheduler::serve() {
                                           .level = found->control.quality_of_service_level(),
                                           .queue_pair_number = turn_.queue_pair_number};
   const auto [lane, bound] = virtual_kick_.next_lane(queue_pair);
-  if (!takes_another(lane) || !virtual_kick_.has_entry_credit(turn_.underlying_function))
+#ifdef FPGA_VERBS_MUTANT_FETCHED_WITHOUT_ROOM
+  const bool has_room = true;
+#else
+  const bool has_room = takes_another(lane) && virtual_kick_.has_entry_credit(turn_.underlying_function);
+#endif
+  if (!has_room)
     return wait_for_room(queue_pair, lane, bound);
   const std::optional<uint16_t> buffer = collect_buffer_.take_dedicated();
-  if (buffer)
+  if (buffer) {
     fetch(found->control, *buffer);
+  } else if (!turn_.lacked_buffer) {
+    turn_.lacked_buffer = true;
+    ++counters_.function[turn_.underlying_function].dedicated_waits;
+  }
   return buffer.has_value();
 }
 
@@ -140,6 +149,9 @@ bool SendQueueScheduler::takes_another(unsigned lane) const {
   const VirtualKick::Outlook outlook = virtual_kick_.outlook(lane);
   if (outlook.room <= ahead || outlook.credits > ahead)
     return outlook.room > ahead;
+#ifdef FPGA_VERBS_MUTANT_STALLED_LANE_TAKES_EVERY_BUFFER
+  return true;
+#endif
   return ahead == 0 && !outlook.has_fetched && collect_buffer_.has_dedicated_to_spare();
 }
 
@@ -157,6 +169,8 @@ bool SendQueueScheduler::wait_for_room(const WaitingForRoom::Waiter& queue_pair,
     place = bound ? WaitingForRoom::of_lane(lane)
                   : WaitingForRoom::of_level(queue_pair.underlying_function, queue_pair.level);
   virtual_kick_.waiting().append(place, queue_pair);
+  ++counters_.function[queue_pair.underlying_function]
+        .room_waits[static_cast<size_t>(WaitingForRoom::wait_at(place))];
   return true;
 }
 

@@ -73,7 +73,8 @@ private:
     uint8_t underlying_function = 0;
     uint16_t fetch_next = 0;
     uint32_t queue_pair_number = 0;
-    unsigned fetched = 0; // commands of this turn
+    unsigned fetched = 0;       // commands of this turn
+    bool lacked_buffer = false; // it was counted
   };
 
   bool take_request();

@@ -1,5 +1,6 @@
 #include "hca/underlying_function_registers.h"
 
+#include "hca/queue_pair_inspection.h"
 #include "spec/parameters.h"
 #include "spec/registers.h"
 
@@ -71,6 +72,15 @@ std::optional<RegisterPage::Register> UnderlyingFunctionRegisters::value(uint32_
     return Register{blocks_.kick_records.head_address(underlying_function_), true};
   case r::queuing_structure_size:
     return Register{blocks_.send_queue_scheduler.queuing_structure_size(underlying_function_).bits};
+  case r::inspect_queue_pair:
+    return Register{inspect_queue_pair_};
+  case r::inspect_queue_pair_state:
+    return Register{inspected_state<r::InspectQueuePairState>(inspected_queue_pair())};
+  case r::inspect_queue_pair_positions:
+    return Register{inspected_positions<r::InspectQueuePairPositions>(inspected_queue_pair()), true};
+  case r::inspect_queue_pair_lane:
+    return Register{inspected_lane<r::InspectQueuePairLane>(inspected_queue_pair(), inspect_queue_pair_,
+                                                            blocks_.virtual_kick)};
   case r::completion_queue_arm:
   case r::receive_doorbell:
     return Register{0, true};
@@ -137,6 +147,10 @@ std::optional<uint64_t> UnderlyingFunctionRegisters::counter(uint32_t offset) co
     return counters_.send_queue_mode_entered;
   case r::list_refusals:
     return counters_.list_refusals;
+  case r::dedicated_waits:
+    return counters_.dedicated_waits;
+  case r::virtual_collect_buffers_closed:
+    return counters_.virtual_collect_buffers_closed;
   default:
     return std::nullopt;
   }
@@ -183,6 +197,11 @@ std::optional<RegisterPage::Register> UnderlyingFunctionRegisters::array(uint32_
                     true};
   if (const auto index = register_index(offset, r::send_holds, r::send_holds_count, r::send_holds_stride))
     return Register{counters_.send_holds[*index], true};
+  if (const auto index = register_index(offset, r::room_waits, r::room_waits_count, r::room_waits_stride))
+    return Register{counters_.room_waits[*index], true};
+  if (const auto index =
+          register_index(offset, r::credit_waits, r::credit_waits_count, r::credit_waits_stride))
+    return Register{counters_.credit_waits[*index], true};
   if (register_index(offset, r::management_page, r::management_page_count, r::management_page_stride))
     return Register{0};
   return std::nullopt;
@@ -264,6 +283,9 @@ bool UnderlyingFunctionRegisters::set_value(uint32_t offset, uint64_t value) {
   case r::queuing_structure_size:
     blocks_.send_queue_scheduler.set_queuing_structure_size(underlying_function_,
                                                             r::QueuingStructureSize{low});
+    return true;
+  case r::inspect_queue_pair:
+    inspect_queue_pair_ = low;
     return true;
   case r::event_queue_arm:
     blocks_.event_queue.arm(underlying_function_, r::EventQueueArm{low}.event_queue());

@@ -10,6 +10,7 @@
 #include "hca/kick_records.h"
 #include "hca/management_queue.h"
 #include "hca/parameters.h"
+#include "hca/queue_pair_state_cache.h"
 #include "hca/register_page.h"
 #include "hca/send_queue_scheduler.h"
 #include "hca/virtual_kick.h"
@@ -27,6 +28,7 @@ public:
   struct Blocks {
     CollectBuffer& collect_buffer;
     VirtualKick& virtual_kick;
+    QueuePairStateCache& queue_pairs;
     SendQueueScheduler& send_queue_scheduler;
     ManagementQueue& management_queue;
     EventQueue& event_queue;
@@ -50,6 +52,9 @@ private:
   uint32_t bar() const;
   uint32_t sub_bar() const;
   uint32_t virtual_collect_buffers_in_use(uint32_t index) const;
+  QueuePairStateCache::Found inspected_queue_pair() const {
+    return blocks_.queue_pairs.find(underlying_function_, inspect_queue_pair_);
+  }
 
   unsigned underlying_function_;
   const Clock& clock_;
@@ -57,6 +62,7 @@ private:
   DeviceRegisters& device_;
   Blocks blocks_;
   spec::underlying_function::ManagementLock management_lock_; // as the last read got it
+  uint32_t inspect_queue_pair_ = 0;                           // number
 };
 
 } // namespace fpga_verbs::hca

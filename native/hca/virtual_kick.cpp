@@ -143,6 +143,10 @@ void VirtualKick::list(const spec::KickUnit& kick, unsigned lane) {
   Hold& held = hold(kick.queue_pair_number());
   spec::KickUnit listed = kick;
   listed.set_transmit_virtual_lane(lane);
+  std::array<uint64_t, spec::underlying_function::credit_waits_count>& waits =
+      counters_.function[function].credit_waits;
+  waits[0] += execution_credits_.available(lane) == 0 ? 1 : 0;
+  waits[1] += completion_credits_.available(lane) == 0 ? 1 : 0;
   [[maybe_unused]] const auto pushed = lists_.push(lane, listed, function);
   assert(pushed.result == LinkedListResult::ok);
   listed_.set(buffer);
@@ -211,6 +215,9 @@ VirtualKick::Outlook VirtualKick::outlook(unsigned lane) const {
 // Lanes whose next command was dropped.
 uint64_t VirtualKick::lanes_to_discard() {
   uint64_t lanes = 0;
+#ifdef FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT
+  return lanes;
+#endif
   for (uint64_t rest = lanes_with_dropped_; rest != 0; rest &= rest - 1) {
     const unsigned lane = lowest(rest);
     lists_.reset_peek_pointer(static_cast<uint16_t>(lane));
@@ -283,8 +290,10 @@ void VirtualKick::end_command(unsigned underlying_function, uint32_t queue_pair_
 }
 
 void VirtualKick::wake_waiting() const {
+#ifndef FPGA_VERBS_MUTANT_WAITER_NOT_WOKEN
   if (waiting_for_room_.any())
     room_.wake();
+#endif
 }
 
 void VirtualKick::drop(uint32_t queue_pair_number) {
@@ -319,12 +328,11 @@ const VirtualKick::Hold& VirtualKick::hold(uint32_t queue_pair_number) const {
   return holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
 }
 
-spec::control::InspectQueuePairLane VirtualKick::queue_pair_lane(uint32_t queue_pair_number) const {
+VirtualKick::QueuePairLane VirtualKick::queue_pair_lane(uint32_t queue_pair_number) const {
   const Hold& held = hold(queue_pair_number);
-  spec::control::InspectQueuePairLane lane;
-  lane.set_commands(held.commands);
-  lane.set_transmit_virtual_lane(held.lane);
-  return lane;
+  return {.commands = held.commands,
+          .lane = held.lane,
+          .room_wait = waiting_for_room_.wait_of(queue_pair_number)};
 }
 
 spec::control::LaneState VirtualKick::lane_state(unsigned lane) const {

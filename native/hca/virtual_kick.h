@@ -118,8 +118,13 @@ public:
   uint32_t shared_execution_credits() const { return execution_credits_.shared_free(); }
   uint32_t shared_completion_credits() const { return completion_credits_.shared_free(); }
   spec::control::LaneState lane_state(unsigned lane) const;
-  // Of a queue pair that exists.
-  spec::control::InspectQueuePairLane queue_pair_lane(uint32_t queue_pair_number) const;
+  // Where the commands of a queue pair that exists are, and what its next one waits for.
+  struct QueuePairLane {
+    unsigned commands = 0; // kicked and not finished
+    unsigned lane = 0;     // that they are on
+    spec::RoomWait room_wait = spec::RoomWait::none;
+  };
+  QueuePairLane queue_pair_lane(uint32_t queue_pair_number) const;
 
   // Commands of a function that are kicked, taken from the links and not finished.
   uint32_t commands(unsigned underlying_function) const { return commands_[underlying_function]; }

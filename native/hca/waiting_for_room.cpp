@@ -16,6 +16,11 @@ constexpr uint8_t generation_of(uint32_t queue_pair_number) {
 
 } // namespace
 
+spec::RoomWait WaitingForRoom::wait_of(uint32_t queue_pair_number) const {
+  return waits(queue_pair_number) ? wait_at(entries_[index_of(queue_pair_number)].place)
+                                  : spec::RoomWait::none;
+}
+
 void WaitingForRoom::append(unsigned place, const Waiter& waiter) {
   const uint32_t index = index_of(waiter.queue_pair_number);
   Entry& entry = entries_[index];
@@ -40,6 +45,9 @@ void WaitingForRoom::unbind(uint32_t queue_pair_number) {
   const Entry& entry = entries_[index];
   if (!is_lane(entry.place))
     return;
+#ifdef FPGA_VERBS_MUTANT_WAITER_KEPT_AT_LANE
+  return;
+#endif
   unlink(index);
   link(of_level(entry.underlying_function, entry.level), index);
 }
@@ -47,6 +55,9 @@ void WaitingForRoom::unbind(uint32_t queue_pair_number) {
 void WaitingForRoom::release(uint32_t queue_pair_number) {
   if (!waits(queue_pair_number))
     return;
+#ifdef FPGA_VERBS_MUTANT_WAITER_NOT_LET_GO
+  return;
+#endif
   unlink(index_of(queue_pair_number));
   link(let_go, index_of(queue_pair_number));
 }

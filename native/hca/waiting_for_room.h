@@ -35,6 +35,13 @@ public:
   }
   static constexpr bool is_lane(unsigned place) { return place < first_level; }
   static constexpr bool is_level(unsigned place) { return place >= first_level && place < first_function; }
+  static constexpr spec::RoomWait wait_at(unsigned place) {
+    if (place >= let_go)
+      return spec::RoomWait::none;
+    if (is_lane(place))
+      return spec::RoomWait::lane;
+    return is_level(place) ? spec::RoomWait::level : spec::RoomWait::function;
+  }
   static constexpr unsigned let_go = spec::transmit_virtual_lanes +
                                      spec::underlying_functions * spec::quality_of_service_levels +
                                      spec::underlying_functions;
@@ -42,6 +49,9 @@ public:
   // Places where somebody waits.
   bool any() const { return occupied_.any(); }
   const BitMask& occupied() const { return occupied_; }
+
+  // What a queue pair waits for.
+  spec::RoomWait wait_of(uint32_t queue_pair_number) const;
 
   // Of one that waits nowhere.
   void append(unsigned place, const Waiter& waiter);

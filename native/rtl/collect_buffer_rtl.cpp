@@ -336,6 +336,7 @@ void CollectBufferRtl::cancel(unsigned virtual_collect_buffer) {
          control(CollectBufferControl::cancel, virtual_collect_buffer));
 }
 void CollectBufferRtl::close(unsigned virtual_collect_buffer) {
+  count_closing(virtual_collect_buffer);
   mirror(static_cast<uint16_t>(virtual_collect_buffer),
          control(CollectBufferControl::close, virtual_collect_buffer));
 }

@@ -18,6 +18,7 @@ enum class RequestKind : uint32_t {
   release,   // the memory at DMA address `value`
   interrupt, // vector `number`; comes back with an eventfd
   wake,      // there is something in the ring; has no reply
+  observe, // `number`: underlying function, whoever has it open; comes back with a ServedPage to look through
 };
 
 inline constexpr uint32_t any_function = ~uint32_t{0};
@@ -41,11 +42,11 @@ enum class Status : uint32_t {
 struct Reply {
   uint64_t magic = protocol_magic;
   Status status = Status::ok;
-  uint32_t number = 0;         // open: the function. look: functions of the board
+  uint32_t number = 0;         // open, observe: the function. look: functions of the board
   uint64_t value = 0;          // look: bit per function that is open
   uint32_t first_function = 0; // that is served; look, open, and not_served
   uint32_t functions = 0;      // of the board
-  // open
+  // open, observe
   uint32_t mapping = 0; // board::CommandMapping
   uint32_t store_bytes = 0;
   uint32_t interrupt_vectors = 0;

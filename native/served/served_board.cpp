@@ -114,6 +114,14 @@ std::shared_ptr<EmulatedFunction> ServedBoard::open(uint32_t number, Reply& repl
   return board_->open(number);
 }
 
+// Any function, the server's own too: whoever may open the socket may end the server as well.
+std::optional<board::FunctionView> ServedBoard::observe(uint32_t number, Reply& reply) const {
+  if (number < board_->options().underlying_functions)
+    return board::FunctionView(board_, number);
+  reply.status = Status::not_served;
+  return std::nullopt;
+}
+
 void ServedBoard::opened(const ServedClient& client) { note(ServedNotice::Kind::opened, client); }
 
 // The thread.

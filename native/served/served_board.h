@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/emulated_board.h"
+#include "board/function_view.h"
 #include "link/descriptor.h"
 #include "served/protocol.h"
 #include "served/served_client.h"
@@ -11,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,6 +55,7 @@ private:
   ServedBoard(std::shared_ptr<board::EmulatedBoard> board, const ServedBoardOptions& options);
   Reply describe() const;
   std::shared_ptr<board::EmulatedFunction> open(uint32_t number, Reply& reply);
+  std::optional<board::FunctionView> observe(uint32_t number, Reply& reply) const;
   void opened(const ServedClient& client);
   const ServedClient* client_of(unsigned underlying_function) const;
 

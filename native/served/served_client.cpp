@@ -30,7 +30,16 @@ pid_t process_at(int socket) {
 ServedClient::ServedClient(link::Descriptor socket)
     : socket_(std::move(socket)), process_(process_at(socket_.get())) {}
 
-void ServedClient::blame() { reason_ = consumer_->nonsense(); }
+// The server has the control function open as well, so that it is not the last to close it.
+ServedClient::~ServedClient() {
+  if (function_ != nullptr)
+    function_->reset();
+}
+
+void ServedClient::blame() {
+  if (reason_.empty())
+    reason_ = consumer_->nonsense();
+}
 
 bool ServedClient::hear(ServedBoard& board) {
   for (unsigned i = 0; i < requests_at_once; ++i) {
@@ -66,6 +75,8 @@ bool ServedClient::reply_to(const Request& request, ServedBoard& board) {
     return release(request.value);
   case RequestKind::interrupt:
     return interrupt(request.number);
+  case RequestKind::observe:
+    return observe(request.number, board);
   case RequestKind::wake:
     break;
   }
@@ -75,7 +86,7 @@ bool ServedClient::reply_to(const Request& request, ServedBoard& board) {
 
 bool ServedClient::open(uint32_t number, ServedBoard& board) {
   Reply reply = board.describe();
-  if (function_ != nullptr) {
+  if (has_function()) {
     reply.status = Status::invalid;
     return send(reply);
   }
@@ -99,6 +110,29 @@ bool ServedClient::open(uint32_t number, ServedBoard& board) {
   consumer_.emplace(*static_cast<ServedPage*>(page_->data()), facts.underlying_function);
   function_ = std::move(function);
   board.opened(*this);
+  return true;
+}
+
+bool ServedClient::observe(uint32_t number, const ServedBoard& board) {
+  Reply reply = board.describe();
+  if (has_function()) {
+    reply.status = Status::invalid;
+    return send(reply);
+  }
+  std::optional<SealedMemory> page = SealedMemory::make("fpga-verbs-bar", sizeof(ServedPage));
+  std::optional<board::FunctionView> view = board.observe(number, reply);
+  if (!view || !page) {
+    if (view)
+      reply.status = Status::exhausted;
+    return send(reply);
+  }
+  reply.number = number;
+  if (!send(reply, page->descriptor()))
+    return false;
+  page->drop_descriptor();
+  page_ = std::move(page);
+  consumer_.emplace(*static_cast<ServedPage*>(page_->data()), number);
+  view_ = std::move(view);
   return true;
 }
 
@@ -147,8 +181,11 @@ unsigned ServedClient::serve(unsigned limit) {
   if (!consumer_)
     return 0;
   unsigned done = 0;
-  while (done < limit && consumer_->take(transaction_) == Taken::one) {
-    execute(transaction_);
+  while (done < limit && !is_nonsense() && consumer_->take(transaction_) == Taken::one) {
+    if (view_)
+      look(transaction_);
+    else
+      execute(transaction_);
     ++done;
   }
   return done;
@@ -167,6 +204,17 @@ void ServedClient::execute(const ServedTransaction& transaction) {
   } else {
     function_->write_command(bar, transaction.offset, transaction.data.data(), transaction.length);
   }
+}
+
+void ServedClient::look(const ServedTransaction& transaction) {
+  if (transaction.kind == board::MessageKind::read) {
+    consumer_->answer(view_->read32(transaction.bar, transaction.offset));
+    return;
+  }
+  uint32_t value = 0;
+  std::memcpy(&value, transaction.data.data(), sizeof value);
+  if (transaction.length != sizeof value || !view_->write32(transaction.bar, transaction.offset, value))
+    reason_ = "a write of who may only look";
 }
 
 } // namespace fpga_verbs::served

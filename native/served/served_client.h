@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/emulated_function.h"
+#include "board/function_view.h"
 #include "link/descriptor.h"
 #include "link/sealed_memory.h"
 #include "served/protocol.h"
@@ -19,16 +20,23 @@ namespace fpga_verbs::served {
 class ServedBoard;
 
 // A process at the other end of a server's socket: the function that it has open, its ring, and the memory
-// that was made for it. When the object goes, the function is reset, and what was the client's is free.
+// that was made for it. When the object goes, the function is reset, and what was the client's is free. Or it
+// only looks at a function, which nothing comes of.
 class ServedClient {
 public:
   explicit ServedClient(link::Descriptor socket);
+  ~ServedClient();
+  ServedClient(const ServedClient&) = delete;
+  ServedClient& operator=(const ServedClient&) = delete;
 
   int socket() const { return socket_.get(); }
   pid_t process() const { return process_; }
   // Null: it has none open.
   const board::EmulatedFunction* function() const { return function_.get(); }
-  unsigned underlying_function() const { return function_->facts().underlying_function; }
+  // Of one that has a function open, or looks at it.
+  unsigned underlying_function() const {
+    return view_ ? view_->underlying_function() : function_->facts().underlying_function;
+  }
 
   // Takes requests from the socket. False: the client is gone, or no client; `reason` says which.
   bool hear(ServedBoard& board);
@@ -45,17 +53,20 @@ public:
 
   // Why it is not served any more, in words; "" : it has closed.
   const std::string& reason() const { return reason_; }
-  bool is_nonsense() const { return consumer_ && *consumer_->nonsense() != '\0'; }
+  bool is_nonsense() const { return !reason_.empty() || (consumer_ && *consumer_->nonsense() != '\0'); }
   void blame();
 
 private:
   bool reply_to(const Request& request, ServedBoard& board);
   bool open(uint32_t number, ServedBoard& board);
+  bool observe(uint32_t number, const ServedBoard& board);
+  bool has_function() const { return function_ != nullptr || view_; }
   bool allocate(uint64_t bytes, const ServedBoard& board);
   bool release(uint64_t address);
   bool interrupt(uint32_t vector);
   bool send(const Reply& reply, int descriptor = -1);
   void execute(const ServedTransaction& transaction);
+  void look(const ServedTransaction& transaction);
 
   link::Descriptor socket_;
   pid_t process_ = 0;
@@ -65,6 +76,7 @@ private:
   std::map<uint64_t, link::SealedMemory> memory_; // by DMA address
   size_t memory_bytes_ = 0;
   ServedTransaction transaction_;
+  std::optional<board::FunctionView> view_;           // of who only looks
   std::shared_ptr<board::EmulatedFunction> function_; // goes first: no DMA comes to the memory after it
 };
 

@@ -4,6 +4,7 @@
 #include "board/processor.h"
 #include "spec/parameters.h"
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <linux/futex.h>
@@ -32,7 +33,7 @@ constexpr uint64_t patience = 5'000'000'000;      // nanoseconds; who does not s
 OpenFailure refusal(uint32_t number, const Reply& reply) {
   const std::string function = "underlying function " + std::to_string(number);
   const std::string served =
-      std::to_string(reply.first_function) + " to " + std::to_string(reply.functions - 1);
+      std::to_string(std::max(1U, reply.first_function)) + " to " + std::to_string(reply.functions - 1);
   switch (reply.status) {
   case Status::taken:
     return {"EBUSY", function + " is open in process " + std::to_string(reply.value) +
@@ -52,14 +53,13 @@ OpenFailure refusal(uint32_t number, const Reply& reply) {
 
 } // namespace
 
-std::shared_ptr<ServedFunction> ServedFunction::open(const std::string& path, uint32_t number,
-                                                     OpenFailure& failure) {
+std::shared_ptr<ServedFunction> ServedFunction::ask(const std::string& path, const Request& request,
+                                                    OpenFailure& failure) {
   std::optional<ServedConnection> connection = ServedConnection::make(path, failure.text);
   if (!connection)
     return nullptr;
   Descriptor descriptor;
-  const std::optional<Reply> reply =
-      connection->ask({.kind = RequestKind::open, .number = number}, descriptor);
+  const std::optional<Reply> reply = connection->ask(request, descriptor);
   if (!reply) {
     failure.text = "the server went away while it was asked; start it anew";
     return nullptr;
@@ -67,7 +67,7 @@ std::shared_ptr<ServedFunction> ServedFunction::open(const std::string& path, ui
   std::optional<link::SealedMemory> page =
       link::SealedMemory::adopt(std::move(descriptor), sizeof(ServedPage));
   if (reply->status != Status::ok || !page) {
-    failure = refusal(number, *reply);
+    failure = refusal(request.number, *reply);
     return nullptr;
   }
   page->drop_descriptor();

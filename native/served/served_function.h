@@ -34,7 +34,16 @@ struct ServedFacts {
 class ServedFunction final : public board::BoardFunction {
 public:
   // `number`: or any_function. Null: `failure` says why.
-  static std::shared_ptr<ServedFunction> open(const std::string& path, uint32_t number, OpenFailure& failure);
+  static std::shared_ptr<ServedFunction> open(const std::string& path, uint32_t number,
+                                              OpenFailure& failure) {
+    return ask(path, {.kind = RequestKind::open, .number = number}, failure);
+  }
+  // Looks at the registers of a function, whoever has it open: nothing can be written but the inspect
+  // registers, and there is no memory and no interrupt.
+  static std::shared_ptr<ServedFunction> observe(const std::string& path, uint32_t number,
+                                                 OpenFailure& failure) {
+    return ask(path, {.kind = RequestKind::observe, .number = number}, failure);
+  }
   // Nothing: nobody serves a board there.
   static std::optional<ServedFacts> look(const std::string& path);
 
@@ -57,6 +66,8 @@ public:
 
 private:
   ServedFunction(ServedConnection connection, link::SealedMemory page, const Reply& opened);
+  static std::shared_ptr<ServedFunction> ask(const std::string& path, const Request& request,
+                                             OpenFailure& failure);
   template <class Push> bool push(Push push);
   void look_for_server(uint64_t& since);
   void wake();

@@ -654,6 +654,25 @@ constexpr const char* name(SendHold value) {
   return "unknown";
 }
 
+/// Room that a queue pair waits for before its next command is fetched. 2 bits.
+enum class RoomWait : uint8_t {
+  none = 0,  ///< It waits for none.
+  lane = 1,  ///< On the list of the TVL that its commands are on, which takes no more now.
+  level = 2,  ///< On the list of any TVL of its level: none takes more now.
+  function = 3,  ///< An entry credit of its function: as many of its commands are on lists as may be.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(RoomWait value) {
+  switch (value) {
+    case RoomWait::none: return "none";
+    case RoomWait::lane: return "lane";
+    case RoomWait::level: return "level";
+    case RoomWait::function: return "function";
+  }
+  return "unknown";
+}
+
 /// What a queue pair notice says. 3 bits.
 enum class QueuePairNoticeKind : uint8_t {
   resume = 0,  ///< What held the send queue is over.

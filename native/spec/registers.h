@@ -585,6 +585,125 @@ struct ReceiveDoorbell {
   constexpr bool operator==(const ReceiveDoorbell&) const = default;
 };
 
+/// Number of the queue pair, of this function, shown by the registers that follow. 32 bits, rw.
+inline constexpr uint32_t inspect_queue_pair = 0x120;
+inline constexpr uint32_t inspect_queue_pair_reset = 0x0;
+
+/// State of the selected queue pair's send queue. 32 bits, ro.
+inline constexpr uint32_t inspect_queue_pair_state = 0x124;
+inline constexpr uint32_t inspect_queue_pair_state_reset = 0x0;
+struct InspectQueuePairState {
+  static constexpr unsigned found_bit = 0, found_width = 1;
+  static constexpr unsigned stopped_bit = 1, stopped_width = 1;
+  static constexpr unsigned scheduled_bit = 2, scheduled_width = 1;
+  static constexpr unsigned receiver_not_ready_wait_bit = 3, receiver_not_ready_wait_width = 1;
+  static constexpr unsigned state_bit = 4, state_width = 4;
+  static constexpr unsigned hold_bit = 8, hold_width = 3;
+  static constexpr unsigned quality_of_service_level_bit = 11, quality_of_service_level_width = 2;
+  static constexpr unsigned retry_count_bit = 13, retry_count_width = 3;
+  static constexpr unsigned receiver_not_ready_retry_bit = 16, receiver_not_ready_retry_width = 3;
+  static constexpr unsigned underlying_function_bit = 24, underlying_function_width = 8;
+
+  uint32_t bits{};
+
+  /// There is a queue pair of this number.
+  constexpr uint32_t found() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
+  constexpr void set_found(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
+
+  /// The scheduler is stopped for it.
+  constexpr uint32_t stopped() const { return static_cast<uint32_t>((bits >> 1) & 0x1u); }
+  constexpr void set_stopped(uint32_t value) { bits = (bits & 0xfffffffdu) | ((value & 0x1u) << 1); }
+
+  /// It waits in the queuing structure, or is in the scheduler's hands.
+  constexpr uint32_t scheduled() const { return static_cast<uint32_t>((bits >> 2) & 0x1u); }
+  constexpr void set_scheduled(uint32_t value) { bits = (bits & 0xfffffffbu) | ((value & 0x1u) << 2); }
+
+  /// The peer asked to wait; the timer runs.
+  constexpr uint32_t receiver_not_ready_wait() const { return static_cast<uint32_t>((bits >> 3) & 0x1u); }
+  constexpr void set_receiver_not_ready_wait(uint32_t value) { bits = (bits & 0xfffffff7u) | ((value & 0x1u) << 3); }
+
+  /// State.
+  constexpr QueuePairState state() const { return static_cast<QueuePairState>((bits >> 4) & 0xfu); }
+  constexpr void set_state(QueuePairState value) { bits = (bits & 0xffffff0fu) | ((static_cast<uint32_t>(value) & 0xfu) << 4); }
+
+  /// Why it may not send its next command now.
+  constexpr SendHold hold() const { return static_cast<SendHold>((bits >> 8) & 0x7u); }
+  constexpr void set_hold(SendHold value) { bits = (bits & 0xfffff8ffu) | ((static_cast<uint32_t>(value) & 0x7u) << 8); }
+
+  /// Level.
+  constexpr QualityOfServiceLevel quality_of_service_level() const { return static_cast<QualityOfServiceLevel>((bits >> 11) & 0x3u); }
+  constexpr void set_quality_of_service_level(QualityOfServiceLevel value) { bits = (bits & 0xffffe7ffu) | ((static_cast<uint32_t>(value) & 0x3u) << 11); }
+
+  /// Retries left.
+  constexpr uint32_t retry_count() const { return static_cast<uint32_t>((bits >> 13) & 0x7u); }
+  constexpr void set_retry_count(uint32_t value) { bits = (bits & 0xffff1fffu) | ((value & 0x7u) << 13); }
+
+  /// RNR retries left.
+  constexpr uint32_t receiver_not_ready_retry() const { return static_cast<uint32_t>((bits >> 16) & 0x7u); }
+  constexpr void set_receiver_not_ready_retry(uint32_t value) { bits = (bits & 0xfff8ffffu) | ((value & 0x7u) << 16); }
+
+  /// Owner.
+  constexpr uint32_t underlying_function() const { return static_cast<uint32_t>((bits >> 24) & 0xffu); }
+  constexpr void set_underlying_function(uint32_t value) { bits = (bits & 0xffffffu) | ((value & 0xffu) << 24); }
+
+  constexpr bool operator==(const InspectQueuePairState&) const = default;
+};
+
+/// Positions of the selected queue pair in its send queue. 64 bits, ro.
+inline constexpr uint32_t inspect_queue_pair_positions = 0x128;
+inline constexpr uint64_t inspect_queue_pair_positions_reset = 0x0;
+struct InspectQueuePairPositions {
+  static constexpr unsigned next_bit = 0, next_width = 16;
+  static constexpr unsigned posted_bit = 16, posted_width = 16;
+  static constexpr unsigned acknowledged_bit = 32, acknowledged_width = 16;
+  static constexpr unsigned fetch_next_bit = 48, fetch_next_width = 16;
+
+  uint64_t bits{};
+
+  /// Sequence number to execute.
+  constexpr uint32_t next() const { return static_cast<uint32_t>((bits >> 0) & 0xffffull); }
+  constexpr void set_next(uint32_t value) { bits = (bits & 0xffffffffffff0000ull) | ((static_cast<uint64_t>(value) & 0xffffull) << 0); }
+
+  /// Newest one known to lie in the send queue.
+  constexpr uint32_t posted() const { return static_cast<uint32_t>((bits >> 16) & 0xffffull); }
+  constexpr void set_posted(uint32_t value) { bits = (bits & 0xffffffff0000ffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 16); }
+
+  /// Oldest one not acknowledged.
+  constexpr uint32_t acknowledged() const { return static_cast<uint32_t>((bits >> 32) & 0xffffull); }
+  constexpr void set_acknowledged(uint32_t value) { bits = (bits & 0xffff0000ffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 32); }
+
+  /// Next one that the scheduler fetches.
+  constexpr uint32_t fetch_next() const { return static_cast<uint32_t>((bits >> 48) & 0xffffull); }
+  constexpr void set_fetch_next(uint32_t value) { bits = (bits & 0xffffffffffffull) | ((static_cast<uint64_t>(value) & 0xffffull) << 48); }
+
+  constexpr bool operator==(const InspectQueuePairPositions&) const = default;
+};
+
+/// Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro.
+inline constexpr uint32_t inspect_queue_pair_lane = 0x130;
+inline constexpr uint32_t inspect_queue_pair_lane_reset = 0x0;
+struct InspectQueuePairLane {
+  static constexpr unsigned commands_bit = 0, commands_width = 16;
+  static constexpr unsigned transmit_virtual_lane_bit = 16, transmit_virtual_lane_width = 8;
+  static constexpr unsigned room_wait_bit = 24, room_wait_width = 2;
+
+  uint32_t bits{};
+
+  /// Commands.
+  constexpr uint32_t commands() const { return static_cast<uint32_t>((bits >> 0) & 0xffffu); }
+  constexpr void set_commands(uint32_t value) { bits = (bits & 0xffff0000u) | ((value & 0xffffu) << 0); }
+
+  /// TVL, while there are commands.
+  constexpr uint32_t transmit_virtual_lane() const { return static_cast<uint32_t>((bits >> 16) & 0xffu); }
+  constexpr void set_transmit_virtual_lane(uint32_t value) { bits = (bits & 0xff00ffffu) | ((value & 0xffu) << 16); }
+
+  /// Room that its next command waits for.
+  constexpr RoomWait room_wait() const { return static_cast<RoomWait>((bits >> 24) & 0x3u); }
+  constexpr void set_room_wait(RoomWait value) { bits = (bits & 0xfcffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 24); }
+
+  constexpr bool operator==(const InspectQueuePairLane&) const = default;
+};
+
 /// Commands kicked from a PCB. Unit: events. 64 bits, ro.
 inline constexpr uint32_t kicks = 0x200;
 inline constexpr uint64_t kicks_reset = 0x0;
@@ -685,6 +804,24 @@ inline constexpr uint64_t list_refusals_reset = 0x0;
 inline constexpr uint32_t send_holds = 0x2c0;
 inline constexpr uint32_t send_holds_count = 8, send_holds_stride = 8;
 inline constexpr uint64_t send_holds_reset = 0x0;
+
+/// Queue pairs whose next command was not fetched because no list would take it, by room_wait. Unit: events. 64 bits, ro.
+inline constexpr uint32_t room_waits = 0x300;
+inline constexpr uint32_t room_waits_count = 4, room_waits_stride = 8;
+inline constexpr uint64_t room_waits_reset = 0x0;
+
+/// Commands that came to the list of a TVL while no credit was free for it: execution, completion. Unit: events. 64 bits, ro.
+inline constexpr uint32_t credit_waits = 0x320;
+inline constexpr uint32_t credit_waits_count = 2, credit_waits_stride = 8;
+inline constexpr uint64_t credit_waits_reset = 0x0;
+
+/// Turns of a queue pair in send_queue_scheduler in which no dedicated PCB was free. Unit: events. 64 bits, ro.
+inline constexpr uint32_t dedicated_waits = 0x330;
+inline constexpr uint64_t dedicated_waits_reset = 0x0;
+
+/// VCBs of the function that were closed. Unit: events. 64 bits, ro.
+inline constexpr uint32_t virtual_collect_buffers_closed = 0x338;
+inline constexpr uint64_t virtual_collect_buffers_closed_reset = 0x0;
 
 /// The management page: a management command is written here while the lock is held. 32 bits, wo.
 inline constexpr uint32_t management_page = 0x8000;
@@ -920,12 +1057,13 @@ struct InspectQueuePairPositions {
   constexpr bool operator==(const InspectQueuePairPositions&) const = default;
 };
 
-/// Commands of the selected queue pair that are kicked and not finished, and the TVL that they are on. 32 bits, ro.
+/// Commands of the selected queue pair that are kicked and not finished, the TVL that they are on, and what the next one waits for. 32 bits, ro.
 inline constexpr uint32_t inspect_queue_pair_lane = 0x70;
 inline constexpr uint32_t inspect_queue_pair_lane_reset = 0x0;
 struct InspectQueuePairLane {
   static constexpr unsigned commands_bit = 0, commands_width = 16;
   static constexpr unsigned transmit_virtual_lane_bit = 16, transmit_virtual_lane_width = 8;
+  static constexpr unsigned room_wait_bit = 24, room_wait_width = 2;
 
   uint32_t bits{};
 
@@ -936,6 +1074,10 @@ struct InspectQueuePairLane {
   /// TVL, while there are commands.
   constexpr uint32_t transmit_virtual_lane() const { return static_cast<uint32_t>((bits >> 16) & 0xffu); }
   constexpr void set_transmit_virtual_lane(uint32_t value) { bits = (bits & 0xff00ffffu) | ((value & 0xffu) << 16); }
+
+  /// Room that its next command waits for.
+  constexpr RoomWait room_wait() const { return static_cast<RoomWait>((bits >> 24) & 0x3u); }
+  constexpr void set_room_wait(RoomWait value) { bits = (bits & 0xfcffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 24); }
 
   constexpr bool operator==(const InspectQueuePairLane&) const = default;
 };

@@ -6,11 +6,22 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 
-import { openDevice } from '../../lib/index.ts';
+import { openDevice, type Context, type QueuePair } from '../../lib/index.ts';
+import { UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_OFFSET } from '../../lib/spec/index.ts';
 import { runHca, type HcaRun } from '../cli/run_hca.ts';
 import { closing } from '../driver/backends.ts';
+import { open } from './serving.ts';
 
 const small = 'queuePairs=64&pageTableEntries=4096&memoryKeys=256';
+
+function makeResting(context: Context): QueuePair {
+  const completionQueue = context.createCompletionQueue();
+  return context.createProtectionDomain().createQueuePair({
+    type: 'RC',
+    sendCompletionQueue: completionQueue,
+    receiveCompletionQueue: completionQueue,
+  });
+}
 
 /** Runs `hca serve` while `body` runs, in a folder of names of its own. */
 async function whileServed(words: readonly string[], body: () => Promise<void>): Promise<HcaRun> {
@@ -62,12 +73,66 @@ describe('hca serve', () => {
         ]);
         expect([exitCode, error]).toEqual([0, '']);
       }
-      const { error } = await runHca(['info', '--device', 'serve:board/0']);
+      const { error } = await runHca(['info', '--device', 'serve:board/3']);
       expect(error).toMatch(
-        /^hca: board at .*: underlying function 0 is not for clients; open one of 1 to 2\n$/,
+        /^hca: board at .*: underlying function 3 is not for clients; open one of 1 to 2\n$/,
       );
     });
     expect(run.json()[0]).toEqual({ served: 'serve:board', functions: [1, 2] });
+  });
+
+  it('is looked at and divided by its owner beside its clients, and by each client for itself', async () => {
+    await whileServed(['lab', '--device', `emu:?${small}`], async () => {
+      const client = open('serve:lab/1');
+      const queuePair = makeResting(client);
+      const why = async (device: string) =>
+        runHca(['why', `${queuePair.number}`, '--json', '--device', device]);
+      for (const device of ['serve:lab', 'serve:lab/0', 'serve:lab/1']) {
+        const { exitCode, json } = await why(device);
+        expect([device, exitCode]).toEqual([device, 0]);
+        expect(json()).toMatchObject([{ queuePair: { underlyingFunction: 1, state: 'reset' } }]);
+      }
+      expect((await why('serve:lab/2')).error).toMatch(/^hca: serve:lab\/2 has no queue pair 0x/);
+
+      const set = await runHca(['resources', 'set', '1.pcbs=9', '--json', '--device', 'serve:lab/0']);
+      expect([set.exitCode, set.error]).toEqual([0, '']);
+      expect(
+        client.driver.device.page.read32(UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_OFFSET + 8),
+      ).toBe(9);
+      // Function 0 is free again, and looking needs no function.
+      closing(openDevice('serve:lab/0'));
+      const top = async (device: string) =>
+        (await runHca(['top', '--count', '1', '--json', '--device', device])).json()[0];
+      const all = (await top('serve:lab')) as object[];
+      expect(all).toHaveLength(9);
+      expect(all[1]).toMatchObject({ underlyingFunction: 1, ownPhysicalCollectBuffers: 9, collecting: 0 });
+      expect(await top('serve:lab/1')).toMatchObject([
+        {
+          underlyingFunction: 1,
+          ownPhysicalCollectBuffers: 9,
+          virtualCollectBuffersInUse: 0,
+          levels: [{ executionCredits: 8 }, {}],
+        },
+      ]);
+      expect((await runHca(['top', '--count', '1', '--device', 'serve:lab/1'])).out).toMatch(
+        /^1 +32 +0 +- +- +- +0 +9 +4 +- +- +- \+ - +- \+ - +8 \+ 0 /m,
+      );
+    });
+  });
+
+  it('has its control function again when the process that had it is gone', async () => {
+    await whileServed(['lab', '--device', `emu:?${small}`], async () => {
+      const driver = openDevice('serve:lab/0').driver;
+      driver.device.close(); // as a process that is killed: nothing is taken back
+      const opened = () => {
+        try {
+          return closing(openDevice('serve:lab/0'));
+        } catch {
+          return undefined; // the server has not noticed yet
+        }
+      };
+      await vi.waitUntil(opened, { timeout: 20_000 });
+    });
   });
 
   it('connects the clients of two processes', async () => {

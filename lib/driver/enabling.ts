@@ -1,0 +1,84 @@
+import {
+  CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET,
+  CONTROL_CONTEXT_MEMORY_BYTES_OFFSET,
+  CONTROL_CONTROL_ENABLE_MASK,
+  CONTROL_CONTROL_ENABLE_SHIFT,
+  CONTROL_CONTROL_OFFSET,
+  CONTROL_CONTROL_RESET_MASK,
+  CONTROL_CONTROL_RESET_SHIFT,
+  CONTROL_HALF_WRITTEN_LIMIT_OFFSET,
+  UNDERLYING_FUNCTION_RESET_OFFSET,
+  UNDERLYING_FUNCTION_RESET_RESET_MASK,
+  UNDERLYING_FUNCTION_RESET_RESET_SHIFT,
+} from '../spec/index.ts';
+import type { DeviceFunction } from './device_function.ts';
+import { VerbsError } from './errors.ts';
+import { isEnabled, isResetInProgress } from './function_status.ts';
+
+/** Milliseconds within which a reset is done (device.md allows 100). */
+const resetPatience = 1000;
+/** Seconds after which the rest of a command that was begun is not to come any more: a driver writes it at one go. */
+const halfWrittenSeconds = 1;
+
+/**
+ * Gives the device its memory and enables it, where nobody has yet: the matter of function 0.
+ * @returns whether it was this call
+ * @throws VerbsError ENODEV: another function, and the device is not enabled; EIO: it does not take the memory; ENOMEM
+ */
+export function enable(device: DeviceFunction): boolean {
+  if (isEnabled(device)) return false;
+  const { controlPage, identity } = device;
+  if (controlPage === undefined) {
+    throw new VerbsError('the device is not enabled', {
+      code: 'ENODEV',
+      verb: 'openDevice',
+      expected: 'underlying function 0 open: it gives the device its memory and enables it',
+    });
+  }
+  const memory = device.allocate(identity.contextMemoryNeeded);
+  controlPage.write64(CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET, memory.address);
+  controlPage.write64(CONTROL_CONTEXT_MEMORY_BYTES_OFFSET, BigInt(memory.buffer.byteLength));
+  controlPage.write64(
+    CONTROL_HALF_WRITTEN_LIMIT_OFFSET,
+    BigInt(identity.clockFrequency) * BigInt(halfWrittenSeconds),
+  );
+  controlPage.write32(CONTROL_CONTROL_OFFSET, CONTROL_CONTROL_ENABLE_MASK << CONTROL_CONTROL_ENABLE_SHIFT);
+  if (isEnabled(device)) return true;
+  throw new VerbsError(`the device did not take ${memory.buffer.byteLength} B of context memory`, {
+    code: 'EIO',
+    verb: 'openDevice',
+    expected: 'memory that the device reaches by DMA',
+  });
+}
+
+/** Resets the whole device, which is not enabled then. Of function 0. @throws VerbsError ENODEV: it is gone; ETIMEDOUT */
+export function resetDevice(device: DeviceFunction): void {
+  device.controlPage!.write32(
+    CONTROL_CONTROL_OFFSET,
+    CONTROL_CONTROL_RESET_MASK << CONTROL_CONTROL_RESET_SHIFT,
+  );
+  waitForReset(device);
+}
+
+/** Resets the function: the device reaches none of its memory any more. @throws VerbsError ENODEV: it is gone; ETIMEDOUT */
+export function resetFunction(device: DeviceFunction): void {
+  device.page.write32(
+    UNDERLYING_FUNCTION_RESET_OFFSET,
+    UNDERLYING_FUNCTION_RESET_RESET_MASK << UNDERLYING_FUNCTION_RESET_RESET_SHIFT,
+  );
+  waitForReset(device);
+}
+
+function waitForReset(device: DeviceFunction): void {
+  const givenUp = performance.now() + resetPatience;
+  while (isResetInProgress(device)) {
+    device.board.advance();
+    if (performance.now() > givenUp) {
+      throw new VerbsError(`the reset of underlying function ${device.underlyingFunction} does not end`, {
+        code: 'ETIMEDOUT',
+        verb: 'close',
+        expected: 'a device that answers; power it off and on',
+      });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+#include "board/function_view.h"
+
+#include "board/emulated_board.h"
+#include "spec/registers.h"
+
+#include <cstring>
+
+namespace fpga_verbs::board {
+
+using spec::RegionType;
+
+namespace {
+
+constexpr uint32_t all_ones = ~uint32_t{0};
+constexpr unsigned register_bytes = sizeof(uint32_t);
+
+bool selects(RegionType region, uint32_t offset) {
+  if (region == RegionType::control)
+    return offset == spec::control::inspect_select || offset == spec::control::inspect_queue_pair;
+  return region == RegionType::underlying_function && offset == spec::underlying_function::inspect_queue_pair;
+}
+
+bool has_effect(RegionType region, uint32_t offset) {
+  return region == RegionType::underlying_function && offset == spec::underlying_function::management_lock;
+}
+
+void write_register(Device& device, RegionType region, unsigned page, uint32_t offset, uint32_t value) {
+  hca::BarWrite write{.region = region,
+                      .page = static_cast<uint16_t>(page),
+                      .offset = offset,
+                      .length = register_bytes,
+                      .byte_enables = (uint64_t{1} << register_bytes) - 1};
+  std::memcpy(write.data.data(), &value, sizeof value);
+  device.write(write);
+}
+
+} // namespace
+
+uint32_t FunctionView::read32(unsigned bar, uint64_t offset) {
+  const auto place = board_->device_side_.map().find(underlying_function_, bar, offset, register_bytes);
+  if (!place || has_effect(place->region, place->offset))
+    return all_ones;
+  const Exclusive exclusive(*board_->progress_);
+  Device& device = *board_->device_;
+  std::map<Register, uint32_t> others;
+  for (const auto& [selection, value] : inspected_) {
+    others[selection] = device.read(selection.first, underlying_function_, selection.second);
+    write_register(device, selection.first, underlying_function_, selection.second, value);
+  }
+  const uint32_t value = device.read(place->region, place->page, place->offset);
+  for (const auto& [selection, other] : others)
+    write_register(device, selection.first, underlying_function_, selection.second, other);
+  return value;
+}
+
+bool FunctionView::write32(unsigned bar, uint64_t offset, uint32_t value) {
+  const auto place = board_->device_side_.map().find(underlying_function_, bar, offset, register_bytes);
+  if (!place || !selects(place->region, place->offset))
+    return false;
+  inspected_[{place->region, place->offset}] = value;
+  return true;
+}
+
+} // namespace fpga_verbs::board

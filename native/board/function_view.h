@@ -1,0 +1,39 @@
+#pragma once
+
+#include "board/bar_map.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace fpga_verbs::board {
+
+class EmulatedBoard;
+
+// Looks at the registers of a function beside whoever has it open. What it turns the inspect registers to is
+// its own, so that several views, and the function's driver, do not disturb each other; nothing else can be
+// written, and what a read would change stays as it is.
+class FunctionView {
+public:
+  // Of a function that the board has.
+  FunctionView(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function)
+      : board_(std::move(board)), underlying_function_(underlying_function) {}
+
+  unsigned underlying_function() const { return underlying_function_; }
+
+  // All ones where the function has nothing, or where reading would change something.
+  uint32_t read32(unsigned bar, uint64_t offset);
+
+  // False: it is no inspect register that can be written.
+  bool write32(unsigned bar, uint64_t offset, uint32_t value);
+
+private:
+  using Register = std::pair<spec::RegionType, uint32_t>; // region and offset in the function's page of it
+
+  std::shared_ptr<EmulatedBoard> board_;
+  unsigned underlying_function_;
+  std::map<Register, uint32_t> inspected_;
+};
+
+} // namespace fpga_verbs::board

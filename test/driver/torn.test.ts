@@ -1,0 +1,101 @@
+// A write of a command that is lost or damaged on its way: the command lies in its send queue too, and is brought from there.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import type { FaultRule } from '../../lib/board/addon.ts';
+import { CompletionStatus, Opcode, type Completion } from '../../lib/index.ts';
+import { makePair, settle, type End } from '../verbs/connected.ts';
+import { functionRegister } from '../functions/function_verbs.ts';
+import { makeVerbs, stepped } from '../verbs/make_verbs.ts';
+
+afterEach(() => vi.useRealTimers());
+
+const second = 1_000_000_000;
+const faults: [string, Partial<FaultRule>][] = [
+  ['lost', { kind: 'drop' }],
+  ...[0x1, 0x3, 0xfffc, 0x7fff, 0x00ff, 0x5555].map((doubleWords): [string, Partial<FaultRule>] => [
+    `torn to ${doubleWords.toString(16)}`,
+    { kind: 'tear', doubleWords },
+  ]),
+];
+const commandBar = 2;
+
+/** Bytes of the inline data of each command, and which of the commands' lines of 64 B it happens to. */
+const streams: [number[], number][] = [
+  [[0, 0, 0, 0], 1],
+  [[64, 0, 0, 0], 0],
+  [[64, 0, 0, 0], 1],
+  [[0, 64, 0, 64], 1],
+  [[0, 64, 0, 64], 2],
+  [[128, 64, 0, 0], 0],
+  [[64, 128, 192, 0], 1],
+];
+
+function post({ queuePair }: End, wrId: number, bytes: number): void {
+  queuePair.postSend({
+    opcode: Opcode.send,
+    wrId,
+    signaled: true,
+    checksum: true, // without, a command might go out with what another one wrote behind it
+    inlineData: new Uint8Array(bytes).fill(wrId + 1),
+  });
+}
+
+/** Receives of the peer, each into a place of its own. */
+function receive({ queuePair, verbs }: End, count: number): Uint8Array {
+  const region = verbs.protectionDomain.allocate(count * 256);
+  for (let index = 0; index < count; index++) {
+    queuePair.postReceive({ wrId: 100 + index, scatter: [region.slice(index * 256, 256)] });
+  }
+  return region.bytes;
+}
+
+const sends = (completions: readonly Completion[]): [number, CompletionStatus][] =>
+  completions.filter(({ wrId }) => wrId < 100).map(({ wrId, status }) => [wrId, status]);
+
+describe.each(faults)('a write that is %s', (__, rule) => {
+  it.each(streams)('holds up nothing for good: commands of %j, line %i', (lengths, nth) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const verbs = makeVerbs(stepped);
+    const [from, to] = makePair(verbs);
+    const received = receive(to, lengths.length);
+    const fault = verbs.board.inject({ kind: 'drop', bar: commandBar, nth, ...rule });
+    const done = lengths.flatMap((bytes, wrId) => {
+      post(from, wrId, bytes);
+      return sends(settle(from));
+    });
+    expect(verbs.board.injected(fault)).toBe(1);
+    // The application does nothing more: the device and the driver find it within their times.
+    verbs.board.advanceTime(2 * second);
+    verbs.board.runUntilIdle();
+    vi.advanceTimersByTime(1000);
+    verbs.board.runUntilIdle();
+    const sent = Number(functionRegister(verbs, 'commands_sent')[0]);
+    expect(sent).toBe(lengths.length);
+    expect([...done, ...sends(settle(from))]).toEqual(
+      [...lengths.keys()].map((wrId) => [wrId, CompletionStatus.success]),
+    );
+    lengths.forEach((bytes, index) => {
+      const place = received.subarray(index * 256, index * 256 + 256);
+      expect([...place]).toEqual(Array.from({ length: 256 }, (_, at) => (at < bytes ? index + 1 : 0)));
+    });
+    expect(verbs.board.verify(true)).toBeUndefined();
+  });
+});
+
+describe('a virtual collect buffer that several queue pairs share', () => {
+  it('is given back, and each goes on', () => {
+    const verbs = makeVerbs(stepped, { underlyingFunctions: 1, virtualCollectBuffers: 1 });
+    const ends = [0, 1, 2].map(() => makePair(verbs));
+    verbs.board.inject({ kind: 'drop', bar: commandBar, nth: 1 });
+    ends.forEach(([from, to], wrId) => {
+      receive(to, 1);
+      post(from, wrId, wrId === 0 ? 64 : 0);
+      verbs.board.runUntilIdle();
+    });
+    verbs.board.advanceTime(2 * second);
+    settle(ends[0]![0]);
+    const completions = settle(ends[0]![0]);
+    const success = [0, 1, 2].map((wrId): [number, CompletionStatus] => [wrId, CompletionStatus.success]);
+    expect(new Map(sends(completions))).toEqual(new Map(success));
+  });
+});

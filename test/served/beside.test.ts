@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+
+import { loadAddon } from '../../lib/board/addon.ts';
+import { IDENTITY_BAR } from '../../lib/board/regions.ts';
+import { whyStalled } from '../../lib/driver/why.ts';
+import { DeviceFunction } from '../../lib/driver/device_function.ts';
+import {
+  CONTROL_CONTROL_OFFSET,
+  IDENTITY_MAGIC_RESET,
+  RegionType,
+  UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET,
+  UNDERLYING_FUNCTION_RESET_OFFSET,
+} from '../../lib/spec/index.ts';
+import { closing } from '../driver/backends.ts';
+import { connectPair, exchange, open, serve, untilOpen } from './serving.ts';
+
+/** Looks at a function beside whoever has it open. */
+function lookAt(path: string, underlyingFunction: number): DeviceFunction {
+  return closing(new DeviceFunction(loadAddon().openServed(path, underlyingFunction, true)));
+}
+
+describe('who looks at a function of a served board', () => {
+  it('needs none, and sees what its registers say, of each look its own', async () => {
+    const serving = serve();
+    const { path } = serving;
+    const client = open(`serve:${path}/1`);
+    const pair = connectPair(client, client);
+    const looks = [0, 0, 1, 2].map((number) => lookAt(path, number));
+    await untilOpen(serving, [1]);
+    const numbers = pair.map(({ queuePair }) => queuePair.number) as [number, number];
+    for (let times = 0; times < 3; times += 1) {
+      const seen = looks.map((look, index) => whyStalled(look, numbers[index % 2]!)?.queuePair.number);
+      expect(seen).toEqual([numbers[0], numbers[1], numbers[0], undefined]);
+    }
+    await exchange(pair, 9);
+  });
+
+  it.each([
+    ['resets it', 1, RegionType.underlyingFunction, UNDERLYING_FUNCTION_RESET_OFFSET],
+    ['resets the device', 0, RegionType.control, CONTROL_CONTROL_OFFSET],
+  ])('%s in vain, and is ended', async (_, underlyingFunction, region, offset) => {
+    const serving = serve();
+    const { path, served } = serving;
+    const client = open(`serve:${path}/1`);
+    const pair = connectPair(client, client);
+    const look = lookAt(path, underlyingFunction);
+    served.takeNotices();
+    look.regions.page(region, underlyingFunction).write32(offset, 3);
+    expect(look.board.read32(IDENTITY_BAR, 0)).toBe(0xffff_ffff);
+    await exchange(pair, 10);
+    expect(served.takeNotices()).toMatchObject([
+      { kind: 'refused', underlyingFunction, reason: 'a write of who may only look' },
+    ]);
+  });
+
+  it('takes no lock, and gets no memory and no interrupt', () => {
+    const { path } = serve();
+    const client = open(`serve:${path}/1`);
+    const look = lookAt(path, 1);
+    expect(look.board.read32(...lockOf(look))).toBe(0xffff_ffff);
+    expect(look.board.read32(IDENTITY_BAR, 0)).toBe(IDENTITY_MAGIC_RESET);
+    expect(() => look.allocate(4096)).toThrow(expect.objectContaining({ code: 'ENOMEM' }));
+    expect(client.createProtectionDomain()).toBeDefined();
+  });
+
+  it('names a function that is there', () => {
+    const { path } = serve({ underlyingFunctions: 2 });
+    expect(() => loadAddon().openServed(path, 2, true)).toThrow(expect.objectContaining({ code: 'EINVAL' }));
+  });
+});
+
+function lockOf(look: DeviceFunction): [bar: number, offset: number] {
+  const { bar, offset, pageStride } = look.regions.find(RegionType.underlyingFunction);
+  return [bar, offset + look.underlyingFunction * pageStride + UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET];
+}
