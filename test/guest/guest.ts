@@ -29,8 +29,8 @@ export interface GuestOptions {
   readonly machine: readonly string[];
   /** Seconds, after which it is ended. */
   readonly seconds: number;
-  /** Is given the other end of the emulator's descriptor 3. */
-  readonly attend?: (stream: Duplex) => void;
+  /** Each is given the other end of a descriptor of the emulator: 3, 4, and so on. */
+  readonly attend?: readonly ((stream: Duplex) => void)[];
 }
 
 /** Makes the guest, where that has not been done; the test is left out where there is no emulator. @returns the emulator */
@@ -56,23 +56,29 @@ export function hostFolder(): string {
 export async function runGuest(
   emulator: string,
   host: string,
-  { script, kernel = '', machine, seconds, attend }: GuestOptions,
+  { script, kernel = '', machine, seconds, attend = [] }: GuestOptions,
 ): Promise<GuestRun> {
   writeFileSync(path.join(host, 'run.sh'), script);
   const child = spawn(
     'timeout',
     ['-k', '2', String(seconds), emulator, ...emulatorArguments(host, kernel), ...machine],
     {
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...attend.map(() => 'pipe' as const)],
     },
   );
-  attend?.(child.stdio[3] as Duplex);
+  const closed = once(child, 'close');
+  // A test that fails does not wait for the end.
+  onTestFinished(async () => {
+    child.kill();
+    await closed;
+  });
+  for (const [index, take] of attend.entries()) take(child.stdio[3 + index] as Duplex);
   let text = '';
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.setEncoding('utf8');
     stream.on('data', (part: string) => (text += part));
   }
-  await once(child, 'close');
+  await closed;
   const status = path.join(host, 'status');
   return {
     console: text,

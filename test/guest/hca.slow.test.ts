@@ -5,11 +5,11 @@ import { describe, expect, it, type TestContext } from 'vitest';
 import { EmulatedBoard } from '../../lib/board/index.ts';
 import { CompletionStatus } from '../../lib/index.ts';
 import { hostFolder, requireGuest } from './guest.ts';
-import { hcaMachine, runHcaGuest } from './hca_machine.ts';
+import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
 
 /** Seconds for a run that takes half a minute on a machine of its own. */
 const patience = 500;
-const address = '0000:00:10.0';
+const [address] = slots;
 
 /** What a command of `hca` gave in the guest. */
 interface CommandRun {
@@ -29,14 +29,16 @@ async function results(
   context: TestContext,
   board: EmulatedBoard,
   device: string,
-  { kernel, iommu }: { readonly kernel: string; readonly iommu?: readonly string[] },
+  kernel = '',
 ): Promise<Results> {
   const emulator = requireGuest(context);
   const host = hostFolder();
-  const run = await runHcaGuest(emulator, host, board, {
+  const run = await runHcaGuest(emulator, host, {
     script: `ulimit -l 65536; node test/guest/hca.mjs ${device}`,
+    functions: inThisProcess([board]),
+    megabytes: 384,
+    iommu: device.startsWith('vfio:'),
     kernel,
-    machine: hcaMachine(host, iommu),
     seconds: patience,
   });
   expect(run.status, run.console).toBe(0);
@@ -58,7 +60,7 @@ describe('the HCA as a function of a virtual machine', { timeout: (patience + 60
   it('through pci:, without an IOMMU', async (context) => {
     using board = makeBoard();
     const device = `pci:${address}`;
-    const given = await results(context, board, device, { kernel: 'hugepages=24' });
+    const given = await results(context, board, device, 'hugepages=24');
     expect(json(given, 'list')).toContainEqual(
       expect.objectContaining({ device, description: 'emulated_board (1234:4856 1234:4856)', obstacles: [] }),
     );
@@ -75,10 +77,7 @@ describe('the HCA as a function of a virtual machine', { timeout: (patience + 60
 
   it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
     using board = makeBoard();
-    const given = await results(context, board, `vfio:${address}`, {
-      kernel: 'intel_iommu=on',
-      iommu: ['-device', 'intel-iommu,intremap=on'],
-    });
+    const given = await results(context, board, `vfio:${address}`);
     expect(json(given, 'info')).toMatchObject({
       board: { backend: 'vfio', mapping: 'uncached', storeBytes: 8, interruptVectors: 8 },
     });

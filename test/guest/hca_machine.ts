@@ -1,60 +1,96 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { Duplex } from 'node:stream';
+import { onTestFinished } from 'vitest';
 
 import type { EmulatedBoard } from '../../lib/board/index.ts';
+import { MachineBus } from '../../lib/board/pci_proxy/machine_bus.ts';
 import { servePciFunction, type Machine } from '../../lib/board/pci_proxy/pci_proxy.ts';
 import { runGuest, type GuestOptions, type GuestRun } from './guest.ts';
 
-const memoryBytes = 384 * 2 ** 20;
-/** Slot 16. */
-const sourceId = 16 << 3;
+/** PCI addresses of the slots that boards are in, the first first. */
+export const slots = ['0000:00:10.0', '0000:00:11.0'] as const;
+const firstSlot = 16;
+/** What the emulator has as descriptor 3 and following. */
+const firstDescriptor = 3;
 
-/** The virtual machine that has function 0 of an emulated board in its slot 16. */
-export interface HcaMachine extends Machine {
-  /** Arguments of the emulator. */
-  readonly arguments: readonly string[];
+/** How a machine is reached by what is in one of its slots. */
+export interface SlotOptions {
+  readonly memory: Machine['memory'];
+  /** Path of the socket of its bus; undefined: it has none. */
+  readonly bus?: string;
+  readonly sourceId: number;
 }
 
-/** @param host what hostFolder() gave. @param iommu arguments of the emulator that put an IOMMU before the function */
-export function hcaMachine(host: string, iommu?: readonly string[]): HcaMachine {
-  const memory = path.join(host, 'memory');
-  writeFileSync(memory, '');
-  truncateSync(memory, memoryBytes);
-  const control = { path: path.join(host, 'qtest'), sourceId };
+/** A virtual machine with functions in its slots. */
+export interface HcaGuestOptions extends Omit<GuestOptions, 'machine' | 'attend'> {
+  /** Each serves what is in the slot of its place, at the other end of the emulator's descriptor, until that is closed. */
+  readonly functions: readonly ((stream: Duplex, slot: SlotOptions) => Promise<void>)[];
+  readonly megabytes: number;
+  /** An IOMMU stands before the functions, and they have interrupts. */
+  readonly iommu: boolean;
+  /** More arguments of the emulator. */
+  readonly machine?: readonly string[];
+}
+
+/** Where a machine's memory and its bus are, and what is in the slot of a place. */
+export function slotOf(
+  host: string,
+  place: number,
+  { megabytes, iommu }: Pick<HcaGuestOptions, 'megabytes' | 'iommu'>,
+): SlotOptions {
   return {
-    memory: { path: memory, bytes: memoryBytes },
-    ...(iommu !== undefined && { control }),
-    arguments: [
-      '-machine',
-      'q35,memory-backend=memory,kernel-irqchip=split',
-      '-m',
-      `${memoryBytes / 2 ** 20}`,
-      '-object',
-      `memory-backend-file,id=memory,size=${memoryBytes},share=on,mem-path=${memory}`,
-      ...(iommu === undefined
-        ? []
-        : [...iommu, '-qtest', `unix:${control.path},server=on,wait=off`, '-qtest-log', '/dev/null']),
-      '-device',
-      'x-pci-proxy-dev,fd=3,addr=10',
-    ],
+    memory: { path: path.join(host, 'memory'), bytes: megabytes * 2 ** 20 },
+    ...(iommu && { bus: path.join(host, 'bus') }),
+    sourceId: (firstSlot + place) << 3,
   };
 }
 
-/** Boots the machine with the board in it, and waits for its end. */
+/** Boots a machine, runs its program and waits for its end. @param host what hostFolder() gave */
 export async function runHcaGuest(
   emulator: string,
   host: string,
-  board: EmulatedBoard,
-  { machine, ...options }: Omit<GuestOptions, 'machine' | 'attend'> & { readonly machine: HcaMachine },
+  { functions, kernel = '', machine = [], ...options }: HcaGuestOptions,
 ): Promise<GuestRun> {
-  let served: Promise<void> | undefined;
+  const { iommu, megabytes } = options;
+  const { memory, bus } = slotOf(host, 0, options);
+  writeFileSync(memory.path, '');
+  truncateSync(memory.path, memory.bytes);
+  const served: Promise<void>[] = [];
   const run = await runGuest(emulator, host, {
     ...options,
-    machine: machine.arguments,
-    attend: (stream) => {
-      served = servePciFunction(board, stream, machine);
-    },
+    kernel: `${iommu ? 'intel_iommu=on ' : ''}${kernel}`,
+    machine: [
+      '-machine',
+      'q35,memory-backend=memory,kernel-irqchip=split',
+      '-m',
+      `${megabytes}`,
+      '-object',
+      `memory-backend-file,id=memory,size=${memory.bytes},share=on,mem-path=${memory.path}`,
+      ...(iommu ? ['-device', 'intel-iommu,intremap=on'] : []),
+      ...(bus === undefined ? [] : ['-qtest', `unix:${bus},server=on,wait=off`, '-qtest-log', '/dev/null']),
+      ...functions.flatMap((_, place) => [
+        '-device',
+        `x-pci-proxy-dev,fd=${firstDescriptor + place},addr=${(firstSlot + place).toString(16)}`,
+      ]),
+      ...machine,
+    ],
+    attend: functions.map((serve, place) => (stream) => {
+      served.push(serve(stream, slotOf(host, place, options)));
+    }),
   });
-  await served;
+  await Promise.all(served);
   return run;
+}
+
+/** Serves boards of this process, each in the slot of its place. */
+export function inThisProcess(boards: readonly EmulatedBoard[]): HcaGuestOptions['functions'] {
+  let shared: MachineBus | undefined;
+  onTestFinished(() => shared?.close());
+  return boards.map((board) => async (stream, { memory, bus, sourceId }) => {
+    // The machine takes one connection to its bus.
+    if (bus !== undefined) shared ??= new MachineBus(bus);
+    const control = shared && { bus: shared, sourceId };
+    await servePciFunction(board, stream, { memory, ...(control !== undefined && { control }) });
+  });
 }

@@ -4,7 +4,7 @@ import { EVENT_QUEUES_PER_FUNCTION } from '../../spec/index.ts';
 import type { BoardFunction, Interrupt } from '../addon.ts';
 import type { EmulatedBoard } from '../emulated_board.ts';
 import { ConfigurationSpace, type ServedBar, type ServedVectors } from './configuration_space.ts';
-import { MachineBus } from './machine_bus.ts';
+import type { MachineBus } from './machine_bus.ts';
 import {
   ProxyCommand,
   ProxyMessages,
@@ -29,10 +29,9 @@ export interface Machine {
     /** Whole pages; at most what lies below the machine's PCI hole. */
     readonly bytes: number;
   };
-  /** What QEMU has as `-qtest`. Without it the function has no interrupts, and the machine's IOMMU is not asked. */
+  /** Its bus. Without it the function has no interrupts, and the machine's IOMMU is not asked. */
   readonly control?: {
-    /** Path of the socket. */
-    readonly path: string;
+    readonly bus: MachineBus;
     /** Of the function: bus 15:8, device 7:3, function 2:0. */
     readonly sourceId: number;
   };
@@ -78,7 +77,6 @@ class PciProxy {
   private readonly configuration: ConfigurationSpace;
   private readonly vectors: ServedVectors | undefined;
   private readonly interrupts: MessageSignaledInterrupts;
-  private readonly bus: MachineBus | undefined;
   private readonly messages = new ProxyMessages();
   private readonly waiting: ProxyMessage[] = [];
   private isBusy = false;
@@ -100,7 +98,6 @@ class PciProxy {
     this.fail = fail;
     const bars = barsOf(board);
     if (machine.control !== undefined) {
-      this.bus = new MachineBus(machine.control.path);
       this.vectors = { vectors: EVENT_QUEUES_PER_FUNCTION, bar: freeBar(bars), pendingOffset };
       bars.push({ bar: this.vectors.bar, bytes: interruptBarBytes, prefetchable: false });
     }
@@ -121,7 +118,6 @@ class PciProxy {
   end(): void {
     this.hasEnded = true;
     this.detach();
-    this.bus?.close();
     this.opened.close();
   }
 
@@ -185,7 +181,7 @@ class PciProxy {
   private async attach(): Promise<void> {
     const { memory, control } = this.machine;
     if (control !== undefined)
-      this.remapping = await RemappingUnit.read(this.bus!, control.sourceId, memory.path);
+      this.remapping = await RemappingUnit.read(control.bus, control.sourceId, memory.path);
     if (this.hasEnded) return;
     this.board.attachMemory(memory.path, memory.bytes, this.remapping?.root);
     this.isAttached = true;
@@ -231,10 +227,10 @@ class PciProxy {
 
   /** Sends a message, a write of the function's as its DMA is. */
   private interrupt(message: InterruptMessage): void {
-    if (!this.isAttached || this.bus === undefined) return;
+    if (!this.isAttached) return;
     const remapped = this.remapping?.remap(message);
     if (remapped === undefined) return;
-    this.bus.write32(Number(remapped.address), remapped.data).catch((error: unknown) => {
+    this.machine.control!.bus.write32(Number(remapped.address), remapped.data).catch((error: unknown) => {
       if (!this.hasEnded) this.fail(error);
     });
   }
