@@ -313,6 +313,8 @@ void VirtualKick::drop(uint32_t queue_pair_number) {
     ++counters_.function[pcb.underlying_function].commands_stale;
     end_command(pcb.underlying_function, queue_pair_number, lane);
   }
+  if (lanes_with_dropped_ != 0)
+    self_.wake();
 }
 
 void VirtualKick::release(uint32_t queue_pair_number) {

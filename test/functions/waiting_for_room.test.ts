@@ -177,6 +177,22 @@ describe('a queue pair that is reset while the lane of its commands stands still
     expect(functionRegister(verbs, 'physical_collect_buffers_in_use')).toEqual([0n, 0n, 0n]);
   });
 
+  it('leaves at once, though another one goes on holding the credit of the lane', () => {
+    const verbs = makeVerbs(stepped, oneCredit);
+    const inUse = (): number =>
+      functionRegister(verbs, 'physical_collect_buffers_in_use').reduce((sum, each) => sum + Number(each), 0);
+    send(makeStalled(verbs, 0)[0], [0]);
+    verbs.board.runUntilIdle();
+    const [from] = makeStalled(verbs, 0);
+    send(from, [0, 1, 2]);
+    verbs.board.runUntilIdle();
+    expect(inUse()).toBe(3);
+    from.queuePair.modify({ state: QueuePairState.reset });
+    verbs.board.runUntilIdle();
+    expect(inUse()).toBe(0);
+    expect(verbs.board.verify(false)).toBeUndefined();
+  });
+
   it('or drained: what waits in its send queue stays there', () => {
     const verbs = makeVerbs(stepped, oneCredit);
     verbs.context.allocateResources([{ resource: Resource.listSize, lane: 0, amount: 1 }]);
