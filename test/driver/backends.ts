@@ -11,6 +11,7 @@ import {
 } from '../../lib/board/addon.ts';
 import type { RtlAddon } from '../../lib/board/rtl_addon.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
+import { pciBoard } from './pci_board.ts';
 
 /** A backend that the driver's tests run on. */
 export interface Backend {
@@ -19,6 +20,8 @@ export interface Backend {
   readonly options: BoardOptions;
   /** Functions are opened through a server's socket, as by another process. */
   readonly isServed?: boolean;
+  /** Functions on PCIe, each of a board of its own. */
+  readonly functions?: readonly string[];
 }
 
 /** The addon with blocks in RTL where FPGA_VERBS_ADDON names it: then the boards are of its sizes. */
@@ -34,6 +37,12 @@ export const served: Backend = {
   options: { progress: 'shared', ...rtlSizes },
   isServed: true,
 };
+
+/** The one backend where FPGA_VERBS_TEST_DEVICE names functions on PCIe, with commas between them: tests of others do not run. */
+const onPci: Backend | undefined = (() => {
+  const functions = process.env['FPGA_VERBS_TEST_DEVICE']?.split(',');
+  return functions && { name: functions[0]!, options: { progress: 'own' }, functions };
+})();
 
 const opened: { close(): void }[] = [];
 
@@ -52,6 +61,7 @@ const small: BoardOptions = { queuePairs: 256, pageTableEntries: 4096, memoryKey
 
 /** A board of a backend, closed when the test ends. */
 export function makeBoard(backend: Backend, options: BoardOptions = {}): EmulatedBoard {
+  if (backend.functions !== undefined) return closing(pciBoard(backend.functions, options));
   const board = closing(new (loadAddon().EmulatedBoard)({ ...small, ...backend.options, ...options }));
   return backend.isServed === true ? openedByClients(board) : board;
 }
@@ -94,14 +104,15 @@ export function settle(board: EmulatedBoard, backend: Backend, done: () => boole
   }
 }
 
-/** Runs tests on the backends whose device is in this process: only it reaches memory of the process that was there before. */
+/** Runs tests on the backends whose device reaches memory of the process that was there before: it is in this process, or behind an IOMMU. */
 export function describeInProcess(subject: string, tests: (backend: Backend) => void): void {
-  for (const backend of backends) describe(`${subject} on ${backend.name}`, () => tests(backend));
+  const reaching = onPci === undefined ? backends : onPci.name.startsWith('vfio:') ? [onPci] : [];
+  for (const backend of reaching) describe(`${subject} on ${backend.name}`, () => tests(backend));
 }
 
 /** Runs tests on every backend. */
 export function describeOnBackends(subject: string, tests: (backend: Backend) => void): void {
-  for (const backend of [...backends, served])
+  for (const backend of onPci === undefined ? [...backends, served] : [onPci])
     describe(`${subject} on ${backend.name}`, () => tests(backend));
 }
 

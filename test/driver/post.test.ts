@@ -47,7 +47,8 @@ const mappings: readonly BoardOptions[] = [
 ];
 
 describeOnBackends('posting', (backend) => {
-  it.each(mappings)('executes commands of every length in order, with their checksums: %j', (options) => {
+  // What stores become on their way to a board on PCIe is not a test's to choose.
+  it.each(backend.functions === undefined ? mappings : [{}])('executes commands of every length in order, with their checksums: %j', (options) => {
     const { queuePair, sent } = makeSender(backend, options);
     const requests = Array.from({ length: 257 }, (_, length): SendRequest => {
       const inlineData = Uint8Array.from({ length }, (_byte, index) => length * 31 + index);

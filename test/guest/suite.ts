@@ -1,0 +1,72 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+
+/** The files that run where not all do: posting, its kick records, waiting for completions and their events, in the time that CI has. */
+const chosen = ['driver/kicks', 'driver/post', 'verbs/completion_channel', 'verbs/solicited'].map(
+  (name) => `test/${name}.test.ts`,
+);
+const folders = ['test/driver', 'test/verbs', 'test/connect'];
+const onBackends = /describe(OnBackends|InProcess|Connections)\(/;
+
+/** Files with tests that run on any backend. @param isWhole all of them */
+export function filesOf(root: string, isWhole: boolean): string[] {
+  const all = folders.flatMap((folder) =>
+    readdirSync(path.join(root, folder))
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => `${folder}/${name}`),
+  );
+  const found = all.filter((file) => onBackends.test(readFileSync(path.join(root, file), 'utf8')));
+  return found.filter((file) => isWhole || chosen.includes(file));
+}
+
+/** Why a board on PCIe cannot pass a test, by what the test says when it fails. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/^LeftOutError: left out: (.*)/, ''],
+  [/^VerbsError: the memory shares pages/, 'the test registers memory that shares pages, which vfio: refuses'],
+  [/^PciError: .*Device or resource busy/, 'the test opens a function twice, which VFIO refuses in other words'],
+];
+
+function reasonOf(message: string): string | undefined {
+  for (const [said, reason] of reasons) {
+    const found = said.exec(message);
+    if (found !== null) return found[1] ?? reason;
+  }
+  return undefined;
+}
+
+/** What became of the tests. */
+export interface SuiteSummary {
+  readonly passed: number;
+  /** Names and messages. */
+  readonly failed: readonly string[];
+  /** Names by the reason why such a board cannot pass them. */
+  readonly leftOut: Readonly<Record<string, readonly string[]>>;
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+/** @param report of vitest's JSON reporter */
+export function summaryOf(report: string): SuiteSummary {
+  const failed: string[] = [];
+  const leftOut: Record<string, string[]> = {};
+  let passed = 0;
+  for (const { message, assertionResults } of (JSON.parse(report) as Report).testResults) {
+    if (assertionResults.length === 0) failed.push(message);
+    for (const { fullName, status, failureMessages } of assertionResults) {
+      const reason = reasonOf(failureMessages[0] ?? '');
+      if (status === 'passed') passed += 1;
+      else if (status === 'failed' && reason !== undefined) (leftOut[reason] ??= []).push(fullName);
+      else if (status === 'failed') failed.push(`${fullName}: ${failureMessages.join('\n')}`);
+    }
+  }
+  return { passed, failed, leftOut };
+}
