@@ -6,6 +6,7 @@
 #include "Vcollect_buffer.h"
 #include "bench.h"
 #include "collect_buffer_commands.h"
+#include "collect_buffer_stream.h"
 #include "collect_buffer_table.h"
 #include "collect_buffer_writes.h"
 #include "hca/collect_buffer.h"
@@ -520,6 +521,9 @@ int main(int count, char** arguments) {
     fpga_verbs::bench::Rtl rtl;
     fpga_verbs::bench::QueuePairs queue_pairs;
     fpga_verbs::bench::run_table(rtl, queue_pairs);
+    const fpga_verbs::bench::Stream stream = fpga_verbs::bench::run_stream(rtl, queue_pairs);
+    std::printf("stream: %u beats in %u clocks, %u kicks, %u to %u clocks from the completing beat\n",
+                stream.beats, stream.clocks, stream.kicks, stream.least_latency, stream.most_latency);
   }
   fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
                                  std::strtoull(arguments[2], nullptr, 0));

@@ -8,6 +8,8 @@
 #include "Vvirtual_kick.h"
 #include "bench.h"
 #include "hca/virtual_kick.h"
+#include "virtual_kick_stream.h"
+#include "virtual_kick_surroundings.h"
 
 #include <verilated.h>
 #if VM_COVERAGE
@@ -32,32 +34,6 @@ using Rtl = Vvirtual_kick;
 using spec::FinishUnit;
 using spec::KickUnit;
 
-constexpr uint32_t functions = UNDERLYING_FUNCTIONS;
-constexpr uint32_t lanes = TRANSMIT_VIRTUAL_LANES;
-constexpr uint32_t entries = ENTRIES;
-constexpr uint32_t queue_pairs = QUEUE_PAIRS;
-constexpr uint32_t ports = 3;
-constexpr uint32_t unit_dwords = 4;
-constexpr uint64_t all_lanes = lanes == 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1;
-constexpr uint32_t stream_clocks = 1000;
-
-class NoHost final : public hca::HostPort {
-public:
-  hca::DmaStatus read(unsigned, uint64_t, void*, size_t) override { std::abort(); }
-  hca::DmaStatus write(unsigned, uint64_t, const void*, size_t) override { std::abort(); }
-  void interrupt(unsigned, unsigned) override { std::abort(); }
-};
-
-class NoEvents final : public hca::EventPort {
-public:
-  void report(const spec::EventUnit&) override { std::abort(); }
-};
-
-class NoTime final : public hca::Clock {
-public:
-  uint64_t now() const override { return 0; }
-};
-
 class Bench {
 public:
   Bench(uint64_t seed, uint64_t clocks) : random_(seed), place_{.seed = seed}, clocks_(clocks) {
@@ -69,7 +45,10 @@ public:
   }
 
   int run() {
-    start_anew();
+    const Stream stream = run_stream(rtl_, live_);
+    std::printf("%u started in %u clocks on end, %u clocks from a kick to its start\n", stream.started,
+                stream.clocks, stream.latency);
+    start_anew(rtl_);
     for (place_.clock = 0; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock % 128 == 0)
         choose_weights();
@@ -87,47 +66,10 @@ public:
                 static_cast<unsigned long long>(shared_), static_cast<unsigned long long>(refused_),
                 static_cast<unsigned long long>(stale_), static_cast<unsigned long long>(full_),
                 static_cast<unsigned long long>(fetches_));
-    std::printf("%u started in %u clocks on end, %u clocks from a kick to its start\n", streamed_,
-                stream_clocks, latency_);
 #if VM_COVERAGE
     VerilatedCov::write("coverage.dat");
 #endif
     return 0;
-  }
-
-  // A kick in every clock, each finished when two more were started: how many are started on end.
-  void stream() {
-    start_anew();
-    rtl_.kick_started_credit = 1;
-    rtl_.pinned = 1;
-    std::deque<FinishUnit> executing;
-    uint32_t first_start = 0;
-    for (uint32_t clock = 0; clock < stream_clocks + 16; ++clock) {
-      KickUnit kick;
-      kick.set_queue_pair_number(live_[clock % live_.size()]);
-      kick.set_underlying_function(clock % live_.size() % functions);
-      kick.set_physical_collect_buffer(clock % entries);
-      put(rtl_.kick_collected_unit, kick, 0);
-      rtl_.kick_collected = 1;
-      rtl_.finish = executing.size() > 2 ? 1 : 0;
-      if (rtl_.finish != 0)
-        put(rtl_.finish_unit, executing.front(), 0);
-      rtl_.clock = 0;
-      rtl_.eval();
-      if (rtl_.finish != 0)
-        executing.pop_front();
-      if (rtl_.kick_started) {
-        const auto unit = get<KickUnit>(rtl_.kick_started_unit);
-        executing.push_back(finish_of(unit, true, true));
-        if (first_start == 0)
-          first_start = clock;
-        streamed_ += clock >= 16;
-      }
-      rtl_.clock = 1;
-      rtl_.eval();
-    }
-    latency_ = first_start;
-    rtl_.kick_collected = rtl_.finish = 0;
   }
 
 private:
@@ -149,44 +91,6 @@ private:
     uint32_t queue_pairs = 1;
   };
 
-  template <class Wide, class Unit> static void put(Wide& wide, const Unit& unit, uint32_t at) {
-    for (uint32_t dword = 0; dword < unit_dwords; ++dword)
-      wide[at * unit_dwords + dword] = unit.dwords[dword];
-  }
-  template <class Unit, class Wide> static Unit get(const Wide& wide) {
-    Unit unit;
-    for (uint32_t dword = 0; dword < unit_dwords; ++dword)
-      unit.dwords[dword] = wide[dword];
-    return unit;
-  }
-
-  void start_anew() {
-    rtl_.reset = 1;
-    rtl_.kick_scheduled = rtl_.kick_collected = rtl_.finish = 0;
-    rtl_.set_lanes = rtl_.set_shared_lanes = rtl_.set_entry_credits = rtl_.set_list_size = 0;
-    rtl_.invalidate_lanes = rtl_.fetched_lanes = 0;
-    rtl_.set_execution_credits = rtl_.set_completion_credits = 0;
-    rtl_.set_shared_execution_credits = rtl_.set_shared_completion_credits = 0;
-    for (uint32_t clock = 0; clock < 2; ++clock)
-      tick();
-    rtl_.reset = 0;
-    for (uint32_t clock = 0; clock < queue_pairs; ++clock) {
-      rtl_.kick_collected = 1;
-      rtl_.clock = 0;
-      rtl_.eval();
-      expect_value("kick taken while the memories are cleared", rtl_.kick_collected_ready, 0);
-      tick();
-    }
-    rtl_.kick_collected = 0;
-  }
-
-  void tick() {
-    rtl_.clock = 0;
-    rtl_.eval();
-    rtl_.clock = 1;
-    rtl_.eval();
-  }
-
   void expect_value(const char* what, uint64_t rtl, uint64_t model) { expect(place_, what, rtl, model); }
 
   // Percentages that stay for a while, so that lists, credits and entries run full and empty.
@@ -196,21 +100,6 @@ private:
                 .finish = random_.once(3) ? 2 : weight(),
                 .credit = weight(),
                 .queue_pairs = 1 + random_.below(static_cast<uint32_t>(live_.size()))};
-  }
-
-  static FinishUnit finish_of(const KickUnit& kick, bool execution, bool completion) {
-    FinishUnit unit;
-    unit.set_physical_collect_buffer(kick.physical_collect_buffer());
-    unit.set_transmit_virtual_lane(kick.transmit_virtual_lane());
-    unit.set_underlying_function(kick.underlying_function());
-    unit.set_quality_of_service_level(kick.quality_of_service_level());
-    unit.set_queue_pair_number(kick.queue_pair_number());
-    unit.set_execution_credit_shared(kick.execution_credit_shared());
-    unit.set_completion_credit_shared(kick.completion_credit_shared());
-    unit.set_execution_credit_returned(execution);
-    unit.set_completion_credit_returned(completion);
-    unit.set_finished(completion);
-    return unit;
   }
 
   std::optional<KickUnit> some_kick() {
@@ -638,8 +527,6 @@ private:
   uint64_t stale_ = 0;
   uint64_t full_ = 0;
   uint64_t fetches_ = 0;
-  uint32_t streamed_ = 0;
-  uint32_t latency_ = 0;
 };
 
 } // namespace
@@ -652,6 +539,5 @@ int main(int count, char** arguments) {
   }
   fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
                                  std::strtoull(arguments[2], nullptr, 0));
-  bench.stream();
   return bench.run();
 }

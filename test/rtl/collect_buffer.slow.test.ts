@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { requireTool } from '../tools.ts';
 import { rtlSources } from './blocks.ts';
+import { expectFigures } from './figures.ts';
 import { holds, type Proof } from './proof.ts';
 import { buildBench, lint, type Shape } from './verilator.ts';
 
@@ -51,7 +52,9 @@ describe('collect_buffer in SystemVerilog', () => {
     for (const shape of [...shapes, {}]) expect(lint(verilator, block, shape)).toBe('');
   });
 
-  // The bench goes through the patent's table first.
+  const figures: number[][] = [];
+
+  // The bench goes through the patent's table first, and then takes a stream of commands.
   it.for(shapes)(
     'does what the device model does, beat by beat: $BEAT_BYTES B, direct: $SCOREBOARD_VARIANT_DIRECT',
     patient,
@@ -69,14 +72,25 @@ describe('collect_buffer in SystemVerilog', () => {
           .exec(output)!
           .map(Number);
         expect(Math.min(management!, halfWritten!)).toBeGreaterThan(10);
-        const [, onEnd, latency] = /beats on end (\d+), most clocks to a kick (\d+)/
+        const [, latency] = /most clocks to a kick (\d+)/.exec(output)!.map(Number);
+        expect(latency).toBeLessThanOrEqual(4);
+        const [, ...stream] = /stream: (\d+) beats in (\d+) clocks, (\d+) kicks, (\d+) to (\d+) clocks/
           .exec(output)!
           .map(Number);
-        expect(onEnd).toBeGreaterThan(64);
-        expect(latency).toBeLessThanOrEqual(4);
+        if (seed === 1) figures.push([Number(shape['BEAT_BYTES']), ...stream]);
       }
     },
   );
+
+  it('takes a beat a clock, and kicks within 4 clocks: figures', async (context) => {
+    requireTool('verilator', context);
+    for (const [, beats, clocks, , , most] of figures) {
+      expect(clocks).toBe(beats);
+      expect(most).toBeLessThanOrEqual(4);
+    }
+    const columns = ['BEAT_BYTES', 'beats', 'clocks', 'kicks', 'clocks to a kick: least', 'most'];
+    await expectFigures(block, columns, figures);
+  });
 
   it.for(faults)('is caught by the bench with a fault built in: %s', patient, (fault, context) => {
     const bench = buildBench(requireTool('verilator', context), block, shapes[0]!, fault);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { requireTool } from '../tools.ts';
 import { root, rtlSources } from './blocks.ts';
+import { expectFigures } from './figures.ts';
 import { holds, type Proof } from './proof.ts';
 import { buildBench, lint, type Shape } from './verilator.ts';
 
@@ -39,22 +40,27 @@ describe('hardware_linked_list_queue in SystemVerilog', () => {
   it.for([
     { name: 'content addressed', shape: odd, clocks: 60_000 },
     { name: 'direct, ready on push', shape: lanes, clocks: 20_000 },
-  ])('does every clock what the device model does: $name', patient, ({ shape, clocks }, context) => {
-    const bench = buildBench(requireTool('verilator', context), block, shape);
-    for (const seed of [1, 2, 3]) {
-      const { output, ok } = bench.run(seed, clocks);
-      expect(ok, output).toBe(true);
-      expect(output).toContain('1000 pushes and 1000 pops in 1000 clocks on end');
-      // Every result but those that the shape cannot have.
-      const counts = /results (.*)$/m.exec(output)![1]!.split(' ').map(Number);
-      const impossible = shape === lanes ? ['unknown list', 'not ready'] : [];
-      const names =
-        'ok,full,no entry credit,no list identifier,list full,closed,unknown list,empty,not ready,corrupted';
-      names.split(',').forEach((name, result) => {
-        if (!impossible.includes(name)) expect(counts[result], name).toBeGreaterThan(0);
-      });
-    }
-  });
+  ])(
+    'does every clock what the device model does: $name; figures',
+    patient,
+    async ({ shape, clocks }, context) => {
+      const bench = buildBench(requireTool('verilator', context), block, shape);
+      for (const seed of [1, 2, 3]) {
+        const { output, ok } = bench.run(seed, clocks);
+        expect(ok, output).toBe(true);
+        const [, ...stream] = /(\d+) pushes and (\d+) pops in (\d+) clocks on end/.exec(output)!.map(Number);
+        await expectFigures(block, ['pushes', 'pops', 'clocks'], [stream]);
+        // Every result but those that the shape cannot have.
+        const counts = /results (.*)$/m.exec(output)![1]!.split(' ').map(Number);
+        const impossible = shape === lanes ? ['unknown list', 'not ready'] : [];
+        const names =
+          'ok,full,no entry credit,no list identifier,list full,closed,unknown list,empty,not ready,corrupted';
+        names.split(',').forEach((name, result) => {
+          if (!impossible.includes(name)) expect(counts[result], name).toBeGreaterThan(0);
+        });
+      }
+    },
+  );
 
   it('is caught by the bench with a fault built in', patient, (context) => {
     const bench = buildBench(requireTool('verilator', context), block, odd, 'joins_at_head');

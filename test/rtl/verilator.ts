@@ -23,7 +23,7 @@ export function lint(verilator: string, block: string, shape: Shape): string {
   return status === 0 ? stdout + stderr : `${stdout}${stderr}status ${status}`;
 }
 
-/** Where the first bench of each block was built. */
+/** Where the first bench of each block was built, and of each shape of it. */
 const built = new Map<string, string>();
 
 /**
@@ -34,12 +34,10 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
   const name = [block, ...Object.values(shape).map(Number), mutant ?? ''].join('_');
   const directory = path.join(root, 'build/rtl', name);
   mkdirSync(directory, { recursive: true });
-  const first = built.get(block);
-  if (first === undefined) built.set(block, directory);
-  else shareObjects(first, directory, block);
+  const sameShape = [block, ...Object.values(shape)].join();
   const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
   const flags = ['-std=c++20', '-O1', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
-  const options = ['--cc', '--exe', '--build', '-Wall', '-O3', '-j', '2', '--Mdir', directory];
+  const options = ['--cc', '--exe', '-Wall', '-O3', '--Mdir', directory];
   // What only the right way uses is unused with a fault: no reason to stop.
   const fault = mutant === undefined ? [] : [`-DFPGA_VERBS_MUTANT_${mutant.toUpperCase()}`, '-Wno-fatal'];
   execFileSync(
@@ -58,6 +56,10 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
     ],
     { stdio: 'pipe' },
   );
+  const first = built.get(sameShape) ?? built.get(block);
+  if (first !== undefined) shareObjects(first, directory, block, built.has(sameShape));
+  execFileSync('make', ['-s', '-j', '2', '-C', directory, '-f', `V${block}.mk`], { stdio: 'pipe' });
+  for (const key of [block, sameShape]) if (!built.has(key)) built.set(key, directory);
   return {
     run(...args) {
       const { stdout, status } = spawnSync(path.join(directory, `V${block}`), args.map(String), {
@@ -69,10 +71,13 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
   };
 }
 
-/** Copies what is the same in all benches of a block: the compiled device model and Verilator's library. */
-function shareObjects(from: string, to: string, block: string): void {
+/**
+ * Copies what is the same in all benches of a block: the compiled device model and Verilator's library; and in those of a shape the
+ * compiled bench, which sees no more of the RTL than its ports.
+ */
+function shareObjects(from: string, to: string, block: string, withBench: boolean): void {
   for (const file of readdirSync(from))
-    if (/\.[od]$/.test(file) && !file.startsWith('V') && !file.startsWith(`${block}_tb`))
+    if (/\.[od]$/.test(file) && !file.startsWith('V') && (withBench || !file.startsWith(`${block}_tb`)))
       copyFileSync(path.join(from, file), path.join(to, file));
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { requireTool } from '../tools.ts';
 import { root, rtlSources } from './blocks.ts';
+import { expectFigures } from './figures.ts';
 import { holds, type Proof } from './proof.ts';
 import { buildBench, lint, type Shape } from './verilator.ts';
 
@@ -38,7 +39,7 @@ describe('virtual_kick in SystemVerilog', () => {
     for (const shape of [small, least, {}]) expect(lint(verilator, block, shape)).toBe('');
   });
 
-  it('does every clock what the device model does', patient, (context) => {
+  it('does every clock what the device model does: figures', patient, async (context) => {
     const bench = buildBench(requireTool('verilator', context), block, small);
     for (const seed of [1, 2, 3]) {
       const { output, ok } = bench.run(seed, 20_000);
@@ -49,7 +50,10 @@ describe('virtual_kick in SystemVerilog', () => {
           .map(Number);
       expect(started).toBeGreaterThan(1000);
       expect(Math.min(...others)).toBeGreaterThan(50);
-      expect(output).toContain('1000 started in 1000 clocks on end, 4 clocks from a kick to its start');
+      const [, ...stream] = /(\d+) started in (\d+) clocks on end, (\d+) clocks from a kick/
+        .exec(output)!
+        .map(Number);
+      await expectFigures(block, ['commands started', 'clocks', 'clocks from a kick to its start'], [stream]);
     }
   });
 

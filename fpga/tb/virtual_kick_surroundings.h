@@ -1,0 +1,91 @@
+#pragma once
+
+#include "bench.h"
+#include "hca/virtual_kick.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+// What surrounds virtual_kick in its bench: its shape, its reset, and the data units at its ports.
+namespace fpga_verbs::bench {
+
+constexpr uint32_t functions = UNDERLYING_FUNCTIONS;
+constexpr uint32_t lanes = TRANSMIT_VIRTUAL_LANES;
+constexpr uint32_t entries = ENTRIES;
+constexpr uint32_t queue_pairs = QUEUE_PAIRS;
+constexpr uint32_t ports = 3;
+constexpr uint32_t unit_dwords = 4;
+constexpr uint64_t all_lanes = lanes == 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1;
+
+class NoHost final : public hca::HostPort {
+public:
+  hca::DmaStatus read(unsigned, uint64_t, void*, size_t) override { std::abort(); }
+  hca::DmaStatus write(unsigned, uint64_t, const void*, size_t) override { std::abort(); }
+  void interrupt(unsigned, unsigned) override { std::abort(); }
+};
+
+class NoEvents final : public hca::EventPort {
+public:
+  void report(const spec::EventUnit&) override { std::abort(); }
+};
+
+class NoTime final : public hca::Clock {
+public:
+  uint64_t now() const override { return 0; }
+};
+
+template <class Wide, class Unit> void put(Wide& wide, const Unit& unit, uint32_t at) {
+  for (uint32_t dword = 0; dword < unit_dwords; ++dword)
+    wide[at * unit_dwords + dword] = unit.dwords[dword];
+}
+template <class Unit, class Wide> Unit get(const Wide& wide) {
+  Unit unit;
+  for (uint32_t dword = 0; dword < unit_dwords; ++dword)
+    unit.dwords[dword] = wide[dword];
+  return unit;
+}
+
+inline spec::FinishUnit finish_of(const spec::KickUnit& kick, bool execution, bool completion) {
+  spec::FinishUnit unit;
+  unit.set_physical_collect_buffer(kick.physical_collect_buffer());
+  unit.set_transmit_virtual_lane(kick.transmit_virtual_lane());
+  unit.set_underlying_function(kick.underlying_function());
+  unit.set_quality_of_service_level(kick.quality_of_service_level());
+  unit.set_queue_pair_number(kick.queue_pair_number());
+  unit.set_execution_credit_shared(kick.execution_credit_shared());
+  unit.set_completion_credit_shared(kick.completion_credit_shared());
+  unit.set_execution_credit_returned(execution);
+  unit.set_completion_credit_returned(completion);
+  unit.set_finished(completion);
+  return unit;
+}
+
+template <class Rtl> void tick(Rtl& rtl) {
+  rtl.clock = 0;
+  rtl.eval();
+  rtl.clock = 1;
+  rtl.eval();
+}
+
+// After it nothing is taken until the memories are cleared.
+template <class Rtl> void start_anew(Rtl& rtl) {
+  rtl.reset = 1;
+  rtl.kick_scheduled = rtl.kick_collected = rtl.finish = 0;
+  rtl.set_lanes = rtl.set_shared_lanes = rtl.set_entry_credits = rtl.set_list_size = 0;
+  rtl.invalidate_lanes = rtl.fetched_lanes = 0;
+  rtl.set_execution_credits = rtl.set_completion_credits = 0;
+  rtl.set_shared_execution_credits = rtl.set_shared_completion_credits = 0;
+  for (uint32_t clock = 0; clock < 2; ++clock)
+    tick(rtl);
+  rtl.reset = 0;
+  for (uint32_t clock = 0; clock < queue_pairs; ++clock) {
+    rtl.kick_collected = 1;
+    rtl.clock = 0;
+    rtl.eval();
+    expect({}, "kick taken while the memories are cleared", rtl.kick_collected_ready, 0);
+    tick(rtl);
+  }
+  rtl.kick_collected = 0;
+}
+
+} // namespace fpga_verbs::bench

@@ -1,0 +1,21 @@
+import { expect } from 'vitest';
+
+import { root } from './blocks.ts';
+
+/**
+ * Figures of a block from simulation are those of fpga/doc/figures; `npm run fpga:figures` puts them there.
+ * @param rows one cell for each column
+ */
+export async function expectFigures(
+  block: string,
+  columns: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): Promise<void> {
+  const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |\n`;
+  await expect(
+    `# ${block}: figures from simulation\n\nMade by \`npm run fpga:figures\`.\n\n` +
+      line(columns) +
+      line(columns.map(() => '---:')) +
+      rows.map(line).join(''),
+  ).toMatchFileSnapshot(`${root}fpga/doc/figures/${block}.md`);
+}
