@@ -230,7 +230,7 @@ private:
       fetched_entry_ = static_cast<uint32_t>(kick.underlying_function()) * 2 +
                        static_cast<uint32_t>(kick.quality_of_service_level());
       const auto number = static_cast<uint32_t>(kick.queue_pair_number());
-      fetch_asked_ = (invalid_ >> fetched_entry_ & 1) != 0 && model_.queue_pair_lane(number).commands() == 0;
+      fetch_asked_ = (invalid_ >> fetched_entry_ & 1) != 0 && model_.queue_pair_lane(number).commands == 0;
     }
     expect_value("entry of the mapping table asked for", rtl_.fetch_lanes, fetch_asked_);
     if (!fetch_asked_)
@@ -437,8 +437,8 @@ private:
 
   // The lane of a queue pair, as it was a few clocks ago.
   void compare_inspected() {
-    const spec::control::InspectQueuePairLane lane = model_.queue_pair_lane(live_[inspected_]);
-    const auto commands = static_cast<uint32_t>(lane.commands());
+    const hca::VirtualKick::QueuePairLane lane = model_.queue_pair_lane(live_[inspected_]);
+    const uint32_t commands = lane.commands;
     least_inspected_ = std::min(least_inspected_, commands);
     most_inspected_ = std::max(most_inspected_, commands);
     if (place_.clock % 4 != 3)
@@ -446,7 +446,7 @@ private:
     if (rtl_.inspect_commands < least_inspected_ || rtl_.inspect_commands > most_inspected_)
       differ(place_, "commands of a queue pair", rtl_.inspect_commands, commands);
     if (least_inspected_ != 0)
-      expect_value("lane of a queue pair", rtl_.inspect_lane, lane.transmit_virtual_lane());
+      expect_value("lane of a queue pair", rtl_.inspect_lane, lane.lane);
     inspected_ = random_.below(static_cast<uint32_t>(live_.size()));
     rtl_.inspect_queue_pair = static_cast<uint16_t>(live_[inspected_] % queue_pairs);
     least_inspected_ = ~0U;
