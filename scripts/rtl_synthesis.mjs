@@ -118,7 +118,10 @@ function reading({ block, beatBytes }) {
   const sizes = { ...blocks[block].synthesis, ...(beatBytes === undefined ? {} : { BEAT_BYTES: beatBytes }) };
   return [
     `read_verilog -defer -sv ${blocks[block].rtl.map((each) => `fpga/rtl/${each}.sv`).join(' ')}`,
-    ...Object.entries(sizes).map(([name, value]) => `chparam -set ${name} ${value} ${block}`),
+    // All at once: with some of them alone, Yosys would make the others at their default sizes first.
+    `chparam ${Object.entries(sizes)
+      .map(([name, value]) => `-set ${name} ${value} `)
+      .join('')}${block}`,
     `hierarchy -check -top ${block}`,
   ];
 }

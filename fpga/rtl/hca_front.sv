@@ -1,0 +1,339 @@
+// The front of the HCA: what the host touches and what it leads to, up to commands that are started. Registers by AXI4-Lite, VCB pages by
+// AXI4, started commands as an AXI4-Stream. The queue pairs, and the blocks that execute commands, are its surroundings.
+//
+// What is not here yet: management pages, the kick record ring and the queuing structure in host memory. A command in send queue mode
+// comes out as a post notice, and what a kick record tells is not written.
+module hca_front #(
+    parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,  // A power of two.
+    parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,  // Of the pool.
+    parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
+    parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,
+    parameter bit SCOREBOARD_VARIANT_DIRECT = 1'b0,
+    parameter int unsigned FINISHES = 2,
+    parameter int unsigned PORTS = 1,
+    parameter logic [63:0] CLOCK_FREQUENCY = 64'd250_000_000,  // Unit: hertz.
+    parameter logic [8*32-1:0] BOARD_NAME = '0,
+    parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
+    parameter int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1,
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
+    parameter int unsigned REGISTER_ADDRESS_WIDTH = 16 + $clog2(UNDERLYING_FUNCTIONS + 2)
+) (
+    input logic clock,
+    input logic reset,  // For QUEUE_PAIRS clocks after it commands are collected and not yet started.
+
+    // Registers, AXI4-Lite: identity at 0, control at 64 KiB, the page of function n at (n + 2) * 64 KiB.
+    input logic [REGISTER_ADDRESS_WIDTH-1:0] register_awaddr,
+    input logic register_awvalid,
+    output logic register_awready,
+    input logic [31:0] register_wdata,
+    input logic [3:0] register_wstrb,
+    input logic register_wvalid,
+    output logic register_wready,
+    output logic [1:0] register_bresp,
+    output logic register_bvalid,
+    input logic register_bready,
+    input logic [REGISTER_ADDRESS_WIDTH-1:0] register_araddr,
+    input logic register_arvalid,
+    output logic register_arready,
+    output logic [31:0] register_rdata,
+    output logic [1:0] register_rresp,
+    output logic register_rvalid,
+    input logic register_rready,
+
+    // VCB pages, AXI4. awuser: the function whose BAR was written, and in its highest bit whether that is known.
+    input logic [VCB_WIDTH+11:0] collect_awaddr,
+    input logic [7:0] collect_awlen,
+    input logic [2:0] collect_awsize,
+    input logic [FUNCTION_WIDTH:0] collect_awuser,
+    input logic collect_awvalid,
+    output logic collect_awready,
+    input logic [BEAT_BYTES*8-1:0] collect_wdata,
+    input logic [BEAT_BYTES-1:0] collect_wstrb,
+    input logic collect_wlast,
+    input logic collect_wvalid,
+    output logic collect_wready,
+    output logic [1:0] collect_bresp,
+    output logic collect_bvalid,
+    input logic collect_bready,
+    input logic [7:0] collect_arlen,
+    input logic collect_arvalid,
+    output logic collect_arready,
+    output logic [BEAT_BYTES*8-1:0] collect_rdata,
+    output logic [1:0] collect_rresp,
+    output logic collect_rlast,
+    output logic collect_rvalid,
+    input logic collect_rready,
+
+    // Commands that are started, AXI4-Stream: header, then payload. tuser: its kick.
+    output logic command_tvalid,
+    input logic command_tready,
+    output logic [BEAT_BYTES*8-1:0] command_tdata,
+    output logic [BEAT_BYTES-1:0] command_tkeep,
+    output logic command_tlast,
+    output hca_spec_pkg::kick_unit_t command_tuser,
+
+    // Commands that send_queue_scheduler fetched, in dedicated PCBs.
+    input logic kick_scheduled,
+    output logic kick_scheduled_ready,
+    input hca_spec_pkg::kick_unit_t kick_scheduled_unit,
+
+    // A PCB whose command has been read comes back; ends of commands, which return credits.
+    input logic release_command,
+    output logic release_command_ready,
+    input logic [PCB_WIDTH-1:0] release_command_physical_collect_buffer,
+    input logic [FINISHES-1:0] finish,
+    output logic [FINISHES-1:0] finish_ready,
+    input logic [FINISHES*hca_spec_pkg::FINISH_UNIT_BYTES*8-1:0] finish_unit,
+
+    // Commands that lie in a send queue, and events. notice_credit: there is room for four more of each.
+    input logic notice_credit,
+    output logic post_notice,
+    output hca_spec_pkg::post_notice_t post_notice_unit,
+    output logic refused,
+    output hca_spec_pkg::event_unit_t refused_event,
+    output logic half_written,
+    output hca_spec_pkg::event_unit_t half_written_event,
+
+    // Queue pairs: each answer in the next clock.
+    output logic find,
+    output logic [FUNCTION_WIDTH-1:0] find_underlying_function,
+    output logic [23:0] find_queue_pair_number,
+    input logic queue_pair_found,
+    input hca_spec_pkg::quality_of_service_level_t queue_pair_quality_of_service_level,
+    input logic [31:0] queue_pair_checksum_secret,
+    output logic pin,
+    output logic [23:0] pin_queue_pair_number,
+    input logic pinned,
+    output logic unpin,
+    output logic [23:0] unpin_queue_pair_number
+);
+  if (BEAT_BYTES != 8 && BEAT_BYTES != 16 && BEAT_BYTES != 32 && BEAT_BYTES != 64
+      || UNDERLYING_FUNCTIONS > hca_spec_pkg::UNDERLYING_FUNCTIONS) begin : gen_check
+    $error("BEAT_BYTES can be 8, 16, 32 or 64; there are registers for as many functions as fpga/spec has at most");
+  end
+
+  localparam int unsigned PAGE_WIDTH = VCB_WIDTH + 1;
+  localparam int unsigned COUNT_WIDTH = $clog2(PHYSICAL_COLLECT_BUFFERS + 1) + 2;
+  localparam int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES);
+
+  logic enabled, control, control_ready, control_done, set_bar, set_allotment, allotment_allowed;
+  logic [63:0] now, half_written_limit;
+  logic [2:0] control_command;
+  logic [PAGE_WIDTH-1:0] control_page;
+  logic [FUNCTION_WIDTH-1:0] set_underlying_function, counted_underlying_function;
+  logic [VCB_WIDTH:0] set_bar_base, set_bar_count, set_bar_low, set_bar_high;
+  logic [COUNT_WIDTH-1:0] set_allotment_low, set_allotment_high, set_allotment_shared;
+  logic [11:0] identity_address;
+  logic [31:0] identity_data;
+  logic identity_known, write_unclaimed, write_dropped, command_cancelled, send_queue_mode_entered;
+  logic kick, send_queue_mode_kick;
+  hca_spec_pkg::kick_unit_t kick_unit;
+  logic [PCB_WIDTH-1:0] read_physical_collect_buffer;
+  logic [BEATS_WIDTH-1:0] read_beat;
+  logic [BEAT_BYTES*8-1:0] read_data;
+
+  identity_registers #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS),
+      .DEDICATED_PHYSICAL_COLLECT_BUFFERS(DEDICATED_PHYSICAL_COLLECT_BUFFERS),
+      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS),
+      .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES),
+      .QUEUE_PAIRS(QUEUE_PAIRS),
+      .SCOREBOARD_VARIANT_DIRECT(SCOREBOARD_VARIANT_DIRECT),
+      .PORTS(PORTS),
+      .CLOCK_FREQUENCY(CLOCK_FREQUENCY),
+      .BOARD_NAME(BOARD_NAME)
+  ) i_identity_registers (
+      .address(identity_address),
+      .data(identity_data),
+      .known(identity_known)
+  );
+
+  host_registers #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
+  ) i_host_registers (
+      .counted({send_queue_mode_entered, command_cancelled, write_dropped, refused, send_queue_mode_kick, kick}),
+      .*
+  );
+
+  // From the kick of a command to its lane. As long as the device is not enabled, writes bring nothing.
+  logic unit_credit, has_kick, kick_collected_ready;
+  logic [3:0] kicks_waiting;
+  hca_spec_pkg::kick_unit_t kick_collected_unit;
+  logic buffer_back;
+  logic [PCB_WIDTH-1:0] buffer_back_number;
+  logic stale_release;
+  logic [7:0] stale_buffer;
+
+  assign unit_credit = kicks_waiting <= 4'd4 && notice_credit;
+  assign release_command_ready = !stale_release;
+  assign buffer_back = stale_release || release_command;
+  assign buffer_back_number = stale_release ? PCB_WIDTH'(stale_buffer) : release_command_physical_collect_buffer;
+
+  // What the parts tell and nobody here asks for.
+  localparam int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1;
+  localparam int unsigned ENTRY_COUNT_WIDTH = $clog2(BUFFERS + 1);
+  localparam int unsigned COMPLETION_CREDITS = TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::COMPLETION_CREDITS_PER_LANE
+      + hca_spec_pkg::SHARED_COMPLETION_CREDITS;
+  localparam int unsigned COMMANDS_WIDTH = $clog2(BUFFERS + COMPLETION_CREDITS + 1);
+  localparam int unsigned CREDIT_WIDTH = $clog2(COMPLETION_CREDITS
+      + TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::EXECUTION_CREDITS_PER_LANE + hca_spec_pkg::SHARED_EXECUTION_CREDITS + 1);
+  logic unused, management;
+  hca_spec_pkg::management_unit_t management_unit;
+  logic kick_record, beat_done, control_granted, lane_kick_corrupted, lane_listed, lane_command_stale,
+      lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes;
+  logic [VCB_WIDTH-1:0] kick_virtual_collect_buffer;
+  hca_spec_pkg::opcode_t kick_opcode;
+  logic [63:0] kick_first_write;
+  logic [PCB_WIDTH-1:0] control_physical_collect_buffer, inspect_physical_collect_buffer;
+  logic [2:0] inspect_state;
+  logic [7:0] inspect_refusal;
+  logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard, inspect_scoreboard_mask;
+  logic [BUFFERS-1:0] free_buffers;
+  logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane;
+  logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function, lane_fetch_lanes_underlying_function;
+  hca_spec_pkg::quality_of_service_level_t lane_fetch_lanes_quality_of_service_level;
+  logic [COMMANDS_WIDTH-1:0] lane_inspect_commands, lane_query_function_commands;
+  logic [ENTRY_COUNT_WIDTH-1:0] lane_query_commands;
+  logic [CREDIT_WIDTH-1:0] lane_query_execution_credits_held, lane_query_shared_execution_credits_held,
+      lane_query_completion_credits_held, lane_query_shared_completion_credits_held, lane_shared_execution_credits_held,
+      lane_shared_completion_credits_held;
+  linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
+  assign unused = &{1'b0, stale_buffer, management, management_unit, kick_record, kick_virtual_collect_buffer, kick_opcode, kick_first_write,
+      beat_done, control_granted, control_physical_collect_buffer, inspect_state, inspect_refusal,
+      inspect_physical_collect_buffer, inspect_scoreboard, inspect_scoreboard_mask, free_buffers, lane_kick_corrupted,
+      lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
+      lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_fetch_lanes_underlying_function,
+      lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane, lane_query_commands,
+      lane_query_execution_credits_held, lane_query_shared_execution_credits_held, lane_query_completion_credits_held,
+      lane_query_shared_completion_credits_held, lane_shared_execution_credits_held, lane_shared_completion_credits_held,
+      lane_query_function_commands, lane_counters};
+
+  collect_buffer #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS),
+      .DEDICATED_PHYSICAL_COLLECT_BUFFERS(DEDICATED_PHYSICAL_COLLECT_BUFFERS),
+      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS),
+      .SCOREBOARD_VARIANT_DIRECT(SCOREBOARD_VARIANT_DIRECT)
+  ) i_collect_buffer (
+      .awaddr({1'b0, collect_awaddr}),
+      .awlen(collect_awlen),
+      .awsize(collect_awsize),
+      .awuser(collect_awuser),
+      .awvalid(collect_awvalid),
+      .awready(collect_awready),
+      .wdata(collect_wdata),
+      .wlast(collect_wlast),
+      .wvalid(collect_wvalid),
+      .wready(collect_wready),
+      .bresp(collect_bresp),
+      .bvalid(collect_bvalid),
+      .bready(collect_bready),
+      .arlen(collect_arlen),
+      .arvalid(collect_arvalid),
+      .arready(collect_arready),
+      .rdata(collect_rdata),
+      .rresp(collect_rresp),
+      .rlast(collect_rlast),
+      .rvalid(collect_rvalid),
+      .rready(collect_rready),
+      .wstrb(enabled ? collect_wstrb : '0),
+      .release_buffer(buffer_back),
+      .release_physical_collect_buffer(buffer_back_number),
+      .inspect_page('0),
+      .*
+  );
+
+  unit_queue #(
+      .UNIT_WIDTH(hca_spec_pkg::KICK_UNIT_BYTES * 8),
+      .ENTRIES(8)
+  ) i_kicks (
+      .push(kick),
+      .push_unit(kick_unit),
+      .valid(has_kick),
+      .unit(kick_collected_unit),
+      .pop(has_kick && kick_collected_ready),
+      .filling(kicks_waiting),
+      .*
+  );
+
+  logic kick_started, kick_started_credit;
+  hca_spec_pkg::kick_unit_t kick_started_unit;
+
+  virtual_kick #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES),
+      .ENTRIES(BUFFERS),
+      .QUEUE_PAIRS(QUEUE_PAIRS),
+      .FINISHES(FINISHES),
+      .DIVISIBLE(1'b0)
+  ) i_virtual_kick (
+      .kick_collected(has_kick),
+      .release_buffer(stale_release),
+      .release_physical_collect_buffer(stale_buffer),
+      .kick_corrupted(lane_kick_corrupted),
+      .kick_corrupted_lane(lane_kick_corrupted_lane),
+      .listed(lane_listed),
+      .listed_lane(lane_listed_lane),
+      .command_stale(lane_command_stale),
+      .counted_underlying_function(lane_counted_underlying_function),
+      .set_lanes('0),
+      .set_lanes_underlying_function('0),
+      .set_lanes_quality_of_service_level('0),
+      .set_shared_lanes('0),
+      .set_lanes_lanes('0),
+      .set_lanes_allowed(lane_set_lanes_allowed),
+      .set_shared_lanes_allowed(lane_set_shared_lanes_allowed),
+      .set_entry_credits('0),
+      .set_entry_credits_underlying_function('0),
+      .set_entry_credits_credits('0),
+      .set_list_size('0),
+      .set_list_size_lane('0),
+      .set_list_size_commands('0),
+      .invalidate_lanes('0),
+      .invalidate_lanes_entries('0),
+      .fetch_lanes(lane_fetch_lanes),
+      .fetch_lanes_underlying_function(lane_fetch_lanes_underlying_function),
+      .fetch_lanes_quality_of_service_level(lane_fetch_lanes_quality_of_service_level),
+      .fetched_lanes('0),
+      .set_execution_credits('0),
+      .set_completion_credits('0),
+      .set_credits_lane('0),
+      .set_credits_own('0),
+      .set_credits_shared_cap('0),
+      .set_shared_execution_credits('0),
+      .set_shared_completion_credits('0),
+      .set_shared_credits('0),
+      .inspect_queue_pair('0),
+      .inspect_commands(lane_inspect_commands),
+      .inspect_lane(lane_inspect_lane),
+      .query_lane('0),
+      .query_commands(lane_query_commands),
+      .query_execution_credits_held(lane_query_execution_credits_held),
+      .query_shared_execution_credits_held(lane_query_shared_execution_credits_held),
+      .query_completion_credits_held(lane_query_completion_credits_held),
+      .query_shared_completion_credits_held(lane_query_shared_completion_credits_held),
+      .shared_execution_credits_held(lane_shared_execution_credits_held),
+      .shared_completion_credits_held(lane_shared_completion_credits_held),
+      .query_underlying_function('0),
+      .query_function_commands(lane_query_function_commands),
+      .counters(lane_counters),
+      .*
+  );
+
+  command_stream #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .BUFFERS(BUFFERS)
+  ) i_command_stream (.*);
+endmodule

@@ -1,0 +1,279 @@
+// AXI4-Lite side of the registers: identity, control, and a page for each function. Registers are 4 bytes; of one of 64 bits the low
+// half latches the high one, for each page by itself. A read of what is not there is all zero, and a write to it, one of part of a
+// DWORD, and a division of PCBs that is not allowed change nothing and are answered with SLVERR. A write is answered when it has
+// taken effect: a VCB is closed once the answer is there.
+module host_registers #(
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
+    parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned COUNTS = 6,
+    parameter int unsigned COUNT_WIDTH = $clog2(PHYSICAL_COLLECT_BUFFERS + 1) + 2,
+    parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
+    // Pages of 64 KiB: identity, control, then the functions.
+    parameter int unsigned REGISTER_ADDRESS_WIDTH = 16 + $clog2(UNDERLYING_FUNCTIONS + 2)
+) (
+    input logic clock,
+    input logic reset,
+
+    input logic [REGISTER_ADDRESS_WIDTH-1:0] register_awaddr,
+    input logic register_awvalid,
+    output logic register_awready,
+    input logic [31:0] register_wdata,
+    input logic [3:0] register_wstrb,
+    input logic register_wvalid,
+    output logic register_wready,
+    output logic [1:0] register_bresp,
+    output logic register_bvalid,
+    input logic register_bready,
+    input logic [REGISTER_ADDRESS_WIDTH-1:0] register_araddr,
+    input logic register_arvalid,
+    output logic register_arready,
+    output logic [31:0] register_rdata,
+    output logic [1:0] register_rresp,
+    output logic register_rvalid,
+    input logic register_rready,
+
+    output logic [11:0] identity_address,
+    input logic [31:0] identity_data,
+    input logic identity_known,
+
+    output logic enabled,
+    output logic [63:0] now,
+    output logic [63:0] half_written_limit,
+    input logic [COUNTS-1:0] counted,  // Commands kicked, those in send queue mode, refused, writes dropped, cancelled, mode entered.
+    input logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
+    input logic write_unclaimed,
+
+    // To collect_buffer, which has ports of these names.
+    output logic control,
+    input logic control_ready,
+    input logic control_done,
+    output logic [2:0] control_command,
+    output logic [VCB_WIDTH:0] control_page,
+    output logic set_bar,
+    output logic [FUNCTION_WIDTH-1:0] set_underlying_function,
+    output logic [VCB_WIDTH:0] set_bar_base,
+    output logic [VCB_WIDTH:0] set_bar_count,
+    output logic [VCB_WIDTH:0] set_bar_low,
+    output logic [VCB_WIDTH:0] set_bar_high,
+    output logic set_allotment,
+    output logic [COUNT_WIDTH-1:0] set_allotment_low,
+    output logic [COUNT_WIDTH-1:0] set_allotment_high,
+    output logic [COUNT_WIDTH-1:0] set_allotment_shared,
+    input logic allotment_allowed
+);
+  localparam int unsigned SHARE = PHYSICAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
+  localparam int unsigned EACH = SHARE < 4 ? SHARE : 4;  // As collect_group_table begins.
+  localparam int unsigned COUNT = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
+  localparam int unsigned PAGE_BITS = REGISTER_ADDRESS_WIDTH - 16;
+  localparam int unsigned PAGES = UNDERLYING_FUNCTIONS + 2;
+  localparam logic [PAGE_BITS-1:0] IDENTITY = PAGE_BITS'(0);
+  localparam logic [PAGE_BITS-1:0] CONTROL = PAGE_BITS'(1);
+  localparam logic [1:0] OKAY = 2'b00;
+  localparam logic [1:0] SLVERR = 2'b10;
+
+  // As the registers have them.
+  logic [31:0] bars[UNDERLYING_FUNCTIONS];
+  logic [31:0] sub_bars[UNDERLYING_FUNCTIONS];
+  logic [31:0] allotments[UNDERLYING_FUNCTIONS];
+  logic [COUNTS*64-1:0] counts[UNDERLYING_FUNCTIONS];
+  logic [63:0] unclaimed;
+
+  // Writes, one at a time.
+  logic writes, waits, write_allowed;
+  logic goes_on;  // To collect_buffer, which takes its time.
+  logic [PAGE_BITS-1:0] write_page;
+  logic [15:0] write_offset;
+  logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control;
+  hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar;
+  hca_spec_pkg::control_function_virtual_collect_buffer_sub_bar_t sub_bar;
+  hca_spec_pkg::control_function_physical_collect_buffers_t allotment;
+  hca_spec_pkg::control_cancel_virtual_collect_buffer_t named;
+  hca_spec_pkg::control_function_physical_collect_buffers_t first_allotment;
+  hca_spec_pkg::control_control_t enable;
+  logic unused_bits;
+
+  function automatic logic in_array(input logic [15:0] offset, input int unsigned first);
+    in_array = 32'(offset) >= first && 32'(offset) < first + 4 * UNDERLYING_FUNCTIONS && offset[1:0] == 2'b00;
+  endfunction
+
+  assign write_page = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
+  assign write_offset = register_awaddr[15:0];
+  assign writes = register_awvalid && register_wvalid && !register_bvalid && !waits;
+  assign register_awready = writes;
+  assign register_wready = writes;
+  assign is_control = write_page == CONTROL && register_wstrb == 4'hf;
+  assign is_enable = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_CONTROL_OFFSET;
+  assign is_limit = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET;
+  assign is_limit_high = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4;
+  assign is_cancel = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign is_close = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign is_open = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign is_bar = is_control && in_array(write_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET);
+  assign is_sub_bar = is_control
+      && in_array(write_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET);
+  assign is_allotment = is_control
+      && in_array(write_offset, hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET);
+
+  assign set_underlying_function = FUNCTION_WIDTH'((write_offset
+      - 16'(is_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET :
+      is_sub_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET :
+      hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) >> 2);
+  assign bar = is_bar ? register_wdata : bars[set_underlying_function];
+  assign sub_bar = is_sub_bar ? register_wdata : sub_bars[set_underlying_function];
+  assign allotment = register_wdata;
+  assign named = register_wdata;
+  assign enable = register_wdata;
+  assign unused_bits = &{1'b0, named.reserved_1, allotment.reserved_3, enable.reserved_2, enable.reset, register_araddr[1:0]};
+  always_comb begin
+    first_allotment = '0;
+    first_allotment.shared = 8'(EACH);
+  end
+  assign set_bar = writes && (is_bar || is_sub_bar);
+  assign set_bar_base = (VCB_WIDTH + 1)'(bar.base);
+  assign set_bar_count = (VCB_WIDTH + 1)'(bar.count);
+  assign set_bar_low = (VCB_WIDTH + 1)'(sub_bar.low);
+  assign set_bar_high = (VCB_WIDTH + 1)'(sub_bar.high);
+  assign set_allotment = writes && is_allotment;
+  assign set_allotment_low = COUNT_WIDTH'(allotment.low);
+  assign set_allotment_high = COUNT_WIDTH'(allotment.high);
+  assign set_allotment_shared = COUNT_WIDTH'(allotment.shared);
+
+  assign write_allowed = is_enable || is_limit || is_limit_high || is_bar || is_sub_bar || is_allotment && allotment_allowed
+      || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
+  assign goes_on = write_allowed && (is_cancel || is_close || is_open);
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      register_bvalid <= 1'b0;
+      control <= 1'b0;
+      waits <= 1'b0;
+      enabled <= 1'b0;
+      half_written_limit <= hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_RESET;
+    end else begin
+      if (writes && !goes_on || waits && control_done) register_bvalid <= 1'b1;
+      else if (register_bready) register_bvalid <= 1'b0;
+      if (writes && goes_on) begin
+        control <= 1'b1;
+        waits <= 1'b1;
+      end else begin
+        if (control_ready) control <= 1'b0;
+        if (control_done) waits <= 1'b0;
+      end
+      if (writes && is_enable) enabled <= enable.enable;
+      if (writes && is_limit) half_written_limit[31:0] <= register_wdata;
+      if (writes && is_limit_high) half_written_limit[63:32] <= register_wdata;
+    end
+    if (writes) begin
+      register_bresp <= write_allowed ? OKAY : SLVERR;
+      control_command <= is_cancel ? 3'd0 : is_close ? 3'd1 : 3'd2;
+      control_page <= {1'b0, VCB_WIDTH'(named.virtual_collect_buffer)};
+    end
+  end
+
+  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
+    always_ff @(posedge clock) begin
+      if (reset) begin
+        bars[number] <= {16'(COUNT), 16'(number * COUNT)};
+        sub_bars[number] <= {16'(COUNT), 16'd0};
+        counts[number] <= '0;
+        allotments[number] <= first_allotment;
+      end else begin
+        if (set_underlying_function == FUNCTION_WIDTH'(number)) begin
+          if (writes && is_bar) bars[number] <= bar;
+          if (writes && is_sub_bar) sub_bars[number] <= sub_bar;
+          if (set_allotment && allotment_allowed) allotments[number] <= allotment;
+        end
+        for (int unsigned count = 0; count < COUNTS; count++)
+          counts[number][count*64+:64] <= counts[number][count*64+:64]
+              + 64'(counted[count] && counted_underlying_function == FUNCTION_WIDTH'(number));
+      end
+    end
+  end
+
+  always_ff @(posedge clock) begin
+    now <= reset ? '0 : now + 64'd1;
+    unclaimed <= reset ? '0 : unclaimed + 64'(write_unclaimed);
+  end
+
+  // Reads.
+  logic reads;
+  logic [PAGE_BITS-1:0] read_page;
+  logic [15:0] read_offset;
+  logic [FUNCTION_WIDTH-1:0] read_function, read_index;
+  logic [31:0] latched[PAGES];  // By page.
+  logic [63:0] value;
+  logic is_high;
+  hca_spec_pkg::underlying_function_status_t status;
+  hca_spec_pkg::control_control_t control_now;
+
+  assign reads = register_arvalid && register_arready;
+  assign register_arready = !register_rvalid || register_rready;
+  assign read_page = register_araddr[REGISTER_ADDRESS_WIDTH-1:16];
+  assign read_offset = {register_araddr[15:2], 2'b00};
+  assign read_function = FUNCTION_WIDTH'(read_page - PAGE_BITS'(2));
+  assign identity_address = read_offset[11:0];
+
+  always_comb begin
+    control_now = '0;
+    control_now.enable = enabled;
+    status = '0;
+    status.enabled = enabled;
+    status.underlying_function = 8'(read_function);
+  end
+
+  always_comb begin
+    value = '0;
+    is_high = 1'b0;
+    read_index = '0;
+    if (read_page == IDENTITY) value = {32'd0, read_offset[15:12] == 4'd0 && identity_known ? identity_data : 32'd0};
+    else if (read_page == CONTROL) begin
+      if (in_array(read_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET)) begin
+        read_index = FUNCTION_WIDTH'((read_offset - 16'(hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET)) >> 2);
+        value = {32'd0, bars[read_index]};
+      end else if (in_array(read_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET)) begin
+        read_index = FUNCTION_WIDTH'((read_offset - 16'(hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET)) >> 2);
+        value = {32'd0, sub_bars[read_index]};
+      end else if (in_array(read_offset, hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) begin
+        read_index = FUNCTION_WIDTH'((read_offset - 16'(hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) >> 2);
+        value = {32'd0, allotments[read_index]};
+      end else
+        case (32'(read_offset))
+          hca_spec_pkg::CONTROL_CONTROL_OFFSET: value = {32'd0, control_now};
+          hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET: value = half_written_limit;
+          hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET: value = unclaimed;
+          hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET + 4:
+          is_high = 1'b1;
+          default: value = '0;
+        endcase
+    end else if (32'(read_page) < PAGES)
+      case (32'(read_offset))
+        hca_spec_pkg::UNDERLYING_FUNCTION_STATUS_OFFSET: value = {32'd0, status};
+        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET: value = {32'd0, bars[read_function]};
+        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET: value = {32'd0, sub_bars[read_function]};
+        hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET: value = now;
+        hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET: value = counts[read_function][0*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET: value = counts[read_function][1*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET: value = counts[read_function][2*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[read_function][3*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value = counts[read_function][4*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value = counts[read_function][5*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET + 4, hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET + 4:
+        is_high = 1'b1;
+        default: value = '0;
+      endcase
+  end
+
+  assign register_rresp = OKAY;
+  always_ff @(posedge clock) begin
+    register_rvalid <= !reset && (reads || register_rvalid && !register_rready);
+    if (reads) register_rdata <= is_high ? latched[read_page] : value[31:0];
+    if (reads && !is_high) latched[read_page] <= value[63:32];
+  end
+endmodule
