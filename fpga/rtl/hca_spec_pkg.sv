@@ -1027,6 +1027,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_REQUESTER_POSTED_WIDTH = 16;
   localparam int unsigned QUEUE_PAIR_REQUESTER_FETCH_NEXT_LSB = 32;
   localparam int unsigned QUEUE_PAIR_REQUESTER_FETCH_NEXT_WIDTH = 16;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_BEGUN_LSB = 48;
+  localparam int unsigned QUEUE_PAIR_REQUESTER_BEGUN_WIDTH = 16;
   localparam int unsigned QUEUE_PAIR_REQUESTER_SCHEDULED_LSB = 64;
   localparam int unsigned QUEUE_PAIR_REQUESTER_SCHEDULED_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_REQUESTER_STOPPED_LSB = 65;
@@ -1066,7 +1068,7 @@ package hca_spec_pkg;
     logic rewound;  // next was set back to what the scheduler has fetched already: it fetches from next again.
     logic stopped;  // The scheduler is stopped for it.
     logic scheduled;  // In the queuing structure or in the scheduler's hands.
-    logic [15:0] reserved_3;
+    logic [15:0] begun;  // Sequence number behind the newest that was ever executed: what is before it may have to be sent again.
     logic [15:0] fetch_next;  // Next sequence number that the scheduler has to fetch.
     logic [15:0] posted;  // Newest sequence number known to lie in the send queue.
     logic [15:0] next;  // Sequence number to execute.

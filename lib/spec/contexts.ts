@@ -772,6 +772,19 @@ export function setQueuePairRequesterFetchNext(view: DataView, base: number, val
   view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_FETCH_NEXT_MASK) << QUEUE_PAIR_REQUESTER_FETCH_NEXT_SHIFT), true);
 }
 
+/** queue_pair_requester.begun: Sequence number behind the newest that was ever executed: what is before it may have to be sent again. */
+export const QUEUE_PAIR_REQUESTER_BEGUN_BYTE = 4;
+export const QUEUE_PAIR_REQUESTER_BEGUN_SHIFT = 16;
+export const QUEUE_PAIR_REQUESTER_BEGUN_MASK = 0xffff;
+export function getQueuePairRequesterBegun(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_REQUESTER_BEGUN_BYTE, true) >>> QUEUE_PAIR_REQUESTER_BEGUN_SHIFT) & QUEUE_PAIR_REQUESTER_BEGUN_MASK;
+}
+export function setQueuePairRequesterBegun(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_REQUESTER_BEGUN_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_REQUESTER_BEGUN_MASK << QUEUE_PAIR_REQUESTER_BEGUN_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_REQUESTER_BEGUN_MASK) << QUEUE_PAIR_REQUESTER_BEGUN_SHIFT), true);
+}
+
 /** queue_pair_requester.scheduled: In the queuing structure or in the scheduler's hands. */
 export const QUEUE_PAIR_REQUESTER_SCHEDULED_BYTE = 8;
 export const QUEUE_PAIR_REQUESTER_SCHEDULED_SHIFT = 0;

@@ -888,6 +888,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'next', bit: 0, width: 16, count: 1, shape: 'number', doc: 'Sequence number to execute.' },
       { name: 'posted', bit: 16, width: 16, count: 1, shape: 'number', doc: 'Newest sequence number known to lie in the send queue.' },
       { name: 'fetch_next', bit: 32, width: 16, count: 1, shape: 'number', doc: 'Next sequence number that the scheduler has to fetch.' },
+      { name: 'begun', bit: 48, width: 16, count: 1, shape: 'number', doc: 'Sequence number behind the newest that was ever executed: what is before it may have to be sent again.' },
       { name: 'scheduled', bit: 64, width: 1, count: 1, shape: 'number', doc: "In the queuing structure or in the scheduler's hands." },
       { name: 'stopped', bit: 65, width: 1, count: 1, shape: 'number', doc: 'The scheduler is stopped for it.' },
       { name: 'rewound', bit: 66, width: 1, count: 1, shape: 'number', doc: 'next was set back to what the scheduler has fetched already: it fetches from next again.' },

@@ -1,6 +1,7 @@
 #include "hca/queue_pair_fetch.h"
 
 #include "hca/finish.h"
+#include "hca/may_send.h"
 #include "hca/packet_sequence_number.h"
 #include "hca/send_work_request.h"
 #include "hca/sequence_number.h"
@@ -54,6 +55,7 @@ CompletionStatus status_in(const spec::QueuePairControl& control) {
   case QueuePairState::error:
     return CompletionStatus::work_request_flushed_error;
   case QueuePairState::ready_to_send:
+  case QueuePairState::send_queue_drained: // what may_send() lets through
     return CompletionStatus::success;
   default:
     return CompletionStatus::local_queue_pair_operation_error;
@@ -266,7 +268,7 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
 #endif
     in_turn = in_turn && !owes(requester);
   }
-  if (!in_turn || standing.control.state() == QueuePairState::send_queue_drained)
+  if (!in_turn || !may_send(standing.control, requester, kick.send_queue_sequence_number()))
     return Verdict::hand_back;
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
   requester.set_hold(hold(collect_buffer_.buffer(buffer), standing, requester));
@@ -308,6 +310,8 @@ spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Stan
 void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, QueuePairRequester& requester) {
   const uint32_t sequence_number = kick.send_queue_sequence_number();
   requester.set_next(sequence_number + 1);
+  if (sequence_distance(requester.begun(), requester.next()) > 0)
+    requester.set_begun(requester.next());
   if (kick.origin() == KickOrigin::collected)
     requester.set_posted(sequence_number);
   keep_up(requester);
@@ -389,8 +393,8 @@ void QueuePairFetch::give_back(const spec::KickUnit& kick) {
 void QueuePairFetch::schedule(unsigned underlying_function, uint32_t queue_pair_number,
                               const Standing& standing, QueuePairRequester& requester) {
   if (requester.scheduled() != 0 || requester.stopped() != 0 || !has_unfetched(requester) ||
-      requester.hold() != spec::SendHold::none ||
-      standing.control.state() == QueuePairState::send_queue_drained || !queue_pairs_.pin(queue_pair_number))
+      requester.hold() != spec::SendHold::none || !may_send(standing.control, requester, requester.next()) ||
+      !queue_pairs_.pin(queue_pair_number))
     return;
   requester.set_scheduled(1);
   spec::ScheduleRequest request;

@@ -336,6 +336,12 @@ void QueuePairStateCache::watch(uint32_t queue_pair_number) {
     become_quiet(index_of(queue_pair_number));
 }
 
+void QueuePairStateCache::watch_next(uint32_t queue_pair_number) {
+  Entry* entry = live_entry(queue_pair_number);
+  assert(entry != nullptr);
+  entry->watched = true;
+}
+
 std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_quiet() {
   if (quiet_list_.first == none)
     return std::nullopt;

@@ -110,6 +110,8 @@ public:
   void quiesce(uint32_t queue_pair_number);
   // Asks that the queue pair come out of take_quiet() when no pin is left, new pins allowed: drained.
   void watch(uint32_t queue_pair_number);
+  // The same of one without a pin, once it has had one again.
+  void watch_next(uint32_t queue_pair_number);
   std::optional<Named> take_quiet();
   void resume(uint32_t queue_pair_number);
   // The queue pair is gone, and its index free. No pin is left.

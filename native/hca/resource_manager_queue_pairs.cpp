@@ -245,10 +245,15 @@ void ResourceManager::finish_drain(const QueuePairStateCache::Named& quiet) {
       blocks_.queue_pair_state_cache.parts(quiet.underlying_function, quiet.queue_pair_number);
   if (queue_pair == nullptr || queue_pair->control.draining() == 0)
     return;
-  queue_pair->control.set_draining(0);
   // It may have failed meanwhile.
-  if (queue_pair->control.drained_event() == 0 ||
-      queue_pair->control.state() != QueuePairState::send_queue_drained)
+  const bool is_drained = queue_pair->control.state() == QueuePairState::send_queue_drained;
+  // Something waits until it is sent again.
+  if (is_drained && queue_pair->completion.acknowledged() != queue_pair->requester.begun()) {
+    blocks_.queue_pair_state_cache.watch_next(quiet.queue_pair_number);
+    return;
+  }
+  queue_pair->control.set_draining(0);
+  if (queue_pair->control.drained_event() == 0 || !is_drained)
     return;
   spec::EventUnit event;
   event.set_type(spec::EventType::send_queue_drained);

@@ -1,5 +1,6 @@
 #include "hca/send_queue_scheduler.h"
 
+#include "hca/may_send.h"
 #include "hca/sequence_number.h"
 #include "spec/commands.h"
 
@@ -182,7 +183,7 @@ void SendQueueScheduler::end_turn(Refusal refusal) {
 bool SendQueueScheduler::has_more(const QueuePairParts& queue_pair) const {
   const auto& [control, requester, completion, responder] = queue_pair;
   return turn_.fetched < parameters_.scheduler_batch && requester.stopped() == 0 &&
-         control.destroying() == 0 && control.state() != spec::QueuePairState::send_queue_drained &&
+         control.destroying() == 0 && may_send(control, requester, turn_.fetch_next) &&
          sequence_distance(turn_.fetch_next, requester.posted()) >= 0;
 }
 

@@ -339,6 +339,7 @@ struct alignas(8) QueuePairRequester {
   static constexpr unsigned next_bit = 0, next_width = 16;
   static constexpr unsigned posted_bit = 16, posted_width = 16;
   static constexpr unsigned fetch_next_bit = 32, fetch_next_width = 16;
+  static constexpr unsigned begun_bit = 48, begun_width = 16;
   static constexpr unsigned scheduled_bit = 64, scheduled_width = 1;
   static constexpr unsigned stopped_bit = 65, stopped_width = 1;
   static constexpr unsigned rewound_bit = 66, rewound_width = 1;
@@ -363,6 +364,10 @@ struct alignas(8) QueuePairRequester {
   /// Next sequence number that the scheduler has to fetch.
   constexpr uint32_t fetch_next() const { return dwords[1] & 0xffffu; }
   constexpr void set_fetch_next(uint32_t value) { dwords[1] = (dwords[1] & 0xffff0000u) | (value & 0xffffu); }
+
+  /// Sequence number behind the newest that was ever executed: what is before it may have to be sent again.
+  constexpr uint32_t begun() const { return dwords[1] >> 16; }
+  constexpr void set_begun(uint32_t value) { dwords[1] = (dwords[1] & 0xffffu) | ((value & 0xffffu) << 16); }
 
   /// In the queuing structure or in the scheduler's hands.
   constexpr uint32_t scheduled() const { return dwords[2] & 0x1u; }
@@ -405,7 +410,7 @@ struct alignas(8) QueuePairRequester {
   constexpr void set_built_psn(uint32_t value) { dwords[6] = (dwords[6] & 0xff000000u) | (value & 0xffffffu); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0xffff0000u) | (dwords[2] & 0xffffffc0u) | (dwords[3] & 0x80000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xff000000u) | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[2] & 0xffffffc0u) | (dwords[3] & 0x80000000u) | (dwords[5] & 0xff000000u) | (dwords[6] & 0xff000000u) | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueuePairRequester&) const = default;
 };

@@ -890,6 +890,7 @@ QueuePairRequester make_queue_pair_requester() {
   golden.set_next(0xfe27u);
   golden.set_posted(0xef51u);
   golden.set_fetch_next(0xf88du);
+  golden.set_begun(0xc5a3u);
   golden.set_scheduled(0x0u);
   golden.set_stopped(0x1u);
   golden.set_rewound(0x0u);
@@ -907,6 +908,7 @@ std::string_view mismatch_queue_pair_requester(const QueuePairRequester& golden)
   if (golden.next() != 0xfe27u) return "next";
   if (golden.posted() != 0xef51u) return "posted";
   if (golden.fetch_next() != 0xf88du) return "fetch_next";
+  if (golden.begun() != 0xc5a3u) return "begun";
   if (golden.scheduled() != 0x0u) return "scheduled";
   if (golden.stopped() != 0x1u) return "stopped";
   if (golden.rewound() != 0x0u) return "rewound";
@@ -925,6 +927,7 @@ QueuePairRequester make_queue_pair_requester_other() {
   golden.set_next(0xd02fu);
   golden.set_posted(0xbda5u);
   golden.set_fetch_next(0xec3du);
+  golden.set_begun(0x9b17u);
   golden.set_scheduled(0x1u);
   golden.set_stopped(0x0u);
   golden.set_rewound(0x1u);
@@ -942,6 +945,7 @@ std::string_view mismatch_queue_pair_requester_other(const QueuePairRequester& g
   if (golden.next() != 0xd02fu) return "next";
   if (golden.posted() != 0xbda5u) return "posted";
   if (golden.fetch_next() != 0xec3du) return "fetch_next";
+  if (golden.begun() != 0x9b17u) return "begun";
   if (golden.scheduled() != 0x1u) return "scheduled";
   if (golden.stopped() != 0x0u) return "stopped";
   if (golden.rewound() != 0x1u) return "rewound";

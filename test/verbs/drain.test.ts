@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
+import type { LinkImpairment } from '../../lib/board/addon.ts';
 import { CompletionStatus, EventType, Opcode, QueuePairState } from '../../lib/index.ts';
 import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from './connected.ts';
 import { makeVerbs, stepped } from './make_verbs.ts';
@@ -36,21 +37,35 @@ function eventsOf({ verbs: { context } }: End): string[] {
 
 const statuses = (end: End): CompletionStatus[] => settle(end).map(({ status }) => status);
 
+/** Lets time go until nothing more can happen; the statuses of what was completed. */
+function afterLong(end: End): CompletionStatus[] {
+  const found: CompletionStatus[] = [];
+  for (let turn = 0; turn < 1000; turn++) {
+    found.push(...statuses(end));
+    end.verbs.board.advanceTime(5000);
+  }
+  return found;
+}
+
 describe('a send queue that is drained', () => {
-  it('completes what it has begun, says so once, and goes on where it was stopped', () => {
+  it.each<[string, LinkImpairment]>([
+    ['as the link is', {}],
+    ['over a link that loses, doubles and reorders', { loss: 0.1, duplication: 0.1, reordering: 0.2 }],
+  ])('completes what it has begun, says so once, and goes on where it was stopped, %s', (_, impairment) => {
     for (let seed = 0; seed < 12; seed++) {
       const { from, to, post } = makeScene({ timeout: 4 }, seed);
+      for (const { verbs } of [from, to]) verbs.board.impair(impairment);
       post(8);
       from.verbs.board.step(seed * 12);
       from.queuePair.modify({ state: drained, drainedEvent: true });
-      const begun = statuses(from).length;
+      const begun = afterLong(from).length;
       expect(eventsOf(from), `seed ${seed}`).toEqual(['send_queue_drained']);
       const { state, next, acknowledged } = from.queuePair.query();
       expect([state, next - acknowledged]).toEqual([drained, 0]);
       post(2); // waits with those that were not begun
       expect([settle(from), statuses(to)]).toEqual([[], Array.from({ length: begun }, () => success)]);
       from.queuePair.modify({ state: readyToSend });
-      expect(statuses(from)).toEqual(Array.from({ length: 10 - begun }, () => success));
+      expect(afterLong(from)).toEqual(Array.from({ length: 10 - begun }, () => success));
       expect(statuses(to)).toHaveLength(10 - begun);
       expect(eventsOf(from)).toEqual([]);
     }
