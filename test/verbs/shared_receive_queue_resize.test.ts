@@ -53,6 +53,11 @@ class Lines {
     return this.posted - this.sent;
   }
 
+  /** Messages that the completion queue still has room for: each completes at both ends. */
+  get room(): number {
+    return this.verbs.completionQueue.capacity / 2 - (this.sent - Math.min(this.received.length, this.sentAndTaken));
+  }
+
   /** Sends so many messages, in turn, and lets them go as far as they go in `steps` steps. */
   send(count: number, steps = 0): void {
     for (let left = count; left > 0; left -= 1) {
@@ -161,7 +166,7 @@ describe('the size of a shared receive queue', () => {
           for (const [what, count] of actions) {
             const room = queue.capacity - queue.driver.outstanding;
             if (what === 'post') lines.post(Math.min(count, room));
-            else if (what === 'send') lines.send(Math.min(count % 8, lines.waiting), count * 4);
+            else if (what === 'send') lines.send(Math.min(count % 8, lines.waiting, lines.room), count * 4);
             else if (what === 'take') lines.take();
             else queue.modify({ maxWorkRequests: Math.max(1, queue.driver.outstanding, 3 * count) });
             expect(lines.verbs.board.verify()).toBeUndefined();
@@ -170,7 +175,7 @@ describe('the size of a shared receive queue', () => {
           lines.verbs.board.close();
         },
       ),
-      { numRuns: 40, seed: 20 },
+      { numRuns: 40 },
     );
   });
 
