@@ -14,6 +14,7 @@ const packages: Readonly<Record<string, string>> = {
   kmod: 'kmod',
   python3: 'python3',
   'qemu-system-x86_64': 'qemu-system-x86',
+  tclsh: 'tcl',
   tshark: 'tshark',
   verilator: 'verilator',
   xz: 'xz-utils',

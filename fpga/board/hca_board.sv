@@ -1,0 +1,145 @@
+// hca_front with something in the place of the blocks behind it that are not in RTL yet, so that a card can be brought up: registers,
+// VCB pages, and commands that are collected, kicked, started and counted. No command is executed: each ends as soon as it has been
+// read, its PCB and its credits go back, and nothing of it reaches host memory or the network. Every queue pair is taken to exist, with
+// the low QoS level and the checksum secret 0. What finds no PCB is counted and dropped, and so are events.
+module hca_board #(
+    parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
+    parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
+    parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,
+    parameter int unsigned PORTS = 1,
+    parameter logic [63:0] CLOCK_FREQUENCY = 64'd250_000_000,  // Unit: hertz.
+    parameter logic [8*32-1:0] BOARD_NAME = '0,  // First character in the lowest byte.
+    parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
+    parameter int unsigned REGISTER_ADDRESS_WIDTH = 16 + $clog2(UNDERLYING_FUNCTIONS + 2)
+) (
+    input logic clock,
+    input logic reset,
+
+    // Registers, AXI4-Lite.
+    input logic [REGISTER_ADDRESS_WIDTH-1:0] register_awaddr,
+    input logic register_awvalid,
+    output logic register_awready,
+    input logic [31:0] register_wdata,
+    input logic [3:0] register_wstrb,
+    input logic register_wvalid,
+    output logic register_wready,
+    output logic [1:0] register_bresp,
+    output logic register_bvalid,
+    input logic register_bready,
+    input logic [REGISTER_ADDRESS_WIDTH-1:0] register_araddr,
+    input logic register_arvalid,
+    output logic register_arready,
+    output logic [31:0] register_rdata,
+    output logic [1:0] register_rresp,
+    output logic register_rvalid,
+    input logic register_rready,
+
+    // VCB pages, AXI4.
+    input logic [VCB_WIDTH+11:0] collect_awaddr,
+    input logic [7:0] collect_awlen,
+    input logic [2:0] collect_awsize,
+    input logic collect_awvalid,
+    output logic collect_awready,
+    input logic [BEAT_BYTES*8-1:0] collect_wdata,
+    input logic [BEAT_BYTES-1:0] collect_wstrb,
+    input logic collect_wlast,
+    input logic collect_wvalid,
+    output logic collect_wready,
+    output logic [1:0] collect_bresp,
+    output logic collect_bvalid,
+    input logic collect_bready,
+    input logic [7:0] collect_arlen,
+    input logic collect_arvalid,
+    output logic collect_arready,
+    output logic [BEAT_BYTES*8-1:0] collect_rdata,
+    output logic [1:0] collect_rresp,
+    output logic collect_rlast,
+    output logic collect_rvalid,
+    input logic collect_rready,
+
+    output logic command_ended  // For one clock: a command has been read.
+);
+  localparam int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS;
+  localparam int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1;
+  localparam int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1;
+
+  logic command_tvalid, command_tready, command_tlast;
+  logic [BEAT_BYTES*8-1:0] command_tdata;
+  logic [BEAT_BYTES-1:0] command_tkeep;
+  hca_spec_pkg::kick_unit_t command_tuser, ended;
+  logic release_command, release_command_ready, finish, finish_ready;
+  hca_spec_pkg::finish_unit_t finish_unit;
+
+  // The next command is read when PCB and credits of the one before are back.
+  assign command_tready = !release_command && !finish;
+  assign command_ended = command_tvalid && command_tready && command_tlast;
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      release_command <= 1'b0;
+      finish <= 1'b0;
+    end else if (command_ended) begin
+      release_command <= 1'b1;
+      finish <= 1'b1;
+    end else begin
+      if (release_command_ready) release_command <= 1'b0;
+      if (finish_ready) finish <= 1'b0;
+    end
+    if (command_ended) ended <= command_tuser;
+  end
+
+  always_comb begin
+    finish_unit = '0;
+    finish_unit.finished = 1'b1;
+    finish_unit.execution_credit_returned = 1'b1;
+    finish_unit.completion_credit_returned = 1'b1;
+    finish_unit.execution_credit_shared = ended.execution_credit_shared;
+    finish_unit.completion_credit_shared = ended.completion_credit_shared;
+    finish_unit.quality_of_service_level = ended.quality_of_service_level;
+    finish_unit.underlying_function = ended.underlying_function;
+    finish_unit.transmit_virtual_lane = ended.transmit_virtual_lane;
+    finish_unit.physical_collect_buffer = ended.physical_collect_buffer;
+    finish_unit.queue_pair_number = ended.queue_pair_number;
+    finish_unit.send_queue_sequence_number = ended.send_queue_sequence_number;
+  end
+
+  // What hca_front tells and nobody here asks for.
+  logic unused, kick_scheduled_ready, post_notice, refused, half_written, find, pin, unpin;
+  logic [FUNCTION_WIDTH-1:0] find_underlying_function;
+  logic [23:0] find_queue_pair_number, pin_queue_pair_number, unpin_queue_pair_number;
+  hca_spec_pkg::post_notice_t post_notice_unit;
+  hca_spec_pkg::event_unit_t refused_event, half_written_event;
+  assign unused = &{1'b0, command_tdata, command_tkeep, ended, kick_scheduled_ready, post_notice, post_notice_unit, refused,
+      refused_event, half_written, half_written_event, find, find_underlying_function, find_queue_pair_number, pin,
+      pin_queue_pair_number, unpin, unpin_queue_pair_number};
+
+  hca_front #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS),
+      .DEDICATED_PHYSICAL_COLLECT_BUFFERS(DEDICATED_PHYSICAL_COLLECT_BUFFERS),
+      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS),
+      .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES),
+      .QUEUE_PAIRS(QUEUE_PAIRS),
+      .FINISHES(1),
+      .PORTS(PORTS),
+      .CLOCK_FREQUENCY(CLOCK_FREQUENCY),
+      .BOARD_NAME(BOARD_NAME)
+  ) i_hca_front (
+      .collect_awuser('0),  // One PCI function: whose VCB it is follows from its address.
+      .kick_scheduled(1'b0),
+      .kick_scheduled_unit('0),
+      .release_command_physical_collect_buffer(PCB_WIDTH'(ended.physical_collect_buffer)),
+      .notice_credit(1'b1),
+      .queue_pair_found(1'b1),
+      .queue_pair_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),
+      .queue_pair_checksum_secret('0),
+      .pinned(1'b1),
+      .*
+  );
+endmodule

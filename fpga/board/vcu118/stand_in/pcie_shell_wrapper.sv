@@ -1,0 +1,85 @@
+// Ports of pcie_shell_wrapper, which pcie_shell.tcl has Vivado make, so that the top level can be checked without Vivado. Never
+// synthesized; it drives constants.
+module pcie_shell_wrapper (
+    input logic [0:0] pcie_refclk_clk_p,
+    input logic [0:0] pcie_refclk_clk_n,
+    input logic pcie_reset_n,
+    input logic [7:0] pcie_rxp,
+    input logic [7:0] pcie_rxn,
+    output logic [7:0] pcie_txp,
+    output logic [7:0] pcie_txn,
+
+    output logic hca_clock,
+    output logic [0:0] hca_reset,
+    output logic link_up,
+    input logic [7:0] interrupt_request,
+    output logic [7:0] interrupt_acknowledge,
+
+    output logic [31:0] registers_awaddr,
+    output logic [2:0] registers_awprot,
+    output logic [0:0] registers_awvalid,
+    input logic [0:0] registers_awready,
+    output logic [31:0] registers_wdata,
+    output logic [3:0] registers_wstrb,
+    output logic [0:0] registers_wvalid,
+    input logic [0:0] registers_wready,
+    input logic [1:0] registers_bresp,
+    input logic [0:0] registers_bvalid,
+    output logic [0:0] registers_bready,
+    output logic [31:0] registers_araddr,
+    output logic [2:0] registers_arprot,
+    output logic [0:0] registers_arvalid,
+    input logic [0:0] registers_arready,
+    input logic [31:0] registers_rdata,
+    input logic [1:0] registers_rresp,
+    input logic [0:0] registers_rvalid,
+    output logic [0:0] registers_rready,
+
+    output logic [31:0] collect_awaddr,
+    output logic [7:0] collect_awlen,
+    output logic [2:0] collect_awsize,
+    output logic [1:0] collect_awburst,
+    output logic [0:0] collect_awlock,
+    output logic [3:0] collect_awcache,
+    output logic [2:0] collect_awprot,
+    output logic [3:0] collect_awqos,
+    output logic [0:0] collect_awvalid,
+    input logic [0:0] collect_awready,
+    output logic [255:0] collect_wdata,
+    output logic [31:0] collect_wstrb,
+    output logic [0:0] collect_wlast,
+    output logic [0:0] collect_wvalid,
+    input logic [0:0] collect_wready,
+    input logic [1:0] collect_bresp,
+    input logic [0:0] collect_bvalid,
+    output logic [0:0] collect_bready,
+    output logic [31:0] collect_araddr,
+    output logic [7:0] collect_arlen,
+    output logic [2:0] collect_arsize,
+    output logic [1:0] collect_arburst,
+    output logic [0:0] collect_arlock,
+    output logic [3:0] collect_arcache,
+    output logic [2:0] collect_arprot,
+    output logic [3:0] collect_arqos,
+    output logic [0:0] collect_arvalid,
+    input logic [0:0] collect_arready,
+    input logic [255:0] collect_rdata,
+    input logic [1:0] collect_rresp,
+    input logic [0:0] collect_rlast,
+    input logic [0:0] collect_rvalid,
+    output logic [0:0] collect_rready
+);
+  logic unused;
+  assign unused = &{1'b0, pcie_refclk_clk_p, pcie_refclk_clk_n, pcie_reset_n, pcie_rxp, pcie_rxn, interrupt_request,
+      registers_awready, registers_wready, registers_bresp, registers_bvalid, registers_arready, registers_rdata, registers_rresp,
+      registers_rvalid, collect_awready, collect_wready, collect_bresp, collect_bvalid, collect_arready, collect_rdata, collect_rresp,
+      collect_rlast, collect_rvalid};
+
+  assign {pcie_txp, pcie_txn, hca_clock, hca_reset, link_up, interrupt_acknowledge} = '0;
+  assign {registers_awaddr, registers_awprot, registers_awvalid, registers_wdata, registers_wstrb, registers_wvalid,
+      registers_bready, registers_araddr, registers_arprot, registers_arvalid, registers_rready} = '0;
+  assign {collect_awaddr, collect_awlen, collect_awsize, collect_awburst, collect_awlock, collect_awcache, collect_awprot,
+      collect_awqos, collect_awvalid, collect_wdata, collect_wstrb, collect_wlast, collect_wvalid, collect_bready} = '0;
+  assign {collect_araddr, collect_arlen, collect_arsize, collect_arburst, collect_arlock, collect_arcache, collect_arprot,
+      collect_arqos, collect_arvalid, collect_rready} = '0;
+endmodule

@@ -1,0 +1,106 @@
+// The HCA on a VCU118: the PCIe shell (pcie_shell.tcl), and behind it hca_board. The QSFP cages are held in reset: there is no port in
+// RTL yet. Light emitting diodes: 0 the PCIe link is up, 1 blinks with the clock, 2 changes with every command that ends.
+module vcu118 (
+    input logic pcie_refclk_p,
+    input logic pcie_refclk_n,
+    input logic pcie_reset_n,
+    input logic [7:0] pcie_rx_p,
+    input logic [7:0] pcie_rx_n,
+    output logic [7:0] pcie_tx_p,
+    output logic [7:0] pcie_tx_n,
+    output logic [1:0] qsfp_modsell,
+    output logic [1:0] qsfp_resetl,
+    output logic [1:0] qsfp_lpmode,
+    output logic [2:0] led
+);
+  localparam int unsigned BEAT_BYTES = 32;  // The shell's: 256 bits.
+  localparam int unsigned REGISTER_ADDRESS_WIDTH = 16 + $clog2(hca_spec_pkg::UNDERLYING_FUNCTIONS + 2);
+  localparam int unsigned COLLECT_ADDRESS_WIDTH = $clog2(hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS
+      * hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STRIDE);
+  localparam logic [63:0] CLOCK_FREQUENCY = 64'd100_000_000;  // As pcie_shell.tcl has the clocking wizard make it. Unit: hertz.
+
+  logic clock, reset, link_up, command_ended, command_parity;
+  logic [26:0] blink;
+
+  logic [31:0] registers_awaddr, registers_araddr, collect_awaddr, collect_araddr;
+  logic register_awvalid, register_awready, register_wvalid, register_wready, register_bvalid, register_bready,
+      register_arvalid, register_arready, register_rvalid, register_rready;
+  logic [31:0] register_wdata, register_rdata;
+  logic [3:0] register_wstrb;
+  logic [1:0] register_bresp, register_rresp;
+
+  logic collect_awvalid, collect_awready, collect_wlast, collect_wvalid, collect_wready, collect_bvalid, collect_bready,
+      collect_arvalid, collect_arready, collect_rlast, collect_rvalid, collect_rready;
+  logic [7:0] collect_awlen, collect_arlen;
+  logic [2:0] collect_awsize;
+  logic [BEAT_BYTES*8-1:0] collect_wdata, collect_rdata;
+  logic [BEAT_BYTES-1:0] collect_wstrb;
+  logic [1:0] collect_bresp, collect_rresp;
+
+  // What the shell tells and nobody here asks for: places in the shell's map above a region, and attributes of bursts, which are all
+  // of the incrementing kind.
+  logic unused;
+  logic [7:0] interrupt_acknowledge;
+  logic [2:0] registers_awprot, registers_arprot, collect_awprot, collect_arprot, collect_arsize;
+  logic [1:0] collect_awburst, collect_arburst;
+  logic collect_awlock, collect_arlock;
+  logic [3:0] collect_awcache, collect_arcache, collect_awqos, collect_arqos;
+  assign unused = &{1'b0, interrupt_acknowledge, registers_awaddr, registers_araddr, collect_awaddr, collect_araddr, registers_awprot,
+      registers_arprot, collect_awprot, collect_arprot, collect_arsize, collect_awburst, collect_arburst, collect_awlock,
+      collect_arlock, collect_awcache, collect_arcache, collect_awqos, collect_arqos};
+
+  pcie_shell_wrapper i_pcie_shell (
+      .pcie_refclk_clk_p(pcie_refclk_p),
+      .pcie_refclk_clk_n(pcie_refclk_n),
+      .pcie_rxp(pcie_rx_p),
+      .pcie_rxn(pcie_rx_n),
+      .pcie_txp(pcie_tx_p),
+      .pcie_txn(pcie_tx_n),
+      .hca_clock(clock),
+      .hca_reset(reset),
+      .interrupt_request('0),  // A vector for each event queue, of which there is none in RTL yet.
+      .registers_awvalid(register_awvalid),
+      .registers_awready(register_awready),
+      .registers_wdata(register_wdata),
+      .registers_wstrb(register_wstrb),
+      .registers_wvalid(register_wvalid),
+      .registers_wready(register_wready),
+      .registers_bresp(register_bresp),
+      .registers_bvalid(register_bvalid),
+      .registers_bready(register_bready),
+      .registers_arvalid(register_arvalid),
+      .registers_arready(register_arready),
+      .registers_rdata(register_rdata),
+      .registers_rresp(register_rresp),
+      .registers_rvalid(register_rvalid),
+      .registers_rready(register_rready),
+      .*
+  );
+
+  hca_board #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .PORTS(0),  // None in RTL yet.
+      .CLOCK_FREQUENCY(CLOCK_FREQUENCY),
+      .BOARD_NAME(256'("811ucv"))  // The first character is the lowest byte.
+  ) i_hca_board (
+      .register_awaddr(registers_awaddr[REGISTER_ADDRESS_WIDTH-1:0]),
+      .register_araddr(registers_araddr[REGISTER_ADDRESS_WIDTH-1:0]),
+      .collect_awaddr(collect_awaddr[COLLECT_ADDRESS_WIDTH-1:0]),
+      .*
+  );
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      blink <= '0;
+      command_parity <= 1'b0;
+    end else begin
+      blink <= blink + 27'd1;
+      command_parity <= command_parity ^ command_ended;
+    end
+  end
+  assign led = {command_parity, blink[26], link_up};
+
+  assign qsfp_modsell = '1;  // Not selected.
+  assign qsfp_resetl = '0;  // In reset.
+  assign qsfp_lpmode = '1;  // Low power.
+endmodule

@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { EVENT_QUEUES_PER_FUNCTION, pciFunctions } from '../../lib/spec/index.ts';
+import { requireTool } from '../tools.ts';
+import { root, rtlSources } from './blocks.ts';
+
+const board = `${root}fpga/board/vcu118`;
+const top = [...rtlSources('hca_front'), `${root}fpga/board/hca_board.sv`, `${board}/vcu118.sv`];
+const standIn = `${board}/stand_in/pcie_shell_wrapper.sv`;
+const directory = mkdtempSync(path.join(tmpdir(), 'vcu118-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/**
+ * Runs the build script by Tcl alone: each of Vivado's commands is written down, and answers with its own words.
+ * @param slack what Vivado says of the timing, nanoseconds
+ */
+function dryRun(tclsh: string, slack: number): { commands: string; error: string; ok: boolean } {
+  mkdirSync(`${directory}/project`, { recursive: true });
+  writeFileSync(`${directory}/vcu118.bit`, '');
+  writeFileSync(
+    `${directory}/harness.tcl`,
+    `proc unknown {args} { puts $args; return $args }
+     proc get_property {name object} {
+       return [dict get {PROGRESS 100% STATS.WNS ${slack} DIRECTORY ${directory}} $name]
+     }
+     set argv [list ${directory}/project]
+     source ${board}/build.tcl`,
+  );
+  const { stdout, stderr, status } = spawnSync(tclsh, [`${directory}/harness.tcl`], { encoding: 'utf8' });
+  return { commands: stdout, error: stderr, ok: status === 0 };
+}
+
+/** The ports of a module, in its file, and their bits: none, or as many as the range that begins the port says. */
+function portsOf(file: string): { port: string; bits: number | undefined }[] {
+  const declarations = readFileSync(file, 'utf8').matchAll(
+    /^ {4}(?:input|output) logic (?:\[(\d+):0\] )?(\w+),?$/gm,
+  );
+  return [...declarations].map(([, last, port]) => ({
+    port: port!,
+    bits: last === undefined ? undefined : Number(last) + 1,
+  }));
+}
+
+/** Port, with its bit, and pin of each line that places one. */
+function pinsOf(file: string): { pin: string; port: string }[] {
+  const lines = readFileSync(file, 'utf8').matchAll(
+    /PACKAGE_PIN (\w+).* \[get_ports \{?(\w+(?:\[\d+\])?)\}?\]$/gm,
+  );
+  return [...lines].map(([, pin, port]) => ({ pin: pin!, port: port! }));
+}
+
+describe('the VCU118, without the tool of its vendor', () => {
+  it('has a top level without a warning', { timeout: 60_000 }, (context) => {
+    const verilator = requireTool('verilator', context);
+    const { stdout, stderr, status } = spawnSync(
+      verilator,
+      ['--lint-only', '-Wall', '--top-module', 'vcu118', ...top, standIn],
+      { encoding: 'utf8' },
+    );
+    expect(stdout + stderr).toBe('');
+    expect(status).toBe(0);
+  });
+
+  it('is built from what the top level needs, with the numbers by which the driver finds it', (context) => {
+    const { commands, error, ok } = dryRun(requireTool('tclsh', context), 0.1);
+    expect(error).toBe('');
+    expect(ok).toBe(true);
+    const added = commands.match(/[^\s{}]+\.(?:sv|xdc)\b/g)!.map((file) => path.normalize(file));
+    expect(added).toEqual([...top, `${board}/vcu118.xdc`]);
+    expect(added.filter((file) => !existsSync(file))).toEqual([]);
+    const shell = pciFunctions.find(({ name }) => name === 'xilinx_shell')!;
+    const setting = (name: string): string => new RegExp(`CONFIG\\.${name} ([^\\s}]+)`).exec(commands)![1]!;
+    expect(setting('vendor_id')).toBe(shell.vendor.toString(16));
+    expect(setting('pf0_device_id')).toBe(shell.device.toString(16));
+    expect(setting('pf0_bar0_prefetchable')).toBe('false');
+    expect(setting('pf0_bar2_prefetchable')).toBe('true');
+    expect(setting('xdma_num_usr_irq')).toBe(String(EVENT_QUEUES_PER_FUNCTION));
+  });
+
+  it('is not built when its timing is not met', (context) => {
+    const { error, ok } = dryRun(requireTool('tclsh', context), -0.25);
+    expect(ok).toBe(false);
+    expect(error).toContain('timing is not met by 0.25 ns');
+  });
+
+  it('has a shell with the ports of its stand-in', () => {
+    const made = [
+      ...readFileSync(`${board}/pcie_shell.tcl`, 'utf8').matchAll(/^create_bd_(?:intf_)?port .* (\w+)$/gm),
+    ].map(([, name]) => name!);
+    const ports = portsOf(standIn).map(({ port }) => port);
+    expect(made.filter((name) => !ports.some((port) => port.startsWith(name)))).toEqual([]);
+    expect(ports.filter((port) => !made.some((name) => port.startsWith(name)))).toEqual([]);
+  });
+
+  it('has one pin for each port, and one port for each pin', () => {
+    const placed = pinsOf(`${board}/vcu118.xdc`);
+    const pins = [...placed, ...pinsOf(`${board}/ethernet.xdc`)].map(({ pin }) => pin);
+    expect(pins).toHaveLength(new Set(pins).size);
+    // The tool places the other half of a pair of a transceiver.
+    const ports = portsOf(`${board}/vcu118.sv`)
+      .filter(({ port }) => !port.endsWith('_n') || port === 'pcie_reset_n')
+      .flatMap(({ port, bits }) =>
+        bits === undefined ? [port] : Array.from({ length: bits }, (_, bit) => `${port}[${bit}]`),
+      );
+    expect(placed.map(({ port }) => port).sort()).toEqual(ports.sort());
+  });
+});
