@@ -48,31 +48,34 @@ const mappings: readonly BoardOptions[] = [
 
 describeOnBackends('posting', (backend) => {
   // What stores become on their way to a board on PCIe is not a test's to choose.
-  it.each(backend.functions === undefined ? mappings : [{}])('executes commands of every length in order, with their checksums: %j', (options) => {
-    const { queuePair, sent } = makeSender(backend, options);
-    const requests = Array.from({ length: 257 }, (_, length): SendRequest => {
-      const inlineData = Uint8Array.from({ length }, (_byte, index) => length * 31 + index);
-      return { opcode: Opcode.send, inlineData, checksum: true, signaled: length % 2 === 0 };
-    });
-    const gathers = Array.from({ length: 17 }, (_, count): SendRequest => {
-      const gather = Array.from({ length: count }, () => entry);
-      return {
-        opcode: Opcode.rdmaWrite,
-        gather,
-        checksum: true,
-        remote: { key: 7, addressLow: 0, addressHigh: 0xffff_ffff },
-      };
-    });
-    const all = [...requests, ...gathers];
-    expect(all.map((request) => queuePair.post(request))).toEqual(all.map((_, index) => index));
-    const records = sent(all.length);
-    expect(records.map((record) => record.sendQueueSequenceNumber)).toEqual(all.map((_, index) => index));
-    expect(records.map((record) => record.length)).toEqual([
-      ...requests.map((_, length) => length),
-      ...gathers.map((_, count) => count * 16),
-    ]);
-    expect(new Set(records.map(({ status }) => status))).toEqual(new Set([0]));
-  });
+  it.each(backend.functions === undefined ? mappings : [{}])(
+    'executes commands of every length in order, with their checksums: %j',
+    (options) => {
+      const { queuePair, sent } = makeSender(backend, options);
+      const requests = Array.from({ length: 257 }, (_, length): SendRequest => {
+        const inlineData = Uint8Array.from({ length }, (_byte, index) => length * 31 + index);
+        return { opcode: Opcode.send, inlineData, checksum: true, signaled: length % 2 === 0 };
+      });
+      const gathers = Array.from({ length: 17 }, (_, count): SendRequest => {
+        const gather = Array.from({ length: count }, () => entry);
+        return {
+          opcode: Opcode.rdmaWrite,
+          gather,
+          checksum: true,
+          remote: { key: 7, addressLow: 0, addressHigh: 0xffff_ffff },
+        };
+      });
+      const all = [...requests, ...gathers];
+      expect(all.map((request) => queuePair.post(request))).toEqual(all.map((_, index) => index));
+      const records = sent(all.length);
+      expect(records.map((record) => record.sendQueueSequenceNumber)).toEqual(all.map((_, index) => index));
+      expect(records.map((record) => record.length)).toEqual([
+        ...requests.map((_, length) => length),
+        ...gathers.map((_, count) => count * 16),
+      ]);
+      expect(new Set(records.map(({ status }) => status))).toEqual(new Set([0]));
+    },
+  );
 
   it('keeps batches and single posts in one order', () => {
     const { queuePair, sent } = makeSender(backend);

@@ -22,8 +22,14 @@ export function filesOf(root: string, isWhole: boolean): string[] {
 /** Why a board on PCIe cannot pass a test, by what the test says when it fails. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^LeftOutError: left out: (.*)/, ''],
-  [/^VerbsError: the memory shares pages/, 'the test registers memory that shares pages, which vfio: refuses'],
-  [/^PciError: .*Device or resource busy/, 'the test opens a function twice, which VFIO refuses in other words'],
+  [
+    /^VerbsError: the memory shares pages/,
+    'the test registers memory that shares pages, which vfio: refuses',
+  ],
+  [
+    /^PciError: .*Device or resource busy/,
+    'the test opens a function twice, which VFIO refuses in other words',
+  ],
 ];
 
 function reasonOf(message: string): string | undefined {

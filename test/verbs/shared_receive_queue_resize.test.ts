@@ -55,7 +55,10 @@ class Lines {
 
   /** Messages that the completion queue still has room for: each completes at both ends. */
   get room(): number {
-    return this.verbs.completionQueue.capacity / 2 - (this.sent - Math.min(this.received.length, this.sentAndTaken));
+    return (
+      this.verbs.completionQueue.capacity / 2 -
+      (this.sent - Math.min(this.received.length, this.sentAndTaken))
+    );
   }
 
   /** Sends so many messages, in turn, and lets them go as far as they go in `steps` steps. */
