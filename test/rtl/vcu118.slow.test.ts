@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -63,6 +63,50 @@ describe('the VCU118, without the tool of its vendor', () => {
     );
     expect(stdout + stderr).toBe('');
     expect(status).toBe(0);
+  });
+
+  // Small, as it is to be compiled in seconds, and with fewer PCBs and credits than there are commands.
+  it('ends every command that is written, and gives back what it took', { timeout: 120_000 }, (context) => {
+    const shape = {
+      BEAT_BYTES: 8,
+      UNDERLYING_FUNCTIONS: 2,
+      VIRTUAL_COLLECT_BUFFERS: 4,
+      PHYSICAL_COLLECT_BUFFERS: 2,
+      DEDICATED_PHYSICAL_COLLECT_BUFFERS: 2,
+      MANAGEMENT_PHYSICAL_COLLECT_BUFFERS: 1,
+      TRANSMIT_VIRTUAL_LANES: 2,
+      QUEUE_PAIRS: 4,
+    };
+    const entries = Object.entries(shape);
+    const bench = `${directory}/bench`;
+    const flags = [
+      `-std=c++20 -I${root}native -I${root}fpga/tb`,
+      ...entries.map(([name, value]) => `-D${name}=${value}`),
+    ];
+    execFileSync(
+      requireTool('verilator', context),
+      [
+        ...[
+          '--cc',
+          '--exe',
+          '-Wall',
+          '--Mdir',
+          bench,
+          '--top-module',
+          'hca_board',
+          '-CFLAGS',
+          flags.join(' '),
+        ],
+        ...entries.map(([name, value]) => `-G${name}=${value}`),
+        ...top.slice(0, -1),
+        `${root}fpga/tb/hca_board_tb.cpp`,
+      ],
+      { stdio: 'pipe' },
+    );
+    const unoptimized = ['OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0', 'VM_PARALLEL_BUILDS=0'];
+    execFileSync('make', ['-s', '-C', bench, '-f', 'Vhca_board.mk', ...unoptimized], { stdio: 'pipe' });
+    const { stdout } = spawnSync(`${bench}/Vhca_board`, ['1', '400'], { encoding: 'utf8' });
+    expect(stdout).toBe('400 commands\n');
   });
 
   it('is built from what the top level needs, with the numbers by which the driver finds it', (context) => {
