@@ -83,20 +83,13 @@ describe('the VCU118, without the tool of its vendor', () => {
       `-std=c++20 -I${root}native -I${root}fpga/tb`,
       ...entries.map(([name, value]) => `-D${name}=${value}`),
     ];
+    const options = ['--cc', '--exe', '-Wall', '--Mdir', bench, '--top-module', 'hca_board'];
     execFileSync(
       requireTool('verilator', context),
       [
-        ...[
-          '--cc',
-          '--exe',
-          '-Wall',
-          '--Mdir',
-          bench,
-          '--top-module',
-          'hca_board',
-          '-CFLAGS',
-          flags.join(' '),
-        ],
+        ...options,
+        '-CFLAGS',
+        flags.join(' '),
         ...entries.map(([name, value]) => `-G${name}=${value}`),
         ...top.slice(0, -1),
         `${root}fpga/tb/hca_board_tb.cpp`,
