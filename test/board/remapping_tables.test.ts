@@ -116,16 +116,18 @@ describe('the tables of another machine', () => {
   it('pass a function through, or block it', () => {
     const memory = new MachineMemory();
     expect(written(memory, memory.context(0n, 3n, 2n), 100n * page).changed).toEqual([100 * pageBytes]);
+    // A root entry that is not present, of a context that would pass it.
+    memory.entry(1n, 2n * 4n, 2n * page);
+    const absent = (4 << 8) | (sourceId & 0xff);
+    const refused = { faults: [{ reason: 'not_mapped' }], changed: [] };
+    expect(written(memory, { rootTable: page, sourceId: absent }, 100n * page)).toMatchObject(refused);
     for (const root of [
       memory.context(4n, 3n, 1n), // by a table of the device's own
       { rootTable: page, sourceId: sourceId + 1 },
       { rootTable: page, sourceId: sourceId + 256 },
       { rootTable: BigInt(memoryBytes), sourceId },
     ])
-      expect(written(memory, root, 100n * page)).toMatchObject({
-        faults: [{ reason: 'not_mapped' }],
-        changed: [],
-      });
+      expect(written(memory, root, 100n * page)).toMatchObject(refused);
     expect(written(memory, undefined, 100n * page).changed).toEqual([100 * pageBytes]);
   });
 });

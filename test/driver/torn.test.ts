@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { FaultRule } from '../../lib/board/addon.ts';
+import type { VirtualCollectBuffer } from '../../lib/driver/virtual_collect_buffers.ts';
 import { CompletionStatus, Opcode, type Completion } from '../../lib/index.ts';
 import { makePair, settle, type End } from '../verbs/connected.ts';
 import { functionRegister } from '../functions/function_verbs.ts';
@@ -97,5 +98,37 @@ describe('a virtual collect buffer that several queue pairs share', () => {
     const completions = settle(ends[0]![0]);
     const success = [0, 1, 2].map((wrId): [number, CompletionStatus] => [wrId, CompletionStatus.success]);
     expect(new Map(sends(completions))).toEqual(new Map(success));
+  });
+});
+
+/** Events, in the queue and on their way to it. */
+const moreThanFit = 400;
+
+describe('a buffer in error whose event was lost', () => {
+  it('is given back with the next event that comes', () => {
+    const verbs = makeVerbs(stepped);
+    const { driver } = verbs.context;
+    const [from, to] = makePair(verbs);
+    receive(to, 1);
+    const own = driver.queuePairs.get(from.queuePair.number)!.virtualCollectBuffer;
+    const other = driver.virtualCollectBuffers.all.find(({ number }) => number !== own.number)!;
+    const fail = ({ offset }: VirtualCollectBuffer): void => {
+      const beyondCommand = offset + 320;
+      const data = new Uint8Array(8);
+      verbs.board.post({ underlyingFunction: 0, bar: commandBar, offset: beyondCommand, data });
+      verbs.board.runUntilIdle();
+    };
+    for (let count = 0; count < moreThanFit; count++) {
+      fail(other);
+      other.cancel();
+      verbs.board.runUntilIdle();
+    }
+    fail(own);
+    while (driver.events.poll() !== undefined);
+    post(from, 0, 64);
+    expect(sends(settle(from))).toEqual([]);
+    fail(other);
+    driver.events.collect();
+    expect(sends(settle(from))).toEqual([[0, CompletionStatus.success]]);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -93,7 +93,10 @@ describe('multicast over UDP', () => {
     second.queuePair.close();
     send(from, group, 1);
     expect(await hear(to)).toBe(1);
+    const descriptors = (): number => readdirSync('/proc/self/fd').length;
+    const before = descriptors(); // one is of the group
     to.queuePair.detachMulticast(group);
+    expect(descriptors()).toBe(before - 1);
     to.queuePair.attachMulticast(group);
     send(from, group, 2);
     expect(await hear(to)).toBe(2);

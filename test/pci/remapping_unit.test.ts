@@ -43,11 +43,13 @@ const remaps = 1 << 25;
 const sourceId = 0x80;
 const tableAt = 0x2000;
 
-/** A table of 16 entries in which entry 9 is an interrupt of vector 0x52 for processor 3. */
+/** A table of 16 entries in which entry 9 is an interrupt of vector 0x52 for processor 3, as beyond its end entry 25 is. */
 function remappingMemory(folder: string, high: number): string {
   const memory = Buffer.alloc(0x4000);
-  memory.writeUInt32LE((0x52 << 16) | (1 << 5) | (1 << 3) | (1 << 2) | 1, tableAt + 9 * 16);
-  memory.writeUInt32LE(high, tableAt + 9 * 16 + 4);
+  for (const index of [9, 25]) {
+    memory.writeUInt32LE((0x52 << 16) | (1 << 5) | (1 << 3) | (1 << 2) | 1, tableAt + index * 16);
+    memory.writeUInt32LE(high, tableAt + index * 16 + 4);
+  }
   const file = path.join(folder, 'memory');
   writeFileSync(file, memory);
   return file;

@@ -8,6 +8,7 @@ import {
   CONTROL_CONTROL_OFFSET,
   IDENTITY_MAGIC_RESET,
   RegionType,
+  UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET,
   UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET,
   UNDERLYING_FUNCTION_RESET_OFFSET,
 } from '../../lib/spec/index.ts';
@@ -28,10 +29,13 @@ describe('who looks at a function of a served board', () => {
     const looks = [0, 0, 1, 2].map((number) => lookAt(path, number));
     await untilOpen(serving, [1]);
     const numbers = pair.map(({ queuePair }) => queuePair.number) as [number, number];
+    const { page } = client.driver.device;
+    page.write32(UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET, numbers[1]);
     for (let times = 0; times < 3; times += 1) {
       const seen = looks.map((look, index) => whyStalled(look, numbers[index % 2]!)?.queuePair.number);
       expect(seen).toEqual([numbers[0], numbers[1], numbers[0], undefined]);
     }
+    expect(page.read32(UNDERLYING_FUNCTION_INSPECT_QUEUE_PAIR_OFFSET)).toBe(numbers[1]);
     await exchange(pair, 9);
   });
 
