@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
+import { designsOf } from './rtl_blocks.mjs';
 import { longestPath } from './rtl_longest_path.mjs';
 
 process.chdir(path.join(import.meta.dirname, '..'));
-const blocks = JSON.parse(readFileSync('fpga/rtl/blocks.json', 'utf8'));
 const document = 'fpga/doc/synthesis.md';
 const atOnce = 2;
 const minutes = 15;
@@ -55,12 +55,7 @@ const { values, positionals } = parseArgs({
 for (const family of values.family)
   if (!(family in families))
     fail(`there is no family ${family}; there are ${Object.keys(families).join(', ')}`);
-for (const name of positionals)
-  if (!(name in blocks)) fail(`there is no block ${name}; there are ${Object.keys(blocks).join(', ')}`);
-
-const wanted = (positionals.length > 0 ? positionals : Object.keys(blocks)).flatMap((block) =>
-  widths(block).map((beatBytes) => ({ block, beatBytes })),
-);
+const wanted = wantedDesigns();
 if (values.check) {
   for (const each of wanted) {
     await yosys([...reading(each), 'proc', 'check -assert'], `read ${each.block}`);
@@ -83,20 +78,22 @@ function nameOf({ block, beatBytes }) {
   return [block, beatBytes ?? '–'];
 }
 
-/** The widths of a beat that a block is made for. */
-function widths(block) {
-  const source = readFileSync(`fpga/rtl/${block}.sv`, 'utf8');
-  return /parameter int unsigned BEAT_BYTES/.test(source) ? [8, 16, 32, 64] : [undefined];
+function wantedDesigns() {
+  try {
+    return designsOf(positionals);
+  } catch (error) {
+    return fail(error.message);
+  }
 }
 
 /** Cells of each kind, and the longest path. */
-async function synthesize({ block, beatBytes, family }) {
+async function synthesize({ block, parameters, sources, family }) {
   const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-synthesis-'));
   try {
     const commands = [
       families[family].cells,
       ...memoriesOf(families[family], `${directory}/memories.v`),
-      ...reading({ block, beatBytes }),
+      ...reading({ block, parameters, sources }),
       families[family].command,
       `write_json ${directory}/netlist.json`,
     ];
@@ -114,12 +111,11 @@ async function synthesize({ block, beatBytes, family }) {
 }
 
 /** The commands that read a block at its sizes. */
-function reading({ block, beatBytes }) {
-  const sizes = { ...blocks[block].synthesis, ...(beatBytes === undefined ? {} : { BEAT_BYTES: beatBytes }) };
+function reading({ block, parameters, sources }) {
   return [
-    `read_verilog -defer -sv ${blocks[block].rtl.map((each) => `fpga/rtl/${each}.sv`).join(' ')}`,
+    `read_verilog -defer -sv ${sources.join(' ')}`,
     // All at once: with some of them alone, Yosys would make the others at their default sizes first.
-    `chparam ${Object.entries(sizes)
+    `chparam ${Object.entries(parameters)
       .map(([name, value]) => `-set ${name} ${value} `)
       .join('')}${block}`,
     `hierarchy -check -top ${block}`,

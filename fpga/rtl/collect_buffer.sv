@@ -399,7 +399,8 @@ module collect_buffer #(
       .agrees(checksum_matches)
   );
 
-  // Doorbell slots.
+  // Doorbell slots, and what comes of a write.
+  logic complete, kicks, kicks_send_queue_mode, rings, cancels, closes, opens, refuses;
   logic slot_rings;
   logic [7:0] ring_refusal;
   hca_spec_pkg::doorbell_slot_write_t ring;
@@ -422,7 +423,6 @@ module collect_buffer #(
       !queue_pair_found ? hca_spec_pkg::REFUSAL_UNKNOWN_QUEUE_PAIR : hca_spec_pkg::REFUSAL_NONE;
 
   // Outcome.
-  logic complete, kicks, kicks_send_queue_mode, rings, cancels, closes, opens, refuses;
   logic [7:0] reason, command_reason;
   logic is_incomplete, unbinds;  // Before this clock; a PCB comes back without a kick.
 
@@ -468,6 +468,9 @@ module collect_buffer #(
     end
   end
 
+  logic takes;  // A PCB of the pool.
+  assign takes = binds && gets_buffer && !refuses;
+
   always_ff @(posedge clock) begin
     if (is_command || locks) begin
       received[page] <= locks ? '0 : received_now;
@@ -499,9 +502,6 @@ module collect_buffer #(
       .give_back_buffer(bound[page]),
       .*
   );
-
-  logic takes;  // A PCB of the pool.
-  assign takes = binds && gets_buffer && !refuses;
 
   collect_group_table #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),

@@ -290,7 +290,7 @@ module hca_front #(
       .counted_underlying_function(lane_counted_underlying_function),
       .set_lanes('0),
       .set_lanes_underlying_function('0),
-      .set_lanes_quality_of_service_level('0),
+      .set_lanes_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),
       .set_shared_lanes('0),
       .set_lanes_lanes('0),
       .set_lanes_allowed(lane_set_lanes_allowed),

@@ -161,6 +161,8 @@ module virtual_kick #(
   logic [FUNCTION_WIDTH-1:0] underlying_function;
   logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available;
   logic has_entry_credit;
+  logic held;  // Its queue pair is on a lane.
+  logic [LANE_WIDTH-1:0] lane;
   logic has_place;  // On the list of its lane.
   logic lists;
   logic refuses;
@@ -251,10 +253,8 @@ module virtual_kick #(
   end
 
   // The lane of the kick.
-  logic held;
   logic [LANE_WIDTH-1:0] held_lane;
   logic [LANE_WIDTH-1:0] chosen_lane;
-  logic [LANE_WIDTH-1:0] lane;
   logic [LANES-1:0] idle;
   logic [LANES*COMMANDS_WIDTH-1:0] load;
   logic [23:0] queried;

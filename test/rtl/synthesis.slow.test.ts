@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { leaveOut, requireTool } from '../tools.ts';
 import { root } from './blocks.ts';
 
 const script = `${root}scripts/rtl_synthesis.mjs`;
@@ -30,8 +30,23 @@ function cell(type: string, inputs: Record<string, number[]>, outputs: Record<st
 describe('synthesis of the blocks', () => {
   it('reads every block at every width, and finds every wire driven', { timeout: 600_000 }, (context) => {
     requireTool('yosys', context);
-    const said = execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(10);
+    // The others are in hca_front.
+    const blocks = ['hardware_linked_list_queue', 'hca_front'];
+    const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
+    expect(said.match(/nothing wrong/g)).toHaveLength(5);
+  });
+
+  it('reads every block at every width by slang too', { timeout: 600_000 }, (context) => {
+    const slang = `${root}scripts/rtl_slang.mjs`;
+    const installation = spawnSync(process.execPath, [slang, '--install'], { encoding: 'utf8' });
+    if (installation.status !== 0) {
+      expect(process.env['CI'], installation.stderr).toBeUndefined();
+      leaveOut('the packages of fpga/slang cannot be installed: see npm ci --prefix fpga/slang', context);
+    }
+    // It has the other blocks in it.
+    const said = execFileSync(process.execPath, [slang, 'hca_front'], { encoding: 'utf8' });
+    expect(said.match(/^hca_front, \d+ B a beat: nothing wrong$/gm)).toHaveLength(4);
+    expect(said).not.toContain('warning');
   });
 
   it('has a row for every block with a model, and every width, in its table, for Xilinx 7-series at least', () => {
