@@ -6,6 +6,7 @@ import type { TestContext } from 'vitest';
 /** The Debian package of each tool that tests run. */
 const packages: Readonly<Record<string, string>> = {
   busybox: 'busybox-static',
+  'clang++-19': 'clang-19',
   cmake: 'cmake',
   cpio: 'cpio',
   'g++': 'g++',
