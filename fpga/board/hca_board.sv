@@ -1,7 +1,8 @@
 // hca_front with something in the place of the blocks behind it that are not in RTL yet, so that a card can be brought up: registers,
-// VCB pages, and commands that are collected, kicked, started and counted. No command is executed: each ends as soon as it has been
-// read, its PCB and its credits go back, and nothing of it reaches host memory or the network. Every queue pair is taken to exist, with
-// the low QoS level and the checksum secret 0. What finds no PCB is counted and dropped, and so are events.
+// VCB pages, and commands that are collected, kicked, started and counted, with a kick record of each kick and of each end in host
+// memory. No command is executed: each ends as soon as it has been read, its PCB and its credits go back, and nothing else of it
+// reaches host memory or the network. Every queue pair is taken to exist, with the low QoS level and the checksum secret 0. What finds
+// no PCB is counted and dropped, and so are events.
 module hca_board #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -15,6 +16,7 @@ module hca_board #(
     parameter logic [63:0] CLOCK_FREQUENCY = 64'd250_000_000,  // Unit: hertz.
     parameter logic [8*32-1:0] BOARD_NAME = '0,  // First character in the lowest byte.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
     parameter int unsigned REGISTER_ADDRESS_WIDTH = 16 + $clog2(UNDERLYING_FUNCTIONS + 2)
 ) (
     input logic clock,
@@ -62,11 +64,37 @@ module hca_board #(
     output logic collect_rvalid,
     input logic collect_rready,
 
+    // Host memory, AXI4. awuser and aruser: the function whose memory it is.
+    output logic [63:0] memory_awaddr,
+    output logic [7:0] memory_awlen,
+    output logic [2:0] memory_awsize,
+    output logic [FUNCTION_WIDTH-1:0] memory_awuser,
+    output logic memory_awvalid,
+    input logic memory_awready,
+    output logic [BEAT_BYTES*8-1:0] memory_wdata,
+    output logic [BEAT_BYTES-1:0] memory_wstrb,
+    output logic memory_wlast,
+    output logic memory_wvalid,
+    input logic memory_wready,
+    input logic [1:0] memory_bresp,
+    input logic memory_bvalid,
+    output logic memory_bready,
+    output logic [63:0] memory_araddr,
+    output logic [7:0] memory_arlen,
+    output logic [2:0] memory_arsize,
+    output logic [FUNCTION_WIDTH-1:0] memory_aruser,
+    output logic memory_arvalid,
+    input logic memory_arready,
+    input logic [BEAT_BYTES*8-1:0] memory_rdata,
+    input logic [1:0] memory_rresp,
+    input logic memory_rlast,
+    input logic memory_rvalid,
+    output logic memory_rready,
+
     output logic command_ended  // For one clock: a command has been read.
 );
   localparam int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS;
   localparam int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1;
-  localparam int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1;
 
   logic command_tvalid, command_tready, command_tlast;
   logic [BEAT_BYTES*8-1:0] command_tdata;
@@ -75,17 +103,34 @@ module hca_board #(
   logic release_command, release_command_ready, finish, finish_ready;
   hca_spec_pkg::finish_unit_t finish_unit;
 
-  // The next command is read when PCB and credits of the one before are back.
-  assign command_tready = !release_command && !finish;
+  // What a kick record tells of the end of a command: its begin is the first beat of it.
+  logic record, record_ready, is_begun;
+  logic [63:0] now, record_begin;
+  hca_spec_pkg::opcode_t record_opcode;
+
+  always_ff @(posedge clock) begin
+    is_begun <= !reset && (is_begun || command_tvalid && command_tready) && !command_ended;
+    if (!is_begun && command_tvalid && command_tready) begin
+      record_begin <= now;
+      record_opcode <= hca_spec_pkg::opcode_t'(
+          command_tdata[hca_spec_pkg::COMMAND_HEADER_OPCODE_LSB+:hca_spec_pkg::COMMAND_HEADER_OPCODE_WIDTH]);
+    end
+  end
+
+  // The next command is read when PCB and credits of the one before are back, and it is recorded.
+  assign command_tready = !release_command && !finish && !record;
   assign command_ended = command_tvalid && command_tready && command_tlast;
   always_ff @(posedge clock) begin
     if (reset) begin
       release_command <= 1'b0;
       finish <= 1'b0;
+      record <= 1'b0;
     end else if (command_ended) begin
       release_command <= 1'b1;
       finish <= 1'b1;
+      record <= 1'b1;
     end else begin
+      if (record_ready) record <= 1'b0;
       if (release_command_ready) release_command <= 1'b0;
       if (finish_ready) finish <= 1'b0;
     end
@@ -108,14 +153,20 @@ module hca_board #(
   end
 
   // What hca_front tells and nobody here asks for.
-  logic unused, kick_scheduled_ready, post_notice, refused, half_written, find, pin, unpin;
+  logic unused, fault, queuing_append_ready, queuing_any, queuing_take_ready, queuing_taken, queuing_condemned, queuing_any_condemned,
+      queuing_turn_out_ready, queuing_turned_out;
+  hca_spec_pkg::schedule_request_t queuing_taken_unit, queuing_turned_out_unit;
+  logic [7:0] queuing_turned_out_refusal;
+  logic kick_scheduled_ready, post_notice, refused, half_written, find, pin, unpin;
   logic [FUNCTION_WIDTH-1:0] find_underlying_function;
   logic [23:0] find_queue_pair_number, pin_queue_pair_number, unpin_queue_pair_number;
   hca_spec_pkg::post_notice_t post_notice_unit;
-  hca_spec_pkg::event_unit_t refused_event, half_written_event;
+  hca_spec_pkg::event_unit_t refused_event, half_written_event, fault_event;
   assign unused = &{1'b0, command_tdata, command_tkeep, ended, kick_scheduled_ready, post_notice, post_notice_unit, refused,
       refused_event, half_written, half_written_event, find, find_underlying_function, find_queue_pair_number, pin,
-      pin_queue_pair_number, unpin, unpin_queue_pair_number};
+      pin_queue_pair_number, unpin, unpin_queue_pair_number, fault, fault_event, queuing_append_ready, queuing_any, queuing_take_ready,
+      queuing_taken, queuing_taken_unit, queuing_condemned, queuing_any_condemned, queuing_turn_out_ready, queuing_turned_out,
+      queuing_turned_out_unit, queuing_turned_out_refusal};
 
   hca_front #(
       .BEAT_BYTES(BEAT_BYTES),
@@ -135,6 +186,12 @@ module hca_board #(
       .kick_scheduled(1'b0),
       .kick_scheduled_unit('0),
       .release_command_physical_collect_buffer(PCB_WIDTH'(ended.physical_collect_buffer)),
+      .record_type(hca_spec_pkg::KICK_RECORD_TYPE_SENT),
+      .record_unit(ended),
+      .queuing_append(1'b0),
+      .queuing_append_unit('0),
+      .queuing_take(1'b0),
+      .queuing_turn_out(1'b0),
       .notice_credit(1'b1),
       .queue_pair_found(1'b1),
       .queue_pair_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),

@@ -1,8 +1,8 @@
 // The front of the HCA: what the host touches and what it leads to, up to commands that are started. Registers by AXI4-Lite, VCB pages by
-// AXI4, started commands as an AXI4-Stream. The queue pairs, and the blocks that execute commands, are its surroundings.
+// AXI4, started commands as an AXI4-Stream; kick records and queuing structures in host memory by an AXI4 master. The queue pairs, and
+// the blocks that execute commands, are its surroundings.
 //
-// What is not here yet: management pages, the kick record ring and the queuing structure in host memory. A command in send queue mode
-// comes out as a post notice, and what a kick record tells is not written.
+// What is not here yet: management pages. A command in send queue mode comes out as a post notice.
 module hca_front #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -69,6 +69,33 @@ module hca_front #(
     output logic collect_rvalid,
     input logic collect_rready,
 
+    // Host memory, AXI4. awuser and aruser: the function whose memory it is.
+    output logic [63:0] memory_awaddr,
+    output logic [7:0] memory_awlen,
+    output logic [2:0] memory_awsize,
+    output logic [FUNCTION_WIDTH-1:0] memory_awuser,
+    output logic memory_awvalid,
+    input logic memory_awready,
+    output logic [BEAT_BYTES*8-1:0] memory_wdata,
+    output logic [BEAT_BYTES-1:0] memory_wstrb,
+    output logic memory_wlast,
+    output logic memory_wvalid,
+    input logic memory_wready,
+    input logic [1:0] memory_bresp,
+    input logic memory_bvalid,
+    output logic memory_bready,
+    output logic [63:0] memory_araddr,
+    output logic [7:0] memory_arlen,
+    output logic [2:0] memory_arsize,
+    output logic [FUNCTION_WIDTH-1:0] memory_aruser,
+    output logic memory_arvalid,
+    input logic memory_arready,
+    input logic [BEAT_BYTES*8-1:0] memory_rdata,
+    input logic [1:0] memory_rresp,
+    input logic memory_rlast,
+    input logic memory_rvalid,
+    output logic memory_rready,
+
     // Commands that are started, AXI4-Stream: header, then payload. tuser: its kick.
     output logic command_tvalid,
     input logic command_tready,
@@ -90,6 +117,32 @@ module hca_front #(
     output logic [FINISHES-1:0] finish_ready,
     input logic [FINISHES*hca_spec_pkg::FINISH_UNIT_BYTES*8-1:0] finish_unit,
 
+    // Kick records of what the others do: a scheduled kick, or the last packet of a command. `now`: the device clock.
+    input logic record,
+    output logic record_ready,
+    input hca_spec_pkg::kick_record_type_t record_type,
+    input hca_spec_pkg::kick_unit_t record_unit,
+    input hca_spec_pkg::opcode_t record_opcode,
+    input logic [63:0] record_begin,
+    output logic [63:0] now,
+
+    // Queuing structures: append, take and turn_out of the block of that name.
+    input logic queuing_append,
+    output logic queuing_append_ready,
+    input hca_spec_pkg::schedule_request_t queuing_append_unit,
+    output logic queuing_any,
+    input logic queuing_take,
+    output logic queuing_take_ready,
+    output logic queuing_taken,
+    output hca_spec_pkg::schedule_request_t queuing_taken_unit,
+    output logic queuing_condemned,
+    output logic queuing_any_condemned,
+    input logic queuing_turn_out,
+    output logic queuing_turn_out_ready,
+    output logic queuing_turned_out,
+    output hca_spec_pkg::schedule_request_t queuing_turned_out_unit,
+    output logic [7:0] queuing_turned_out_refusal,
+
     // Commands that lie in a send queue, and events. notice_credit: there is room for four more of each.
     input logic notice_credit,
     output logic post_notice,
@@ -98,6 +151,8 @@ module hca_front #(
     output hca_spec_pkg::event_unit_t refused_event,
     output logic half_written,
     output hca_spec_pkg::event_unit_t half_written_event,
+    output logic fault,  // A DMA reached nothing.
+    output hca_spec_pkg::event_unit_t fault_event,
 
     // Queue pairs: each answer in the next clock.
     output logic find,
@@ -122,7 +177,12 @@ module hca_front #(
   localparam int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES);
 
   logic enabled, control, control_ready, control_done, set_bar, set_allotment, allotment_allowed;
-  logic [63:0] now, half_written_limit;
+  logic [63:0] half_written_limit;
+  logic write, write_ready, write_allowed, idle;
+  logic [FUNCTION_WIDTH-1:0] write_underlying_function, read_underlying_function;
+  logic [15:0] write_offset, read_offset;
+  logic [31:0] write_data;
+  logic [63:0] read_value;
   logic [2:0] control_command;
   logic [PAGE_WIDTH-1:0] control_page;
   logic [FUNCTION_WIDTH-1:0] set_underlying_function, counted_underlying_function;
@@ -131,7 +191,10 @@ module hca_front #(
   logic [11:0] identity_address;
   logic [31:0] identity_data;
   logic identity_known, write_unclaimed, write_dropped, command_cancelled, send_queue_mode_entered;
-  logic kick, send_queue_mode_kick;
+  logic kick, send_queue_mode_kick, kick_record;
+  logic [VCB_WIDTH-1:0] kick_virtual_collect_buffer;
+  hca_spec_pkg::opcode_t kick_opcode;
+  logic [63:0] kick_first_write;
   hca_spec_pkg::kick_unit_t kick_unit;
   logic [PCB_WIDTH-1:0] read_physical_collect_buffer;
   logic [BEATS_WIDTH-1:0] read_beat;
@@ -165,6 +228,30 @@ module hca_front #(
       .*
   );
 
+  host_memory #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .QUEUE_PAIRS(QUEUE_PAIRS)
+  ) i_host_memory (
+      .append(queuing_append),
+      .append_ready(queuing_append_ready),
+      .append_unit(queuing_append_unit),
+      .any(queuing_any),
+      .take(queuing_take),
+      .take_ready(queuing_take_ready),
+      .taken(queuing_taken),
+      .taken_unit(queuing_taken_unit),
+      .condemned(queuing_condemned),
+      .any_condemned(queuing_any_condemned),
+      .turn_out(queuing_turn_out),
+      .turn_out_ready(queuing_turn_out_ready),
+      .turned_out(queuing_turned_out),
+      .turned_out_unit(queuing_turned_out_unit),
+      .turned_out_refusal(queuing_turned_out_refusal),
+      .*
+  );
+
   // From the kick of a command to its lane. As long as the device is not enabled, writes bring nothing.
   logic unit_credit, has_kick, kick_collected_ready;
   logic [3:0] kicks_waiting;
@@ -189,11 +276,8 @@ module hca_front #(
       + TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::EXECUTION_CREDITS_PER_LANE + hca_spec_pkg::SHARED_EXECUTION_CREDITS + 1);
   logic unused, management;
   hca_spec_pkg::management_unit_t management_unit;
-  logic kick_record, beat_done, control_granted, lane_kick_corrupted, lane_listed, lane_command_stale,
+  logic beat_done, control_granted, lane_kick_corrupted, lane_listed, lane_command_stale,
       lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes;
-  logic [VCB_WIDTH-1:0] kick_virtual_collect_buffer;
-  hca_spec_pkg::opcode_t kick_opcode;
-  logic [63:0] kick_first_write;
   logic [PCB_WIDTH-1:0] control_physical_collect_buffer, inspect_physical_collect_buffer;
   logic [2:0] inspect_state;
   logic [7:0] inspect_refusal;
@@ -208,7 +292,7 @@ module hca_front #(
       lane_query_completion_credits_held, lane_query_shared_completion_credits_held, lane_shared_execution_credits_held,
       lane_shared_completion_credits_held;
   linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
-  assign unused = &{1'b0, stale_buffer, management, management_unit, kick_record, kick_virtual_collect_buffer, kick_opcode, kick_first_write,
+  assign unused = &{1'b0, idle, stale_buffer, management, management_unit,
       beat_done, control_granted, control_physical_collect_buffer, inspect_state, inspect_refusal,
       inspect_physical_collect_buffer, inspect_scoreboard, inspect_scoreboard_mask, free_buffers, lane_kick_corrupted,
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,

@@ -45,6 +45,17 @@ module host_registers #(
     input logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
     input logic write_unclaimed,
 
+    // To host_memory, whose registers lie in the pages of the functions.
+    output logic write,
+    input logic write_ready,
+    output logic [FUNCTION_WIDTH-1:0] write_underlying_function,
+    output logic [15:0] write_offset,
+    output logic [31:0] write_data,
+    input logic write_allowed,
+    output logic [FUNCTION_WIDTH-1:0] read_underlying_function,
+    output logic [15:0] read_offset,
+    input logic [63:0] read_value,
+
     // To collect_buffer, which has ports of these names.
     output logic control,
     input logic control_ready,
@@ -81,10 +92,10 @@ module host_registers #(
   logic [63:0] unclaimed;
 
   // Writes, one at a time.
-  logic writes, waits, write_allowed;
-  logic goes_on;  // To collect_buffer, which takes its time.
-  logic [PAGE_BITS-1:0] write_page;
-  logic [15:0] write_offset;
+  logic writes, waits, is_allowed, is_function;
+  logic goes_on;  // To a block that takes its time.
+  logic [PAGE_BITS-1:0] page_now;
+  logic [15:0] offset_now;
   logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control;
   hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar;
   hca_spec_pkg::control_function_virtual_collect_buffer_sub_bar_t sub_bar;
@@ -98,25 +109,26 @@ module host_registers #(
     in_array = 32'(offset) >= first && 32'(offset) < first + 4 * UNDERLYING_FUNCTIONS && offset[1:0] == 2'b00;
   endfunction
 
-  assign write_page = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
-  assign write_offset = register_awaddr[15:0];
+  assign page_now = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
+  assign offset_now = register_awaddr[15:0];
   assign writes = register_awvalid && register_wvalid && !register_bvalid && !waits;
   assign register_awready = writes;
   assign register_wready = writes;
-  assign is_control = write_page == CONTROL && register_wstrb == 4'hf;
-  assign is_enable = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_CONTROL_OFFSET;
-  assign is_limit = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET;
-  assign is_limit_high = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4;
-  assign is_cancel = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET;
-  assign is_close = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET;
-  assign is_open = is_control && 32'(write_offset) == hca_spec_pkg::CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_OFFSET;
-  assign is_bar = is_control && in_array(write_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET);
+  assign is_control = page_now == CONTROL && register_wstrb == 4'hf;
+  assign is_function = page_now > CONTROL && 32'(page_now) < PAGES && register_wstrb == 4'hf;
+  assign is_enable = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CONTROL_OFFSET;
+  assign is_limit = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET;
+  assign is_limit_high = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4;
+  assign is_cancel = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign is_close = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign is_open = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign is_bar = is_control && in_array(offset_now, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET);
   assign is_sub_bar = is_control
-      && in_array(write_offset, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET);
+      && in_array(offset_now, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET);
   assign is_allotment = is_control
-      && in_array(write_offset, hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET);
+      && in_array(offset_now, hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET);
 
-  assign set_underlying_function = FUNCTION_WIDTH'((write_offset
+  assign set_underlying_function = FUNCTION_WIDTH'((offset_now
       - 16'(is_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET :
       is_sub_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET :
       hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) >> 2);
@@ -140,36 +152,45 @@ module host_registers #(
   assign set_allotment_high = COUNT_WIDTH'(allotment.high);
   assign set_allotment_shared = COUNT_WIDTH'(allotment.shared);
 
-  assign write_allowed = is_enable || is_limit || is_limit_high || is_bar || is_sub_bar || is_allotment && allotment_allowed
+  assign is_allowed = is_enable || is_limit || is_limit_high || is_bar || is_sub_bar || is_allotment && allotment_allowed
       || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
-  assign goes_on = write_allowed && (is_cancel || is_close || is_open);
+  assign goes_on = is_allowed && (is_cancel || is_close || is_open) || is_function;
+
+  logic is_done;
+  assign is_done = control_done || write && write_ready;
 
   always_ff @(posedge clock) begin
     if (reset) begin
       register_bvalid <= 1'b0;
       control <= 1'b0;
+      write <= 1'b0;
       waits <= 1'b0;
       enabled <= 1'b0;
       half_written_limit <= hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_RESET;
     end else begin
-      if (writes && !goes_on || waits && control_done) register_bvalid <= 1'b1;
+      if (writes && !goes_on || waits && is_done) register_bvalid <= 1'b1;
       else if (register_bready) register_bvalid <= 1'b0;
       if (writes && goes_on) begin
-        control <= 1'b1;
+        control <= !is_function;
+        write <= is_function;
         waits <= 1'b1;
       end else begin
         if (control_ready) control <= 1'b0;
-        if (control_done) waits <= 1'b0;
+        if (write_ready) write <= 1'b0;
+        if (is_done) waits <= 1'b0;
       end
       if (writes && is_enable) enabled <= enable.enable;
       if (writes && is_limit) half_written_limit[31:0] <= register_wdata;
       if (writes && is_limit_high) half_written_limit[63:32] <= register_wdata;
     end
     if (writes) begin
-      register_bresp <= write_allowed ? OKAY : SLVERR;
+      register_bresp <= is_allowed ? OKAY : SLVERR;
+      write_underlying_function <= FUNCTION_WIDTH'(page_now - PAGE_BITS'(2));
+      write_offset <= offset_now;
+      write_data <= register_wdata;
       control_command <= is_cancel ? 3'd0 : is_close ? 3'd1 : 3'd2;
       control_page <= {1'b0, VCB_WIDTH'(named.virtual_collect_buffer)};
-    end
+    end else if (write && write_ready) register_bresp <= write_allowed ? OKAY : SLVERR;
   end
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
@@ -200,8 +221,7 @@ module host_registers #(
   // Reads.
   logic reads;
   logic [PAGE_BITS-1:0] read_page;
-  logic [15:0] read_offset;
-  logic [FUNCTION_WIDTH-1:0] read_function, read_index;
+  logic [FUNCTION_WIDTH-1:0] read_index;
   logic [31:0] latched[PAGES];  // By page.
   logic [63:0] value;
   logic is_high;
@@ -212,7 +232,7 @@ module host_registers #(
   assign register_arready = !register_rvalid || register_rready;
   assign read_page = register_araddr[REGISTER_ADDRESS_WIDTH-1:16];
   assign read_offset = {register_araddr[15:2], 2'b00};
-  assign read_function = FUNCTION_WIDTH'(read_page - PAGE_BITS'(2));
+  assign read_underlying_function = FUNCTION_WIDTH'(read_page - PAGE_BITS'(2));
   assign identity_address = read_offset[11:0];
 
   always_comb begin
@@ -220,7 +240,7 @@ module host_registers #(
     control_now.enable = enabled;
     status = '0;
     status.enabled = enabled;
-    status.underlying_function = 8'(read_function);
+    status.underlying_function = 8'(read_underlying_function);
   end
 
   always_comb begin
@@ -250,23 +270,31 @@ module host_registers #(
     end else if (32'(read_page) < PAGES)
       case (32'(read_offset))
         hca_spec_pkg::UNDERLYING_FUNCTION_STATUS_OFFSET: value = {32'd0, status};
-        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET: value = {32'd0, bars[read_function]};
-        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET: value = {32'd0, sub_bars[read_function]};
+        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET: value = {32'd0, bars[read_underlying_function]};
+        hca_spec_pkg::UNDERLYING_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET: value = {32'd0, sub_bars[read_underlying_function]};
         hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET: value = now;
-        hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET: value = counts[read_function][0*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET: value = counts[read_function][1*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET: value = counts[read_function][2*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[read_function][3*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value = counts[read_function][4*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value = counts[read_function][5*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET: value = counts[read_underlying_function][0*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET: value = counts[read_underlying_function][1*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET: value = counts[read_underlying_function][2*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[read_underlying_function][3*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value = counts[read_underlying_function][4*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value = counts[read_underlying_function][5*64+:64];
         hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET + 4, hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET + 4,
         hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET + 4,
         hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET + 4,
         hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET + 4,
         hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET + 4,
+        hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET
+            + hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE + 4,
         hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET + 4:
         is_high = 1'b1;
-        default: value = '0;
+        default: value = read_value;
       endcase
   end
 

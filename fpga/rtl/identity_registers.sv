@@ -44,6 +44,7 @@ module identity_registers #(
     capabilities = '0;
     capabilities.scoreboard_variant = SCOREBOARD_VARIANT_DIRECT ? hca_spec_pkg::SCOREBOARD_VARIANT_DIRECT :
         hca_spec_pkg::SCOREBOARD_VARIANT_MASKED;
+    capabilities.kick_records = 1'b1;
     capabilities.rtl_collect_buffer = 1'b1;
     capabilities.rtl_virtual_kick = 1'b1;
     dedicated = '0;

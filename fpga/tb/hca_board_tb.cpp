@@ -1,42 +1,46 @@
 // hca_board as a host sees it: commands of every length go in by AXI, one after the other, and each ends, so
-// that none of the few PCBs and credits is lost. Arguments: seed, commands.
+// that none of the few PCBs and credits is lost, and two kick records tell of each. Arguments: seed,
+// commands.
 //
 // The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
 #include "Vhca_board.h"
+#include "axi_host.h"
 #include "bench.h"
+#include "host_memory_slave.h"
 #include "spec/commands.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
+#include "spec/queues.h"
 #include "spec/registers.h"
 
 #include <verilated.h>
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
+#include <set>
 
 namespace fpga_verbs::bench {
 namespace {
 
-constexpr unsigned patience = 1000; // Clocks.
 constexpr uint32_t control_region = 0x10000;
 constexpr uint32_t function_pages = 0x20000;
+constexpr uint64_t rings = 0x8000'0000;
+constexpr uint32_t entries_log2 = 10; // Of a ring: room for all.
+constexpr auto opcode = spec::Opcode::rdma_write;
 
-class Bench {
+class Bench : public AxiHost<Bench> {
 public:
-  explicit Bench(uint64_t seed) : random_(seed), place_{.seed = seed} {
-    rtl_.collect_bready = rtl_.register_bready = rtl_.register_rready = 1;
+  explicit Bench(uint64_t seed)
+      : random_(seed), place_{.seed = seed}, slave_(rtl_, memory_, random_, place_) {
+    rtl_.collect_bready = 1;
     rtl_.reset = 1;
     step();
     step();
     rtl_.reset = 0;
-    for (unsigned clock = 0; clock < QUEUE_PAIRS + 4; ++clock)
-      step();
+    steps(QUEUE_PAIRS + 4);
   }
 
   int run(uint32_t commands) {
@@ -44,22 +48,81 @@ public:
     spec::control::Control control;
     control.set_enable(1);
     write(control_region + spec::control::control, control.bits);
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
+      begin_ring(function);
     for (uint32_t number = 0; number < commands; ++number) {
       send(number);
       for (unsigned clock = 0; clock < patience && ended_ <= number; ++clock)
         step();
       expect(place_, "commands ended", ended_, number + 1);
     }
-    uint64_t kicks = 0;
-    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
-      kicks += read(function_pages + function * spec::underlying_function::bytes +
-                    spec::underlying_function::kicks);
+    steps(patience);
+    uint32_t kicks = 0;
+    uint32_t records = 0;
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
+      kicks += read(page(function) + spec::underlying_function::kicks);
+      records += read(page(function) + spec::underlying_function::kick_records_written);
+      read_records(function);
+    }
     expect(place_, "kicks counted", kicks, commands);
+    expect(place_, "records written", records, 2 * commands);
+    expect(place_, "records of kicks", kicked_.size(), commands);
+    expect(place_, "records of ends", sent_, commands);
     std::printf("%u commands\n", commands);
     return 0;
   }
 
+  Vhca_board& rtl() { return rtl_; }
+  const Place& place() const { return place_; }
+
+  void begin_clock() {
+    slave_.drive();
+    rtl_.clock = 0;
+    rtl_.eval();
+  }
+
+  void end_clock() {
+    ended_ += rtl_.command_ended;
+    slave_.take([](uint64_t, uint32_t) {});
+    rtl_.clock = 1;
+    rtl_.eval();
+    slave_.settle();
+    ++place_.clock;
+  }
+
 private:
+  static uint32_t page(uint32_t function) {
+    return function_pages + function * uint32_t{spec::underlying_function::bytes};
+  }
+  static uint64_t ring(uint32_t function) {
+    return rings + function * (spec::KickRecord::bytes << entries_log2);
+  }
+
+  void begin_ring(uint32_t function) {
+    write(page(function) + spec::underlying_function::kick_record_address,
+          static_cast<uint32_t>(ring(function)));
+    spec::underlying_function::KickRecordControl control;
+    control.set_enable(1);
+    control.set_entries_log2(entries_log2);
+    write(page(function) + spec::underlying_function::kick_record_control, control.bits);
+  }
+
+  void read_records(uint32_t function) {
+    const uint32_t written = read(page(function) + spec::underlying_function::kick_records_written);
+    for (uint32_t number = 0; number < written; ++number) {
+      spec::KickRecord record;
+      memory_.read(ring(function) + uint64_t{number} * sizeof(record), &record, sizeof(record));
+      expect(place_, "opcode", static_cast<uint8_t>(record.opcode()), static_cast<uint8_t>(opcode));
+      expect(place_, "times", record.begin() < record.end() && record.end() < record.written(), 1);
+      if (record.type() == spec::KickRecordType::kicked) {
+        kicked_.insert(record.kick_number());
+        continue;
+      }
+      expect(place_, "a kick that was told", kicked_.contains(record.kick_number()), 1);
+      ++sent_;
+    }
+  }
+
   void send(uint32_t number) {
     const uint32_t length = random_.below(spec::command_payload_bytes + 1);
     std::array<uint8_t, spec::command_bytes> bytes{};
@@ -68,76 +131,21 @@ private:
     header.set_send_queue_sequence_number(static_cast<uint16_t>(number));
     header.set_length(length);
     header.set_version(spec::command_version);
+    header.set_opcode(opcode);
     std::memcpy(bytes.data(), &header, sizeof(header));
     const uint32_t whole = spec::CommandHeader::bytes + (length + 7) / 8 * 8;
-    rtl_.collect_awaddr =
-        random_.below(VIRTUAL_COLLECT_BUFFERS) * uint32_t{spec::virtual_collect_buffer_stride};
-    rtl_.collect_awlen = static_cast<uint8_t>((whole + BEAT_BYTES - 1) / BEAT_BYTES - 1);
-    rtl_.collect_awsize = std::countr_zero(unsigned{BEAT_BYTES});
-    rtl_.collect_awvalid = 1;
-    until("awready", [&] { return rtl_.collect_awready != 0; });
-    rtl_.collect_awvalid = 0;
-    for (uint32_t at = 0; at < whole; at += BEAT_BYTES) {
-      const uint32_t here = std::min<uint32_t>(BEAT_BYTES, whole - at);
-      std::memcpy(&rtl_.collect_wdata, bytes.data() + at, here);
-      rtl_.collect_wstrb =
-          static_cast<std::remove_reference_t<decltype(rtl_.collect_wstrb)>>((uint64_t{1} << here) - 1);
-      rtl_.collect_wlast = at + BEAT_BYTES >= whole;
-      rtl_.collect_wvalid = 1;
-      until("wready", [&] { return rtl_.collect_wready != 0; });
-      rtl_.collect_wvalid = 0;
-    }
-  }
-
-  uint32_t read(uint32_t address) {
-    rtl_.register_araddr = address;
-    rtl_.register_arvalid = 1;
-    until("arready", [&] { return rtl_.register_arready != 0; });
-    rtl_.register_arvalid = 0;
-    uint32_t data = 0;
-    until("rvalid", [&] {
-      data = rtl_.register_rdata;
-      return rtl_.register_rvalid != 0;
-    });
-    return data;
-  }
-
-  void write(uint32_t address, uint32_t data) {
-    rtl_.register_awaddr = address;
-    rtl_.register_wdata = data;
-    rtl_.register_wstrb = 15;
-    rtl_.register_awvalid = rtl_.register_wvalid = 1;
-    until("register_awready", [&] { return rtl_.register_awready && rtl_.register_wready; });
-    rtl_.register_awvalid = rtl_.register_wvalid = 0;
-    until("bvalid", [&] { return rtl_.register_bvalid != 0; });
-  }
-
-  // Clocks until it is so, that one too.
-  template <class Condition> void until(const char* what, Condition condition) {
-    for (unsigned clock = 0; clock < patience; ++clock) {
-      rtl_.clock = 0;
-      rtl_.eval();
-      const bool is_so = condition();
-      step();
-      if (is_so)
-        return;
-    }
-    differ(place_, what, 0, 1);
-  }
-
-  void step() {
-    rtl_.clock = 0;
-    rtl_.eval();
-    ended_ += rtl_.command_ended;
-    rtl_.clock = 1;
-    rtl_.eval();
-    ++place_.clock;
+    write_burst(random_.below(VIRTUAL_COLLECT_BUFFERS) * uint32_t{spec::virtual_collect_buffer_stride},
+                bytes.data(), whole, BEAT_BYTES);
   }
 
   Vhca_board rtl_;
   Random random_;
   Place place_;
+  HostMemory memory_;
+  HostMemorySlave<Vhca_board> slave_;
   uint32_t ended_ = 0;
+  std::set<uint32_t> kicked_; // Numbers of kicks that a record tells.
+  uint32_t sent_ = 0;
 };
 
 } // namespace

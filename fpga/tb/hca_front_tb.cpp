@@ -1,40 +1,55 @@
 // hca_front as a host sees it: the identity page, registers, commands written by AXI in pieces and in any
-// order, and taken from the stream byte by byte as they were written. Arguments: seed, commands.
+// order, and taken from the stream byte by byte as they were written; kick records and a queuing structure in
+// its memory. Arguments: seed, commands.
 //
 // The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
 #include "Vhca_front.h"
+#include "axi_host.h"
 #include "bench.h"
+#include "host_memory_slave.h"
 #include "spec/commands.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
+#include "spec/queues.h"
 #include "spec/registers.h"
 
 #include <verilated.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <type_traits>
 #include <vector>
 
 namespace fpga_verbs::bench {
 namespace {
 
+namespace function_page = spec::underlying_function;
+
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint32_t okay = 0; // Responses of AXI.
-constexpr uint32_t slave_error = 2;
-constexpr uint32_t vcbs_each = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
-constexpr unsigned patience = 1000; // Clocks.
+// What a kick record has to tell of a command.
+struct Told {
+  uint32_t virtual_collect_buffer = 0;
+  uint32_t queue_pair_number = 0;
+  uint32_t length = 0;
+  bool is_kicked = false;
+  uint32_t kick_number = 0;
+};
 
-class Bench {
+constexpr uint32_t vcbs_each = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
+constexpr uint32_t ring_entries_log2 = 4;
+constexpr uint64_t rings = 0x12'3400'0000; // A page each, and one of the heads behind them.
+constexpr uint64_t heads = rings + 0x10000;
+constexpr uint64_t structures = rings + 0x20000;
+
+class Bench : public AxiHost<Bench> {
 public:
-  explicit Bench(uint64_t seed) : random_(seed), place_{.seed = seed} {
+  explicit Bench(uint64_t seed)
+      : random_(seed), place_{.seed = seed}, slave_(rtl_, memory_, random_, place_) {
     rtl_.notice_credit = 1;
     rtl_.pinned = 1;
     rtl_.queue_pair_found = 1;
@@ -44,8 +59,7 @@ public:
     step();
     step();
     rtl_.reset = 0;
-    for (unsigned clock = 0; clock < QUEUE_PAIRS + 4; ++clock)
-      step();
+    steps(QUEUE_PAIRS + 4);
   }
 
   int run(uint32_t commands) {
@@ -54,22 +68,69 @@ public:
     divide();
     refuse_and_cancel();
     close_and_open();
+    queue();
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
+      begin_ring(function);
     for (uint32_t number = 0; number < commands; ++number) {
       send(random_.below(VIRTUAL_COLLECT_BUFFERS), number);
       while (expected_.size() > 1)
         wait();
+      read_records();
     }
     while (!expected_.empty())
       wait();
+    steps(patience);
+    read_records();
+    expect(place_, "commands without a record of their end", told_.size(), 0);
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
+      expect(place_, "records dropped", read_64(page(function) + function_page::kick_records_dropped), 0);
+    lose_ring(commands);
     uint64_t kicks = 0;
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
-      kicks += read_64(page(function) + spec::underlying_function::kicks);
-    expect(place_, "kicks counted", kicks, commands);
-    expect(place_, "clock", read_64(page(0) + spec::underlying_function::clock) < place_.clock, 1);
+      kicks += read_64(page(function) + function_page::kicks);
+    expect(place_, "kicks counted", kicks, commands + 1);
+    expect(place_, "clock", read_64(page(0) + function_page::clock) < place_.clock, 1);
     std::printf(
         "%u commands, %llu beats of the stream, most clocks from the last write to the first beat %llu\n",
         commands, static_cast<unsigned long long>(beats_), static_cast<unsigned long long>(most_latency_));
     return 0;
+  }
+
+  Vhca_front& rtl() { return rtl_; }
+  const Place& place() const { return place_; }
+
+  void begin_clock() {
+    rtl_.command_tready = random_.percent(70);
+    slave_.drive();
+    rtl_.clock = 0;
+    rtl_.eval();
+  }
+
+  void end_clock() {
+    refusals_ += rtl_.refused;
+    faults_ += rtl_.fault;
+    slave_.take([](uint64_t, uint32_t) {});
+    const bool was_taken = rtl_.finish && rtl_.finish_ready;
+    const bool was_released = rtl_.release_command && rtl_.release_command_ready;
+    const bool was_recorded = rtl_.record && rtl_.record_ready;
+    const bool comes = rtl_.command_tvalid && rtl_.command_tready;
+    if (comes)
+      take_beat();
+    const bool ends = comes && rtl_.command_tlast;
+    spec::KickUnit unit;
+    std::memcpy(&unit, &rtl_.command_tuser, sizeof(unit));
+    rtl_.clock = 1;
+    rtl_.eval();
+    slave_.settle();
+    ++place_.clock;
+    if (was_taken)
+      rtl_.finish = 0;
+    if (was_released)
+      rtl_.release_command = 0;
+    if (was_recorded)
+      rtl_.record = 0;
+    if (ends)
+      finish(unit);
   }
 
 private:
@@ -108,7 +169,7 @@ private:
     spec::control::Control control;
     control.set_enable(1);
     expect(place_, "enable", write(control_ + spec::control::control, control.bits), okay);
-    const spec::underlying_function::Status status{read(page(1) + spec::underlying_function::status)};
+    const function_page::Status status{read(page(1) + function_page::status)};
     expect(place_, "enabled", status.enabled(), 1);
     expect(place_, "function", status.underlying_function(), 1);
   }
@@ -129,8 +190,7 @@ private:
     sub_bar.set_high(vcbs_each);
     expect(place_, "dividers",
            write(control_ + spec::control::function_virtual_collect_buffer_sub_bar, sub_bar.bits), okay);
-    expect(place_, "dividers", read(page(0) + spec::underlying_function::virtual_collect_buffer_sub_bar),
-           sub_bar.bits);
+    expect(place_, "dividers", read(page(0) + function_page::virtual_collect_buffer_sub_bar), sub_bar.bits);
     expect(place_, "part of a DWORD", write(control_ + spec::control::control, 0, 3), slave_error);
     expect(place_, "a register that is not there", write(control_ + spec::control::bytes - 4, 0),
            slave_error);
@@ -147,7 +207,7 @@ private:
     for (unsigned clock = 0; clock < patience && refusals_ == 0; ++clock)
       step();
     expect(place_, "refusals", refusals_, 1);
-    expect(place_, "refusals counted", read_64(page(0) + spec::underlying_function::commands_refused), 1);
+    expect(place_, "refusals counted", read_64(page(0) + function_page::commands_refused), 1);
     spec::control::CancelVirtualCollectBuffer cancel;
     expect(place_, "cancel", write(control_ + spec::control::cancel_virtual_collect_buffer, cancel.bits),
            okay);
@@ -157,23 +217,139 @@ private:
   }
 
   void close_and_open() {
-    const uint64_t before = read_64(page(0) + spec::underlying_function::writes_dropped);
+    const uint64_t before = read_64(page(0) + function_page::writes_dropped);
     spec::control::CloseVirtualCollectBuffer close;
     close.set_virtual_collect_buffer(vcbs_each - 1);
     expect(place_, "close", write(control_ + spec::control::close_virtual_collect_buffer, close.bits), okay);
     write_command(vcbs_each - 1, command(1, 0));
     for (unsigned clock = 0; clock < 8; ++clock)
       step();
-    expect(place_, "writes dropped", read_64(page(0) + spec::underlying_function::writes_dropped) > before,
-           1);
+    expect(place_, "writes dropped", read_64(page(0) + function_page::writes_dropped) > before, 1);
     spec::control::OpenVirtualCollectBuffer open;
     open.set_virtual_collect_buffer(vcbs_each - 1);
     expect(place_, "open", write(control_ + spec::control::open_virtual_collect_buffer, open.bits), okay);
   }
 
+  // A queue pair goes to a queuing structure in host memory, and comes back.
+  void queue() {
+    function_page::QueuingStructureSize size;
+    size.set_entries_log2(4);
+    expect(place_, "size", write(page(1) + function_page::queuing_structure_size, size.bits), okay);
+    const uint32_t address = page(1) + function_page::queuing_structure_address + 8; // Of the high level.
+    expect(place_, "unaligned", write(address, 4), slave_error);
+    write(address, static_cast<uint32_t>(structures));
+    write(address + 4, static_cast<uint32_t>(structures >> 32));
+    expect(place_, "queuing structure", read_64(address), structures);
+    spec::ScheduleRequest request;
+    request.set_queue_pair_number(0x050000 | (QUEUE_PAIRS - 1));
+    request.set_underlying_function(1);
+    request.set_quality_of_service_level(spec::QualityOfServiceLevel::high);
+    std::memcpy(&rtl_.queuing_append_unit, &request, sizeof(request));
+    rtl_.queuing_append = 1;
+    until("queuing_append_ready", [&] { return rtl_.queuing_append_ready != 0; });
+    rtl_.queuing_append = 0;
+    rtl_.queuing_take = 1;
+    until("queuing_take_ready", [&] { return rtl_.queuing_take_ready != 0; });
+    rtl_.queuing_take = 0;
+    spec::ScheduleRequest taken;
+    until("queuing_taken", [&] {
+      std::memcpy(&taken, &rtl_.queuing_taken_unit, sizeof(taken));
+      return rtl_.queuing_taken != 0;
+    });
+    expect(place_, "queue pair", std::memcmp(&taken, &request, sizeof(request)), 0);
+    spec::QueuingStructureEntry entry;
+    memory_.read(structures, &entry, sizeof(entry));
+    expect(place_, "entry", entry.queue_pair_number(), request.queue_pair_number());
+  }
+
+  void begin_ring(uint32_t function) {
+    const auto write_64 = [&](uint32_t offset, uint64_t data) {
+      expect(place_, "low half", write(page(function) + offset, static_cast<uint32_t>(data)), okay);
+      expect(place_, "high half", write(page(function) + offset + 4, static_cast<uint32_t>(data >> 32)),
+             okay);
+      expect(place_, "both", read_64(page(function) + offset), data);
+    };
+    expect(place_, "unaligned", write(page(function) + function_page::kick_record_address, 64), slave_error);
+    write_64(function_page::kick_record_address, ring(function));
+    write_64(function_page::kick_record_head_address, heads + 8 * function);
+    function_page::KickRecordControl control;
+    control.set_enable(1);
+    control.set_entries_log2(ring_entries_log2);
+    expect(place_, "ring", write(page(function) + function_page::kick_record_control, control.bits), okay);
+    expect(place_, "ring", read(page(function) + function_page::kick_record_control), control.bits);
+    taken_[function] = 0;
+    const std::vector<uint8_t> zeros(64 << ring_entries_log2);
+    memory_.write(ring(function), zeros.data(), zeros.size());
+  }
+  static uint64_t ring(uint32_t function) { return rings + function * HostMemory::page_bytes; }
+
+  // As a driver does: a record is there when its phase says so, and its place is free when the head has gone
+  // on.
+  void read_records() {
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
+      uint32_t& taken = taken_[function];
+      for (;;) {
+        spec::KickRecord record;
+        memory_.read(ring(function) + 64 * (taken % (1 << ring_entries_log2)), &record, sizeof(record));
+        if (record.phase() != (~(taken >> ring_entries_log2) & 1) ||
+            record.type() == spec::KickRecordType::none)
+          break;
+        expect(place_, "sequence of a record", record.sequence(), taken);
+        expect(place_, "function of a record", record.underlying_function(), function);
+        check(record);
+        ++taken;
+      }
+      spec::RingHead head;
+      head.set_head(taken);
+      memory_.write(heads + 8 * function, &head, sizeof(head));
+    }
+  }
+
+  void check(const spec::KickRecord& record) {
+    const auto found = told_.find(static_cast<uint16_t>(record.send_queue_sequence_number()));
+    expect(place_, "a command that was written", found != told_.end(), 1);
+    Told& told = found->second;
+    expect(place_, "queue pair", record.queue_pair_number(), told.queue_pair_number);
+    expect(place_, "length", record.length(), told.length);
+    expect(place_, "opcode", static_cast<uint8_t>(record.opcode()), static_cast<uint8_t>(spec::Opcode::send));
+    expect(place_, "times", record.begin() <= record.end() && record.end() <= record.written(), 1);
+    if (!told.is_kicked) {
+      expect(place_, "first of a command", static_cast<uint8_t>(record.type()),
+             static_cast<uint8_t>(spec::KickRecordType::kicked));
+      expect(place_, "VCB", record.virtual_collect_buffer(), told.virtual_collect_buffer);
+      told.is_kicked = true;
+      told.kick_number = record.kick_number();
+      return;
+    }
+    expect(place_, "second of a command", static_cast<uint8_t>(record.type()),
+           static_cast<uint8_t>(spec::KickRecordType::sent));
+    expect(place_, "kick number", record.kick_number(), told.kick_number);
+    expect(place_, "lane", record.transmit_virtual_lane() < TRANSMIT_VIRTUAL_LANES, 1);
+    told_.erase(found);
+  }
+
+  // The ring of function 1 cannot be reached any more: one event, and commands go on without records.
+  void lose_ring(uint32_t number) {
+    memory_.set_reachable(ring(1), false);
+    send(vcbs_each, number);
+    while (!expected_.empty())
+      wait();
+    steps(patience);
+    expect(place_, "events of DMA", faults_, 1);
+    expect(place_, "faults", read_64(page(1) + function_page::dma_faults), 1);
+    const function_page::KickRecordControl control{read(page(1) + function_page::kick_record_control)};
+    expect(place_, "records of the function", control.enable(), 0);
+    memory_.set_reachable(ring(1), true);
+    begin_ring(1);
+  }
+
   void send(uint32_t vcb, uint32_t number) {
     const uint32_t length = random_.below(spec::command_payload_bytes + 1);
     const Bytes bytes = command(number, length);
+    spec::CommandHeader header;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    told_[static_cast<uint16_t>(number)] = {
+        .virtual_collect_buffer = vcb, .queue_pair_number = header.queue_pair_number(), .length = length};
     expected_[static_cast<uint16_t>(number)] = {bytes.begin(),
                                                 bytes.begin() + spec::CommandHeader::bytes + length};
     write_command(vcb, bytes);
@@ -190,6 +366,7 @@ private:
     header.set_send_queue_sequence_number(static_cast<uint16_t>(number));
     header.set_length(length);
     header.set_version(spec::command_version);
+    header.set_opcode(spec::Opcode::send);
     header.set_immediate_data(static_cast<uint32_t>(random_.bits()));
     std::memcpy(bytes.data(), &header, sizeof(header));
     return bytes;
@@ -198,9 +375,10 @@ private:
   // One burst, or DWORDs and segments in any order.
   void write_command(uint32_t vcb, const Bytes& bytes) {
     if (random_.once(2)) {
-      write_burst(vcb, 0, bytes.data(), bytes.size(), BEAT_BYTES);
+      write_burst(vcb * vcb_stride_, bytes.data(), bytes.size(), BEAT_BYTES);
       return;
     }
+    const uint32_t page = vcb * vcb_stride_;
     std::vector<uint32_t> places;
     for (uint32_t at = 0; at < bytes.size(); at += 8)
       places.push_back(at);
@@ -208,87 +386,15 @@ private:
       std::swap(places[left - 1], places[random_.below(static_cast<uint32_t>(left))]);
     for (const uint32_t at : places) {
       if (random_.once(2)) {
-        write_burst(vcb, at, bytes.data() + at, 8, 8);
+        write_burst(page + at, bytes.data() + at, 8, 8);
       } else {
-        write_burst(vcb, at + 4, bytes.data() + at + 4, 4, 4);
-        write_burst(vcb, at, bytes.data() + at, 4, 4);
+        write_burst(page + at + 4, bytes.data() + at + 4, 4, 4);
+        write_burst(page + at, bytes.data() + at, 4, 4);
       }
     }
   }
 
-  void write_burst(uint32_t vcb, uint32_t offset, const uint8_t* data, size_t bytes, uint32_t beat) {
-    rtl_.collect_awaddr = vcb * vcb_stride_ + offset;
-    rtl_.collect_awlen = static_cast<uint8_t>((bytes + beat - 1) / beat - 1);
-    rtl_.collect_awsize = static_cast<uint8_t>(std::countr_zero(beat));
-    rtl_.collect_awuser = 0;
-    rtl_.collect_awvalid = 1;
-    until("awready", [&] { return rtl_.collect_awready != 0; });
-    rtl_.collect_awvalid = 0;
-    for (size_t at = 0; at < bytes; at += beat) {
-      const size_t here = std::min<size_t>(beat, bytes - at);
-      const size_t lane = (offset + at) % BEAT_BYTES;
-      std::memcpy(reinterpret_cast<uint8_t*>(&rtl_.collect_wdata) + lane, data + at, here);
-      const uint64_t strobes = here == 64 ? ~uint64_t{0} : (uint64_t{1} << here) - 1;
-      rtl_.collect_wstrb =
-          static_cast<std::remove_reference_t<decltype(rtl_.collect_wstrb)>>(strobes << lane);
-      rtl_.collect_wlast = at + beat >= bytes;
-      rtl_.collect_wvalid = 1;
-      until("wready", [&] { return rtl_.collect_wready != 0; });
-      rtl_.collect_wvalid = 0;
-    }
-  }
-
   uint32_t page(uint32_t function) const { return functions_ + function * function_stride_; }
-
-  uint32_t read(uint32_t address) {
-    rtl_.register_araddr = address;
-    rtl_.register_arvalid = 1;
-    until("arready", [&] { return rtl_.register_arready != 0; });
-    rtl_.register_arvalid = 0;
-    rtl_.register_rready = 1;
-    uint32_t data = 0;
-    until("rvalid", [&] {
-      data = rtl_.register_rdata;
-      return rtl_.register_rvalid != 0;
-    });
-    rtl_.register_rready = 0;
-    return data;
-  }
-
-  uint64_t read_64(uint32_t address) {
-    const uint64_t low = read(address);
-    return low | uint64_t{read(address + 4)} << 32;
-  }
-
-  uint32_t write(uint32_t address, uint32_t data, uint8_t strobes = 15) {
-    rtl_.register_awaddr = address;
-    rtl_.register_wdata = data;
-    rtl_.register_wstrb = strobes;
-    rtl_.register_awvalid = rtl_.register_wvalid = 1;
-    until("register_awready", [&] { return rtl_.register_awready && rtl_.register_wready; });
-    rtl_.register_awvalid = rtl_.register_wvalid = 0;
-    rtl_.register_bready = 1;
-    uint32_t response = 0;
-    until("bvalid", [&] {
-      response = rtl_.register_bresp;
-      return rtl_.register_bvalid != 0;
-    });
-    rtl_.register_bready = 0;
-    return response;
-  }
-
-  // Clocks until it is so, that one too.
-  template <class Condition> void until(const char* what, Condition condition) {
-    for (unsigned clock = 0; clock < patience; ++clock) {
-      rtl_.clock = 0;
-      rtl_.eval();
-      const bool is_so = condition();
-      step();
-      if (is_so)
-        return;
-    }
-    differ(place_, what, 0, 1);
-  }
 
   void wait() {
     const size_t before = expected_.size();
@@ -300,33 +406,11 @@ private:
     differ(place_, "commands not started", before, 0);
   }
 
-  void step() {
-    rtl_.command_tready = random_.percent(70);
-    rtl_.clock = 0;
-    rtl_.eval();
-    refusals_ += rtl_.refused;
-    const bool was_taken = rtl_.finish && rtl_.finish_ready;
-    const bool was_released = rtl_.release_command && rtl_.release_command_ready;
-    const bool comes = rtl_.command_tvalid && rtl_.command_tready;
-    if (comes)
-      take_beat();
-    const bool ends = comes && rtl_.command_tlast;
-    spec::KickUnit unit;
-    std::memcpy(&unit, &rtl_.command_tuser, sizeof(unit));
-    rtl_.clock = 1;
-    rtl_.eval();
-    ++place_.clock;
-    if (was_taken)
-      rtl_.finish = 0;
-    if (was_released)
-      rtl_.release_command = 0;
-    if (ends)
-      finish(unit);
-  }
-
   void take_beat() {
     if (command_.empty() && last_write_ != 0)
       most_latency_ = std::max(most_latency_, place_.clock - last_write_);
+    if (command_.empty())
+      rtl_.record_begin = rtl_.now;
     ++beats_;
     const uint64_t keep = rtl_.command_tkeep;
     for (uint32_t lane = 0; lane < BEAT_BYTES; ++lane)
@@ -358,11 +442,18 @@ private:
     ended.set_queue_pair_number(unit.queue_pair_number());
     std::memcpy(&rtl_.finish_unit, &ended, sizeof(ended));
     rtl_.finish = 1;
+    expect(place_, "the record before", rtl_.record, 0);
+    rtl_.record = 1;
+    rtl_.record_type = static_cast<uint8_t>(spec::KickRecordType::sent);
+    rtl_.record_opcode = static_cast<uint8_t>(spec::Opcode::send);
+    std::memcpy(&rtl_.record_unit, &unit, sizeof(unit));
   }
 
   Vhca_front rtl_;
   Random random_;
   Place place_;
+  HostMemory memory_;
+  HostMemorySlave<Vhca_front> slave_;
   uint32_t control_ = 0;
   uint32_t functions_ = 0;
   uint32_t function_stride_ = 0;
@@ -373,6 +464,9 @@ private:
   uint64_t most_latency_ = 0;
   uint64_t beats_ = 0;
   uint32_t refusals_ = 0;
+  uint32_t faults_ = 0;
+  std::map<uint16_t, Told> told_; // By sequence number, until the record of the end is read.
+  uint32_t taken_[UNDERLYING_FUNCTIONS]{};
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 # The PCIe shell of the card, as a block design: the vendor's bridge from PCIe to AXI4 (DMA/Bridge Subsystem for PCI Express in bridge
-# mode, UltraScale+, generation 3, eight lanes), a clock for the HCA, and an interconnect that leads BAR 0 to the registers (AXI4-Lite)
-# and BAR 2 to the VCB pages (AXI4). MSI-X vectors lie in the bridge, which has BAR 4 for their table. Product guides PG194 and PG195.
+# mode, UltraScale+, generation 3, eight lanes), a clock for the HCA, an interconnect that leads BAR 0 to the registers (AXI4-Lite)
+# and BAR 2 to the VCB pages (AXI4), and one that leads the HCA to host memory through the bridge's slave side (AXI4). MSI-X vectors lie in the bridge, which has BAR 4 for their table. Product guides PG194 and PG195.
 
 set page 65536
 lassign [pci_function xilinx_shell] vendor device
@@ -12,7 +12,7 @@ set vectors [parameter event_queues_per_function]
 
 create_bd_design pcie_shell
 
-# The bridge. Its masters alone are used: what would write to host memory is not in RTL yet.
+# The bridge. What the HCA addresses is the PCIe address: all of the address space, untranslated.
 create_bd_cell -type ip -vlnv xilinx.com:ip:xdma bridge
 set_property -dict [list \
   CONFIG.functional_mode {AXI_Bridge} \
@@ -24,10 +24,14 @@ set_property -dict [list \
   CONFIG.pl_link_cap_max_link_width {X8} \
   CONFIG.pl_link_cap_max_link_speed {8.0_GT/s} \
   CONFIG.ref_clk_freq {100_MHz} \
-  CONFIG.axi_addr_width {32} \
+  CONFIG.axi_addr_width {64} \
   CONFIG.axi_data_width {256_bit} \
   CONFIG.axisten_freq {250} \
-  CONFIG.en_axi_slave_if {false} \
+  CONFIG.en_axi_slave_if {true} \
+  CONFIG.axibar_num {1} \
+  CONFIG.axibar_0 {0x0000000000000000} \
+  CONFIG.axibar_highaddr_0 {0xFFFFFFFFFFFFFFFF} \
+  CONFIG.axibar2pciebar_0 {0x0000000000000000} \
   CONFIG.vendor_id $vendor \
   CONFIG.pf0_device_id $device \
   CONFIG.pf0_class_code_base {0c} \
@@ -82,6 +86,9 @@ set_property CONFIG.C_EXT_RESET_HIGH {0} [get_bd_cells resets]
 create_bd_cell -type ip -vlnv xilinx.com:ip:smartconnect interconnect
 set_property -dict [list CONFIG.NUM_SI {1} CONFIG.NUM_MI {2} CONFIG.NUM_CLKS {2}] [get_bd_cells interconnect]
 
+create_bd_cell -type ip -vlnv xilinx.com:ip:smartconnect memory_interconnect
+set_property -dict [list CONFIG.NUM_SI {1} CONFIG.NUM_MI {1} CONFIG.NUM_CLKS {2}] [get_bd_cells memory_interconnect]
+
 # Ports of the shell: what fpga/board/vcu118/stand_in/pcie_shell_wrapper.sv lists.
 create_bd_intf_port -mode Slave -vlnv xilinx.com:interface:diff_clock_rtl:1.0 pcie_refclk
 set_property CONFIG.FREQ_HZ {100000000} [get_bd_intf_ports pcie_refclk]
@@ -101,13 +108,19 @@ set_property -dict [list CONFIG.PROTOCOL {AXI4LITE} CONFIG.ADDR_WIDTH {32} CONFI
 create_bd_intf_port -mode Master -vlnv xilinx.com:interface:aximm_rtl:1.0 collect
 set_property -dict [list CONFIG.PROTOCOL {AXI4} CONFIG.ADDR_WIDTH {32} CONFIG.DATA_WIDTH {256} CONFIG.HAS_REGION {0} \
   CONFIG.FREQ_HZ {100000000}] [get_bd_intf_ports collect]
-set_property -dict [list CONFIG.ASSOCIATED_BUSIF {registers:collect} CONFIG.FREQ_HZ {100000000}] [get_bd_ports hca_clock]
+create_bd_intf_port -mode Slave -vlnv xilinx.com:interface:aximm_rtl:1.0 memory
+set_property -dict [list CONFIG.PROTOCOL {AXI4} CONFIG.ADDR_WIDTH {64} CONFIG.DATA_WIDTH {256} CONFIG.ID_WIDTH {0} \
+  CONFIG.HAS_REGION {0} CONFIG.NUM_READ_OUTSTANDING {1} CONFIG.NUM_WRITE_OUTSTANDING {1} \
+  CONFIG.FREQ_HZ {100000000}] [get_bd_intf_ports memory]
+set_property -dict [list CONFIG.ASSOCIATED_BUSIF {registers:collect:memory} CONFIG.FREQ_HZ {100000000}] [get_bd_ports hca_clock]
 
 connect_bd_intf_net [get_bd_intf_ports pcie_refclk] [get_bd_intf_pins refclk_buffer/CLK_IN_D]
 connect_bd_intf_net [get_bd_intf_ports pcie] [get_bd_intf_pins bridge/pcie_mgt]
 connect_bd_intf_net [get_bd_intf_pins bridge/M_AXI_B] [get_bd_intf_pins interconnect/S00_AXI]
 connect_bd_intf_net [get_bd_intf_pins interconnect/M00_AXI] [get_bd_intf_ports registers]
 connect_bd_intf_net [get_bd_intf_pins interconnect/M01_AXI] [get_bd_intf_ports collect]
+connect_bd_intf_net [get_bd_intf_ports memory] [get_bd_intf_pins memory_interconnect/S00_AXI]
+connect_bd_intf_net [get_bd_intf_pins memory_interconnect/M00_AXI] [get_bd_intf_pins bridge/S_AXI_B]
 
 connect_bd_net [get_bd_pins refclk_buffer/IBUF_OUT] [get_bd_pins bridge/sys_clk_gt]
 connect_bd_net [get_bd_pins refclk_buffer/IBUF_DS_ODIV2] [get_bd_pins bridge/sys_clk]
@@ -116,18 +129,22 @@ connect_bd_net [get_bd_pins bridge/user_lnk_up] [get_bd_ports link_up]
 connect_bd_net [get_bd_ports interrupt_request] [get_bd_pins bridge/usr_irq_req]
 connect_bd_net [get_bd_pins bridge/usr_irq_ack] [get_bd_ports interrupt_acknowledge]
 
-connect_bd_net [get_bd_pins bridge/axi_aclk] [get_bd_pins clocks/clk_in1] [get_bd_pins interconnect/aclk]
+connect_bd_net [get_bd_pins bridge/axi_aclk] [get_bd_pins clocks/clk_in1] [get_bd_pins interconnect/aclk] \
+  [get_bd_pins memory_interconnect/aclk1]
 connect_bd_net [get_bd_pins bridge/axi_aresetn] [get_bd_pins clocks/resetn] [get_bd_pins resets/ext_reset_in]
 connect_bd_net [get_bd_pins clocks/clk_out1] [get_bd_pins resets/slowest_sync_clk] [get_bd_pins interconnect/aclk1] \
-  [get_bd_ports hca_clock]
+  [get_bd_pins memory_interconnect/aclk] [get_bd_ports hca_clock]
 connect_bd_net [get_bd_pins clocks/locked] [get_bd_pins resets/dcm_locked]
-connect_bd_net [get_bd_pins resets/interconnect_aresetn] [get_bd_pins interconnect/aresetn]
+connect_bd_net [get_bd_pins resets/interconnect_aresetn] [get_bd_pins interconnect/aresetn] \
+  [get_bd_pins memory_interconnect/aresetn]
 connect_bd_net [get_bd_pins resets/peripheral_reset] [get_bd_ports hca_reset]
 
 assign_bd_address -offset 0x00000000 -range ${register_kilobytes}K \
   -target_address_space [get_bd_addr_spaces bridge/M_AXI_B] [get_bd_addr_segs registers/Reg]
 assign_bd_address -offset $collect_begin -range ${collect_kilobytes}K \
   -target_address_space [get_bd_addr_spaces bridge/M_AXI_B] [get_bd_addr_segs collect/Reg]
+assign_bd_address -offset 0x0000000000000000 -range 16E \
+  -target_address_space [get_bd_addr_spaces memory] [get_bd_addr_segs bridge/S_AXI_B/BAR0]
 
 validate_bd_design
 save_bd_design

@@ -37,6 +37,16 @@ module vcu118 (
   logic [BEAT_BYTES-1:0] collect_wstrb;
   logic [1:0] collect_bresp, collect_rresp;
 
+  logic [63:0] memory_awaddr, memory_araddr;
+  logic [7:0] memory_awlen, memory_arlen;
+  logic [2:0] memory_awsize, memory_arsize;
+  logic memory_awvalid, memory_awready, memory_wlast, memory_wvalid, memory_wready, memory_bvalid, memory_bready, memory_arvalid,
+      memory_arready, memory_rlast, memory_rvalid, memory_rready;
+  logic [BEAT_BYTES*8-1:0] memory_wdata, memory_rdata;
+  logic [BEAT_BYTES-1:0] memory_wstrb;
+  logic [1:0] memory_bresp, memory_rresp;
+  localparam logic [1:0] INCREMENTING = 2'b01;
+
   // What the shell tells and nobody here asks for: places in the shell's map above a region, and attributes of bursts, which are all
   // of the incrementing kind.
   logic unused;
@@ -45,9 +55,10 @@ module vcu118 (
   logic [1:0] collect_awburst, collect_arburst;
   logic collect_awlock, collect_arlock;
   logic [3:0] collect_awcache, collect_arcache, collect_awqos, collect_arqos;
+  logic [$clog2(hca_spec_pkg::UNDERLYING_FUNCTIONS)-1:0] memory_awuser, memory_aruser;  // There is one PCI function.
   assign unused = &{1'b0, interrupt_acknowledge, registers_awaddr, registers_araddr, collect_awaddr, collect_araddr, registers_awprot,
       registers_arprot, collect_awprot, collect_arprot, collect_arsize, collect_awburst, collect_arburst, collect_awlock,
-      collect_arlock, collect_awcache, collect_arcache, collect_awqos, collect_arqos};
+      collect_arlock, collect_awcache, collect_arcache, collect_awqos, collect_arqos, memory_awuser, memory_aruser};
 
   pcie_shell_wrapper i_pcie_shell (
       .pcie_refclk_clk_p(pcie_refclk_p),
@@ -74,6 +85,16 @@ module vcu118 (
       .registers_rresp(register_rresp),
       .registers_rvalid(register_rvalid),
       .registers_rready(register_rready),
+      .memory_awburst(INCREMENTING),
+      .memory_awlock(1'b0),
+      .memory_awcache('0),
+      .memory_awprot('0),
+      .memory_awqos('0),
+      .memory_arburst(INCREMENTING),
+      .memory_arlock(1'b0),
+      .memory_arcache('0),
+      .memory_arprot('0),
+      .memory_arqos('0),
       .*
   );
 

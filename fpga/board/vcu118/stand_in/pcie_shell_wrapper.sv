@@ -67,13 +67,50 @@ module pcie_shell_wrapper (
     input logic [1:0] collect_rresp,
     input logic [0:0] collect_rlast,
     input logic [0:0] collect_rvalid,
-    output logic [0:0] collect_rready
+    output logic [0:0] collect_rready,
+
+    input logic [63:0] memory_awaddr,
+    input logic [7:0] memory_awlen,
+    input logic [2:0] memory_awsize,
+    input logic [1:0] memory_awburst,
+    input logic [0:0] memory_awlock,
+    input logic [3:0] memory_awcache,
+    input logic [2:0] memory_awprot,
+    input logic [3:0] memory_awqos,
+    input logic [0:0] memory_awvalid,
+    output logic [0:0] memory_awready,
+    input logic [255:0] memory_wdata,
+    input logic [31:0] memory_wstrb,
+    input logic [0:0] memory_wlast,
+    input logic [0:0] memory_wvalid,
+    output logic [0:0] memory_wready,
+    output logic [1:0] memory_bresp,
+    output logic [0:0] memory_bvalid,
+    input logic [0:0] memory_bready,
+    input logic [63:0] memory_araddr,
+    input logic [7:0] memory_arlen,
+    input logic [2:0] memory_arsize,
+    input logic [1:0] memory_arburst,
+    input logic [0:0] memory_arlock,
+    input logic [3:0] memory_arcache,
+    input logic [2:0] memory_arprot,
+    input logic [3:0] memory_arqos,
+    input logic [0:0] memory_arvalid,
+    output logic [0:0] memory_arready,
+    output logic [255:0] memory_rdata,
+    output logic [1:0] memory_rresp,
+    output logic [0:0] memory_rlast,
+    output logic [0:0] memory_rvalid,
+    input logic [0:0] memory_rready
 );
   logic unused;
   assign unused = &{1'b0, pcie_refclk_clk_p, pcie_refclk_clk_n, pcie_reset_n, pcie_rxp, pcie_rxn, interrupt_request,
       registers_awready, registers_wready, registers_bresp, registers_bvalid, registers_arready, registers_rdata, registers_rresp,
       registers_rvalid, collect_awready, collect_wready, collect_bresp, collect_bvalid, collect_arready, collect_rdata, collect_rresp,
-      collect_rlast, collect_rvalid};
+      collect_rlast, collect_rvalid, memory_awaddr, memory_awlen, memory_awsize, memory_awburst, memory_awlock, memory_awcache,
+      memory_awprot, memory_awqos, memory_awvalid, memory_wdata, memory_wstrb, memory_wlast, memory_wvalid, memory_bready, memory_araddr,
+      memory_arlen, memory_arsize, memory_arburst, memory_arlock, memory_arcache, memory_arprot, memory_arqos, memory_arvalid,
+      memory_rready};
 
   assign {pcie_txp, pcie_txn, hca_clock, hca_reset, link_up, interrupt_acknowledge} = '0;
   assign {registers_awaddr, registers_awprot, registers_awvalid, registers_wdata, registers_wstrb, registers_wvalid,
@@ -82,4 +119,6 @@ module pcie_shell_wrapper (
       collect_awqos, collect_awvalid, collect_wdata, collect_wstrb, collect_wlast, collect_wvalid, collect_bready} = '0;
   assign {collect_araddr, collect_arlen, collect_arsize, collect_arburst, collect_arlock, collect_arcache, collect_arprot,
       collect_arqos, collect_arvalid, collect_rready} = '0;
+  assign {memory_awready, memory_wready, memory_bresp, memory_bvalid, memory_arready, memory_rdata, memory_rresp, memory_rlast,
+      memory_rvalid} = '0;
 endmodule

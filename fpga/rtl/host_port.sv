@@ -1,0 +1,119 @@
+// DMA of the device: one access to host memory after the other, as AXI4 bursts. A line is 64 B, aligned, and is written; a word is
+// 8 B, aligned, and is written or read. So no burst crosses 4 KiB. An access that is answered with an error is an event, and its
+// client hears of it.
+module host_port #(
+    parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
+    parameter int unsigned FUNCTION_WIDTH = 3
+) (
+    input logic clock,
+    input logic reset,  // While nothing is under way.
+
+    input logic request,
+    output logic request_ready,
+    input logic request_is_write,
+    input logic request_is_line,
+    input logic [FUNCTION_WIDTH-1:0] request_underlying_function,  // Whose memory it is.
+    input logic [63:0] request_address,
+    input logic [511:0] request_data,  // A word lies in the lowest bits.
+    output logic answer,  // In the order of requests.
+    output logic answer_ok,
+    output logic [63:0] answer_data,
+    output logic fault,
+    output hca_spec_pkg::event_unit_t fault_event,
+
+    // AXI4, bursts of the incrementing kind.
+    output logic [63:0] memory_awaddr,
+    output logic [7:0] memory_awlen,
+    output logic [2:0] memory_awsize,
+    output logic [FUNCTION_WIDTH-1:0] memory_awuser,
+    output logic memory_awvalid,
+    input logic memory_awready,
+    output logic [BEAT_BYTES*8-1:0] memory_wdata,
+    output logic [BEAT_BYTES-1:0] memory_wstrb,
+    output logic memory_wlast,
+    output logic memory_wvalid,
+    input logic memory_wready,
+    input logic [1:0] memory_bresp,
+    input logic memory_bvalid,
+    output logic memory_bready,
+    output logic [63:0] memory_araddr,
+    output logic [7:0] memory_arlen,
+    output logic [2:0] memory_arsize,
+    output logic [FUNCTION_WIDTH-1:0] memory_aruser,
+    output logic memory_arvalid,
+    input logic memory_arready,
+    input logic [BEAT_BYTES*8-1:0] memory_rdata,
+    input logic [1:0] memory_rresp,
+    input logic memory_rlast,
+    input logic memory_rvalid,
+    output logic memory_rready
+);
+  localparam int unsigned BEATS = 64 / BEAT_BYTES;
+  localparam int unsigned BEAT_WIDTH = BEATS > 1 ? $clog2(BEATS) : 1;
+  localparam logic [1:0] OKAY = 2'b00;
+
+  logic busy, is_line, begins, ends, is_okay, unused_last;
+  logic [BEAT_WIDTH-1:0] beats_left;
+  logic [FUNCTION_WIDTH-1:0] underlying_function;
+  logic [63:0] address;
+  logic [511:0] data;  // Of a line: what is still to be written.
+  logic [5:0] lane;  // Of a word in its beat.
+
+  assign unused_last = memory_rlast;  // A word is one beat.
+  assign request_ready = !busy;
+  assign begins = request && request_ready;
+  assign lane = address[5:0] & 6'(BEAT_BYTES - 1);
+
+  assign memory_awaddr = address;
+  assign memory_awlen = is_line ? 8'(BEATS - 1) : 8'd0;
+  assign memory_awsize = is_line ? 3'($clog2(BEAT_BYTES)) : 3'd3;
+  assign memory_awuser = underlying_function;
+  assign memory_wdata = is_line ? data[BEAT_BYTES*8-1:0] : {BEAT_BYTES / 8{data[63:0]}};
+  assign memory_wstrb = is_line ? '1 : BEAT_BYTES'(64'hff << lane);
+  assign memory_wlast = beats_left == '0;
+  assign memory_araddr = address;
+  assign memory_arlen = '0;
+  assign memory_arsize = 3'd3;
+  assign memory_aruser = underlying_function;
+
+  assign ends = memory_bvalid && memory_bready || memory_rvalid && memory_rready;
+  assign is_okay = (memory_rready ? memory_rresp : memory_bresp) == OKAY;
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      busy <= 1'b0;
+      memory_awvalid <= 1'b0;
+      memory_wvalid <= 1'b0;
+      memory_bready <= 1'b0;
+      memory_arvalid <= 1'b0;
+      memory_rready <= 1'b0;
+      answer <= 1'b0;
+      fault <= 1'b0;
+    end else begin
+      busy <= begins || busy && !ends;
+      memory_awvalid <= begins && request_is_write || memory_awvalid && !memory_awready;
+      memory_wvalid <= begins && request_is_write || memory_wvalid && !(memory_wready && memory_wlast);
+      memory_bready <= begins && request_is_write || memory_bready && !ends;
+      memory_arvalid <= begins && !request_is_write || memory_arvalid && !memory_arready;
+      memory_rready <= begins && !request_is_write || memory_rready && !ends;
+      answer <= ends;
+      fault <= ends && !is_okay;
+    end
+    if (begins) begin
+      is_line <= request_is_line;
+      beats_left <= request_is_line ? BEAT_WIDTH'(BEATS - 1) : '0;
+      underlying_function <= request_underlying_function;
+      address <= request_address;
+      data <= request_data;
+    end else if (memory_wvalid && memory_wready) begin
+      beats_left <= beats_left - BEAT_WIDTH'(1);
+      data <= 512'({data, data} >> BEAT_BYTES * 8);
+    end
+    answer_ok <= is_okay;
+    answer_data <= 64'(memory_rdata >> {lane, 3'd0});
+    fault_event <= '0;
+    fault_event.type_ <= hca_spec_pkg::EVENT_TYPE_DMA_FAULT;
+    fault_event.underlying_function <= 8'(underlying_function);
+    fault_event.detail <= 48'(address);
+  end
+endmodule

@@ -1,0 +1,316 @@
+// The queuing structures: per function and QoS level a FIFO in host memory of the queue pairs that send_queue_scheduler has to serve
+// (US8589610, queuing structure), and their turns. A queue pair is in one FIFO at most, once, so that none overflows.
+//
+// A memory by queue pair tells in which FIFO each waits: an entry that is read back is believed only if it was written there. A FIFO that
+// cannot be reached, is too small, or comes back changed is condemned, and all who wait in it are turned out one by one, so that nobody
+// is lost.
+//
+// One thing is done at a time, and requests are taken in the order append, turn_out, take.
+module queuing_structures #(
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,  // A power of two.
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
+) (
+    input logic clock,
+    input logic reset,  // Nothing is taken for QUEUE_PAIRS clocks after it.
+
+    // Puts a queue pair of the device at the tail. One that waits already stays where it is.
+    input logic append,
+    output logic append_ready,
+    input hca_spec_pkg::schedule_request_t append_unit,
+
+    // Takes the head of the FIFO whose turn it is: functions in turn, and the levels of each in turn. After a take that was taken comes
+    // taken, or condemned.
+    output logic any,  // Some FIFO that is in order has an entry.
+    input logic take,
+    output logic take_ready,
+    output logic taken,
+    output hca_spec_pkg::schedule_request_t taken_unit,
+    output logic condemned,  // In its clock: a FIFO had to be.
+
+    // Looks at one queue pair after the other, and turns those out that wait in a condemned FIFO.
+    output logic any_condemned,
+    input logic turn_out,
+    output logic turn_out_ready,
+    output logic turned_out,
+    output hca_spec_pkg::schedule_request_t turned_out_unit,
+    output logic [7:0] turned_out_refusal,
+
+    // Registers of the functions, as kick_records has them.
+    input logic write,
+    output logic write_ready,
+    input logic [FUNCTION_WIDTH-1:0] write_underlying_function,
+    input logic [15:0] write_offset,
+    input logic [31:0] write_data,
+    output logic write_known,
+    output logic write_allowed,
+    input logic [FUNCTION_WIDTH-1:0] read_underlying_function,
+    input logic [15:0] read_offset,
+    output logic [63:0] read_value,
+
+    // To host_port: words are written and read.
+    output logic request,
+    input logic request_ready,
+    output logic request_is_write,
+    output logic [FUNCTION_WIDTH-1:0] request_underlying_function,
+    output logic [63:0] request_address,
+    output hca_spec_pkg::queuing_structure_entry_t request_entry,
+    input logic answer,
+    input logic answer_ok,
+    input logic [63:0] answer_data
+);
+  if (QUEUE_PAIRS < 2 || QUEUE_PAIRS != 1 << $clog2(QUEUE_PAIRS)
+      || QUEUE_PAIRS > 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS) begin : gen_check
+    $error("QUEUE_PAIRS has to be a power of two that queue pair numbers have room for");
+  end
+
+  localparam int unsigned STRUCTURES = 2 * UNDERLYING_FUNCTIONS;
+  localparam int unsigned STRUCTURE_WIDTH = FUNCTION_WIDTH + 1;  // Function, then level.
+  localparam int unsigned INDEX_WIDTH = $clog2(QUEUE_PAIRS);
+  localparam int unsigned GENERATION_WIDTH = 24 - hca_spec_pkg::QUEUE_PAIR_INDEX_BITS;
+  localparam int unsigned COUNT_WIDTH = INDEX_WIDTH + 1;
+  localparam int unsigned ENTRIES_LOG2_MAXIMUM = 16;
+  localparam logic [3:0] CLEAR = 4'd0;
+  localparam logic [3:0] IDLE = 4'd1;
+  localparam logic [3:0] APPEND_LOOK = 4'd2;
+  localparam logic [3:0] APPEND_WRITE = 4'd3;
+  localparam logic [3:0] APPEND_AWAIT = 4'd4;
+  localparam logic [3:0] TAKE_READ = 4'd5;
+  localparam logic [3:0] TAKE_AWAIT = 4'd6;
+  localparam logic [3:0] TAKE_LOOK = 4'd7;
+  localparam logic [3:0] TURN_LOOK = 4'd8;
+
+  // By structure, and by function.
+  logic [63:0] addresses[2<<FUNCTION_WIDTH];
+  logic [31:0] heads[2<<FUNCTION_WIDTH];  // Entries taken, free-running.
+  logic [31:0] tails[2<<FUNCTION_WIDTH];  // Entries written, free-running.
+  logic [COUNT_WIDTH-1:0] waiting[2<<FUNCTION_WIDTH];
+  logic [7:0] refusals[2<<FUNCTION_WIDTH];  // Why it is condemned; 0: it is in order.
+  logic [STRUCTURES-1:0] ready, is_condemned;
+  logic [4:0] sizes[UNDERLYING_FUNCTIONS];  // log2 of the entries.
+
+  // The request at work.
+  logic [3:0] state;
+  logic takes_append, takes_turn_out, takes_take;
+  logic [STRUCTURE_WIDTH-1:0] structure, appended_structure, next_structure;
+  logic [23:0] number;  // Of its queue pair.
+  logic [INDEX_WIDTH-1:0] turned_index, clear_index;
+
+  // Where the queue pair of an index waits.
+  logic [STRUCTURE_WIDTH+GENERATION_WIDTH:0] places[QUEUE_PAIRS];
+  logic [INDEX_WIDTH-1:0] look_index, place_index;
+  logic place_write, place_waits, place_waits_next;
+  logic [STRUCTURE_WIDTH-1:0] place_structure;
+  logic [GENERATION_WIDTH-1:0] place_generation;
+
+  assign append_ready = state == IDLE && !write;
+  assign turn_out_ready = append_ready && !append;
+  assign take_ready = turn_out_ready && !turn_out && any;
+  assign takes_append = append && append_ready;
+  assign takes_turn_out = turn_out && turn_out_ready;
+  assign takes_take = take && take_ready;
+  assign any = ready != '0;
+  assign any_condemned = is_condemned != '0;
+  assign appended_structure = {FUNCTION_WIDTH'(append_unit.underlying_function),
+      append_unit.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
+
+  // Whose turn it is.
+  logic [UNDERLYING_FUNCTIONS-1:0] ready_functions;
+  logic [FUNCTION_WIDTH-1:0] last_function, next_function;
+  logic [UNDERLYING_FUNCTIONS-1:0] last_levels;
+  logic [1:0] ready_levels;
+
+  for (genvar function_number = 0; function_number < UNDERLYING_FUNCTIONS; function_number++) begin : gen_ready
+    assign ready_functions[function_number] = ready[2*function_number+:2] != 2'b00;
+  end
+
+  find_next #(
+      .SIZE(UNDERLYING_FUNCTIONS)
+  ) i_next_function (
+      .bits(ready_functions),
+      .after(last_function),
+      .next(next_function)
+  );
+  assign ready_levels = ready[{next_function, 1'b0}+:2];
+  assign next_structure = {next_function, ready_levels == 2'b11 ? !last_levels[next_function] : ready_levels[1]};
+
+  // The entry.
+  logic [31:0] entries, position;
+  logic is_append, is_full, is_entry, is_believed;
+  logic [4:0] entries_log2;
+  hca_spec_pkg::queuing_structure_entry_t entry_read;
+
+  assign is_append = state == APPEND_LOOK || state == APPEND_WRITE || state == APPEND_AWAIT;
+  assign entries_log2 = sizes[structure[STRUCTURE_WIDTH-1:1]];
+  assign entries = 32'd1 << (entries_log2 > 5'(ENTRIES_LOG2_MAXIMUM) ? 5'(ENTRIES_LOG2_MAXIMUM) : entries_log2);
+  assign position = is_append ? tails[structure] : heads[structure];
+  assign is_full = tails[structure] - heads[structure] == entries;
+  assign request = state == APPEND_WRITE || state == TAKE_READ;
+  assign request_is_write = state == APPEND_WRITE;
+  assign request_underlying_function = structure[STRUCTURE_WIDTH-1:1];
+  assign request_address = addresses[structure] + {29'd0, position & (entries - 32'd1), 3'd0};
+  always_comb begin
+    request_entry = '0;
+    request_entry.queue_pair_number = number;
+    request_entry.valid = 1'b1;
+    request_entry.sequence_ = position;
+  end
+
+  assign entry_read = answer_data;
+  assign is_entry = answer_ok && entry_read.valid && entry_read.reserved_2 == '0 && entry_read.sequence_ == heads[structure]
+      && 32'(entry_read.queue_pair_number[hca_spec_pkg::QUEUE_PAIR_INDEX_BITS-1:0]) < QUEUE_PAIRS;
+  assign is_believed = place_waits && place_structure == structure
+      && place_generation == number[23-:GENERATION_WIDTH];
+
+  // What is done.
+  logic joins, leaves, is_turned_out, condemns;
+  logic [7:0] reason;
+
+  assign joins = state == APPEND_LOOK && !place_waits;
+  assign leaves = state == TAKE_LOOK && is_believed;
+  assign is_turned_out = state == TURN_LOOK && place_waits && refusals[place_structure] != hca_spec_pkg::REFUSAL_NONE;
+  assign condemns = joins && is_full && refusals[structure] == hca_spec_pkg::REFUSAL_NONE
+      || (state == APPEND_AWAIT || state == TAKE_AWAIT) && answer && !answer_ok
+      || state == TAKE_AWAIT && answer && !is_entry || state == TAKE_LOOK && !is_believed;
+  assign reason = state == TAKE_LOOK || state == TAKE_AWAIT && answer_ok ? hca_spec_pkg::REFUSAL_QUEUING_STRUCTURE_MISMATCH :
+      hca_spec_pkg::REFUSAL_QUEUING_STRUCTURE_FAULT;
+  assign condemned = condemns && !is_append;
+  assign taken = leaves;
+  assign turned_out = is_turned_out;
+
+  always_comb begin
+    taken_unit = '0;
+    taken_unit.queue_pair_number = number;
+    taken_unit.underlying_function = 4'(structure[STRUCTURE_WIDTH-1:1]);
+    taken_unit.quality_of_service_level = structure[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
+        hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW;
+    turned_out_unit = '0;
+    turned_out_unit.queue_pair_number = {place_generation, hca_spec_pkg::QUEUE_PAIR_INDEX_BITS'(turned_index)};
+    turned_out_unit.underlying_function = 4'(place_structure[STRUCTURE_WIDTH-1:1]);
+    turned_out_unit.quality_of_service_level = place_structure[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
+        hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW;
+  end
+  assign turned_out_refusal = refusals[place_structure];
+
+  always_ff @(posedge clock) begin
+    if (reset) state <= CLEAR;
+    else
+      case (state)
+        CLEAR: if (clear_index == '1) state <= IDLE;
+        IDLE:
+        if (takes_append) state <= APPEND_LOOK;
+        else if (takes_turn_out) state <= TURN_LOOK;
+        else if (takes_take) state <= TAKE_READ;
+        APPEND_LOOK:
+        state <= joins && !is_full && refusals[structure] == hca_spec_pkg::REFUSAL_NONE ? APPEND_WRITE : IDLE;
+        APPEND_WRITE: if (request_ready) state <= APPEND_AWAIT;
+        TAKE_READ: if (request_ready) state <= TAKE_AWAIT;
+        TAKE_AWAIT: if (answer) state <= is_entry ? TAKE_LOOK : IDLE;
+        APPEND_AWAIT: if (answer) state <= IDLE;
+        default: state <= IDLE;
+      endcase
+
+    clear_index <= reset ? '0 : clear_index + INDEX_WIDTH'(1);
+    if (takes_append) begin
+      structure <= appended_structure;
+      number <= append_unit.queue_pair_number;
+    end
+    if (takes_take) structure <= next_structure;
+    if (state == TAKE_AWAIT && answer) number <= entry_read.queue_pair_number;
+    if (reset) turned_index <= '0;
+    else if (state == TURN_LOOK) turned_index <= turned_index + INDEX_WIDTH'(1);
+    if (reset) begin
+      last_function <= '0;
+      last_levels <= '0;
+    end else if (takes_take) begin
+      last_function <= next_function;
+      last_levels[next_function] <= next_structure[0];
+    end
+  end
+
+  // The place that is looked up in this clock is there in the next.
+  assign look_index = takes_append ? append_unit.queue_pair_number[INDEX_WIDTH-1:0] :
+      state == TAKE_AWAIT ? entry_read.queue_pair_number[INDEX_WIDTH-1:0] : turned_index;
+  assign place_index = state == CLEAR ? clear_index : state == TURN_LOOK ? turned_index : number[INDEX_WIDTH-1:0];
+  assign place_write = state == CLEAR || joins || leaves || is_turned_out;
+  assign place_waits_next = joins;
+  always_ff @(posedge clock) begin
+    if (place_write) places[place_index] <= {place_waits_next, structure, number[23-:GENERATION_WIDTH]};
+    {place_waits, place_structure, place_generation} <= places[look_index];
+  end
+
+  // Registers.
+  logic is_size, is_address, is_address_high, write_level, read_level, writes, unused_bits;
+  hca_spec_pkg::underlying_function_queuing_structure_size_t size_written, size_read;
+
+  localparam int unsigned ADDRESS_OFFSET = hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET;
+  localparam int unsigned ADDRESS_STRIDE = hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE;
+  assign write_level = 32'(write_offset) >= ADDRESS_OFFSET + ADDRESS_STRIDE;
+  assign read_level = 32'(read_offset) >= ADDRESS_OFFSET + ADDRESS_STRIDE;
+  assign is_size = 32'(write_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET;
+  assign is_address = 32'(write_offset) == ADDRESS_OFFSET || 32'(write_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE;
+  assign is_address_high = 32'(write_offset) == ADDRESS_OFFSET + 4 || 32'(write_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE + 4;
+  assign size_written = write_data;
+  assign unused_bits = &{1'b0, size_written, append_unit};
+  assign write_known = is_size || is_address || is_address_high;
+  assign write_allowed = is_size || is_address_high
+      || is_address && write_data % hca_spec_pkg::QUEUING_STRUCTURE_ENTRY_BYTES == '0;
+  assign write_ready = state == IDLE;
+  assign writes = write && write_ready && write_allowed;
+
+  always_comb begin
+    size_read = '0;
+    size_read.entries_log2 = sizes[read_underlying_function];
+    read_value = '0;
+    if (32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET) read_value = {32'd0, size_read};
+    else if (32'(read_offset) == ADDRESS_OFFSET || 32'(read_offset) == ADDRESS_OFFSET + ADDRESS_STRIDE)
+      read_value = addresses[{read_underlying_function, read_level}];
+  end
+
+  logic [4:0] entries_log2_written;
+  assign entries_log2_written = size_written.entries_log2;
+  for (genvar function_number = 0; function_number < UNDERLYING_FUNCTIONS; function_number++) begin : gen_size
+    always_ff @(posedge clock) begin
+      if (reset) sizes[function_number] <= '0;
+      else if (writes && is_size && write_underlying_function == FUNCTION_WIDTH'(function_number))
+        sizes[function_number] <= entries_log2_written;
+    end
+  end
+
+  for (genvar index = 0; index < 2 << FUNCTION_WIDTH; index++) begin : gen_structure
+    if (index < STRUCTURES) begin : gen_used
+      logic is_it, is_written, is_last;  // It: the one at work, the one that is written, the last to be turned out.
+      assign is_it = structure == STRUCTURE_WIDTH'(index);
+      assign is_written = writes && {write_underlying_function, write_level} == STRUCTURE_WIDTH'(index);
+      assign is_last = is_turned_out && place_structure == STRUCTURE_WIDTH'(index) && waiting[index] == COUNT_WIDTH'(1);
+      assign ready[index] = heads[index] != tails[index] && refusals[index] == hca_spec_pkg::REFUSAL_NONE;
+      assign is_condemned[index] = refusals[index] != hca_spec_pkg::REFUSAL_NONE;
+
+      always_ff @(posedge clock) begin
+        if (reset) begin
+          addresses[index] <= '0;
+          heads[index] <= '0;
+          tails[index] <= '0;
+          waiting[index] <= '0;
+          refusals[index] <= hca_spec_pkg::REFUSAL_NONE;
+        end else begin
+          if (is_written && is_address) addresses[index][31:0] <= write_data;
+          if (is_written && is_address_high) addresses[index][63:32] <= write_data;
+          if (is_last) heads[index] <= tails[index];
+          else if (leaves && is_it) heads[index] <= heads[index] + 32'd1;
+          if (state == APPEND_AWAIT && answer && answer_ok && is_it) tails[index] <= tails[index] + 32'd1;
+          waiting[index] <= waiting[index] + COUNT_WIDTH'(joins && is_it)
+              - COUNT_WIDTH'(leaves && is_it || is_turned_out && place_structure == STRUCTURE_WIDTH'(index));
+          if (condemns && is_it) refusals[index] <= reason;
+          else if (is_last) refusals[index] <= hca_spec_pkg::REFUSAL_NONE;
+        end
+      end
+    end else begin : gen_unused
+      assign addresses[index] = '0;
+      assign heads[index] = '0;
+      assign tails[index] = '0;
+      assign waiting[index] = '0;
+      assign refusals[index] = hca_spec_pkg::REFUSAL_NONE;
+    end
+  end
+endmodule

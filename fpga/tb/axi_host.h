@@ -1,0 +1,110 @@
+#pragma once
+
+#include "bench.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace fpga_verbs::bench {
+
+constexpr unsigned patience = 2000; // Clocks.
+constexpr uint32_t okay = 0; // Responses of AXI.
+constexpr uint32_t slave_error = 2;
+
+// A host at ports register_* (AXI4-Lite) and collect_* (AXI4): one access after the other, each until it is
+// answered, bursts until they are taken. The bench that derives from it has rtl(), place(), begin_clock(),
+// which ends with the evaluation before the rising edge, and end_clock().
+template <class Bench> class AxiHost {
+public:
+  uint32_t read(uint32_t address) {
+    auto& rtl = bench().rtl();
+    rtl.register_araddr = address;
+    rtl.register_arvalid = 1;
+    until("register_arready", [&] { return rtl.register_arready != 0; });
+    rtl.register_arvalid = 0;
+    rtl.register_rready = 1;
+    uint32_t data = 0;
+    until("register_rvalid", [&] {
+      data = rtl.register_rdata;
+      return rtl.register_rvalid != 0;
+    });
+    rtl.register_rready = 0;
+    return data;
+  }
+
+  uint64_t read_64(uint32_t address) {
+    const uint64_t low = read(address);
+    return low | uint64_t{read(address + 4)} << 32;
+  }
+
+  // Its response.
+  uint32_t write(uint32_t address, uint32_t data, uint8_t strobes = 15) {
+    auto& rtl = bench().rtl();
+    rtl.register_awaddr = address;
+    rtl.register_wdata = data;
+    rtl.register_wstrb = strobes;
+    rtl.register_awvalid = rtl.register_wvalid = 1;
+    until("register_awready", [&] { return rtl.register_awready && rtl.register_wready; });
+    rtl.register_awvalid = rtl.register_wvalid = 0;
+    rtl.register_bready = 1;
+    uint32_t response = 0;
+    until("register_bvalid", [&] {
+      response = rtl.register_bresp;
+      return rtl.register_bvalid != 0;
+    });
+    rtl.register_bready = 0;
+    return response;
+  }
+
+  // A burst of beats of this many bytes. The response is left to be taken.
+  void write_burst(uint32_t address, const uint8_t* data, size_t bytes, uint32_t beat) {
+    auto& rtl = bench().rtl();
+    rtl.collect_awaddr = address;
+    rtl.collect_awlen = static_cast<uint8_t>((bytes + beat - 1) / beat - 1);
+    rtl.collect_awsize = static_cast<uint8_t>(std::countr_zero(beat));
+    rtl.collect_awvalid = 1;
+    until("collect_awready", [&] { return rtl.collect_awready != 0; });
+    rtl.collect_awvalid = 0;
+    for (size_t at = 0; at < bytes; at += beat) {
+      const size_t here = std::min<size_t>(beat, bytes - at);
+      const size_t lane = (address + at) % BEAT_BYTES;
+      std::memcpy(reinterpret_cast<uint8_t*>(&rtl.collect_wdata) + lane, data + at, here);
+      const uint64_t strobes = here == 64 ? ~uint64_t{0} : (uint64_t{1} << here) - 1;
+      rtl.collect_wstrb = static_cast<std::remove_reference_t<decltype(rtl.collect_wstrb)>>(strobes << lane);
+      rtl.collect_wlast = at + beat >= bytes;
+      rtl.collect_wvalid = 1;
+      until("collect_wready", [&] { return rtl.collect_wready != 0; });
+      rtl.collect_wvalid = 0;
+    }
+  }
+
+  // Clocks until it is so, that one too.
+  template <class Condition> void until(const char* what, Condition condition) {
+    for (unsigned clock = 0; clock < patience; ++clock) {
+      bench().begin_clock();
+      const bool is_so = condition();
+      bench().end_clock();
+      if (is_so)
+        return;
+    }
+    differ(bench().place(), what, 0, 1);
+  }
+
+  void step() {
+    bench().begin_clock();
+    bench().end_clock();
+  }
+  void steps(unsigned clocks) {
+    for (unsigned clock = 0; clock < clocks; ++clock)
+      step();
+  }
+
+private:
+  Bench& bench() { return static_cast<Bench&>(*this); }
+};
+
+} // namespace fpga_verbs::bench

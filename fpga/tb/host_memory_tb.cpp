@@ -1,0 +1,544 @@
+// host_memory in lockstep with the device model's kick records and queuing structures: after each step the
+// memories of both hosts, counters, events and answers are the same. The host answers when chance has it so,
+// and with errors for what is out of reach. Arguments: seed, steps.
+//
+// The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
+#include "Vhost_memory.h"
+#include "bench.h"
+#include "hca/clock.h"
+#include "hca/counters.h"
+#include "hca/event_port.h"
+#include "hca/host_port.h"
+#include "hca/kick_records.h"
+#include "hca/parameters.h"
+#include "hca/queuing_structures.h"
+#include "host_memory_slave.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+#include "spec/queues.h"
+#include "spec/registers.h"
+
+#include <verilated.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace fpga_verbs::bench {
+namespace {
+
+namespace function_page = spec::underlying_function;
+
+constexpr uint32_t settled = 12;    // Clocks without DMA after which nothing is under way.
+constexpr uint32_t patience = 4000; // Clocks.
+constexpr uint32_t levels = spec::quality_of_service_levels;
+constexpr uint32_t ring_entries_log2_maximum = 7; // Two pages.
+
+// Where what is in host memory.
+constexpr uint64_t base = 0x3'4567'0000;
+uint64_t ring_of(uint32_t function) { return base + function * 0x4000; }
+uint64_t head_of(uint32_t function) { return base + 0x10'0000 + function * 0x1000 + 0x38; }
+uint64_t structure_of(uint32_t function, uint32_t level) {
+  return base + 0x20'0000 + (function * levels + level) * 0x1000 + 0xf80;
+}
+
+struct ModelClock final : hca::Clock {
+  uint64_t time = 0;
+  uint64_t now() const override { return time; }
+};
+
+struct ModelHost final : hca::HostPort {
+  HostMemory memory;
+  uint64_t accesses = 0;
+  hca::DmaStatus read(unsigned, uint64_t address, void* destination, size_t bytes) override {
+    ++accesses;
+    if (!memory.is_reachable(address))
+      return hca::DmaStatus::fault;
+    memory.read(address, destination, bytes);
+    return hca::DmaStatus::ok;
+  }
+  hca::DmaStatus write(unsigned, uint64_t address, const void* source, size_t bytes) override {
+    ++accesses;
+    if (!memory.is_reachable(address))
+      return hca::DmaStatus::fault;
+    memory.write(address, source, bytes);
+    return hca::DmaStatus::ok;
+  }
+  void interrupt(unsigned, unsigned) override {}
+};
+
+struct Events final : hca::EventPort {
+  std::vector<spec::EventUnit> all;
+  void report(const spec::EventUnit& event) override { all.push_back(event); }
+};
+
+hca::HcaParameters parameters() {
+  hca::HcaParameters shape;
+  shape.underlying_functions = UNDERLYING_FUNCTIONS;
+  shape.queue_pairs = QUEUE_PAIRS;
+  return shape;
+}
+
+class Bench {
+public:
+  explicit Bench(uint64_t seed)
+      : random_(seed), place_{.seed = seed}, slave_(rtl_, memory_, random_, place_),
+        records_(counters_, host_, clock_, events_), structures_(parameters(), counters_, host_, events_) {
+    rtl_.reset = 1;
+    step();
+    step();
+    rtl_.reset = 0;
+    for (unsigned clock = 0; clock < QUEUE_PAIRS + 4; ++clock)
+      step();
+  }
+
+  int run(uint32_t steps) {
+    set_up();
+    for (uint32_t number = 0; number < steps; ++number) {
+      act();
+      settle();
+      compare();
+    }
+    mend();
+    overflow();
+    turn_off();
+    std::printf("%u steps, %llu accesses, %zu faults, %u turned out\n", steps,
+                static_cast<unsigned long long>(slave_.bursts()), events_.all.size(), turned_out_);
+    return 0;
+  }
+
+private:
+  void set_up() {
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
+      expect(place_, "a ring that is not aligned", write(function, function_page::kick_record_address, 0x800),
+             0);
+      expect(place_, "a head that is not aligned",
+             write(function, function_page::kick_record_head_address, 4), 0);
+      expect(place_, "a structure that is not aligned",
+             write(function, function_page::queuing_structure_address, 4), 0);
+      expect(place_, "a register that is not there", write(function, function_page::status, 0), 0);
+      write_64(function, function_page::kick_record_address, ring_of(function));
+      write_64(function, function_page::kick_record_head_address, head_of(function));
+      records_.set_address(function, ring_of(function));
+      records_.set_head_address(function, head_of(function));
+      for (uint32_t level = 0; level < levels; ++level) {
+        write_64(function, function_page::queuing_structure_address + 8 * level,
+                 structure_of(function, level));
+        structures_.set_address(function, static_cast<spec::QualityOfServiceLevel>(level),
+                                structure_of(function, level));
+      }
+      // One in three has no room for all.
+      function_page::QueuingStructureSize size;
+      size.set_entries_log2(random_.once(3) ? 2 : 4);
+      expect(place_, "size", write(function, function_page::queuing_structure_size, size.bits), 1);
+      structures_.set_size(function, size);
+      begin_ring(function);
+    }
+  }
+
+  void begin_ring(uint32_t function) {
+    function_page::KickRecordControl control;
+    control.set_enable(!random_.once(8));
+    control.set_entries_log2(random_.once(20) ? 17 : random_.below(ring_entries_log2_maximum));
+    expect(place_, "control", write(function, function_page::kick_record_control, control.bits), 1);
+    records_.set_control(function, control);
+    consumed_[function] = 0;
+    write_head(function);
+  }
+
+  void act() {
+    const uint32_t function = random_.below(UNDERLYING_FUNCTIONS);
+    const uint32_t chance = random_.below(100);
+    if (structures_.condemned() && random_.once(2))
+      turn_out();
+    else if (chance < 40)
+      tell(function);
+    else if (chance < 50)
+      consume(function);
+    else if (chance < 52)
+      begin_ring(function);
+    else if (chance < 70)
+      append(function);
+    else if (chance < 79)
+      take();
+    else if (chance < 82)
+      put_out_of_reach(function);
+    else if (chance < 88)
+      mend();
+    else
+      change_entry(function);
+  }
+
+  // A kick, or a record of another block.
+  void tell(uint32_t function) {
+    const spec::KickUnit unit = kick_unit(function);
+    const auto opcode = static_cast<spec::Opcode>(random_.below(8));
+    const uint64_t begin = random_.bits();
+    const uint32_t buffer = random_.below(VIRTUAL_COLLECT_BUFFERS);
+    clock_.time = now_;
+    if (random_.once(2)) {
+      kick(unit, buffer, opcode, begin);
+      records_.kicked(unit, static_cast<uint16_t>(buffer), opcode, begin);
+      return;
+    }
+    const bool is_sent = random_.once(2);
+    rtl_.record = 1;
+    rtl_.record_type =
+        static_cast<uint8_t>(is_sent ? spec::KickRecordType::sent : spec::KickRecordType::kicked);
+    rtl_.record_opcode = static_cast<uint8_t>(opcode);
+    rtl_.record_begin = begin;
+    std::memcpy(&rtl_.record_unit, &unit, sizeof(unit));
+    until("record_ready", [&] { return rtl_.record_ready != 0; });
+    rtl_.record = 0;
+    if (is_sent)
+      records_.sent(unit, 0xffff, opcode, begin);
+    else
+      records_.kicked(unit, 0xffff, opcode, begin);
+  }
+
+  spec::KickUnit kick_unit(uint32_t function) {
+    spec::KickUnit unit;
+    unit.set_underlying_function(function);
+    unit.set_quality_of_service_level(static_cast<spec::QualityOfServiceLevel>(random_.below(levels)));
+    unit.set_origin(static_cast<spec::KickOrigin>(random_.below(3)));
+    unit.set_queue_pair_number(random_.below(1 << 24));
+    unit.set_send_queue_sequence_number(random_.below(1 << 16));
+    unit.set_length(random_.below(257));
+    unit.set_kick_number(static_cast<uint32_t>(random_.bits()));
+    unit.set_physical_collect_buffer(random_.below(72));
+    unit.set_transmit_virtual_lane(random_.below(64));
+    return unit;
+  }
+
+  void kick(const spec::KickUnit& unit, uint32_t buffer, spec::Opcode opcode, uint64_t begin) {
+    rtl_.kick_record = 1;
+    rtl_.kick_virtual_collect_buffer = static_cast<uint8_t>(buffer);
+    rtl_.kick_opcode = static_cast<uint8_t>(opcode);
+    rtl_.kick_first_write = begin;
+    std::memcpy(&rtl_.kick_unit, &unit, sizeof(unit));
+    step();
+    rtl_.kick_record = 0;
+  }
+
+  // The host takes records out of the ring.
+  void consume(uint32_t function) {
+    const uint32_t written = read(function, function_page::kick_records_written);
+    consumed_[function] += random_.below(std::min(written, 60u) + 1);
+    write_head(function);
+  }
+  void write_head(uint32_t function) {
+    spec::RingHead head;
+    head.set_head(consumed_[function]);
+    write_memory(head_of(function), &head, sizeof(head));
+  }
+  void write_memory(uint64_t address, const void* source, size_t bytes) {
+    memory_.write(address, source, bytes);
+    host_.memory.write(address, source, bytes);
+  }
+
+  void append(uint32_t function) {
+    // One queue pair belongs to one function, in one generation at a time.
+    const uint32_t index =
+        random_.below(QUEUE_PAIRS) / UNDERLYING_FUNCTIONS * UNDERLYING_FUNCTIONS + function;
+    spec::ScheduleRequest request;
+    request.set_underlying_function(function);
+    request.set_quality_of_service_level(
+        static_cast<spec::QualityOfServiceLevel>(index / UNDERLYING_FUNCTIONS % levels));
+    request.set_queue_pair_number(index | random_.below(3) << spec::queue_pair_index_bits);
+    std::memcpy(&rtl_.append_unit, &request, sizeof(request));
+    rtl_.append = 1;
+    until("append_ready", [&] { return rtl_.append_ready != 0; });
+    rtl_.append = 0;
+    structures_.append(request);
+  }
+
+  void take() {
+    expect(place_, "some FIFO has an entry", rtl_.any, structures_.any());
+    if (!structures_.any())
+      return;
+    rtl_.take = 1;
+    until("take_ready", [&] { return rtl_.take_ready != 0; });
+    rtl_.take = 0;
+    spec::ScheduleRequest taken;
+    bool is_condemned = false;
+    until("taken or condemned", [&] {
+      std::memcpy(&taken, &rtl_.taken_unit, sizeof(taken));
+      is_condemned = rtl_.condemned != 0;
+      return rtl_.taken || rtl_.condemned;
+    });
+    const auto waiting = structures_.take();
+    expect(place_, "condemned", is_condemned, !waiting);
+    if (!waiting)
+      return;
+    expect(place_, "queue pair taken", taken.queue_pair_number(), waiting->queue_pair_number);
+    expect(place_, "function of it", taken.underlying_function(), waiting->underlying_function);
+  }
+
+  void turn_out() {
+    expect(place_, "some FIFO is condemned", rtl_.any_condemned, structures_.condemned());
+    if (!structures_.condemned())
+      return;
+    rtl_.turn_out = 1;
+    until("turn_out_ready", [&] { return rtl_.turn_out_ready != 0; });
+    rtl_.turn_out = 0;
+    rtl_.clock = 0;
+    rtl_.eval();
+    const auto turned_out = structures_.turn_out();
+    expect(place_, "turned out", rtl_.turned_out, turned_out.has_value());
+    if (!turned_out)
+      return;
+    ++turned_out_;
+    spec::ScheduleRequest unit;
+    std::memcpy(&unit, &rtl_.turned_out_unit, sizeof(unit));
+    expect(place_, "queue pair turned out", unit.queue_pair_number(), turned_out->waiting.queue_pair_number);
+    expect(place_, "function of it", unit.underlying_function(), turned_out->waiting.underlying_function);
+    expect(place_, "why", rtl_.turned_out_refusal, static_cast<uint8_t>(turned_out->refusal));
+  }
+
+  void put_out_of_reach(uint32_t function) {
+    const uint64_t places[] = {ring_of(function), head_of(function), structure_of(function, 0),
+                               structure_of(function, 1)};
+    const uint64_t address = places[random_.below(4)];
+    memory_.set_reachable(address, false);
+    host_.memory.set_reachable(address, false);
+    broken_.push_back(address);
+  }
+  void mend() {
+    for (const uint64_t address : broken_) {
+      memory_.set_reachable(address, true);
+      host_.memory.set_reachable(address, true);
+    }
+    broken_.clear();
+  }
+
+  // Somebody else writes into a queuing structure.
+  void change_entry(uint32_t function) {
+    const uint64_t address = structure_of(function, random_.below(levels)) + 8 * random_.below(16);
+    spec::QueuingStructureEntry entry;
+    memory_.read(address, &entry, sizeof(entry));
+    spec::QueuingStructureEntry other;
+    memory_.read(structure_of(random_.below(UNDERLYING_FUNCTIONS), random_.below(levels)) +
+                     8 * random_.below(16),
+                 &other, sizeof(other));
+    switch (random_.below(4)) {
+    case 0:
+      entry.set_sequence(entry.sequence() ^ 16);
+      break;
+    case 1:
+      entry.set_valid(0);
+      break;
+    case 2: // Another generation.
+      entry.set_queue_pair_number(entry.queue_pair_number() ^ 1 << spec::queue_pair_index_bits);
+      break;
+    default:
+      entry.set_queue_pair_number(other.queue_pair_number());
+    }
+    write_memory(address, &entry, sizeof(entry));
+  }
+
+  void compare() {
+    expect(place_, "accesses", slave_.bursts(), host_.accesses);
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
+      const hca::FunctionCounters& counters = counters_.function[function];
+      expect(place_, "records written", read(function, function_page::kick_records_written),
+             counters.kick_records_written);
+      expect(place_, "records dropped", read(function, function_page::kick_records_dropped),
+             counters.kick_records_dropped);
+      expect(place_, "faults", read(function, function_page::dma_faults), counters.dma_faults);
+      expect(place_, "control", read(function, function_page::kick_record_control),
+             records_.control(function).bits);
+      for (uint64_t offset = 0; offset < 64u << ring_entries_log2_maximum; offset += 8)
+        compare_word("ring", ring_of(function) + offset);
+      for (uint32_t level = 0; level < levels; ++level)
+        for (uint64_t offset = 0; offset < 128; offset += 8)
+          compare_word("queuing structure", structure_of(function, level) + offset);
+    }
+    expect(place_, "events", faults_.size(), events_.all.size());
+    for (size_t number = compared_faults_; number < faults_.size(); ++number) {
+      expect(place_, "event", std::memcmp(&faults_[number], &events_.all[number], sizeof(faults_[number])),
+             0);
+    }
+    compared_faults_ = faults_.size();
+  }
+  void compare_word(const char* what, uint64_t address) {
+    uint64_t rtl = 0;
+    uint64_t model = 0;
+    memory_.read(address, &rtl, sizeof(rtl));
+    host_.memory.read(address, &model, sizeof(model));
+    expect(place_, what, rtl, model);
+  }
+
+  // More kicks than the host takes: what is not written is counted, and records say how many are missing.
+  void overflow() {
+    start_ring(0);
+    const uint64_t before =
+        read(0, function_page::kick_records_written) + read(0, function_page::kick_records_dropped);
+    slave_.set_speed(20);
+    constexpr uint32_t kicks = 100;
+    for (uint32_t number = 0; number < kicks; ++number)
+      kick(kick_unit(0), 0, spec::Opcode::send, number);
+    settle();
+    const uint32_t written = read(0, function_page::kick_records_written);
+    const uint32_t dropped = read(0, function_page::kick_records_dropped);
+    expect(place_, "kicks told or counted", uint64_t{written} + dropped, before + kicks);
+    kick(kick_unit(0), 0, spec::Opcode::send, 0);
+    settle();
+    spec::KickRecord last;
+    memory_.read(ring_of(0) + (read(0, function_page::kick_records_written) - first_) * 64 - 64, &last,
+                 sizeof(last));
+    expect(place_, "records missing", last.dropped(), dropped - first_dropped_);
+    expect(place_, "some were missing", last.dropped() != 0, 1);
+  }
+
+  // A ring that is turned off while records wait: once that is taken, nothing is written any more.
+  void turn_off() {
+    start_ring(0);
+    for (uint32_t number = 0; number < 6; ++number)
+      kick(kick_unit(0), 0, spec::Opcode::send, number);
+    expect(place_, "turned off", write(0, function_page::kick_record_control, 0), 1);
+    const uint64_t before = slave_.bursts();
+    expect(place_, "quiet", slave_.is_quiet(), 1);
+    for (unsigned clock = 0; clock < 200; ++clock)
+      step();
+    expect(place_, "accesses after a ring was turned off", slave_.bursts(), before);
+    start_ring(0);
+    for (uint32_t number = 0; number < 6; ++number)
+      kick(kick_unit(0), 0, spec::Opcode::send, number);
+    start_ring(0);
+    const uint64_t written = read(0, function_page::kick_records_written);
+    settle();
+    expect(place_, "records of the ring before", read(0, function_page::kick_records_written), written);
+  }
+
+  void start_ring(uint32_t function) {
+    consumed_[function] = 0;
+    write_head(function);
+    first_ = read(function, function_page::kick_records_written);
+    first_dropped_ = read(function, function_page::kick_records_dropped);
+    function_page::KickRecordControl control;
+    control.set_enable(1);
+    control.set_entries_log2(ring_entries_log2_maximum);
+    expect(place_, "control", write(function, function_page::kick_record_control, control.bits), 1);
+  }
+
+  uint32_t read(uint32_t function, uint32_t offset) {
+    rtl_.read_underlying_function = static_cast<uint8_t>(function);
+    rtl_.read_offset = static_cast<uint16_t>(offset);
+    rtl_.clock = 0;
+    rtl_.eval();
+    return static_cast<uint32_t>(rtl_.read_value);
+  }
+
+  // Whether it was allowed.
+  bool write(uint32_t function, uint32_t offset, uint32_t data) {
+    rtl_.write_underlying_function = static_cast<uint8_t>(function);
+    rtl_.write_offset = static_cast<uint16_t>(offset);
+    rtl_.write_data = data;
+    rtl_.write = 1;
+    bool is_allowed = false;
+    until("write_ready", [&] {
+      is_allowed = rtl_.write_allowed;
+      return rtl_.write_ready != 0;
+    });
+    rtl_.write = 0;
+    return is_allowed;
+  }
+  void write_64(uint32_t function, uint32_t offset, uint64_t data) {
+    expect(place_, "low half", write(function, offset, static_cast<uint32_t>(data)), 1);
+    expect(place_, "high half", write(function, offset + 4, static_cast<uint32_t>(data >> 32)), 1);
+    rtl_.read_underlying_function = static_cast<uint8_t>(function);
+    rtl_.read_offset = static_cast<uint16_t>(offset);
+    rtl_.clock = 0;
+    rtl_.eval();
+    expect(place_, "a register of 64 bits", rtl_.read_value, data);
+  }
+
+  // Clocks until it is so, that one too.
+  template <class Condition> void until(const char* what, Condition condition) {
+    for (unsigned clock = 0; clock < patience; ++clock) {
+      slave_.drive();
+      rtl_.clock = 0;
+      rtl_.eval();
+      const bool is_so = condition();
+      finish_step();
+      if (is_so)
+        return;
+    }
+    differ(place_, what, 0, 1);
+  }
+
+  void settle() {
+    unsigned quiet = 0;
+    for (unsigned clock = 0; clock < patience && quiet < settled; ++clock) {
+      step();
+      quiet = rtl_.idle ? quiet + 1 : 0;
+    }
+    expect(place_, "nothing is under way any more", quiet, settled);
+  }
+
+  void step() {
+    slave_.drive();
+    rtl_.clock = 0;
+    rtl_.eval();
+    finish_step();
+  }
+
+  void finish_step() {
+    rtl_.now = now_;
+    rtl_.eval();
+    slave_.take([&](uint64_t address, uint32_t bytes) { see(address, bytes); });
+    if (rtl_.fault) {
+      spec::EventUnit event;
+      std::memcpy(&event, &rtl_.fault_event, sizeof(event));
+      faults_.push_back(event);
+    }
+    rtl_.clock = 1;
+    rtl_.eval();
+    slave_.settle();
+    ++place_.clock;
+    ++now_;
+  }
+
+  // The model hands a record over when it is made; the RTL later, which is all that may differ.
+  void see(uint64_t address, uint32_t bytes) {
+    if (bytes != spec::KickRecord::bytes)
+      return;
+    spec::KickRecord record;
+    memory_.read(address, &record, sizeof(record));
+    expect(place_, "written after its end", record.written() > record.end() && record.written() < now_, 1);
+    record.set_written(record.end());
+    memory_.write(address, &record, sizeof(record));
+  }
+
+  Vhost_memory rtl_;
+  Random random_;
+  Place place_;
+  HostMemory memory_; // Of the RTL's host.
+  HostMemorySlave<Vhost_memory> slave_;
+  hca::Counters counters_;
+  ModelHost host_;
+  ModelClock clock_;
+  Events events_;
+  hca::KickRecords records_;
+  hca::QueuingStructures structures_;
+  uint64_t now_ = 1;
+  uint32_t consumed_[UNDERLYING_FUNCTIONS]{};
+  std::vector<uint64_t> broken_;
+  std::vector<spec::EventUnit> faults_;
+  size_t compared_faults_ = 0;
+  uint32_t first_ = 0; // Records written when the ring began; dropped.
+  uint32_t first_dropped_ = 0;
+  uint32_t turned_out_ = 0;
+};
+
+} // namespace
+} // namespace fpga_verbs::bench
+
+int main(int count, char** arguments) {
+  const uint64_t seed = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1;
+  const uint32_t steps = count > 2 ? static_cast<uint32_t>(std::strtoul(arguments[2], nullptr, 10)) : 2000;
+  return fpga_verbs::bench::Bench(seed).run(steps);
+}
