@@ -100,6 +100,7 @@
       "native/pci/address_allocator.cpp",
       "native/pci/bar_range.cpp",
       "native/pci/command_store.cpp",
+      "native/pci/dma_guard.cpp",
       "native/pci/mapped_function.cpp",
       "native/pci/physical_memory.cpp",
       "native/pci/sysfs_function.cpp",

@@ -88,14 +88,6 @@ Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
     error.Value().Set("code", Napi::String::New(info.Env(), "ENOTSUP"));
     throw error;
   }
-  if (shares_pages(memory, function.mapped_page_bytes())) {
-    const Napi::Error error = Napi::Error::New(
-        info.Env(), "the memory shares pages with other memory of its ArrayBuffer, which the device would "
-                    "reach too, as that of a small Buffer does; expected: an ArrayBuffer of its own, or "
-                    "memory of allocate()");
-    error.Value().Set("code", Napi::String::New(info.Env(), "ENOTSUP"));
-    throw error;
-  }
   DmaRights rights = DmaRights::read_write;
   if (!info[1].IsUndefined()) {
     const std::string name = info[1].ToString().Utf8Value();

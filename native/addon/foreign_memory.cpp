@@ -34,14 +34,4 @@ ForeignMemory foreign_memory(const Napi::Value& value) {
   return memory;
 }
 
-bool shares_pages(const ForeignMemory& memory, size_t page_bytes) {
-  auto whole = memory.buffer.As<Napi::ArrayBuffer>();
-  const auto whole_begin = reinterpret_cast<uintptr_t>(whole.Data());
-  const auto begin = reinterpret_cast<uintptr_t>(memory.data);
-  const uintptr_t end = begin + memory.bytes;
-  const bool before = begin % page_bytes != 0 && whole_begin < begin;
-  const bool behind = end % page_bytes != 0 && whole_begin + whole.ByteLength() > end;
-  return before || behind;
-}
-
 } // namespace fpga_verbs::addon

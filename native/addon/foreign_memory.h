@@ -16,7 +16,4 @@ struct ForeignMemory {
 // TypeError: it is neither, or empty, detached or resizable, or its ArrayBuffer is shared.
 ForeignMemory foreign_memory(const Napi::Value& value);
 
-// Whether the pages that it lies on hold other bytes of its ArrayBuffer.
-bool shares_pages(const ForeignMemory& memory, size_t page_bytes);
-
 } // namespace fpga_verbs::addon

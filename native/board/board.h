@@ -64,12 +64,9 @@ public:
   // Why map_dma takes no memory of the caller's; null where it does.
   virtual const char* foreign_memory_refusal() const { return nullptr; }
 
-  // Bytes of the pages that map_dma maps whole, so that the device reaches what lies beside the memory; 1: it
-  // does not.
-  virtual size_t mapped_page_bytes() const { return 1; }
-
   // Maps `bytes` of the caller's memory for DMA of this function; the low 12 bits of the address are those of
-  // `memory`. Empty when the address space is exhausted or the backend cannot reach foreign memory.
+  // `memory`. Each mapping has addresses and rights of its own, though several may lie on one page. Empty
+  // when the address space is exhausted or the backend cannot reach foreign memory.
   virtual std::optional<uint64_t> map_dma(void* memory, size_t bytes, DmaRights rights) = 0;
 
   // Why map_dma has just given nothing.

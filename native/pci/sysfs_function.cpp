@@ -34,12 +34,15 @@ std::shared_ptr<SysfsFunction> SysfsFunction::open(const SysfsFunctionSetup& set
   const int configuration = ::open(setup.configuration_path.c_str(), O_RDWR | O_CLOEXEC);
   if (configuration < 0)
     return failed(setup.configuration_path + " cannot be opened");
-  // Held as long as the process lives: what finds no lock knows that nobody has the function open.
+  // Held as long as process or guard live: what finds no lock knows that nobody has the function open, and
+  // that it reaches nobody's memory.
   if (flock(configuration, LOCK_EX | LOCK_NB) != 0) {
     failed(setup.configuration_path + " is locked: another process has the function open");
     close(configuration);
     return nullptr;
   }
+  // Before the reset, behind which the kernel makes it bus master again, where it was.
+  set_bus_master(configuration, 0, false);
   if (!setup.reset_path.empty() && !write_one(setup.reset_path)) {
     failed(setup.reset_path + " does not reset the function");
     close(configuration);
@@ -67,13 +70,20 @@ SysfsFunction::SysfsFunction(int configuration, unsigned underlying_function)
 
 SysfsFunction::~SysfsFunction() {
   stop_dma();
+  guard_.reset();
   close(configuration_);
 }
 
 board::DmaMemory SysfsFunction::allocate_dma(size_t bytes, uint64_t& address, std::string& failure) {
   board::DmaMemory memory = memory_->allocate(bytes, address, failure);
-  if (memory && !set_bus_master(configuration_, 0, true)) {
+  if (!memory || guard_ != nullptr)
+    return memory;
+  guard_ = DmaGuard::start(configuration_, memory_->file(), failure);
+  if (guard_ == nullptr)
+    return {};
+  if (!set_bus_master(configuration_, 0, true)) {
     failure = "the function cannot be made bus master: its configuration space is not written; there is none";
+    guard_.reset();
     return {};
   }
   return memory;

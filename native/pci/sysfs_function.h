@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pci/dma_guard.h"
 #include "pci/mapped_function.h"
 #include "pci/physical_memory.h"
 
@@ -29,9 +30,9 @@ struct SysfsFunctionSetup {
 // interrupts there are none.
 class SysfsFunction final : public MappedFunction {
 public:
-  // Locks the function, resets it, and maps its ranges. It is bus master from the first memory on that is
-  // allocated. Null: `failure` says why, `error` is its
-  // errno.
+  // Locks the function, ends what one that was killed had it do, resets it, and maps its ranges. It is bus
+  // master from the first memory on that is allocated, under the eyes of a guard. Null: `failure` says why,
+  // `error` is its errno.
   static std::shared_ptr<SysfsFunction> open(const SysfsFunctionSetup& setup, std::string& failure,
                                              int& error);
   ~SysfsFunction() override;
@@ -48,6 +49,7 @@ private:
 
   int configuration_;
   std::shared_ptr<PhysicalMemory> memory_;
+  std::unique_ptr<DmaGuard> guard_; // while it is bus master
 };
 
 } // namespace fpga_verbs::pci

@@ -144,8 +144,6 @@ board::DmaMemory VfioFunction::allocate_dma(size_t bytes, uint64_t& address, std
   return {};
 }
 
-size_t VfioFunction::mapped_page_bytes() const { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
-
 std::optional<uint64_t> VfioFunction::map_dma(void* memory, size_t bytes, board::DmaRights rights) {
   const std::optional<uint64_t> mapped = container_->map(memory, bytes, rights);
   if (!mapped)

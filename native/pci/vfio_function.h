@@ -26,7 +26,6 @@ public:
   ~VfioFunction() override;
 
   board::DmaMemory allocate_dma(size_t bytes, uint64_t& address, std::string& failure) override;
-  size_t mapped_page_bytes() const override;
   std::optional<uint64_t> map_dma(void* memory, size_t bytes, board::DmaRights rights) override;
   std::string mapping_failure() const override;
   bool unmap_dma(uint64_t address) override;

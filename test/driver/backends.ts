@@ -61,7 +61,7 @@ const small: BoardOptions = { queuePairs: 256, pageTableEntries: 4096, memoryKey
 
 /** A board of a backend, closed when the test ends. */
 export function makeBoard(backend: Backend, options: BoardOptions = {}): EmulatedBoard {
-  if (backend.functions !== undefined) return closing(pciBoard(backend.functions, options));
+  if (backend.functions !== undefined) return closing(pciBoard(backend.functions, { ...small, ...options }));
   const board = closing(new (loadAddon().EmulatedBoard)({ ...small, ...backend.options, ...options }));
   return backend.isServed === true ? openedByClients(board) : board;
 }
@@ -104,10 +104,10 @@ export function settle(board: EmulatedBoard, backend: Backend, done: () => boole
   }
 }
 
-/** Runs tests on the backends whose device reaches memory of the process that was there before: it is in this process, or behind an IOMMU. */
+/** Runs tests on the backends whose device reaches memory of the process that was there before: it is in this process, or on PCIe. */
 export function describeInProcess(subject: string, tests: (backend: Backend) => void): void {
-  const reaching = onPci === undefined ? backends : onPci.name.startsWith('vfio:') ? [onPci] : [];
-  for (const backend of reaching) describe(`${subject} on ${backend.name}`, () => tests(backend));
+  for (const backend of onPci === undefined ? backends : [onPci])
+    describe(`${subject} on ${backend.name}`, () => tests(backend));
 }
 
 /** Runs tests on every backend. */

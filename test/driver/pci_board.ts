@@ -1,6 +1,7 @@
 import type { BoardFunction, BoardOptions, EmulatedBoard } from '../../lib/board/addon.ts';
 import { openBoard } from '../../lib/board/open_board.ts';
 import { parseDeviceString } from '../../lib/board/device_string.ts';
+import { BoardLine } from './board_line.ts';
 
 /** A test that a board on PCIe cannot pass, as it asks for what only an emulated one of this process has. */
 export class LeftOutError extends Error {
@@ -13,19 +14,20 @@ export class LeftOutError extends Error {
 
 /** Functions that are some test's board now. */
 const taken = new Set<string>();
-/** What a board on PCIe is as well: one of a fabric, with as many queue pairs as most tests ask for. */
-const isMet = (option: string, value: unknown): boolean =>
-  option === 'fabric' || (option === 'queuePairs' && Number(value) >= 16);
+/** To the boards themselves, where they are emulated outside of this machine. */
+const line = ((path) => (path === undefined ? undefined : new BoardLine(path)))(
+  process.env['FPGA_VERBS_TEST_LINE'],
+);
 
 /**
  * The first of these PCI functions that no board is yet, in the place of an emulated board. Opening its function 0 opens it; all else
- * that an emulated board does is left out.
+ * that an emulated board does is asked over FPGA_VERBS_TEST_LINE, and left out where there is none.
  */
 export function pciBoard(devices: readonly string[], options: BoardOptions): EmulatedBoard {
-  for (const [option, value] of Object.entries(options))
-    if (!isMet(option, value)) throw new LeftOutError(`the test asks for a board with ${option}`);
-  const device = devices.find((each) => !taken.has(each));
-  if (device === undefined) throw new LeftOutError('the test asks for more boards than there are functions');
+  const slot = devices.findIndex((each) => !taken.has(each));
+  if (slot < 0) throw new LeftOutError('the test asks for more boards than there are functions');
+  const device = devices[slot]!;
+  loadBoard(slot, options);
   taken.add(device);
   const opened: WeakRef<BoardFunction>[] = []; // a test may forget one
   const board = {
@@ -43,8 +45,23 @@ export function pciBoard(devices: readonly string[], options: BoardOptions): Emu
   return new Proxy(board as unknown as EmulatedBoard, {
     get: (target, property) => {
       const value: unknown = Reflect.get(target, property);
-      if (value === undefined) throw new LeftOutError(`the test looks into the board: ${String(property)}()`);
-      return value;
+      const method = String(property);
+      if (value !== undefined) return value;
+      if (line === undefined) throw new LeftOutError(`the test looks into the board: ${method}()`);
+      return (...given: unknown[]) => line.ask({ slot, method, arguments: given });
     },
   });
 }
+
+function loadBoard(slot: number, options: BoardOptions): void {
+  if (line !== undefined) {
+    line.ask({ slot, load: options });
+    return;
+  }
+  const other = Object.entries(options).find(([option, value]) => !isMet(option, value));
+  if (other !== undefined) throw new LeftOutError(`the test asks for a board with ${other[0]}`);
+}
+
+/** What a board that cannot be chosen is as well: one of a fabric, with as many queue pairs as most tests ask for. */
+const isMet = (option: string, value: unknown): boolean =>
+  option === 'fabric' || (option === 'queuePairs' && Number(value) >= 16);

@@ -11,7 +11,9 @@ import { inThisProcess, runHcaGuest, slotOf, slots, type HcaGuestOptions } from 
 /** Seconds for a run that takes less than half a minute on a machine of its own. */
 const patience = 600;
 const [slot] = slots;
-const sizes = { megabytes: 384, iommu: true };
+const megabytes = 384;
+const behindIommu = { megabytes, iommu: true };
+const withoutIommu = { megabytes, iommu: false, kernel: 'hugepages=24' };
 const directory = `/sys/bus/pci/devices/${slot}`;
 
 /** Gives the function to VFIO, and its group to an ordinary user. */
@@ -19,21 +21,32 @@ const bind = `
   modprobe -a vfio-pci vfio_iommu_type1;
   echo vfio-pci > ${directory}/driver_override; echo ${slot} > /sys/bus/pci/drivers_probe;
   chown 1000 /dev/vfio/$(basename $(readlink ${directory}/iommu_group))`;
-const asUser = 'ulimit -l 65536; exec /usr/bin/setpriv --reuid=1000 --regid=1000 --clear-groups';
-const work = `${asUser} node test/guest/hca_work.mjs vfio:${slot}`;
-const begin = `rm -f /host/working; sh -c '${work}' > /host/work 2>&1 & echo $! > /tmp/work;
+const workByUser = `ulimit -l 65536; exec /usr/bin/setpriv --reuid=1000 --regid=1000 --clear-groups node test/guest/hca_work.mjs vfio:${slot}`;
+const workByRoot = `exec node test/guest/hca_work.mjs pci:${slot}`;
+const begin = (work: string): string => `rm -f /host/working /host/ended;
+  sh -c '${work}' > /host/work 2>&1 & echo $! > /tmp/work;
   until [ -e /host/working ] || [ -e /host/ended ]; do sleep 0.1; done`;
+const some = (work: string): string => `sh -c '${work} 30'`;
 const untilGone = 'while kill -0 $(cat /tmp/work) 2> /dev/null; do sleep 0.1; done';
+const kill = `kill -9 $(cat /tmp/work); ${untilGone}`;
+const untilTold = 'until [ -e /host/ended ]; do sleep 0.1; done; cat /host/ended';
+const rescan = `echo 1 > ${directory}/remove; echo 1 > /sys/bus/pci/rescan`;
 /** 1: the function is bus master. */
 const isMaster = `echo $(( ($(hexdump -s 4 -n 1 -e '1/1 "%d"' ${directory}/config) >> 2) & 1 ))`;
+const freePages = 'cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages';
+const guards = "pgrep -f '^/bin/sh -c .*fpga-verbs: ends the DMA' || true";
 
-/** A guest with a function in its slot, bound to VFIO. Commands that fail end the test. */
+/** A guest with a function in its slot. Commands that fail end the test. */
 class Guest {
   readonly host = hostFolder();
   private readonly shell = new GuestShell(this.host);
   private over: Promise<unknown> = Promise.resolve();
 
-  boot(context: TestContext, functions: HcaGuestOptions['functions']): void {
+  boot(
+    context: TestContext,
+    sizes: Pick<HcaGuestOptions, 'megabytes' | 'iommu' | 'kernel'>,
+    functions: HcaGuestOptions['functions'],
+  ): void {
     const options = { ...sizes, functions, script: GuestShell.script, machine: this.shell.machine };
     this.over = runHcaGuest(requireGuest(context), this.host, { ...options, seconds: patience }).then((run) =>
       this.shell.fail(`the guest has ended:\n${run.console}`),
@@ -56,42 +69,85 @@ class Guest {
   }
 }
 
+/** A device that is a process of its own, in the slot of a guest. */
+async function deviceOf(guest: Guest, sizes: Parameters<typeof slotOf>[2]): Promise<DeviceProcess> {
+  const { memory, bus, sourceId } = slotOf(guest.host, 0, sizes);
+  const words = [memory.path, memory.bytes, sourceId, ...(bus === undefined ? [] : [bus])];
+  const device = new DeviceProcess(guest.host, words.map(String));
+  await device.start();
+  return device;
+}
+
 describe('deaths in a virtual machine, behind an IOMMU', { timeout: (patience + 60) * 1000 }, () => {
   it('of the application: its DMA is stopped, and the next one works', async (context) => {
     const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
     onTestFinished(() => board.close());
     const guest = new Guest();
-    guest.boot(context, inThisProcess([board]));
+    guest.boot(context, behindIommu, inThisProcess([board]));
     await guest.run(bind);
-    await guest.run(begin);
+    await guest.run(begin(workByUser));
     expect(await guest.run(isMaster)).toBe('1');
-    await guest.run(`kill -9 $(cat /tmp/work); ${untilGone}`);
+    await guest.run(kill);
     expect(await guest.run(isMaster)).toBe('0');
     // Nothing is in flight, and nothing that the dead one had made is left.
     expect(board.verify(true)).toBeUndefined();
     expect(board.counters().dmaFaults).toBe(0);
-    await guest.run(`sh -c '${work} 30'`);
+    await guest.run(some(workByUser));
     expect(board.counters().dmaFaults).toBe(0);
     await guest.end();
   });
 
   it('of the device: who waits is told, and the next device serves the next application', async (context) => {
     const guest = new Guest();
-    const { memory, bus, sourceId } = slotOf(guest.host, 0, sizes);
-    const words = [memory.path, memory.bytes, bus, sourceId].map(String);
-    const device = new DeviceProcess(guest.host, words);
-    await device.start();
-    guest.boot(context, [(stream) => device.attend(stream)]);
+    const device = await deviceOf(guest, behindIommu);
+    guest.boot(context, behindIommu, [(stream) => device.attend(stream)]);
     await guest.run(bind);
-    await guest.run(begin);
+    await guest.run(begin(workByUser));
     await device.kill();
-    expect(await guest.run('until [ -e /host/ended ]; do sleep 0.1; done; cat /host/ended')).toMatch(
-      /^ENODEV: /,
-    );
+    expect(await guest.run(untilTold)).toMatch(/^ENODEV: /);
     await device.start();
     await guest.run(untilGone);
-    await guest.run(`echo 1 > ${directory}/remove; echo 1 > /sys/bus/pci/rescan; ${bind}`);
-    await guest.run(`sh -c '${work} 30'`);
+    await guest.run(`${rescan}; ${bind}`);
+    await guest.run(some(workByUser));
+    await guest.end();
+  });
+});
+
+describe('deaths in a virtual machine without an IOMMU', { timeout: (patience + 60) * 1000 }, () => {
+  it('of the application, then of the device: nobody is given memory that the device reaches, and the next works', async (context) => {
+    const guest = new Guest();
+    const device = await deviceOf(guest, withoutIommu);
+    guest.boot(context, withoutIommu, [(stream) => device.attend(stream)]);
+    const pages = await guest.run(freePages);
+    await guest.run(begin(workByRoot));
+    expect(await guest.run(isMaster)).toBe('1');
+    const taken = await guest.run(freePages);
+    expect(Number(taken)).toBeLessThan(Number(pages));
+
+    // As long as its guard has not come to it, the device goes on, in memory and behind a lock that nobody else is given.
+    const guard = await guest.run(guards);
+    expect(guard).toMatch(/^\d+$/);
+    await guest.run(`kill -STOP ${guard}; ${kill}`);
+    expect(await guest.run(isMaster)).toBe('1');
+    expect(await guest.run(freePages)).toBe(taken);
+    expect(await guest.run(`${some(workByRoot)}; ${untilTold}`)).toContain('is locked');
+    await guest.run(`kill -CONT ${guard}; while kill -0 ${guard} 2> /dev/null; do sleep 0.1; done`);
+    expect(await guest.run(isMaster)).toBe('0');
+    expect(await guest.run(freePages)).toBe(pages);
+
+    await guest.run(some(workByRoot));
+    expect(await guest.run(isMaster)).toBe('0');
+    expect(await guest.run(freePages)).toBe(pages);
+    expect(await guest.run(guards)).toBe('');
+
+    await guest.run(begin(workByRoot));
+    await device.kill();
+    expect(await guest.run(untilTold)).toMatch(/^ENODEV: /);
+    await device.start();
+    await guest.run(untilGone);
+    await guest.run(rescan);
+    await guest.run(some(workByRoot));
+    expect(await guest.run(freePages)).toBe(pages);
     await guest.end();
   });
 });

@@ -72,8 +72,20 @@ await fetch(board, from.addressLow, 512);
 await deliver(board, Number(readable), 512);
 result.readOnly = readOnly.every((byte) => byte === 0xbb);
 
-// The pool of Buffers, in which others lie: no.
-result.pooled = messageOf(() => board.map(Buffer.from('a message')));
+// Two pieces of one page: each is reached by its own address, with its own rights, for as long as it is mapped.
+const page = new Uint8Array(2 * 4096);
+const inPage = 4096 - Number(board.map(page) & 0xfffn); // where a page begins
+const [left, right] = [page.subarray(inPage, inPage + 64), page.subarray(inPage + 64, inPage + 128)];
+const [leftAddress, rightAddress] = [board.map(left, 'read'), board.map(right)].map(Number);
+result.twoPages = leftAddress >> 12 !== rightAddress >> 12;
+await fetch(board, from.addressLow, 64);
+await deliver(board, leftAddress, 64);
+await deliver(board, rightAddress, 64);
+result.ownRights = left.every((byte) => byte === 0) && sameBytes(right, pattern(64, 1));
+board.unmap(BigInt(leftAddress));
+right.fill(0);
+await deliver(board, rightAddress, 64);
+result.ownTime = sameBytes(right, pattern(64, 1));
 result.foreignLimit = messageOf(() => board.map(new Uint8Array(64 * 2 ** 20)));
 result.limit = messageOf(() => board.allocateMemory(64 * 2 ** 20));
 board.close();

@@ -1,11 +1,14 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
-import { onTestFinished } from 'vitest';
 
 import type { EmulatedBoard } from '../../lib/board/index.ts';
 import { MachineBus } from '../../lib/board/pci_proxy/machine_bus.ts';
-import { servePciFunction, type Machine } from '../../lib/board/pci_proxy/pci_proxy.ts';
+import {
+  servePciFunction,
+  type Machine,
+  type ServedPciFunction,
+} from '../../lib/board/pci_proxy/pci_proxy.ts';
 import { runGuest, type GuestOptions, type GuestRun } from './guest.ts';
 
 /** PCI addresses of the slots that boards are in, the first first. */
@@ -80,17 +83,25 @@ export async function runHcaGuest(
     }),
   });
   await Promise.all(served);
+  if (bus !== undefined) buses.get(bus)?.close();
   return run;
+}
+
+/** The connections to the buses of machines: each takes one. */
+const buses = new Map<string, MachineBus>();
+
+/** Serves a board of this process in a slot. */
+export function serveFunction(
+  board: EmulatedBoard,
+  stream: Duplex,
+  { memory, bus, sourceId }: SlotOptions,
+): ServedPciFunction {
+  if (bus === undefined) return servePciFunction(board, stream, { memory });
+  if (!buses.has(bus)) buses.set(bus, new MachineBus(bus));
+  return servePciFunction(board, stream, { memory, control: { bus: buses.get(bus)!, sourceId } });
 }
 
 /** Serves boards of this process, each in the slot of its place. */
 export function inThisProcess(boards: readonly EmulatedBoard[]): HcaGuestOptions['functions'] {
-  let shared: MachineBus | undefined;
-  onTestFinished(() => shared?.close());
-  return boards.map((board) => async (stream, { memory, bus, sourceId }) => {
-    // The machine takes one connection to its bus.
-    if (bus !== undefined) shared ??= new MachineBus(bus);
-    const control = shared && { bus: shared, sourceId };
-    await servePciFunction(board, stream, { memory, ...(control !== undefined && { control }) });
-  });
+  return boards.map((board) => (stream, slot) => serveFunction(board, stream, slot).ended);
 }

@@ -4,18 +4,21 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { describe, expect, it, type TestContext } from 'vitest';
 
-import { EmulatedBoard } from '../../lib/board/index.ts';
+import { ChosenBoards } from './chosen_boards.ts';
 import { hostFolder, requireGuest } from './guest.ts';
-import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
-import { filesOf, summaryOf, type SuiteSummary } from './suite.ts';
+import { runHcaGuest, slots } from './hca_machine.ts';
+import { filesOf, summaryOf, type SuiteBackend, type SuiteSummary } from './suite.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const isWhole = process.env['FPGA_VERBS_GUEST_SUITE'] === 'all';
 /** Seconds for a run that takes less than a minute on a machine of its own, and, of all files, less than ten. */
 const patience = isWhole ? 3000 : 600;
 
-/** Runs the tests of backends on two boards of one fabric in the guest's slots. */
-async function results(context: TestContext): Promise<SuiteSummary> {
+/** All of them by `npm run test:guest`; CI has the time for one. */
+const backends: readonly SuiteBackend[] = isWhole ? ['pci', 'vfio'] : ['vfio'];
+
+/** Runs the tests of backends on the boards in the guest's slots, as each test wants them. */
+async function results(context: TestContext, backend: SuiteBackend): Promise<SuiteSummary> {
   const emulator = requireGuest(context);
   const host = hostFolder();
   const bundle = { input: filesOf(root, isWhole), external: ['vitest', 'fast-check'] };
@@ -30,14 +33,13 @@ async function results(context: TestContext): Promise<SuiteSummary> {
       rolldownOptions: { ...bundle, output: { entryFileNames: '[name].mjs' } },
     },
   });
-  const sizes = { fabric: 'guest-suite', queuePairs: 256, pageTableEntries: 4096, memoryKeys: 256 };
-  using first = new EmulatedBoard(sizes);
-  using second = new EmulatedBoard(sizes);
+  const boards = new ChosenBoards(host, { queuePairs: 256, pageTableEntries: 4096, memoryKeys: 256 });
   const run = await runHcaGuest(emulator, host, {
-    script: `sh test/guest/suite.sh ${slots.join(' ')}`,
-    functions: inThisProcess([first, second]),
+    script: `sh test/guest/suite.sh ${backend} ${ChosenBoards.line} ${slots.join(' ')}`,
+    functions: boards.functions,
+    machine: boards.machine,
     megabytes: 1024,
-    iommu: true,
+    ...(backend === 'vfio' ? { iommu: true } : { iommu: false, kernel: 'hugepages=160' }),
     seconds: patience,
   });
   let report = '';
@@ -47,13 +49,13 @@ async function results(context: TestContext): Promise<SuiteSummary> {
     throw new Error(`the tests in the guest gave no report (status ${run.status}):\n${run.console}`);
   }
   const summary = summaryOf(report);
-  writeFileSync(path.join(root, 'build/guest_suite_vfio.json'), JSON.stringify(summary, null, 2));
+  writeFileSync(path.join(root, `build/guest_suite_${backend}.json`), JSON.stringify(summary, null, 2));
   return summary;
 }
 
 describe('the tests of driver and verbs in a virtual machine', { timeout: (patience + 60) * 1000 }, () => {
-  it('pass on vfio:', async (context) => {
-    const { passed, failed } = await results(context);
+  it.for(backends)('pass on %s:', async (backend, context) => {
+    const { passed, failed } = await results(context, backend);
     expect(failed).toEqual([]);
     expect(passed).toBeGreaterThan(0);
   });

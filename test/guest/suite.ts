@@ -1,6 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
+/** How the tests in the guest open a board. */
+export type SuiteBackend = 'pci' | 'vfio';
+
 /** The files that run where not all do: posting, its kick records, waiting for completions and their events, in the time that CI has. */
 const chosen = ['driver/kicks', 'driver/post', 'verbs/completion_channel', 'verbs/solicited'].map(
   (name) => `test/${name}.test.ts`,
@@ -23,12 +26,12 @@ export function filesOf(root: string, isWhole: boolean): string[] {
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^LeftOutError: left out: (.*)/, ''],
   [
-    /^VerbsError: the memory shares pages/,
-    'the test registers memory that shares pages, which vfio: refuses',
+    /^VerbsError: memory of the process has no DMA address that stays/,
+    'the test registers memory of the process, which pci: refuses',
   ],
   [
-    /^PciError: .*Device or resource busy/,
-    'the test opens a function twice, which VFIO refuses in other words',
+    /^PciError: .*(Device or resource busy|another process has the function open)/,
+    'the test opens a function twice, which the system refuses in other words',
   ],
 ];
 

@@ -16,6 +16,8 @@ export interface FakeFunction {
   readonly bars?: Readonly<Record<number, { bytes: number; writeCombining?: boolean }>>;
   /** Address of its physical function, whose virtual function 0 it is. */
   readonly virtualOf?: string;
+  /** Default: the kernel can reset it. */
+  readonly resettable?: boolean;
 }
 
 export const fakeAddress = '0000:01:00.0';
@@ -43,6 +45,7 @@ export class FakeHost {
     groupType = 'DMA',
     bars = { 0: { bytes: 0x20000 }, 2: { bytes: 0x10000, writeCombining: true } },
     virtualOf,
+    resettable = true,
   }: FakeFunction = {}): string {
     const folder = `/sys/bus/pci/devices/${address}`;
     const hex = (value: number): string => `0x${value.toString(16).padStart(4, '0')}\n`;
@@ -53,6 +56,7 @@ export class FakeHost {
     this.write(`${folder}/config`, Buffer.alloc(256));
     this.write(`${folder}/enable`, '0\n');
     this.write(`${folder}/driver_override`, '(null)\n');
+    if (resettable) this.write(`${folder}/reset`, '');
     const lines = Array.from({ length: 13 }, (_, bar) => {
       const bytes = bars[bar]?.bytes ?? 0;
       const begin = bytes === 0 ? 0n : 0xe000_0000n + BigInt(bar) * 0x10_0000n;

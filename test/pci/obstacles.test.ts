@@ -36,7 +36,7 @@ describe('what sysfs says of a function', () => {
         { bar: 2, bytes: 0x10000, writeCombining: true },
       ],
       underlyingFunction: 0,
-      resettable: false,
+      resettable: true,
     });
     expect(readPciFunction('0000:07:00.0', host)).toBeUndefined();
   });
@@ -109,6 +109,14 @@ describe('in the way of pci:', () => {
   it('a BAR that does not combine costs something', () => {
     expect(obstacles('pci', new FakeHost(), { bars: { 0: { bytes: 0x20000 } } })).toEqual([
       'note ENOTSUP: 0000:01:00.0 has no prefetchable BAR, so that commands are written 8 B at a time',
+    ]);
+  });
+
+  it('a function that the kernel cannot reset is reset otherwise', () => {
+    expect(obstacles('pci', new FakeHost(), { resettable: false })).toEqual([
+      expect.stringMatching(
+        /^note ENOTSUP: the kernel cannot reset 0000:01:00.0, .* when it is opened again$/,
+      ),
     ]);
   });
 });

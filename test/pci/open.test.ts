@@ -94,13 +94,21 @@ describe('pci: on the files of a function', () => {
   it('resets the function, but not one that begins otherwise', () => {
     const host = new FakeHost();
     fakeBoard(host);
-    host.write(`${folder}/reset`, '');
     opened(host).close();
     expect(readFileSync(host.path(`${folder}/reset`), 'utf8')).toBe('1');
     host.write(`${folder}/reset`, '');
     poke(host, 'resource0', 0, 0x1234);
     expect(opened(host).facts().mapping).toBe('uncached');
     expect(readFileSync(host.path(`${folder}/reset`), 'utf8')).toBe('');
+  });
+
+  it('ends bus mastering that an application left, before it resets the function', () => {
+    const host = new FakeHost();
+    fakeBoard(host);
+    poke(host, 'config', 4, 0x0010_0146);
+    const board = opened(host);
+    expect(peek(host, 'config', 4)).toBe(0x0010_0142);
+    board.close();
   });
 
   it('refuses a function that somebody has open', () => {

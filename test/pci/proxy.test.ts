@@ -8,8 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { EmulatedBoard } from '../../lib/board/index.ts';
 import { ConfigurationSpace } from '../../lib/board/pci_proxy/configuration_space.ts';
 import { ProxyCommand, ProxyMessages, answerMessage } from '../../lib/board/pci_proxy/message.ts';
-import { servePciFunction } from '../../lib/board/pci_proxy/pci_proxy.ts';
-import { IDENTITY_MAGIC_RESET } from '../../lib/spec/index.ts';
+import { servePciFunction, type ServedPciFunction } from '../../lib/board/pci_proxy/pci_proxy.ts';
+import { IDENTITY_MAGIC_RESET, IDENTITY_QUEUE_PAIRS_OFFSET } from '../../lib/spec/index.ts';
 
 describe('messages', () => {
   it('are put together from parts of any size', () => {
@@ -75,9 +75,12 @@ describe('configuration space', () => {
   });
 });
 
+const sizes = { queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 };
+
 /** A board that is served, and the machine's end of its socket. */
 async function serveBoard(): Promise<{
   board: EmulatedBoard;
+  served: ServedPciFunction;
   ask: (command: number, payload: Buffer) => Promise<bigint>;
 }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-proxy-'));
@@ -85,7 +88,7 @@ async function serveBoard(): Promise<{
   const memory = path.join(folder, 'memory');
   writeFileSync(memory, '');
   truncateSync(memory, 1 << 20);
-  const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
+  const board = new EmulatedBoard({ ...sizes, virtualCollectBuffers: 128 });
   const server = createServer().listen(path.join(folder, 'socket'));
   const machine = connect(path.join(folder, 'socket'));
   const [stream] = (await once(server, 'connection')) as [Socket];
@@ -93,7 +96,7 @@ async function serveBoard(): Promise<{
   onTestFinished(async () => {
     machine.destroy();
     server.close();
-    await served;
+    await served.ended;
     board.close();
   });
   const ask = async (command: number, payload: Buffer): Promise<bigint> => {
@@ -104,7 +107,7 @@ async function serveBoard(): Promise<{
     const [answer] = (await once(machine, 'data')) as [Buffer];
     return answer.readBigUInt64LE(16);
   };
-  return { board, ask };
+  return { board, served, ask };
 }
 
 const barPayload = (address: number, value: bigint, bytes: number): Buffer => {
@@ -140,6 +143,21 @@ describe('the emulated board as a function', () => {
     }
     await read(0, 4);
     expect(board.counters().writes - writes).toBe(4);
+  });
+
+  it('is another board when one is loaded, at the same addresses, if its regions fit', async () => {
+    const { served, ask } = await serveBoard();
+    const begin = 0xfe80_0000;
+    await ask(ProxyCommand.writeConfiguration, configurationPayload(0x10, begin, 4));
+    const queuePairs = (): Promise<bigint> =>
+      ask(ProxyCommand.readBar, barPayload(begin + IDENTITY_QUEUE_PAIRS_OFFSET, 0n, 4));
+    expect(await queuePairs()).toBe(64n);
+    using another = new EmulatedBoard({ ...sizes, queuePairs: 16, virtualCollectBuffers: 64 });
+    served.load(another);
+    expect(await queuePairs()).toBe(16n);
+    using large = new EmulatedBoard({ ...sizes, virtualCollectBuffers: 256 });
+    expect(() => served.load(large)).toThrow(/the board has \d+ B in BAR 2; expected: at most \d+ B/);
+    expect(await queuePairs()).toBe(16n);
   });
 
   it('is reset with its machine', async () => {

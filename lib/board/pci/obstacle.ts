@@ -42,7 +42,10 @@ function identityObstacles({ address, name, identification, bars }: PciFunction)
   ];
 }
 
-function sysfsObstacles({ address, driver, iommuGroup, bars }: PciFunction, root: string): Obstacle[] {
+function sysfsObstacles(
+  { address, driver, iommuGroup, bars, resettable }: PciFunction,
+  root: string,
+): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (iommuGroup !== undefined && iommuGroup.type !== 'identity') {
     obstacles.push(
@@ -75,13 +78,21 @@ function sysfsObstacles({ address, driver, iommuGroup, bars }: PciFunction, root
     );
   }
   if (!bars.some(({ writeCombining }) => writeCombining)) {
-    obstacles.push({
-      code: 'ENOTSUP',
-      problem: `${address} has no prefetchable BAR, so that commands are written 8 B at a time`,
-      cure: 'a bitstream whose command region lies in a prefetchable BAR',
-      actions: [],
-      blocks: false,
-    });
+    obstacles.push(
+      costing(
+        `${address} has no prefetchable BAR, so that commands are written 8 B at a time`,
+        'a bitstream whose command region lies in a prefetchable BAR',
+      ),
+    );
+  }
+  if (!resettable) {
+    obstacles.push(
+      costing(
+        `the kernel cannot reset ${address}, so that what an application leaves that is killed goes by the device's own register, ` +
+          'when it is opened again',
+        'a bitstream with function-level reset',
+      ),
+    );
   }
   return obstacles;
 }
@@ -151,6 +162,10 @@ function lockedMemoryLimit(root: string): number {
 
 function blocking(code: string, problem: string, cure: string): Obstacle {
   return { code, problem, cure, actions: [], blocks: true };
+}
+
+function costing(problem: string, cure: string): Obstacle {
+  return { code: 'ENOTSUP', problem, cure, actions: [], blocks: false };
 }
 
 function byActions(code: string, problem: string, actions: readonly Action[]): Obstacle {

@@ -6,6 +6,7 @@ import { loadAddon, type BoardFunction, type SysfsRange } from '../addon.ts';
 import { IDENTITY_BAR, readRegions } from '../regions.ts';
 import { obstaclesOf } from './obstacle.ts';
 import { pathOf, readPciFunction, type PciBar, type PciFunction, type PciHost } from './pci_function.ts';
+import { resetByRegister } from './reset_by_register.ts';
 
 /** A PCI function that cannot be opened: what stands in the way, and what takes it away. */
 export class PciError extends Error {
@@ -43,6 +44,7 @@ export function openSysfs(address: string, host: PciHost = {}): BoardFunction {
     // What begins otherwise is not reset, as it is somebody else's: the driver refuses it.
     if (probe.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET) !== IDENTITY_MAGIC_RESET) return probe;
     const combined = combinedParts(probe, bars);
+    if (!resettable && underlyingFunction === 0) resetByRegister(probe);
     probe.close();
     const ranges = uncached.flatMap((range) => {
       const part = combined.find(({ bar }) => bar === range.bar);

@@ -37,6 +37,18 @@ export interface Machine {
   };
 }
 
+/** A function that a machine has. */
+export interface ServedPciFunction {
+  /** Settles when the stream has ended. Rejects: the machine's memory or bus was not to be had. */
+  readonly ended: Promise<void>;
+  /**
+   * Puts another board behind the function, as one whose FPGA is loaded anew: configuration space stays as it is, with the sizes of
+   * its BARs.
+   * @throws Error: a region of the board lies in none of them
+   */
+  load(board: EmulatedBoard): void;
+}
+
 const allOnes = 0xffff_ffff_ffff_ffffn;
 const smallestBar = 4096;
 const barCount = 6;
@@ -49,31 +61,34 @@ const barCount = 6;
  *
  * Serves from now on, until the stream ends; then the function is closed, and with it reset.
  * @param stream the socket whose other end QEMU has as `fd`
- * @returns settles when the stream has ended. @throws Error the machine's memory or bus was not to be had
  */
-export function servePciFunction(board: EmulatedBoard, stream: Duplex, machine: Machine): Promise<void> {
-  return new Promise((resolve, reject) => {
+export function servePciFunction(board: EmulatedBoard, stream: Duplex, machine: Machine): ServedPciFunction {
+  let proxy: PciProxy | undefined;
+  const ended = new Promise<void>((resolve, reject) => {
     const fail = (error: unknown): void => {
       reject(error);
       stream.destroy();
     };
-    const proxy = new PciProxy(board, machine, (answer) => stream.write(answer), fail);
-    stream.on('data', (part: Buffer) => proxy.take(part));
+    const serving = new PciProxy(board, machine, (answer) => stream.write(answer), fail);
+    proxy = serving;
+    stream.on('data', (part: Buffer) => serving.take(part));
     stream.on('close', () => {
-      proxy.end();
+      serving.end();
       resolve();
     });
     // The machine may end in the middle of an answer.
     stream.on('error', () => stream.destroy());
   });
+  return { ended, load: (another) => proxy!.load(another) };
 }
 
 /** What the machine says, and what it is answered. */
 class PciProxy {
-  private readonly board: EmulatedBoard;
+  private board: EmulatedBoard;
   private readonly machine: Machine;
   private readonly send: (answer: Buffer) => void;
   private readonly fail: (error: unknown) => void;
+  private readonly bars: readonly ServedBar[];
   private readonly configuration: ConfigurationSpace;
   private readonly vectors: ServedVectors | undefined;
   private readonly interrupts: MessageSignaledInterrupts;
@@ -101,6 +116,7 @@ class PciProxy {
       this.vectors = { vectors: EVENT_QUEUES_PER_FUNCTION, bar: freeBar(bars), pendingOffset };
       bars.push({ bar: this.vectors.bar, bytes: interruptBarBytes, prefetchable: false });
     }
+    this.bars = bars;
     this.configuration = new ConfigurationSpace(bars, this.vectors);
     this.interrupts = new MessageSignaledInterrupts(EVENT_QUEUES_PER_FUNCTION, (message) =>
       this.interrupt(message),
@@ -112,6 +128,19 @@ class PciProxy {
   take(part: Buffer): void {
     this.waiting.push(...this.messages.take(part));
     this.proceed();
+  }
+
+  load(board: EmulatedBoard): void {
+    for (const { bar, bytes, prefetchable } of barsOf(board)) {
+      const served = this.bars.find((each) => each.bar === bar && each.prefetchable === prefetchable);
+      if (served !== undefined && served.bytes >= bytes) continue;
+      throw new Error(
+        `the board has ${bytes} B in BAR ${bar}; expected: at most ${served?.bytes ?? 0} B, as the function was given to the machine`,
+      );
+    }
+    this.detach();
+    this.board = board;
+    this.reset();
   }
 
   /** The machine is gone. */

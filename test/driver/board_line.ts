@@ -1,0 +1,50 @@
+import { openSync, readSync, writeSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
+
+import type { BoardOptions } from '../../lib/board/addon.ts';
+
+/** What a test in a machine asks of the process that holds the boards in its slots. */
+export type BoardRequest =
+  /** A board with these options in the place of what is in the slot. */
+  | { readonly slot: number; readonly load: BoardOptions }
+  /** A call of a method of the emulated board in the slot. */
+  | { readonly slot: number; readonly method: string; readonly arguments: readonly unknown[] };
+
+export type BoardAnswer = { readonly value: unknown } | { readonly failure: string };
+
+/** Requests and answers are lines: what v8 serializes, in base64. */
+export const toLine = (message: unknown): string => `${serialize(message).toString('base64')}\n`;
+export const fromLine = (line: string): unknown => deserialize(Buffer.from(line, 'base64'));
+
+/** The serial line from the machine that the tests run in to the process that holds its boards. */
+export class BoardLine {
+  private readonly file: number;
+  private rest = '';
+
+  /** @param path a terminal in raw mode */
+  constructor(path: string) {
+    this.file = openSync(path, 'r+');
+  }
+
+  /** Waits for what the other end answers. @throws Error what it says */
+  ask(request: BoardRequest): unknown {
+    const question = Buffer.from(toLine(request));
+    for (let sent = 0; sent < question.length;) sent += writeSync(this.file, question, sent);
+    const answer = fromLine(this.takeLine()) as BoardAnswer;
+    if ('failure' in answer) throw new Error(answer.failure);
+    return answer.value;
+  }
+
+  private takeLine(): string {
+    const part = Buffer.alloc(4096);
+    for (;;) {
+      const end = this.rest.indexOf('\n');
+      if (end >= 0) {
+        const line = this.rest.slice(0, end);
+        this.rest = this.rest.slice(end + 1);
+        return line;
+      }
+      this.rest += part.toString('latin1', 0, readSync(this.file, part));
+    }
+  }
+}

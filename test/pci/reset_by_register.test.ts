@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+
+import { EmulatedBoard } from '../../lib/board/index.ts';
+import { resetByRegister } from '../../lib/board/pci/reset_by_register.ts';
+import { HcaDriver } from '../../lib/driver/hca_driver.ts';
+import { CONTROL_CONTROL_OFFSET, RegionType } from '../../lib/spec/index.ts';
+import { withReads } from '../driver/backends.ts';
+
+const sizes = { queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 };
+
+describe('a reset by the control register', () => {
+  it('takes from the device what an application left that was killed', () => {
+    using board = new EmulatedBoard(sizes);
+    const left = new HcaDriver(board.open());
+    expect(() => new HcaDriver(board.open())).toThrow('underlying function 0 has a driver already');
+    const probe = board.open();
+    resetByRegister(probe);
+    probe.close();
+    new HcaDriver(board.open()).close();
+    left.device.close();
+  });
+
+  it('that does not end is told', () => {
+    using board = new EmulatedBoard(sizes);
+    const { offset } = board.regions.find(({ type }) => type === RegionType.control)!;
+    const probe = board.open();
+    const stuck = withReads(probe, (_, at) => (at === offset + CONTROL_CONTROL_OFFSET ? -1 : undefined));
+    expect(() => resetByRegister(stuck)).toThrow('does not end; expected: power off and on');
+    probe.close();
+  });
+});
