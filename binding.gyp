@@ -88,6 +88,7 @@
       "native/link/meeting_place.cpp",
       "native/link/ethernet_frame.cpp",
       "native/link/ethernet_link.cpp",
+      "native/link/ethernet_options.cpp",
       "native/link/neighbor_messages.cpp",
       "native/link/sealed_memory.cpp",
       "native/link/shared_memory_link.cpp",

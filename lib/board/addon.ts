@@ -59,8 +59,10 @@ export interface BoardOptions {
    * `udp:ADDRESS`: it sends and receives RoCEv2 by a UDP socket on port 4791 of an IPv4 or IPv6 address of this machine (a
    * link-local one with its interface, as fe80::1%eth0), which becomes the GID of function 0; boards of one machine take 127.0.0.1,
    * 127.0.0.2 and so on.
-   * `ethernet:OWN,PEER`: it sends and receives Ethernet frames by Unix datagram sockets, that of its own and that of the peer: of a
-   * virtual machine's network card, or of another board. It is found by ARP and neighbor discovery, and finds others so.
+   * `ethernet:OWN,PEER[,vlan=NUMBER][,gateway=ADDRESS/BITS]`: it sends and receives Ethernet frames by Unix datagram sockets, that of its own and that of the peer: of a
+   * virtual machine's network card, or of another board. It is found by ARP and neighbor discovery, and finds others so. All frames
+   * have the tag of the virtual LAN, if it is in one. IPv4 addresses that differ from that of the gateway, a router, in the first BITS
+   * bits are reached by it.
    * None: what `fabric` says.
    */
   link?: string;

@@ -24,6 +24,34 @@ spec::EtherType ether_type_of(std::span<const uint8_t> frame) {
       read_header<spec::VirtualLanHeader>(end - spec::VirtualLanHeader::bytes).ether_type());
 }
 
+std::array<uint8_t, tagged_ethernet_bytes> tagged_header(std::span<const uint8_t> frame, unsigned vlan) {
+  std::array<uint8_t, tagged_ethernet_bytes> header;
+  MacAddress to;
+  MacAddress from;
+  std::ranges::copy(frame.first<sizeof to>(), to.begin());
+  std::ranges::copy(frame.subspan<sizeof to, sizeof from>(), from.begin());
+  write_ethernet_header(header.data(), to, from, spec::EtherType::virtual_lan);
+  spec::VirtualLanHeader tag;
+  tag.set_tag_control(vlan);
+  tag.set_ether_type(static_cast<uint32_t>(ether_type_of(frame)));
+  std::memcpy(header.data() + ethernet_bytes, &tag, sizeof tag);
+  return header;
+}
+
+std::optional<size_t> untag(std::span<uint8_t> frame, unsigned vlan) {
+  constexpr unsigned vlans = 4096; // the rest of the tag control tells priority and drop eligibility
+  if (ether_type_of(frame) != spec::EtherType::virtual_lan)
+    return vlan == 0 ? std::optional(frame.size()) : std::nullopt;
+  if (frame.size() < tagged_ethernet_bytes ||
+      read_header<spec::VirtualLanHeader>(frame.data() + ethernet_bytes).tag_control() % vlans != vlan)
+    return std::nullopt;
+  // The tag begins with its EtherType, and ends before that of what it holds.
+  constexpr size_t macs = 2 * sizeof(MacAddress);
+  std::memmove(frame.data() + macs, frame.data() + macs + spec::VirtualLanHeader::bytes,
+               frame.size() - macs - spec::VirtualLanHeader::bytes);
+  return frame.size() - spec::VirtualLanHeader::bytes;
+}
+
 namespace {
 
 std::optional<DatagramFrame> datagram_at(std::span<const uint8_t> packet, const NetworkAddress& from,

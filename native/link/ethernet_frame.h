@@ -4,6 +4,7 @@
 #include "spec/enums.h"
 #include "spec/packets.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,15 @@ void write_ethernet_header(uint8_t* at, const MacAddress& to, const MacAddress& 
 
 // Of an untagged frame that holds its header.
 spec::EtherType ether_type_of(std::span<const uint8_t> frame);
+
+// A header with the tag of a virtual LAN, in the place of the ethernet_bytes that `frame` begins with.
+inline constexpr size_t tagged_ethernet_bytes = ethernet_bytes + spec::VirtualLanHeader::bytes;
+std::array<uint8_t, tagged_ethernet_bytes> tagged_header(std::span<const uint8_t> frame, unsigned vlan);
+
+// Takes the tag of a virtual LAN out of a frame that holds its header; 0: that of none, which tells a
+// priority alone, if there is a tag. Gives the bytes that are left. Nothing: the frame is of another one, or
+// cut off.
+std::optional<size_t> untag(std::span<uint8_t> frame, unsigned vlan);
 
 // A UDP port of an IP address.
 struct UdpAddress {

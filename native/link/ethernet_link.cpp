@@ -20,15 +20,6 @@ namespace {
 
 const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
-std::optional<sockaddr_un> socket_address(const std::string& path) {
-  sockaddr_un made = {};
-  made.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof made.sun_path)
-    return std::nullopt;
-  std::ranges::copy(path, made.sun_path);
-  return made;
-}
-
 Descriptor datagram_socket() {
   return Descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
@@ -46,6 +37,8 @@ bool bind_to(const Descriptor& socket, const sockaddr_un& path) {
   return is_left && unlink(path.sun_path) == 0 && bind(socket.get(), generic(path), sizeof path) == 0;
 }
 
+iovec part_of(std::span<const uint8_t> bytes) { return {const_cast<uint8_t*>(bytes.data()), bytes.size()}; }
+
 std::string reason_of(int failure, const std::string& path) {
   if (failure == EADDRINUSE)
     return path + " is there already, and not left behind by a board that was killed; name another path";
@@ -54,32 +47,25 @@ std::string reason_of(int failure, const std::string& path) {
 
 } // namespace
 
-std::unique_ptr<EthernetLink> EthernetLink::make(const std::string& paths, const Addresses& own,
+std::unique_ptr<EthernetLink> EthernetLink::make(const std::string& name, const Addresses& own,
                                                  std::string& failure) {
-  const size_t comma = paths.find(',');
-  const std::string own_path = paths.substr(0, comma);
-  const auto bound = socket_address(own_path);
-  const auto peer = socket_address(comma == std::string::npos ? "" : paths.substr(comma + 1));
-  if (!bound || !peer) {
-    failure = "it names the path of its own socket, a comma and that of the peer's, each 1 to " +
-              std::to_string(sizeof(sockaddr_un::sun_path) - 1) + " characters long";
+  const auto options = ethernet_options(name, failure);
+  if (!options)
     return nullptr;
-  }
   Descriptor in = datagram_socket();
   Descriptor out = datagram_socket();
-  if (!in || !out || !bind_to(in, *bound)) {
-    failure = reason_of(errno, own_path);
+  if (!in || !out || !bind_to(in, options->own_path)) {
+    failure = reason_of(errno, options->own_path.sun_path);
     return nullptr;
   }
-  return std::unique_ptr<EthernetLink>(new EthernetLink(std::move(in), std::move(out), *bound, *peer, own));
+  return std::unique_ptr<EthernetLink>(new EthernetLink(std::move(in), std::move(out), *options, own));
 }
 
-EthernetLink::EthernetLink(Descriptor in, Descriptor out, const sockaddr_un& own_path,
-                           const sockaddr_un& peer_path, const Addresses& own)
-    : in_(std::move(in)), out_(std::move(out)), own_path_(own_path), peer_path_(peer_path), own_(own),
-      watch_(in_.get(), out_.get()) {}
+EthernetLink::EthernetLink(Descriptor in, Descriptor out, const EthernetOptions& options,
+                           const Addresses& own)
+    : in_(std::move(in)), out_(std::move(out)), options_(options), own_(own), watch_(in_.get(), out_.get()) {}
 
-EthernetLink::~EthernetLink() { unlink(own_path_.sun_path); }
+EthernetLink::~EthernetLink() { unlink(options_.own_path.sun_path); }
 
 // Out.
 
@@ -89,10 +75,13 @@ SendResult EthernetLink::send(Lane, std::span<const uint8_t> packet) {
   const auto datagram = datagram_of(packet);
   if (!datagram || is_multicast(spec::LinkLayer::ethernet, destination_of(spec::LinkLayer::ethernet, packet)))
     return transmit(packet);
-  const auto known = neighbors_.find(datagram->to.address);
+  const NetworkAddress& to = datagram->to.address;
+  const auto& gateway = options_.gateway;
+  const NetworkAddress& next_hop = gateway && gateway->is_between(to) ? gateway->address : to;
+  const auto known = neighbors_.find(next_hop);
   if (known != neighbors_.end())
     return transmit(packet, &known->second);
-  ask(datagram->to.address, packet);
+  ask(next_hop, packet);
   return SendResult::sent;
 }
 
@@ -116,13 +105,14 @@ bool EthernetLink::transmit_ready() {
   return true;
 }
 
-// A frame, with another destination where one is given.
+// A frame, with another destination where one is given, and the tag of the link's virtual LAN.
 SendResult EthernetLink::transmit(std::span<const uint8_t> frame, const MacAddress* destination) {
-  const std::span<const uint8_t> begin =
+  const auto tagged = tagged_header(frame, options_.vlan);
+  const auto header = options_.vlan == 0 ? frame.first(ethernet_bytes) : std::span<const uint8_t>(tagged);
+  const std::span<const uint8_t> to =
       destination != nullptr ? std::span<const uint8_t>(*destination) : frame.first(sizeof(MacAddress));
-  const auto rest = frame.subspan(begin.size());
-  std::array<iovec, 2> parts{iovec{const_cast<uint8_t*>(begin.data()), begin.size()},
-                             iovec{const_cast<uint8_t*>(rest.data()), rest.size()}};
+  std::array<iovec, 3> parts{part_of(to), part_of(header.subspan(to.size())),
+                             part_of(frame.subspan(ethernet_bytes))};
   msghdr message = {};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
@@ -141,7 +131,10 @@ SendResult EthernetLink::transmit(std::span<const uint8_t> frame, const MacAddre
 }
 
 // To the peer, which may have come, or come anew.
-bool EthernetLink::connect_out() { return connect(out_.get(), generic(peer_path_), sizeof peer_path_) == 0; }
+bool EthernetLink::connect_out() {
+  const sockaddr_un& path = options_.peer_path;
+  return connect(out_.get(), generic(path), sizeof path) == 0;
+}
 
 // In.
 
@@ -161,8 +154,10 @@ void EthernetLink::receive() {
       return;
     }
     const auto bytes = static_cast<size_t>(came);
-    if (bytes >= ethernet_bytes && bytes <= buffer.size())
-      accept(buffer.first(bytes));
+    if (bytes < ethernet_bytes || bytes > buffer.size())
+      continue;
+    if (const auto untagged = untag(buffer.first(bytes), options_.vlan))
+      accept(buffer.first(*untagged));
   }
   watch_.end_reading(false);
 }

@@ -3,6 +3,7 @@
 #include "link/address.h"
 #include "link/arrived_packets.h"
 #include "link/descriptor.h"
+#include "link/ethernet_options.h"
 #include "link/link.h"
 #include "link/neighbor_messages.h"
 #include "link/socket_watch.h"
@@ -15,7 +16,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <sys/un.h>
 #include <vector>
 
 namespace fpga_verbs::link {
@@ -23,7 +23,8 @@ namespace fpga_verbs::link {
 // Ethernet frames over Unix datagram sockets, a frame each: a cable to the network card of a virtual machine
 // (QEMU's `-netdev dgram`) or to another such link. What is not RoCEv2 and not between neighbors stays
 // outside. The link answers who asks for the addresses of its port's functions, and finds out the MAC address
-// of whom a packet is for: it replaces the one in the packet, which waits until it is known.
+// of whom a packet is for, or of the router between them: it replaces the one in the packet, which waits
+// until it is known.
 class EthernetLink final : public Link {
 public:
   // The addresses of a port: the MAC address of its function 0, those of the others follow, each with its
@@ -33,9 +34,9 @@ public:
     unsigned count = 0;
   };
 
-  // `paths`: of the own socket, which is made, and of the peer's, which may come and go; a comma between
-  // them. Null: `failure` says why, and what would be right.
-  static std::unique_ptr<EthernetLink> make(const std::string& paths, const Addresses& own,
+  // `name`: as ethernet_options() reads it. The own socket is made, the peer's may come and go. Null:
+  // `failure` says why, and what would be right.
+  static std::unique_ptr<EthernetLink> make(const std::string& name, const Addresses& own,
                                             std::string& failure);
   ~EthernetLink() override;
 
@@ -57,8 +58,7 @@ private:
     std::vector<uint8_t> frame;
   };
 
-  EthernetLink(Descriptor in, Descriptor out, const sockaddr_un& own_path, const sockaddr_un& peer_path,
-               const Addresses& own);
+  EthernetLink(Descriptor in, Descriptor out, const EthernetOptions& options, const Addresses& own);
   void receive();
   void accept(std::span<const uint8_t> frame);
   void take_note(const NeighborMessage& message);
@@ -71,8 +71,7 @@ private:
 
   Descriptor in_;  // bound to the own path
   Descriptor out_; // connected to the peer's path, when there is one
-  sockaddr_un own_path_;
-  sockaddr_un peer_path_;
+  EthernetOptions options_;
   Addresses own_;
   SocketWatch watch_;
   ArrivedPackets arrived_;

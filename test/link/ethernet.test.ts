@@ -23,10 +23,15 @@ function makeFolder(): string {
   return folder;
 }
 
-function makeSides(options: BoardOptions = {}): [Verbs, Verbs] {
+/** @param words behind the paths of their link */
+function makeSides(options: BoardOptions = {}, words = ''): [Verbs, Verbs] {
   const folder = makeFolder();
   const side = (boardNumber: number, own: string, peer: string): Verbs =>
-    makeVerbs(shared, { ...options, boardNumber, link: `ethernet:${folder}/${own},${folder}/${peer}` });
+    makeVerbs(shared, {
+      ...options,
+      boardNumber,
+      link: `ethernet:${folder}/${own},${folder}/${peer}${words}`,
+    });
   return [side(3, 'a', 'b'), side(700, 'b', 'a')];
 }
 
@@ -70,11 +75,12 @@ describe('a cable of Ethernet frames', () => {
     expect(one.context.queryPort(1).state).toBe(PortState.down);
   });
 
-  it.each<[string, BoardOptions]>([
-    ['as it is', {}],
-    ['that loses 2 % beside', { linkLoss: 0.02, linkDuplication: 0.02 }],
-  ])('carries connections %s', async (_, options) => {
-    const sides = makeSides(options);
+  it.each<[string, BoardOptions, string]>([
+    ['as it is', {}, ''],
+    ['in a virtual LAN', {}, ',vlan=4094'],
+    ['that loses 2 % beside', { linkLoss: 0.02, linkDuplication: 0.02 }, ''],
+  ])('carries connections %s', async (_, options, words) => {
+    const sides = makeSides(options, words);
     await playBothWays(new Random(9), 60, sides);
   });
 
@@ -149,6 +155,70 @@ describe('a cable of Ethernet frames', () => {
     expect(came).toEqual([reply('1'), reply('2'), advertisement(checksumOf(advertisement('0000')))]);
   });
 
+  it('in a virtual LAN hears what has its tag, whatever priority, and answers with it', async (context) => {
+    const folder = makeFolder();
+    const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
+    const ask = await neighbor(context, [peer, own], 2);
+    makeVerbs(shared, { boardNumber: 0, underlyingFunctions: 2, link: `ethernet:${own},${peer},vlan=5` });
+    const arp = (tag: string, target: string): string =>
+      compact(
+        `ffffffffffff 525400123456 ${tag} 0806|0001 0800 06 04 0001 525400123456 0a000063 000000000000 ${target}`,
+      );
+    const came = await ask(
+      arp('', '0a000001'),
+      arp('81000006', '0a000001'),
+      arp('81000000', '0a000001'),
+      'ff'.repeat(12) + '81000005', // cut off behind its tag
+      'ff'.repeat(12) + '8100',
+      arp('81000005', '0a000002'),
+      arp('8100f005', '0a000001'),
+    );
+    const reply = (number: string): string =>
+      compact(`525400123456 02f00a00000${number} 81000005 0806|0001 0800 06 04 0002 02f00a00000${number} 0a00000${number}
+        525400123456 0a000063`) + padding;
+    expect(came).toEqual([reply('2'), reply('1')]);
+  });
+
+  it('without one hears also what has a priority alone, but no tag of a virtual LAN', async (context) => {
+    const folder = makeFolder();
+    const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
+    const ask = await neighbor(context, [peer, own], 1);
+    makeVerbs(shared, { boardNumber: 0, link: `ethernet:${own},${peer}` });
+    const arp = (tag: string): string =>
+      compact(
+        `ffffffffffff 525400123456 ${tag} 0806|0001 0800 06 04 0001 525400123456 0a000063 000000000000 0a000001`,
+      );
+    const [came] = await ask(arp('81000005'), arp('8100e000'));
+    expect(came).toMatch(/^52540012345602f00a00000108060001/);
+  });
+
+  it('sends by the gateway what is for others than its neighbors', async (context) => {
+    const folder = makeFolder();
+    const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
+    const ask = await neighbor(context, [peer, own], 3);
+    const link = `ethernet:${own},${peer},gateway=10.0.2.254/22`;
+    const { context: board } = makeVerbs(shared, { boardNumber: 0, link });
+    const send = (gid: string): void => {
+      const connection = closing(new Connection(board, { gidIndex: 1, timeout: 0 }));
+      connection.connect({
+        ...connection.address,
+        gid: `00000000000000000000ffff${gid}`,
+        mac: '020000000099',
+      });
+      connection.queuePair.postSend({ opcode: Opcode.send, inlineData: Uint8Array.of(1) });
+    };
+    send('0a000401');
+    send('0a0003ff');
+    // The gateway answers, the neighbor does not.
+    const gateway = '0806|0001 0800 06 04 0002 525400123456 0a0002fe 02f00a000001 0a000001';
+    const frames = await ask(compact(`02f00a000001 525400123456 ${gateway}`));
+    const ofType = (type: string): string[] => frames.filter((frame) => frame.slice(24, 28) === type);
+    expect(ofType('0806').map((frame) => frame.slice(76, 84))).toEqual(['0a0002fe', '0a0003ff']);
+    expect(ofType('0800').map((frame) => [frame.slice(0, 12), frame.slice(60, 68)])).toEqual([
+      ['525400123456', '0a000401'],
+    ]);
+  });
+
   it('says what is wrong with its paths', () => {
     const folder = makeFolder();
     const link = `ethernet:${folder}/a,${folder}/b`;
@@ -160,6 +230,16 @@ describe('a cable of Ethernet frames', () => {
       expect(() => makeBoard(shared, { link: `ethernet:${paths}` })).toThrow(
         "it names the path of its own socket, a comma and that of the peer's, each 1 to 107 characters long",
       );
+    for (const [words, message] of [
+      ['vlan=0', 'vlan is the number of a virtual LAN, 1 to 4094'],
+      ['vlan=4095', 'vlan is the number'],
+      ['vlan=', 'vlan is the number'],
+      ['gateway=10.0.0.1', 'as in 10.0.0.254/24'],
+      ['gateway=10.0.0.1/33', 'as in 10.0.0.254/24'],
+      ['gateway=fe80::1/64', 'as in 10.0.0.254/24'],
+      ['mtu=9000', 'behind its paths there may be vlan=NUMBER and gateway=ADDRESS/BITS'],
+    ] as const)
+      expect(() => makeBoard(shared, { link: `ethernet:${folder}/c,b,${words}` })).toThrow(message);
     writeFileSync(`${folder}/file`, '');
     expect(() => makeBoard(shared, { link: `ethernet:${folder}/file,b` })).toThrow('file is there already');
     expect(() => makeBoard(shared, { link: `ethernet:${folder}/none/a,b` })).toThrow('No such file');
