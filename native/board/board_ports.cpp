@@ -57,7 +57,8 @@ bool BoardPorts::make_link(const BoardPortsOptions& options, std::string& failur
                                             .count = options.underlying_functions};
     link_ = link::EthernetLink::make(name, own, failure);
   } else {
-    failure = "links are shm:NAME, and on Ethernet udp:ADDRESS and ethernet:PATH,PATH[,vlan=NUMBER][,gateway=ADDRESS/BITS]";
+    failure = "links are shm:NAME, and on Ethernet udp:ADDRESS and "
+              "ethernet:PATH,PATH[,vlan=NUMBER][,gateway=ADDRESS/BITS]";
   }
   if (link_ == nullptr)
     failure = "link " + options.link + ": " + failure;
