@@ -29,7 +29,7 @@ export const signals = [
 ];
 
 /** Simulates it. Gives the text of its value change dump. */
-function simulate() {
+export function simulate() {
   const { rtl } = JSON.parse(readFileSync(path.join(root, 'fpga/rtl/blocks.json'), 'utf8')).hca_front;
   const parameters = Object.entries(shape);
   const flags = [`-std=c++20 -I${root}native`, ...parameters.map(([name, value]) => `-D${name}=${value}`)];

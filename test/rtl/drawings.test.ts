@@ -1,0 +1,46 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import { root } from './blocks.ts';
+
+interface Structure {
+  readonly groups: readonly {
+    readonly said: string;
+    readonly ports: readonly {
+      readonly direction: string;
+      readonly name: string;
+      readonly width: string;
+    }[];
+  }[];
+  readonly parts: readonly { readonly name: string; readonly times: number }[];
+  readonly memories: readonly { readonly name: string; readonly words: string; readonly width: string }[];
+  readonly registers: readonly string[];
+}
+const { draw, drawingOf, structureOf } = (await import(`${root}scripts/rtl_drawings.mjs`)) as {
+  draw(block: string): string;
+  drawingOf(block: string): string;
+  structureOf(block: string): Structure;
+};
+const blocks = Object.keys(
+  JSON.parse(readFileSync(`${root}fpga/rtl/blocks.json`, 'utf8')) as Readonly<Record<string, unknown>>,
+);
+
+describe('drawings of the blocks', () => {
+  it.for(blocks)('are those of the sources, see npm run fpga:drawings: %s', (block) => {
+    expect(existsSync(drawingOf(block))).toBe(true);
+    expect(readFileSync(drawingOf(block), 'utf8')).toBe(draw(block));
+    const document = readFileSync(`${root}fpga/doc/theory-of-operation.md`, 'utf8');
+    expect(document).toContain(`(figures/${block}_block.svg)`);
+  });
+
+  it('have the ports with their groups, the parts, the memories and the registers', () => {
+    const { groups, parts, memories, registers } = structureOf('virtual_kick');
+    const kicks = groups.find(({ ports }) => ports.some(({ name }) => name === 'kick_collected'))!;
+    expect(kicks.said).toContain('send_queue_scheduler');
+    expect(kicks.ports).toContainEqual({ direction: 'output', name: 'kick_collected_ready', width: '' });
+    expect(parts).toContainEqual(expect.objectContaining({ name: 'credit_pool', times: 2 }));
+    expect(memories).toContainEqual({ name: 'own_lanes', words: '2<<FUNCTION_WIDTH', width: '[LANES-1:0]' });
+    expect(registers).toEqual(expect.arrayContaining(['first_valid', 'shared_lanes', 'last_started']));
+    expect(registers).not.toContain('own_lanes');
+  });
+});
