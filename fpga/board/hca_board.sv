@@ -104,12 +104,12 @@ module hca_board #(
   hca_spec_pkg::finish_unit_t finish_unit;
 
   // What a kick record tells of the end of a command: its begin is the first beat of it.
-  logic record, record_ready, is_begun;
+  logic record, record_ready, is_begun, device_reset;
   logic [63:0] now, record_begin;
   hca_spec_pkg::opcode_t record_opcode;
 
   always_ff @(posedge clock) begin
-    is_begun <= !reset && (is_begun || command_tvalid && command_tready) && !command_ended;
+    is_begun <= !reset && !device_reset && (is_begun || command_tvalid && command_tready) && !command_ended;
     if (!is_begun && command_tvalid && command_tready) begin
       record_begin <= now;
       record_opcode <= hca_spec_pkg::opcode_t'(
@@ -121,7 +121,7 @@ module hca_board #(
   assign command_tready = !release_command && !finish && !record;
   assign command_ended = command_tvalid && command_tready && command_tlast;
   always_ff @(posedge clock) begin
-    if (reset) begin
+    if (reset || device_reset) begin
       release_command <= 1'b0;
       finish <= 1'b0;
       record <= 1'b0;
@@ -153,7 +153,7 @@ module hca_board #(
   end
 
   // What hca_front tells and nobody here asks for.
-  logic unused, fault, queuing_append_ready, queuing_any, queuing_take_ready, queuing_taken, queuing_condemned, queuing_any_condemned,
+  logic unused, resetting, fault, queuing_append_ready, queuing_any, queuing_take_ready, queuing_taken, queuing_condemned, queuing_any_condemned,
       queuing_turn_out_ready, queuing_turned_out;
   hca_spec_pkg::schedule_request_t queuing_taken_unit, queuing_turned_out_unit;
   logic [7:0] queuing_turned_out_refusal;
@@ -162,7 +162,7 @@ module hca_board #(
   logic [23:0] find_queue_pair_number, pin_queue_pair_number, unpin_queue_pair_number;
   hca_spec_pkg::post_notice_t post_notice_unit;
   hca_spec_pkg::event_unit_t refused_event, half_written_event, fault_event;
-  assign unused = &{1'b0, command_tdata, command_tkeep, ended, kick_scheduled_ready, post_notice, post_notice_unit, refused,
+  assign unused = &{1'b0, resetting, command_tdata, command_tkeep, ended, kick_scheduled_ready, post_notice, post_notice_unit, refused,
       refused_event, half_written, half_written_event, find, find_underlying_function, find_queue_pair_number, pin,
       pin_queue_pair_number, unpin, unpin_queue_pair_number, fault, fault_event, queuing_append_ready, queuing_any, queuing_take_ready,
       queuing_taken, queuing_taken_unit, queuing_condemned, queuing_any_condemned, queuing_turn_out_ready, queuing_turned_out,
@@ -186,6 +186,7 @@ module hca_board #(
       .kick_scheduled(1'b0),
       .kick_scheduled_unit('0),
       .release_command_physical_collect_buffer(PCB_WIDTH'(ended.physical_collect_buffer)),
+      .drained(1'b1),
       .record_type(hca_spec_pkg::KICK_RECORD_TYPE_SENT),
       .record_unit(ended),
       .queuing_append(1'b0),

@@ -26,6 +26,12 @@ module hca_front #(
     input logic clock,
     input logic reset,  // For QUEUE_PAIRS clocks after it commands are collected and not yet started.
 
+    // The same by register: with device_reset, one clock long, the blocks behind are to be reset too. It comes when what is under way has
+    // ended and drained is set: they have no DMA under way, and begin none while resetting is set.
+    output logic resetting,
+    output logic device_reset,
+    input logic drained,
+
     // Registers, AXI4-Lite: identity at 0, control at 64 KiB, the page of function n at (n + 2) * 64 KiB.
     input logic [REGISTER_ADDRESS_WIDTH-1:0] register_awaddr,
     input logic register_awvalid,
@@ -176,13 +182,23 @@ module hca_front #(
   localparam int unsigned COUNT_WIDTH = $clog2(PHYSICAL_COLLECT_BUFFERS + 1) + 2;
   localparam int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES);
 
-  logic enabled, control, control_ready, control_done, set_bar, set_allotment, allotment_allowed;
+  logic block_reset, reset_request, enabled, control, control_ready, control_done, set_bar, set_allotment, allotment_allowed;
   logic [63:0] half_written_limit;
   logic write, write_ready, write_allowed, idle;
   logic [FUNCTION_WIDTH-1:0] write_underlying_function, read_underlying_function;
   logic [15:0] write_offset, read_offset;
   logic [31:0] write_data;
-  logic [63:0] read_value;
+  logic [63:0] read_value, inspect_value;
+  logic select, select_done;
+  logic [31:0] select_value;
+  logic [PAGE_WIDTH-1:0] inspect_page;
+  logic [PCB_WIDTH-1:0] inspect_physical_collect_buffer;
+  logic [2:0] inspect_state;
+  logic [7:0] inspect_refusal;
+  logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard, inspect_scoreboard_mask;
+  logic [BUFFERS-1:0] free_buffers;
+  logic kick_started, kick_started_credit, pages_awready, pages_arready;
+  hca_spec_pkg::kick_unit_t kick_started_unit;
   logic [2:0] control_command;
   logic [PAGE_WIDTH-1:0] control_page;
   logic [FUNCTION_WIDTH-1:0] set_underlying_function, counted_underlying_function;
@@ -234,6 +250,7 @@ module hca_front #(
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
       .QUEUE_PAIRS(QUEUE_PAIRS)
   ) i_host_memory (
+      .reset(block_reset),
       .append(queuing_append),
       .append_ready(queuing_append_ready),
       .append_unit(queuing_append_unit),
@@ -249,6 +266,35 @@ module hca_front #(
       .turned_out(queuing_turned_out),
       .turned_out_unit(queuing_turned_out_unit),
       .turned_out_refusal(queuing_turned_out_refusal),
+      .*
+  );
+
+  // Resets. A burst that has begun goes on until it is answered.
+  logic is_quiet, reads_pages, collect_begins;
+  logic [3:0] collect_bursts;
+  assign block_reset = reset || device_reset;
+  assign collect_begins = collect_awvalid && collect_awready;
+  assign is_quiet = idle && drained && collect_bursts == '0 && !reads_pages && !kick_started && !command_tvalid;
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      collect_bursts <= '0;
+      reads_pages <= 1'b0;
+    end else begin
+      collect_bursts <= collect_bursts + 4'(collect_begins) - 4'(collect_bvalid && collect_bready);
+      reads_pages <= collect_arvalid && collect_arready || reads_pages && !(collect_rvalid && collect_rready && collect_rlast);
+    end
+  end
+
+  device_reset i_device_reset (.*);
+
+  inspect_window #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS),
+      .BUFFERS(BUFFERS)
+  ) i_inspect_window (
+      .reset(block_reset),
+      .read_value(inspect_value),
       .*
   );
 
@@ -278,11 +324,7 @@ module hca_front #(
   hca_spec_pkg::management_unit_t management_unit;
   logic beat_done, control_granted, lane_kick_corrupted, lane_listed, lane_command_stale,
       lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes;
-  logic [PCB_WIDTH-1:0] control_physical_collect_buffer, inspect_physical_collect_buffer;
-  logic [2:0] inspect_state;
-  logic [7:0] inspect_refusal;
-  logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard, inspect_scoreboard_mask;
-  logic [BUFFERS-1:0] free_buffers;
+  logic [PCB_WIDTH-1:0] control_physical_collect_buffer;
   logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane;
   logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function, lane_fetch_lanes_underlying_function;
   hca_spec_pkg::quality_of_service_level_t lane_fetch_lanes_quality_of_service_level;
@@ -292,15 +334,17 @@ module hca_front #(
       lane_query_completion_credits_held, lane_query_shared_completion_credits_held, lane_shared_execution_credits_held,
       lane_shared_completion_credits_held;
   linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
-  assign unused = &{1'b0, idle, stale_buffer, management, management_unit,
-      beat_done, control_granted, control_physical_collect_buffer, inspect_state, inspect_refusal,
-      inspect_physical_collect_buffer, inspect_scoreboard, inspect_scoreboard_mask, free_buffers, lane_kick_corrupted,
+  assign unused = &{1'b0, stale_buffer, management, management_unit,
+      beat_done, control_granted, control_physical_collect_buffer, lane_kick_corrupted,
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
       lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_fetch_lanes_underlying_function,
       lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane, lane_query_commands,
       lane_query_execution_credits_held, lane_query_shared_execution_credits_held, lane_query_completion_credits_held,
       lane_query_shared_completion_credits_held, lane_shared_execution_credits_held, lane_shared_completion_credits_held,
       lane_query_function_commands, lane_counters};
+
+  assign collect_awready = pages_awready && !resetting;
+  assign collect_arready = pages_arready && !resetting;
 
   collect_buffer #(
       .BEAT_BYTES(BEAT_BYTES),
@@ -311,12 +355,13 @@ module hca_front #(
       .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS),
       .SCOREBOARD_VARIANT_DIRECT(SCOREBOARD_VARIANT_DIRECT)
   ) i_collect_buffer (
+      .reset(block_reset),
       .awaddr({1'b0, collect_awaddr}),
       .awlen(collect_awlen),
       .awsize(collect_awsize),
       .awuser(collect_awuser),
-      .awvalid(collect_awvalid),
-      .awready(collect_awready),
+      .awvalid(collect_awvalid && !resetting),
+      .awready(pages_awready),
       .wdata(collect_wdata),
       .wlast(collect_wlast),
       .wvalid(collect_wvalid),
@@ -325,8 +370,8 @@ module hca_front #(
       .bvalid(collect_bvalid),
       .bready(collect_bready),
       .arlen(collect_arlen),
-      .arvalid(collect_arvalid),
-      .arready(collect_arready),
+      .arvalid(collect_arvalid && !resetting),
+      .arready(pages_arready),
       .rdata(collect_rdata),
       .rresp(collect_rresp),
       .rlast(collect_rlast),
@@ -335,7 +380,6 @@ module hca_front #(
       .wstrb(enabled ? collect_wstrb : '0),
       .release_buffer(buffer_back),
       .release_physical_collect_buffer(buffer_back_number),
-      .inspect_page('0),
       .*
   );
 
@@ -343,6 +387,7 @@ module hca_front #(
       .UNIT_WIDTH(hca_spec_pkg::KICK_UNIT_BYTES * 8),
       .ENTRIES(8)
   ) i_kicks (
+      .reset(block_reset),
       .push(kick),
       .push_unit(kick_unit),
       .valid(has_kick),
@@ -352,9 +397,6 @@ module hca_front #(
       .*
   );
 
-  logic kick_started, kick_started_credit;
-  hca_spec_pkg::kick_unit_t kick_started_unit;
-
   virtual_kick #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES),
@@ -363,6 +405,7 @@ module hca_front #(
       .FINISHES(FINISHES),
       .DIVISIBLE(1'b0)
   ) i_virtual_kick (
+      .reset(block_reset),
       .kick_collected(has_kick),
       .release_buffer(stale_release),
       .release_physical_collect_buffer(stale_buffer),
@@ -419,5 +462,8 @@ module hca_front #(
   command_stream #(
       .BEAT_BYTES(BEAT_BYTES),
       .BUFFERS(BUFFERS)
-  ) i_command_stream (.*);
+  ) i_command_stream (
+      .reset(block_reset),
+      .*
+  );
 endmodule

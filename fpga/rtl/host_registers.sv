@@ -15,6 +15,9 @@ module host_registers #(
 ) (
     input logic clock,
     input logic reset,
+    input logic device_reset,  // Clears what registers hold; an access goes on.
+    input logic resetting,  // Writes wait.
+    output logic reset_request,
 
     input logic [REGISTER_ADDRESS_WIDTH-1:0] register_awaddr,
     input logic register_awvalid,
@@ -56,6 +59,12 @@ module host_registers #(
     output logic [15:0] read_offset,
     input logic [63:0] read_value,
 
+    // To inspect_window, which has control registers at read_offset too.
+    output logic select,
+    output logic [31:0] select_value,
+    input logic select_done,
+    input logic [63:0] inspect_value,
+
     // To collect_buffer, which has ports of these names.
     output logic control,
     input logic control_ready,
@@ -96,7 +105,7 @@ module host_registers #(
   logic goes_on;  // To a block that takes its time.
   logic [PAGE_BITS-1:0] page_now;
   logic [15:0] offset_now;
-  logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control;
+  logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control, is_select;
   hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar;
   hca_spec_pkg::control_function_virtual_collect_buffer_sub_bar_t sub_bar;
   hca_spec_pkg::control_function_physical_collect_buffers_t allotment;
@@ -111,7 +120,7 @@ module host_registers #(
 
   assign page_now = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
   assign offset_now = register_awaddr[15:0];
-  assign writes = register_awvalid && register_wvalid && !register_bvalid && !waits;
+  assign writes = register_awvalid && register_wvalid && !register_bvalid && !waits && !reset_request && !resetting;
   assign register_awready = writes;
   assign register_wready = writes;
   assign is_control = page_now == CONTROL && register_wstrb == 4'hf;
@@ -119,6 +128,7 @@ module host_registers #(
   assign is_enable = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CONTROL_OFFSET;
   assign is_limit = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET;
   assign is_limit_high = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4;
+  assign is_select = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_INSPECT_SELECT_OFFSET;
   assign is_cancel = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET;
   assign is_close = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET;
   assign is_open = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_OFFSET;
@@ -137,7 +147,7 @@ module host_registers #(
   assign allotment = register_wdata;
   assign named = register_wdata;
   assign enable = register_wdata;
-  assign unused_bits = &{1'b0, named.reserved_1, allotment.reserved_3, enable.reserved_2, enable.reset, register_araddr[1:0]};
+  assign unused_bits = &{1'b0, named.reserved_1, allotment.reserved_3, enable.reserved_2, register_araddr[1:0]};
   always_comb begin
     first_allotment = '0;
     first_allotment.shared = 8'(EACH);
@@ -152,12 +162,13 @@ module host_registers #(
   assign set_allotment_high = COUNT_WIDTH'(allotment.high);
   assign set_allotment_shared = COUNT_WIDTH'(allotment.shared);
 
-  assign is_allowed = is_enable || is_limit || is_limit_high || is_bar || is_sub_bar || is_allotment && allotment_allowed
+  assign is_allowed = is_enable || is_select || is_limit || is_limit_high || is_bar || is_sub_bar || is_allotment && allotment_allowed
       || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
-  assign goes_on = is_allowed && (is_cancel || is_close || is_open) || is_function;
+  assign goes_on = is_allowed && (is_cancel || is_close || is_open) || is_function || is_select;
 
   logic is_done;
-  assign is_done = control_done || write && write_ready;
+  assign select_value = write_data;
+  assign is_done = control_done || write && write_ready || select_done;
 
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -165,13 +176,13 @@ module host_registers #(
       control <= 1'b0;
       write <= 1'b0;
       waits <= 1'b0;
-      enabled <= 1'b0;
-      half_written_limit <= hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_RESET;
+      reset_request <= 1'b0;
+      select <= 1'b0;
     end else begin
       if (writes && !goes_on || waits && is_done) register_bvalid <= 1'b1;
       else if (register_bready) register_bvalid <= 1'b0;
       if (writes && goes_on) begin
-        control <= !is_function;
+        control <= !is_function && !is_select;
         write <= is_function;
         waits <= 1'b1;
       end else begin
@@ -179,7 +190,14 @@ module host_registers #(
         if (write_ready) write <= 1'b0;
         if (is_done) waits <= 1'b0;
       end
-      if (writes && is_enable) enabled <= enable.enable;
+      reset_request <= writes && is_enable && enable.reset;
+      select <= writes && is_select;
+    end
+    if (reset || device_reset) begin
+      enabled <= 1'b0;
+      half_written_limit <= hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_RESET;
+    end else begin
+      if (writes && is_enable) enabled <= enable.enable && !enable.reset;
       if (writes && is_limit) half_written_limit[31:0] <= register_wdata;
       if (writes && is_limit_high) half_written_limit[63:32] <= register_wdata;
     end
@@ -195,7 +213,7 @@ module host_registers #(
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     always_ff @(posedge clock) begin
-      if (reset) begin
+      if (reset || device_reset) begin
         bars[number] <= {16'(COUNT), 16'(number * COUNT)};
         sub_bars[number] <= {16'(COUNT), 16'd0};
         counts[number] <= '0;
@@ -215,7 +233,7 @@ module host_registers #(
 
   always_ff @(posedge clock) begin
     now <= reset ? '0 : now + 64'd1;
-    unclaimed <= reset ? '0 : unclaimed + 64'(write_unclaimed);
+    unclaimed <= reset || device_reset ? '0 : unclaimed + 64'(write_unclaimed);
   end
 
   // Reads.
@@ -238,8 +256,10 @@ module host_registers #(
   always_comb begin
     control_now = '0;
     control_now.enable = enabled;
+    control_now.reset = reset_request || resetting;
     status = '0;
     status.enabled = enabled;
+    status.reset_in_progress = reset_request || resetting;
     status.underlying_function = 8'(read_underlying_function);
   end
 
@@ -263,9 +283,10 @@ module host_registers #(
           hca_spec_pkg::CONTROL_CONTROL_OFFSET: value = {32'd0, control_now};
           hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET: value = half_written_limit;
           hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET: value = unclaimed;
-          hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET + 4:
+          hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET + 4,
+          hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET + 4, hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET + 4:
           is_high = 1'b1;
-          default: value = '0;
+          default: value = inspect_value;
         endcase
     end else if (32'(read_page) < PAGES)
       case (32'(read_offset))

@@ -12,7 +12,7 @@
 namespace fpga_verbs::bench {
 
 constexpr unsigned patience = 2000; // Clocks.
-constexpr uint32_t okay = 0; // Responses of AXI.
+constexpr uint32_t okay = 0;        // Responses of AXI.
 constexpr uint32_t slave_error = 2;
 
 // A host at ports register_* (AXI4-Lite) and collect_* (AXI4): one access after the other, each until it is

@@ -7,6 +7,7 @@
 #include "axi_host.h"
 #include "bench.h"
 #include "host_memory_slave.h"
+#include "kick_record_rings.h"
 #include "spec/commands.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
@@ -31,26 +32,15 @@ namespace function_page = spec::underlying_function;
 
 using Bytes = std::vector<uint8_t>;
 
-// What a kick record has to tell of a command.
-struct Told {
-  uint32_t virtual_collect_buffer = 0;
-  uint32_t queue_pair_number = 0;
-  uint32_t length = 0;
-  bool is_kicked = false;
-  uint32_t kick_number = 0;
-};
-
 constexpr uint32_t vcbs_each = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
-constexpr uint32_t ring_entries_log2 = 4;
-constexpr uint64_t rings = 0x12'3400'0000; // A page each, and one of the heads behind them.
-constexpr uint64_t heads = rings + 0x10000;
-constexpr uint64_t structures = rings + 0x20000;
+constexpr uint64_t structures = 0x13'0000'0000;
 
 class Bench : public AxiHost<Bench> {
 public:
   explicit Bench(uint64_t seed)
       : random_(seed), place_{.seed = seed}, slave_(rtl_, memory_, random_, place_) {
     rtl_.notice_credit = 1;
+    rtl_.drained = 1;
     rtl_.pinned = 1;
     rtl_.queue_pair_found = 1;
     rtl_.queue_pair_quality_of_service_level = static_cast<uint8_t>(spec::QualityOfServiceLevel::low);
@@ -69,26 +59,29 @@ public:
     refuse_and_cancel();
     close_and_open();
     queue();
+    inspect();
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
       begin_ring(function);
     for (uint32_t number = 0; number < commands; ++number) {
+      if (number == commands / 2)
+        reset_device(number);
       send(random_.below(VIRTUAL_COLLECT_BUFFERS), number);
       while (expected_.size() > 1)
         wait();
-      read_records();
+      rings_.read();
     }
     while (!expected_.empty())
       wait();
     steps(patience);
-    read_records();
-    expect(place_, "commands without a record of their end", told_.size(), 0);
+    rings_.read();
+    expect(place_, "commands without a record of their end", rings_.untold(), 0);
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
       expect(place_, "records dropped", read_64(page(function) + function_page::kick_records_dropped), 0);
     lose_ring(commands);
     uint64_t kicks = 0;
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
       kicks += read_64(page(function) + function_page::kicks);
-    expect(place_, "kicks counted", kicks, commands + 1);
+    expect(place_, "kicks counted since the reset", kicks, commands - commands / 2 + 1);
     expect(place_, "clock", read_64(page(0) + function_page::clock) < place_.clock, 1);
     std::printf(
         "%u commands, %llu beats of the stream, most clocks from the last write to the first beat %llu\n",
@@ -110,6 +103,7 @@ public:
     refusals_ += rtl_.refused;
     faults_ += rtl_.fault;
     slave_.take([](uint64_t, uint32_t) {});
+    const bool is_reset = rtl_.device_reset;
     const bool was_taken = rtl_.finish && rtl_.finish_ready;
     const bool was_released = rtl_.release_command && rtl_.release_command_ready;
     const bool was_recorded = rtl_.record && rtl_.record_ready;
@@ -129,8 +123,12 @@ public:
       rtl_.release_command = 0;
     if (was_recorded)
       rtl_.record = 0;
-    if (ends)
+    if (is_reset) {
+      rtl_.finish = rtl_.release_command = rtl_.record = 0;
+      expect(place_, "a command is not cut", command_.size(), 0);
+    } else if (ends) {
       finish(unit);
+    }
   }
 
 private:
@@ -166,12 +164,127 @@ private:
 
   void write_before_enable() {
     write_command(0, command(1, 0));
-    spec::control::Control control;
-    control.set_enable(1);
-    expect(place_, "enable", write(control_ + spec::control::control, control.bits), okay);
+    enable();
     const function_page::Status status{read(page(1) + function_page::status)};
     expect(place_, "enabled", status.enabled(), 1);
     expect(place_, "function", status.underlying_function(), 1);
+  }
+
+  void enable() {
+    spec::control::Control control;
+    control.set_enable(1);
+    expect(place_, "enable", write(control_ + spec::control::control, control.bits), okay);
+  }
+
+  // In the middle of everything: a command half written, one in the stream, records under way, a burst begun.
+  void reset_device(uint32_t number) {
+    write_burst(0, command(number, 0).data(), 8, 8);
+    send(vcbs_each, number);
+    send(vcbs_each, number + 1);
+    rtl_.collect_awaddr = vcb_stride_;
+    rtl_.collect_awlen = 1;
+    rtl_.collect_awsize = 3;
+    rtl_.collect_awvalid = 1;
+    until("collect_awready", [&] { return rtl_.collect_awready != 0; });
+    rtl_.collect_awvalid = 0;
+    spec::control::Control control;
+    control.set_reset(1);
+    control.set_enable(1);
+    expect(place_, "reset", write(control_ + spec::control::control, control.bits), okay);
+    steps(patience);
+    control.bits = read(control_ + spec::control::control);
+    expect(place_, "reset waits for the burst", control.reset(), 1);
+    const function_page::Status status{read(page(1) + function_page::status)};
+    expect(place_, "reset in progress", status.reset_in_progress(), 1);
+    for (unsigned beat = 0; beat < 2; ++beat) {
+      rtl_.collect_wlast = beat == 1;
+      rtl_.collect_wvalid = 1;
+      until("collect_wready", [&] { return rtl_.collect_wready != 0; });
+      rtl_.collect_wvalid = 0;
+    }
+    until("the end of the reset", [&] { return rtl_.device_reset != 0; });
+    control.bits = read(control_ + spec::control::control);
+    expect(place_, "after the reset", control.bits, 0);
+    const uint64_t bursts = slave_.bursts();
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
+      expect(place_, "kicks", read_64(page(function) + function_page::kicks), 0);
+      expect(place_, "records written", read_64(page(function) + function_page::kick_records_written), 0);
+      expect(place_, "ring", read(page(function) + function_page::kick_record_control), 0);
+      expect(place_, "place of the ring", read_64(page(function) + function_page::kick_record_address), 0);
+    }
+    spec::control::FunctionPhysicalCollectBuffers allotment{
+        read(control_ + spec::control::function_physical_collect_buffers)};
+    expect(place_, "allotment", allotment.shared(), PHYSICAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS);
+    expected_.clear();
+    rings_.forget();
+    steps(QUEUE_PAIRS + patience);
+    expect(place_, "accesses after the reset", slave_.bursts(), bursts);
+    begin_again();
+    reset_while_writing(number);
+    spec::control::InspectSelect select;
+    expect(place_, "a command half written before",
+           inspected(select).state() == spec::VirtualCollectBufferState::free, 1);
+  }
+
+  // Records are on their way to a slow host: the reset waits for them.
+  void reset_while_writing(uint32_t number) {
+    slave_.set_speed(5);
+    send(vcbs_each, number);
+    until("an access to host memory", [&] { return !slave_.is_quiet(); });
+    spec::control::Control control;
+    control.set_reset(1);
+    expect(place_, "reset", write(control_ + spec::control::control, control.bits), okay);
+    until("the end of the reset", [&] { return rtl_.device_reset != 0; });
+    expect(place_, "host memory is left alone", slave_.is_quiet(), 1);
+    slave_.set_speed(60);
+    expected_.clear();
+    rings_.forget();
+    begin_again();
+  }
+
+  void begin_again() {
+    enable();
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
+      begin_ring(function);
+  }
+
+  spec::control::InspectVirtualCollectBuffer inspected(spec::control::InspectSelect select) {
+    expect(place_, "select", write(control_ + spec::control::inspect_select, select.bits), okay);
+    return spec::control::InspectVirtualCollectBuffer{
+        read(control_ + spec::control::inspect_virtual_collect_buffer)};
+  }
+
+  // A VCB and its PCB through the window, while the VCB collects and after.
+  void inspect() {
+    const uint32_t vcb = VIRTUAL_COLLECT_BUFFERS - 1;
+    for (const uint32_t each : {vcb - 1, vcb})
+      write_burst(each * vcb_stride_, command(1, 0).data(), 8, 8);
+    steps(8);
+    spec::control::InspectSelect select;
+    select.set_virtual_collect_buffer(vcb);
+    const uint32_t buffer = inspected(select).physical_collect_buffer();
+    expect(place_, "it collects", inspected(select).state() == spec::VirtualCollectBufferState::collecting,
+           1);
+    select.set_physical_collect_buffer(buffer);
+    expect(place_, "in its PCB", inspected(select).physical_collect_buffer(), buffer);
+    const auto physical = [&] {
+      return spec::control::InspectPhysicalCollectBuffer{
+          read(control_ + spec::control::inspect_physical_collect_buffer)};
+    };
+    expect(place_, "the PCB collects", physical().state() == spec::PhysicalCollectBufferState::collecting, 1);
+    expect(place_, "for the VCB", physical().virtual_collect_buffer(), vcb);
+    const uint64_t all = (uint64_t{1} << spec::segments) - 1;
+    expect(place_, "scoreboard", read_64(control_ + spec::control::inspect_scoreboard),
+           all & ~uint64_t{0xfe});
+    expect(place_, "mask", read_64(control_ + spec::control::inspect_scoreboard_mask), all & ~uint64_t{0xfe});
+    spec::control::CancelVirtualCollectBuffer cancel;
+    cancel.set_virtual_collect_buffer(vcb);
+    write(control_ + spec::control::cancel_virtual_collect_buffer, cancel.bits);
+    expect(place_, "cancelled", inspected(select).state() == spec::VirtualCollectBufferState::free, 1);
+    expect(place_, "the PCB is free", physical().state() == spec::PhysicalCollectBufferState::free, 1);
+    expect(place_, "no scoreboard", read_64(control_ + spec::control::inspect_scoreboard), 0);
+    cancel.set_virtual_collect_buffer(vcb - 1);
+    write(control_ + spec::control::cancel_virtual_collect_buffer, cancel.bits);
   }
 
   void divide() {
@@ -270,67 +383,19 @@ private:
       expect(place_, "both", read_64(page(function) + offset), data);
     };
     expect(place_, "unaligned", write(page(function) + function_page::kick_record_address, 64), slave_error);
-    write_64(function_page::kick_record_address, ring(function));
-    write_64(function_page::kick_record_head_address, heads + 8 * function);
+    write_64(function_page::kick_record_address, KickRecordRings::ring(function));
+    write_64(function_page::kick_record_head_address, KickRecordRings::head(function));
     function_page::KickRecordControl control;
     control.set_enable(1);
-    control.set_entries_log2(ring_entries_log2);
+    control.set_entries_log2(KickRecordRings::entries_log2);
     expect(place_, "ring", write(page(function) + function_page::kick_record_control, control.bits), okay);
     expect(place_, "ring", read(page(function) + function_page::kick_record_control), control.bits);
-    taken_[function] = 0;
-    const std::vector<uint8_t> zeros(64 << ring_entries_log2);
-    memory_.write(ring(function), zeros.data(), zeros.size());
-  }
-  static uint64_t ring(uint32_t function) { return rings + function * HostMemory::page_bytes; }
-
-  // As a driver does: a record is there when its phase says so, and its place is free when the head has gone
-  // on.
-  void read_records() {
-    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
-      uint32_t& taken = taken_[function];
-      for (;;) {
-        spec::KickRecord record;
-        memory_.read(ring(function) + 64 * (taken % (1 << ring_entries_log2)), &record, sizeof(record));
-        if (record.phase() != (~(taken >> ring_entries_log2) & 1) ||
-            record.type() == spec::KickRecordType::none)
-          break;
-        expect(place_, "sequence of a record", record.sequence(), taken);
-        expect(place_, "function of a record", record.underlying_function(), function);
-        check(record);
-        ++taken;
-      }
-      spec::RingHead head;
-      head.set_head(taken);
-      memory_.write(heads + 8 * function, &head, sizeof(head));
-    }
-  }
-
-  void check(const spec::KickRecord& record) {
-    const auto found = told_.find(static_cast<uint16_t>(record.send_queue_sequence_number()));
-    expect(place_, "a command that was written", found != told_.end(), 1);
-    Told& told = found->second;
-    expect(place_, "queue pair", record.queue_pair_number(), told.queue_pair_number);
-    expect(place_, "length", record.length(), told.length);
-    expect(place_, "opcode", static_cast<uint8_t>(record.opcode()), static_cast<uint8_t>(spec::Opcode::send));
-    expect(place_, "times", record.begin() <= record.end() && record.end() <= record.written(), 1);
-    if (!told.is_kicked) {
-      expect(place_, "first of a command", static_cast<uint8_t>(record.type()),
-             static_cast<uint8_t>(spec::KickRecordType::kicked));
-      expect(place_, "VCB", record.virtual_collect_buffer(), told.virtual_collect_buffer);
-      told.is_kicked = true;
-      told.kick_number = record.kick_number();
-      return;
-    }
-    expect(place_, "second of a command", static_cast<uint8_t>(record.type()),
-           static_cast<uint8_t>(spec::KickRecordType::sent));
-    expect(place_, "kick number", record.kick_number(), told.kick_number);
-    expect(place_, "lane", record.transmit_virtual_lane() < TRANSMIT_VIRTUAL_LANES, 1);
-    told_.erase(found);
+    rings_.begin(function);
   }
 
   // The ring of function 1 cannot be reached any more: one event, and commands go on without records.
   void lose_ring(uint32_t number) {
-    memory_.set_reachable(ring(1), false);
+    memory_.set_reachable(KickRecordRings::ring(1), false);
     send(vcbs_each, number);
     while (!expected_.empty())
       wait();
@@ -339,7 +404,7 @@ private:
     expect(place_, "faults", read_64(page(1) + function_page::dma_faults), 1);
     const function_page::KickRecordControl control{read(page(1) + function_page::kick_record_control)};
     expect(place_, "records of the function", control.enable(), 0);
-    memory_.set_reachable(ring(1), true);
+    memory_.set_reachable(KickRecordRings::ring(1), true);
     begin_ring(1);
   }
 
@@ -348,8 +413,9 @@ private:
     const Bytes bytes = command(number, length);
     spec::CommandHeader header;
     std::memcpy(&header, bytes.data(), sizeof(header));
-    told_[static_cast<uint16_t>(number)] = {
-        .virtual_collect_buffer = vcb, .queue_pair_number = header.queue_pair_number(), .length = length};
+    rings_.tell(
+        static_cast<uint16_t>(number),
+        {.virtual_collect_buffer = vcb, .queue_pair_number = header.queue_pair_number(), .length = length});
     expected_[static_cast<uint16_t>(number)] = {bytes.begin(),
                                                 bytes.begin() + spec::CommandHeader::bytes + length};
     write_command(vcb, bytes);
@@ -453,6 +519,7 @@ private:
   Random random_;
   Place place_;
   HostMemory memory_;
+  KickRecordRings rings_{memory_, place_};
   HostMemorySlave<Vhca_front> slave_;
   uint32_t control_ = 0;
   uint32_t functions_ = 0;
@@ -465,8 +532,6 @@ private:
   uint64_t beats_ = 0;
   uint32_t refusals_ = 0;
   uint32_t faults_ = 0;
-  std::map<uint16_t, Told> told_; // By sequence number, until the record of the end is read.
-  uint32_t taken_[UNDERLYING_FUNCTIONS]{};
 };
 
 } // namespace

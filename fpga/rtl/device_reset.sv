@@ -1,0 +1,22 @@
+// Reset of the device by register: what is under way ends first, so that no burst and no packet of a stream is cut, and nothing reaches
+// host memory afterwards. While resetting is set, nothing new may begin.
+module device_reset (
+    input logic clock,
+    input logic reset,
+    input logic reset_request,
+    input logic is_quiet,  // Nothing is under way in this clock.
+    output logic resetting,
+    output logic device_reset  // For one clock, the last.
+);
+  localparam logic [3:0] QUIET_CLOCKS = 4'd8;  // More than it takes from any block to what is_quiet sees.
+
+  logic [3:0] quiet_clocks;
+
+  assign device_reset = resetting && quiet_clocks == QUIET_CLOCKS;
+  always_ff @(posedge clock) begin
+    if (reset) resetting <= 1'b0;
+    else if (reset_request) resetting <= 1'b1;
+    else if (device_reset) resetting <= 1'b0;
+    quiet_clocks <= resetting && is_quiet && !device_reset ? quiet_clocks + 4'd1 : 4'd0;
+  end
+endmodule

@@ -1,0 +1,96 @@
+// The read-only window of the control function: a VCB, and a PCB with its scoreboard and mask. collect_buffer tells of a page at a time
+// what it is bound to, so the page that a PCB collects for is looked for when the PCB is selected.
+module inspect_window #(
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
+    parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1,
+    parameter int unsigned PAGE_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS) + 1
+) (
+    input logic clock,
+    input logic reset,
+
+    // Register inspect_select, in force with select_done.
+    input logic select,
+    input logic [31:0] select_value,
+    output logic select_done,
+
+    // Control registers, by offset; one of 64 bits whole, at its lower offset.
+    input logic [15:0] read_offset,
+    output logic [63:0] read_value,
+
+    // Of collect_buffer, in the same clock.
+    output logic [PAGE_WIDTH-1:0] inspect_page,
+    input logic [2:0] inspect_state,
+    input logic [7:0] inspect_refusal,
+    input logic [PCB_WIDTH-1:0] inspect_physical_collect_buffer,
+    input logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard,
+    input logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard_mask,
+    input logic [BUFFERS-1:0] free_buffers
+);
+  localparam int unsigned PAGES = VIRTUAL_COLLECT_BUFFERS + UNDERLYING_FUNCTIONS;
+  localparam logic [15:0] NO_BUFFER = 16'hffff;
+
+  logic looking, is_found, is_virtual_read, is_collecting, collects_it, is_there, is_management;
+  logic [PAGE_WIDTH-1:0] look_page, found_page;
+  logic [PCB_WIDTH-1:0] selected;
+  hca_spec_pkg::control_inspect_select_t select_now;
+  hca_spec_pkg::control_inspect_physical_collect_buffer_t physical;
+  hca_spec_pkg::control_inspect_virtual_collect_buffer_t virtual_;
+
+  assign selected = PCB_WIDTH'(select_now.physical_collect_buffer);
+  assign is_there = 32'(select_now.physical_collect_buffer) < BUFFERS;
+  assign is_virtual_read = 32'(read_offset) == hca_spec_pkg::CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign inspect_page = looking ? look_page : is_virtual_read ? PAGE_WIDTH'(select_now.virtual_collect_buffer) : found_page;
+  assign is_collecting = inspect_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+  assign collects_it = is_there && is_collecting && inspect_physical_collect_buffer == selected;
+  assign is_management = 32'(found_page) >= VIRTUAL_COLLECT_BUFFERS;
+  assign select_done = looking && look_page == PAGE_WIDTH'(PAGES - 1);
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      looking <= 1'b0;
+      is_found <= 1'b0;
+      select_now <= '0;
+    end else if (select) begin
+      looking <= 1'b1;
+      is_found <= 1'b0;
+      select_now <= select_value;
+    end else if (looking) begin
+      looking <= !select_done;
+      if (collects_it) is_found <= 1'b1;
+    end
+    look_page <= looking ? look_page + PAGE_WIDTH'(1) : '0;
+    if (looking && collects_it) found_page <= look_page;
+  end
+
+  // What was found may be over when it is read.
+  logic is_shown;
+  assign is_shown = is_found && !looking && collects_it;
+  always_comb begin
+    physical = '0;
+    physical.virtual_collect_buffer = NO_BUFFER;
+    physical.dedicated = 32'(selected) >= PHYSICAL_COLLECT_BUFFERS;
+    if (is_shown) begin
+      physical.state = hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_COLLECTING;
+      if (!is_management) physical.virtual_collect_buffer = 16'(found_page);
+    end else if (!free_buffers[selected]) physical.state = hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_KICKED;
+    virtual_ = '0;
+    virtual_.state[2:0] = inspect_state;  // Of which collect_buffer tells the bits.
+    if (inspect_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR) virtual_.refusal[7:0] = inspect_refusal;
+    virtual_.physical_collect_buffer = is_collecting ? 16'(inspect_physical_collect_buffer) : NO_BUFFER;
+  end
+
+  always_comb begin
+    case (32'(read_offset))
+      hca_spec_pkg::CONTROL_INSPECT_SELECT_OFFSET: read_value = {32'd0, select_now};
+      hca_spec_pkg::CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_OFFSET: read_value = is_there ? {32'd0, physical} : '0;
+      hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET: read_value = is_shown ? 64'(inspect_scoreboard) : '0;
+      hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET: read_value = is_shown ? 64'(inspect_scoreboard_mask) : '0;
+      hca_spec_pkg::CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET:
+      read_value = 32'(select_now.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS ? {32'd0, virtual_} : '0;
+      default: read_value = '0;
+    endcase
+  end
+endmodule
