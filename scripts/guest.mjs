@@ -34,7 +34,7 @@ const modules = [
   ['virtio_pci', '9pnet_virtio', '9p'],
   ['vfio-pci', 'vfio_iommu_type1'],
   // The checksum that Soft-RoCE takes from the kernel's, and does not depend on.
-  ['virtio_net', 'crc32_generic', 'rdma_rxe', 'ib_uverbs'],
+  ['virtio_net', 'crc32_generic', 'rdma_rxe', 'ib_uverbs', '8021q'],
 ].flat();
 
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== now) {

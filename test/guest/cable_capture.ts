@@ -3,6 +3,8 @@ import { bitwise, onWire } from '../hca/icrc_reference.ts';
 const captureHeaderBytes = 24;
 const recordHeaderBytes = 16;
 const ethernetBytes = 14;
+const tagBytes = 4;
+const virtualLan = 0x8100;
 const udpBytes = 8;
 const ipv6 = 0x86dd;
 
@@ -24,8 +26,10 @@ export function framesOf(capture: Uint8Array): Uint8Array[] {
  * place of what is changed on the way (annex A17).
  */
 export function hasRightIcrc(frame: Uint8Array): boolean {
-  const isIpv6 = ((frame[12]! << 8) | frame[13]!) === ipv6;
-  const packet = frame.slice(ethernetBytes);
+  const etherType = (end: number): number => (frame[end - 2]! << 8) | frame[end - 1]!;
+  const begin = ethernetBytes + (etherType(ethernetBytes) === virtualLan ? tagBytes : 0);
+  const isIpv6 = etherType(begin) === ipv6;
+  const packet = frame.slice(begin);
   const udp = isIpv6 ? 40 : 20;
   const ip = isIpv6 ? [1, 2, 3, 7] : [1, 8, 10, 11];
   const udpChecksum = [udp + 6, udp + 7];

@@ -23,9 +23,19 @@ interface Exchange {
   readonly size: number;
   /** Of the tables of both: 0 is the link-local address, 1 the IPv4 address. */
   readonly gid: 0 | 1;
+  /** How the board is on the cable, if not by itself. */
+  readonly way?: 'virtualLan' | 'router';
   /** Probability with which a packet to the board is lost. */
   readonly loss?: number;
 }
+
+/** How the board's link is named behind its paths, its number, and the IPv4 address of the guest as the guest's table has it. */
+const ways = {
+  virtualLan: { words: ',vlan=5', boardNumber: 5, guest: '0a00:0563' },
+  router: { words: ',gateway=10.0.0.99/24', boardNumber: 0, guest: 'c0a8:0701' },
+} as const;
+
+const directly = { words: '', boardNumber: 0, guest: undefined } as const;
 
 const exchanges: readonly Exchange[] = [
   { service: 'rc', server: 'guest', mtu: 256, size: 4096, gid: 1 },
@@ -39,6 +49,8 @@ const exchanges: readonly Exchange[] = [
   { service: 'uc', server: 'host', mtu: 4096, size: 10_000, gid: 0 },
   { service: 'ud', server: 'guest', size: 2048, gid: 1 },
   { service: 'ud', server: 'host', size: 1024, gid: 0 },
+  { service: 'rc', server: 'guest', mtu: 1024, size: 4096, gid: 1, way: 'virtualLan' },
+  { service: 'rc', server: 'host', mtu: 1024, size: 4096, gid: 1, way: 'router' },
 ];
 const iterations = 20;
 
@@ -69,7 +81,7 @@ describe('Soft-RoCE of a Linux kernel', { timeout: (patience + 60) * 1000 }, () 
     const roce = frames.filter(isRoce);
     expect(roce.filter((frame) => !hasRightIcrc(frame))).toEqual([]);
     const sources = new Set(packets.filter(isRoce).map((packet) => packet['eth.src']));
-    expect(sources).toEqual(new Set(['52:54:00:12:34:56', '02:f0:0a:00:00:01']));
+    expect(sources).toEqual(new Set(['52:54:00:12:34:56', '02:f0:0a:00:00:01', '02:f0:0a:00:05:01']));
     expect(roce.length).toBeGreaterThan(exchanges.length * iterations * 2);
   });
 });
@@ -87,14 +99,15 @@ async function playInTime(
 
 async function play(
   { shell, link, forwardedPort }: SoftRoceGuest,
-  { service, server, mtu, size, gid, loss = 0 }: Exchange,
+  { service, server, mtu, size, gid, way, loss = 0 }: Exchange,
 ): Promise<{ guest: CommandRun; host: HcaRun }> {
-  const both = ['-n', iterations, '-s', size, '-g', gid, ...(mtu === undefined ? [] : ['-m', mtu])].map(
-    String,
-  );
-  const there = `timeout ${patienceOfExchange} ibv_${service}_pingpong -c -d rxe0 ${both.join(' ')} -p`;
-  const device = `emu:?queuePairs=64&pageTableEntries=8192&memoryKeys=256&linkLoss=${loss}&link=${link}`;
-  const here = ['pingpong', service, '--device', device, '--chk', ...both, '-p'];
+  const both = ['-n', iterations, '-s', size, ...(mtu === undefined ? [] : ['-m', mtu])].map(String);
+  const { words, boardNumber, guest } = way === undefined ? directly : ways[way];
+  const index = guest === undefined ? gid : `$(basename $(grep -l ${guest} ${SoftRoceGuest.gids}/*))`;
+  const there = `timeout ${patienceOfExchange} ibv_${service}_pingpong -c -d rxe0 ${both.join(' ')} -g ${index} -p`;
+  const sizes = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
+  const device = `emu:?${sizes}&linkLoss=${loss}&boardNumber=${boardNumber}&link=${link}${words}`;
+  const here = ['pingpong', service, '--device', device, '--chk', ...both, '-g', `${gid}`, '-p'];
   const signal = AbortSignal.timeout(patienceOfExchange * 1000);
   if (server === 'guest') {
     const run = shell.run(`${there} ${SoftRoceGuest.tcpPort}`);

@@ -8,12 +8,17 @@ import { requireTool } from '../tools.ts';
 import { GuestShell } from './guest_shell.ts';
 import { hostFolder, requireGuest, runGuest, type GuestRun } from './guest.ts';
 
-/** Brings the network cards up, and Soft-RoCE on that of the cable, whose frames may be large. */
+/**
+ * Brings the network cards up, and Soft-RoCE on that of the cable, whose frames may be large; with an address that no neighbor knows,
+ * and one in virtual LAN 5.
+ */
 const setUp = `
-  for module in virtio_net crc32_generic rdma_rxe ib_uverbs; do modprobe $module || exit 1; done;
+  for module in virtio_net crc32_generic rdma_rxe ib_uverbs 8021q; do modprobe $module || exit 1; done;
   echo 0 > /proc/sys/net/ipv6/conf/eth0/accept_dad;
   ip link set eth0 mtu 9000 && ip link set eth0 up && ip address add 10.0.0.99/24 dev eth0 &&
-  ip link set eth1 up && ip address add 10.0.2.15/24 dev eth1 &&
+  ip address add 192.168.7.1/32 dev eth0 &&
+  /usr/bin/ip link add link eth0 name eth0.5 type vlan id 5 && ip link set eth0.5 up &&
+  ip address add 10.0.5.99/24 dev eth0.5 && ip link set eth1 up && ip address add 10.0.2.15/24 dev eth1 &&
   /usr/bin/rdma link add rxe0 type rxe netdev eth0`;
 
 /** A guest whose kernel's Soft-RoCE is at the other end of an Ethernet cable; by a second network the two meet over TCP. */
@@ -21,6 +26,8 @@ export class SoftRoceGuest {
   /** How the guest reaches this machine, and the port on which it waits itself. */
   static readonly hostAddress = '10.0.2.2';
   static readonly tcpPort = 18_515;
+  /** Where its kernel shows the GID table of its port. */
+  static readonly gids = '/sys/class/infiniband/rxe0/ports/1/gids';
   /** MAC address of its end of the cable. */
   static readonly mac = '525400123456';
 
