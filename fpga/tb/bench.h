@@ -4,6 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#if VM_COVERAGE
+#include <verilated_cov.h>
+#endif
+
 // What the benches in lockstep with the device model share.
 namespace fpga_verbs::bench {
 
@@ -43,5 +47,19 @@ inline void expect(const Place& place, const char* what, uint64_t rtl, uint64_t 
   if (rtl != model)
     differ(place, what, rtl, model);
 }
+
+// At its end writes what the run has covered, in a bench that is built for it (npm run fpga:coverage). The
+// blocks must still be there: it is made after them.
+class Coverage {
+public:
+  Coverage() = default;
+  Coverage(const Coverage&) = delete;
+  Coverage& operator=(const Coverage&) = delete;
+  ~Coverage() {
+#if VM_COVERAGE
+    Verilated::threadContextp()->coveragep()->write();
+#endif
+  }
+};
 
 } // namespace fpga_verbs::bench

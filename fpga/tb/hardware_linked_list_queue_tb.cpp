@@ -377,6 +377,7 @@ int main(int count, char** arguments) {
   }
   fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
                                  std::strtoull(arguments[2], nullptr, 0));
+  const fpga_verbs::bench::Coverage coverage;
   bench.stream();
   return bench.run();
 }

@@ -539,5 +539,6 @@ int main(int count, char** arguments) {
   }
   fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
                                  std::strtoull(arguments[2], nullptr, 0));
+  const fpga_verbs::bench::Coverage coverage;
   return bench.run();
 }

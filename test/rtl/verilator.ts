@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
 import { modelSources, root, rtlSources } from './blocks.ts';
@@ -23,6 +23,9 @@ export function lint(verilator: string, block: string, shape: Shape): string {
   return status === 0 ? stdout + stderr : `${stdout}${stderr}status ${status}`;
 }
 
+/** Where runs leave what they have covered; undefined: they do not look (npm run fpga:coverage). */
+const coverage = process.env['FPGA_VERBS_RTL_COVERAGE'];
+
 /** Where the first bench of each block was built, and of each shape of it. */
 const built = new Map<string, string>();
 
@@ -31,7 +34,13 @@ const built = new Map<string, string>();
  * @param mutant name of a fault to build in
  */
 export function buildBench(verilator: string, block: string, shape: Shape, mutant?: string): Bench {
-  const name = [block, ...Object.values(shape).map(Number), mutant ?? ''].join('_');
+  const covers = coverage !== undefined && mutant === undefined;
+  const name = [
+    block,
+    ...Object.values(shape).map(Number),
+    mutant ?? '',
+    ...(covers ? ['coverage'] : []),
+  ].join('_');
   const directory = path.join(root, 'build/rtl', name);
   mkdirSync(directory, { recursive: true });
   const sameShape = [block, ...Object.values(shape)].join();
@@ -45,6 +54,7 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
     [
       ...options,
       ...fault,
+      ...(covers ? ['--coverage-line', '--coverage-toggle'] : []),
       ...parameters(shape),
       '-CFLAGS',
       flags.join(' '),
@@ -58,7 +68,10 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
   );
   const first = built.get(sameShape) ?? built.get(block);
   if (first !== undefined) shareObjects(first, directory, block, built.has(sameShape));
-  execFileSync('make', ['-s', '-j', '2', '-C', directory, '-f', `V${block}.mk`], { stdio: 'pipe' });
+  const unoptimized = covers ? ['OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0'] : [];
+  execFileSync('make', ['-s', '-j', '2', '-C', directory, '-f', `V${block}.mk`, ...unoptimized], {
+    stdio: 'pipe',
+  });
   for (const key of [block, sameShape]) if (!built.has(key)) built.set(key, directory);
   return {
     run(...args) {
@@ -66,6 +79,11 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
         encoding: 'utf8',
         cwd: directory,
       });
+      if (covers)
+        renameSync(
+          path.join(directory, 'coverage.dat'),
+          path.join(coverage, `${name}_${args.join('_')}.dat`),
+        );
       return { output: stdout, ok: status === 0 };
     },
   };

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+import { root } from './blocks.ts';
+
+interface Point {
+  readonly bench: string;
+  readonly source: string;
+  readonly line: number;
+  readonly kind: 'branch' | 'toggle';
+  readonly what: string;
+  readonly count: number;
+}
+const { pointsOf, rowsOf } = (await import(`${root}scripts/rtl_coverage.mjs`)) as {
+  pointsOf(texts: readonly string[]): Point[];
+  rowsOf(points: readonly Point[]): string[][];
+};
+
+/** A line of Verilator's: how often a point of data_list was passed in one of its instances. */
+function passed(page: string, what: string, instance: string, count: number): string {
+  const parts = { f: 'fpga/rtl/data_list.sv', l: 7, n: 3, page: `${page}/data_list`, o: what };
+  const key = Object.entries({ ...parts, h: `TOP.virtual_kick.${instance}` });
+  return `C '${key.map(([name, value]) => `\x01${name}\x02${value}`).join('')}' ${count}\n`;
+}
+
+describe('coverage of the RTL', () => {
+  it('adds up what instances and runs have passed, branches and toggles apart', () => {
+    const runs = [
+      passed('v_branch', 'if', 'i_one', 0) + passed('v_branch', 'else', 'i_one', 0),
+      passed('v_branch', 'if', 'i_other', 3) + passed('v_toggle', 'head[0]', 'i_one', 0),
+    ];
+    const points = pointsOf(runs);
+    const common = { bench: 'virtual_kick', source: 'data_list', line: 7 };
+    expect(points).toContainEqual({ ...common, kind: 'branch', what: 'if', count: 3 });
+    expect(rowsOf(points)).toContainEqual(['virtual_kick', 'data_list', '1 of 2', '0 of 1']);
+  });
+
+  it('has rows in the documents', () => {
+    const rows = readFileSync(`${root}fpga/doc/coverage.md`, 'utf8').matchAll(
+      /^\| \*\*(\w+)\*\* \| all \|/gm,
+    );
+    expect([...rows].map(([, bench]) => bench)).toContain('hardware_linked_list_queue');
+  });
+});
