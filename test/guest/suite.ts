@@ -22,22 +22,22 @@ export function filesOf(root: string, isWhole: boolean): string[] {
   return found.filter((file) => isWhole || chosen.includes(file));
 }
 
-/** Why a board on PCIe cannot pass a test, by what the test says when it fails. */
+/** Why a board on PCIe cannot pass a test, by its name and what it says when it fails. */
 const reasons: readonly (readonly [RegExp, string])[] = [
-  [/^LeftOutError: left out: (.*)/, ''],
+  [/: LeftOutError: left out: (.*)/, ''],
   [
-    /^VerbsError: memory of the process has no DMA address that stays/,
+    /: VerbsError: memory of the process has no DMA address that stays|on pci:.* refuse contradictory rights/,
     'the test registers memory of the process, which pci: refuses',
   ],
   [
-    /^PciError: .*(Device or resource busy|another process has the function open)/,
+    /: PciError: .*(?:Device or resource busy|another process has the function open)/,
     'the test opens a function twice, which the system refuses in other words',
   ],
 ];
 
-function reasonOf(message: string): string | undefined {
+function reasonOf(failure: string): string | undefined {
   for (const [said, reason] of reasons) {
-    const found = said.exec(message);
+    const found = said.exec(failure);
     if (found !== null) return found[1] ?? reason;
   }
   return undefined;
@@ -71,7 +71,7 @@ export function summaryOf(report: string): SuiteSummary {
   for (const { message, assertionResults } of (JSON.parse(report) as Report).testResults) {
     if (assertionResults.length === 0) failed.push(message);
     for (const { fullName, status, failureMessages } of assertionResults) {
-      const reason = reasonOf(failureMessages[0] ?? '');
+      const reason = reasonOf(`${fullName}: ${failureMessages[0] ?? ''}`);
       if (status === 'passed') passed += 1;
       else if (status === 'failed' && reason !== undefined) (leftOut[reason] ??= []).push(fullName);
       else if (status === 'failed') failed.push(`${fullName}: ${failureMessages.join('\n')}`);
