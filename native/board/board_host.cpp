@@ -1,5 +1,7 @@
 #include "board/board_host.h"
 
+#include "board/processor.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -12,12 +14,30 @@ using hca::DmaStatus;
 namespace {
 
 constexpr size_t double_word = 4;
+constexpr size_t cache_line = 64;
+
+// Stores a cache line, which records and completion queue entries are, as store_in_order does.
+void store_line_in_order(uint8_t* destination, const uint8_t* source) {
+  constexpr size_t last = cache_line - sizeof(uint64_t);
+  std::array<uint64_t, cache_line / sizeof(uint64_t)> chunks;
+  std::memcpy(chunks.data(), source, sizeof chunks);
+  for (size_t done = 0; done < last; done += sizeof(uint64_t))
+    std::atomic_ref(*reinterpret_cast<uint64_t*>(destination + done))
+        .store(chunks[done / sizeof(uint64_t)], std::memory_order_release);
+  for (const size_t half : {last, last + double_word}) {
+    uint32_t value = 0;
+    std::memcpy(&value, source + half, double_word);
+    std::atomic_ref(*reinterpret_cast<uint32_t*>(destination + half)).store(value, std::memory_order_release);
+  }
+}
 
 // Stores 8 B at a time in increasing order up to the last aligned DWORD, which is the one that a reader
 // polls. Long ones are copied at once up to it: nobody looks at their middle.
 void store_in_order(uint8_t* destination, const uint8_t* source, size_t bytes) {
   constexpr size_t in_order_bytes = 256;
   const auto place = reinterpret_cast<uintptr_t>(destination);
+  if (bytes == cache_line && place % sizeof(uint64_t) == 0)
+    return store_line_in_order(destination, source);
   const uintptr_t aligned_end = (place + bytes) / double_word * double_word;
   if (aligned_end < place + double_word) {
     std::memcpy(destination, source, bytes);
@@ -117,6 +137,12 @@ DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const
     bytes -= part;
   }
   return DmaStatus::ok;
+}
+
+// Its cache line comes over from the CPU that polls it while the device builds what it writes there.
+void BoardHost::expect_write(unsigned underlying_function, uint64_t address) {
+  if (const uint8_t* const memory = within_page(underlying_function, address, 1, DmaRights::write))
+    prefetch_for_write(memory);
 }
 
 void BoardHost::interrupt(unsigned underlying_function, unsigned vector) {

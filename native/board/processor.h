@@ -6,6 +6,15 @@
 
 namespace fpga_verbs::board {
 
+// Asks for a cache line in order to write it: others lose their copies.
+inline void prefetch_for_write(const void* memory) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(memory))); // __builtin_prefetch only reads
+#else
+  __builtin_prefetch(memory, 1);
+#endif
+}
+
 // Tells the processor that this is a loop that waits.
 inline void relax_processor() {
 #if defined(__x86_64__)

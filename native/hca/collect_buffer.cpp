@@ -3,6 +3,7 @@
 #include "hca/doorbell_checksum.h"
 #include "hca/scoreboard.h"
 
+#include <bit>
 #include <cstring>
 
 namespace fpga_verbs::hca {
@@ -70,14 +71,17 @@ bool CollectBuffer::can_accept_write() const {
 
 CollectBuffer::Portion CollectBuffer::portion_of(const BarWrite& write, uint32_t offset) {
   const uint32_t first = offset % line_bytes / dword_bytes;
-  const bool full = write.byte_enables == ~uint64_t{0};
-  const uint32_t dwords = full ? line_dwords : whole_dwords(write.byte_enables);
-  const bool partial = !full && touched_dwords(write.byte_enables) != dwords;
-  return {.line = offset / line_bytes,
-          .dwords = dwords << first,
-          .first = first,
-          .partial = partial,
-          .data = write.data.data()};
+  Portion portion{.line = offset / line_bytes, .first = first, .data = write.data.data()};
+  const auto bytes = static_cast<uint32_t>(std::countr_one(write.byte_enables));
+  const bool has_no_gap = (write.byte_enables & (write.byte_enables + 1)) == 0;
+  if (has_no_gap && bytes % dword_bytes == 0) { // the usual case
+    portion.dwords = ((1u << bytes / dword_bytes) - 1) << first;
+    return portion;
+  }
+  const uint32_t dwords = whole_dwords(write.byte_enables);
+  portion.dwords = dwords << first;
+  portion.partial = touched_dwords(write.byte_enables) != dwords;
+  return portion;
 }
 
 // Copies what a write brings of a segment of its line, and tells which of the two DWORDs that is.
@@ -231,6 +235,7 @@ void CollectBuffer::kick(uint16_t buffer) {
   VirtualCollectBuffer& vcb = virtual_[buffer];
   const uint16_t number = vcb.physical_collect_buffer;
   PhysicalCollectBuffer& pcb = buffers_[number];
+  kick_records_.expect(pcb.underlying_function);
   const spec::CommandHeader& header = pcb.header();
   pcb.state = PhysicalCollectBufferState::kicked;
   pcb.kick_number = take_kick_number();

@@ -32,7 +32,7 @@ unsigned CollectGroupTable::Function::beyond_levels() const {
   return beyond(taken[low], total[low]) + beyond(taken[high], total[high]) + taken[shared];
 }
 
-// Every change of `taken` or `total` goes through here, so that what a function borrows is right after it.
+// After a change of `taken` or `total`: makes what a function borrows right again.
 void CollectGroupTable::settle(Function& function) {
   borrowed_ -= function.borrowed;
   function.borrowed = beyond(function.beyond_levels(), function.total[shared]);
@@ -50,7 +50,10 @@ std::optional<CollectGroup> CollectGroupTable::take(unsigned underlying_function
   else if (shared_available() == 0)
     return std::nullopt;
   ++function.taken[index(part)];
-  settle(function);
+  if (payer == CollectGroup::device_shared) { // of the others nobody borrows
+    ++function.borrowed;
+    ++borrowed_;
+  }
   return payer;
 }
 

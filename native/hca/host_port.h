@@ -21,6 +21,9 @@ public:
   virtual DmaStatus write(unsigned underlying_function, uint64_t address, const void* source,
                           size_t bytes) = 0;
 
+  // A write at `address` is about to come: memory may make ready for it. Nothing that can be seen changes.
+  virtual void expect_write(unsigned /*underlying_function*/, uint64_t /*address*/) {}
+
   // Sends the MSI-X message `vector` of the function, after all writes before it.
   virtual void interrupt(unsigned underlying_function, unsigned vector) = 0;
 };

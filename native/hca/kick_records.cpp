@@ -57,8 +57,7 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
   record.set_phase(~(ring.tail >> entries_log2) & 1);
   record.set_sequence(ring.tail);
 
-  const uint32_t slot = ring.tail & ((uint32_t{1} << entries_log2) - 1);
-  const uint64_t address = ring.address + uint64_t{slot} * spec::KickRecord::bytes;
+  const uint64_t address = ring.next_address();
   if (host_.write(function, address, &record, sizeof(record)) != DmaStatus::ok) {
     fault(function, address);
     drop(function);

@@ -42,6 +42,12 @@ public:
   // records are off.
   uint64_t begin(unsigned underlying_function) const { return is_on(underlying_function) ? clock_.now() : 0; }
 
+  // A command of the function is about to be kicked: the place of the record is made ready.
+  void expect(unsigned underlying_function) {
+    if (is_on(underlying_function))
+      host_.expect_write(underlying_function, rings_[underlying_function].next_address());
+  }
+
   // A command is kicked; no lane is chosen yet. `begin`: its first write, in clock ticks.
   void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
               uint64_t begin) {
@@ -68,6 +74,11 @@ private:
     uint32_t tail = 0;         // records written, modulo 2^32
     uint32_t head = 0;         // the host's, as of the last time it was read
     uint32_t dropped = 0;      // records dropped since the ring began
+
+    uint64_t next_address() const {
+      const uint32_t slot = tail & ((uint32_t{1} << control.entries_log2()) - 1);
+      return address + uint64_t{slot} * spec::KickRecord::bytes;
+    }
   };
 
   bool is_on(unsigned underlying_function) const { return rings_[underlying_function].control.enable() != 0; }

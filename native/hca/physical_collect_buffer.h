@@ -63,7 +63,9 @@ struct PhysicalCollectBuffer {
     uint8_t* target = data.data() + size_t{line} * line_bytes;
     const uint32_t had = received.line(line);
     const uint32_t run = dwords >> first;
-    if ((had & dwords) == 0 && is_run_of_words(run)) {
+    if (had == 0 && dwords == line_dwords) {
+      checksum += copy_and_sum(target, source, line_bytes); // constant size: a few vector moves
+    } else if ((had & dwords) == 0 && is_run_of_words(run)) {
       const uint32_t bytes = static_cast<uint32_t>(std::countr_one(run)) * dword_bytes;
       checksum += copy_and_sum(target + size_t{first} * dword_bytes, source, bytes);
     } else {
