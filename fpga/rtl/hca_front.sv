@@ -189,6 +189,7 @@ module hca_front #(
   logic [15:0] write_offset, read_offset;
   logic [31:0] write_data;
   logic [63:0] read_value, inspect_value;
+  logic [31:0] lane_value;
   logic select, select_done;
   logic [31:0] select_value;
   logic [PAGE_WIDTH-1:0] inspect_page;
@@ -240,6 +241,7 @@ module hca_front #(
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
   ) i_host_registers (
+      .window_value(inspect_value | {32'd0, lane_value}),
       .counted({send_queue_mode_entered, command_cancelled, write_dropped, refused, send_queue_mode_kick, kick}),
       .*
   );
@@ -325,7 +327,7 @@ module hca_front #(
   logic beat_done, control_granted, lane_kick_corrupted, lane_listed, lane_command_stale,
       lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes;
   logic [PCB_WIDTH-1:0] control_physical_collect_buffer;
-  logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane;
+  logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane, lane_query_lane;
   logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function, lane_fetch_lanes_underlying_function;
   hca_spec_pkg::quality_of_service_level_t lane_fetch_lanes_quality_of_service_level;
   logic [COMMANDS_WIDTH-1:0] lane_inspect_commands, lane_query_function_commands;
@@ -338,10 +340,25 @@ module hca_front #(
       beat_done, control_granted, control_physical_collect_buffer, lane_kick_corrupted,
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
       lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_fetch_lanes_underlying_function,
-      lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane, lane_query_commands,
-      lane_query_execution_credits_held, lane_query_shared_execution_credits_held, lane_query_completion_credits_held,
-      lane_query_shared_completion_credits_held, lane_shared_execution_credits_held, lane_shared_completion_credits_held,
+      lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane,
       lane_query_function_commands, lane_counters};
+
+  lane_window #(
+      .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES),
+      .COMMANDS_WIDTH(ENTRY_COUNT_WIDTH),
+      .CREDIT_WIDTH(CREDIT_WIDTH)
+  ) i_lane_window (
+      .read_value(lane_value),
+      .query_lane(lane_query_lane),
+      .query_commands(lane_query_commands),
+      .query_execution_credits_held(lane_query_execution_credits_held),
+      .query_shared_execution_credits_held(lane_query_shared_execution_credits_held),
+      .query_completion_credits_held(lane_query_completion_credits_held),
+      .query_shared_completion_credits_held(lane_query_shared_completion_credits_held),
+      .shared_execution_credits_held(lane_shared_execution_credits_held),
+      .shared_completion_credits_held(lane_shared_completion_credits_held),
+      .*
+  );
 
   assign collect_awready = pages_awready && !resetting;
   assign collect_arready = pages_arready && !resetting;
@@ -445,7 +462,7 @@ module hca_front #(
       .inspect_queue_pair('0),
       .inspect_commands(lane_inspect_commands),
       .inspect_lane(lane_inspect_lane),
-      .query_lane('0),
+      .query_lane(lane_query_lane),
       .query_commands(lane_query_commands),
       .query_execution_credits_held(lane_query_execution_credits_held),
       .query_shared_execution_credits_held(lane_query_shared_execution_credits_held),

@@ -63,7 +63,7 @@ module host_registers #(
     output logic select,
     output logic [31:0] select_value,
     input logic select_done,
-    input logic [63:0] inspect_value,
+    input logic [63:0] window_value,  // Of lane_window too.
 
     // To collect_buffer, which has ports of these names.
     output logic control,
@@ -286,7 +286,7 @@ module host_registers #(
           hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET + 4,
           hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET + 4, hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET + 4:
           is_high = 1'b1;
-          default: value = inspect_value;
+          default: value = window_value;
         endcase
     end else if (32'(read_page) < PAGES)
       case (32'(read_offset))

@@ -1,0 +1,48 @@
+// What the control function reads of the transmit virtual lanes: commands and credits of each, and the shared credits that are free.
+module lane_window #(
+    parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
+    parameter int unsigned COMMANDS_WIDTH = 7,
+    parameter int unsigned CREDIT_WIDTH = 10,
+    parameter int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1
+) (
+    input logic [15:0] read_offset,
+    output logic [31:0] read_value,
+
+    // Of virtual_kick, in the same clock.
+    output logic [LANE_WIDTH-1:0] query_lane,
+    input logic [COMMANDS_WIDTH-1:0] query_commands,
+    input logic [CREDIT_WIDTH-1:0] query_execution_credits_held,
+    input logic [CREDIT_WIDTH-1:0] query_shared_execution_credits_held,
+    input logic [CREDIT_WIDTH-1:0] query_completion_credits_held,
+    input logic [CREDIT_WIDTH-1:0] query_shared_completion_credits_held,
+    input logic [CREDIT_WIDTH-1:0] shared_execution_credits_held,
+    input logic [CREDIT_WIDTH-1:0] shared_completion_credits_held
+);
+  localparam int unsigned FIRST = hca_spec_pkg::CONTROL_LANE_STATE_OFFSET;
+  localparam int unsigned STRIDE = hca_spec_pkg::CONTROL_LANE_STATE_STRIDE;
+
+  logic is_lane, unused_bits;
+  hca_spec_pkg::control_lane_state_t lane;
+
+  assign unused_bits = &{1'b0, query_shared_execution_credits_held, query_shared_completion_credits_held};
+  assign is_lane = 32'(read_offset) >= FIRST && 32'(read_offset) < FIRST + TRANSMIT_VIRTUAL_LANES * STRIDE;
+  assign query_lane = is_lane ? LANE_WIDTH'((32'(read_offset) - FIRST) / STRIDE) : '0;
+
+  always_comb begin
+    lane.commands = 8'(query_commands);
+    lane.execution_credits = 5'(hca_spec_pkg::EXECUTION_CREDITS_PER_LANE - 32'(query_execution_credits_held));
+    lane.completion_credits = 5'(hca_spec_pkg::COMPLETION_CREDITS_PER_LANE - 32'(query_completion_credits_held));
+    lane.shared_execution_credits = 7'(query_shared_execution_credits_held);
+    lane.shared_completion_credits = 7'(query_shared_completion_credits_held);
+
+    if (is_lane) read_value = lane;
+    else
+      case (32'(read_offset))
+        hca_spec_pkg::CONTROL_SHARED_EXECUTION_CREDITS_OFFSET:
+        read_value = hca_spec_pkg::SHARED_EXECUTION_CREDITS - 32'(shared_execution_credits_held);
+        hca_spec_pkg::CONTROL_SHARED_COMPLETION_CREDITS_OFFSET:
+        read_value = hca_spec_pkg::SHARED_COMPLETION_CREDITS - 32'(shared_completion_credits_held);
+        default: read_value = '0;
+      endcase
+  end
+endmodule
