@@ -183,12 +183,12 @@ describe('a cable of Ethernet frames', () => {
     const folder = makeFolder();
     const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
     const ask = await neighbor(context, [peer, own], 1);
-    makeVerbs(shared, { boardNumber: 0, link: `ethernet:${own},${peer}` });
-    const arp = (tag: string): string =>
+    makeVerbs(shared, { boardNumber: 0, underlyingFunctions: 2, link: `ethernet:${own},${peer}` });
+    const arp = (tag: string, target: string): string =>
       compact(
-        `ffffffffffff 525400123456 ${tag} 0806|0001 0800 06 04 0001 525400123456 0a000063 000000000000 0a000001`,
+        `ffffffffffff 525400123456 ${tag} 0806|0001 0800 06 04 0001 525400123456 0a000063 000000000000 ${target}`,
       );
-    const [came] = await ask(arp('81000005'), arp('8100e000'));
+    const [came] = await ask(arp('81000005', '0a000002'), arp('8100e000', '0a000001'));
     expect(came).toMatch(/^52540012345602f00a00000108060001/);
   });
 
