@@ -55,7 +55,12 @@ describe('synthesis of the blocks', () => {
     );
     const count: Record<string, number> = {};
     for (const [, block] of rows) count[block!] = (count[block!] ?? 0) + 1;
-    expect(count).toEqual({ hardware_linked_list_queue: 1, virtual_kick: 1, collect_buffer: 4 });
+    expect(count).toEqual({
+      hardware_linked_list_queue: 1,
+      virtual_kick: 1,
+      collect_buffer: 4,
+      host_memory: 4,
+    });
   });
 
   it('counts the longest path between registers, through memories made of look-up tables', () => {
