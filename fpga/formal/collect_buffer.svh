@@ -70,6 +70,7 @@ for (genvar number = 0; number < PHYSICAL_COLLECT_BUFFERS; number++) begin : gen
 end
 
 always_comb begin
+  assume (scoreboard_variant == hca_spec_pkg::SCOREBOARD_VARIANT_MASKED);
   if (!started) assume (reset);
   // A PCB is locked for a management page. Whoever got a PCB gives it back once.
   if (control && control_command == LOCK) assume (control_page[VCB_WIDTH]);

@@ -10,6 +10,14 @@ module command_memory #(
     input logic [BEATS_WIDTH-1:0] write_beat,
     input logic [BEAT_BYTES*8-1:0] write_data,
     input logic [BEAT_BYTES/4-1:0] write_dwords,
+
+    // A beat of a command that was fetched, in a clock in which no other is written.
+    input logic store,
+    output logic store_ready,
+    input logic [BUFFER_WIDTH-1:0] store_physical_collect_buffer,
+    input logic [BEATS_WIDTH-1:0] store_beat,
+    input logic [BEAT_BYTES*8-1:0] store_data,
+
     input logic [BUFFER_WIDTH-1:0] read_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
     output logic [BEAT_BYTES*8-1:0] read_data

@@ -26,7 +26,7 @@ for (genvar number = 0; number < LANES; number++) begin : gen_formal
   logic [CREDIT_WIDTH-1:0] shared_execution_back;
   logic [CREDIT_WIDTH-1:0] completion_back;
   logic [CREDIT_WIDTH-1:0] shared_completion_back;
-  assign here = popped && !kick_corrupted && popped_lane == NUMBER;
+  assign here = popped && !kick_corrupted && !was_discard && popped_lane == NUMBER;
   assign execution_back = returned(NUMBER, hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB,
       hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_SHARED_LSB, 1'b0);
   assign shared_execution_back = returned(NUMBER, hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB,
@@ -72,7 +72,7 @@ always_comb begin
   if (!started) assume (reset);
   if (started) begin
     assume (query_lane == lane_before);
-    if (popped) begin
+    if (popped && !was_discard) begin
       assert (execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_OWN
           || execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED);
       assert (completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_OWN
@@ -80,12 +80,12 @@ always_comb begin
       assert (!was_refused);
     end
     assert (query_execution_credits_held == owed_execution[query_lane] + CREDIT_WIDTH'(popped
-        && popped_lane == query_lane && execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_OWN));
+        && !was_discard && popped_lane == query_lane && execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_OWN));
     assert (query_shared_execution_credits_held == owed_shared_execution[query_lane] + CREDIT_WIDTH'(popped
-        && popped_lane == query_lane && execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED));
+        && !was_discard && popped_lane == query_lane && execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED));
     assert (query_completion_credits_held == owed_completion[query_lane] + CREDIT_WIDTH'(popped
-        && popped_lane == query_lane && completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_OWN));
+        && !was_discard && popped_lane == query_lane && completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_OWN));
     assert (query_shared_completion_credits_held == owed_shared_completion[query_lane] + CREDIT_WIDTH'(popped
-        && popped_lane == query_lane && completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED));
+        && !was_discard && popped_lane == query_lane && completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED));
   end
 end

@@ -15,7 +15,6 @@ module collect_buffer #(
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,  // Of the pool.
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
-    parameter bit SCOREBOARD_VARIANT_DIRECT = 1'b0,
     parameter bit FAULT = 1'b0,  // For tests: the bit of segment 0 that goes to the scoreboard is flipped.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned PAGE_WIDTH = VCB_WIDTH + 1,
@@ -29,6 +28,7 @@ module collect_buffer #(
 ) (
     input logic clock,
     input logic reset,
+    input hca_spec_pkg::scoreboard_variant_t scoreboard_variant,  // The same always.
 
     // The pages, VCBs first. awuser: whose BAR was written, and in its highest bit whether that is known.
     input logic [ADDRESS_WIDTH-1:0] awaddr,
@@ -122,6 +122,13 @@ module collect_buffer #(
     input logic [COUNT_WIDTH-1:0] set_allotment_shared,
     output logic allotment_allowed,
 
+    // A beat of a command that was fetched into a PCB that was taken for it.
+    input logic store,
+    output logic store_ready,
+    input logic [PCB_WIDTH-1:0] store_physical_collect_buffer,
+    input logic [BEATS_WIDTH-1:0] store_beat,
+    input logic [BEAT_BYTES*8-1:0] store_data,
+
     // Command data of a PCB, in the next clock; what the control function may see of pages and PCBs, in this one.
     input logic [PCB_WIDTH-1:0] read_physical_collect_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
@@ -143,8 +150,7 @@ module collect_buffer #(
   localparam int unsigned SEGMENTS = hca_spec_pkg::SEGMENTS;
   localparam int unsigned DWORDS = 2 * SEGMENTS;
   localparam int unsigned BEAT_DWORDS = BEAT_BYTES / 4;
-  localparam int unsigned LINE_DWORDS = 16;
-  localparam int unsigned LINE_BITS = 512;
+  localparam int unsigned LINE_DWORDS = 16, LINE_BITS = 512;
   localparam int unsigned LINE_WIDTH = OFFSET_WIDTH - 6;
   localparam logic [LINE_WIDTH-1:0] COMMAND_LINES = LINE_WIDTH'(hca_spec_pkg::COMMAND_BYTES / 64);
   localparam logic [LINE_WIDTH-1:0] SLOTS_LINE = LINE_WIDTH'(hca_spec_pkg::DOORBELL_SLOTS_OFFSET / 64);
@@ -308,7 +314,7 @@ module collect_buffer #(
   logic collects;  // In a PCB, not in send queue mode.
   logic binds, gets_buffer;
   logic [PCB_WIDTH-1:0] free_buffer, buffer, management_buffer, dedicated_buffer;
-  logic pool_available, management_available, dedicated_available, group_available, locks, has_lock, takes_dedicated, takes_management;
+  logic pool_available, management_available, dedicated_available, group_available, locks, has_lock, has_lock_asked, takes_dedicated, takes_management;
 
   // Only a cancel gets through to a VCB in error, whatever comes with it.
   assign may_cancel = line == SLOTS_LINE && !is_partial && (dwords & CANCEL_DWORDS) != '0;
@@ -327,6 +333,7 @@ module collect_buffer #(
 
   // Dedicated PCBs.
   assign has_lock = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+  assign has_lock_asked = command == LOCK && has_lock;
   assign locks = valid && is_control && command == LOCK && !has_lock && management_available;
   assign takes_management = valid && is_control && command == TAKE_MANAGEMENT && management_available;
   assign takes_dedicated = valid && is_control && command == TAKE_DEDICATED && dedicated_available;
@@ -372,7 +379,8 @@ module collect_buffer #(
   assign mask_before = binds ? '0 : scoreboard_masks[buffer];
   assign unused_now = has_length && !had_length ? unused : '0;
 
-  scoreboard #(.DIRECT(SCOREBOARD_VARIANT_DIRECT)) i_scoreboard (
+  scoreboard i_scoreboard (
+      .is_direct(scoreboard_variant == hca_spec_pkg::SCOREBOARD_VARIANT_DIRECT),
       .scoreboard(scoreboard_before),
       .mask(mask_before),
       .received(whole_segments ^ SEGMENTS'(FAULT)),
@@ -573,19 +581,10 @@ module collect_buffer #(
       .PCB_WIDTH(PCB_WIDTH)
   ) i_collect_buffer_units (.*);
 
-  always_ff @(posedge clock) begin
-    write_unclaimed <= !reset && valid && !is_control && !is_continued && !claimed;
-    write_dropped <= !reset && valid && !is_control && !is_continued && claimed && !is_empty
-        && (state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED
-        || in_error && !may_cancel);
-    command_cancelled <= !reset && cancels && is_incomplete && !is_management;
-    send_queue_mode_entered <= !reset && binds && !gets_buffer;
-    counted_underlying_function <= underlying_function;
-    beat_done <= !reset && valid && !is_control && is_last;
-    control_done <= !reset && valid && is_control;
-    control_granted <= locks || command == LOCK && has_lock || takes_management || takes_dedicated;
-    control_physical_collect_buffer <= takes_dedicated ? dedicated_buffer : takes_management ? management_buffer : buffer;
-  end
+  collect_buffer_outcome #(
+      .FUNCTION_WIDTH(FUNCTION_WIDTH),
+      .PCB_WIDTH(PCB_WIDTH)
+  ) i_collect_buffer_outcome (.*);
 
   assign inspect_state = state[inspect_page];
   assign inspect_refusal = refusal[inspect_page];

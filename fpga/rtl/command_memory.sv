@@ -1,4 +1,4 @@
-// Header and payload buffers of the PCBs: a beat is written by DWORDs and read whole, one clock later.
+// Header and payload buffers of the PCBs: a beat is written by DWORDs, or stored whole, and read whole, one clock later.
 module command_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
@@ -10,14 +10,28 @@ module command_memory #(
     input logic [BEATS_WIDTH-1:0] write_beat,
     input logic [BEAT_BYTES*8-1:0] write_data,
     input logic [BEAT_BYTES/4-1:0] write_dwords,
+
+    // A beat of a command that was fetched, in a clock in which no other is written.
+    input logic store,
+    output logic store_ready,
+    input logic [BUFFER_WIDTH-1:0] store_physical_collect_buffer,
+    input logic [BEATS_WIDTH-1:0] store_beat,
+    input logic [BEAT_BYTES*8-1:0] store_data,
+
     input logic [BUFFER_WIDTH-1:0] read_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
     output logic [BEAT_BYTES*8-1:0] read_data
 );
+  logic stores;
+  logic [BUFFER_WIDTH+BEATS_WIDTH-1:0] write_address;
+  assign store_ready = write_dwords == '0;
+  assign stores = store && store_ready;
+  assign write_address = stores ? {store_physical_collect_buffer, store_beat} : {write_buffer, write_beat};
+
   for (genvar lane = 0; lane < BEAT_BYTES / 4; lane++) begin : gen_lane
     logic [31:0] memory[1<<BUFFER_WIDTH+BEATS_WIDTH];
     always_ff @(posedge clock) begin
-      if (write_dwords[lane]) memory[{write_buffer, write_beat}] <= write_data[lane*32+:32];
+      if (write_dwords[lane] || stores) memory[write_address] <= stores ? store_data[lane*32+:32] : write_data[lane*32+:32];
       read_data[lane*32+:32] <= memory[{read_buffer, read_beat}];
     end
   end

@@ -34,6 +34,7 @@ module credit_pool #(
     input logic [OWNER_WIDTH-1:0] query_owner,
     output logic [CREDIT_WIDTH-1:0] query_own_held,
     output logic [CREDIT_WIDTH-1:0] query_shared_held,
+    output logic [CREDIT_WIDTH-1:0] query_available,  // That the owner could take one after the other.
     output logic [CREDIT_WIDTH-1:0] all_shared_held
 );
   logic [CREDIT_WIDTH-1:0] own_held[OWNERS];
@@ -51,6 +52,19 @@ module credit_pool #(
   assign query_own_held = own_held[query_owner];
   assign query_shared_held = shared_held[query_owner];
   assign has_shared = all_shared_held < shared;
+
+  // What an owner could take.
+  logic [OWNERS*CREDIT_WIDTH-1:0] own_of;
+  logic [OWNERS*CREDIT_WIDTH-1:0] shared_cap_of;
+  logic [CREDIT_WIDTH-1:0] own_free;
+  logic [CREDIT_WIDTH-1:0] shared_free;
+  logic [CREDIT_WIDTH-1:0] left_below_cap;
+  assign own_free = has_own[query_owner] ? own_of[query_owner*CREDIT_WIDTH+:CREDIT_WIDTH] - query_own_held : '0;
+  assign shared_free = has_shared ? shared - all_shared_held : '0;
+  assign left_below_cap =
+      below_cap[query_owner] ? shared_cap_of[query_owner*CREDIT_WIDTH+:CREDIT_WIDTH] - query_shared_held : '0;
+  assign query_available = own_free + (shared_free < left_below_cap ? shared_free : left_below_cap);
+
 `ifdef FPGA_VERBS_MUTANT_SHARED_CREDIT_CAP_IGNORED
   assign available = has_own | {OWNERS{has_shared}};
   assign source = has_own[owner] ? linked_list_queue_pkg::CREDIT_SOURCE_OWN :
@@ -87,6 +101,8 @@ module credit_pool #(
     logic [CREDIT_WIDTH-1:0] shared_cap;
     logic [CREDIT_WIDTH-1:0] own_returned;
     logic [CREDIT_WIDTH-1:0] shared_returned;
+    assign own_of[number*CREDIT_WIDTH+:CREDIT_WIDTH] = own;
+    assign shared_cap_of[number*CREDIT_WIDTH+:CREDIT_WIDTH] = shared_cap;
     assign has_own[number] = own_held[number] < own;
     assign below_cap[number] = shared_held[number] < shared_cap;
     always_comb begin

@@ -37,13 +37,14 @@ module data_list #(
     input logic [LIST_WIDTH-1:0] set_maximum_list,
     input logic [COUNT_WIDTH-1:0] set_maximum_data_units,
 
-    // The list of an entry and its head; head and data unit counter of a list.
+    // The list of an entry and its head; head, data unit counter and its maximum of a list.
     input logic [ENTRY_WIDTH-1:0] query_entry,
     output logic [LIST_WIDTH-1:0] query_entry_list,
     output logic [ENTRY_WIDTH-1:0] query_entry_head,
     input logic [LIST_WIDTH-1:0] query_list,
     output logic [ENTRY_WIDTH-1:0] query_head,
     output logic [COUNT_WIDTH-1:0] query_count,
+    output logic [COUNT_WIDTH-1:0] query_maximum,
 
     output logic [ENTRIES-1:0] used,
     output logic [COUNT_WIDTH-1:0] free_entries,
@@ -73,6 +74,7 @@ module data_list #(
   assign peek_pointer_b = peek_pointer[list_b];
   assign query_head = head[query_list];
   assign query_count = count[query_list];
+  assign query_maximum = maximum[query_list];
   assign entry_b = advance_peek_pointer ? peek_pointer_b : head_b;
   assign successor_a = successor[head_a];
   assign successor_b = successor[entry_b];

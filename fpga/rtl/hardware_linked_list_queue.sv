@@ -1,9 +1,9 @@
 // Hardware linked list queue (US8804752): many lists in one memory. A data unit joins the list of its index (a queue pair, a
 // TVL); the lists come and go by themselves and leave in order, each on its own.
 //
-// Every clock takes one push, one mark_ready, one pop or forward, and one access. Each answers in the next clock, from the
+// Every clock takes one push, one mark_ready or mark_not_ready, one pop or forward, and one access. Each answers in the next clock, from the
 // state before the clock it came in: what two commands of one clock do, they do as if in the order access, mark_ready, push,
-// pop, reclaiming, scrubbing. Reclaiming empties closed lists in turn, one entry a clock in which no access is made; the
+// pop, mark_not_ready, reclaiming, scrubbing. Reclaiming empties closed lists in turn, one entry a clock in which no access is made; the
 // scrubber goes on whenever the entry that it is at is not read. A reclaim command goes before a pop or forward of its clock:
 // pop_ready is clear then.
 module hardware_linked_list_queue #(
@@ -37,15 +37,19 @@ module hardware_linked_list_queue #(
     output logic [LIST_WIDTH-1:0] pushed_list,
     output logic [ENTRY_WIDTH-1:0] pushed_entry,
 
-    // The data unit of an entry needs no more processing: it leaves when it is the first of its list. empty, closed.
+    // The data unit of an entry needs no more processing: it leaves when it is the first of its list. Or it does after all: its
+    // list waits for it. empty, closed.
     input logic mark_ready,
+    input logic mark_not_ready,
     input logic [ENTRY_WIDTH-1:0] mark_ready_entry,
     output logic marked_ready,
     output linked_list_queue_pkg::linked_list_result_t marked_ready_result,
 
     // Removes the data unit at the head of a list: of list pop_list, or with forward (an outbound credit is there) of the
     // ready list whose turn it is, if there is one. unknown_list, closed, empty, not_ready; corrupted: removed, and dropped.
+    // discard: as pop, but the data unit need not be ready.
     input logic pop,
+    input logic discard,
     input logic [LIST_WIDTH-1:0] pop_list,
     input logic forward,
     output logic pop_ready,
@@ -108,6 +112,8 @@ module hardware_linked_list_queue #(
     output logic [COUNT_WIDTH-1:0] shared_entry_credits_held,  // By all functions.
     output logic [ENTRIES-1:0] data_units_ready,
     output logic [LISTS-1:0] lists_ready,
+    output logic [LISTS-1:0] occupied,  // Lists that have data units.
+    output logic [COUNT_WIDTH-1:0] query_maximum,
     output logic [LISTS-1:0] at_maximum,  // Lists that take no data unit more.
     output linked_list_queue_pkg::linked_list_queue_counters_t counters
 );
@@ -117,7 +123,6 @@ module hardware_linked_list_queue #(
   end
 
   logic [ENTRIES-1:0] used;
-  logic [LISTS-1:0] occupied;
   logic [LISTS-1:0] one_left;
   logic [LISTS-1:0] peek_pending;
   logic [LISTS-1:0] assigned;
@@ -146,10 +151,11 @@ module hardware_linked_list_queue #(
   end
   assign push_accepted = push && push_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
 
-  // Mark ready.
+  // Mark ready, or not.
   logic [LIST_WIDTH-1:0] list_of_mark;
   logic [ENTRY_WIDTH-1:0] head_of_mark;
   logic mark_accepted;
+  logic unmark_accepted;
   linked_list_queue_pkg::linked_list_result_t mark_ready_result;
   logic mark_in_range;
 
@@ -160,7 +166,8 @@ module hardware_linked_list_queue #(
   end
   assign mark_ready_result = !mark_in_range || !used[mark_ready_entry] ? linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY :
       closed[list_of_mark] ? linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED : linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  assign mark_accepted = mark_ready && mark_ready_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+  assign mark_accepted = mark_ready && !mark_not_ready && mark_ready_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+  assign unmark_accepted = mark_not_ready && mark_ready_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
 
   // Access, and reclaiming in the clocks without.
   logic access_in_range;
@@ -201,6 +208,7 @@ module hardware_linked_list_queue #(
 
   // Pop, and forward of the list whose turn it is.
   logic pop_in_range;
+  logic pops_list;  // The list `pop_list`.
   logic pops;
   logic [LIST_WIDTH-1:0] last_granted;
   logic [LIST_WIDTH-1:0] granted;
@@ -213,8 +221,9 @@ module hardware_linked_list_queue #(
   find_next #(.SIZE(LISTS)) i_arbiter (.bits(lists_ready), .after(last_granted), .next(granted));
 
   assign pop_ready = !is_reclaim;
-  assign list_a = pop ? pop_list : granted;
-  assign pops = pop_ready && (pop ? pop_in_range && lists_ready[pop_list] : forward && lists_ready != '0);
+  assign list_a = pop || discard ? pop_list : granted;
+  assign pops_list = pop_in_range && (lists_ready[pop_list] || discard && occupied[pop_list] && !closed[pop_list]);
+  assign pops = pop_ready && (pop || discard ? pops_list : forward && lists_ready != '0);
   assign pop_refusal = !pop_in_range || !assigned[pop_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_UNKNOWN_LIST :
       closed[pop_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED :
       !occupied[pop_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY :
@@ -232,18 +241,21 @@ module hardware_linked_list_queue #(
   logic successor_ready;
   logic [LISTS-1:0] ended;
 
-  assign successor_ready = data_units_ready[successor_a] || mark_accepted && mark_ready_entry == successor_a;
+  assign successor_ready = (data_units_ready[successor_a] || mark_accepted && mark_ready_entry == successor_a)
+      && !(unmark_accepted && mark_ready_entry == successor_a);
 
   for (genvar entry = 0; entry < ENTRIES; entry++) begin : gen_entry
     localparam logic [ENTRY_WIDTH-1:0] NUMBER = ENTRY_WIDTH'(entry);
     logic becomes_ready;
     logic leaves;
+    logic is_unmarked;
+    assign is_unmarked = unmark_accepted && mark_ready_entry == NUMBER;
     assign becomes_ready = mark_accepted && mark_ready_entry == NUMBER
         || READY_ON_PUSH && push_accepted && free_entry == NUMBER;
     assign leaves = pops && entry_a == NUMBER || reclaims && entry_b == NUMBER;
     always_ff @(posedge clock) begin
       if (reset) data_units_ready[entry] <= 1'b0;
-      else data_units_ready[entry] <= (data_units_ready[entry] || becomes_ready) && !leaves;
+      else data_units_ready[entry] <= (data_units_ready[entry] || becomes_ready) && !leaves && !is_unmarked;
     end
   end
 
@@ -252,15 +264,19 @@ module hardware_linked_list_queue #(
     logic appended;
     logic removed_a;
     logic removed;
-    logic head_marked;
+    logic names_head;  // A mark.
     logic ready_next;
     assign appended = push_accepted && list_of_push == NUMBER;
     assign removed_a = pops && list_a == NUMBER;
     assign removed = removed_a || reclaims && list_b == NUMBER;
     assign ended[list] = removed && one_left[list] && !appended;
-    assign head_marked = mark_accepted && list_of_mark == NUMBER && mark_ready_entry == head_of_mark;
+    assign names_head = list_of_mark == NUMBER && mark_ready_entry == head_of_mark;
     always_comb begin
-      ready_next = lists_ready[list] || head_marked;
+`ifdef FPGA_VERBS_MUTANT_UNREADY_HEAD_LEAVES
+      ready_next = lists_ready[list] || mark_accepted && names_head;
+`else
+      ready_next = (lists_ready[list] || mark_accepted && names_head) && !(unmark_accepted && names_head);
+`endif
       if (removed_a && !one_left[list]) ready_next = successor_ready;
       else if (removed_a || !occupied[list]) ready_next = appended && READY_ON_PUSH;
     end
@@ -284,7 +300,7 @@ module hardware_linked_list_queue #(
       last_granted <= LIST_WIDTH'(LISTS - 1);
       last_reclaimed <= LIST_WIDTH'(LISTS - 1);
     end else begin
-      if (pops && !pop) last_granted <= granted;
+      if (pops && !pop && !discard) last_granted <= granted;
       if (reclaims) last_reclaimed <= reclaim_list;
     end
   end
@@ -319,9 +335,9 @@ module hardware_linked_list_queue #(
     pushed_result <= push_result;
     pushed_list <= list_of_push;
     pushed_entry <= free_entry;
-    marked_ready <= !reset && mark_ready;
+    marked_ready <= !reset && (mark_ready || mark_not_ready);
     marked_ready_result <= mark_ready_result;
-    popped <= !reset && (pops || pop && pop_ready);
+    popped <= !reset && (pops || (pop || discard) && pop_ready);
     popped_accepted <= !reset && pops;
     popped_refusal <= pop_refusal;
     popped_list <= list_a;
@@ -381,6 +397,7 @@ module hardware_linked_list_queue #(
   // The parts.
   logic [FUNCTION_WIDTH+1:0] credit_a;
   logic [FUNCTION_WIDTH+1:0] credit_b;
+  logic [COUNT_WIDTH-1:0] unused_query_available;
 
   assign credit_a = entry_credit[entry_a];
   assign credit_b = entry_credit[entry_b];
@@ -413,6 +430,7 @@ module hardware_linked_list_queue #(
       .query_list(query_list),
       .query_head(query_head),
       .query_count(query_count),
+      .query_maximum(query_maximum),
       .used(used),
       .free_entries(inbound_credits),
       .occupied(occupied),
@@ -468,6 +486,7 @@ module hardware_linked_list_queue #(
       .query_owner(query_underlying_function),
       .query_own_held(query_own_held),
       .query_shared_held(query_shared_held),
+      .query_available(unused_query_available),
       .all_shared_held(shared_entry_credits_held)
   );
 

@@ -325,14 +325,17 @@ module hca_front #(
   logic unused, management;
   hca_spec_pkg::management_unit_t management_unit;
   logic beat_done, control_granted, lane_kick_corrupted, lane_listed, lane_command_stale,
-      lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes;
+      lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_dropping, lane_dropped, lane_discarded,
+      lane_outlook_lane_invalid, lane_outlook_has_fetched, collect_store_ready;
   logic [PCB_WIDTH-1:0] control_physical_collect_buffer;
-  logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane, lane_query_lane;
+  logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane, lane_query_lane, lane_discarded_lane,
+      lane_outlook_lane;
+  logic [7:0] lane_discarded_physical_collect_buffer;
   logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function, lane_fetch_lanes_underlying_function;
   hca_spec_pkg::quality_of_service_level_t lane_fetch_lanes_quality_of_service_level;
   logic [COMMANDS_WIDTH-1:0] lane_inspect_commands, lane_query_function_commands;
-  logic [ENTRY_COUNT_WIDTH-1:0] lane_query_commands;
-  logic [CREDIT_WIDTH-1:0] lane_query_execution_credits_held, lane_query_shared_execution_credits_held,
+  logic [ENTRY_COUNT_WIDTH-1:0] lane_query_commands, lane_outlook_room;
+  logic [CREDIT_WIDTH-1:0] lane_outlook_credits, lane_query_execution_credits_held, lane_query_shared_execution_credits_held,
       lane_query_completion_credits_held, lane_query_shared_completion_credits_held, lane_shared_execution_credits_held,
       lane_shared_completion_credits_held;
   linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
@@ -341,7 +344,9 @@ module hca_front #(
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
       lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_fetch_lanes_underlying_function,
       lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane,
-      lane_query_function_commands, lane_counters};
+      lane_query_function_commands, lane_counters, lane_dropping, lane_dropped, lane_discarded, lane_discarded_lane,
+      lane_discarded_physical_collect_buffer, lane_outlook_lane, lane_outlook_lane_invalid, lane_outlook_room,
+      lane_outlook_credits, lane_outlook_has_fetched, collect_store_ready};
 
   lane_window #(
       .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES),
@@ -369,10 +374,16 @@ module hca_front #(
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS),
       .DEDICATED_PHYSICAL_COLLECT_BUFFERS(DEDICATED_PHYSICAL_COLLECT_BUFFERS),
-      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS),
-      .SCOREBOARD_VARIANT_DIRECT(SCOREBOARD_VARIANT_DIRECT)
+      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS)
   ) i_collect_buffer (
       .reset(block_reset),
+      .store('0),
+      .store_ready(collect_store_ready),
+      .store_physical_collect_buffer('0),
+      .store_beat('0),
+      .store_data('0),
+      .scoreboard_variant(SCOREBOARD_VARIANT_DIRECT ? hca_spec_pkg::SCOREBOARD_VARIANT_DIRECT :
+          hca_spec_pkg::SCOREBOARD_VARIANT_MASKED),
       .awaddr({1'b0, collect_awaddr}),
       .awlen(collect_awlen),
       .awsize(collect_awsize),
@@ -432,6 +443,13 @@ module hca_front #(
       .listed_lane(lane_listed_lane),
       .command_stale(lane_command_stale),
       .counted_underlying_function(lane_counted_underlying_function),
+      .drop('0),
+      .drop_queue_pair_number('0),
+      .dropping(lane_dropping),
+      .dropped(lane_dropped),
+      .discarded(lane_discarded),
+      .discarded_lane(lane_discarded_lane),
+      .discarded_physical_collect_buffer(lane_discarded_physical_collect_buffer),
       .set_lanes('0),
       .set_lanes_underlying_function('0),
       .set_lanes_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),
@@ -459,6 +477,13 @@ module hca_front #(
       .set_shared_execution_credits('0),
       .set_shared_completion_credits('0),
       .set_shared_credits('0),
+      .outlook_underlying_function('0),
+      .outlook_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),
+      .outlook_lane(lane_outlook_lane),
+      .outlook_lane_invalid(lane_outlook_lane_invalid),
+      .outlook_room(lane_outlook_room),
+      .outlook_credits(lane_outlook_credits),
+      .outlook_has_fetched(lane_outlook_has_fetched),
       .inspect_queue_pair('0),
       .inspect_commands(lane_inspect_commands),
       .inspect_lane(lane_inspect_lane),

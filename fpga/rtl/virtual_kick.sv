@@ -8,6 +8,9 @@
 // those that end a command one in turn. All see the state before the clock. A command that is listed in one clock is out three
 // clocks later where nothing holds it up.
 //
+// The commands of a queue pair that is to become quiet are dropped: they are finished at once, and leave their list when it comes
+// to them, without a credit. That takes a clock for each entry, in which no other command is listed, started or finished.
+//
 // A command that is found to have an uncorrectable bit error on its list is not started: kick_corrupted tells its lane, the credits
 // go back, and its queue pair stays pinned until a reset, for nothing more is known of it.
 module virtual_kick #(
@@ -76,6 +79,17 @@ module virtual_kick #(
     output logic command_stale,
     output logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
 
+    // The commands of a queue pair that are on a list are dropped, those that are listed in this clock too. Not while others are
+    // dropped. Each in its clock: unpin, and command_stale.
+    input logic drop,
+    input logic [23:0] drop_queue_pair_number,
+    output logic dropping,
+    output logic dropped,
+    // A dropped command has left its list: its PCB comes back.
+    output logic discarded,
+    output logic [LANE_WIDTH-1:0] discarded_lane,
+    output logic [7:0] discarded_physical_collect_buffer,
+
     // Mapping table: the lanes of a function's level, and those that all share. Refused where some level would have none.
     input logic set_lanes,
     input logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function,
@@ -111,6 +125,17 @@ module virtual_kick #(
     input logic set_shared_completion_credits,
     input logic [CREDIT_WIDTH-1:0] set_shared_credits,
 
+    // What a command that is fetched finds, for send_queue_scheduler: the lane that it goes to if its queue pair is on none, and
+    // whether the entry of the mapping table has to be read again before; of query_lane how many commands its list takes, how
+    // many of them would start at once, and whether one that was fetched is there already.
+    input logic [FUNCTION_WIDTH-1:0] outlook_underlying_function,
+    input hca_spec_pkg::quality_of_service_level_t outlook_quality_of_service_level,
+    output logic [LANE_WIDTH-1:0] outlook_lane,
+    output logic outlook_lane_invalid,
+    output logic [ENTRY_COUNT_WIDTH-1:0] outlook_room,
+    output logic [CREDIT_WIDTH-1:0] outlook_credits,
+    output logic outlook_has_fetched,
+
     // The lane of a queue pair and its commands there, in the next clock.
     input logic [QUEUE_PAIR_WIDTH-1:0] inspect_queue_pair,
     output logic [COMMANDS_WIDTH-1:0] inspect_commands,
@@ -139,9 +164,6 @@ module virtual_kick #(
   localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8;
   localparam int unsigned PORT_WIDTH = FINISHES > 1 ? $clog2(FINISHES) : 1;
   localparam int unsigned RETURNS = FINISHES + 1;  // And a start that came to nothing.
-  localparam int unsigned LANES_EACH = LANES / (2 * UNDERLYING_FUNCTIONS) < 4 ? LANES / (2 * UNDERLYING_FUNCTIONS) : 4;
-  localparam logic [LANES-1:0] FIRST_LANES = ~({LANES{1'b1}} << LANES_EACH);
-  localparam logic [LANES-1:0] LAST_LANES = {LANES{1'b1}} << LANES_EACH * UNDERLYING_FUNCTIONS;
 
   // First stage.
   logic clearing;
@@ -164,10 +186,16 @@ module virtual_kick #(
   logic held;  // Its queue pair is on a lane.
   logic [LANE_WIDTH-1:0] lane;
   logic has_place;  // On the list of its lane.
+  logic decides;
   logic lists;
   logic refuses;
   logic is_stale;
   logic leaves;
+
+  // A command that is dropped in this clock.
+  logic [LANE_WIDTH-1:0] dropped_lane;
+  logic [FUNCTION_WIDTH-1:0] dropped_underlying_function;
+  logic [23:0] dropped_queue_pair_number;
 
   assign takes_scheduled = kick_scheduled && !(kick_collected && scheduled_before);
   assign takes = !reset && !clearing && (!first_valid || first_leaves);
@@ -196,61 +224,44 @@ module virtual_kick #(
   assign is_pinned = is_fresh ? pinned : was_pinned;
   assign underlying_function = FUNCTION_WIDTH'(kick.underlying_function);
   assign has_entry_credit = entry_credits_available[underlying_function];
-  assign refuses = valid && kick_started_credit && !fetch_lanes && (!has_entry_credit || is_pinned && !has_place);
-  assign is_stale = valid && has_entry_credit && !is_pinned;
-  assign lists = valid && has_entry_credit && is_pinned && !fetch_lanes && has_place;
+  assign decides = valid && !dropping;
+  assign refuses = decides && kick_started_credit && !fetch_lanes && (!has_entry_credit || is_pinned && !has_place);
+  assign is_stale = decides && has_entry_credit && !is_pinned;
+  assign lists = decides && has_entry_credit && is_pinned && !fetch_lanes && has_place;
   assign leaves = refuses || is_stale || lists;
 
   assign listed = lists;
   assign listed_lane = lane;
   assign release_buffer = refuses || is_stale;
   assign release_physical_collect_buffer = kick.physical_collect_buffer;
-  assign command_stale = is_stale;
-  assign counted_underlying_function = underlying_function;
+  assign command_stale = is_stale || dropped;
+  assign counted_underlying_function = dropped ? dropped_underlying_function : underlying_function;
 
   // Mapping table.
-  localparam int unsigned LEVELS = 2 * UNDERLYING_FUNCTIONS;
-  logic [LANES-1:0] own_lanes[2<<FUNCTION_WIDTH];  // By function and level.
   logic [LANES-1:0] shared_lanes;
-  logic [LEVELS-1:0] left_without;  // With the shared lanes that are to be.
   logic [FUNCTION_WIDTH:0] function_level;
   logic [LANES-1:0] level_lanes;
+  logic level_invalid;
+  logic [FUNCTION_WIDTH:0] outlook_level;
+  logic [LANES-1:0] outlook_lanes;
 
-  assign level_lanes = own_lanes[function_level];
   assign function_level = {underlying_function, kick.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
-  assign set_lanes_allowed = (set_lanes_lanes | shared_lanes) != '0;
-  assign set_shared_lanes_allowed = left_without == '0;
-  for (genvar number = 0; number < 2 << FUNCTION_WIDTH; number++) begin : gen_level
-    if (number < LEVELS) begin : gen_used
-      logic named;
-      assign left_without[number] = (own_lanes[number] | set_lanes_lanes) == '0;
-      assign named = {set_lanes_underlying_function,
-          set_lanes_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH} == (FUNCTION_WIDTH + 1)'(number);
-      always_ff @(posedge clock) begin
-        if (reset) own_lanes[number] <= FIRST_LANES << number / 2 * LANES_EACH;
-        else if (set_lanes && set_lanes_allowed && named) own_lanes[number] <= set_lanes_lanes;
-      end
-    end else begin : gen_unused
-      assign own_lanes[number] = '0;
-    end
-  end
-  always_ff @(posedge clock) begin
-    if (reset) shared_lanes <= LAST_LANES;
-    else if (set_shared_lanes && set_shared_lanes_allowed) shared_lanes <= set_lanes_lanes;
-  end
-
-  // Entries of it that are to be read again.
-  localparam int unsigned LEVEL_PLACES = 2 << FUNCTION_WIDTH;
-  logic [LEVEL_PLACES-1:0] invalid;
-  assign fetch_lanes = valid && has_entry_credit && is_pinned && !held && invalid[function_level];
+  assign outlook_level = {outlook_underlying_function,
+      outlook_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
+  assign fetch_lanes = decides && has_entry_credit && is_pinned && !held && level_invalid;
   assign fetch_lanes_underlying_function = underlying_function;
   assign fetch_lanes_quality_of_service_level = kick.quality_of_service_level;
-  always_ff @(posedge clock) begin
-    if (reset) invalid <= '0;
-    else
-      invalid <= invalid & ~(LEVEL_PLACES'(fetched_lanes) << function_level)
-          | (invalidate_lanes ? LEVEL_PLACES'(invalidate_lanes_entries) : '0);
-  end
+
+  lane_map #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .LANES(LANES)
+  ) i_lane_map (
+      .query_level(function_level),
+      .query_lanes(level_lanes),
+      .query_invalid(level_invalid),
+      .outlook_invalid(outlook_lane_invalid),
+      .*
+  );
 
   // The lane of the kick.
   logic [LANE_WIDTH-1:0] held_lane;
@@ -298,6 +309,26 @@ module virtual_kick #(
       .lane(chosen_lane)
   );
 
+  // The lane of a command that is fetched.
+  logic [CREDIT_WIDTH-1:0] available_execution_credits;
+  logic [CREDIT_WIDTH-1:0] available_completion_credits;
+  logic [CREDIT_WIDTH-1:0] available_credits;
+  assign available_credits = available_execution_credits < available_completion_credits ?
+      available_execution_credits : available_completion_credits;
+  assign outlook_credits = available_credits > CREDIT_WIDTH'(query_commands) ?
+      available_credits - CREDIT_WIDTH'(query_commands) : '0;
+
+  lane_choice #(
+      .LANES(LANES),
+      .LOAD_WIDTH(COMMANDS_WIDTH)
+  ) i_outlook_lane_choice (
+      .own(outlook_lanes),
+      .shared(shared_lanes),
+      .idle(idle),
+      .load(load),
+      .lane(outlook_lane)
+  );
+
   logic [LANES-1:0] full;
   assign lane = held ? held_lane : chosen_lane;
 `ifdef FPGA_VERBS_MUTANT_LIST_SIZE_IGNORED
@@ -311,8 +342,12 @@ module virtual_kick #(
   logic [LANES-1:0] execution_available;
   logic [LANES-1:0] completion_available;
   logic [LANES-1:0] able;
+  logic pops;
   logic starts;
   logic [LANE_WIDTH-1:0] started_lane;
+  logic [LANES-1:0] discardable;
+  logic discards;
+  logic was_discard;
   logic [LANE_WIDTH-1:0] last_started;
   linked_list_queue_pkg::credit_source_t execution_source;
   linked_list_queue_pkg::credit_source_t completion_source;
@@ -326,17 +361,22 @@ module virtual_kick #(
   hca_spec_pkg::kick_unit_t refused_unit;
 
 `ifdef FPGA_VERBS_MUTANT_STARTED_WITHOUT_COMPLETION_CREDIT
-  assign able = waiting & execution_available;
+  assign able = waiting & execution_available | discardable;
+`elsif FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT
+  assign able = (waiting | discardable) & execution_available & completion_available;
 `else
-  assign able = waiting & execution_available & completion_available;
+  assign able = waiting & execution_available & completion_available | discardable;
 `endif
-  assign starts = able != '0 && kick_started_credit && !refuses;
+  assign pops = able != '0 && kick_started_credit && !refuses && !dropping;
+  assign discards = pops && discardable[started_lane];
+  assign starts = pops && !discardable[started_lane];
 
   find_next #(.SIZE(LANES)) i_arbitrator (.bits(able), .after(last_started), .next(started_lane));
 
   always_ff @(posedge clock) begin
     if (reset) last_started <= '0;
-    else if (starts) last_started <= started_lane;
+    else if (pops) last_started <= started_lane;
+    was_discard <= discards;
     execution_taken <= execution_source;
     completion_taken <= completion_source;
     was_refused <= !reset && refuses;
@@ -346,7 +386,10 @@ module virtual_kick #(
 
   assign kick_corrupted = popped && popped_corrupted;
   assign kick_corrupted_lane = popped_lane;
-  assign kick_started = was_refused || popped && !kick_corrupted;
+  assign kick_started = was_refused || popped && !kick_corrupted && !was_discard;
+  assign discarded = popped && !kick_corrupted && was_discard;
+  assign discarded_lane = popped_lane;
+  assign discarded_physical_collect_buffer = popped_unit.physical_collect_buffer;
   always_comb begin
     kick_started_unit = refused_unit;
     if (!was_refused) begin
@@ -359,6 +402,7 @@ module virtual_kick #(
 
   // Finish.
   logic [FINISHES-1:0] ends_command;
+  logic takes_end;
   logic [PORT_WIDTH-1:0] ending_port;
   logic [PORT_WIDTH-1:0] last_port;
   logic [RETURNS-1:0] execution_returned;
@@ -371,7 +415,7 @@ module virtual_kick #(
     localparam int unsigned LSB = port * FINISH_WIDTH;
     logic taken;
     assign ends_command[port] = finish[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
-    assign finish_ready[port] = !ends_command[port] || ends && ending_port == PORT_WIDTH'(port);
+    assign finish_ready[port] = !ends_command[port] || takes_end && ending_port == PORT_WIDTH'(port);
     assign taken = finish[port] && finish_ready[port];
     assign return_lane[port*LANE_WIDTH+:LANE_WIDTH] =
         finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:LANE_WIDTH];
@@ -387,21 +431,29 @@ module virtual_kick #(
         linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
   end
   assign return_lane[FINISHES*LANE_WIDTH+:LANE_WIDTH] = popped_lane;
-  assign execution_returned[FINISHES] = kick_corrupted;
+  assign execution_returned[FINISHES] = kick_corrupted && !was_discard;
   assign execution_return_source[FINISHES*2+:2] = execution_taken;
-  assign completion_returned[FINISHES] = kick_corrupted;
+  assign completion_returned[FINISHES] = kick_corrupted && !was_discard;
   assign completion_return_source[FINISHES*2+:2] = completion_taken;
 
   find_next #(.SIZE(FINISHES)) i_ending (.bits(ends_command), .after(last_port), .next(ending_port));
 
   // A refused command's pin goes first.
-  assign ends = ends_command != '0 && !(refuses && is_pinned) && !clearing;
-  assign ended = finish_unit[ending_port*FINISH_WIDTH+:FINISH_WIDTH];
+  assign takes_end = ends_command != '0 && !(refuses && is_pinned) && !clearing && !dropping;
+  assign ends = takes_end || dropped;
+  always_comb begin
+    ended = finish_unit[ending_port*FINISH_WIDTH+:FINISH_WIDTH];
+    if (dropped) begin
+      ended.queue_pair_number = dropped_queue_pair_number;
+      ended.transmit_virtual_lane = 8'(dropped_lane);
+      ended.underlying_function = 4'(dropped_underlying_function);
+    end
+  end
   assign unpin = ends || refuses && is_pinned;
   assign unpin_queue_pair_number = ends ? ended.queue_pair_number : kick.queue_pair_number;
   always_ff @(posedge clock) begin
     if (reset) last_port <= '0;
-    else if (ends) last_port <= ending_port;
+    else if (takes_end) last_port <= ending_port;
   end
 
   // Commands kicked and not finished, of lanes and functions.
@@ -457,6 +509,7 @@ module virtual_kick #(
       .set_shared_cap(set_execution_credits ? LANES'(1) << set_credits_lane : '0),
       .set_shared_cap_credits(set_credits_shared_cap),
       .query_owner(query_lane),
+      .query_available(available_execution_credits),
       .query_own_held(query_execution_credits_held),
       .query_shared_held(query_shared_execution_credits_held),
       .all_shared_held(shared_execution_credits_held)
@@ -488,6 +541,7 @@ module virtual_kick #(
       .set_shared_cap(set_completion_credits ? LANES'(1) << set_credits_lane : '0),
       .set_shared_cap_credits(set_credits_shared_cap),
       .query_owner(query_lane),
+      .query_available(available_completion_credits),
       .query_own_held(query_completion_credits_held),
       .query_shared_held(query_shared_completion_credits_held),
       .all_shared_held(shared_completion_credits_held)
@@ -507,12 +561,21 @@ module virtual_kick #(
       .entry_credits_available(entry_credits_available),
       .full(full),
       .waiting(waiting),
+      .discardable(discardable),
       .pop(starts),
+      .discard(discards),
       .pop_lane(started_lane),
       .popped(popped),
       .popped_corrupted(popped_corrupted),
       .popped_lane(popped_lane),
       .popped_unit(popped_unit),
+      .drop(drop),
+      .drop_queue_pair_number(drop_queue_pair_number),
+      .dropping(dropping),
+      .dropped(dropped),
+      .dropped_lane(dropped_lane),
+      .dropped_underlying_function(dropped_underlying_function),
+      .dropped_queue_pair_number(dropped_queue_pair_number),
       .set_entry_credits(set_entry_credits),
       .set_entry_credits_underlying_function(set_entry_credits_underlying_function),
       .set_entry_credits_credits(set_entry_credits_credits),
@@ -521,6 +584,8 @@ module virtual_kick #(
       .set_size_commands(set_list_size_commands),
       .query_lane(query_lane),
       .query_commands(query_commands),
+      .query_room(outlook_room),
+      .query_has_fetched(outlook_has_fetched),
       .counters(counters)
   );
 

@@ -31,6 +31,7 @@ template <class Rtl> void run_table(Rtl& rtl, QueuePairs& queue_pairs) {
   const auto expect_value = [](const char* what, uint64_t is, uint64_t wanted) {
     expect({}, what, is, wanted);
   };
+  rtl.scoreboard_variant = static_cast<uint8_t>(scoreboard_variant);
   rtl.reset = 1;
   step();
   rtl.reset = 0;
@@ -77,7 +78,7 @@ template <class Rtl> void run_table(Rtl& rtl, QueuePairs& queue_pairs) {
                  row.scoreboard);
     if (row.offset == 0)
       direct_mask = 0xfffffffc00;
-    if (is_direct) {
+    if (scoreboard_variant == spec::ScoreboardVariant::direct) {
       expect_value("mask of the table", rtl.inspect_scoreboard_mask, direct_mask);
       expect_value("scoreboard of the table", rtl.inspect_scoreboard, row.scoreboard & ~direct_mask);
     } else {

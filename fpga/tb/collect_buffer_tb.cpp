@@ -25,6 +25,7 @@
 #include <cstring>
 #include <deque>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace fpga_verbs::bench {
@@ -41,6 +42,7 @@ public:
   Bench(uint64_t seed, uint64_t clocks) : random_(seed), place_{.seed = seed}, clocks_(clocks) {}
 
   int run() {
+    rtl_.scoreboard_variant = static_cast<uint8_t>(scoreboard_variant);
     rtl_.reset = 1;
     tick();
     tick();
@@ -60,9 +62,9 @@ public:
                 static_cast<unsigned long long>(send_queue_mode_kicks_));
     for (const uint64_t count : refusals_)
       std::printf(" %llu", static_cast<unsigned long long>(count));
-    std::printf("\nmanagement kicks %llu, half written %llu",
+    std::printf("\nmanagement kicks %llu, half written %llu, fetched %llu",
                 static_cast<unsigned long long>(management_kicks_),
-                static_cast<unsigned long long>(half_written_));
+                static_cast<unsigned long long>(half_written_), static_cast<unsigned long long>(fetched_));
     std::printf("\nmost beats on end %llu, most clocks to a kick %u\n",
                 static_cast<unsigned long long>(most_on_end_), most_latency_);
 #if VM_COVERAGE
@@ -107,6 +109,13 @@ private:
     rtl_.release_buffer = !kicked_.empty() && random_.once(static_cast<uint32_t>(release_pace_));
     if (rtl_.release_buffer)
       rtl_.release_physical_collect_buffer = kicked_.front();
+    rtl_.store = fetching_ != hca::no_buffer && !random_.once(3);
+    if (rtl_.store) {
+      rtl_.store_physical_collect_buffer = fetching_;
+      rtl_.store_beat = fetched_beats_;
+      std::memcpy(&rtl_.store_data, model_.buffer(fetching_).data.data() + fetched_beats_ * beat_bytes,
+                  beat_bytes);
+    }
     rtl_.control = rtl_.control_ready && random_.once(50);
     const Control command = choose_control();
     rtl_.control_command = static_cast<uint8_t>(command);
@@ -131,6 +140,7 @@ private:
 
   // Handshakes of this clock, and what the queue pair state cache will answer in the next.
   void before_edge() {
+    stores_ = rtl_.store && rtl_.store_ready;
     const hca::BarWrite none;
     const bool taken = rtl_.wvalid && rtl_.wready && !rtl_.reset;
     on_end_ = taken ? on_end_ + 1 : 0;
@@ -195,8 +205,11 @@ private:
       compare_units();
     if (rtl_.release_buffer) {
       model_.release(kicked_.front());
+      if (kicked_.front() == fetching_)
+        fetching_ = hca::no_buffer;
       kicked_.pop_front();
     }
+    follow_fetch();
     if (rtl_.beat_done || rtl_.control_done || writes_.empty())
       compare_state();
     compare_stored();
@@ -239,8 +252,10 @@ private:
     case Control::take_dedicated:
     case Control::take_management:
       granted = command == Control::take_dedicated ? model_.take_dedicated() : model_.take_management();
-      if (granted)
+      if (granted) {
         kicked_.push_back(*granted);
+        begin_fetch(*granted);
+      }
       break;
     }
     expect_value("dedicated PCB granted", rtl_.control_granted, granted.has_value());
@@ -354,6 +369,34 @@ private:
                    model_.buffer(buffer).state == PhysicalCollectBufferState::free);
   }
 
+  // A command is fetched into a PCB that was taken, a beat a clock where the host writes none.
+  void begin_fetch(uint16_t buffer) {
+    if (fetching_ != hca::no_buffer)
+      return;
+    hca::PhysicalCollectBuffer& pcb = model_.buffer(buffer);
+    for (uint8_t& byte : pcb.data)
+      byte = static_cast<uint8_t>(random_.bits());
+    spec::CommandHeader header;
+    header.set_length(random_.below(spec::command_payload_bytes + 1));
+    std::memcpy(pcb.data.data(), header.dwords.data(), spec::segment_bytes);
+    fetching_ = buffer;
+    fetched_beats_ = 0;
+  }
+
+  void follow_fetch() {
+    if (fetching_ == hca::no_buffer || !stores_)
+      return;
+    ++fetched_beats_;
+    hca::PhysicalCollectBuffer& pcb = model_.buffer(fetching_);
+    if (fetched_beats_ * beat_bytes < hca::segments_needed(pcb.header().length()) * spec::segment_bytes)
+      return;
+    pcb.state = PhysicalCollectBufferState::kicked;
+    stored_ = std::exchange(fetching_, hca::no_buffer);
+    stored_beat_ = 0;
+    stored_asked_ = false;
+    ++fetched_;
+  }
+
   // A kicked command is read back, a beat a clock, as long as its PCB is not given back.
   void compare_stored() {
     if (stored_ != hca::no_buffer && stored_asked_ &&
@@ -378,7 +421,7 @@ private:
   // --- BARs and allotments, while nothing is under way.
 
   void settle() {
-    rtl_.awvalid = rtl_.wvalid = rtl_.control = rtl_.release_buffer = 0;
+    rtl_.awvalid = rtl_.wvalid = rtl_.control = rtl_.release_buffer = rtl_.store = 0;
     for (; !writes_.empty() || !controls_.empty(); ++place_.clock) {
       tick();
       follow();
@@ -445,8 +488,7 @@ private:
     parameters.physical_collect_buffers = pcbs;
     parameters.dedicated_physical_collect_buffers = dedicated;
     parameters.management_physical_collect_buffers = management;
-    parameters.scoreboard_variant =
-        is_direct ? spec::ScoreboardVariant::direct : spec::ScoreboardVariant::masked;
+    parameters.scoreboard_variant = scoreboard_variant;
     return parameters;
   }
 
@@ -502,6 +544,10 @@ private:
   uint64_t kicks_ = 0;
   uint64_t management_kicks_ = 0;
   uint64_t half_written_ = 0;
+  uint64_t fetched_ = 0;
+  uint16_t fetching_ = hca::no_buffer;
+  uint8_t fetched_beats_ = 0; // of it
+  bool stores_ = false;
   uint64_t send_queue_mode_kicks_ = 0;
   uint64_t on_end_ = 0;
   uint64_t most_on_end_ = 0;
@@ -517,14 +563,16 @@ int main(int count, char** arguments) {
     std::printf("usage: %s SEED CLOCKS\n", arguments[0]);
     return 2;
   }
+  const uint64_t seed = std::strtoull(arguments[1], nullptr, 0);
+  if (seed % 2 == 0)
+    fpga_verbs::bench::scoreboard_variant = fpga_verbs::spec::ScoreboardVariant::direct;
   fpga_verbs::bench::Rtl rtl;
   fpga_verbs::bench::QueuePairs queue_pairs;
   fpga_verbs::bench::run_table(rtl, queue_pairs);
   const fpga_verbs::bench::Stream stream = fpga_verbs::bench::run_stream(rtl, queue_pairs);
   std::printf("stream: %u beats in %u clocks, %u kicks, %u to %u clocks from the completing beat\n",
               stream.beats, stream.clocks, stream.kicks, stream.least_latency, stream.most_latency);
-  fpga_verbs::bench::Bench bench(std::strtoull(arguments[1], nullptr, 0),
-                                 std::strtoull(arguments[2], nullptr, 0));
+  fpga_verbs::bench::Bench bench(seed, std::strtoull(arguments[2], nullptr, 0));
   const fpga_verbs::bench::Coverage coverage;
   return bench.run();
 }

@@ -135,7 +135,9 @@ private:
   }
 
   void clear_commands() {
-    rtl_.push = rtl_.mark_ready = rtl_.pop = rtl_.forward = rtl_.access = rtl_.inject_error = rtl_.scrub = 0;
+    rtl_.push = rtl_.mark_ready = rtl_.mark_not_ready = rtl_.pop = rtl_.discard = rtl_.forward = rtl_.access =
+        0;
+    rtl_.inject_error = rtl_.scrub = 0;
     rtl_.set_maximum = rtl_.set_entry_credits = rtl_.set_shared_entry_credits = 0;
   }
 
@@ -164,9 +166,11 @@ private:
     unit_ = unit;
     rtl_.push_underlying_function = random_.below(functions);
     rtl_.mark_ready = random_.percent(weights_.mark);
+    rtl_.mark_not_ready = !rtl_.mark_ready && random_.percent(weights_.mark / 2);
     rtl_.mark_ready_entry = some_entry();
     rtl_.forward = random_.percent(weights_.forward);
     rtl_.pop = random_.percent(weights_.pop);
+    rtl_.discard = !rtl_.pop && random_.percent(weights_.pop / 2);
     rtl_.pop_list = some_list();
     rtl_.access = random_.percent(weights_.access);
     rtl_.access_command = random_.once(8) ? reclaim : random_.once(4) ? reset_peek_pointer : peek;
@@ -219,7 +223,7 @@ private:
     const auto pop_list = static_cast<uint16_t>(rtl_.pop_list);
     const bool is_reclaim = rtl_.access && rtl_.access_command == reclaim;
     const bool reclaims = !rtl_.access && rtl_.reclaim_ready && model_.reclaiming();
-    const bool pops = rtl_.pop && !is_reclaim;
+    const bool pops = (rtl_.pop || rtl_.discard) && !is_reclaim;
 
     expect_value("accessed", rtl_.accessed, rtl_.access);
     bool closes = false;
@@ -235,7 +239,7 @@ private:
       expect_result("reset peek pointer", rtl_.accessed_result, model_.reset_peek_pointer(access_list));
     }
     std::optional<uint16_t> leaving;
-    if (pops && !(pop_list < lists && model_.lists_ready().test(pop_list)))
+    if (pops && !takes_head(pop_list))
       expect_result("pop", rtl_.popped_result, model_.pop(pop_list).result);
     else if (pops)
       leaving = pop_list;
@@ -244,16 +248,22 @@ private:
         leaving = granted;
     expect_value("popped", rtl_.popped, pops || leaving);
 
-    expect_value("marked ready", rtl_.marked_ready, rtl_.mark_ready);
+    expect_value("marked ready", rtl_.marked_ready, rtl_.mark_ready || rtl_.mark_not_ready);
+    const auto marked = static_cast<uint16_t>(rtl_.mark_ready_entry);
     if (rtl_.mark_ready)
-      expect_result("mark ready", rtl_.marked_ready_result,
-                    model_.mark_ready(static_cast<uint16_t>(rtl_.mark_ready_entry)));
+      expect_result("mark ready", rtl_.marked_ready_result, model_.mark_ready(marked));
+    const LinkedListResult unmarks =
+        rtl_.mark_not_ready ? Model(model_).mark_not_ready(marked) : LinkedListResult::empty;
+    if (rtl_.mark_not_ready)
+      expect_result("mark not ready", rtl_.marked_ready_result, unmarks);
     follow_push();
     if (leaving) {
       expect_value("granted list", rtl_.popped_list, *leaving);
       expect_read("pop", rtl_.popped_result, rtl_.popped_entry, rtl_.popped_index, rtl_.popped_unit,
-                  model_.pop(*leaving));
+                  rtl_.discard ? model_.discard(*leaving) : model_.pop(*leaving));
     }
+    if (unmarks == LinkedListResult::ok)
+      model_.mark_not_ready(marked);
     if (closes)
       model_.reclaim(access_list);
     expect_value("reclaimed", rtl_.reclaimed, reclaims);
@@ -261,6 +271,14 @@ private:
       expect_read("reclaim step", rtl_.accessed_result, rtl_.accessed_entry, rtl_.accessed_index,
                   rtl_.accessed_unit, model_.reclaim_step());
     follow_maintenance();
+  }
+
+  // Whether pop or discard takes the data unit at the head of a list.
+  bool takes_head(uint16_t list) const {
+    if (list >= lists)
+      return false;
+    return model_.lists_ready().test(list) ||
+           (rtl_.discard && Model(model_).reset_peek_pointer(list) == LinkedListResult::ok);
   }
 
   void follow_push() {
@@ -311,6 +329,8 @@ private:
     expect_value("data unit counter", rtl_.query_count, model_.count(list));
     if (model_.count(list) > 0)
       expect_value("head pointer", rtl_.query_head, model_.head(list));
+    expect_value("maximum", rtl_.query_maximum, model_.maximum(list));
+    expect_value("list with data units", uint64_t{rtl_.occupied} >> list & 1, model_.count(list) > 0);
     const uint16_t found = model_.find(static_cast<uint32_t>(rtl_.find_index));
     expect_value("list found", rtl_.found, found != hca::no_list);
     if (rtl_.found)

@@ -17,6 +17,24 @@ constexpr uint32_t ports = 3;
 constexpr uint32_t unit_dwords = 4;
 constexpr uint64_t all_lanes = lanes == 64 ? ~uint64_t{0} : (uint64_t{1} << lanes) - 1;
 
+// A kick on its way through the two stages.
+struct Stage {
+  spec::KickUnit kick;
+  bool scheduled = false;
+  bool pinned = false;
+};
+struct Running {
+  spec::KickUnit kick;
+  uint32_t port = 0; // on which it is finished
+  bool sent = false; // its execution credit is back
+};
+struct Weights {
+  uint32_t kick = 0;
+  uint32_t finish = 0;
+  uint32_t credit = 0;
+  uint32_t queue_pairs = 1;
+};
+
 class NoHost final : public hca::HostPort {
 public:
   hca::DmaStatus read(unsigned, uint64_t, void*, size_t) override { std::abort(); }
@@ -72,7 +90,7 @@ template <class Rtl> void start_anew(Rtl& rtl) {
   rtl.reset = 1;
   rtl.kick_scheduled = rtl.kick_collected = rtl.finish = 0;
   rtl.set_lanes = rtl.set_shared_lanes = rtl.set_entry_credits = rtl.set_list_size = 0;
-  rtl.invalidate_lanes = rtl.fetched_lanes = 0;
+  rtl.invalidate_lanes = rtl.fetched_lanes = rtl.drop = 0;
   rtl.set_execution_credits = rtl.set_completion_credits = 0;
   rtl.set_shared_execution_credits = rtl.set_shared_completion_credits = 0;
   for (uint32_t clock = 0; clock < 2; ++clock)
@@ -86,6 +104,42 @@ template <class Rtl> void start_anew(Rtl& rtl) {
     tick(rtl);
   }
   rtl.kick_collected = 0;
+}
+
+inline hca::HcaParameters model_parameters() {
+  hca::HcaParameters parameters;
+  parameters.underlying_functions = functions;
+  parameters.transmit_virtual_lanes = lanes;
+  parameters.physical_collect_buffers = 1;
+  parameters.dedicated_physical_collect_buffers = entries - 1;
+  parameters.management_physical_collect_buffers = 0;
+  parameters.queue_pairs = queue_pairs;
+  parameters.execution_credits_per_lane = EXECUTION_CREDITS_PER_LANE;
+  parameters.completion_credits_per_lane = COMPLETION_CREDITS_PER_LANE;
+  parameters.shared_execution_credits = SHARED_EXECUTION_CREDITS;
+  parameters.shared_completion_credits = SHARED_COMPLETION_CREDITS;
+  parameters.shared_execution_credits_cap = SHARED_EXECUTION_CREDITS_CAP;
+  parameters.shared_completion_credits_cap = SHARED_COMPLETION_CREDITS_CAP;
+  return parameters;
+}
+
+// Now and then other sizes of a list, and another division of credits.
+template <class Rtl> void divide_some(Rtl& rtl, Random& random) {
+  rtl.set_list_size = random.once(100);
+  rtl.set_list_size_lane = static_cast<uint8_t>(random.below(lanes));
+  rtl.set_list_size_commands = static_cast<uint8_t>(random.once(2) ? 1 + random.below(3) : entries);
+  rtl.set_execution_credits = random.once(50);
+  rtl.set_completion_credits = random.once(50);
+  rtl.set_credits_lane = static_cast<uint8_t>(random.below(lanes));
+  rtl.set_credits_own = static_cast<uint8_t>(random.below(2 * EXECUTION_CREDITS_PER_LANE + 1));
+  rtl.set_credits_shared_cap = static_cast<uint8_t>(random.below(SHARED_COMPLETION_CREDITS_CAP + 1));
+  rtl.set_shared_execution_credits = random.once(100);
+  rtl.set_shared_completion_credits = random.once(100);
+  rtl.set_shared_credits = static_cast<uint8_t>(random.below(SHARED_EXECUTION_CREDITS + 1));
+  rtl.set_entry_credits = random.once(200);
+  rtl.set_entry_credits_underlying_function = static_cast<uint8_t>(random.below(functions));
+  rtl.set_entry_credits_credits =
+      static_cast<uint8_t>(random.once(2) ? 1 + random.below(entries / 2) : entries);
 }
 
 } // namespace fpga_verbs::bench

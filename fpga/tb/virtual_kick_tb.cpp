@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -61,11 +62,11 @@ public:
       compare_state();
     }
     std::printf("%llu clocks, %llu started, %llu with shared credits, %llu refused, %llu stale, "
-                "%llu full lists, %llu clocks for entries\n",
+                "%llu full lists, %llu clocks for entries, %llu dropped\n",
                 static_cast<unsigned long long>(clocks_), static_cast<unsigned long long>(started_),
                 static_cast<unsigned long long>(shared_), static_cast<unsigned long long>(refused_),
                 static_cast<unsigned long long>(stale_), static_cast<unsigned long long>(full_),
-                static_cast<unsigned long long>(fetches_));
+                static_cast<unsigned long long>(fetches_), static_cast<unsigned long long>(discarded_));
 #if VM_COVERAGE
     VerilatedCov::write("coverage.dat");
 #endif
@@ -73,24 +74,6 @@ public:
   }
 
 private:
-  // A kick on its way through the two stages.
-  struct Stage {
-    KickUnit kick;
-    bool scheduled = false;
-    bool pinned = false;
-  };
-  struct Running {
-    KickUnit kick;
-    uint32_t port = 0; // on which it is finished
-    bool sent = false; // its execution credit is back
-  };
-  struct Weights {
-    uint32_t kick = 0;
-    uint32_t finish = 0;
-    uint32_t credit = 0;
-    uint32_t queue_pairs = 1;
-  };
-
   void expect_value(const char* what, uint64_t rtl, uint64_t model) { expect(place_, what, rtl, model); }
 
   // Percentages that stay for a while, so that lists, credits and entries run full and empty.
@@ -118,6 +101,12 @@ private:
     // Now and then a former queue pair's number.
     const uint32_t generation = random_.once(16) ? 1U << spec::queue_pair_index_bits : 0;
     kick.set_queue_pair_number(live_[which] ^ generation);
+    // The model finds the commands of a queue pair by their PCBs.
+    hca::PhysicalCollectBuffer& pcb = collect_buffer_.buffer(*buffer);
+    pcb.underlying_function = static_cast<uint8_t>(kick.underlying_function());
+    spec::CommandHeader header;
+    header.set_queue_pair_number(kick.queue_pair_number());
+    std::memcpy(pcb.data.data(), header.dwords.data(), sizeof(header));
     return kick;
   }
 
@@ -152,6 +141,8 @@ private:
   }
 
   void drive_settings() {
+    rtl_.drop = dropping_clocks_ == 0 && random_.once(150);
+    rtl_.drop_queue_pair_number = live_[random_.below(weights_.queue_pairs)];
     rtl_.fetched_lanes = fetch_asked_ && random_.once(3);
     rtl_.set_lanes = rtl_.fetched_lanes ? !random_.once(4) : random_.once(100);
     rtl_.set_lanes_underlying_function =
@@ -161,23 +152,9 @@ private:
     rtl_.invalidate_lanes = random_.once(50);
     rtl_.invalidate_lanes_entries =
         static_cast<uint32_t>(random_.bits()) & static_cast<uint32_t>((uint64_t{1} << 2 * functions) - 1);
-    rtl_.set_list_size = random_.once(100);
-    rtl_.set_list_size_lane = static_cast<uint8_t>(random_.below(lanes));
-    rtl_.set_list_size_commands = static_cast<uint8_t>(random_.once(2) ? 1 + random_.below(3) : entries);
-    rtl_.set_execution_credits = random_.once(50);
-    rtl_.set_completion_credits = random_.once(50);
-    rtl_.set_credits_lane = static_cast<uint8_t>(random_.below(lanes));
-    rtl_.set_credits_own = static_cast<uint8_t>(random_.below(2 * EXECUTION_CREDITS_PER_LANE + 1));
-    rtl_.set_credits_shared_cap = static_cast<uint8_t>(random_.below(SHARED_COMPLETION_CREDITS_CAP + 1));
-    rtl_.set_shared_execution_credits = random_.once(100);
-    rtl_.set_shared_completion_credits = random_.once(100);
-    rtl_.set_shared_credits = static_cast<uint8_t>(random_.below(SHARED_EXECUTION_CREDITS + 1));
+    divide_some(rtl_, random_);
     rtl_.set_shared_lanes = !rtl_.set_lanes && !rtl_.fetched_lanes && random_.once(100);
     rtl_.set_lanes_lanes = random_.once(4) ? 0 : random_.bits() & random_.bits() & all_lanes;
-    rtl_.set_entry_credits = random_.once(200);
-    rtl_.set_entry_credits_underlying_function = static_cast<uint8_t>(random_.below(functions));
-    rtl_.set_entry_credits_credits =
-        static_cast<uint8_t>(random_.once(2) ? 1 + random_.below(entries / 2) : entries);
   }
 
   // Running commands end in any order: at once, or with the packets and with the acknowledgement.
@@ -196,16 +173,23 @@ private:
   // The model does what the RTL does in this clock.
   void follow() {
     expect_started();
+    expect_value("dropping", rtl_.dropping, dropping_clocks_ != 0);
     // Refused by the RTL: whether it is right, the model tells.
     const bool refuses = rtl_.release_buffer && !rtl_.command_stale;
     expect_fetch();
-    if (rtl_.kick_started_credit && !refuses)
+    if (rtl_.kick_started_credit && !refuses && dropping_clocks_ == 0)
       due_ = step_model(1);
-    if (due_)
+    if (due_) {
       --listed_[due_->underlying_function()];
-    const bool leaves = second_ && !fetch_asked_ && follow_second(refuses);
+      on_list_.reset(due_->physical_collect_buffer());
+    }
+    follow_discarded();
+    const bool leaves = second_ && !fetch_asked_ && dropping_clocks_ == 0 && follow_second(refuses);
     if (!leaves)
       expect_value("PCB given back", rtl_.release_buffer, 0);
+    expect_value("command dropped", rtl_.dropped, rtl_.dropped && left_to_drop_ != 0);
+    if (!leaves)
+      expect_value("stale command", rtl_.command_stale, rtl_.dropped);
     expect_value("pin", rtl_.pin, first_ && (!second_ || leaves));
     if (rtl_.pin)
       expect_value("queue pair to pin", rtl_.pin_queue_pair_number, first_->kick.queue_pair_number());
@@ -214,6 +198,7 @@ private:
       second_.reset();
     follow_first();
     follow_settings();
+    follow_drop();
     if (const char* contradiction = model_.verify(); contradiction != nullptr) {
       std::printf("seed %llu, clock %llu: RTL led the model to: %s\n",
                   static_cast<unsigned long long>(place_.seed), static_cast<unsigned long long>(place_.clock),
@@ -225,7 +210,7 @@ private:
   // A kick that has to choose a lane waits for an entry that is to be read again.
   void expect_fetch() {
     fetch_asked_ = false;
-    if (second_ && second_->pinned && has_entry_credit(second_->kick)) {
+    if (second_ && second_->pinned && has_entry_credit(second_->kick) && dropping_clocks_ == 0) {
       const KickUnit& kick = second_->kick;
       fetched_entry_ = static_cast<uint32_t>(kick.underlying_function()) * 2 +
                        static_cast<uint32_t>(kick.quality_of_service_level());
@@ -249,6 +234,9 @@ private:
   void expect_started() {
     expect_value("kick started", rtl_.kick_started, due_.has_value());
     expect_value("kick corrupted", rtl_.kick_corrupted, 0);
+    expect_value("dropped command discarded", rtl_.discarded, discard_due_.has_value());
+    if (discard_due_)
+      expect_value("PCB of a dropped command", rtl_.discarded_physical_collect_buffer, *discard_due_);
     if (!due_)
       return;
     const auto unit = get<KickUnit>(rtl_.kick_started_unit);
@@ -264,6 +252,43 @@ private:
     shared_ += unit.execution_credit_shared() != 0 || unit.completion_credit_shared() != 0;
     running_.push_back({.kick = unit, .port = random_.below(ports)});
     collect_buffer_.release(static_cast<uint16_t>(unit.physical_collect_buffer()));
+  }
+
+  // A dropped command that the model has discarded leaves the RTL in the next clock.
+  void follow_discarded() {
+    discard_due_.reset();
+    for (uint32_t buffer = 0; buffer < entries; ++buffer) {
+      const hca::PhysicalCollectBuffer& pcb = collect_buffer_.buffer(static_cast<uint16_t>(buffer));
+      if (!dropped_.test(buffer) || pcb.state != spec::PhysicalCollectBufferState::free)
+        continue;
+      dropped_.reset(buffer);
+      on_list_.reset(buffer);
+      discard_due_ = buffer;
+      --listed_[pcb.underlying_function];
+      ++discarded_;
+    }
+  }
+
+  // The model drops at once what takes the RTL a clock for each entry, in which neither does anything else.
+  void follow_drop() {
+    if (dropping_clocks_ != 0) {
+      dropping_end_ = place_.clock;
+      left_to_drop_ -= rtl_.dropped;
+      if (--dropping_clocks_ == 0)
+        expect_value("commands not dropped", left_to_drop_, 0);
+    }
+    if (!rtl_.drop)
+      return;
+    dropping_clocks_ = entries + 1;
+    dropped_number_ = static_cast<uint32_t>(rtl_.drop_queue_pair_number);
+    model_.drop(dropped_number_);
+    for (uint32_t buffer = 0; buffer < entries; ++buffer) {
+      const auto& header = collect_buffer_.buffer(static_cast<uint16_t>(buffer)).header();
+      if (!on_list_.test(buffer) || dropped_.test(buffer) || header.queue_pair_number() != dropped_number_)
+        continue;
+      dropped_.set(buffer);
+      ++left_to_drop_;
+    }
   }
 
   // Lets the model do one step that may send `room` data units on; the last that it sent.
@@ -305,6 +330,8 @@ private:
     const bool is_stale = counters_.function[function].commands_stale != stale;
     const bool is_listed = model_.commands(function) != commands;
     listed_[function] += is_listed;
+    if (is_listed)
+      on_list_.set(kick.physical_collect_buffer());
     stale_ += is_stale;
     full_ += refuses && has_entry_credit(kick);
     expect_value("PCB given back", rtl_.release_buffer, !is_listed);
@@ -343,12 +370,14 @@ private:
       finish_links_[port].push(unit);
       finishes_[port].pop_front();
     }
-    expect_value("finished command taken", ends, ending != 0 && !unpins_refused);
+    expect_value("finished command taken", ends, ending != 0 && !unpins_refused && dropping_clocks_ == 0);
     step_model(0);
-    expect_value("unpin", rtl_.unpin, ends || unpins_refused);
+    expect_value("unpin", rtl_.unpin, ends || unpins_refused || rtl_.dropped);
     if (!rtl_.unpin)
       return;
-    const uint32_t number = ends ? ended : static_cast<uint32_t>(second_->kick.queue_pair_number());
+    const uint32_t number = ends           ? ended
+                            : rtl_.dropped ? dropped_number_
+                                           : static_cast<uint32_t>(second_->kick.queue_pair_number());
     expect_value("queue pair to unpin", rtl_.unpin_queue_pair_number, number);
     --pins_[number % queue_pairs];
   }
@@ -427,6 +456,9 @@ private:
                  model_.shared_execution_credits());
     expect_value("shared completion credits", free(completion.shared(), rtl_.shared_completion_credits_held),
                  model_.shared_completion_credits());
+    compare_outlook(lane, function);
+    if (left_to_drop_ != 0)
+      return;
     expect_value("commands of a function", rtl_.query_function_commands, model_.commands(function));
     compare_inspected();
     const uint32_t number = live_[random_.below(static_cast<uint32_t>(live_.size()))];
@@ -435,12 +467,32 @@ private:
                  queue_pair_state_cache_.pins(number));
   }
 
-  // The lane of a queue pair, as it was a few clocks ago.
+  // What send_queue_scheduler asks for.
+  void compare_outlook(uint32_t lane, uint32_t function) {
+    const hca::VirtualKick::Outlook outlook = model_.outlook(lane);
+    expect_value("room on a lane", rtl_.outlook_room, outlook.room);
+    expect_value("credits beyond a list", rtl_.outlook_credits, outlook.credits);
+    expect_value("fetched command on a lane", rtl_.outlook_has_fetched, outlook.has_fetched);
+    const uint32_t level = random_.below(2);
+    rtl_.outlook_underlying_function = static_cast<uint8_t>(function);
+    rtl_.outlook_quality_of_service_level = static_cast<uint8_t>(level);
+    rtl_.eval();
+    expect_value("entry to be read again", rtl_.outlook_lane_invalid, invalid_ >> (function * 2 + level) & 1);
+    if (left_to_drop_ == 0)
+      expect_value("next lane of a level", rtl_.outlook_lane,
+                   model_.choose_lane(function, static_cast<spec::QualityOfServiceLevel>(level)));
+  }
+
+  // The lane of a queue pair, as it was a few clocks ago; where something was dropped since, not at all.
   void compare_inspected() {
     const hca::VirtualKick::QueuePairLane lane = model_.queue_pair_lane(live_[inspected_]);
     const uint32_t commands = lane.commands;
     least_inspected_ = std::min(least_inspected_, commands);
     most_inspected_ = std::max(most_inspected_, commands);
+    if (place_.clock < dropping_end_ + 4) {
+      least_inspected_ = 0;
+      most_inspected_ = ~0U;
+    }
     if (place_.clock % 4 != 3)
       return;
     if (rtl_.inspect_commands < least_inspected_ || rtl_.inspect_commands > most_inspected_)
@@ -453,27 +505,10 @@ private:
     most_inspected_ = 0;
   }
 
-  static hca::HcaParameters parameters() {
-    hca::HcaParameters parameters;
-    parameters.underlying_functions = functions;
-    parameters.transmit_virtual_lanes = lanes;
-    parameters.physical_collect_buffers = 1;
-    parameters.dedicated_physical_collect_buffers = entries - 1;
-    parameters.management_physical_collect_buffers = 0;
-    parameters.queue_pairs = queue_pairs;
-    parameters.execution_credits_per_lane = EXECUTION_CREDITS_PER_LANE;
-    parameters.completion_credits_per_lane = COMPLETION_CREDITS_PER_LANE;
-    parameters.shared_execution_credits = SHARED_EXECUTION_CREDITS;
-    parameters.shared_completion_credits = SHARED_COMPLETION_CREDITS;
-    parameters.shared_execution_credits_cap = SHARED_EXECUTION_CREDITS_CAP;
-    parameters.shared_completion_credits_cap = SHARED_COMPLETION_CREDITS_CAP;
-    return parameters;
-  }
-
   static constexpr uint32_t patience = 1000;
 
   Rtl rtl_;
-  hca::HcaParameters parameters_ = parameters();
+  hca::HcaParameters parameters_ = model_parameters();
   hca::Counters counters_;
   NoTime clock_;
   NoHost host_;
@@ -521,7 +556,16 @@ private:
   std::array<std::deque<FinishUnit>, ports> finishes_;
   std::array<uint32_t, ports> waited_{};
 
+  std::bitset<entries> on_list_; // PCBs
+  std::bitset<entries> dropped_; // of these
+  std::optional<uint32_t> discard_due_;
+  uint32_t dropping_clocks_ = 0; // that the RTL still takes
+  uint64_t dropping_end_ = 0;    // clock
+  uint32_t left_to_drop_ = 0;
+  uint32_t dropped_number_ = 0; // queue pair
+
   uint64_t started_ = 0;
+  uint64_t discarded_ = 0;
   uint64_t shared_ = 0;
   uint64_t refused_ = 0;
   uint64_t stale_ = 0;

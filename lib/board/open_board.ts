@@ -86,5 +86,5 @@ function makeBoard(name: Extract<DeviceName, { backend: 'emu' | 'rtl' }>): Emula
         '(on Debian: apt-get install verilator), npm run fpga:addon',
     );
   }
-  return new addon.EmulatedBoard({ ...addon.rtlSizes, ...name.options });
+  return new addon.EmulatedBoard(name.options);
 }

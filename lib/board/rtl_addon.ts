@@ -8,16 +8,18 @@ import type { Addon, BoardOptions } from './addon.ts';
 export interface RtlCounters {
   /** Clocks of every virtual_kick. */
   readonly clocks: number;
-  /** Kicks that virtual_kick has taken, and commands of these that it has started. */
+  /** Kicks that virtual_kick has taken, and commands of these that it has started, or dropped before. */
   readonly kicksTaken: number;
   readonly commandsStarted: number;
+  readonly commandsDropped: number;
   /** From the clock in which a kick is taken to its start: of all that started, the least and the most. Undefined: none has. */
   readonly startClocks?: number;
   readonly leastStartClocks?: number;
   readonly mostStartClocks?: number;
-  /** Clocks of every collect_buffer, and the beats that it has taken. */
+  /** Clocks of every collect_buffer, the beats that it has taken, and those of commands that were fetched into its memory. */
   readonly collectBufferClocks: number;
   readonly beatsTaken: number;
+  readonly beatsStored: number;
   /** Commands that collect_buffer has collected and kicked. */
   readonly commandsCollected: number;
   /** From the clock in which the first beat of a command is taken to its kick: of all, the least and the most. Undefined: none. */

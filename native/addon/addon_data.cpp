@@ -10,10 +10,12 @@
 
 namespace fpga_verbs::addon {
 
-void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_board) {
+void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_board,
+                          const hca::HcaParameters& usual) {
   auto* const data = new AddonData; // freed with the environment
   env.SetInstanceData(data);
   data->make_board = std::move(make_board);
+  data->usual = usual;
   data->board_function = Napi::Persistent(BoardFunction::define(env));
   data->dma_memory = Napi::Persistent(DmaMemory::define(env));
   data->interrupt = Napi::Persistent(Interrupt::define(env));

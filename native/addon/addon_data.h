@@ -17,6 +17,7 @@ using BoardMaker = std::function<std::shared_ptr<board::EmulatedBoard>(
 // What the addon keeps per environment: the main thread and each worker have their own.
 struct AddonData {
   BoardMaker make_board;
+  hca::HcaParameters usual; // of a board
   Napi::FunctionReference board_function;
   Napi::FunctionReference dma_memory;
   Napi::FunctionReference interrupt;
@@ -26,6 +27,7 @@ struct AddonData {
 };
 
 // Defines the classes of the addon, and exports EmulatedBoard and the functions beside it.
-void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_board);
+void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_board,
+                          const hca::HcaParameters& usual = {});
 
 } // namespace fpga_verbs::addon

@@ -5,7 +5,7 @@
 
 namespace fpga_verbs::addon {
 
-NamedBoardOptions board_options(const Napi::Value& value) {
+NamedBoardOptions board_options(const Napi::Value& value, const hca::HcaParameters& usual) {
   using board::ProgressMode;
   using board::StoreModel;
   using spec::ScoreboardVariant;
@@ -13,6 +13,7 @@ NamedBoardOptions board_options(const Napi::Value& value) {
   NamedBoardOptions named;
   board::EmulatedBoardOptions& board = named.options.board;
   hca::HcaParameters& hca = named.options.hca;
+  hca = usual;
   Fields fields(value, "board options");
   fields.read("name", named.name);
   fields.read("capture", named.capture);

@@ -69,9 +69,10 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
 }
 
 EmulatedBoard::EmulatedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) {
-  const NamedBoardOptions named = board_options(info[0]);
+  const AddonData& data = AddonData::of(info.Env());
+  const NamedBoardOptions named = board_options(info[0], data.usual);
   std::string failure;
-  board_ = AddonData::of(info.Env()).make_board(named.name, named.options, failure);
+  board_ = data.make_board(named.name, named.options, failure);
   if (board_ != nullptr) {
     if (!named.capture.empty() && !board_->captures())
       capture(info.Env(), named.capture);

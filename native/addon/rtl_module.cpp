@@ -26,6 +26,7 @@ const hca::BlockMakers makers{
     .collect_buffer = [](auto&... ports) -> std::unique_ptr<hca::CollectBuffer> {
       return std::make_unique<rtl::CollectBufferRtl>(ports...);
     },
+    .beat_bytes = rtl::beat_bytes_of_rtl,
     .virtual_kick_is_rtl = true,
     .collect_buffer_is_rtl = true};
 
@@ -36,6 +37,7 @@ Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
   set("clocks", counters.clocks);
   set("kicksTaken", counters.kicks_taken);
   set("commandsStarted", counters.commands_started);
+  set("commandsDropped", counters.commands_dropped);
   if (counters.commands_started != 0) {
     set("startClocks", counters.start_clocks);
     set("leastStartClocks", counters.least_start_clocks);
@@ -43,6 +45,7 @@ Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
   }
   set("collectBufferClocks", counters.collect_buffer_clocks);
   set("beatsTaken", counters.beats_taken);
+  set("beatsStored", counters.beats_stored);
   set("commandsCollected", counters.commands_collected);
   if (counters.commands_collected != 0) {
     set("kickClocks", counters.kick_clocks);
@@ -53,15 +56,17 @@ Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
 }
 
 Napi::Object start(Napi::Env env, Napi::Object exports) {
-  define_board_classes(env, exports,
-                       [](const std::string& name, const board::HcaBoardOptions& options,
-                          std::string& failure) -> std::shared_ptr<board::EmulatedBoard> {
-                         failure = rtl::check_sizes(options.hca);
-                         if (!failure.empty())
-                           return nullptr;
-                         return name.empty() ? board::make_hca_board(options, makers, failure)
-                                             : board::share_hca_board(name, options, makers, failure);
-                       });
+  define_board_classes(
+      env, exports,
+      [](const std::string& name, const board::HcaBoardOptions& options,
+         std::string& failure) -> std::shared_ptr<board::EmulatedBoard> {
+        failure = rtl::check_sizes(options.hca);
+        if (!failure.empty())
+          return nullptr;
+        return name.empty() ? board::make_hca_board(options, makers, failure)
+                            : board::share_hca_board(name, options, makers, failure);
+      },
+      rtl::usual_parameters());
   Napi::Object sizes = Napi::Object::New(env);
   sizes.Set("transmitVirtualLanes", rtl::lanes_of_rtl);
   sizes.Set("virtualCollectBuffers", rtl::vcbs_of_rtl);

@@ -30,6 +30,7 @@ struct BlockMakers {
                                                    DataLink<spec::PostNotice, 16>& post_notices,
                                                    DataLink<spec::ManagementUnit, 16>& management_units) =
       [](auto&... ports) { return std::make_unique<CollectBuffer>(ports...); };
+  unsigned beat_bytes = spec::beat_bytes; // at their ports
   bool virtual_kick_is_rtl = false;
   bool collect_buffer_is_rtl = false;
 };

@@ -68,6 +68,8 @@ public:
   // Whom to wake when a dedicated PCB is free again.
   void connect(Waker dedicated_freed) { dedicated_freed_ = dedicated_freed; }
   virtual std::optional<uint16_t> take_management();
+  // A command has been read into the data of a PCB that was taken.
+  virtual void fetched(uint16_t) {}
 
   // Number of the next kick, free-running.
   virtual uint32_t take_kick_number() { return kick_number_++; }

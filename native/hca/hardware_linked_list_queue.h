@@ -197,6 +197,14 @@ public:
     return take_head(list, counters_.popped);
   }
 
+  // Removes the data unit at the head of a list, ready or not. unknown_list, closed, empty; corrupted:
+  // removed, and dropped.
+  Read discard(uint16_t list) {
+    if (const Result refusal = access(list); refusal != Result::ok)
+      return {refusal};
+    return take_head(list, counters_.popped);
+  }
+
   // Reads the next data unit of a list that was not peeked at yet, and leaves it there. unknown_list, closed,
   // empty, corrupted.
   Read peek(uint16_t list) {
@@ -315,8 +323,10 @@ private:
     Entry& entry = entries_[data_list_.remove_head(list)];
     entry_credits_.give_back(entry.underlying_function, entry.credit);
     entry.ready = false;
-    if (count(list) > 0 && entries_[data_list_.head(list)].ready)
+    if (count(list) > 0 && !closed_.test(list) && entries_[data_list_.head(list)].ready) {
+      list_ready_.set(list);
       return;
+    }
     list_ready_.clear(list);
     if (count(list) == 0) {
       closed_.clear(list);

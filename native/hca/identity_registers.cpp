@@ -98,7 +98,7 @@ std::optional<RegisterPage::Register> IdentityRegisters::value(uint32_t offset) 
   case r::clock_frequency:
     return Register{parameters_.clock_frequency, true};
   case r::beat_bytes:
-    return Register{spec::beat_bytes};
+    return Register{makers_.beat_bytes};
   case r::queue_entries_maximum:
     return Register{spec::queue_entries_maximum};
   case r::context_memory_needed:

@@ -198,6 +198,7 @@ void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t b
     end_turn(refusal);
     return;
   }
+  collect_buffer_.fetched(buffer);
   kick(buffer);
   ++turn_.fetch_next;
   ++turn_.fetched;

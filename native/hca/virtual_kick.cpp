@@ -49,7 +49,7 @@ VirtualKick::VirtualKick(const HcaParameters& parameters, Counters& counters, Co
       completion_credits_(parameters.transmit_virtual_lanes, parameters.completion_credits_per_lane,
                           parameters.shared_completion_credits, parameters.shared_completion_credits_cap),
       holds_(parameters.queue_pairs), idle_(lanes_below(parameters.transmit_virtual_lanes)),
-      listed_(lists_.inbound_credits()), dropped_(lists_.inbound_credits()), waiting_for_room_(parameters) {
+      entry_of_(lists_.inbound_credits(), no_entry), waiting_for_room_(parameters) {
   divide_lanes();
 }
 
@@ -127,7 +127,7 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
   }
   const Hold& held = hold(kick.queue_pair_number());
   const unsigned lane =
-      held.commands != 0 ? held.lane : choose_lane(function, kick.quality_of_service_level());
+      held.commands != 0 ? held.lane : VirtualKick::choose_lane(function, kick.quality_of_service_level());
   if (lists_.count(static_cast<uint16_t>(lane)) >= list_size(lane)) {
     const bool refused = refuse(kick);
     queue_pairs_.unpin(kick.queue_pair_number());
@@ -147,9 +147,9 @@ void VirtualKick::list(const spec::KickUnit& kick, unsigned lane) {
       counters_.function[function].credit_waits;
   waits[0] += execution_credits_.available(lane) == 0 ? 1 : 0;
   waits[1] += completion_credits_.available(lane) == 0 ? 1 : 0;
-  [[maybe_unused]] const auto pushed = lists_.push(lane, listed, function);
+  const auto pushed = lists_.push(lane, listed, function);
   assert(pushed.result == LinkedListResult::ok);
-  listed_.set(buffer);
+  entry_of_[buffer] = pushed.entry;
   fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] + was_fetched(kick));
   held.lane = static_cast<uint8_t>(lane);
   ++held.commands;
@@ -220,9 +220,7 @@ uint64_t VirtualKick::lanes_to_discard() {
 #endif
   for (uint64_t rest = lanes_with_dropped_; rest != 0; rest &= rest - 1) {
     const unsigned lane = lowest(rest);
-    lists_.reset_peek_pointer(static_cast<uint16_t>(lane));
-    const auto next = lists_.peek(static_cast<uint16_t>(lane));
-    if (dropped_.test(next.unit.physical_collect_buffer()))
+    if (!lists_.lists_ready().test(lane))
       lanes |= bit(lane);
   }
   return lanes;
@@ -241,17 +239,17 @@ void VirtualKick::start(unsigned lane) {
 
 bool VirtualKick::leave_list(unsigned lane, spec::KickUnit& first) {
   const auto list = static_cast<uint16_t>(lane);
-  const auto read = lists_.pop(list);
+  const bool was_dropped = !lists_.lists_ready().test(list);
+  const auto read = lists_.discard(list);
   assert(read.result == LinkedListResult::ok);
   if (lists_.count(list) == 0)
     waiting_ &= ~bit(lane);
   first = read.unit;
   wake_waiting();
   const auto buffer = static_cast<uint16_t>(read.unit.physical_collect_buffer());
-  listed_.clear(buffer);
+  entry_of_[buffer] = no_entry;
   fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] - was_fetched(read.unit));
-  if (dropped_.test(buffer)) {
-    dropped_.clear(buffer);
+  if (was_dropped) {
     if (--dropped_on_[lane] == 0)
       lanes_with_dropped_ &= ~bit(lane);
     collect_buffer_.release(buffer);
@@ -302,12 +300,13 @@ void VirtualKick::drop(uint32_t queue_pair_number) {
   for (unsigned buffer = 0;
        buffer < parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers;
        ++buffer) {
-    if (!listed_.test(buffer) || dropped_.test(buffer))
+    const uint16_t entry = entry_of_[buffer];
+    if (entry == no_entry || !lists_.data_unit_ready(entry))
       continue;
     const PhysicalCollectBuffer& pcb = collect_buffer_.buffer(static_cast<uint16_t>(buffer));
     if (pcb.header().queue_pair_number() != queue_pair_number)
       continue;
-    dropped_.set(buffer);
+    lists_.mark_not_ready(entry);
     ++dropped_on_[lane];
     lanes_with_dropped_ |= bit(lane);
     ++counters_.function[pcb.underlying_function].commands_stale;

@@ -83,7 +83,7 @@ public:
     uint32_t credits = 0;
     bool has_fetched = false;
   };
-  Outlook outlook(unsigned lane) const;
+  virtual Outlook outlook(unsigned lane) const;
   // The lane that the queue pair's next command goes to, and whether no other can be chosen: a command of it
   // is kicked and not finished.
   struct NextLane {
@@ -91,7 +91,7 @@ public:
     bool bound = false;
   };
   NextLane next_lane(const WaitingForRoom::Waiter& queue_pair);
-  unsigned choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level);
+  virtual unsigned choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level);
   bool has_entry_credit(unsigned underlying_function) const {
     return lists_.entry_credits().available(underlying_function) != CreditSource::none;
   }
@@ -110,7 +110,7 @@ public:
 
   // The queue pair is to become quiet: its commands on the list are dropped, and it waits for no room. Its
   // PCBs come back when the list comes to them, which needs no credit.
-  void drop(uint32_t queue_pair_number);
+  virtual void drop(uint32_t queue_pair_number);
   // The queue pair waits for no room any more.
   void release(uint32_t queue_pair_number);
 
@@ -181,8 +181,7 @@ private:
   uint64_t idle_ = 0;                                         // lanes without load
   uint64_t waiting_ = 0;                                      // lanes with a command on their list
   unsigned last_started_ = 0;
-  BitMask listed_;                                                  // PCBs with a command on a list
-  BitMask dropped_;                                                 // of these, those that were dropped
+  std::vector<uint16_t> entry_of_;                                  // by PCB: of its command on a list
   std::array<uint16_t, spec::transmit_virtual_lanes> dropped_on_{}; // by lane: dropped commands on its list
   std::array<uint16_t, spec::transmit_virtual_lanes> fetched_on_{}; // by lane: fetched ones
   uint64_t lanes_with_dropped_ = 0;

@@ -18,9 +18,10 @@ using spec::PhysicalCollectBufferState;
 using spec::VirtualCollectBufferState;
 
 constexpr unsigned page_bits = 12;
-constexpr unsigned beat_bytes = 64; // a write is one beat
+constexpr unsigned beat_bytes = beat_bytes_of_rtl;
 constexpr unsigned known_function = 1u << std::bit_width(spec::underlying_functions - 1);
 
+static_assert(beat_bytes == hca::line_bytes);
 static_assert(vcbs_of_rtl + spec::underlying_functions <= 256 && entries_of_rtl <= 256); // ports of 8 bits
 
 // A data unit as it is at a port of the RTL.
@@ -46,6 +47,7 @@ CollectBufferRtl::CollectBufferRtl(const hca::HcaParameters& parameters, hca::Co
   rtl_->bready = 1;
   rtl_->awsize = std::countr_zero(beat_bytes);
   rtl_->wlast = 1;
+  rtl_->scoreboard_variant = static_cast<uint8_t>(parameters.scoreboard_variant);
   reset_rtl();
 }
 
@@ -304,6 +306,22 @@ std::optional<uint16_t> CollectBufferRtl::take_dedicated() {
 }
 std::optional<uint16_t> CollectBufferRtl::take_management() {
   return take(CollectBufferControl::take_management);
+}
+
+// It goes into the RTL's memory, and whoever reads it later has it from there.
+void CollectBufferRtl::fetched(uint16_t buffer) {
+  const hca::PhysicalCollectBuffer& pcb = buffers_[buffer];
+  const uint32_t bytes = hca::segments_needed(pcb.header().length()) * spec::segment_bytes;
+  rtl_->store = 1;
+  rtl_->store_physical_collect_buffer = static_cast<uint8_t>(buffer);
+  for (uint32_t at = 0; at < bytes; at += beat_bytes) {
+    rtl_->store_beat = static_cast<uint8_t>(at / beat_bytes);
+    std::memcpy(rtl_->store_data.data(), pcb.data.data() + at, beat_bytes);
+    tick();
+    ++counters_of_rtl_.beats_stored;
+  }
+  rtl_->store = 0;
+  load(buffer);
 }
 
 uint32_t CollectBufferRtl::take_kick_number() {

@@ -37,6 +37,7 @@ public:
   void release(uint16_t buffer) override;
   std::optional<uint16_t> take_dedicated() override;
   std::optional<uint16_t> take_management() override;
+  void fetched(uint16_t buffer) override;
   uint32_t take_kick_number() override;
   std::optional<uint16_t> lock_management(unsigned underlying_function) override;
   void unlock_management(unsigned underlying_function) override;

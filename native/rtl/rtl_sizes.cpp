@@ -20,6 +20,15 @@ std::string check(const char* name, size_t has, size_t most) {
 
 } // namespace
 
+hca::HcaParameters usual_parameters() {
+  hca::HcaParameters parameters;
+  parameters.transmit_virtual_lanes = lanes_of_rtl;
+  parameters.virtual_collect_buffers = vcbs_of_rtl;
+  parameters.physical_collect_buffers = pool_of_rtl;
+  parameters.queue_pairs = queue_pairs_of_rtl;
+  return parameters;
+}
+
 std::string check_sizes(const hca::HcaParameters& parameters) {
   const size_t credits =
       size_t{lanes_of_rtl} * spec::completion_credits_per_lane + spec::shared_completion_credits;
@@ -31,8 +40,6 @@ std::string check_sizes(const hca::HcaParameters& parameters) {
                 spec::dedicated_physical_collect_buffers),
         must_be("managementPhysicalCollectBuffers", parameters.management_physical_collect_buffers,
                 spec::management_physical_collect_buffers),
-        must_be("scoreboardVariant", static_cast<size_t>(parameters.scoreboard_variant),
-                static_cast<size_t>(spec::ScoreboardVariant::masked)),
         check("queuePairs", parameters.queue_pairs, queue_pairs_of_rtl),
         check("the sum of all execution credits", execution_credits(parameters), credits),
         check("the sum of all completion credits", completion_credits(parameters), credits)})

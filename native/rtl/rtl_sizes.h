@@ -12,7 +12,11 @@ inline constexpr unsigned lanes_of_rtl = FPGA_VERBS_RTL_TRANSMIT_VIRTUAL_LANES;
 inline constexpr unsigned vcbs_of_rtl = FPGA_VERBS_RTL_VIRTUAL_COLLECT_BUFFERS;
 inline constexpr unsigned pool_of_rtl = FPGA_VERBS_RTL_PHYSICAL_COLLECT_BUFFERS; // a board has as many
 inline constexpr unsigned entries_of_rtl = pool_of_rtl + spec::dedicated_physical_collect_buffers;
+inline constexpr unsigned beat_bytes_of_rtl = FPGA_VERBS_RTL_BEAT_BYTES; // a write of the host is one beat
 inline constexpr unsigned queue_pairs_of_rtl = FPGA_VERBS_RTL_QUEUE_PAIRS;
+
+// Those of a board that is as large as the RTL.
+hca::HcaParameters usual_parameters();
 
 // What a board has more of than the RTL, or otherwise, in a sentence; empty: nothing.
 std::string check_sizes(const hca::HcaParameters& parameters);

@@ -1,7 +1,5 @@
 #include "rtl/virtual_kick_rtl.h"
 
-#include "hca/finish.h"
-
 #include "Vvirtual_kick.h"
 
 #include <verilated.h>
@@ -42,7 +40,7 @@ VirtualKickRtl::VirtualKickRtl(const hca::HcaParameters& parameters, hca::Counte
     : VirtualKick(parameters, counters, collect_buffer, queue_pairs, kicks_collected, kicks_scheduled,
                   kicks_started, std::move(finishes)),
       context_(std::make_unique<VerilatedContext>()), rtl_(std::make_unique<Vvirtual_kick>(context_.get())) {
-  assert(finishes_.size() == dropped_port);
+  assert(finishes_.size() == finish_ports);
   rtl_->reset = 1;
   tick();
   rtl_->reset = 0;
@@ -104,22 +102,25 @@ void VirtualKickRtl::drive() {
     put(rtl_->kick_collected_unit, kicks_collected_.front());
   rtl_->kick_started_credit = kicks_started_.credits() >= 2;
   unsigned finish = 0;
-  for (unsigned port = 0; port < dropped_port; ++port)
+  for (unsigned port = 0; port < finish_ports; ++port)
     if (!finishes_[port]->empty()) {
       finish |= 1U << port;
       put(rtl_->finish_unit, finishes_[port]->front(), port);
     }
-  if (!dropped_.empty()) {
-    finish |= 1U << dropped_port;
-    put(rtl_->finish_unit, dropped_.front(), dropped_port);
-  }
   rtl_->finish = static_cast<uint8_t>(finish);
 }
 
-// What was started, or would have been had it not been dropped, and what was refused in the clock before.
+// What has left its list, started or dropped before, and what was refused in the clock before.
 bool VirtualKickRtl::follow_started() {
   if (rtl_->kick_corrupted)
     ++counters_.device.detected_bit_errors;
+  spec::KickUnit first;
+  if (rtl_->discarded) {
+    [[maybe_unused]] const bool was_dropped = leave_list(rtl_->discarded_lane, first);
+    assert(was_dropped && first.physical_collect_buffer() == rtl_->discarded_physical_collect_buffer);
+    ++counters_of_rtl_.commands_dropped;
+    return true;
+  }
   if (!rtl_->kick_started)
     return false;
   const spec::KickUnit started = kick_unit(rtl_->kick_started_unit);
@@ -128,11 +129,8 @@ bool VirtualKickRtl::follow_started() {
     return true;
   }
   const unsigned lane = started.transmit_virtual_lane();
-  spec::KickUnit first;
-  if (leave_list(lane, first)) {
-    dropped_.push_back(hca::finish_of(started));
-    return true;
-  }
+  [[maybe_unused]] const bool was_dropped = leave_list(lane, first);
+  assert(!was_dropped && first.physical_collect_buffer() == started.physical_collect_buffer());
   take_credits(started);
   count(now_ - taken_at_[started.physical_collect_buffer()]);
   kicks_started_.push(started);
@@ -170,21 +168,53 @@ bool VirtualKickRtl::follow_kicks() {
 // Unpins what was refused; what is finished is unpinned with what is kept of it.
 bool VirtualKickRtl::follow_finishes() {
   const unsigned took = rtl_->finish & rtl_->finish_ready;
-  bool ended = false;
-  for (unsigned port = 0; port < dropped_port; ++port)
+  bool ended = rtl_->dropped; // unpinned in drop()
+  for (unsigned port = 0; port < finish_ports; ++port)
     if ((took >> port & 1) != 0) {
       const spec::FinishUnit unit = finishes_[port]->front();
       finishes_[port]->pop();
       ended |= unit.finished() != 0;
       finish(unit);
     }
-  if ((took >> dropped_port & 1) != 0) {
-    dropped_.pop_front();
-    ended = true;
-  }
   if (rtl_->unpin && !ended)
     queue_pairs_.unpin(rtl_->unpin_queue_pair_number);
   return took != 0;
+}
+
+// Kicks in the two stages of the RTL are ahead of a command that is fetched.
+VirtualKickRtl::Outlook VirtualKickRtl::outlook(unsigned lane) const {
+  rtl_->query_lane = static_cast<uint8_t>(lane);
+  rtl_->eval();
+  const auto beyond = [&](uint32_t amount) {
+    return amount - std::min(amount, static_cast<uint32_t>(taken_.size()));
+  };
+  return {.room = beyond(rtl_->outlook_room),
+          .credits = beyond(rtl_->outlook_credits),
+          .has_fetched = rtl_->outlook_has_fetched != 0};
+}
+
+unsigned VirtualKickRtl::choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) {
+  rtl_->outlook_underlying_function = static_cast<uint8_t>(underlying_function);
+  rtl_->outlook_quality_of_service_level = static_cast<uint8_t>(level);
+  rtl_->eval();
+  if (rtl_->outlook_lane_invalid) {
+    fetch_lanes(underlying_function, level);
+    tell_division();
+    rtl_->eval();
+  }
+  return rtl_->outlook_lane;
+}
+
+// What is listed or leaves its list in the clock of the drop comes first, so that the model drops what the
+// RTL does.
+void VirtualKickRtl::drop(uint32_t queue_pair_number) {
+  rtl_->drop_queue_pair_number = queue_pair_number;
+  strobe(rtl_->drop);
+  clock();
+  VirtualKick::drop(queue_pair_number);
+  while (rtl_->dropping)
+    clock();
+  quiet_ = 0;
 }
 
 // A kick waits for an entry of the mapping table, which send_queue_scheduler may have had read already.

@@ -15,8 +15,8 @@ class Vvirtual_kick;
 namespace fpga_verbs::rtl {
 
 // virtual_kick in SystemVerilog behind the links of the device model's: the RTL chooses lanes, keeps the
-// lists and credits, and decides what starts and when. What the model keeps follows what comes out of the
-// RTL, for the registers and for send_queue_scheduler, which asks it for room.
+// lists and credits, decides what starts and when, drops commands, and tells send_queue_scheduler what there
+// is room for. What the model keeps follows what comes out of the RTL, for the registers.
 class VirtualKickRtl final : public hca::VirtualKick {
 public:
   // Parameters pass check_sizes().
@@ -32,15 +32,19 @@ public:
 
   // One clock, until nothing happens any more.
   bool step() override;
+  Outlook outlook(unsigned lane) const override;
+  unsigned choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) override;
+  void drop(uint32_t queue_pair_number) override;
 
 private:
+  static constexpr uint32_t untold = ~uint32_t{0};
   // Of each lane: what the RTL was told.
   struct LaneDivision {
-    uint32_t list_size = 0;
-    uint32_t execution_own = 0;
-    uint32_t execution_cap = 0;
-    uint32_t completion_own = 0;
-    uint32_t completion_cap = 0;
+    uint32_t list_size = untold;
+    uint32_t execution_own = untold;
+    uint32_t execution_cap = untold;
+    uint32_t completion_own = untold;
+    uint32_t completion_cap = untold;
   };
   void tick();
   bool clock();
@@ -56,13 +60,11 @@ private:
   template <class Input> void strobe(Input& input);
   void count(uint64_t clocks);
 
-  static constexpr unsigned finish_ports = 4; // of the blocks, and one for commands that were dropped
-  static constexpr unsigned dropped_port = 3;
+  static constexpr unsigned finish_ports = 3;
 
   const std::unique_ptr<VerilatedContext> context_;
   const std::unique_ptr<Vvirtual_kick> rtl_;
   std::deque<spec::KickUnit> taken_;                // kicks on their way through the RTL's two stages
-  std::deque<spec::FinishUnit> dropped_;            // to be finished in the RTL
   std::array<uint64_t, entries_of_rtl> taken_at_{}; // by PCB: the clock in which its kick was taken
   uint64_t now_ = 0;                                // clocks
   unsigned quiet_ = 0;                              // clocks in which nothing has happened
@@ -71,8 +73,8 @@ private:
   std::array<LaneDivision, lanes_of_rtl> told_lanes_{};
   std::array<uint32_t, spec::underlying_functions> told_entry_credits_{};
   hca::LaneMap told_map_;
-  uint32_t told_shared_execution_ = 0;
-  uint32_t told_shared_completion_ = 0;
+  uint32_t told_shared_execution_ = untold;
+  uint32_t told_shared_completion_ = untold;
   uint32_t told_invalid_ = 0;
 };
 

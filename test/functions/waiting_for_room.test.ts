@@ -150,7 +150,7 @@ describe('a list that takes no more', () => {
 
 describe('a queue pair that is reset while the lane of its commands stands still', () => {
   it.each([
-    ['on the list', 72],
+    ['on the list', 40],
     ['on the list and in its send queue', 3],
     ['in its send queue', 1],
   ])('leaves it at once: %s', (_, listSize) => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-import { loadAddon } from '../../lib/board/addon.ts';
+import { loadAddon, type BoardOptions } from '../../lib/board/addon.ts';
 import type { RtlAddon } from '../../lib/board/rtl_addon.ts';
 import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
@@ -23,10 +23,14 @@ function build(target: string): void {
   execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, stdio: 'pipe' });
 }
 
-/** How many of four commands that are posted a stepped board sends. */
-function sent({ EmulatedBoard, rtlSizes }: Partial<RtlAddon> & Pick<RtlAddon, 'EmulatedBoard'>): number {
+/** How many of four commands that are posted, two alone and two in a batch, a stepped board sends. */
+function sent(
+  { EmulatedBoard, rtlSizes }: Partial<RtlAddon> & Pick<RtlAddon, 'EmulatedBoard'>,
+  options: BoardOptions = {},
+): number {
   const board = new EmulatedBoard({
     ...rtlSizes,
+    ...options,
     progress: 'stepped',
     queuePairs: 64,
     pageTableEntries: 4096,
@@ -35,8 +39,13 @@ function sent({ EmulatedBoard, rtlSizes }: Partial<RtlAddon> & Pick<RtlAddon, 'E
   const driver = new HcaDriver(board.open(0));
   const ring = new KickRecordRing(driver.device, 8);
   const { queuePair } = new UnansweredQueuePair(driver, { entries: 16, gatherEntries: 0, inlineBytes: 64 });
-  for (let length = 0; length < 4; length += 1)
-    queuePair.post({ opcode: Opcode.send, inlineData: new Uint8Array(length) });
+  const [first, second, ...batch] = [0, 1, 63, 64].map((length) => ({
+    opcode: Opcode.send,
+    inlineData: new Uint8Array(length),
+  }));
+  queuePair.post(first!);
+  queuePair.post(second!);
+  queuePair.postBatch(batch);
   board.runUntilIdle();
   let count = 0;
   for (let record = new KickRecord(); ring.poll([record]) === 1; record = new KickRecord())
@@ -57,9 +66,12 @@ describe('a board with collect_buffer and virtual_kick in RTL', () => {
     expect(after.commandsStarted - before.commandsStarted).toBe(4);
     expect(after.clocks).toBeGreaterThan(before.clocks);
     expect(after.leastStartClocks).toBe(4);
-    expect(after.commandsCollected - before.commandsCollected).toBe(4);
-    expect(after.beatsTaken - before.beatsTaken).toBeGreaterThanOrEqual(4);
+    expect(after.commandsCollected - before.commandsCollected).toBe(2);
+    expect(after.beatsTaken - before.beatsTaken).toBeGreaterThanOrEqual(2);
     expect(after.leastKickClocks).toBe(3);
+    // Those of the batch are fetched: two beats of 64 B each.
+    expect(after.beatsStored - before.beatsStored).toBe(4);
+    expect(sent(rtl, { scoreboardVariant: 'direct' })).toBe(4);
     expect(() => new rtl.EmulatedBoard({ ...rtl.rtlSizes, physicalCollectBuffers: 8 })).toThrow(
       'expected: 32',
     );
@@ -86,9 +98,9 @@ describe('a board with collect_buffer and virtual_kick in RTL', () => {
   it('says so in hca info, and hca doorbell tells its clock cycles', patient, async (context) => {
     requireTool('verilator', context);
     const device = 'rtl:?pageTableEntries=1024&memoryKeys=256';
-    expect((await runHca(['info', '--device', device])).out).toMatch(
-      /blocks in RTL:? +collect_buffer, virtual_kick/,
-    );
+    const info = (await runHca(['info', '--device', device])).out;
+    expect(info).toMatch(/blocks in RTL:? +collect_buffer, virtual_kick/);
+    expect(info).toMatch(/beat at block ports:? +64 B/);
     const few = ['--iterations', '5', '--warmup', '1', '--size', '64'];
     const { out, exitCode, error } = await runHca(['doorbell', ...few, '--device', device]);
     expect(exitCode, error).toBe(0);

@@ -31,7 +31,7 @@ const least: Shape = {
 };
 
 /** Faults that can be built into the sources, by name; the proofs look for others. */
-const faults = ['lane_left_early', 'load_ignored', 'list_size_ignored'];
+const faults = ['lane_left_early', 'load_ignored', 'list_size_ignored', 'dropped_waits_for_credit'];
 
 describe('virtual_kick in SystemVerilog', () => {
   it('has no warning', patient, (context) => {
@@ -45,7 +45,7 @@ describe('virtual_kick in SystemVerilog', () => {
       const { output, ok } = bench.run(seed, 20_000);
       expect(ok, output).toBe(true);
       const [, started, ...others] =
-        /(\d+) started, (\d+) with shared credits, (\d+) refused, (\d+) stale, (\d+) full lists, (\d+) clocks for entries/
+        /(\d+) started, (\d+) with shared credits, (\d+) refused, (\d+) stale, (\d+) full lists, (\d+) clocks for entries, (\d+) dropped/
           .exec(output)!
           .map(Number);
       expect(started).toBeGreaterThan(1000);

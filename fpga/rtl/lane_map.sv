@@ -1,0 +1,72 @@
+// Mapping table (US8484392): the lanes of each level of each function, those that all share, and the entries that have to be read
+// again before they are used.
+module lane_map #(
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
+) (
+    input logic clock,
+    input logic reset,
+
+    // The lanes of a function's level, or the shared ones; refused where some level would be left without.
+    input logic set_lanes,
+    input logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function,
+    input hca_spec_pkg::quality_of_service_level_t set_lanes_quality_of_service_level,
+    input logic set_shared_lanes,
+    input logic [LANES-1:0] set_lanes_lanes,
+    output logic set_lanes_allowed,
+    output logic set_shared_lanes_allowed,
+    input logic invalidate_lanes,
+    input logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
+    input logic fetched_lanes,  // The entry of the query has been read.
+
+    // Two entries, by function and level.
+    input logic [FUNCTION_WIDTH:0] query_level,
+    output logic [LANES-1:0] query_lanes,
+    output logic query_invalid,
+    input logic [FUNCTION_WIDTH:0] outlook_level,
+    output logic [LANES-1:0] outlook_lanes,
+    output logic outlook_invalid,
+    output logic [LANES-1:0] shared_lanes
+);
+  localparam int unsigned LEVELS = 2 * UNDERLYING_FUNCTIONS;
+  localparam int unsigned LEVEL_PLACES = 2 << FUNCTION_WIDTH;
+  localparam int unsigned LANES_EACH = LANES / LEVELS < 4 ? LANES / LEVELS : 4;
+  localparam logic [LANES-1:0] FIRST_LANES = ~({LANES{1'b1}} << LANES_EACH);
+  localparam logic [LANES-1:0] LAST_LANES = {LANES{1'b1}} << LANES_EACH * UNDERLYING_FUNCTIONS;
+
+  logic [LANES-1:0] own_lanes[LEVEL_PLACES];  // By function and level.
+  logic [LEVELS-1:0] left_without;  // With the shared lanes that are to be.
+  logic [LEVEL_PLACES-1:0] invalid;
+
+  assign query_lanes = own_lanes[query_level];
+  assign query_invalid = invalid[query_level];
+  assign outlook_lanes = own_lanes[outlook_level];
+  assign outlook_invalid = invalid[outlook_level];
+  assign set_lanes_allowed = (set_lanes_lanes | shared_lanes) != '0;
+  assign set_shared_lanes_allowed = left_without == '0;
+
+  for (genvar number = 0; number < LEVEL_PLACES; number++) begin : gen_level
+    if (number < LEVELS) begin : gen_used
+      logic named;
+      assign left_without[number] = (own_lanes[number] | set_lanes_lanes) == '0;
+      assign named = {set_lanes_underlying_function,
+          set_lanes_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH} == (FUNCTION_WIDTH + 1)'(number);
+      always_ff @(posedge clock) begin
+        if (reset) own_lanes[number] <= FIRST_LANES << number / 2 * LANES_EACH;
+        else if (set_lanes && set_lanes_allowed && named) own_lanes[number] <= set_lanes_lanes;
+      end
+    end else begin : gen_unused
+      assign own_lanes[number] = '0;
+    end
+  end
+
+  always_ff @(posedge clock) begin
+    if (reset) shared_lanes <= LAST_LANES;
+    else if (set_shared_lanes && set_shared_lanes_allowed) shared_lanes <= set_lanes_lanes;
+    if (reset) invalid <= '0;
+    else
+      invalid <= invalid & ~(LEVEL_PLACES'(fetched_lanes) << query_level)
+          | (invalidate_lanes ? LEVEL_PLACES'(invalidate_lanes_entries) : '0);
+  end
+endmodule
