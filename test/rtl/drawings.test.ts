@@ -39,8 +39,12 @@ describe('drawings of the blocks', () => {
     expect(kicks.said).toContain('send_queue_scheduler');
     expect(kicks.ports).toContainEqual({ direction: 'output', name: 'kick_collected_ready', width: '' });
     expect(parts).toContainEqual(expect.objectContaining({ name: 'credit_pool', times: 2 }));
-    expect(memories).toContainEqual({ name: 'own_lanes', words: '2<<FUNCTION_WIDTH', width: '[LANES-1:0]' });
-    expect(registers).toEqual(expect.arrayContaining(['first_valid', 'shared_lanes', 'last_started']));
-    expect(registers).not.toContain('own_lanes');
+    expect(memories).toContainEqual({
+      name: 'function_commands',
+      words: 'UNDERLYING_FUNCTIONS',
+      width: '[COMMANDS_WIDTH-1:0]',
+    });
+    expect(registers).toEqual(expect.arrayContaining(['first_valid', 'was_discard', 'last_started']));
+    expect(registers).not.toContain('function_commands');
   });
 });
