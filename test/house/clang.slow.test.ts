@@ -18,7 +18,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const build = path.join(root, 'build/clang');
 const isHeader = ({ file }: CompileCommand): boolean => file.includes('cmake_pch');
 /** What Verilator makes is not there. */
-const isOfRtl = ({ file }: CompileCommand): boolean => /\/rtl(_module)?[./]|verilat/.test(file);
+const isOfRtl = ({ file }: CompileCommand): boolean =>
+  /\/rtl(_module)?[./]|verilat/.test(path.relative(root, file));
 
 const runs = promisify(execFile);
 
