@@ -37,6 +37,8 @@ std::shared_ptr<SysfsFunction> SysfsFunction::open(const SysfsFunctionSetup& set
   // Held as long as process or guard live: what finds no lock knows that nobody has the function open, and
   // that it reaches nobody's memory.
   if (flock(configuration, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK)
+      errno = EBUSY;
     failed(setup.configuration_path + " is locked: another process has the function open");
     close(configuration);
     return nullptr;

@@ -68,8 +68,11 @@ describeOnBackends('opening a function', (backend) => {
     it('refuses a second driver of a function', () => {
       const board = makeBoard(backend);
       openDriver(board);
-      const error = errorOf(() => new HcaDriver(board.open(0)));
-      expect([error.code, error.message]).toEqual(['EBUSY', 'underlying function 0 has a driver already']);
+      // On PCIe the system refuses it, before the device is asked.
+      const message = /^underlying function 0 has a driver already$|: Device or resource busy; /;
+      expect(() => new HcaDriver(board.open(0))).toThrow(
+        expect.objectContaining({ code: 'EBUSY', message: expect.stringMatching(message) as string }),
+      );
     });
 
   it('refuses a guest while nobody has enabled the device, and after its control function closed', () => {

@@ -29,10 +29,6 @@ const reasons: readonly (readonly [RegExp, string])[] = [
     /: VerbsError: memory of the process has no DMA address that stays|on pci:.* refuse contradictory rights/,
     'the test registers memory of the process, which pci: refuses',
   ],
-  [
-    /: PciError: .*(?:Device or resource busy|another process has the function open)/,
-    'the test opens a function twice, which the system refuses in other words',
-  ],
 ];
 
 function reasonOf(failure: string): string | undefined {

@@ -117,7 +117,7 @@ describe('pci: on the files of a function', () => {
     const first = opened(host);
     expect(() => openSysfs(fakeAddress, host)).toThrow(
       expect.objectContaining({
-        code: 'EAGAIN',
+        code: 'EBUSY',
         message: expect.stringContaining('another process has the function open') as string,
       }),
     );
