@@ -2,6 +2,7 @@
 
 #include "pci/configuration_space.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -60,7 +61,15 @@ std::unique_ptr<DmaGuard> DmaGuard::start(int configuration, int memory, std::st
   const std::array<int, 3> given{fcntl(ends[0], F_DUPFD_CLOEXEC, beyond),
                                  fcntl(memory, F_DUPFD_CLOEXEC, beyond),
                                  fcntl(configuration, F_DUPFD_CLOEXEC, beyond)};
+  const int reason = errno;
   close(ends[0]);
+  if (std::ranges::min(given) < 0) { // the other would have nothing to end DMA by
+    for (const int descriptor : given)
+      close(descriptor);
+    close(ends[1]);
+    failure = std::string("no file descriptor is left: ") + std::strerror(reason);
+    return nullptr;
+  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, given[0], STDIN_FILENO);
