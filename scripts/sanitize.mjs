@@ -47,7 +47,7 @@ const { status } = spawnSync(
     env: {
       ...process.env,
       ...environment,
-      LD_PRELOAD: library,
+      FPGA_VERBS_PRELOAD: library,
       // Node itself does not free all at its end.
       ASAN_OPTIONS: 'detect_leaks=0',
       UBSAN_OPTIONS: undefinedOptions,
