@@ -1,8 +1,8 @@
 // hca_front with something in the place of the blocks behind it that are not in RTL yet, so that a card can be brought up: registers,
 // VCB pages, and commands that are collected, kicked, started and counted, with a kick record of each kick and of each end in host
 // memory. No command is executed: each ends as soon as it has been read, its PCB and its credits go back, and nothing else of it
-// reaches host memory or the network. Every queue pair is taken to exist, with the low QoS level and the checksum secret 0. What finds
-// no PCB is counted and dropped, and so are events.
+// reaches host memory or the network. Every queue pair is taken to exist but for those of a function that is being reset, with the low QoS
+// level and the checksum secret 0. What finds no PCB is counted and dropped, and so are events; management commands are taken and dropped.
 module hca_board #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -153,7 +153,14 @@ module hca_board #(
   end
 
   // What hca_front tells and nobody here asks for.
-  logic unused, resetting, fault, queuing_append_ready, queuing_any, queuing_take_ready, queuing_taken, queuing_condemned, queuing_any_condemned,
+  logic [UNDERLYING_FUNCTIONS-1:0] function_resetting;
+  logic queue_pair_found;
+  logic management_tvalid, management_tlast;
+  logic [BEAT_BYTES*8-1:0] management_tdata;
+  logic [BEAT_BYTES-1:0] management_tkeep;
+  hca_spec_pkg::management_unit_t management_tuser;
+  logic unused, resetting, fault, queuing_append_ready, queuing_any, queuing_take_ready, queuing_taken, queuing_condemned,
+      queuing_any_condemned,
       queuing_turn_out_ready, queuing_turned_out;
   hca_spec_pkg::schedule_request_t queuing_taken_unit, queuing_turned_out_unit;
   logic [7:0] queuing_turned_out_refusal;
@@ -162,7 +169,9 @@ module hca_board #(
   logic [23:0] find_queue_pair_number, pin_queue_pair_number, unpin_queue_pair_number;
   hca_spec_pkg::post_notice_t post_notice_unit;
   hca_spec_pkg::event_unit_t refused_event, half_written_event, fault_event;
-  assign unused = &{1'b0, resetting, command_tdata, command_tkeep, ended, kick_scheduled_ready, post_notice, post_notice_unit, refused,
+  always_ff @(posedge clock) queue_pair_found <= !function_resetting[find_underlying_function];
+  assign unused = &{1'b0, resetting, management_tvalid, management_tdata, management_tkeep, management_tlast, management_tuser,
+      command_tdata, command_tkeep, ended, kick_scheduled_ready, post_notice, post_notice_unit, refused,
       refused_event, half_written, half_written_event, find, find_underlying_function, find_queue_pair_number, pin,
       pin_queue_pair_number, unpin, unpin_queue_pair_number, fault, fault_event, queuing_append_ready, queuing_any, queuing_take_ready,
       queuing_taken, queuing_taken_unit, queuing_condemned, queuing_any_condemned, queuing_turn_out_ready, queuing_turned_out,
@@ -187,6 +196,8 @@ module hca_board #(
       .kick_scheduled_unit('0),
       .release_command_physical_collect_buffer(PCB_WIDTH'(ended.physical_collect_buffer)),
       .drained(1'b1),
+      .function_drained('1),
+      .management_tready(1'b1),
       .record_type(hca_spec_pkg::KICK_RECORD_TYPE_SENT),
       .record_unit(ended),
       .queuing_append(1'b0),
@@ -194,7 +205,6 @@ module hca_board #(
       .queuing_take(1'b0),
       .queuing_turn_out(1'b0),
       .notice_credit(1'b1),
-      .queue_pair_found(1'b1),
       .queue_pair_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),
       .queue_pair_checksum_secret('0),
       .pinned(1'b1),

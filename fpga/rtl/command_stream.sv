@@ -1,9 +1,11 @@
 // Commands that virtual_kick starts, as an AXI4-Stream: header and payload out of their PCB, from the first byte on, a beat a clock, with
-// the unit of the kick beside every beat. A command that lies in no PCB is one beat without a byte.
+// the unit of the kick beside every beat. A command that lies in no PCB is one beat without a byte. A beat that is not taken at once is
+// held, so that another may read meanwhile.
 module command_stream #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS
         + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
+    parameter int unsigned COMMANDS = 4,  // That can wait.
     parameter int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1,
     parameter int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES)
 ) (
@@ -14,7 +16,9 @@ module command_stream #(
     input logic kick_started,
     input hca_spec_pkg::kick_unit_t kick_started_unit,
 
-    // Command data, in the next clock.
+    // Command data, in the next clock, of a read that is taken.
+    output logic read,
+    input logic read_ready,
     output logic [PCB_WIDTH-1:0] read_physical_collect_buffer,
     output logic [BEATS_WIDTH-1:0] read_beat,
     input logic [BEAT_BYTES*8-1:0] read_data,
@@ -26,15 +30,18 @@ module command_stream #(
     output logic command_tlast,
     output hca_spec_pkg::kick_unit_t command_tuser
 );
-  logic has_unit, taken, in_buffer, is_read;
+  localparam int unsigned ENTRIES = COMMANDS > 2 ? 1 << $clog2(COMMANDS) : 2;
+
+  logic has_unit, taken, in_buffer, is_there, is_fresh;  // The beat is there, and just read.
   hca_spec_pkg::kick_unit_t unit;
-  logic [2:0] filling;
+  logic [$clog2(ENTRIES):0] filling;
   logic [BEATS_WIDTH-1:0] beat;
   logic [9:0] begin_of_beat, bytes, bytes_left;
+  logic [BEAT_BYTES*8-1:0] held_data;
 
   unit_queue #(
       .UNIT_WIDTH(hca_spec_pkg::KICK_UNIT_BYTES * 8),
-      .ENTRIES(4)
+      .ENTRIES(ENTRIES)
   ) i_units (
       .push(kick_started),
       .push_unit(kick_started_unit),
@@ -44,30 +51,33 @@ module command_stream #(
       .*
   );
 
-  assign kick_started_credit = filling <= 3'd2;
+  assign kick_started_credit = 32'(filling) + 2 <= ENTRIES;
   assign in_buffer = unit.origin != hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
   assign bytes = in_buffer ? 10'(hca_spec_pkg::COMMAND_HEADER_BYTES) + 10'(unit.length) : '0;
   assign begin_of_beat = 10'(beat) << $clog2(BEAT_BYTES);
   assign bytes_left = bytes - begin_of_beat;
   assign taken = command_tvalid && command_tready;
 
-  assign command_tvalid = has_unit && is_read;
-  assign command_tdata = read_data;
+  assign command_tvalid = has_unit && is_there;
+  assign command_tdata = is_fresh ? read_data : held_data;
   assign command_tlast = bytes_left <= 10'(BEAT_BYTES);
   assign command_tkeep = command_tlast ? ~({BEAT_BYTES{1'b1}} << bytes_left) : '1;
   assign command_tuser = unit;
 
-  // What is read in this clock is there in the next: the beat after the one that is taken, else the same again.
+  // What is read in this clock is there in the next: the beat after the one that is taken, or the first.
+  assign read = has_unit && (!is_there || taken && !command_tlast);
   assign read_physical_collect_buffer = PCB_WIDTH'(unit.physical_collect_buffer);
   assign read_beat = taken ? beat + BEATS_WIDTH'(1) : beat;
 
   always_ff @(posedge clock) begin
     if (reset || taken && command_tlast) begin
       beat <= '0;
-      is_read <= 1'b0;
+      is_there <= 1'b0;
     end else begin
       beat <= read_beat;
-      is_read <= has_unit;
+      is_there <= read && read_ready || is_there && !taken;
     end
+    is_fresh <= read && read_ready;
+    if (is_fresh) held_data <= read_data;
   end
 endmodule

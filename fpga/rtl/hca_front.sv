@@ -1,8 +1,7 @@
 // The front of the HCA: what the host touches and what it leads to, up to commands that are started. Registers by AXI4-Lite, VCB pages by
-// AXI4, started commands as an AXI4-Stream; kick records and queuing structures in host memory by an AXI4 master. The queue pairs, and
-// the blocks that execute commands, are its surroundings.
-//
-// What is not here yet: management pages. A command in send queue mode comes out as a post notice.
+// AXI4, started commands as an AXI4-Stream, those of management pages as another; kick records and queuing structures in host memory by an
+// AXI4 master. The queue pairs, and the blocks that execute commands, are its surroundings. A command in send queue mode comes out as a
+// post notice.
 module hca_front #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -31,6 +30,11 @@ module hca_front #(
     output logic resetting,
     output logic device_reset,
     input logic drained,
+
+    // Of a function, by register: as long as its bit is set its queue pairs are not found, the blocks behind end what is started of it, and
+    // have appended none of its queue pairs. function_drained: none of its DMA is under way, and none begins before its bit is clear again.
+    output logic [UNDERLYING_FUNCTIONS-1:0] function_resetting,
+    input logic [UNDERLYING_FUNCTIONS-1:0] function_drained,
 
     // Registers, AXI4-Lite: identity at 0, control at 64 KiB, the page of function n at (n + 2) * 64 KiB.
     input logic [REGISTER_ADDRESS_WIDTH-1:0] register_awaddr,
@@ -110,6 +114,14 @@ module hca_front #(
     output logic command_tlast,
     output hca_spec_pkg::kick_unit_t command_tuser,
 
+    // Commands of management pages, AXI4-Stream: header, then payload. Their PCBs come back by themselves.
+    output logic management_tvalid,
+    input logic management_tready,
+    output logic [BEAT_BYTES*8-1:0] management_tdata,
+    output logic [BEAT_BYTES-1:0] management_tkeep,
+    output logic management_tlast,
+    output hca_spec_pkg::management_unit_t management_tuser,
+
     // Commands that send_queue_scheduler fetched, in dedicated PCBs.
     input logic kick_scheduled,
     output logic kick_scheduled_ready,
@@ -181,8 +193,16 @@ module hca_front #(
   localparam int unsigned PAGE_WIDTH = VCB_WIDTH + 1;
   localparam int unsigned COUNT_WIDTH = $clog2(PHYSICAL_COLLECT_BUFFERS + 1) + 2;
   localparam int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES);
+  localparam int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1;
+  localparam int unsigned ENTRY_COUNT_WIDTH = $clog2(BUFFERS + 1);
+  localparam int unsigned COMPLETION_CREDITS = TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::COMPLETION_CREDITS_PER_LANE
+      + hca_spec_pkg::SHARED_COMPLETION_CREDITS;
+  localparam int unsigned COMMANDS_WIDTH = $clog2(BUFFERS + COMPLETION_CREDITS + 1);
+  localparam int unsigned CREDIT_WIDTH = $clog2(COMPLETION_CREDITS
+      + TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::EXECUTION_CREDITS_PER_LANE + hca_spec_pkg::SHARED_EXECUTION_CREDITS + 1);
 
-  logic block_reset, reset_request, enabled, control, control_ready, control_done, set_bar, set_allotment, allotment_allowed;
+  logic block_reset, reset_request, enabled, control_granted, control, control_ready, control_done, set_bar, set_allotment,
+      allotment_allowed;
   logic [63:0] half_written_limit;
   logic write, write_ready, write_allowed, idle;
   logic [FUNCTION_WIDTH-1:0] write_underlying_function, read_underlying_function;
@@ -198,7 +218,7 @@ module hca_front #(
   logic [7:0] inspect_refusal;
   logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard, inspect_scoreboard_mask;
   logic [BUFFERS-1:0] free_buffers;
-  logic kick_started, kick_started_credit, pages_awready, pages_arready;
+  logic kick_started, kick_started_credit, pages_arready;
   hca_spec_pkg::kick_unit_t kick_started_unit;
   logic [2:0] control_command;
   logic [PAGE_WIDTH-1:0] control_page;
@@ -213,7 +233,7 @@ module hca_front #(
   hca_spec_pkg::opcode_t kick_opcode;
   logic [63:0] kick_first_write;
   hca_spec_pkg::kick_unit_t kick_unit;
-  logic [PCB_WIDTH-1:0] read_physical_collect_buffer;
+  logic [PCB_WIDTH-1:0] read_physical_collect_buffer, control_physical_collect_buffer;
   logic [BEATS_WIDTH-1:0] read_beat;
   logic [BEAT_BYTES*8-1:0] read_data;
 
@@ -236,13 +256,99 @@ module hca_front #(
       .known(identity_known)
   );
 
+  // Control commands of collect_buffer: of the registers, of locks, of resets of a function.
+  logic [2:0] requests, requests_done;
+  logic [8:0] request_commands;
+  logic [3*PAGE_WIDTH-1:0] request_pages;
+  logic function_reset_request;
+  logic [FUNCTION_WIDTH-1:0] function_reset_underlying_function, forget_underlying_function;
+  logic [VCB_WIDTH:0] bar_base, bar_count;
+  logic lock, unlock, break_lock, lock_done;
+  logic [FUNCTION_WIDTH-1:0] lock_underlying_function;
+  logic [7:0] break_physical_collect_buffer;
+  logic [31:0] lock_value, dedicated_value;
+  logic page_write, page_write_done, beat_unclaimed;
+  logic [FUNCTION_WIDTH-1:0] page_write_underlying_function;
+  logic [11:0] page_write_offset;
+  logic [31:0] page_write_data;
+  logic [3:0] page_write_strobes;
+
+  control_commands #(
+      .PARTS(3),
+      .PAGE_WIDTH(PAGE_WIDTH)
+  ) i_control_commands (
+      .reset(block_reset),
+      .request(requests),
+      .request_command(request_commands),
+      .request_page(request_pages),
+      .request_done(requests_done),
+      .*
+  );
+
   host_registers #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
   ) i_host_registers (
-      .window_value(inspect_value | {32'd0, lane_value}),
+      .window_value(inspect_value | {32'd0, lane_value | dedicated_value}),
+      .request(requests[0]),
+      .request_command(request_commands[0*3+:3]),
+      .request_page(request_pages[0*PAGE_WIDTH+:PAGE_WIDTH]),
+      .request_done(requests_done[0]),
+      .bar_underlying_function(forget_underlying_function),
       .counted({send_queue_mode_entered, command_cancelled, write_dropped, refused, send_queue_mode_kick, kick}),
+      .*
+  );
+
+  logic [2:0] dedicated_state;
+  logic [FUNCTION_WIDTH-1:0] dedicated_function;
+  logic [PCB_WIDTH-1:0] dedicated_queried;
+
+  logic buffer_back, management_back, management_valid;
+  logic [PCB_WIDTH-1:0] buffer_back_number, management_back_number;
+  logic management;
+  hca_spec_pkg::management_unit_t management_unit;
+
+  management_locks #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS),
+      .DEDICATED_PHYSICAL_COLLECT_BUFFERS(DEDICATED_PHYSICAL_COLLECT_BUFFERS),
+      .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS)
+  ) i_management_locks (
+      .reset(block_reset),
+      .request(requests[1]),
+      .request_command(request_commands[1*3+:3]),
+      .request_page(request_pages[1*PAGE_WIDTH+:PAGE_WIDTH]),
+      .request_done(requests_done[1]),
+      .release_buffer(buffer_back),
+      .release_physical_collect_buffer(buffer_back_number),
+      .read_value(dedicated_value),
+      .query_physical_collect_buffer(dedicated_queried),
+      .query_state(dedicated_state),
+      .query_underlying_function(dedicated_function),
+      .*
+  );
+
+  logic forget_records, forget_records_done, forget_structures, forget_structures_done;
+  logic [FUNCTION_WIDTH-1:0] commands_function;
+  logic [COMMANDS_WIDTH-1:0] lane_query_function_commands;
+
+  function_reset #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .BUFFERS(BUFFERS),
+      .COMMANDS_WIDTH(COMMANDS_WIDTH)
+  ) i_function_reset (
+      .reset(block_reset),
+      .request(requests[2]),
+      .request_command(request_commands[2*3+:3]),
+      .request_page(request_pages[2*PAGE_WIDTH+:PAGE_WIDTH]),
+      .request_done(requests_done[2]),
+      .release_buffer(buffer_back),
+      .release_physical_collect_buffer(buffer_back_number),
+      .query_underlying_function(commands_function),
+      .query_function_commands(lane_query_function_commands),
       .*
   );
 
@@ -271,20 +377,14 @@ module hca_front #(
       .*
   );
 
-  // Resets. A burst that has begun goes on until it is answered.
-  logic is_quiet, reads_pages, collect_begins;
-  logic [3:0] collect_bursts;
+  // Resets. A burst that has begun goes on until it is answered, and so do an access to a lock and a command in a stream.
+  logic is_quiet, reads_pages, writes_pages;
   assign block_reset = reset || device_reset;
-  assign collect_begins = collect_awvalid && collect_awready;
-  assign is_quiet = idle && drained && collect_bursts == '0 && !reads_pages && !kick_started && !command_tvalid;
+  assign is_quiet = idle && drained && !writes_pages && !reads_pages && !kick_started && !command_tvalid && !management
+      && !management_valid && !management_back && !lock;
   always_ff @(posedge clock) begin
-    if (reset) begin
-      collect_bursts <= '0;
-      reads_pages <= 1'b0;
-    end else begin
-      collect_bursts <= collect_bursts + 4'(collect_begins) - 4'(collect_bvalid && collect_bready);
-      reads_pages <= collect_arvalid && collect_arready || reads_pages && !(collect_rvalid && collect_rready && collect_rlast);
-    end
+    if (reset) reads_pages <= 1'b0;
+    else reads_pages <= collect_arvalid && collect_arready || reads_pages && !(collect_rvalid && collect_rready && collect_rlast);
   end
 
   device_reset i_device_reset (.*);
@@ -297,6 +397,9 @@ module hca_front #(
   ) i_inspect_window (
       .reset(block_reset),
       .read_value(inspect_value),
+      .query_physical_collect_buffer(dedicated_queried),
+      .query_state(dedicated_state),
+      .query_underlying_function(dedicated_function),
       .*
   );
 
@@ -304,47 +407,42 @@ module hca_front #(
   logic unit_credit, has_kick, kick_collected_ready;
   logic [3:0] kicks_waiting;
   hca_spec_pkg::kick_unit_t kick_collected_unit;
-  logic buffer_back;
-  logic [PCB_WIDTH-1:0] buffer_back_number;
-  logic stale_release;
+  logic stale_release, management_credit, command_read, management_read;
+  hca_spec_pkg::kick_unit_t management_kick;
+  logic [PCB_WIDTH-1:0] command_read_buffer, management_read_buffer;
+  logic [BEATS_WIDTH-1:0] command_read_beat, management_read_beat;
   logic [7:0] stale_buffer;
 
   assign unit_credit = kicks_waiting <= 4'd4 && notice_credit;
-  assign release_command_ready = !stale_release;
-  assign buffer_back = stale_release || release_command;
-  assign buffer_back_number = stale_release ? PCB_WIDTH'(stale_buffer) : release_command_physical_collect_buffer;
+  assign release_command_ready = !stale_release && !management_back;
+  assign buffer_back = stale_release || management_back || release_command;
+  assign buffer_back_number = stale_release ? PCB_WIDTH'(stale_buffer) :
+      management_back ? management_back_number : release_command_physical_collect_buffer;
 
   // What the parts tell and nobody here asks for.
-  localparam int unsigned LANE_WIDTH = TRANSMIT_VIRTUAL_LANES > 1 ? $clog2(TRANSMIT_VIRTUAL_LANES) : 1;
-  localparam int unsigned ENTRY_COUNT_WIDTH = $clog2(BUFFERS + 1);
-  localparam int unsigned COMPLETION_CREDITS = TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::COMPLETION_CREDITS_PER_LANE
-      + hca_spec_pkg::SHARED_COMPLETION_CREDITS;
-  localparam int unsigned COMMANDS_WIDTH = $clog2(BUFFERS + COMPLETION_CREDITS + 1);
-  localparam int unsigned CREDIT_WIDTH = $clog2(COMPLETION_CREDITS
-      + TRANSMIT_VIRTUAL_LANES * hca_spec_pkg::EXECUTION_CREDITS_PER_LANE + hca_spec_pkg::SHARED_EXECUTION_CREDITS + 1);
-  logic unused, management;
-  hca_spec_pkg::management_unit_t management_unit;
-  logic beat_done, control_granted, lane_kick_corrupted, lane_listed, lane_command_stale,
+  logic unused;
+  logic collect_has_responses;
+  logic [1:0] collect_responses;
+  logic beat_done, lane_kick_corrupted, lane_listed, lane_command_stale,
       lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_dropping, lane_dropped, lane_discarded,
       lane_outlook_lane_invalid, lane_outlook_has_fetched, collect_store_ready;
-  logic [PCB_WIDTH-1:0] control_physical_collect_buffer;
   logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane, lane_query_lane, lane_discarded_lane,
       lane_outlook_lane;
   logic [7:0] lane_discarded_physical_collect_buffer;
   logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function, lane_fetch_lanes_underlying_function;
   hca_spec_pkg::quality_of_service_level_t lane_fetch_lanes_quality_of_service_level;
-  logic [COMMANDS_WIDTH-1:0] lane_inspect_commands, lane_query_function_commands;
+  logic [COMMANDS_WIDTH-1:0] lane_inspect_commands;
   logic [ENTRY_COUNT_WIDTH-1:0] lane_query_commands, lane_outlook_room;
   logic [CREDIT_WIDTH-1:0] lane_outlook_credits, lane_query_execution_credits_held, lane_query_shared_execution_credits_held,
       lane_query_completion_credits_held, lane_query_shared_completion_credits_held, lane_shared_execution_credits_held,
       lane_shared_completion_credits_held;
   linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
-  assign unused = &{1'b0, stale_buffer, management, management_unit,
-      beat_done, control_granted, control_physical_collect_buffer, lane_kick_corrupted,
+  assign unused = &{1'b0, stale_buffer, management_kick, management_unit, management_credit, command_read,
+      beat_done, collect_responses, collect_has_responses, lane_kick_corrupted,
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
       lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_fetch_lanes_underlying_function,
       lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane,
-      lane_query_function_commands, lane_counters, lane_dropping, lane_dropped, lane_discarded, lane_discarded_lane,
+      lane_counters, lane_dropping, lane_dropped, lane_discarded, lane_discarded_lane,
       lane_discarded_physical_collect_buffer, lane_outlook_lane, lane_outlook_lane_invalid, lane_outlook_room,
       lane_outlook_credits, lane_outlook_has_fetched, collect_store_ready};
 
@@ -365,7 +463,26 @@ module hca_front #(
       .*
   );
 
-  assign collect_awready = pages_awready && !resetting;
+  logic [VCB_WIDTH+12:0] pages_awaddr;
+  logic [7:0] pages_awlen;
+  logic [2:0] pages_awsize;
+  logic [FUNCTION_WIDTH:0] pages_awuser;
+  logic pages_awvalid, pages_awready, pages_wlast, pages_wvalid, pages_wready;
+  logic [BEAT_BYTES*8-1:0] pages_wdata;
+  logic [BEAT_BYTES-1:0] pages_wstrb;
+
+  page_writes #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .VCB_WIDTH(VCB_WIDTH),
+      .FUNCTION_WIDTH(FUNCTION_WIDTH)
+  ) i_page_writes (
+      .reset(block_reset),
+      .under_way(writes_pages),
+      .collect_hold(resetting),
+      .collect_enabled(enabled),
+      .*
+  );
+
   assign collect_arready = pages_arready && !resetting;
 
   collect_buffer #(
@@ -384,19 +501,20 @@ module hca_front #(
       .store_data('0),
       .scoreboard_variant(SCOREBOARD_VARIANT_DIRECT ? hca_spec_pkg::SCOREBOARD_VARIANT_DIRECT :
           hca_spec_pkg::SCOREBOARD_VARIANT_MASKED),
-      .awaddr({1'b0, collect_awaddr}),
-      .awlen(collect_awlen),
-      .awsize(collect_awsize),
-      .awuser(collect_awuser),
-      .awvalid(collect_awvalid && !resetting),
+      .awaddr(pages_awaddr),
+      .awlen(pages_awlen),
+      .awsize(pages_awsize),
+      .awuser(pages_awuser),
+      .awvalid(pages_awvalid),
       .awready(pages_awready),
-      .wdata(collect_wdata),
-      .wlast(collect_wlast),
-      .wvalid(collect_wvalid),
-      .wready(collect_wready),
-      .bresp(collect_bresp),
-      .bvalid(collect_bvalid),
-      .bready(collect_bready),
+      .wdata(pages_wdata),
+      .wstrb(pages_wstrb),
+      .wlast(pages_wlast),
+      .wvalid(pages_wvalid),
+      .wready(pages_wready),
+      .bresp(collect_responses),
+      .bvalid(collect_has_responses),
+      .bready(1'b1),
       .arlen(collect_arlen),
       .arvalid(collect_arvalid && !resetting),
       .arready(pages_arready),
@@ -405,7 +523,6 @@ module hca_front #(
       .rlast(collect_rlast),
       .rvalid(collect_rvalid),
       .rready(collect_rready),
-      .wstrb(enabled ? collect_wstrb : '0),
       .release_buffer(buffer_back),
       .release_physical_collect_buffer(buffer_back_number),
       .*
@@ -495,7 +612,7 @@ module hca_front #(
       .query_shared_completion_credits_held(lane_query_shared_completion_credits_held),
       .shared_execution_credits_held(lane_shared_execution_credits_held),
       .shared_completion_credits_held(lane_shared_completion_credits_held),
-      .query_underlying_function('0),
+      .query_underlying_function(commands_function),
       .query_function_commands(lane_query_function_commands),
       .counters(lane_counters),
       .*
@@ -506,6 +623,49 @@ module hca_front #(
       .BUFFERS(BUFFERS)
   ) i_command_stream (
       .reset(block_reset),
+      .read(command_read),
+      .read_ready(!management_read),
+      .read_physical_collect_buffer(command_read_buffer),
+      .read_beat(command_read_beat),
       .*
+  );
+
+  // Commands for management. They are rare, and read first. The next one waits until the PCB of the one before is back.
+  assign read_physical_collect_buffer = management_read ? management_read_buffer : command_read_buffer;
+  assign read_beat = management_read ? management_read_beat : command_read_beat;
+  assign management_tvalid = management_valid && !management_back;
+  always_comb begin
+    management_tuser = '0;
+    management_tuser.physical_collect_buffer = management_kick.physical_collect_buffer;
+    management_tuser.underlying_function = 8'(management_kick.underlying_function);
+    management_tuser.send_queue_sequence_number = management_kick.send_queue_sequence_number;
+  end
+  always_ff @(posedge clock) begin
+    if (block_reset) management_back <= 1'b0;
+    else management_back <= management_tvalid && management_tready && management_tlast || management_back && stale_release;
+    if (management_tvalid) management_back_number <= PCB_WIDTH'(management_kick.physical_collect_buffer);
+  end
+
+  command_stream #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .BUFFERS(BUFFERS),
+      .COMMANDS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS)
+  ) i_management_stream (
+      .clock(clock),
+      .reset(block_reset),
+      .read_data(read_data),
+      .kick_started_credit(management_credit),
+      .kick_started(management),
+      .kick_started_unit(kick_unit),
+      .read(management_read),
+      .read_ready(1'b1),
+      .read_physical_collect_buffer(management_read_buffer),
+      .read_beat(management_read_beat),
+      .command_tvalid(management_valid),
+      .command_tready(management_tready && !management_back),
+      .command_tdata(management_tdata),
+      .command_tkeep(management_tkeep),
+      .command_tlast(management_tlast),
+      .command_tuser(management_kick)
   );
 endmodule

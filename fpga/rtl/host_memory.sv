@@ -43,6 +43,13 @@ module host_memory #(
     output hca_spec_pkg::schedule_request_t turned_out_unit,
     output logic [7:0] turned_out_refusal,
 
+    // What belongs to a function is forgotten, its ring and its queuing structures: each is held until it is done.
+    input logic forget_records,
+    output logic forget_records_done,
+    input logic forget_structures,
+    output logic forget_structures_done,
+    input logic [FUNCTION_WIDTH-1:0] forget_underlying_function,
+
     // Registers of the functions, by offset in their page: a write is taken when write_ready is set, and changes nothing where it is not
     // allowed. A register of 64 bits is written in halves, and read whole at its lower offset.
     input logic write,
@@ -106,6 +113,8 @@ module host_memory #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)
   ) i_kick_records (
+      .forget(forget_records),
+      .forget_done(forget_records_done),
       .write_ready(records_write_ready),
       .write_known(records_write_known),
       .write_allowed(records_write_allowed),
@@ -123,6 +132,8 @@ module host_memory #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .QUEUE_PAIRS(QUEUE_PAIRS)
   ) i_queuing_structures (
+      .forget(forget_structures),
+      .forget_done(forget_structures_done),
       .write_ready(structures_write_ready),
       .write_known(structures_write_known),
       .write_allowed(structures_write_allowed),

@@ -1,7 +1,7 @@
 // AXI4-Lite side of the registers: identity, control, and a page for each function. Registers are 4 bytes; of one of 64 bits the low
 // half latches the high one, for each page by itself. A read of what is not there is all zero, and a write to it, one of part of a
-// DWORD, and a division of PCBs that is not allowed change nothing and are answered with SLVERR. A write is answered when it has
-// taken effect: a VCB is closed once the answer is there.
+// DWORD outside a management page, and a division of PCBs that is not allowed change nothing and are answered with SLVERR. A write is
+// answered when it has taken effect, a VCB is closed once the answer is there; but for a reset, which begins then.
 module host_registers #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
@@ -18,6 +18,9 @@ module host_registers #(
     input logic device_reset,  // Clears what registers hold; an access goes on.
     input logic resetting,  // Writes wait.
     output logic reset_request,
+    output logic function_reset_request,  // For one clock.
+    output logic [FUNCTION_WIDTH-1:0] function_reset_underlying_function,
+    input logic [UNDERLYING_FUNCTIONS-1:0] function_resetting,
 
     input logic [REGISTER_ADDRESS_WIDTH-1:0] register_awaddr,
     input logic register_awvalid,
@@ -47,6 +50,7 @@ module host_registers #(
     input logic [COUNTS-1:0] counted,  // Commands kicked, those in send queue mode, refused, writes dropped, cancelled, mode entered.
     input logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
     input logic write_unclaimed,
+    input logic beat_unclaimed,
 
     // To host_memory, whose registers lie in the pages of the functions.
     output logic write,
@@ -59,18 +63,39 @@ module host_registers #(
     output logic [15:0] read_offset,
     input logic [63:0] read_value,
 
+    // To page_writes and management_locks. Meanwhile there is no other access of this kind, and no write.
+    output logic page_write,
+    input logic page_write_done,
+    output logic [FUNCTION_WIDTH-1:0] page_write_underlying_function,
+    output logic [11:0] page_write_offset,
+    output logic [31:0] page_write_data,
+    output logic [3:0] page_write_strobes,
+    output logic lock,
+    output logic unlock,
+    output logic break_lock,
+    output logic [FUNCTION_WIDTH-1:0] lock_underlying_function,
+    output logic [7:0] break_physical_collect_buffer,
+    input logic lock_done,
+    input logic [31:0] lock_value,
+
     // To inspect_window, which has control registers at read_offset too.
     output logic select,
     output logic [31:0] select_value,
     input logic select_done,
-    input logic [63:0] window_value,  // Of lane_window too.
+    input logic [63:0] window_value,  // Of lane_window and management_locks too.
+
+    // To control_commands.
+    output logic request,
+    output logic [2:0] request_command,
+    output logic [VCB_WIDTH:0] request_page,
+    input logic request_done,
+
+    // The VCBs of a function.
+    input logic [FUNCTION_WIDTH-1:0] bar_underlying_function,
+    output logic [VCB_WIDTH:0] bar_base,
+    output logic [VCB_WIDTH:0] bar_count,
 
     // To collect_buffer, which has ports of these names.
-    output logic control,
-    input logic control_ready,
-    input logic control_done,
-    output logic [2:0] control_command,
-    output logic [VCB_WIDTH:0] control_page,
     output logic set_bar,
     output logic [FUNCTION_WIDTH-1:0] set_underlying_function,
     output logic [VCB_WIDTH:0] set_bar_base,
@@ -90,6 +115,7 @@ module host_registers #(
   localparam int unsigned PAGES = UNDERLYING_FUNCTIONS + 2;
   localparam logic [PAGE_BITS-1:0] IDENTITY = PAGE_BITS'(0);
   localparam logic [PAGE_BITS-1:0] CONTROL = PAGE_BITS'(1);
+  localparam logic [15:0] MANAGEMENT_PAGE = 16'(hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET);
   localparam logic [1:0] OKAY = 2'b00;
   localparam logic [1:0] SLVERR = 2'b10;
 
@@ -101,17 +127,27 @@ module host_registers #(
   logic [63:0] unclaimed;
 
   // Writes, one at a time.
-  logic writes, waits, is_allowed, is_function;
+  logic writes, waits, is_allowed, is_function, is_reset;
+  logic has_low;  // Of half_written_limit, which waits for its high half.
+  logic [31:0] low;
   logic goes_on;  // To a block that takes its time.
   logic [PAGE_BITS-1:0] page_now;
   logic [15:0] offset_now;
   logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control, is_select;
-  hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar;
+  logic is_of_function, is_page, is_unlock, is_break, is_function_reset, is_of_host_memory;
+  hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar, bar_now, other_bar;
+  logic bar_allowed;
+  logic [UNDERLYING_FUNCTIONS-1:0] overlaps;
   hca_spec_pkg::control_function_virtual_collect_buffer_sub_bar_t sub_bar;
   hca_spec_pkg::control_function_physical_collect_buffers_t allotment;
   hca_spec_pkg::control_cancel_virtual_collect_buffer_t named;
   hca_spec_pkg::control_function_physical_collect_buffers_t first_allotment;
   hca_spec_pkg::control_control_t enable;
+  hca_spec_pkg::underlying_function_management_unlock_t unlocks;
+  hca_spec_pkg::underlying_function_reset_t function_reset_now;
+  logic [3:0] write_strobes;
+  hca_spec_pkg::control_break_management_lock_t broken;
+  logic [FUNCTION_WIDTH-1:0] locking_function;
   logic unused_bits;
 
   function automatic logic in_array(input logic [15:0] offset, input int unsigned first);
@@ -120,11 +156,17 @@ module host_registers #(
 
   assign page_now = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
   assign offset_now = register_awaddr[15:0];
-  assign writes = register_awvalid && register_wvalid && !register_bvalid && !waits && !reset_request && !resetting;
+  assign writes = register_awvalid && register_wvalid && !register_bvalid && !waits && !lock && !reset_request && !resetting;
   assign register_awready = writes;
   assign register_wready = writes;
   assign is_control = page_now == CONTROL && register_wstrb == 4'hf;
-  assign is_function = page_now > CONTROL && 32'(page_now) < PAGES && register_wstrb == 4'hf;
+  assign is_of_function = page_now > CONTROL && 32'(page_now) < PAGES;
+  assign is_page = is_of_function && offset_now >= MANAGEMENT_PAGE && offset_now < MANAGEMENT_PAGE + 16'(hca_spec_pkg::COMMAND_BYTES);
+  assign is_function = is_of_function && register_wstrb == 4'hf;
+  assign is_unlock = is_function && 32'(offset_now) == hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_UNLOCK_OFFSET;
+  assign is_function_reset = is_function && 32'(offset_now) == hca_spec_pkg::UNDERLYING_FUNCTION_RESET_OFFSET;
+  assign is_of_host_memory = is_function && !is_page && !is_unlock && !is_function_reset;
+  assign is_break = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_BREAK_MANAGEMENT_LOCK_OFFSET;
   assign is_enable = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CONTROL_OFFSET;
   assign is_limit = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET;
   assign is_limit_high = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4;
@@ -142,17 +184,35 @@ module host_registers #(
       - 16'(is_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET :
       is_sub_bar ? hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET :
       hca_spec_pkg::CONTROL_FUNCTION_PHYSICAL_COLLECT_BUFFERS_OFFSET)) >> 2);
+  // With a new BAR all of it is for both levels, until the sub-BAR is written.
   assign bar = is_bar ? register_wdata : bars[set_underlying_function];
-  assign sub_bar = is_sub_bar ? register_wdata : sub_bars[set_underlying_function];
+  assign sub_bar = is_sub_bar ? register_wdata : {bar.count, 16'd0};
+  always_comb begin
+    other_bar = '0;
+    for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++) begin
+      other_bar = bars[number];
+      overlaps[number] = set_underlying_function != FUNCTION_WIDTH'(number) && bar.count != '0 && other_bar.count != '0
+          && {1'b0, bar.base} < {1'b0, other_bar.base} + {1'b0, other_bar.count}
+          && {1'b0, other_bar.base} < {1'b0, bar.base} + {1'b0, bar.count};
+    end
+  end
+  assign bar_allowed = {16'd0, bar.base} + {16'd0, bar.count} <= VIRTUAL_COLLECT_BUFFERS && overlaps == '0
+      && sub_bar.low <= sub_bar.high && sub_bar.high <= bar.count;
   assign allotment = register_wdata;
   assign named = register_wdata;
   assign enable = register_wdata;
-  assign unused_bits = &{1'b0, named.reserved_1, allotment.reserved_3, enable.reserved_2, register_araddr[1:0]};
+  assign unlocks = register_wdata;
+  assign function_reset_now = register_wdata;
+  assign unused_bits = &{1'b0, named.reserved_1, allotment.reserved_3, enable.reserved_2, unlocks.reserved_1,
+      function_reset_now.reserved_1, broken.reserved_1, bar_now, register_araddr[1:0]};
   always_comb begin
     first_allotment = '0;
     first_allotment.shared = 8'(EACH);
   end
-  assign set_bar = writes && (is_bar || is_sub_bar);
+  assign set_bar = writes && (is_bar || is_sub_bar) && bar_allowed;
+  assign bar_now = bars[bar_underlying_function];
+  assign bar_base = (VCB_WIDTH + 1)'(bar_now.base);
+  assign bar_count = (VCB_WIDTH + 1)'(bar_now.count);
   assign set_bar_base = (VCB_WIDTH + 1)'(bar.base);
   assign set_bar_count = (VCB_WIDTH + 1)'(bar.count);
   assign set_bar_low = (VCB_WIDTH + 1)'(sub_bar.low);
@@ -162,52 +222,79 @@ module host_registers #(
   assign set_allotment_high = COUNT_WIDTH'(allotment.high);
   assign set_allotment_shared = COUNT_WIDTH'(allotment.shared);
 
-  assign is_allowed = is_enable || is_select || is_limit || is_limit_high || is_bar || is_sub_bar || is_allotment && allotment_allowed
+  assign is_allowed = is_page || is_unlock || is_function_reset || is_break || is_enable || is_select || is_limit || is_limit_high
+      || (is_bar || is_sub_bar) && bar_allowed
+      || is_allotment && allotment_allowed
       || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
-  assign goes_on = is_allowed && (is_cancel || is_close || is_open) || is_function || is_select;
+  assign goes_on = is_allowed && (is_cancel || is_close || is_open) || is_of_host_memory || is_page || is_break || is_select
+      || is_unlock && unlocks.unlock;
 
   logic is_done;
   assign select_value = write_data;
-  assign is_done = control_done || write && write_ready || select_done;
+  assign page_write_underlying_function = write_underlying_function;
+  assign page_write_offset = write_offset[11:0];
+  assign page_write_data = write_data;
+  assign page_write_strobes = write_strobes;
+  assign lock_underlying_function = lock ? locking_function : write_underlying_function;
+  assign broken = write_data;
+  assign break_physical_collect_buffer = broken.physical_collect_buffer;
+  assign function_reset_underlying_function = write_underlying_function;
+  assign is_done = request_done || write && write_ready || select_done || page_write_done || (unlock || break_lock) && lock_done;
 
   always_ff @(posedge clock) begin
     if (reset) begin
       register_bvalid <= 1'b0;
-      control <= 1'b0;
+      request <= 1'b0;
       write <= 1'b0;
       waits <= 1'b0;
       reset_request <= 1'b0;
+      function_reset_request <= 1'b0;
       select <= 1'b0;
+      page_write <= 1'b0;
+      unlock <= 1'b0;
+      break_lock <= 1'b0;
     end else begin
       if (writes && !goes_on || waits && is_done) register_bvalid <= 1'b1;
       else if (register_bready) register_bvalid <= 1'b0;
       if (writes && goes_on) begin
-        control <= !is_function && !is_select;
-        write <= is_function;
+        request <= is_cancel || is_close || is_open;
+        write <= is_of_host_memory;
+        page_write <= is_page;
+        unlock <= is_unlock;
+        break_lock <= is_break;
         waits <= 1'b1;
       end else begin
-        if (control_ready) control <= 1'b0;
+        if (request_done) request <= 1'b0;
         if (write_ready) write <= 1'b0;
+        if (page_write_done) page_write <= 1'b0;
+        if (lock_done) begin
+          unlock <= 1'b0;
+          break_lock <= 1'b0;
+        end
         if (is_done) waits <= 1'b0;
       end
+      function_reset_request <= writes && is_function_reset && function_reset_now.reset;
       reset_request <= writes && is_enable && enable.reset;
       select <= writes && is_select;
     end
     if (reset || device_reset) begin
       enabled <= 1'b0;
+      has_low <= 1'b0;
       half_written_limit <= hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_RESET;
     end else begin
+      if (writes && (is_limit || is_limit_high)) has_low <= is_limit;
       if (writes && is_enable) enabled <= enable.enable && !enable.reset;
-      if (writes && is_limit) half_written_limit[31:0] <= register_wdata;
-      if (writes && is_limit_high) half_written_limit[63:32] <= register_wdata;
+      if (writes && is_limit_high) half_written_limit <= {register_wdata, has_low ? low : half_written_limit[31:0]};
     end
+    if (writes && is_limit) low <= register_wdata;
     if (writes) begin
       register_bresp <= is_allowed ? OKAY : SLVERR;
       write_underlying_function <= FUNCTION_WIDTH'(page_now - PAGE_BITS'(2));
       write_offset <= offset_now;
       write_data <= register_wdata;
-      control_command <= is_cancel ? 3'd0 : is_close ? 3'd1 : 3'd2;
-      control_page <= {1'b0, VCB_WIDTH'(named.virtual_collect_buffer)};
+      write_strobes <= register_wstrb;
+      request_command <= is_cancel ? 3'd0 : is_close ? 3'd1 : 3'd2;
+      request_page <= {1'b0, VCB_WIDTH'(named.virtual_collect_buffer)};
     end else if (write && write_ready) register_bresp <= write_allowed ? OKAY : SLVERR;
   end
 
@@ -220,8 +307,10 @@ module host_registers #(
         allotments[number] <= first_allotment;
       end else begin
         if (set_underlying_function == FUNCTION_WIDTH'(number)) begin
-          if (writes && is_bar) bars[number] <= bar;
-          if (writes && is_sub_bar) sub_bars[number] <= sub_bar;
+          if (set_bar) begin
+            bars[number] <= bar;
+            sub_bars[number] <= sub_bar;
+          end
           if (set_allotment && allotment_allowed) allotments[number] <= allotment;
         end
         for (int unsigned count = 0; count < COUNTS; count++)
@@ -233,39 +322,76 @@ module host_registers #(
 
   always_ff @(posedge clock) begin
     now <= reset ? '0 : now + 64'd1;
-    unclaimed <= reset || device_reset ? '0 : unclaimed + 64'(write_unclaimed);
+    unclaimed <= reset || device_reset ? '0 : unclaimed + 64'(write_unclaimed) + 64'(beat_unclaimed);
   end
 
-  // Reads.
-  logic reads;
+  // Reads. One of a lock waits for collect_buffer, and for a write that came before it; while a reset is under way nothing is locked.
+  logic reads, is_lock, begins_lock;
   logic [PAGE_BITS-1:0] read_page;
   logic [FUNCTION_WIDTH-1:0] read_index;
-  logic [31:0] latched[PAGES];  // By page.
+  logic [31:0] latched[PAGES];  // The high half of the register whose low half was read last, by page.
+  logic [15:0] latched_offsets[PAGES];
+  logic [PAGES-1:0] has_latched;
+  logic [15:0] offset_read;
+  logic [31:0] high;
   logic [63:0] value;
-  logic is_high;
+  logic is_wide, is_high;
   hca_spec_pkg::underlying_function_status_t status;
   hca_spec_pkg::control_control_t control_now;
 
+  assign register_arready = (!register_rvalid || register_rready) && !lock && (!is_lock || begins_lock || is_reset);
   assign reads = register_arvalid && register_arready;
-  assign register_arready = !register_rvalid || register_rready;
   assign read_page = register_araddr[REGISTER_ADDRESS_WIDTH-1:16];
-  assign read_offset = {register_araddr[15:2], 2'b00};
+  assign offset_read = {register_araddr[15:2], 2'b00};
   assign read_underlying_function = FUNCTION_WIDTH'(read_page - PAGE_BITS'(2));
-  assign identity_address = read_offset[11:0];
+  assign identity_address = offset_read[11:0];
+  assign is_lock = read_page > CONTROL && 32'(read_page) < PAGES
+      && 32'(offset_read) == hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET;
+  assign begins_lock = is_lock && !is_reset && !waits && !(register_awvalid && register_wvalid);
+  assign is_reset = reset_request || resetting;
+
+  // Which registers are of 64 bits; read_offset is that of the low half.
+  function automatic logic is_wide_control(input logic [15:0] offset);
+    case (32'(offset))
+      hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET,
+      hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET, hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET: is_wide_control = 1'b1;
+      default: is_wide_control = 1'b0;
+    endcase
+  endfunction
+  function automatic logic is_wide_function(input logic [15:0] offset);
+    case (32'(offset))
+      hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET, hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET,
+      hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET, hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET,
+      hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET, hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET,
+      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET, hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET,
+      hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_OFFSET, hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET,
+      hca_spec_pkg::UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET, hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET,
+      hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET
+          + hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE,
+      hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: is_wide_function = 1'b1;
+      default: is_wide_function = 1'b0;
+    endcase
+  endfunction
+
+  assign is_wide = offset_read[2] == 1'b0 && (read_page == CONTROL ? is_wide_control(offset_read) :
+      read_page > CONTROL && is_wide_function(offset_read));
+  assign is_high = offset_read[2] && (read_page == CONTROL ? is_wide_control(offset_read - 16'd4) :
+      read_page > CONTROL && is_wide_function(offset_read - 16'd4));
+  assign read_offset = is_high ? offset_read - 16'd4 : offset_read;
+  assign high = has_latched[read_page] && latched_offsets[read_page] == read_offset ? latched[read_page] : value[63:32];
 
   always_comb begin
     control_now = '0;
     control_now.enable = enabled;
-    control_now.reset = reset_request || resetting;
+    control_now.reset = is_reset;
     status = '0;
     status.enabled = enabled;
-    status.reset_in_progress = reset_request || resetting;
+    status.reset_in_progress = is_reset || function_resetting[read_underlying_function];
     status.underlying_function = 8'(read_underlying_function);
   end
 
   always_comb begin
     value = '0;
-    is_high = 1'b0;
     read_index = '0;
     if (read_page == IDENTITY) value = {32'd0, read_offset[15:12] == 4'd0 && identity_known ? identity_data : 32'd0};
     else if (read_page == CONTROL) begin
@@ -283,9 +409,6 @@ module host_registers #(
           hca_spec_pkg::CONTROL_CONTROL_OFFSET: value = {32'd0, control_now};
           hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET: value = half_written_limit;
           hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET: value = unclaimed;
-          hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET + 4, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET + 4,
-          hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET + 4, hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET + 4:
-          is_high = 1'b1;
           default: value = window_value;
         endcase
     end else if (32'(read_page) < PAGES)
@@ -300,29 +423,24 @@ module host_registers #(
         hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[read_underlying_function][3*64+:64];
         hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value = counts[read_underlying_function][4*64+:64];
         hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value = counts[read_underlying_function][5*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_CLOCK_OFFSET + 4, hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_WRITTEN_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_KICK_RECORDS_DROPPED_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET
-            + hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE + 4,
-        hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET + 4:
-        is_high = 1'b1;
         default: value = read_value;
       endcase
   end
 
   assign register_rresp = OKAY;
   always_ff @(posedge clock) begin
-    register_rvalid <= !reset && (reads || register_rvalid && !register_rready);
-    if (reads) register_rdata <= is_high ? latched[read_page] : value[31:0];
-    if (reads && !is_high) latched[read_page] <= value[63:32];
+    register_rvalid <= !reset && (reads && !begins_lock || lock && lock_done || register_rvalid && !register_rready);
+    if (reads) register_rdata <= is_high ? high : value[31:0];
+    else if (lock && lock_done) register_rdata <= lock_value;
+    if (reset) lock <= 1'b0;
+    else if (reads && begins_lock) lock <= 1'b1;
+    else if (lock_done) lock <= 1'b0;
+    if (reads) locking_function <= read_underlying_function;
+    if (reset || device_reset) has_latched <= '0;
+    else if (reads && (is_wide || is_high)) has_latched[read_page] <= is_wide;
+    if (reads && is_wide) begin
+      latched[read_page] <= value[63:32];
+      latched_offsets[read_page] <= read_offset;
+    end
   end
 endmodule

@@ -6,7 +6,8 @@ module inspect_window #(
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1,
-    parameter int unsigned PAGE_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS) + 1
+    parameter int unsigned PAGE_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS) + 1,
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
     input logic clock,
     input logic reset,
@@ -27,12 +28,17 @@ module inspect_window #(
     input logic [PCB_WIDTH-1:0] inspect_physical_collect_buffer,
     input logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard,
     input logic [hca_spec_pkg::SEGMENTS-1:0] inspect_scoreboard_mask,
-    input logic [BUFFERS-1:0] free_buffers
+    input logic [BUFFERS-1:0] free_buffers,
+
+    // Of management_locks, in the same clock: of a dedicated PCB.
+    output logic [PCB_WIDTH-1:0] query_physical_collect_buffer,
+    input logic [2:0] query_state,
+    input logic [FUNCTION_WIDTH-1:0] query_underlying_function
 );
   localparam int unsigned PAGES = VIRTUAL_COLLECT_BUFFERS + UNDERLYING_FUNCTIONS;
   localparam logic [15:0] NO_BUFFER = 16'hffff;
 
-  logic looking, is_found, is_virtual_read, is_collecting, collects_it, is_there, is_management;
+  logic looking, is_found, is_virtual_read, is_collecting, collects_it, is_there;
   logic [PAGE_WIDTH-1:0] look_page, found_page;
   logic [PCB_WIDTH-1:0] selected;
   hca_spec_pkg::control_inspect_select_t select_now;
@@ -45,7 +51,6 @@ module inspect_window #(
   assign inspect_page = looking ? look_page : is_virtual_read ? PAGE_WIDTH'(select_now.virtual_collect_buffer) : found_page;
   assign is_collecting = inspect_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
   assign collects_it = is_there && is_collecting && inspect_physical_collect_buffer == selected;
-  assign is_management = 32'(found_page) >= VIRTUAL_COLLECT_BUFFERS;
   assign select_done = looking && look_page == PAGE_WIDTH'(PAGES - 1);
 
   always_ff @(posedge clock) begin
@@ -68,13 +73,17 @@ module inspect_window #(
   // What was found may be over when it is read.
   logic is_shown;
   assign is_shown = is_found && !looking && collects_it;
+  assign query_physical_collect_buffer = selected;
   always_comb begin
     physical = '0;
     physical.virtual_collect_buffer = NO_BUFFER;
     physical.dedicated = 32'(selected) >= PHYSICAL_COLLECT_BUFFERS;
-    if (is_shown) begin
+    if (physical.dedicated) begin
+      physical.state[2:0] = query_state;
+      physical.underlying_function = 8'(query_underlying_function);
+    end else if (is_shown) begin
       physical.state = hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_COLLECTING;
-      if (!is_management) physical.virtual_collect_buffer = 16'(found_page);
+      physical.virtual_collect_buffer = 16'(found_page);
     end else if (!free_buffers[selected]) physical.state = hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_KICKED;
     virtual_ = '0;
     virtual_.state[2:0] = inspect_state;  // Of which collect_buffer tells the bits.

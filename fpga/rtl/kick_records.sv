@@ -26,6 +26,11 @@ module kick_records #(
     input hca_spec_pkg::opcode_t record_opcode,
     input logic [63:0] record_begin,  // Clock ticks.
 
+    // The ring of a function is forgotten, while no record is under way.
+    input logic forget,
+    input logic [FUNCTION_WIDTH-1:0] forget_underlying_function,
+    output logic forget_done,
+
     // Registers of the functions, by offset in their page. A write is taken while no record is under way, and changes nothing where it is
     // not allowed. A register of 64 bits is written in halves and read whole, at its lower offset.
     input logic write,
@@ -164,7 +169,7 @@ module kick_records #(
     if (reset) state <= IDLE;
     else
       case (state)
-        IDLE: if (has_record && belongs && !write) state <= is_nearly_full ? READ_HEAD : WRITE_RECORD;
+        IDLE: if (has_record && belongs && !write && !forget) state <= is_nearly_full ? READ_HEAD : WRITE_RECORD;
         READ_HEAD: if (request_ready) state <= AWAIT_HEAD;
         AWAIT_HEAD: if (answer) state <= has_room ? WRITE_RECORD : IDLE;
         WRITE_RECORD: if (request_ready) state <= AWAIT_WRITTEN;
@@ -191,7 +196,8 @@ module kick_records #(
   assign write_allowed = is_control || is_address_high || is_head_address_high
       || is_address && write_data % PAGE_ALIGNMENT == '0
       || is_head_address && write_data % hca_spec_pkg::RING_HEAD_BYTES == '0;
-  assign write_ready = state == IDLE;
+  assign forget_done = state == IDLE;
+  assign write_ready = state == IDLE && !forget;
   assign writes = write && write_ready && write_allowed;
 
   always_comb begin
@@ -211,7 +217,8 @@ module kick_records #(
   end
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    logic is_written, is_now, is_dropped, overflows_here;
+    logic is_written, is_now, is_dropped, overflows_here, is_forgotten;
+    assign is_forgotten = forget && forget_done && forget_underlying_function == FUNCTION_WIDTH'(number);
     assign is_written = writes && write_underlying_function == FUNCTION_WIDTH'(number);
     assign is_now = function_now == FUNCTION_WIDTH'(number);
     assign is_dropped = drops_now && is_now;
@@ -234,9 +241,13 @@ module kick_records #(
         if (is_written && is_address_high) addresses[number][63:32] <= write_data;
         if (is_written && is_head_address) head_addresses[number][31:0] <= write_data;
         if (is_written && is_head_address_high) head_addresses[number][63:32] <= write_data;
-        if (is_written && is_control) begin
-          enabled[number] <= turns_on;
-          entries_log2[number] <= entries_log2_written;
+        if (is_forgotten) begin
+          addresses[number] <= '0;
+          head_addresses[number] <= '0;
+        end
+        if (is_written && is_control || is_forgotten) begin
+          enabled[number] <= turns_on && !is_forgotten;
+          entries_log2[number] <= is_forgotten ? '0 : entries_log2_written;
           tails[number] <= '0;
           heads[number] <= '0;
           drops[number] <= '0;

@@ -5,7 +5,7 @@
 // cannot be reached, is too small, or comes back changed is condemned, and all who wait in it are turned out one by one, so that nobody
 // is lost.
 //
-// One thing is done at a time, and requests are taken in the order append, turn_out, take.
+// One thing is done at a time, and requests are taken in the order forget, append, turn_out, take.
 module queuing_structures #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,  // A power of two.
@@ -35,6 +35,11 @@ module queuing_structures #(
     output logic turned_out,
     output hca_spec_pkg::schedule_request_t turned_out_unit,
     output logic [7:0] turned_out_refusal,
+
+    // All of a function is forgotten: who waits, and where. It takes QUEUE_PAIRS clocks, and is held until the last.
+    input logic forget,
+    input logic [FUNCTION_WIDTH-1:0] forget_underlying_function,
+    output logic forget_done,
 
     // Registers of the functions, as kick_records has them.
     input logic write,
@@ -79,6 +84,7 @@ module queuing_structures #(
   localparam logic [3:0] TAKE_AWAIT = 4'd6;
   localparam logic [3:0] TAKE_LOOK = 4'd7;
   localparam logic [3:0] TURN_LOOK = 4'd8;
+  localparam logic [3:0] FORGET = 4'd9;
 
   // By structure, and by function.
   logic [63:0] addresses[2<<FUNCTION_WIDTH];
@@ -91,21 +97,23 @@ module queuing_structures #(
 
   // The request at work.
   logic [3:0] state;
-  logic takes_append, takes_turn_out, takes_take;
+  logic takes_forget, takes_append, takes_turn_out, takes_take;
   logic [STRUCTURE_WIDTH-1:0] structure, appended_structure, next_structure;
   logic [23:0] number;  // Of its queue pair.
-  logic [INDEX_WIDTH-1:0] turned_index, clear_index;
+  logic [INDEX_WIDTH-1:0] turned_index, clear_index, forget_index;
 
   // Where the queue pair of an index waits.
   logic [STRUCTURE_WIDTH+GENERATION_WIDTH:0] places[QUEUE_PAIRS];
   logic [INDEX_WIDTH-1:0] look_index, place_index;
-  logic place_write, place_waits, place_waits_next;
+  logic forgets, place_write, place_waits, place_waits_next;
   logic [STRUCTURE_WIDTH-1:0] place_structure;
   logic [GENERATION_WIDTH-1:0] place_generation;
 
-  assign append_ready = state == IDLE && !write;
+  assign append_ready = state == IDLE && !write && !forget;
   assign turn_out_ready = append_ready && !append;
   assign take_ready = turn_out_ready && !turn_out && any;
+  assign takes_forget = forget && state == IDLE && !write;
+  assign forget_done = state == FORGET && forget_index == '1;
   assign takes_append = append && append_ready;
   assign takes_turn_out = turn_out && turn_out_ready;
   assign takes_take = take && take_ready;
@@ -198,7 +206,8 @@ module queuing_structures #(
       case (state)
         CLEAR: if (clear_index == '1) state <= IDLE;
         IDLE:
-        if (takes_append) state <= APPEND_LOOK;
+        if (takes_forget) state <= FORGET;
+        else if (takes_append) state <= APPEND_LOOK;
         else if (takes_turn_out) state <= TURN_LOOK;
         else if (takes_take) state <= TAKE_READ;
         APPEND_LOOK:
@@ -207,9 +216,11 @@ module queuing_structures #(
         TAKE_READ: if (request_ready) state <= TAKE_AWAIT;
         TAKE_AWAIT: if (answer) state <= is_entry ? TAKE_LOOK : IDLE;
         APPEND_AWAIT: if (answer) state <= IDLE;
+        FORGET: if (forget_done) state <= IDLE;
         default: state <= IDLE;
       endcase
 
+    forget_index <= state == FORGET ? forget_index + INDEX_WIDTH'(1) : '0;
     clear_index <= reset ? '0 : clear_index + INDEX_WIDTH'(1);
     if (takes_append) begin
       structure <= appended_structure;
@@ -229,10 +240,13 @@ module queuing_structures #(
   end
 
   // The place that is looked up in this clock is there in the next.
-  assign look_index = takes_append ? append_unit.queue_pair_number[INDEX_WIDTH-1:0] :
+  assign look_index = state == FORGET ? forget_index + INDEX_WIDTH'(1) : takes_forget ? '0 :
+      takes_append ? append_unit.queue_pair_number[INDEX_WIDTH-1:0] :
       state == TAKE_AWAIT ? entry_read.queue_pair_number[INDEX_WIDTH-1:0] : turned_index;
-  assign place_index = state == CLEAR ? clear_index : state == TURN_LOOK ? turned_index : number[INDEX_WIDTH-1:0];
-  assign place_write = state == CLEAR || joins || leaves || is_turned_out;
+  assign place_index = state == CLEAR ? clear_index : state == FORGET ? forget_index :
+      state == TURN_LOOK ? turned_index : number[INDEX_WIDTH-1:0];
+  assign forgets = state == FORGET && place_structure[STRUCTURE_WIDTH-1:1] == forget_underlying_function;
+  assign place_write = state == CLEAR || forgets || joins || leaves || is_turned_out;
   assign place_waits_next = joins;
   always_ff @(posedge clock) begin
     if (place_write) places[place_index] <= {place_waits_next, structure, number[23-:GENERATION_WIDTH]};
@@ -271,7 +285,7 @@ module queuing_structures #(
   assign entries_log2_written = size_written.entries_log2;
   for (genvar function_number = 0; function_number < UNDERLYING_FUNCTIONS; function_number++) begin : gen_size
     always_ff @(posedge clock) begin
-      if (reset) sizes[function_number] <= '0;
+      if (reset || forget_done && forget_underlying_function == FUNCTION_WIDTH'(function_number)) sizes[function_number] <= '0;
       else if (writes && is_size && write_underlying_function == FUNCTION_WIDTH'(function_number))
         sizes[function_number] <= entries_log2_written;
     end
@@ -279,7 +293,8 @@ module queuing_structures #(
 
   for (genvar index = 0; index < 2 << FUNCTION_WIDTH; index++) begin : gen_structure
     if (index < STRUCTURES) begin : gen_used
-      logic is_it, is_written, is_last;  // It: the one at work, the one that is written, the last to be turned out.
+      logic is_it, is_written, is_last, is_forgotten;  // It: the one at work, the one that is written, the last to be turned out.
+      assign is_forgotten = forget_done && forget_underlying_function == FUNCTION_WIDTH'(index / 2);
       assign is_it = structure == STRUCTURE_WIDTH'(index);
       assign is_written = writes && {write_underlying_function, write_level} == STRUCTURE_WIDTH'(index);
       assign is_last = is_turned_out && place_structure == STRUCTURE_WIDTH'(index) && waiting[index] == COUNT_WIDTH'(1);
@@ -287,7 +302,7 @@ module queuing_structures #(
       assign is_condemned[index] = refusals[index] != hca_spec_pkg::REFUSAL_NONE;
 
       always_ff @(posedge clock) begin
-        if (reset) begin
+        if (reset || is_forgotten) begin
           addresses[index] <= '0;
           heads[index] <= '0;
           tails[index] <= '0;

@@ -41,6 +41,8 @@ public:
       : random_(seed), place_{.seed = seed}, slave_(rtl_, memory_, random_, place_) {
     rtl_.notice_credit = 1;
     rtl_.drained = 1;
+    rtl_.function_drained = (1 << UNDERLYING_FUNCTIONS) - 1;
+    rtl_.management_tready = 1;
     rtl_.pinned = 1;
     rtl_.queue_pair_found = 1;
     rtl_.queue_pair_quality_of_service_level = static_cast<uint8_t>(spec::QualityOfServiceLevel::low);
@@ -79,10 +81,11 @@ public:
       expect(place_, "records dropped", read_64(page(function) + function_page::kick_records_dropped), 0);
     lose_ring(commands);
     hold(commands + 1);
+    reset_function(commands + 2);
     uint64_t kicks = 0;
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
       kicks += read_64(page(function) + function_page::kicks);
-    expect(place_, "kicks counted since the reset", kicks, commands - commands / 2 + 2);
+    expect(place_, "kicks counted since the reset", kicks, commands - commands / 2 + 4);
     expect(place_, "clock", read_64(page(0) + function_page::clock) < place_.clock, 1);
     std::printf(
         "%u commands, %llu beats of the stream, most clocks from the last write to the first beat %llu\n",
@@ -108,6 +111,8 @@ public:
     const bool was_taken = rtl_.finish && rtl_.finish_ready;
     const bool was_released = rtl_.release_command && rtl_.release_command_ready;
     const bool was_recorded = rtl_.record && rtl_.record_ready;
+    if (rtl_.management_tvalid && rtl_.management_tready)
+      take_management_beat();
     const bool comes = rtl_.command_tvalid && rtl_.command_tready;
     if (comes)
       take_beat();
@@ -422,6 +427,78 @@ private:
     expect_credits(0);
   }
 
+  // Function 0 is reset while the stream is held, with commands of both functions in it and half written. It
+  // is not over before its command has ended; nothing of the other is lost, and management goes on.
+  void reset_function(uint32_t number) {
+    rings_.read();
+    rings_.forget(); // The one whose ring was lost.
+    is_held_ = true;
+    send(0, number);
+    send(vcbs_each, number + 1);
+    for (const uint32_t vcb : {1u, vcbs_each + 1})
+      write_burst(vcb * vcb_stride_, command(number, 0).data(), 8, 8);
+    steps(patience);
+    rings_.read();
+    manage(1);
+    function_page::Reset reset;
+    reset.set_reset(1);
+    expect(place_, "reset", write(page(0) + function_page::reset, reset.bits), okay);
+    steps(patience);
+    expect(place_, "ring", read(page(0) + function_page::kick_record_control), 0);
+    expect_resetting(0, 1);
+    expect_resetting(1, 0);
+    is_held_ = false;
+    while (expected_.size() > 1)
+      wait();
+    wait();
+    steps(patience);
+    expect_resetting(0, 0);
+    rings_.read();
+    expect(place_, "commands without a record of their end", rings_.untold(), 1);
+    rings_.forget();
+    spec::control::InspectSelect select;
+    select.set_virtual_collect_buffer(1);
+    expect(place_, "half written, of the function",
+           inspected(select).state() == spec::VirtualCollectBufferState::free, 1);
+    select.set_virtual_collect_buffer(vcbs_each + 1);
+    expect(place_, "half written, of the other",
+           inspected(select).state() == spec::VirtualCollectBufferState::collecting, 1);
+  }
+
+  void expect_resetting(uint32_t function, uint32_t is_resetting) {
+    const function_page::Status status{read(page(function) + function_page::status)};
+    expect(place_, "reset in progress", status.reset_in_progress(), is_resetting);
+  }
+
+  // A command through the management page, by DWORDs, backwards.
+  void manage(uint32_t function) {
+    const function_page::ManagementLock lock{read(page(function) + function_page::management_lock)};
+    expect(place_, "lock", lock.granted(), 1);
+    expect(place_, "PCB", lock.physical_collect_buffer(), PHYSICAL_COLLECT_BUFFERS);
+    Bytes bytes = command(7, 24);
+    spec::CommandHeader header;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    header.set_queue_pair_number(0);
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    for (size_t at = bytes.size(); at != 0;) {
+      at -= 4;
+      uint32_t data = 0;
+      std::memcpy(&data, bytes.data() + at, sizeof(data));
+      expect(place_, "management page",
+             write(page(function) + function_page::management_page + static_cast<uint32_t>(at), data), okay);
+    }
+    steps(100);
+    expect(place_, "bytes for management", management_.size(), bytes.size());
+    expect(place_, "what they are", std::memcmp(management_.data(), bytes.data(), bytes.size()), 0);
+  }
+
+  void take_management_beat() {
+    const uint64_t keep = rtl_.management_tkeep;
+    for (uint32_t lane = 0; lane < BEAT_BYTES; ++lane)
+      if (keep >> lane & 1)
+        management_.push_back(reinterpret_cast<const uint8_t*>(&rtl_.management_tdata)[lane]);
+  }
+
   void expect_credits(uint32_t held) {
     uint32_t execution = 0;
     uint32_t completion = 0;
@@ -564,6 +641,7 @@ private:
   uint32_t vcb_stride_ = 0;
   std::map<uint16_t, Bytes> expected_; // By sequence number.
   Bytes command_;                      // That comes out of the stream.
+  Bytes management_;                   // Likewise.
   uint64_t last_write_ = 0;
   uint64_t most_latency_ = 0;
   uint64_t beats_ = 0;

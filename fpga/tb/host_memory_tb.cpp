@@ -112,31 +112,32 @@ public:
 
 private:
   void set_up() {
-    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
-      expect(place_, "a ring that is not aligned", write(function, function_page::kick_record_address, 0x800),
-             0);
-      expect(place_, "a head that is not aligned",
-             write(function, function_page::kick_record_head_address, 4), 0);
-      expect(place_, "a structure that is not aligned",
-             write(function, function_page::queuing_structure_address, 4), 0);
-      expect(place_, "a register that is not there", write(function, function_page::status, 0), 0);
-      write_64(function, function_page::kick_record_address, ring_of(function));
-      write_64(function, function_page::kick_record_head_address, head_of(function));
-      records_.set_address(function, ring_of(function));
-      records_.set_head_address(function, head_of(function));
-      for (uint32_t level = 0; level < levels; ++level) {
-        write_64(function, function_page::queuing_structure_address + 8 * level,
-                 structure_of(function, level));
-        structures_.set_address(function, static_cast<spec::QualityOfServiceLevel>(level),
-                                structure_of(function, level));
-      }
-      // One in three has no room for all.
-      function_page::QueuingStructureSize size;
-      size.set_entries_log2(random_.once(3) ? 2 : 4);
-      expect(place_, "size", write(function, function_page::queuing_structure_size, size.bits), 1);
-      structures_.set_size(function, size);
-      begin_ring(function);
+    for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
+      set_up(function);
+  }
+  void set_up(uint32_t function) {
+    expect(place_, "a ring that is not aligned", write(function, function_page::kick_record_address, 0x800),
+           0);
+    expect(place_, "a head that is not aligned", write(function, function_page::kick_record_head_address, 4),
+           0);
+    expect(place_, "a structure that is not aligned",
+           write(function, function_page::queuing_structure_address, 4), 0);
+    expect(place_, "a register that is not there", write(function, function_page::status, 0), 0);
+    write_64(function, function_page::kick_record_address, ring_of(function));
+    write_64(function, function_page::kick_record_head_address, head_of(function));
+    records_.set_address(function, ring_of(function));
+    records_.set_head_address(function, head_of(function));
+    for (uint32_t level = 0; level < levels; ++level) {
+      write_64(function, function_page::queuing_structure_address + 8 * level, structure_of(function, level));
+      structures_.set_address(function, static_cast<spec::QualityOfServiceLevel>(level),
+                              structure_of(function, level));
     }
+    // One in three has no room for all.
+    function_page::QueuingStructureSize size;
+    size.set_entries_log2(random_.once(3) ? 2 : 4);
+    expect(place_, "size", write(function, function_page::queuing_structure_size, size.bits), 1);
+    structures_.set_size(function, size);
+    begin_ring(function);
   }
 
   void begin_ring(uint32_t function) {
@@ -168,8 +169,35 @@ private:
       put_out_of_reach(function);
     else if (chance < 88)
       mend();
+    else if (chance < 90)
+      forget(function);
     else
       change_entry(function);
+  }
+
+  // A function is reset: its registers read zero, nobody of it waits, and it sets up anew.
+  void forget(uint32_t function) {
+    forget_all(function);
+    records_.reset_function(function);
+    structures_.reset_function(function);
+    for (const uint32_t offset : {function_page::kick_record_control, function_page::queuing_structure_size})
+      expect(place_, "forgotten", read(function, offset), 0);
+    for (const uint32_t offset :
+         {function_page::kick_record_address, function_page::kick_record_head_address,
+          function_page::queuing_structure_address, function_page::queuing_structure_address + 8})
+      expect(place_, "forgotten", read_64(function, offset), 0);
+    expect(place_, "some FIFO has an entry", rtl_.any, structures_.any());
+    expect(place_, "some FIFO is condemned", rtl_.any_condemned, structures_.condemned());
+    set_up(function);
+  }
+  void forget_all(uint32_t function) {
+    rtl_.forget_underlying_function = static_cast<uint8_t>(function);
+    rtl_.forget_records = 1;
+    until("forget_records_done", [&] { return rtl_.forget_records_done != 0; });
+    rtl_.forget_records = 0;
+    rtl_.forget_structures = 1;
+    until("forget_structures_done", [&] { return rtl_.forget_structures_done != 0; });
+    rtl_.forget_structures = 0;
   }
 
   // A kick, or a record of another block.
@@ -407,6 +435,15 @@ private:
     start_ring(0);
     for (uint32_t number = 0; number < 6; ++number)
       kick(kick_unit(0), 0, spec::Opcode::send, number);
+    forget_all(0);
+    const uint64_t before_forgotten = slave_.bursts();
+    for (unsigned clock = 0; clock < 200; ++clock)
+      step();
+    expect(place_, "accesses after a ring was forgotten", slave_.bursts(), before_forgotten);
+    set_up(0);
+    start_ring(0);
+    for (uint32_t number = 0; number < 6; ++number)
+      kick(kick_unit(0), 0, spec::Opcode::send, number);
     start_ring(0);
     const uint64_t written = read(0, function_page::kick_records_written);
     settle();
@@ -430,6 +467,11 @@ private:
     rtl_.clock = 0;
     rtl_.eval();
     return static_cast<uint32_t>(rtl_.read_value);
+  }
+
+  uint64_t read_64(uint32_t function, uint32_t offset) {
+    read(function, offset);
+    return rtl_.read_value;
   }
 
   // Whether it was allowed.

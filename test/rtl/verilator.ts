@@ -9,6 +9,8 @@ export type Shape = Readonly<Record<string, number | boolean>>;
 
 /** A bench that is built. */
 export interface Bench {
+  /** Where it is run. */
+  readonly directory: string;
   /** Runs it with these arguments; what it printed, and whether it went through. */
   run(...args: readonly (string | number)[]): { output: string; ok: boolean };
 }
@@ -30,20 +32,27 @@ const coverage = process.env['FPGA_VERBS_RTL_COVERAGE'];
 const built = new Map<string, string>();
 
 /**
- * Builds the bench fpga/tb/<block>_tb.cpp, which runs the block in lockstep with the device model.
+ * Builds the bench fpga/tb/<bench>_tb.cpp, which runs the block in lockstep with the device model.
  * @param mutant name of a fault to build in
+ * @param source name of the bench, where the block has several
  */
-export function buildBench(verilator: string, block: string, shape: Shape, mutant?: string): Bench {
+export function buildBench(
+  verilator: string,
+  block: string,
+  shape: Shape,
+  mutant?: string,
+  source = block,
+): Bench {
   const covers = coverage !== undefined && mutant === undefined;
   const name = [
-    block,
+    source,
     ...Object.values(shape).map(Number),
     mutant ?? '',
     ...(covers ? ['coverage'] : []),
   ].join('_');
   const directory = path.join(root, 'build/rtl', name);
   mkdirSync(directory, { recursive: true });
-  const sameShape = [block, ...Object.values(shape)].join();
+  const sameShape = [source, ...Object.values(shape)].join();
   const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
   const flags = ['-std=c++20', '-O1', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
   const options = ['--cc', '--exe', '-Wall', '-O3', '--Mdir', directory];
@@ -61,19 +70,20 @@ export function buildBench(verilator: string, block: string, shape: Shape, mutan
       '--top-module',
       block,
       ...rtlSources(block),
-      `${root}fpga/tb/${block}_tb.cpp`,
+      `${root}fpga/tb/${source}_tb.cpp`,
       ...modelSources(block),
     ],
     { stdio: 'pipe' },
   );
   const first = built.get(sameShape) ?? built.get(block);
-  if (first !== undefined) shareObjects(first, directory, block, built.has(sameShape));
+  if (first !== undefined) shareObjects(first, directory, source, built.has(sameShape));
   const unoptimized = covers ? ['OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0'] : [];
   execFileSync('make', ['-s', '-j', '2', '-C', directory, '-f', `V${block}.mk`, ...unoptimized], {
     stdio: 'pipe',
   });
   for (const key of [block, sameShape]) if (!built.has(key)) built.set(key, directory);
   return {
+    directory,
     run(...args) {
       const { stdout, status } = spawnSync(path.join(directory, `V${block}`), args.map(String), {
         encoding: 'utf8',

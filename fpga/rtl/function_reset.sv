@@ -1,0 +1,133 @@
+// Reset of a function by register: its VCBs are cancelled, its management page is closed, what host memory has of it is forgotten; then the
+// reset lasts until none of its commands holds a PCB or is on a list, and the blocks behind have no DMA of it. The others go on.
+module function_reset #(
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
+    parameter int unsigned BUFFERS = 72,
+    parameter int unsigned COMMANDS_WIDTH = 8,
+    parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
+    parameter int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1,
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
+) (
+    input logic clock,
+    input logic reset,
+    input logic function_reset_request,  // For one clock.
+    input logic [FUNCTION_WIDTH-1:0] function_reset_underlying_function,
+    output logic [UNDERLYING_FUNCTIONS-1:0] function_resetting,
+    input logic [UNDERLYING_FUNCTIONS-1:0] function_drained,  // The blocks behind have no DMA of the function under way.
+
+    // The function at work, and its VCBs.
+    output logic [FUNCTION_WIDTH-1:0] forget_underlying_function,
+    input logic [VCB_WIDTH:0] bar_base,
+    input logic [VCB_WIDTH:0] bar_count,
+
+    // To control_commands.
+    output logic request,
+    output logic [2:0] request_command,
+    output logic [VCB_WIDTH:0] request_page,
+    input logic request_done,
+
+    // To host_memory, each held until it is done.
+    output logic forget_records,
+    input logic forget_records_done,
+    output logic forget_structures,
+    input logic forget_structures_done,
+
+    // Commands that got a PCB, for a lane or for management, and PCBs that come back; of a function, those with virtual_kick.
+    input logic kick,
+    input logic management,
+    input hca_spec_pkg::kick_unit_t kick_unit,
+    input logic release_buffer,
+    input logic [PCB_WIDTH-1:0] release_physical_collect_buffer,
+    output logic [FUNCTION_WIDTH-1:0] query_underlying_function,
+    input logic [COMMANDS_WIDTH-1:0] query_function_commands
+);
+  localparam logic [2:0] CANCEL = 3'd0;
+  localparam logic [2:0] CLOSE = 3'd1;
+  localparam logic [2:0] IDLE = 3'd0;
+  localparam logic [2:0] CANCEL_BUFFERS = 3'd1;
+  localparam logic [2:0] CLOSE_PAGE = 3'd2;
+  localparam logic [2:0] FORGET_RECORDS = 3'd3;
+  localparam logic [2:0] FORGET_STRUCTURES = 3'd4;
+  localparam logic [2:0] BEGIN = 3'd5;
+  localparam int unsigned COUNT_WIDTH = $clog2(BUFFERS + 1);
+
+  logic [2:0] state;
+  logic [UNDERLYING_FUNCTIONS-1:0] asked, at_work, draining, is_quiet;
+  logic [FUNCTION_WIDTH-1:0] first;
+  logic [VCB_WIDTH:0] base, count, done_buffers;  // VCBs of the function, as they were when it began.
+
+  find_first #(.SIZE(UNDERLYING_FUNCTIONS)) i_first (.bits(asked), .first(first));
+  assign at_work = state == IDLE ? '0 : UNDERLYING_FUNCTIONS'(1) << forget_underlying_function;
+  assign function_resetting = asked | at_work | draining;
+  assign request = state == CANCEL_BUFFERS && done_buffers != count || state == CLOSE_PAGE;
+  assign request_command = state == CLOSE_PAGE ? CLOSE : CANCEL;
+  assign request_page = state == CLOSE_PAGE ? {1'b1, VCB_WIDTH'(forget_underlying_function)} :
+      {1'b0, VCB_WIDTH'(base + done_buffers)};
+  assign forget_records = state == FORGET_RECORDS;
+  assign forget_structures = state == FORGET_STRUCTURES;
+
+  always_ff @(posedge clock) begin
+    if (reset) state <= IDLE;
+    else
+      case (state)
+        IDLE: if (asked != '0) state <= BEGIN;
+        BEGIN: state <= CANCEL_BUFFERS;
+        CANCEL_BUFFERS: if (done_buffers == count) state <= CLOSE_PAGE;
+        CLOSE_PAGE: if (request_done) state <= FORGET_RECORDS;
+        FORGET_RECORDS: if (forget_records_done) state <= FORGET_STRUCTURES;
+        default: if (forget_structures_done) state <= IDLE;
+      endcase
+    if (reset) forget_underlying_function <= '0;
+    else if (state == IDLE) forget_underlying_function <= first;
+    if (state == BEGIN) begin
+      base <= bar_base;
+      count <= bar_count;
+    end
+    if (state == BEGIN) done_buffers <= '0;
+    else if (state == CANCEL_BUFFERS && request_done) done_buffers <= done_buffers + (VCB_WIDTH + 1)'(1);
+    if (reset || query_underlying_function == FUNCTION_WIDTH'(UNDERLYING_FUNCTIONS - 1)) query_underlying_function <= '0;
+    else query_underlying_function <= query_underlying_function + FUNCTION_WIDTH'(1);
+  end
+
+  // Whose PCBs are in use.
+  logic [BUFFERS-1:0] held;
+  logic [FUNCTION_WIDTH-1:0] owners[BUFFERS];
+  logic is_kicked, is_released;
+  logic [PCB_WIDTH-1:0] kicked_buffer;
+  logic unused;
+  assign unused = &{1'b0, kick_unit};
+  assign is_kicked = kick || management;
+  assign kicked_buffer = PCB_WIDTH'(kick_unit.physical_collect_buffer);
+  assign is_released = release_buffer && held[release_physical_collect_buffer];
+  always_ff @(posedge clock) if (is_kicked) owners[kicked_buffer] <= FUNCTION_WIDTH'(kick_unit.underlying_function);
+  for (genvar number = 0; number < BUFFERS; number++) begin : gen_buffer
+    always_ff @(posedge clock) begin
+      if (reset) held[number] <= 1'b0;
+      else if (is_kicked && kicked_buffer == PCB_WIDTH'(number)) held[number] <= 1'b1;
+      else if (release_buffer && release_physical_collect_buffer == PCB_WIDTH'(number)) held[number] <= 1'b0;
+    end
+  end
+
+  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
+    logic [COUNT_WIDTH-1:0] buffers;  // Held.
+    logic is_asked, is_started, is_forgotten;
+    assign is_asked = function_reset_request && function_reset_underlying_function == FUNCTION_WIDTH'(number);
+    assign is_started = state == IDLE && asked[number] && first == FUNCTION_WIDTH'(number);
+    assign is_forgotten = forget_structures && forget_structures_done && forget_underlying_function == FUNCTION_WIDTH'(number);
+    assign is_quiet[number] = buffers == '0 && query_underlying_function == FUNCTION_WIDTH'(number) && query_function_commands == '0
+        && function_drained[number];
+    always_ff @(posedge clock) begin
+      if (reset) begin
+        asked[number] <= 1'b0;
+        draining[number] <= 1'b0;
+        buffers <= '0;
+      end else begin
+        asked[number] <= is_asked || asked[number] && !is_started;
+        draining[number] <= is_forgotten || draining[number] && !is_quiet[number];
+        buffers <= buffers + COUNT_WIDTH'(is_kicked && FUNCTION_WIDTH'(kick_unit.underlying_function) == FUNCTION_WIDTH'(number))
+            - COUNT_WIDTH'(is_released && owners[release_physical_collect_buffer] == FUNCTION_WIDTH'(number));
+      end
+    end
+  end
+endmodule

@@ -1,0 +1,104 @@
+// Joins two ways to the pages of collect_buffer: bursts of the host to VCBs, and DWORDs to management pages, which come as registers. A
+// DWORD goes in between two bursts, whoever still owes or awaits a response: the host's are given here, and all of them say OKAY. A burst
+// that begins while the device is not enabled ends here.
+module page_writes #(
+    parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
+    parameter int unsigned VCB_WIDTH = 8,
+    parameter int unsigned FUNCTION_WIDTH = 3
+) (
+    input logic clock,
+    input logic reset,
+    output logic under_way,  // A burst that is not answered yet, or a DWORD.
+
+    // A DWORD of the management page of a function, held until it is done: it has taken effect.
+    input logic page_write,
+    output logic page_write_done,
+    input logic [FUNCTION_WIDTH-1:0] page_write_underlying_function,
+    input logic [11:0] page_write_offset,
+    input logic [31:0] page_write_data,
+    input logic [3:0] page_write_strobes,
+
+    // Of the host.
+    input logic collect_hold,  // No burst begins.
+    input logic collect_enabled,
+    output logic beat_unclaimed,  // Of a burst that ends here.
+    input logic [VCB_WIDTH+11:0] collect_awaddr,
+    input logic [7:0] collect_awlen,
+    input logic [2:0] collect_awsize,
+    input logic [FUNCTION_WIDTH:0] collect_awuser,
+    input logic collect_awvalid,
+    output logic collect_awready,
+    input logic [BEAT_BYTES*8-1:0] collect_wdata,
+    input logic [BEAT_BYTES-1:0] collect_wstrb,
+    input logic collect_wlast,
+    input logic collect_wvalid,
+    output logic collect_wready,
+    output logic [1:0] collect_bresp,
+    output logic collect_bvalid,
+    input logic collect_bready,
+
+    // To collect_buffer.
+    output logic [VCB_WIDTH+12:0] pages_awaddr,
+    output logic [7:0] pages_awlen,
+    output logic [2:0] pages_awsize,
+    output logic [FUNCTION_WIDTH:0] pages_awuser,
+    output logic pages_awvalid,
+    input logic pages_awready,
+    output logic [BEAT_BYTES*8-1:0] pages_wdata,
+    output logic [BEAT_BYTES-1:0] pages_wstrb,
+    output logic pages_wlast,
+    output logic pages_wvalid,
+    input logic pages_wready
+);
+  localparam logic [3:0] RESPONSES = 4'd14;
+  localparam logic [2:0] SETTLE_CLOCKS = 3'd7;  // More than it takes from collect_buffer's port to what it tells of a beat.
+  localparam logic [1:0] IDLE = 2'd0;
+  localparam logic [1:0] ADDRESS = 2'd1;
+  localparam logic [1:0] DATA = 2'd2;
+  localparam logic [1:0] SETTLE = 2'd3;
+
+  logic [1:0] state;
+  logic [2:0] clocks;  // That it has settled.
+  logic in_burst, ends_here, is_open, begins, ends;
+  logic [3:0] owed;  // Responses to the host.
+
+  assign under_way = in_burst || owed != '0 || state != IDLE;
+  assign is_open = (state == IDLE && !page_write || state == SETTLE) && !collect_hold && owed < RESPONSES && (!in_burst || ends);
+  assign collect_awready = (pages_awready || !collect_enabled) && is_open;
+  assign begins = collect_awvalid && collect_awready;
+  assign collect_wready = (pages_wready || ends_here) && in_burst;
+  assign beat_unclaimed = collect_wvalid && collect_wready && ends_here;
+  assign ends = collect_wvalid && collect_wready && collect_wlast;
+  assign collect_bresp = 2'b00;
+  assign collect_bvalid = owed != '0;
+
+  assign pages_awaddr = state == ADDRESS ? {1'b1, VCB_WIDTH'(page_write_underlying_function), page_write_offset} : {1'b0, collect_awaddr};
+  assign pages_awlen = state == ADDRESS ? 8'd0 : collect_awlen;
+  assign pages_awsize = state == ADDRESS ? 3'd2 : collect_awsize;
+  assign pages_awuser = state == ADDRESS ? '0 : collect_awuser;
+  assign pages_awvalid = state == ADDRESS || collect_awvalid && collect_enabled && is_open;
+  assign pages_wdata = state == DATA ? {BEAT_BYTES / 4{page_write_data}} : collect_wdata;
+  assign pages_wstrb = state == DATA ? BEAT_BYTES'(page_write_strobes) << (page_write_offset & 12'(BEAT_BYTES - 1)) : collect_wstrb;
+  assign pages_wlast = state == DATA || collect_wlast;
+  assign pages_wvalid = state == DATA || collect_wvalid && in_burst && !ends_here;
+  assign page_write_done = state == SETTLE && clocks == SETTLE_CLOCKS;
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      state <= IDLE;
+      in_burst <= 1'b0;
+      owed <= '0;
+    end else begin
+      case (state)
+        IDLE: if (page_write && !in_burst) state <= ADDRESS;
+        ADDRESS: if (pages_awready) state <= DATA;
+        DATA: if (pages_wready) state <= SETTLE;
+        default: if (page_write_done) state <= IDLE;
+      endcase
+      in_burst <= begins || in_burst && !ends;
+      owed <= owed + 4'(ends) - 4'(collect_bvalid && collect_bready);
+    end
+    if (begins) ends_here <= !collect_enabled;
+    clocks <= state == SETTLE ? clocks + 3'd1 : '0;
+  end
+endmodule

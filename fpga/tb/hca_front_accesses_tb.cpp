@@ -1,0 +1,159 @@
+// hca_front as a host that does what a file says, access by access; what comes of each is printed, a line
+// each. There is no queue pair. Argument: the file. Its lines, numbers in hexadecimal:
+//
+// w ADDRESS DATA STROBES   writes a register: the response
+// r ADDRESS                reads a register: its value
+// b ADDRESS BYTES          writes to a VCB page in one beat: nothing
+// h HELD                   whether the stream of management commands is held: nothing
+// d FUNCTIONS              functions of which no DMA is under way, a bit each: nothing
+// s CLOCKS                 waits: nothing
+// m                        management commands since the last time: of each PCB, function, number, bytes
+//
+// The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
+#include "Vhca_front.h"
+#include "axi_host.h"
+#include "bench.h"
+#include "spec/data_units.h"
+
+#include <verilated.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace fpga_verbs::bench {
+namespace {
+
+class Bench : public AxiHost<Bench> {
+public:
+  Bench() {
+    rtl_.notice_credit = 1;
+    rtl_.drained = 1;
+    rtl_.function_drained = (1 << UNDERLYING_FUNCTIONS) - 1;
+    rtl_.pinned = 1;
+    rtl_.collect_bready = 1;
+    rtl_.management_tready = 1;
+    rtl_.reset = 1;
+    step();
+    step();
+    rtl_.reset = 0;
+    steps(QUEUE_PAIRS + 4);
+  }
+
+  int run(const char* path) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      std::istringstream words(line);
+      char what = 0;
+      words >> what >> std::hex;
+      act(what, words);
+      ++place_.seed; // The line that a sentence about a difference names.
+    }
+    return 0;
+  }
+
+  Vhca_front& rtl() { return rtl_; }
+  const Place& place() const { return place_; }
+
+  void begin_clock() {
+    rtl_.clock = 0;
+    rtl_.eval();
+  }
+
+  void end_clock() {
+    if (rtl_.management_tvalid && rtl_.management_tready)
+      take_beat();
+    // Without a queue pair nothing is kicked, and without a ring nothing is written.
+    expect(place_, "a command in the stream", rtl_.command_tvalid, 0);
+    expect(place_, "an access to host memory", rtl_.memory_awvalid || rtl_.memory_arvalid, 0);
+    rtl_.clock = 1;
+    rtl_.eval();
+    ++place_.clock;
+  }
+
+private:
+  void act(char what, std::istringstream& words) {
+    uint32_t first = 0;
+    uint32_t second = 0;
+    uint32_t third = 0;
+    switch (what) {
+    case 'w':
+      words >> first >> second >> third;
+      std::printf("%x\n", write(first, second, static_cast<uint8_t>(third)));
+      break;
+    case 'r':
+      words >> first;
+      std::printf("%x\n", read(first));
+      break;
+    case 'b':
+      words >> first;
+      write_beat(first, words);
+      break;
+    case 'h':
+      words >> first;
+      rtl_.management_tready = first == 0;
+      break;
+    case 'd':
+      words >> first;
+      rtl_.function_drained = static_cast<uint8_t>(first);
+      break;
+    case 's':
+      words >> first;
+      steps(first);
+      break;
+    default:
+      std::printf("%s\n", commands_.c_str());
+      commands_.clear();
+    }
+  }
+
+  void write_beat(uint32_t address, std::istringstream& words) {
+    std::string digits;
+    words >> digits;
+    std::array<uint8_t, BEAT_BYTES> bytes{};
+    for (size_t at = 0; at < digits.size() / 2; ++at)
+      bytes[at] = static_cast<uint8_t>(std::stoul(digits.substr(2 * at, 2), nullptr, 16));
+    write_burst(address, bytes.data(), digits.size() / 2, static_cast<uint32_t>(digits.size() / 2));
+    steps(12); // A beat may go through three doorbell slots.
+  }
+
+  void take_beat() {
+    if (!in_command_) {
+      spec::ManagementUnit unit;
+      std::memcpy(&unit, &rtl_.management_tuser, sizeof(unit));
+      std::array<char, 64> text{};
+      std::snprintf(text.data(), text.size(), "%s%x %x %x ", commands_.empty() ? "" : " ",
+                    unit.physical_collect_buffer(), unit.underlying_function(),
+                    unit.send_queue_sequence_number());
+      commands_ += text.data();
+    }
+    for (uint32_t lane = 0; lane < BEAT_BYTES; ++lane)
+      if (rtl_.management_tkeep >> lane & 1) {
+        std::array<char, 3> text{};
+        std::snprintf(text.data(), text.size(), "%02x",
+                      reinterpret_cast<const uint8_t*>(&rtl_.management_tdata)[lane]);
+        commands_ += text.data();
+      }
+    in_command_ = rtl_.management_tlast == 0;
+  }
+
+  Vhca_front rtl_;
+  Place place_;
+  std::string commands_;
+  bool in_command_ = false;
+};
+
+} // namespace
+} // namespace fpga_verbs::bench
+
+int main(int count, char** arguments) {
+  if (count < 2)
+    return 1;
+  fpga_verbs::bench::Bench bench;
+  const fpga_verbs::bench::Coverage coverage;
+  return bench.run(arguments[1]);
+}
