@@ -302,7 +302,7 @@ module collect_buffer #(
   assign find_underlying_function = owner;
 
   named_queue_pair i_named_queue_pair (
-      .is_same_page(valid && page == first_page),
+      .is_same_page(valid && !is_control && claimed && page == first_page),
       .queue_pair_number(find_queue_pair_number),
       .*
   );
@@ -345,6 +345,7 @@ module collect_buffer #(
   logic [DWORDS-1:0] unused_dwords;
   logic had_length, has_length, checksum_enable_now;
   logic [63:0] segment_0_now;
+  logic [1:0] segment_0_differs;  // A DWORD of it came before, with another value: it is of another command.
   hca_spec_pkg::command_header_t header;
 
   assign received_before = binds ? '0 : received[page];
@@ -358,8 +359,13 @@ module collect_buffer #(
 
   assign had_length = received_before[1:0] == 2'b11;
   assign has_length = received_now[1:0] == 2'b11;
-  assign segment_0_now[31:0] = line == '0 && dwords[0] && !had_length ? line_data[31:0] : segment_0[page][31:0];
-  assign segment_0_now[63:32] = line == '0 && dwords[1] && !had_length ? line_data[63:32] : segment_0[page][63:32];
+  for (genvar half = 0; half < 2; half++) begin : gen_segment_0
+    logic is_here, is_repeated;
+    assign is_here = line == '0 && dwords[half];
+    assign is_repeated = is_here && received_before[half];
+    assign segment_0_now[32*half+:32] = is_here && !is_repeated ? line_data[32*half+:32] : segment_0[page][32*half+:32];
+    assign segment_0_differs[half] = is_repeated && line_data[32*half+:32] != segment_0[page][32*half+:32];
+  end
   assign header = {448'd0, segment_0_now};
   assign checksum_enable_now = line == '0 && dwords[2] ? line_data[hca_spec_pkg::COMMAND_HEADER_CHECKSUM_ENABLE_LSB] :
       checksum_enable[page];
@@ -435,7 +441,8 @@ module collect_buffer #(
   logic is_incomplete, unbinds;  // Before this clock; a PCB comes back without a kick.
 
   assign complete = has_length && (collects ? scoreboard_complete : (received_now | unused_dwords) == '1);
-  assign command_reason = has_length && !had_length && admission != hca_spec_pkg::REFUSAL_NONE ? admission :
+  assign command_reason = segment_0_differs != '0 ? hca_spec_pkg::REFUSAL_SEGMENT_0_DIFFERS :
+      has_length && !had_length && admission != hca_spec_pkg::REFUSAL_NONE ? admission :
       has_length && (received_now & unused_dwords) != '0 ? hca_spec_pkg::REFUSAL_SEGMENT_BEYOND_LENGTH :
       complete && collects && !checksum_matches ? hca_spec_pkg::REFUSAL_CHECKSUM_MISMATCH : hca_spec_pkg::REFUSAL_NONE;
   assign reason = is_partial ? hca_spec_pkg::REFUSAL_PARTIAL_DOUBLE_WORD :
@@ -528,14 +535,11 @@ module collect_buffer #(
       .*
   );
 
-  // Segment 0 stays what it was when it was checked.
   logic [BEATS_WIDTH-1:0] write_beat;
-  logic [LINE_DWORDS-1:0] stored;
   logic [BEAT_DWORDS-1:0] stored_of_beat;
 
   assign write_beat = BEATS_WIDTH'(offset >> $clog2(BEAT_BYTES));
-  assign stored = line == '0 && had_length ? dwords & ~16'h0003 : dwords;
-  assign stored_of_beat = is_command && collects ? BEAT_DWORDS'(stored >> offset[5:2]) : '0;
+  assign stored_of_beat = is_command && collects ? BEAT_DWORDS'(dwords >> offset[5:2]) : '0;
 
   command_memory #(
       .BEAT_BYTES(BEAT_BYTES),
@@ -572,7 +576,7 @@ module collect_buffer #(
 
   assign takes_kick_number = (kicks || kicks_send_queue_mode) && !is_management
       || valid && is_control && command == TAKE_KICK_NUMBER;
-  assign has_segment_0 = is_command ? has_length : is_incomplete && received[page][1:0] == 2'b11;
+  assign has_segment_0 = is_command && segment_0_differs == '0 ? has_length : is_incomplete && received[page][1:0] == 2'b11;
   assign known_segment_0 = !has_segment_0 ? '0 : is_command ? segment_0_now[47:0] : segment_0[page][47:0];
 
   collect_buffer_units #(

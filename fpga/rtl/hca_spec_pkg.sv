@@ -376,7 +376,8 @@ package hca_spec_pkg;
     REFUSAL_QUEUING_STRUCTURE_FAULT = 8'd14,  // The queuing structure could not be reached, or is too small.
     REFUSAL_COMPLETION_QUEUE_FAILED = 8'd15,  // A completion queue of the queue pair is in error.
     REFUSAL_RECEIVE_QUEUE_MISMATCH = 8'd16,  // A reference, an entry or the tail of the receive queue is not as it has to be.
-    REFUSAL_RECEIVE_QUEUE_FAULT = 8'd17  // The receive queue could not be read.
+    REFUSAL_RECEIVE_QUEUE_FAULT = 8'd17,  // The receive queue could not be read.
+    REFUSAL_SEGMENT_0_DIFFERS = 8'd18  // A DWORD of segment 0 came again, with another value.
   } refusal_t;
 
   // QoS level.

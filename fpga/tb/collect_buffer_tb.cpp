@@ -106,6 +106,10 @@ private:
       rtl_.wstrb = beat.strobes;
       rtl_.wlast = beat.last;
     }
+    if (!kicked_.empty() && kicked_.front() == fetching_ && !random_.once(4)) { // most are fetched to the end
+      kicked_.push_back(kicked_.front());
+      kicked_.pop_front();
+    }
     rtl_.release_buffer = !kicked_.empty() && random_.once(static_cast<uint32_t>(release_pace_));
     if (rtl_.release_buffer)
       rtl_.release_physical_collect_buffer = kicked_.front();
@@ -552,7 +556,7 @@ private:
   uint64_t on_end_ = 0;
   uint64_t most_on_end_ = 0;
   uint32_t most_latency_ = 0;
-  std::array<uint64_t, 18> refusals_{};
+  std::array<uint64_t, 19> refusals_{};
 };
 
 } // namespace

@@ -109,7 +109,7 @@ private:
     if (random_.once(4))
       pieces.insert(pieces.begin() + random_.below(static_cast<uint32_t>(pieces.size())),
                     pieces[random_.below(static_cast<uint32_t>(pieces.size()))]);
-    if (random_.once(12))
+    if (random_.once(20))
       pieces.pop_back(); // half written
     for (const auto& [at, size] : pieces)
       write_piece(page, at, bytes.data() + at, size, random_.once(30) ? random_.bits() : 0);

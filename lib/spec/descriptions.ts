@@ -356,6 +356,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'completion_queue_failed', value: 15, doc: 'A completion queue of the queue pair is in error.' },
       { name: 'receive_queue_mismatch', value: 16, doc: 'A reference, an entry or the tail of the receive queue is not as it has to be.' },
       { name: 'receive_queue_fault', value: 17, doc: 'The receive queue could not be read.' },
+      { name: 'segment_0_differs', value: 18, doc: 'A DWORD of segment 0 came again, with another value.' },
     ],
   },
   {

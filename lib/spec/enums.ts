@@ -695,6 +695,8 @@ export const Refusal = {
   receiveQueueMismatch: 16,
   /** The receive queue could not be read. */
   receiveQueueFault: 17,
+  /** A DWORD of segment 0 came again, with another value. */
+  segment0Differs: 18,
 } as const;
 export type Refusal = (typeof Refusal)[keyof typeof Refusal];
 
@@ -718,6 +720,7 @@ export const refusalNames: Readonly<Record<number, string>> = {
   15: 'completion_queue_failed',
   16: 'receive_queue_mismatch',
   17: 'receive_queue_fault',
+  18: 'segment_0_differs',
 };
 
 /** QoS level. */

@@ -144,7 +144,8 @@ void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint3
 // Stores one write in a PCB and updates its scoreboard (US8589610, steps 88 to 96).
 CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const Portion& portion) {
   const bool had_length = pcb.received.segment_0_whole();
-  pcb.store(portion.line, portion.dwords, portion.first, portion.data);
+  if (!pcb.store(portion.line, portion.dwords, portion.first, portion.data))
+    return {.refusal = Refusal::segment_0_differs};
   uint64_t unused = 0;
   const spec::CommandHeader& header = pcb.header();
   if (pcb.received.segment_0_whole()) {
@@ -189,8 +190,12 @@ CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const
 CollectBuffer::Progress CollectBuffer::extract(VirtualCollectBuffer& vcb, unsigned underlying_function,
                                                const Portion& portion) {
   const bool had_length = vcb.received.segment_0_whole();
-  if (portion.line == 0 && !had_length)
+  if (portion.line == 0) {
+    const uint32_t again = vcb.received.line(0) & portion.dwords & segment_dwords;
+    if (!repeats_segment_0(vcb.segment_0.dwords.data(), again, portion.first, portion.data))
+      return {.refusal = Refusal::segment_0_differs};
     copy_segment(portion, 0, vcb.segment_0.dwords.data());
+  }
   vcb.received.add(portion.line, portion.dwords);
   if (!vcb.received.segment_0_whole())
     return {};

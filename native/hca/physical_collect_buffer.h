@@ -18,6 +18,18 @@ namespace fpga_verbs::hca {
 
 inline constexpr uint16_t no_buffer = 0xffff;
 
+// Whether a write, which begins with DWORD `first` of its line, holds the DWORDs of segment 0 that are set in
+// `dwords`, 2 bits, as they were received before.
+inline bool repeats_segment_0(const void* segment_0, uint32_t dwords, uint32_t first, const uint8_t* source) {
+  for (; dwords != 0; dwords &= dwords - 1) {
+    const auto dword = static_cast<uint32_t>(std::countr_zero(dwords));
+    if (std::memcmp(static_cast<const uint8_t*>(segment_0) + size_t{dword} * dword_bytes,
+                    source + size_t{dword - first} * dword_bytes, dword_bytes) != 0)
+      return false;
+  }
+  return true;
+}
+
 // A physical collect buffer: one command, and what is known of it (US8589610, header buffer, payload buffer,
 // scoreboard field, scoreboard mask field). Pool buffers come first, dedicated ones after them.
 struct PhysicalCollectBuffer {
@@ -57,9 +69,9 @@ struct PhysicalCollectBuffer {
   }
 
   // Stores the DWORDs of a line that are set in `dwords`; `source` begins with DWORD `first`, the lowest that
-  // a write can hold. A repeated DWORD is stored again, but counts once; segment 0 stays what it was when it
-  // was checked.
-  void store(uint32_t line, uint32_t dwords, uint32_t first, const uint8_t* source) {
+  // a write can hold. A repeated DWORD is stored again, but counts once. False, and nothing stored, when one
+  // of segment 0 comes with another value: the write is of another command.
+  bool store(uint32_t line, uint32_t dwords, uint32_t first, const uint8_t* source) {
     uint8_t* target = data.data() + size_t{line} * line_bytes;
     const uint32_t had = received.line(line);
     const uint32_t run = dwords >> first;
@@ -69,8 +81,9 @@ struct PhysicalCollectBuffer {
       const uint32_t bytes = static_cast<uint32_t>(std::countr_one(run)) * dword_bytes;
       checksum += copy_and_sum(target + size_t{first} * dword_bytes, source, bytes);
     } else {
-      const uint32_t checked = line == 0 && received.segment_0_whole() ? segment_dwords : 0;
-      for (uint32_t rest = dwords & ~checked; rest != 0; rest &= rest - 1) {
+      if (line == 0 && !repeats_segment_0(data.data(), had & dwords & segment_dwords, first, source))
+        return false;
+      for (uint32_t rest = dwords; rest != 0; rest &= rest - 1) {
         const auto dword = static_cast<uint32_t>(std::countr_zero(rest));
         uint32_t value = 0;
         std::memcpy(&value, source + size_t{dword - first} * dword_bytes, dword_bytes);
@@ -80,6 +93,7 @@ struct PhysicalCollectBuffer {
       }
     }
     received.add(line, dwords);
+    return true;
   }
 };
 

@@ -528,6 +528,7 @@ enum class Refusal : uint8_t {
   completion_queue_failed = 15,  ///< A completion queue of the queue pair is in error.
   receive_queue_mismatch = 16,  ///< A reference, an entry or the tail of the receive queue is not as it has to be.
   receive_queue_fault = 17,  ///< The receive queue could not be read.
+  segment_0_differs = 18,  ///< A DWORD of segment 0 came again, with another value.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -551,6 +552,7 @@ constexpr const char* name(Refusal value) {
     case Refusal::completion_queue_failed: return "completion_queue_failed";
     case Refusal::receive_queue_mismatch: return "receive_queue_mismatch";
     case Refusal::receive_queue_fault: return "receive_queue_fault";
+    case Refusal::segment_0_differs: return "segment_0_differs";
   }
   return "unknown";
 }

@@ -109,6 +109,33 @@ const refused: { what: string; refusal: number; writes: LineWrite[] }[] = [
     writes: [at(0, good.slice(0, 4)), at(4, words(1).fill(0))],
   },
   {
+    what: 'the length anew, with another sequence number',
+    refusal: Refusal.segment0Differs,
+    writes: [segment0({ length: 8, sequenceNumber: 1 }), segment0({ length: 8, sequenceNumber: 2 })],
+  },
+  {
+    what: 'the first half of segment 0 anew, before the second came',
+    refusal: Refusal.segment0Differs,
+    writes: [
+      at(0, good.slice(0, 4)),
+      at(
+        0,
+        Uint8Array.from(good.slice(0, 64), (byte) => byte ^ 0x80),
+      ),
+    ],
+  },
+  {
+    what: 'the second half of segment 0 anew, with a whole line',
+    refusal: Refusal.segment0Differs,
+    writes: [
+      at(4, good.slice(4, 8)),
+      at(
+        0,
+        Uint8Array.from(good.slice(0, 64), (byte, index) => (index === 7 ? byte ^ 0x80 : byte)),
+      ),
+    ],
+  },
+  {
     what: 'a start doorbell of an unknown queue pair',
     refusal: Refusal.unknownQueuePair,
     writes: [at(16, words(2)), at(3968, new Uint8Array([9, 0, 9, 0, 1, 0, 0, 0]))],
@@ -164,14 +191,25 @@ describe.each(['collecting', 'send queue mode'])('a refused command (%s)', (mode
 });
 
 describe('segment 0', () => {
-  it('stays what it was when it was checked', () => {
-    const port = makePort('collecting');
+  it.each(['collecting', 'send queue mode'])('can come again as it was (%s)', (mode) => {
+    const port = makePort(mode);
+    post(port, buffer, at(4, good.slice(4, 8)));
     post(port, buffer, at(0, good.slice(0, 8)));
-    post(port, buffer, segment0({ queuePairNumber: foreign, length: 256 }));
-    post(port, buffer, at(8, good.slice(8, 64)));
+    post(port, buffer, at(0, good.slice(0, 64)));
+    post(port, buffer, at(0, good.slice(0, 4)));
     post(port, buffer, at(64, good.slice(64)));
-    expect(port.takeKicks().length).toBe(1);
-    expect(port.physical(0).data.slice(0, good.length)).toEqual(good);
+    expect(port.takeEvents()).toEqual([]);
+    expect(port.takeKicks().length + port.takeNotices().length).toBe(1);
+  });
+
+  it('is named by the event as it was, when it comes again and differs', () => {
+    const port = makePort('collecting');
+    post(port, buffer, segment0({ length: 8 }));
+    post(port, buffer, segment0({ length: 8, queuePairNumber: foreign }));
+    expect(getEventUnitDetailLow(viewOf(port.takeEvents()[0]!), 0) >>> 8).toBe(own);
+    post(port, 6, at(0, good.slice(0, 4)));
+    post(port, 6, segment0({ queuePairNumber: foreign }));
+    expect(getEventUnitDetailLow(viewOf(port.takeEvents()[0]!), 0)).toBe(0);
   });
 
   it('is named by the event when it was whole', () => {
