@@ -1,4 +1,5 @@
-import { AccessFlag } from '../spec/index.ts';
+import { VerbsError } from '../driver/errors.ts';
+import { AccessFlag, encode } from '../spec/index.ts';
 
 /** Rights to a memory region or of a queue pair's peer; several are joined by `|`. The bits are those of ibv_access_flags. */
 export const Access = {
@@ -15,3 +16,25 @@ export const Access = {
   /** Of a memory window of type 2: the peer's addresses begin with 0. */
   zeroBased: 1 << AccessFlag.zeroBased,
 } as const;
+
+const remoteChanges = Access.remoteWrite | Access.remoteAtomic;
+
+/**
+ * Judges the rights to a memory region as the device does, before memory is looked at: the same mistake is the same error on every
+ * device, whatever memory it reaches.
+ * @param access of {@link Access}
+ * @throws VerbsError EINVAL: rights that contradict each other; TypeError, RangeError: it is no set of rights
+ */
+export function requireRights(access: number): void {
+  encode('register_memory_input', { access_flags: access });
+  if ((access & remoteChanges) === 0 || (access & Access.localWrite) !== 0) return;
+  throw new VerbsError(
+    'these rights to a memory region contradict each other: the peer may change it, and its owner not',
+    {
+      code: 'EINVAL',
+      verb: 'registerMemory',
+      attribute: 'access_flags',
+      expected: 'localWrite beside remoteWrite and remoteAtomic',
+    },
+  );
+}

@@ -4,7 +4,7 @@ import type { Completion } from '../driver/completion_queue.ts';
 import { mapForeignMemory } from '../driver/foreign_memory.ts';
 import { MemoryRegion as RegionInDevice } from '../driver/memory_region.ts';
 import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';
-import { Access } from './access.ts';
+import { Access, requireRights } from './access.ts';
 import { AddressHandle } from './address_handle.ts';
 import type { Context } from './context.ts';
 import { MemoryRegion } from './memory_region.ts';
@@ -37,6 +37,7 @@ export class ProtectionDomain extends VerbsObject {
   allocate(bytes: number, access: number = Access.localWrite): MemoryRegion {
     this.requireOpen('registerMemory');
     const { device, management } = this.context.driver;
+    requireRights(access);
     const memory = device.allocate(bytes);
     const release = (): void => device.free(memory);
     try {
@@ -63,6 +64,7 @@ export class ProtectionDomain extends VerbsObject {
   registerMemory(memory: ArrayBuffer | ArrayBufferView, access: number = Access.localWrite): MemoryRegion {
     this.requireOpen('registerMemory');
     const { device, management } = this.context.driver;
+    requireRights(access);
     const range = mapForeignMemory(device, memory, access);
     const release = (): void => device.board.unmap(range.address);
     try {

@@ -25,15 +25,12 @@ describeInProcess('what is forgotten', (backend) => {
   it('as a whole device goes, with its function, memory and interrupts', async () => {
     const board = makeBoard(backend);
     const before = descriptors();
-    const foreign: WeakRef<ArrayBuffer>[] = [];
+    const memories: WeakRef<ArrayBuffer>[] = [];
     const forget = (): WeakRef<Context> => {
       const context = openDevice(board.open(0));
       const protectionDomain = context.createProtectionDomain();
       const completionQueue = context.createCompletionQueue();
-      const memory = new ArrayBuffer(100_000);
-      foreign.push(new WeakRef(memory));
-      protectionDomain.registerMemory(memory);
-      protectionDomain.allocate(100_000);
+      memories.push(new WeakRef(protectionDomain.allocate(100_000).bytes.buffer as ArrayBuffer));
       const queuePair = makeFailedQueuePair({ board, context, protectionDomain, completionQueue });
       queuePair.postSend({ opcode: Opcode.send });
       return new WeakRef(context);
@@ -42,7 +39,7 @@ describeInProcess('what is forgotten', (backend) => {
       const forgotten = forget();
       await collectUntil(() => forgotten.deref() === undefined);
       await collectUntil(() => descriptors() <= before);
-      await collectUntil(() => foreign.every((memory) => memory.deref() === undefined));
+      await collectUntil(() => memories.every((memory) => memory.deref() === undefined));
     }
     openDevice(board.open(0)).close(); // EBUSY, if a driver were left
     expect(board.takeDmaFaults().filter(({ reason }) => reason !== 'not_mapped')).toEqual([]);
@@ -55,8 +52,7 @@ describeInProcess('what is forgotten', (backend) => {
       const protectionDomain = context.createProtectionDomain();
       const completionQueue = context.createCompletionQueue();
       const queuePair = makeFailedQueuePair({ board, context, protectionDomain, completionQueue });
-      const memory = new ArrayBuffer(64);
-      protectionDomain.registerMemory(memory);
+      const memory = protectionDomain.allocate(64).bytes.buffer as ArrayBuffer;
       queuePair.postSend({ opcode: Opcode.send, wrId: 77 });
       return { completionQueue, number: queuePair.number, memory: new WeakRef(memory) };
     };
@@ -71,6 +67,26 @@ describeInProcess('what is forgotten', (backend) => {
     expect(memory.deref()).toBeDefined();
     expect(() => context.close()).toThrow(/is in use by protection domain/);
     context[Symbol.dispose]();
+  });
+
+  it('of the memory of the caller is held until the device is closed, or forgotten too', async () => {
+    const board = makeBoard(backend);
+    const register = (context: Context): WeakRef<ArrayBuffer> => {
+      const memory = new ArrayBuffer(100_000);
+      context.createProtectionDomain().registerMemory(memory);
+      return new WeakRef(memory);
+    };
+    const context = openDevice(board.open(0));
+    const held = register(context);
+    for (let turn = 0; turn < 5; turn++) {
+      collectGarbage();
+      await new Promise(setImmediate);
+    }
+    expect(held.deref()).toBeDefined();
+    context[Symbol.dispose]();
+    await collectUntil(() => held.deref() === undefined);
+    const forgotten = (() => register(openDevice(board.open(0))))();
+    await collectUntil(() => forgotten.deref() === undefined);
   });
 
   it('and waits, stays while somebody waits', async () => {

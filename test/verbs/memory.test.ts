@@ -106,19 +106,51 @@ describeInProcess('memory regions', (backend) => {
     expect(protectionDomain.registerMemory(ofPool).bytes).toEqual(new Uint8Array(ofPool));
   });
 
-  it('refuse contradictory rights, and take nothing then', () => {
+  it('refuse contradictory rights before they look at the memory', () => {
     const { context, protectionDomain } = makeVerbs(backend);
-    const unmap = vi.spyOn(context.driver.device.board, 'unmap');
-    const free = vi.spyOn(context.driver.device, 'free');
-    expect(() => protectionDomain.allocate(64, Access.remoteWrite)).toThrow(
-      expect.objectContaining({ code: 'EINVAL', verb: 'registerMemory', attribute: 'access_flags' }),
-    );
-    expect(() => protectionDomain.registerMemory(new ArrayBuffer(64), Access.remoteAtomic)).toThrow(
-      expect.objectContaining({ attribute: 'access_flags' }),
-    );
-    expect(unmap).toHaveBeenCalledTimes(1);
-    expect(free).toHaveBeenCalledTimes(1);
-    protectionDomain.close();
+    const { device, management } = context.driver;
+    const taken = [
+      vi.spyOn(device, 'allocate'),
+      vi.spyOn(device.board, 'map'),
+      vi.spyOn(management, 'execute'),
+    ];
+    const memory = new ArrayBuffer(64);
+    const { remoteWrite, remoteAtomic, remoteRead } = Access;
+    for (const access of [remoteWrite, remoteAtomic, remoteWrite | remoteAtomic | remoteRead]) {
+      for (const call of [
+        () => protectionDomain.allocate(64, access),
+        () => protectionDomain.registerMemory(memory, access),
+      ]) {
+        expect(call).toThrow(
+          expect.objectContaining({
+            name: 'VerbsError',
+            code: 'EINVAL',
+            verb: 'registerMemory',
+            attribute: 'access_flags',
+            expected: 'localWrite beside remoteWrite and remoteAtomic',
+          }),
+        );
+      }
+    }
+    expect(() => protectionDomain.registerMemory(memory, 256)).toThrow(RangeError);
+    for (const each of taken) expect(each).not.toHaveBeenCalled();
+    structuredClone(memory, { transfer: [memory] }); // it is not held
+    expect(memory.byteLength).toBe(0);
+  });
+});
+
+describe('a memory region without a key', () => {
+  it('gives back the memory that it would have lain over', () => {
+    const { context, protectionDomain } = makeVerbs(undefined, { memoryKeys: 16 });
+    const { device, limits } = context.driver;
+    for (let keys = 0; keys < limits.memoryKeys; keys++) protectionDomain.allocate(64);
+    const unmap = vi.spyOn(device.board, 'unmap');
+    const free = vi.spyOn(device, 'free');
+    const noKey = expect.objectContaining({ code: 'ENOMEM', attribute: 'memory_keys' }) as Error;
+    expect(() => protectionDomain.allocate(64)).toThrow(noKey);
+    expect([unmap.mock.calls.length, free.mock.calls.length]).toEqual([0, 1]);
+    expect(() => protectionDomain.registerMemory(new ArrayBuffer(64))).toThrow(noKey);
+    expect([unmap.mock.calls.length, free.mock.calls.length]).toEqual([1, 1]);
   });
 });
 
