@@ -294,12 +294,13 @@ export interface EmulatedBoard {
   stopCapture(): void;
   boardNumber(): number;
   /**
-   * Makes a file of `bytes`, whole pages, what function 0 reaches: the memory of another machine, from DMA address 0 on, or where
-   * the tables of that machine's IOMMU say. Throws an Error when it cannot be mapped, or something is there.
+   * Makes a file of `bytes`, whole pages, what a function reaches: the memory of another machine, from DMA address 0 on, or where
+   * the tables of that machine's IOMMU say. Throws an Error when it cannot be mapped, or something is there; RangeError: no such
+   * function.
    */
-  attachMemory(path: string, bytes: number, remapping?: RemappingRoot): void;
-  /** No DMA reaches it from now on. */
-  detachMemory(): void;
+  attachMemory(underlyingFunction: number, path: string, bytes: number, remapping?: RemappingRoot): void;
+  /** No DMA of the function reaches it from now on. */
+  detachMemory(underlyingFunction: number): void;
   /** Takes out the DMA faults since the last call (the newest 1,024 are kept). */
   takeDmaFaults(): DmaFault[];
   counters(): BoardCounters;

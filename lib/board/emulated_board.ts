@@ -85,17 +85,17 @@ export class EmulatedBoard {
   }
 
   /**
-   * Makes a file of `bytes`, whole pages, what function 0 reaches: the memory of another machine, from DMA address 0 on.
+   * Makes a file of `bytes`, whole pages, what an underlying function reaches: the memory of another machine, from DMA address 0 on.
    * @param remapping its IOMMU, whose tables say where instead
-   * @throws Error: it cannot be mapped, or something is there
+   * @throws Error: it cannot be mapped, or something is there; RangeError: the board has no such function
    */
-  attachMemory(path: string, bytes: number, remapping?: RemappingRoot): void {
-    this.native.attachMemory(path, bytes, remapping);
+  attachMemory(underlyingFunction: number, path: string, bytes: number, remapping?: RemappingRoot): void {
+    this.native.attachMemory(underlyingFunction, path, bytes, remapping);
   }
 
-  /** No DMA reaches it from now on. */
-  detachMemory(): void {
-    this.native.detachMemory();
+  /** No DMA of the function reaches it from now on. */
+  detachMemory(underlyingFunction: number): void {
+    this.native.detachMemory(underlyingFunction);
   }
 
   /** Puts one write into the link, whatever a processor's stores would make of it. */

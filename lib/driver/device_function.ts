@@ -1,4 +1,5 @@
 import type { BoardFunction, DmaMemory } from '../board/addon.ts';
+import { readUnderlyingFunction } from '../board/own_function.ts';
 import { IDENTITY_BAR, type Region } from '../board/regions.ts';
 import {
   IDENTITY_MAGIC_OFFSET,
@@ -40,13 +41,13 @@ export class DeviceFunction {
    */
   constructor(board: BoardFunction) {
     this.board = board;
-    this.underlyingFunction = board.facts().underlyingFunction;
     try {
       checkMagic(board);
       this.identityPage = new RegisterPage(board, this.presence, IDENTITY_BAR, 0);
       checkVersion(this.identityPage);
       this.identity = readIdentity(this.identityPage);
       this.regions = new Regions(board, this.presence);
+      this.underlyingFunction = readUnderlyingFunction(board, this.regions.all);
       this.page = this.regions.page(RegionType.underlyingFunction, this.underlyingFunction);
       this.virtualCollectBufferRegion = this.regions.find(RegionType.virtualCollectBuffer);
       this.controlPage = this.underlyingFunction === 0 ? this.regions.page(RegionType.control, 0) : undefined;

@@ -94,15 +94,18 @@ board::SteppedProgress& EmulatedBoard::stepped(Napi::Env env, const char* what) 
   return *stepped;
 }
 
+uint32_t EmulatedBoard::function_number(const Napi::Value& value) const {
+  const uint32_t number = double_word(value, "underlyingFunction");
+  const unsigned count = board(value.Env()).options().underlying_functions;
+  if (number >= count)
+    throw Napi::RangeError::New(value.Env(), "underlying function " + std::to_string(number) +
+                                                 " does not exist: the board has " + std::to_string(count));
+  return number;
+}
+
 Napi::Value EmulatedBoard::open(const Napi::CallbackInfo& info) {
   board::EmulatedBoard& emulated = board(info.Env());
-  const uint32_t number = double_word(info[0], "underlyingFunction");
-  std::shared_ptr<board::BoardFunction> function = emulated.open(number);
-  if (function == nullptr)
-    throw Napi::RangeError::New(info.Env(), "underlying function " + std::to_string(number) +
-                                                " does not exist: the board has " +
-                                                std::to_string(emulated.options().underlying_functions));
-  return BoardFunction::make(info.Env(), std::move(function));
+  return BoardFunction::make(info.Env(), emulated.open(function_number(info[0])));
 }
 
 Napi::Value EmulatedBoard::open_free(const Napi::CallbackInfo& info) {
@@ -273,20 +276,23 @@ Napi::Value EmulatedBoard::board_number(const Napi::CallbackInfo& info) {
 
 void EmulatedBoard::attach_memory(const Napi::CallbackInfo& info) {
   constexpr unsigned page = 4096;
-  const std::string path = info[0].ToString().Utf8Value();
+  const uint32_t number = function_number(info[0]);
+  const std::string path = info[1].ToString().Utf8Value();
   std::optional<board::RemappingRoot> root;
-  if (Fields fields(info[2], "remapping"); !info[2].IsUndefined()) {
+  if (Fields fields(info[3], "remapping"); !info[3].IsUndefined()) {
     root.emplace();
     root->root_table = big_number(fields.required(info.Env(), "rootTable"), "rootTable");
     fields.read("sourceId", root->source_id);
   }
-  const int failure = board(info.Env()).attach_memory(path, bar_offset(info[1], page), root);
+  const int failure = board(info.Env()).attach_memory(number, path, bar_offset(info[2], page), root);
   if (failure != 0)
     throw Napi::Error::New(info.Env(),
                            path + " cannot be attached: " + std::generic_category().message(failure));
 }
 
-void EmulatedBoard::detach_memory(const Napi::CallbackInfo& info) { board(info.Env()).detach_memory(); }
+void EmulatedBoard::detach_memory(const Napi::CallbackInfo& info) {
+  board(info.Env()).detach_memory(function_number(info[0]));
+}
 
 Napi::Value EmulatedBoard::take_dma_faults(const Napi::CallbackInfo& info) {
   return to_array(info.Env(), board(info.Env()).take_dma_faults());

@@ -19,6 +19,8 @@ private:
   board::EmulatedBoard& board(Napi::Env env) const;                       // ERR_CLOSED
   board::SteppedProgress& stepped(Napi::Env env, const char* what) const; // Error: the board is not stepped
 
+  uint32_t function_number(const Napi::Value& value) const; // RangeError: the board has no such function
+
   Napi::Value open(const Napi::CallbackInfo& info);
   Napi::Value open_free(const Napi::CallbackInfo& info);
   Napi::Value serve(const Napi::CallbackInfo& info);

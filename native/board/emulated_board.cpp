@@ -241,7 +241,7 @@ bool EmulatedBoard::captures() {
   return packets_.capture.on();
 }
 
-int EmulatedBoard::attach_memory(const std::string& path, size_t bytes,
+int EmulatedBoard::attach_memory(unsigned underlying_function, const std::string& path, size_t bytes,
                                  const std::optional<RemappingRoot>& root) {
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0)
@@ -253,23 +253,27 @@ int EmulatedBoard::attach_memory(const std::string& path, size_t bytes,
     return reason;
   DmaMemory mapped(memory, bytes, {memory, [bytes](void* begin) { munmap(begin, bytes); }});
   const Exclusive exclusive(*progress_);
-  if (attached_ || !host_.domain(0).map_at(0, memory, bytes, DmaRights::read_write))
+  AttachedMemory& attached = attached_[underlying_function];
+  IommuDomain& domain = host_.domain(underlying_function);
+  if (attached.memory || !domain.map_at(0, memory, bytes, DmaRights::read_write))
     return EBUSY;
-  attached_ = std::move(mapped);
+  attached.memory = std::move(mapped);
   if (root) {
-    tables_.emplace(static_cast<uint8_t*>(memory), bytes, *root);
-    host_.domain(0).follow(&*tables_);
+    attached.tables.emplace(static_cast<uint8_t*>(memory), bytes, *root);
+    domain.follow(&*attached.tables);
   }
   return 0;
 }
 
-void EmulatedBoard::detach_memory() {
+void EmulatedBoard::detach_memory(unsigned underlying_function) {
   const Exclusive exclusive(*progress_);
-  if (attached_)
-    host_.domain(0).unmap(0);
-  host_.domain(0).follow(nullptr);
-  tables_.reset();
-  attached_ = {};
+  AttachedMemory& attached = attached_[underlying_function];
+  IommuDomain& domain = host_.domain(underlying_function);
+  if (attached.memory)
+    domain.unmap(0);
+  domain.follow(nullptr);
+  attached.tables.reset();
+  attached.memory = {};
 }
 
 } // namespace fpga_verbs::board

@@ -114,12 +114,13 @@ public:
   int stop_capture();
   bool captures();
 
-  // Makes a file of `bytes`, whole pages, what function 0 reaches: the memory of another machine, from DMA
+  // Makes a file of `bytes`, whole pages, what a function reaches: the memory of another machine, from DMA
   // address 0 on, or where the tables of that machine's IOMMU say. Gives 0, or the errno of what could not be
   // mapped; EBUSY: something is mapped there.
-  int attach_memory(const std::string& path, size_t bytes, const std::optional<RemappingRoot>& root);
-  // No DMA reaches it from now on.
-  void detach_memory();
+  int attach_memory(unsigned underlying_function, const std::string& path, size_t bytes,
+                    const std::optional<RemappingRoot>& root);
+  // No DMA of the function reaches it from now on.
+  void detach_memory(unsigned underlying_function);
 
   // Lets the device work where polling drives it; false: it has nothing to do, or works on its own.
   bool advance();
@@ -128,6 +129,12 @@ public:
   void attend(Attendance attendance) { progress_->attend(attendance); }
 
 private:
+  // What a function reaches of another machine.
+  struct AttachedMemory {
+    DmaMemory memory;
+    std::optional<RemappingTables> tables; // of that machine
+  };
+
   friend class EmulatedFunction;
   friend class FunctionView;
 
@@ -148,8 +155,7 @@ private:
   ImpairedLinks impaired_links_;
   std::array<unsigned, spec::underlying_functions> handles_{}; // open functions, by number
   BoardHost host_;
-  DmaMemory attached_;
-  std::optional<RemappingTables> tables_; // of the machine whose memory that is
+  std::array<AttachedMemory, spec::underlying_functions> attached_; // by function
   std::unique_ptr<Device> device_;
   TransactionRing ring_;
   DeviceSide device_side_;

@@ -47,11 +47,11 @@ function written(
   const opened = openFunction(board);
   opened.write64(2, 0, 0xffff_ffff, 0xffff_ffff);
   board.runUntilIdle();
-  board.attachMemory(file, memoryBytes, root);
+  board.attachMemory(0, file, memoryBytes, root);
   startJob(opened, 0, kind, { address, bytes: 8 });
   board.runUntilIdle();
   const faults = board.takeDmaFaults();
-  board.detachMemory();
+  board.detachMemory(0);
   const after = readFileSync(file);
   const changed: number[] = [];
   const differs = (at: number, bytes: number): boolean =>
@@ -129,5 +129,42 @@ describe('the tables of another machine', () => {
     ])
       expect(written(memory, root, 100n * page)).toMatchObject(refused);
     expect(written(memory, undefined, 100n * page).changed).toEqual([100 * pageBytes]);
+  });
+});
+
+describe('the memory of another machine', () => {
+  it('is that of one function: each has its own, and loses its own', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-tables-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const files = [0, 1].map((number) => path.join(folder, `${number}`));
+    for (const file of files) writeFileSync(file, Buffer.alloc(memoryBytes));
+    const board = makeBoard();
+    const functions = [0, 1].map((number) => openFunction(board, number));
+    functions[0]!.write64(2, 0, 0xffff_ffff, 0xffff_ffff);
+    board.runUntilIdle();
+    const memory = new MachineMemory(); // of the second machine: its page 9 is at 5
+    const root = memory.context(4n, 2n);
+    memory.entry(4n, 0n, (3n * page) | rights.both);
+    memory.entry(3n, 9n, (5n * page) | rights.both);
+    writeFileSync(files[1]!, memory.bytes);
+    board.attachMemory(0, files[0]!, memoryBytes);
+    board.attachMemory(1, files[1]!, memoryBytes, root);
+    expect(() => board.attachMemory(1, files[0]!, memoryBytes)).toThrow(/busy/i);
+    const write = (number: number): string[] => {
+      startJob(functions[number]!, number, job.writeHost, { address: 9n * page, bytes: 8 });
+      board.runUntilIdle();
+      return board.takeDmaFaults().map(({ reason }) => reason);
+    };
+    const seen = (): bigint[] => [
+      readFileSync(files[0]!).readBigUInt64LE(9 * pageBytes),
+      readFileSync(files[1]!).readBigUInt64LE(5 * pageBytes),
+    ];
+    expect([write(1), seen()]).toEqual([[], [0n, 2n ** 64n - 1n]]);
+    expect([write(0), seen()]).toEqual([[], [2n ** 64n - 1n, 2n ** 64n - 1n]]);
+    board.detachMemory(0);
+    expect([write(0), write(1)]).toEqual([['not_mapped'], []]);
+    board.detachMemory(1);
+    expect(write(1)).toEqual(['not_mapped']);
+    expect(() => board.attachMemory(8, files[0]!, memoryBytes)).toThrow(RangeError);
   });
 });

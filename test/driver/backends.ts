@@ -20,8 +20,8 @@ export interface Backend {
   readonly options: BoardOptions;
   /** Functions are opened through a server's socket, as by another process. */
   readonly isServed?: boolean;
-  /** Functions on PCIe, each of a board of its own. */
-  readonly functions?: readonly string[];
+  /** Boards on PCIe, each by the device strings of its functions, function 0 first. */
+  readonly boards?: readonly (readonly string[])[];
 }
 
 /** The addon with blocks in RTL where FPGA_VERBS_ADDON names it: then the boards are of its sizes. */
@@ -38,10 +38,13 @@ export const served: Backend = {
   isServed: true,
 };
 
-/** The one backend where FPGA_VERBS_TEST_DEVICE names functions on PCIe, with commas between them: tests of others do not run. */
+/**
+ * The one backend where FPGA_VERBS_TEST_DEVICE names boards on PCIe, with commas between them and + between the functions of one:
+ * tests of others do not run.
+ */
 const onPci: Backend | undefined = (() => {
-  const functions = process.env['FPGA_VERBS_TEST_DEVICE']?.split(',');
-  return functions && { name: functions[0]!, options: { progress: 'own' }, functions };
+  const boards = process.env['FPGA_VERBS_TEST_DEVICE']?.split(',').map((board) => board.split('+'));
+  return boards && { name: boards[0]![0]!, options: { progress: 'own' }, boards };
 })();
 
 const opened: { close(): void }[] = [];
@@ -61,7 +64,7 @@ const small: BoardOptions = { queuePairs: 256, pageTableEntries: 4096, memoryKey
 
 /** A board of a backend, closed when the test ends. */
 export function makeBoard(backend: Backend, options: BoardOptions = {}): EmulatedBoard {
-  if (backend.functions !== undefined) return closing(pciBoard(backend.functions, { ...small, ...options }));
+  if (backend.boards !== undefined) return closing(pciBoard(backend.boards, { ...small, ...options }));
   const board = closing(new (loadAddon().EmulatedBoard)({ ...small, ...backend.options, ...options }));
   return backend.isServed === true ? openedByClients(board) : board;
 }

@@ -3,12 +3,12 @@ import { deserialize, serialize } from 'node:v8';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
 
-/** What a test in a machine asks of the process that holds the boards in its slots. */
+/** What a test in a machine asks of the process that holds the machine's boards, by their number. */
 export type BoardRequest =
-  /** A board with these options in the place of what is in the slot. */
-  | { readonly slot: number; readonly load: BoardOptions }
-  /** A call of a method of the emulated board in the slot. */
-  | { readonly slot: number; readonly method: string; readonly arguments: readonly unknown[] };
+  /** A board with these options in the place of one. */
+  | { readonly board: number; readonly load: BoardOptions }
+  /** A call of a method of the emulated board. */
+  | { readonly board: number; readonly method: string; readonly arguments: readonly unknown[] };
 
 export type BoardAnswer = { readonly value: unknown } | { readonly failure: string };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import type { BoardFunction } from '../../lib/board/addon.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { VerbsError } from '../../lib/driver/errors.ts';
 import {
@@ -102,6 +103,29 @@ describeOnBackends('opening a function', (backend) => {
     const opcode = 64; // query_function: its doorbell is lost, so that only reading tells
     expect(errorOf(() => driver.management.execute({ verb: 'queryDevice', opcode })).code).toBe('ENODEV');
     expect(() => driver.close()).not.toThrow();
+  });
+});
+
+describe('the number of a function', () => {
+  /** As the backend tells it of a PCI function in a slot of its own. */
+  const told = (opened: BoardFunction): BoardFunction =>
+    new Proxy(opened, {
+      get: (target, property) => {
+        if (property === 'facts') return () => ({ ...target.facts(), underlyingFunction: 0 });
+        const value: unknown = Reflect.get(target, property, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+
+  it('is that of its status register, whatever the backend says', () => {
+    const board = makeBoard(stepped);
+    openDriver(board);
+    for (const number of [1, 7]) {
+      const { device, limits } = closing(new HcaDriver(told(board.open(number))));
+      expect([device.underlyingFunction, device.controlPage]).toEqual([number, undefined]);
+      expect(limits.queuePairs).toBeGreaterThan(0);
+    }
+    expect(openDriver(makeBoard(stepped)).device.underlyingFunction).toBe(0);
   });
 });
 

@@ -12,34 +12,36 @@ export class LeftOutError extends Error {
   }
 }
 
-/** Functions that are some test's board now. */
-const taken = new Set<string>();
+/** Boards that are some test's now. */
+const taken = new Set<readonly string[]>();
 /** To the boards themselves, where they are emulated outside of this machine. */
 const line = ((path) => (path === undefined ? undefined : new BoardLine(path)))(
   process.env['FPGA_VERBS_TEST_LINE'],
 );
 
 /**
- * The first of these PCI functions that no board is yet, in the place of an emulated board. Opening its function 0 opens it; all else
- * that an emulated board does is asked over FPGA_VERBS_TEST_LINE, and left out where there is none.
+ * The first of these boards on PCIe that no test has, in the place of an emulated board. Opening a function opens the PCI function that
+ * it is; all else that an emulated board does is asked over FPGA_VERBS_TEST_LINE, and left out where there is none.
+ * @param boards each by the device strings of its functions, function 0 first
  */
-export function pciBoard(devices: readonly string[], options: BoardOptions): EmulatedBoard {
-  const slot = devices.findIndex((each) => !taken.has(each));
-  if (slot < 0) throw new LeftOutError('the test asks for more boards than there are functions');
-  const device = devices[slot]!;
-  loadBoard(slot, options);
-  taken.add(device);
+export function pciBoard(boards: readonly (readonly string[])[], options: BoardOptions): EmulatedBoard {
+  const number = boards.findIndex((each) => !taken.has(each));
+  if (number < 0) throw new LeftOutError('the test asks for more boards than there are');
+  const functions = boards[number]!;
+  loadBoard(number, options);
+  taken.add(functions);
   const opened: WeakRef<BoardFunction>[] = []; // a test may forget one
   const board = {
     open(underlyingFunction: number): BoardFunction {
-      if (underlyingFunction !== 0) throw new LeftOutError('the test asks for another underlying function');
+      const device = functions[underlyingFunction];
+      if (device === undefined) throw new LeftOutError('the test asks for another underlying function');
       const one = openBoard(parseDeviceString(device));
       opened.push(new WeakRef(one));
       return one;
     },
     close(): void {
       for (const one of opened.splice(0)) one.deref()?.close();
-      taken.delete(device);
+      taken.delete(functions);
     },
   };
   return new Proxy(board as unknown as EmulatedBoard, {
@@ -48,14 +50,14 @@ export function pciBoard(devices: readonly string[], options: BoardOptions): Emu
       const method = String(property);
       if (value !== undefined) return value;
       if (line === undefined) throw new LeftOutError(`the test looks into the board: ${method}()`);
-      return (...given: unknown[]) => line.ask({ slot, method, arguments: given });
+      return (...given: unknown[]) => line.ask({ board: number, method, arguments: given });
     },
   });
 }
 
-function loadBoard(slot: number, options: BoardOptions): void {
+function loadBoard(board: number, options: BoardOptions): void {
   if (line !== undefined) {
-    line.ask({ slot, load: options });
+    line.ask({ board, load: options });
     return;
   }
   const other = Object.entries(options).find(([option, value]) => !isMet(option, value));

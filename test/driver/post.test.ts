@@ -48,7 +48,7 @@ const mappings: readonly BoardOptions[] = [
 
 describeOnBackends('posting', (backend) => {
   // What stores become on their way to a board on PCIe is not a test's to choose.
-  it.each(backend.functions === undefined ? mappings : [{}])(
+  it.each(backend.boards === undefined ? mappings : [{}])(
     'executes commands of every length in order, with their checksums: %j',
     (options) => {
       const { queuePair, sent } = makeSender(backend, options);

@@ -2,31 +2,40 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Duplex } from 'node:stream';
 import { onTestFinished } from 'vitest';
 
 import { loadAddon, type BoardOptions, type EmulatedBoard as NativeBoard } from '../../lib/board/addon.ts';
 import { EmulatedBoard } from '../../lib/board/index.ts';
 import type { ServedPciFunction } from '../../lib/board/pci_proxy/pci_proxy.ts';
 import { fromLine, toLine, type BoardAnswer, type BoardRequest } from '../driver/board_line.ts';
-import { serveFunction, slots, type HcaGuestOptions } from './hca_machine.ts';
+import { serveFunction, slots, type HcaGuestOptions, type SlotOptions } from './hca_machine.ts';
 
-/** A board in a slot, and its function there. */
+/** A board, and its functions in the machine. */
 interface Seat {
   board: EmulatedBoard;
   /** The same board, as the addon gives it. */
   native: NativeBoard;
-  served?: ServedPciFunction;
+  readonly served: ServedPciFunction[];
 }
+
+/** How many functions of a board are in the machine, each in a slot of its own. */
+const functionsOfBoard = 3;
 
 let boards = 0;
 
 /**
- * Boards in the slots of a machine that what runs in it chooses, changes and looks into, over the machine's second serial line:
+ * Boards whose functions are in the slots of a machine that what runs in it chooses, changes and looks into, over the machine's second serial line:
  * test/driver/board_line.ts is the other end.
  */
 export class ChosenBoards {
   /** What the guest calls the line. */
   static readonly line = '/dev/ttyS1';
+  /** The slots of each board, its function 0 first. */
+  static readonly boards: readonly (readonly string[])[] = Array.from(
+    { length: slots.length / functionsOfBoard },
+    (_, board) => slots.slice(board * functionsOfBoard, (board + 1) * functionsOfBoard),
+  );
 
   /** Arguments of the emulator. */
   readonly machine: readonly string[];
@@ -37,11 +46,14 @@ export class ChosenBoards {
   constructor(host: string, options: BoardOptions) {
     const file = path.join(host, 'line');
     this.machine = ['-chardev', `socket,id=line,path=${file}`, '-serial', 'chardev:line'];
-    this.seats = slots.map(() => makeBoard(options));
-    this.functions = this.seats.map((seat) => async (stream, slot) => {
-      seat.served = serveFunction(seat.board, stream, slot);
-      await seat.served.ended;
-    });
+    this.seats = ChosenBoards.boards.map(() => makeBoard(options));
+    this.functions = this.seats.flatMap((seat) =>
+      Array.from({ length: functionsOfBoard }, (_, number) => async (stream: Duplex, slot: SlotOptions) => {
+        const served = serveFunction(seat.board, stream, slot, number);
+        seat.served.push(served);
+        await served.ended;
+      }),
+    );
     const server = createServer().listen(file);
     void once(server, 'connection').then(([socket]: Socket[]) => this.attend(socket!));
     onTestFinished(() => {
@@ -59,7 +71,7 @@ export class ChosenBoards {
 
   private answer(request: BoardRequest): BoardAnswer {
     try {
-      const seat = this.seats[request.slot]!;
+      const seat = this.seats[request.board]!;
       if ('load' in request) return { value: load(seat, request.load) };
       const method: unknown = Reflect.get(seat.native, request.method);
       if (typeof method !== 'function') throw new Error(`a board has no ${request.method}()`);
@@ -73,14 +85,14 @@ export class ChosenBoards {
 /** Boards of one name are one. */
 function makeBoard(options: BoardOptions): Seat {
   const named = { ...options, name: `chosen-${(boards += 1)}` };
-  return { board: new EmulatedBoard(named), native: new (loadAddon().EmulatedBoard)(named) };
+  return { board: new EmulatedBoard(named), native: new (loadAddon().EmulatedBoard)(named), served: [] };
 }
 
 function load(seat: Seat, options: BoardOptions): void {
   const before = { ...seat };
-  const next = makeBoard(options);
-  seat.served!.load(next.board);
-  Object.assign(seat, next);
+  const { board, native } = makeBoard(options);
+  for (const served of seat.served) served.load(board);
+  Object.assign(seat, { board, native });
   close(before);
 }
 

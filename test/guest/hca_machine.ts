@@ -11,8 +11,15 @@ import {
 } from '../../lib/board/pci_proxy/pci_proxy.ts';
 import { runGuest, type GuestOptions, type GuestRun } from './guest.ts';
 
-/** PCI addresses of the slots that boards are in, the first first. */
-export const slots = ['0000:00:10.0', '0000:00:11.0'] as const;
+/** PCI addresses of the slots that functions of boards are in, the first first. */
+export const slots = [
+  '0000:00:10.0',
+  '0000:00:11.0',
+  '0000:00:12.0',
+  '0000:00:13.0',
+  '0000:00:14.0',
+  '0000:00:15.0',
+] as const;
 const firstSlot = 16;
 /** What the emulator has as descriptor 3 and following. */
 const firstDescriptor = 3;
@@ -90,18 +97,20 @@ export async function runHcaGuest(
 /** The connections to the buses of machines: each takes one. */
 const buses = new Map<string, MachineBus>();
 
-/** Serves a board of this process in a slot. */
+/** Serves a function of a board of this process in a slot. */
 export function serveFunction(
   board: EmulatedBoard,
   stream: Duplex,
   { memory, bus, sourceId }: SlotOptions,
+  underlyingFunction = 0,
 ): ServedPciFunction {
-  if (bus === undefined) return servePciFunction(board, stream, { memory });
+  if (bus === undefined) return servePciFunction(board, stream, { memory }, underlyingFunction);
   if (!buses.has(bus)) buses.set(bus, new MachineBus(bus));
-  return servePciFunction(board, stream, { memory, control: { bus: buses.get(bus)!, sourceId } });
+  const control = { bus: buses.get(bus)!, sourceId };
+  return servePciFunction(board, stream, { memory, control }, underlyingFunction);
 }
 
-/** Serves boards of this process, each in the slot of its place. */
+/** Serves function 0 of boards of this process, each in the slot of its place. */
 export function inThisProcess(boards: readonly EmulatedBoard[]): HcaGuestOptions['functions'] {
   return boards.map((board) => (stream, slot) => serveFunction(board, stream, slot).ended);
 }

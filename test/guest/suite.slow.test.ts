@@ -6,7 +6,7 @@ import { describe, expect, it, type TestContext } from 'vitest';
 
 import { ChosenBoards } from './chosen_boards.ts';
 import { hostFolder, requireGuest } from './guest.ts';
-import { runHcaGuest, slots } from './hca_machine.ts';
+import { runHcaGuest } from './hca_machine.ts';
 import { filesOf, summaryOf, type SuiteBackend, type SuiteSummary } from './suite.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -17,7 +17,7 @@ const patience = isWhole ? 3000 : 600;
 /** All of them by `npm run test:guest`; CI has the time for one. */
 const backends: readonly SuiteBackend[] = isWhole ? ['pci', 'vfio'] : ['vfio'];
 
-/** Runs the tests of backends on the boards in the guest's slots, as each test wants them. */
+/** Runs the tests of backends on the boards in the guest, as each test wants them. */
 async function results(context: TestContext, backend: SuiteBackend): Promise<SuiteSummary> {
   const emulator = requireGuest(context);
   const host = hostFolder();
@@ -35,7 +35,7 @@ async function results(context: TestContext, backend: SuiteBackend): Promise<Sui
   });
   const boards = new ChosenBoards(host, { queuePairs: 256, pageTableEntries: 4096, memoryKeys: 256 });
   const run = await runHcaGuest(emulator, host, {
-    script: `sh test/guest/suite.sh ${backend} ${ChosenBoards.line} ${slots.join(' ')}`,
+    script: `sh test/guest/suite.sh ${backend} ${ChosenBoards.line} ${ChosenBoards.boards.map((board) => board.join('+')).join(' ')}`,
     functions: boards.functions,
     machine: boards.machine,
     megabytes: 1024,

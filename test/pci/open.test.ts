@@ -4,17 +4,23 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSysfs, openVfio } from '../../lib/board/pci/open_pci.ts';
 import type { BoardFunction } from '../../lib/board/index.ts';
 import {
+  CONTROL_CONTROL_OFFSET,
   IDENTITY_MAGIC_OFFSET,
   IDENTITY_MAGIC_RESET,
   IDENTITY_REGIONS_OFFSET,
+  IDENTITY_REGION_ENTRIES_OFFSET,
+  IDENTITY_REGION_OFFSET_OFFSET,
+  IDENTITY_REGION_PAGE_STRIDE_OFFSET,
+  IDENTITY_REGION_STRIDE,
   IDENTITY_REGION_OFFSET,
   IDENTITY_REGION_BAR_SHIFT,
   IDENTITY_REGION_PREFETCHABLE_SHIFT,
   IDENTITY_REGION_SIZE_OFFSET,
   IDENTITY_REGION_TYPE_SHIFT,
   RegionType,
+  UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_SHIFT,
 } from '../../lib/spec/index.ts';
-import { FakeHost, fakeAddress } from './fake_host.ts';
+import { FakeHost, fakeAddress, type FakeFunction } from './fake_host.ts';
 
 const folder = `/sys/bus/pci/devices/${fakeAddress}`;
 
@@ -35,8 +41,8 @@ function peek(host: FakeHost, file: string, offset: number): number {
 }
 
 /** A function whose BAR 0 says that BAR 2 holds the VCBs, as files. */
-function fakeBoard(host: FakeHost): void {
-  host.add();
+function fakeBoard(host: FakeHost, options?: FakeFunction): void {
+  host.add(options);
   poke(host, 'resource0', IDENTITY_MAGIC_OFFSET, IDENTITY_MAGIC_RESET);
   poke(host, 'resource0', IDENTITY_REGIONS_OFFSET, 1);
   const entry =
@@ -100,6 +106,32 @@ describe('pci: on the files of a function', () => {
     poke(host, 'resource0', 0, 0x1234);
     expect(opened(host).facts().mapping).toBe('uncached');
     expect(readFileSync(host.path(`${folder}/reset`), 'utf8')).toBe('');
+  });
+
+  it('resets the device by its register where it is function 0, and no other function', () => {
+    const pageStride = 0x1000;
+    for (const number of [0, 1]) {
+      const host = new FakeHost();
+      fakeBoard(host, { resettable: false });
+      poke(host, 'resource0', IDENTITY_REGIONS_OFFSET, 3);
+      const region = (index: number, type: RegionType, offset: number, pages: number): void => {
+        const at = index * IDENTITY_REGION_STRIDE;
+        poke(host, 'resource0', at + IDENTITY_REGION_OFFSET, type << IDENTITY_REGION_TYPE_SHIFT);
+        poke(host, 'resource0', at + IDENTITY_REGION_OFFSET_OFFSET, offset);
+        poke(host, 'resource0', at + IDENTITY_REGION_ENTRIES_OFFSET, pages);
+        poke(host, 'resource0', at + IDENTITY_REGION_PAGE_STRIDE_OFFSET, pageStride);
+      };
+      region(1, RegionType.control, 0x8000, 1);
+      region(2, RegionType.underlyingFunction, 0x10000, 2);
+      for (const page of [0, 1]) {
+        const status = page === number ? page << UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_SHIFT : -1;
+        poke(host, 'resource0', 0x10000 + page * pageStride, status);
+      }
+      // A register that is a file keeps the bit.
+      if (number === 0) expect(() => opened(host)).toThrow('the reset by its control register does not end');
+      else opened(host);
+      expect(peek(host, 'resource0', 0x8000 + CONTROL_CONTROL_OFFSET) === 0).toBe(number !== 0);
+    }
   });
 
   it('ends bus mastering that an application left, before it resets the function', () => {

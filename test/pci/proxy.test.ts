@@ -9,7 +9,13 @@ import { EmulatedBoard } from '../../lib/board/index.ts';
 import { ConfigurationSpace } from '../../lib/board/pci_proxy/configuration_space.ts';
 import { ProxyCommand, ProxyMessages, answerMessage } from '../../lib/board/pci_proxy/message.ts';
 import { servePciFunction, type ServedPciFunction } from '../../lib/board/pci_proxy/pci_proxy.ts';
-import { IDENTITY_MAGIC_RESET, IDENTITY_QUEUE_PAIRS_OFFSET } from '../../lib/spec/index.ts';
+import {
+  IDENTITY_MAGIC_OFFSET,
+  IDENTITY_MAGIC_RESET,
+  IDENTITY_QUEUE_PAIRS_OFFSET,
+  RegionType,
+  UNDERLYING_FUNCTION_STATUS_OFFSET,
+} from '../../lib/spec/index.ts';
 
 describe('messages', () => {
   it('are put together from parts of any size', () => {
@@ -78,7 +84,7 @@ describe('configuration space', () => {
 const sizes = { queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 };
 
 /** A board that is served, and the machine's end of its socket. */
-async function serveBoard(): Promise<{
+async function serveBoard(underlyingFunction = 0): Promise<{
   board: EmulatedBoard;
   served: ServedPciFunction;
   ask: (command: number, payload: Buffer) => Promise<bigint>;
@@ -92,7 +98,12 @@ async function serveBoard(): Promise<{
   const server = createServer().listen(path.join(folder, 'socket'));
   const machine = connect(path.join(folder, 'socket'));
   const [stream] = (await once(server, 'connection')) as [Socket];
-  const served = servePciFunction(board, stream, { memory: { path: memory, bytes: 1 << 20 } });
+  const served = servePciFunction(
+    board,
+    stream,
+    { memory: { path: memory, bytes: 1 << 20 } },
+    underlyingFunction,
+  );
   onTestFinished(async () => {
     machine.destroy();
     server.close();
@@ -158,6 +169,34 @@ describe('the emulated board as a function', () => {
     using large = new EmulatedBoard({ ...sizes, virtualCollectBuffers: 256 });
     expect(() => served.load(large)).toThrow(/the board has \d+ B in BAR 2; expected: at most \d+ B/);
     expect(await queuePairs()).toBe(16n);
+  });
+
+  it('is the underlying function that it was made for, and nothing where a board has fewer', async () => {
+    const { board, served, ask } = await serveBoard(2);
+    const begin = 0xfe80_0000;
+    await ask(ProxyCommand.writeConfiguration, configurationPayload(0x10, begin, 4));
+    const { offset, pageStride } = board.regions.find(({ type }) => type === RegionType.underlyingFunction)!;
+    const read = async (place: number): Promise<bigint> =>
+      (await ask(ProxyCommand.readBar, barPayload(begin + place, 0n, 4))) & 0xffff_ffffn;
+    const numbers = async (): Promise<(bigint | undefined)[]> => {
+      const found: (bigint | undefined)[] = [];
+      for (const page of [0, 1, 2, 3]) {
+        const status = await read(offset + page * pageStride + UNDERLYING_FUNCTION_STATUS_OFFSET);
+        found.push(status === 0xffff_ffffn ? undefined : status >> 8n);
+      }
+      return found;
+    };
+    expect(await numbers()).toEqual([undefined, undefined, 2n, undefined]);
+    using fewer = new EmulatedBoard({ ...sizes, underlyingFunctions: 2, virtualCollectBuffers: 64 });
+    served.load(fewer);
+    expect(await numbers()).toEqual([undefined, undefined, undefined, undefined]);
+    expect(await read(IDENTITY_MAGIC_OFFSET)).toBe(0xffff_ffffn);
+    for (const bytes of [1, 4, 8]) await ask(ProxyCommand.writeBar, barPayload(begin, 0n, bytes));
+    expect(await ask(ProxyCommand.writeConfiguration, configurationPayload(4, 6, 2))).toBe(0n);
+    expect(fewer.counters().writes).toBe(0);
+    using whole = new EmulatedBoard({ ...sizes, virtualCollectBuffers: 64 });
+    served.load(whole);
+    expect(await numbers()).toEqual([undefined, undefined, 2n, undefined]);
   });
 
   it('is reset with its machine', async () => {

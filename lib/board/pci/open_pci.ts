@@ -3,7 +3,8 @@ import { constants } from 'node:os';
 
 import { IDENTITY_MAGIC_OFFSET, IDENTITY_MAGIC_RESET, PAGE_BYTES } from '../../spec/index.ts';
 import { loadAddon, type BoardFunction, type SysfsRange } from '../addon.ts';
-import { IDENTITY_BAR, readRegions } from '../regions.ts';
+import { readUnderlyingFunction } from '../own_function.ts';
+import { IDENTITY_BAR, readRegions, type Region } from '../regions.ts';
 import { obstaclesOf } from './obstacle.ts';
 import { pathOf, readPciFunction, type PciBar, type PciFunction, type PciHost } from './pci_function.ts';
 import { resetByRegister } from './reset_by_register.ts';
@@ -43,8 +44,9 @@ export function openSysfs(address: string, host: PciHost = {}): BoardFunction {
     const probe = loadAddon().openSysfsFunction({ ...setup, ranges: uncached });
     // What begins otherwise is not reset, as it is somebody else's: the driver refuses it.
     if (probe.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET) !== IDENTITY_MAGIC_RESET) return probe;
-    const combined = combinedParts(probe, bars);
-    if (!resettable && underlyingFunction === 0) resetByRegister(probe);
+    const regions = readRegions(probe);
+    const combined = combinedParts(regions, bars);
+    if (!resettable && readUnderlyingFunction(probe, regions) === 0) resetByRegister(probe);
     probe.close();
     const ranges = uncached.flatMap((range) => {
       const part = combined.find(({ bar }) => bar === range.bar);
@@ -100,10 +102,10 @@ function needFunction(backend: 'pci' | 'vfio', address: string, host: PciHost): 
 
 /** The parts of BARs that the board lets be mapped write-combining, and the kernel too: one in a BAR, whole pages. */
 function combinedParts(
-  probe: BoardFunction,
+  regions: readonly Region[],
   bars: readonly PciBar[],
 ): { bar: number; offset: number; bytes: number }[] {
-  return readRegions(probe)
+  return regions
     .filter(
       ({ prefetchable, bar }) => prefetchable && bars.some((each) => each.bar === bar && each.writeCombining),
     )

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-import { EVENT_QUEUES_PER_FUNCTION } from '../../spec/index.ts';
+import { EVENT_QUEUES_PER_FUNCTION, UNDERLYING_FUNCTIONS } from '../../spec/index.ts';
 import type { BoardFunction, Interrupt } from '../addon.ts';
 import type { EmulatedBoard } from '../emulated_board.ts';
 import { ConfigurationSpace, type ServedBar, type ServedVectors } from './configuration_space.ts';
@@ -43,7 +43,7 @@ export interface ServedPciFunction {
   readonly ended: Promise<void>;
   /**
    * Puts another board behind the function, as one whose FPGA is loaded anew: configuration space stays as it is, with the sizes of
-   * its BARs.
+   * its BARs. Where the board has fewer functions, nothing answers behind this one.
    * @throws Error: a region of the board lies in none of them
    */
   load(board: EmulatedBoard): void;
@@ -54,22 +54,27 @@ const smallestBar = 4096;
 const barCount = 6;
 
 /**
- * Function 0 of an emulated board as a PCI function of a virtual machine, at the other end of QEMU's x-pci-proxy-dev. Accesses to its
- * BARs reach the board in the sizes that the machine makes. Its DMA reaches the machine's memory while it is bus master: where the
+ * An underlying function of an emulated board as a PCI function of a virtual machine, at the other end of QEMU's x-pci-proxy-dev.
+ * Accesses to its BARs reach the board in the sizes that the machine makes. Its DMA reaches the machine's memory while it is bus master: where the
  * tables of the machine's IOMMU say, or at physical addresses where that does not translate. Its vectors send messages, which that
  * IOMMU's table remaps.
  *
  * Serves from now on, until the stream ends; then the function is closed, and with it reset.
  * @param stream the socket whose other end QEMU has as `fd`
  */
-export function servePciFunction(board: EmulatedBoard, stream: Duplex, machine: Machine): ServedPciFunction {
+export function servePciFunction(
+  board: EmulatedBoard,
+  stream: Duplex,
+  machine: Machine,
+  underlyingFunction = 0,
+): ServedPciFunction {
   let proxy: PciProxy | undefined;
   const ended = new Promise<void>((resolve, reject) => {
     const fail = (error: unknown): void => {
       reject(error);
       stream.destroy();
     };
-    const serving = new PciProxy(board, machine, (answer) => stream.write(answer), fail);
+    const serving = new PciProxy(board, underlyingFunction, machine, (answer) => stream.write(answer), fail);
     proxy = serving;
     stream.on('data', (part: Buffer) => serving.take(part));
     stream.on('close', () => {
@@ -85,6 +90,7 @@ export function servePciFunction(board: EmulatedBoard, stream: Duplex, machine: 
 /** What the machine says, and what it is answered. */
 class PciProxy {
   private board: EmulatedBoard;
+  private readonly underlyingFunction: number;
   private readonly machine: Machine;
   private readonly send: (answer: Buffer) => void;
   private readonly fail: (error: unknown) => void;
@@ -96,18 +102,21 @@ class PciProxy {
   private readonly waiting: ProxyMessage[] = [];
   private isBusy = false;
   private remapping: RemappingUnit | undefined;
-  private opened!: BoardFunction;
+  /** Undefined: the board has no such function. */
+  private opened: BoardFunction | undefined;
   private subscriptions: Interrupt[] = [];
   private isAttached = false;
   private hasEnded = false;
 
   constructor(
     board: EmulatedBoard,
+    underlyingFunction: number,
     machine: Machine,
     send: (answer: Buffer) => void,
     fail: (error: unknown) => void,
   ) {
     this.board = board;
+    this.underlyingFunction = underlyingFunction;
     this.machine = machine;
     this.send = send;
     this.fail = fail;
@@ -147,7 +156,7 @@ class PciProxy {
   end(): void {
     this.hasEnded = true;
     this.detach();
-    this.opened.close();
+    this.opened?.close();
   }
 
   private proceed(): void {
@@ -212,8 +221,10 @@ class PciProxy {
     if (control !== undefined)
       this.remapping = await RemappingUnit.read(control.bus, control.sourceId, memory.path);
     if (this.hasEnded) return;
-    this.board.attachMemory(memory.path, memory.bytes, this.remapping?.root);
-    this.isAttached = true;
+    if (this.opened !== undefined) {
+      this.board.attachMemory(this.underlyingFunction, memory.path, memory.bytes, this.remapping?.root);
+      this.isAttached = true;
+    }
     this.isBusy = false;
     this.reply(0n);
     this.proceed();
@@ -221,7 +232,7 @@ class PciProxy {
 
   /** DMA is refused while the function is no bus master. */
   private detach(): void {
-    if (this.isAttached) this.board.detachMemory();
+    if (this.isAttached) this.board.detachMemory(this.underlyingFunction);
     this.isAttached = false;
   }
 
@@ -232,15 +243,17 @@ class PciProxy {
     const { value, bytes } = access;
     const low = Number(value & 0xffff_ffffn);
     if (bar === this.vectors?.bar) this.interrupts.write(offset, value, bytes);
-    else if (bytes === 8) this.opened.write64(bar, offset, low, Number(value >> 32n));
-    else if (bytes === 4) this.opened.write32(bar, offset, low);
+    else if (bytes === 8) this.opened?.write64(bar, offset, low, Number(value >> 32n));
+    else if (bytes === 4) this.opened?.write32(bar, offset, low);
     else {
       // A part of a DWORD is a transaction with byte enables.
       const first = offset % 4;
       const data = new Uint8Array(4);
       for (let index = 0; index < bytes; index++) data[first + index] = (low >>> (8 * index)) & 0xff;
       const byteEnables = ((1n << BigInt(bytes)) - 1n) << BigInt(first);
-      this.board.post({ bar, offset: offset - first, data, byteEnables });
+      const { underlyingFunction } = this;
+      if (this.opened !== undefined)
+        this.board.post({ underlyingFunction, bar, offset: offset - first, data, byteEnables });
     }
   }
 
@@ -249,6 +262,7 @@ class PciProxy {
     if (place === undefined) return allOnes;
     const { bar, offset } = place;
     if (bar === this.vectors?.bar) return this.interrupts.read(offset, bytes);
+    if (this.opened === undefined) return allOnes;
     const first = offset % 4;
     const low = BigInt(this.opened.read32(bar, offset - first)) >> BigInt(8 * first);
     return bytes === 8 ? low | (BigInt(this.opened.read32(bar, offset + 4)) << 32n) : low;
@@ -265,18 +279,22 @@ class PciProxy {
   }
 
   private open(): void {
-    this.opened = this.board.open(0);
-    const { vectors } = this;
-    if (vectors === undefined) return;
-    this.subscriptions = Array.from({ length: vectors.vectors }, (_, vector) =>
-      this.opened.interrupt(vector, () => this.interrupts.signal(vector)),
+    const { board, vectors, underlyingFunction } = this;
+    const { underlyingFunctions = UNDERLYING_FUNCTIONS } = board.options;
+    this.opened = undefined;
+    this.subscriptions = [];
+    if (underlyingFunction >= underlyingFunctions) return;
+    const opened = board.open(underlyingFunction);
+    this.opened = opened;
+    this.subscriptions = Array.from({ length: vectors?.vectors ?? 0 }, (_, vector) =>
+      opened.interrupt(vector, () => this.interrupts.signal(vector)),
     );
   }
 
   /** A function that nobody has open is reset. */
   private reset(): void {
     for (const subscription of this.subscriptions) subscription.close();
-    this.opened.close();
+    this.opened?.close();
     this.interrupts.clear();
     this.open();
   }

@@ -1,0 +1,40 @@
+import {
+  RegionType,
+  UNDERLYING_FUNCTION_STATUS_OFFSET,
+  UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_MASK,
+  UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_SHIFT,
+} from '../spec/index.ts';
+import type { BoardFunction } from './addon.ts';
+import type { Region } from './regions.ts';
+
+const allOnes = 0xffff_ffff;
+
+/**
+ * The number of an open underlying function, from the status register of its own page: those of others read all ones. The backend's
+ * number is tried first, and is right but for a function of a PCI device that is no virtual function here: one in a slot of its own, or
+ * a virtual function that a virtual machine was given.
+ * @param regions of the board
+ * @returns what the backend says, where no page answers, as of a device that is gone
+ */
+export function readUnderlyingFunction(board: BoardFunction, regions: readonly Region[]): number {
+  const { underlyingFunction } = board.facts();
+  const region = regions.find(({ type }) => type === RegionType.underlyingFunction);
+  if (region === undefined) return underlyingFunction;
+  const others = Array.from({ length: region.pages }, (_, page) => page);
+  const own = [underlyingFunction, ...others].find((page) => numberOn(board, region, page) === page);
+  return own ?? underlyingFunction;
+}
+
+/** What the status register on a page says. */
+function numberOn(
+  board: BoardFunction,
+  { bar, offset, pageStride }: Region,
+  page: number,
+): number | undefined {
+  const status = board.read32(bar, offset + page * pageStride + UNDERLYING_FUNCTION_STATUS_OFFSET);
+  if (status === allOnes) return undefined;
+  return (
+    (status >>> UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_SHIFT) &
+    UNDERLYING_FUNCTION_STATUS_UNDERLYING_FUNCTION_MASK
+  );
+}
