@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -48,7 +48,10 @@ async function results(context: TestContext, backend: SuiteBackend): Promise<Sui
   } catch {
     throw new Error(`the tests in the guest gave no report (status ${run.status}):\n${run.console}`);
   }
-  const summary = summaryOf(report);
+  const bundled = readdirSync(path.join(root, 'build/guest_suite')).filter((name) =>
+    name.endsWith('.test.mjs'),
+  );
+  const summary = summaryOf(report, bundled);
   writeFileSync(path.join(root, `build/guest_suite_${backend}.json`), JSON.stringify(summary, null, 2));
   return summary;
 }

@@ -9,6 +9,7 @@ const chosen = ['driver/kicks', 'driver/post', 'verbs/completion_channel', 'verb
   (name) => `test/${name}.test.ts`,
 );
 const folders = ['test/driver', 'test/verbs', 'test/connect'];
+const ofBackend = / on (pci|vfio):/;
 const onBackends = /describe(OnBackends|InProcess|Connections)\(/;
 
 /** Files with tests that run on any backend. @param isWhole all of them */
@@ -50,6 +51,8 @@ export interface SuiteSummary {
 
 interface Report {
   readonly testResults: readonly {
+    /** Path of the file. */
+    readonly name: string;
     readonly message: string;
     readonly assertionResults: readonly {
       readonly fullName: string;
@@ -59,18 +62,25 @@ interface Report {
   }[];
 }
 
-/** @param report of vitest's JSON reporter */
-export function summaryOf(report: string): SuiteSummary {
-  const failed: string[] = [];
+/**
+ * What is in a report of vitest's JSON reporter. A file that it does not name, as its thread did not start, and a test of the backend
+ * that neither passed nor failed, have failed.
+ * @param files names of those that were to run
+ */
+export function summaryOf(report: string, files: readonly string[]): SuiteSummary {
+  const { testResults } = JSON.parse(report) as Report;
+  const ran = new Set(testResults.map(({ name }) => path.basename(name)));
+  const failed = files.filter((name) => !ran.has(name)).map((name) => `${name}: it did not run`);
   const leftOut: Record<string, string[]> = {};
   let passed = 0;
-  for (const { message, assertionResults } of (JSON.parse(report) as Report).testResults) {
+  for (const { message, assertionResults } of testResults) {
     if (assertionResults.length === 0) failed.push(message);
     for (const { fullName, status, failureMessages } of assertionResults) {
       const reason = reasonOf(`${fullName}: ${failureMessages[0] ?? ''}`);
       if (status === 'passed') passed += 1;
       else if (status === 'failed' && reason !== undefined) (leftOut[reason] ??= []).push(fullName);
       else if (status === 'failed') failed.push(`${fullName}: ${failureMessages.join('\n')}`);
+      else if (ofBackend.test(fullName)) failed.push(`${fullName}: it is ${status}`);
     }
   }
   return { passed, failed, leftOut };
