@@ -23,19 +23,28 @@ constexpr const char* no_addresses =
     "/proc/self/pagemap does not tell physical addresses; expected: root, or "
     "CAP_SYS_ADMIN, or vfio: in the place of pci:; there is no memory";
 
-// The physical address of what is mapped at `memory`; 0: it is not told.
-uint64_t physical_address(const void* memory) {
+std::string no_descriptor() {
+  return std::string("no file descriptor is left: ") + std::strerror(errno);
+}
+
+// The physical address of what is mapped at `memory`; 0: it is not told, as `failure` says.
+uint64_t physical_address(const void* memory, std::string& failure) {
   constexpr uint64_t present = uint64_t{1} << 63;
   constexpr uint64_t frame = (uint64_t{1} << 55) - 1; // Linux, admin-guide/mm/pagemap
   const auto system_page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  if (pagemap < 0)
+  if (pagemap < 0) {
+    failure = errno == EMFILE || errno == ENFILE ? no_descriptor() : no_addresses;
     return 0;
+  }
   uint64_t entry = 0;
   const uint64_t at = reinterpret_cast<uintptr_t>(memory) / system_page * sizeof entry;
   const bool read = pread(pagemap, &entry, sizeof entry, static_cast<off_t>(at)) == sizeof entry;
   close(pagemap);
-  return read && (entry & present) != 0 ? (entry & frame) * system_page : 0;
+  const uint64_t address = read && (entry & present) != 0 ? (entry & frame) * system_page : 0;
+  if (address == 0)
+    failure = no_addresses;
+  return address;
 }
 
 } // namespace
@@ -117,6 +126,10 @@ bool PhysicalMemory::add_run(size_t huge_pages, std::string& failure) {
 bool PhysicalMemory::add_pages(size_t count, std::string& failure) {
   if (file_ < 0)
     file_ = memfd_create("fpga-verbs", MFD_CLOEXEC | MFD_HUGETLB | MFD_HUGE_2MB);
+  if (file_ < 0 && (errno == EMFILE || errno == ENFILE)) {
+    failure = no_descriptor();
+    return false;
+  }
   for (size_t added = 0; added < count; ++added) {
     const uint64_t offset = file_pages_ * huge_page_bytes;
     // Reserved and filled here: a page that is missing later would be a SIGBUS.
@@ -124,19 +137,17 @@ bool PhysicalMemory::add_pages(size_t count, std::string& failure) {
       failure = no_huge_pages;
       return false;
     }
-    ++file_pages_;
     void* const memory = mmap(nullptr, huge_page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
                               file_, static_cast<off_t>(offset));
     if (memory == MAP_FAILED) {
       failure = "no address space is left";
       return false;
     }
-    const uint64_t physical = physical_address(memory);
+    const uint64_t physical = physical_address(memory, failure);
     munmap(memory, huge_page_bytes);
-    if (physical == 0) {
-      failure = no_addresses;
+    if (physical == 0)
       return false;
-    }
+    ++file_pages_; // one whose address is not known is the next again
     free_pages_.emplace(physical, offset);
   }
   return true;

@@ -28,6 +28,13 @@ const identification = 0x010000ed;
 /** Slot 16 of a PC; edu gives 4 KiB beyond its buffer to nobody. */
 const edu = ['-device', 'edu,addr=10'];
 
+/** Memory that was refused as all descriptors are in use: the function is no bus master, and so many descriptors more stay open. */
+const refused = (why: string, more: number): Record<string, unknown> => ({
+  message: expect.stringContaining(`${why}: Too many open files`) as string,
+  master: false,
+  more,
+});
+
 describe('a PCI function that nobody here wrote', { timeout: (patience + 60) * 1000 }, () => {
   it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
     const machine = [
@@ -84,6 +91,16 @@ describe('a PCI function that nobody here wrote', { timeout: (patience + 60) * 1
       again: expect.stringContaining('another process has the function open') as string,
       foreign: expect.stringContaining('memory of allocate()') as string,
       masterBefore: false,
+      refused: [
+        refused('no file descriptor is left', 0), // for the file of the memory
+        refused('no file descriptor is left', 1), // to look at its address
+        refused('no file descriptor is left', 0),
+        refused('no pair of sockets is left', 0),
+        refused('no file descriptor is left', 0), // of the guard's: none, one and two of three
+        refused('no file descriptor is left', 0),
+        refused('no file descriptor is left', 0),
+      ],
+      pagesOfRefused: 1, // the same for all
       master: true,
       copied: true,
       beyond: [0, 0, 0, 0, 0, 0, 0, 0],

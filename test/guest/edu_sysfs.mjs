@@ -1,5 +1,5 @@
 // Runs in the guest: `edu` without an IOMMU, through sysfs. Writes what it saw to /host/result.json.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 
 import { openSysfs, openVfio } from '../../dist/lib/board/pci/open_pci.js';
 import { accepted, address, deliver, fetch, messageOf, pattern, register, sameBytes } from './edu.mjs';
@@ -17,6 +17,29 @@ result.liveness = board.read32(0, register.liveness);
 result.again = messageOf(() => openSysfs(address, host));
 result.foreign = messageOf(() => board.map(new Uint8Array(4096)));
 result.masterBefore = isMaster();
+
+/** What memory is refused with where so many file descriptors are left, and what that leaves behind. */
+function refusedWith(left) {
+  const before = readdirSync('/proc/self/fd').length;
+  const taken = [];
+  let code;
+  while (code === undefined) {
+    try {
+      taken.push(openSync('/dev/null'));
+    } catch (error) {
+      ({ code } = error);
+    }
+  }
+  for (const descriptor of taken.splice(taken.length - left)) closeSync(descriptor);
+  const message = messageOf(() => board.allocateMemory(4096));
+  for (const descriptor of taken) closeSync(descriptor);
+  return { message, master: isMaster(), more: readdirSync('/proc/self/fd').length - before };
+}
+// The file of the memory takes one, which stays, and a look at its address one; the line of the guard two, and the guard three in all.
+const freePages = () => Number(readFileSync('/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages'));
+const pagesBefore = freePages();
+result.refused = [0, 1, 0, 1, 2, 3, 4].map(refusedWith);
+result.pagesOfRefused = pagesBefore - freePages();
 
 const [from, to] = [board.allocateMemory(4096), board.allocateMemory(4096)];
 result.master = isMaster();
