@@ -1,10 +1,11 @@
 // What the front of the HCA keeps in host memory: rings of kick records and queuing structures. They have one host_port: records go
-// first, and between two of them there is always a clock for the others.
+// first, but not twice while the others wait. An access that fails is an event, but for those of a ring that is turned off already.
 module host_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
     parameter int unsigned QUEUE_PAIRS = 1 << hca_spec_pkg::QUEUE_PAIR_INDEX_BITS,
+    parameter int unsigned OUTSTANDING = 64,  // Accesses under way, at most. A power of two.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
@@ -101,8 +102,10 @@ module host_memory #(
   logic [63:0] records_request_address, structures_request_address;
   hca_spec_pkg::kick_record_t request_record;
   hca_spec_pkg::queuing_structure_entry_t request_entry;
-  logic request_ready, chooses_structures, is_of_structures;  // The last: whose the answer is.
-  logic answer, answer_ok;
+  logic request, request_ready, chooses_structures, records_were_last;
+  logic answer, answer_is_of_structures, answer_is_write, answer_ok, answer_counts, port_idle;
+  logic [FUNCTION_WIDTH-1:0] answer_underlying_function;
+  logic [47:0] answer_address;
   logic [63:0] answer_data;
 
   assign write_ready = records_write_known ? records_write_ready : !structures_write_known || structures_write_ready;
@@ -111,7 +114,8 @@ module host_memory #(
 
   kick_records #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
-      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
+      .OUTSTANDING(OUTSTANDING)
   ) i_kick_records (
       .forget(forget_records),
       .forget_done(forget_records_done),
@@ -124,7 +128,7 @@ module host_memory #(
       .request_is_write(records_request_is_write),
       .request_underlying_function(records_request_underlying_function),
       .request_address(records_request_address),
-      .answer(answer && !is_of_structures),
+      .answer(answer && !answer_is_of_structures),
       .*
   );
 
@@ -143,36 +147,47 @@ module host_memory #(
       .request_is_write(structures_request_is_write),
       .request_underlying_function(structures_request_underlying_function),
       .request_address(structures_request_address),
-      .answer(answer && is_of_structures),
+      .answer(answer && answer_is_of_structures),
       .*
   );
 
-  assign chooses_structures = !records_request;
+  assign request = records_request || structures_request;
+  assign chooses_structures = structures_request && (records_were_last || !records_request);
   assign records_request_ready = request_ready && !chooses_structures;
   assign structures_request_ready = request_ready && chooses_structures;
-  assign idle = request_ready && !answer && !records_request && !structures_request;
+  assign idle = port_idle && !answer && !request;
   always_ff @(posedge clock) begin
-    if (reset) is_of_structures <= 1'b0;
-    else if (request_ready && (records_request || structures_request)) is_of_structures <= chooses_structures;
+    if (reset) records_were_last <= 1'b0;
+    else if (request && request_ready) records_were_last <= !chooses_structures;
   end
 
   host_port #(
       .BEAT_BYTES(BEAT_BYTES),
-      .FUNCTION_WIDTH(FUNCTION_WIDTH)
+      .FUNCTION_WIDTH(FUNCTION_WIDTH),
+      .OUTSTANDING(OUTSTANDING)
   ) i_host_port (
-      .request(records_request || structures_request),
+      .request_client(chooses_structures),
       .request_is_write(chooses_structures ? structures_request_is_write : records_request_is_write),
       .request_is_line(!chooses_structures && records_request_is_write),
       .request_underlying_function(
       chooses_structures ? structures_request_underlying_function : records_request_underlying_function),
       .request_address(chooses_structures ? structures_request_address : records_request_address),
       .request_data(chooses_structures ? {448'd0, request_entry} : request_record),
+      .answer_client(answer_is_of_structures),
+      .idle(port_idle),
       .*
   );
 
   // Faults, by function.
   logic [63:0] faults[UNDERLYING_FUNCTIONS];
   logic [FUNCTION_WIDTH-1:0] fault_function;
+  always_ff @(posedge clock) begin
+    fault <= !reset && answer && !answer_ok && (answer_is_of_structures || answer_counts);
+    fault_event <= '0;
+    fault_event.type_ <= hca_spec_pkg::EVENT_TYPE_DMA_FAULT;
+    fault_event.underlying_function <= 8'(answer_underlying_function);
+    fault_event.detail <= answer_address;
+  end
   assign fault_function = FUNCTION_WIDTH'(fault_event.underlying_function);
   assign faults_read_value = 32'(read_offset) == hca_spec_pkg::UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET ?
       faults[read_underlying_function] : '0;

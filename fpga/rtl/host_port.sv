@@ -1,25 +1,33 @@
-// DMA of the device: one access to host memory after the other, as AXI4 bursts. A line is 64 B, aligned, and is written; a word is
-// 8 B, aligned, and is written or read. So no burst crosses 4 KiB. An access that is answered with an error is an event, and its
-// client hears of it.
+// DMA of the device: accesses to host memory as AXI4 bursts, many of them under way at a time. A line is 64 B, aligned, and is
+// written; a word is 8 B, aligned, and is written or read. So no burst crosses 4 KiB.
+//
+// All bursts have one identifier, so that the host takes writes in their order. Clients are answered in the order of requests, reads
+// among writes too: an answer waits on its channel until it is its turn.
 module host_port #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
-    parameter int unsigned FUNCTION_WIDTH = 3
+    parameter int unsigned FUNCTION_WIDTH = 3,
+    parameter int unsigned OUTSTANDING = 64,  // Accesses under way, at most. A power of two.
+    parameter int unsigned OUTSTANDING_WIDTH = $clog2(OUTSTANDING) + 1
 ) (
     input logic clock,
     input logic reset,  // While nothing is under way.
 
     input logic request,
     output logic request_ready,
+    input logic request_client,  // Whose it is; the answer says it again.
     input logic request_is_write,
     input logic request_is_line,
     input logic [FUNCTION_WIDTH-1:0] request_underlying_function,  // Whose memory it is.
     input logic [63:0] request_address,
     input logic [511:0] request_data,  // A word lies in the lowest bits.
-    output logic answer,  // In the order of requests.
+    output logic answer,
+    output logic answer_client,
+    output logic answer_is_write,
     output logic answer_ok,
+    output logic [FUNCTION_WIDTH-1:0] answer_underlying_function,
+    output logic [47:0] answer_address,  // Its lowest bits.
     output logic [63:0] answer_data,
-    output logic fault,
-    output hca_spec_pkg::event_unit_t fault_event,
+    output logic idle,  // Nothing is under way.
 
     // AXI4, bursts of the incrementing kind.
     output logic [63:0] memory_awaddr,
@@ -48,21 +56,34 @@ module host_port #(
     input logic memory_rvalid,
     output logic memory_rready
 );
+  if (OUTSTANDING < 2 || OUTSTANDING != 1 << $clog2(OUTSTANDING)) begin : gen_check
+    $error("OUTSTANDING has to be a power of two, 2 at least");
+  end
+
   localparam int unsigned BEATS = 64 / BEAT_BYTES;
   localparam int unsigned BEAT_WIDTH = BEATS > 1 ? $clog2(BEATS) : 1;
   localparam logic [1:0] OKAY = 2'b00;
 
-  logic busy, is_line, begins, ends, is_okay, unused_last;
+  // The one that is handed to the host.
+  logic is_line, begins, unused_last;
   logic [BEAT_WIDTH-1:0] beats_left;
   logic [FUNCTION_WIDTH-1:0] underlying_function;
   logic [63:0] address;
   logic [511:0] data;  // Of a line: what is still to be written.
   logic [5:0] lane;  // Of a word in its beat.
 
+  // Those that wait for their answers, the oldest.
+  logic [OUTSTANDING_WIDTH-1:0] outstanding;
+  logic is_outstanding, is_of_client, is_write, ends, is_okay;
+  logic [FUNCTION_WIDTH-1:0] asked_underlying_function;
+  logic [47:0] asked_address;
+
   assign unused_last = memory_rlast;  // A word is one beat.
-  assign request_ready = !busy;
+  assign request_ready = outstanding != OUTSTANDING_WIDTH'(OUTSTANDING) && (!memory_awvalid || memory_awready)
+      && (!memory_wvalid || memory_wready && memory_wlast) && (!memory_arvalid || memory_arready);
   assign begins = request && request_ready;
   assign lane = address[5:0] & 6'(BEAT_BYTES - 1);
+  assign idle = !is_outstanding;
 
   assign memory_awaddr = address;
   assign memory_awlen = is_line ? 8'(BEATS - 1) : 8'd0;
@@ -76,28 +97,34 @@ module host_port #(
   assign memory_arsize = 3'd3;
   assign memory_aruser = underlying_function;
 
+  unit_queue #(
+      .UNIT_WIDTH(2 + FUNCTION_WIDTH + 48),
+      .ENTRIES(OUTSTANDING)
+  ) i_outstanding (
+      .push(begins),
+      .push_unit({request_client, request_is_write, request_underlying_function, request_address[47:0]}),
+      .valid(is_outstanding),
+      .unit({is_of_client, is_write, asked_underlying_function, asked_address}),
+      .pop(ends),
+      .filling(outstanding),
+      .*
+  );
+  assign memory_bready = is_outstanding && is_write;
+  assign memory_rready = is_outstanding && !is_write;
   assign ends = memory_bvalid && memory_bready || memory_rvalid && memory_rready;
-  assign is_okay = (memory_rready ? memory_rresp : memory_bresp) == OKAY;
+  assign is_okay = (is_write ? memory_bresp : memory_rresp) == OKAY;
 
   always_ff @(posedge clock) begin
     if (reset) begin
-      busy <= 1'b0;
       memory_awvalid <= 1'b0;
       memory_wvalid <= 1'b0;
-      memory_bready <= 1'b0;
       memory_arvalid <= 1'b0;
-      memory_rready <= 1'b0;
       answer <= 1'b0;
-      fault <= 1'b0;
     end else begin
-      busy <= begins || busy && !ends;
       memory_awvalid <= begins && request_is_write || memory_awvalid && !memory_awready;
       memory_wvalid <= begins && request_is_write || memory_wvalid && !(memory_wready && memory_wlast);
-      memory_bready <= begins && request_is_write || memory_bready && !ends;
       memory_arvalid <= begins && !request_is_write || memory_arvalid && !memory_arready;
-      memory_rready <= begins && !request_is_write || memory_rready && !ends;
       answer <= ends;
-      fault <= ends && !is_okay;
     end
     if (begins) begin
       is_line <= request_is_line;
@@ -109,11 +136,11 @@ module host_port #(
       beats_left <= beats_left - BEAT_WIDTH'(1);
       data <= 512'({data, data} >> BEAT_BYTES * 8);
     end
+    answer_client <= is_of_client;
+    answer_is_write <= is_write;
     answer_ok <= is_okay;
-    answer_data <= 64'(memory_rdata >> {lane, 3'd0});
-    fault_event <= '0;
-    fault_event.type_ <= hca_spec_pkg::EVENT_TYPE_DMA_FAULT;
-    fault_event.underlying_function <= 8'(underlying_function);
-    fault_event.detail <= 48'(address);
+    answer_underlying_function <= asked_underlying_function;
+    answer_address <= asked_address;
+    answer_data <= 64'(memory_rdata >> {asked_address[5:0] & 6'(BEAT_BYTES - 1), 3'd0});
   end
 endmodule

@@ -2,10 +2,13 @@
 // full ring drops and counts, and nothing ever waits for it; one that DMA cannot reach is turned off. The host's head is read only when
 // the copy says that the ring is nearly full.
 //
-// Up to eight records wait for the DMA; a kick that finds no place among them is dropped and counted as well.
+// Up to eight records wait for the DMA; a kick that finds no place among them is dropped and counted as well. Records go out one
+// behind the other, and their answers come later. Once one of a ring has failed, the others of it that are under way do not count:
+// the host reads in order, and gets no further than the one that is missing.
 module kick_records #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
+    parameter int unsigned OUTSTANDING = 64,  // Of host_port.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
@@ -52,8 +55,11 @@ module kick_records #(
     output logic [63:0] request_address,
     output hca_spec_pkg::kick_record_t request_record,
     input logic answer,
+    input logic answer_is_write,
     input logic answer_ok,
-    input logic [63:0] answer_data
+    input logic [FUNCTION_WIDTH-1:0] answer_underlying_function,
+    input logic [63:0] answer_data,
+    output logic answer_counts  // Its ring has not been turned off meanwhile.
 );
   localparam int unsigned ENTRIES_LOG2_MAXIMUM = 16;
   localparam int unsigned NEARLY_FULL_LOG2 = 3;  // An eighth of the ring is left.
@@ -64,18 +70,18 @@ module kick_records #(
   localparam int unsigned WAITING = 8;
   localparam int unsigned KICK_WIDTH = hca_spec_pkg::KICK_UNIT_BYTES * 8;
   localparam int unsigned UNIT_WIDTH = 8 + KICK_WIDTH + 16 + 8 + 64 + 64 + ROUND_WIDTH;
-  localparam logic [2:0] IDLE = 3'd0;
-  localparam logic [2:0] READ_HEAD = 3'd1;
-  localparam logic [2:0] AWAIT_HEAD = 3'd2;
-  localparam logic [2:0] WRITE_RECORD = 3'd3;
-  localparam logic [2:0] AWAIT_WRITTEN = 3'd4;
+  localparam logic [1:0] IDLE = 2'd0;
+  localparam logic [1:0] READ_HEAD = 2'd1;
+  localparam logic [1:0] AWAIT_HEAD = 2'd2;
+  localparam logic [1:0] WRITE_RECORD = 2'd3;
+  localparam int unsigned OUTSTANDING_WIDTH = $clog2(OUTSTANDING) + 1;
 
   // By function.
   logic [UNDERLYING_FUNCTIONS-1:0] enabled;
   logic [4:0] entries_log2[UNDERLYING_FUNCTIONS];
   logic [63:0] addresses[UNDERLYING_FUNCTIONS];
   logic [63:0] head_addresses[UNDERLYING_FUNCTIONS];
-  logic [31:0] tails[UNDERLYING_FUNCTIONS];  // Records written, modulo 2^32.
+  logic [31:0] tails[UNDERLYING_FUNCTIONS];  // Records on their way, and written, modulo 2^32.
   logic [31:0] heads[UNDERLYING_FUNCTIONS];  // The host's, as of the last time it was read.
   logic [31:0] drops[UNDERLYING_FUNCTIONS];  // Since the ring began.
   logic [ROUND_WIDTH-1:0] rounds[UNDERLYING_FUNCTIONS];  // Rings begun: what waits since before belongs to none.
@@ -117,8 +123,9 @@ module kick_records #(
   );
 
   // The one that is at work.
-  logic [2:0] state;
-  logic belongs, is_nearly_full, has_room, drops_now;
+  logic [1:0] state;
+  logic belongs, is_nearly_full, is_head, has_room, drops_now, begins_writing;
+  logic [OUTSTANDING_WIDTH-1:0] outstanding;  // Records that wait for their answers.
   logic [31:0] entries, tail, used, slot;
   logic [63:0] address;
 
@@ -132,13 +139,15 @@ module kick_records #(
   assign slot = tail & (entries - 32'd1);
   assign address = addresses[function_now] + {26'd0, slot, 6'd0};
 
-  assign request = state == READ_HEAD || state == WRITE_RECORD;
+  assign request = (state == READ_HEAD || state == WRITE_RECORD) && belongs;
   assign request_is_write = state == WRITE_RECORD;
   assign request_underlying_function = function_now;
   assign request_address = request_is_write ? address : head_addresses[function_now];
-  assign pops = state == IDLE && has_record && !belongs || state == AWAIT_HEAD && answer && !has_room
-      || state == AWAIT_WRITTEN && answer;
-  assign drops_now = state == AWAIT_HEAD && answer && !has_room || state == AWAIT_WRITTEN && answer && !answer_ok;
+  assign begins_writing = request && request_is_write && request_ready;
+  assign is_head = answer && !answer_is_write;
+  assign answer_counts = enabled[answer_underlying_function];
+  assign pops = state == IDLE && has_record && !belongs || is_head && !has_room || begins_writing;
+  assign drops_now = answer && answer_counts && !(answer_is_write ? answer_ok : has_room);
 
   always_comb begin
     request_record = '0;
@@ -170,11 +179,13 @@ module kick_records #(
     else
       case (state)
         IDLE: if (has_record && belongs && !write && !forget) state <= is_nearly_full ? READ_HEAD : WRITE_RECORD;
-        READ_HEAD: if (request_ready) state <= AWAIT_HEAD;
-        AWAIT_HEAD: if (answer) state <= has_room ? WRITE_RECORD : IDLE;
-        WRITE_RECORD: if (request_ready) state <= AWAIT_WRITTEN;
-        default: if (answer) state <= IDLE;
+        READ_HEAD: if (!belongs) state <= IDLE;
+        else if (request_ready) state <= AWAIT_HEAD;
+        AWAIT_HEAD: if (is_head) state <= has_room ? WRITE_RECORD : IDLE;
+        default: if (!belongs || request_ready) state <= IDLE;
       endcase
+    if (reset) outstanding <= '0;
+    else outstanding <= outstanding + OUTSTANDING_WIDTH'(begins_writing) - OUTSTANDING_WIDTH'(answer && answer_is_write);
   end
 
   // Registers.
@@ -196,8 +207,8 @@ module kick_records #(
   assign write_allowed = is_control || is_address_high || is_head_address_high
       || is_address && write_data % PAGE_ALIGNMENT == '0
       || is_head_address && write_data % hca_spec_pkg::RING_HEAD_BYTES == '0;
-  assign forget_done = state == IDLE;
-  assign write_ready = state == IDLE && !forget;
+  assign forget_done = state == IDLE && outstanding == '0;
+  assign write_ready = forget_done && !forget;
   assign writes = write && write_ready && write_allowed;
 
   always_comb begin
@@ -217,11 +228,11 @@ module kick_records #(
   end
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    logic is_written, is_now, is_dropped, overflows_here, is_forgotten;
+    logic is_written, is_answered, is_dropped, overflows_here, is_forgotten;
     assign is_forgotten = forget && forget_done && forget_underlying_function == FUNCTION_WIDTH'(number);
     assign is_written = writes && write_underlying_function == FUNCTION_WIDTH'(number);
-    assign is_now = function_now == FUNCTION_WIDTH'(number);
-    assign is_dropped = drops_now && is_now;
+    assign is_answered = answer && answer_counts && answer_underlying_function == FUNCTION_WIDTH'(number);
+    assign is_dropped = drops_now && is_answered;
     assign overflows_here = overflows && pushed_function == FUNCTION_WIDTH'(number);
 
     always_ff @(posedge clock) begin
@@ -254,11 +265,11 @@ module kick_records #(
           rounds[number] <= rounds[number] + ROUND_WIDTH'(1);
         end else begin
           drops[number] <= drops[number] + 32'(is_dropped) + 32'(overflows_here);
-          if (is_now && answer && (state == AWAIT_HEAD || state == AWAIT_WRITTEN) && !answer_ok) enabled[number] <= 1'b0;
-          if (is_now && answer && state == AWAIT_HEAD && answer_ok) heads[number] <= answer_data[31:0];
-          if (is_now && answer && state == AWAIT_WRITTEN && answer_ok) tails[number] <= tail + 32'd1;
+          if (is_answered && !answer_ok) enabled[number] <= 1'b0;
+          if (is_answered && !answer_is_write && answer_ok) heads[number] <= answer_data[31:0];
+          if (begins_writing && function_now == FUNCTION_WIDTH'(number)) tails[number] <= tail + 32'd1;
         end
-        written_counts[number] <= written_counts[number] + 64'(is_now && answer && state == AWAIT_WRITTEN && answer_ok);
+        written_counts[number] <= written_counts[number] + 64'(is_answered && answer_is_write && answer_ok);
         dropped_counts[number] <= dropped_counts[number] + 64'(is_dropped) + 64'(overflows_here);
       end
     end

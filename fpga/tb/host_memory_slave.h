@@ -2,11 +2,11 @@
 
 #include "bench.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <map>
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -44,26 +44,34 @@ private:
   std::set<uint64_t> unreachable_;
 };
 
-// The host's side of ports memory_*: takes and gives beats when chance has it so, and holds the device to
-// AXI4 and to what host_port promises. What cannot be reached is answered with an error, and changes nothing.
+// The host's side of ports memory_*: takes and gives beats when chance has it so, or so many clocks after,
+// and holds the device to AXI4 and to what host_port promises. What cannot be reached is answered with an
+// error, and changes nothing.
 template <class Rtl> class HostMemorySlave {
 public:
   HostMemorySlave(Rtl& rtl, HostMemory& memory, Random& random, Place& place)
       : rtl_(rtl), memory_(memory), random_(random), place_(place) {}
 
   uint64_t bursts() const { return bursts_; }
+  // The most that were under way at a time.
+  size_t most_outstanding() const { return most_outstanding_; }
 
   // Percent of the clocks in which something that could go on goes on.
   void set_speed(uint32_t percent) { speed_ = percent; }
+  // Clocks from the end of a request to its answer, at least.
+  void set_latency(uint32_t clocks) { latency_ = clocks; }
 
   // Before the rising edge: what the host drives in this clock.
   void drive() {
+    ++clock_;
     rtl_.memory_awready = random_.percent(speed_);
     rtl_.memory_wready = random_.percent(speed_);
     rtl_.memory_arready = random_.percent(speed_);
-    rtl_.memory_bvalid = rtl_.memory_bvalid || (has_address_ && has_data_ && random_.percent(speed_));
-    rtl_.memory_bresp = memory_.is_reachable(address_) ? 0 : error_;
-    if (!rtl_.memory_rvalid && has_read_ && random_.percent(speed_))
+    rtl_.memory_bvalid =
+        rtl_.memory_bvalid || (!writes_.empty() && is_due(writes_.front().due) && random_.percent(speed_));
+    if (rtl_.memory_bvalid)
+      rtl_.memory_bresp = memory_.is_reachable(writes_.front().address) ? 0 : writes_.front().error;
+    if (!rtl_.memory_rvalid && !reads_.empty() && is_due(reads_.front().due) && random_.percent(speed_))
       give();
   }
 
@@ -74,22 +82,29 @@ public:
       take_address();
     if (rtl_.memory_wvalid && rtl_.memory_wready)
       take_beat();
+    // The data may be there before their address.
+    for (Write& write : writes_)
+      if (write.due == 0 && !bursts_of_data_.empty()) {
+        write.data = bursts_of_data_.front();
+        bursts_of_data_.pop_front();
+        write.due = clock_ + 1 + latency_;
+      }
     responds_ = rtl_.memory_bvalid && rtl_.memory_bready;
     if (responds_) {
-      finish(seen);
-      has_address_ = has_data_ = false;
+      finish(writes_.front(), seen);
+      writes_.pop_front();
     }
     if (rtl_.memory_arvalid && rtl_.memory_arready) {
       expect(place_, "one word is read", rtl_.memory_arlen, 0);
       expect(place_, "size of a word", rtl_.memory_arsize, 3);
       expect(place_, "alignment of a word", rtl_.memory_araddr % 8, 0);
-      read_address_ = rtl_.memory_araddr;
-      has_read_ = true;
-      choose_error();
+      reads_.push_back({.address = rtl_.memory_araddr, .error = any_error(), .due = clock_ + 1 + latency_});
       ++bursts_;
     }
     gives_ = rtl_.memory_rvalid && rtl_.memory_rready;
-    has_read_ = has_read_ && !gives_;
+    if (gives_)
+      reads_.pop_front();
+    most_outstanding_ = std::max(most_outstanding_, writes_.size() + reads_.size());
   }
 
   // After the edge.
@@ -107,6 +122,26 @@ public:
   }
 
 private:
+  struct Data {
+    std::vector<uint8_t> bytes;
+    std::vector<uint64_t> strobes; // of each beat
+  };
+  struct Read {
+    uint64_t address = 0;
+    uint8_t error = 2;
+    uint64_t due = 0; // the clock from which on it can be answered
+  };
+  struct Write {
+    uint64_t address = 0;
+    uint32_t beats = 0;
+    uint32_t bytes = 0;
+    uint8_t error = 2;
+    uint64_t due = 0; // 0: its data are not there yet
+    Data data;
+  };
+
+  bool is_due(uint64_t due) const { return due != 0 && clock_ >= due; }
+
   // What is offered stays until it is taken.
   void check_steady() {
     const uint64_t now = rtl_.memory_awvalid ? rtl_.memory_awaddr + 1 : 0;
@@ -116,78 +151,73 @@ private:
   }
 
   void take_address() {
-    expect(place_, "one write at a time", has_address_, 0);
-    has_address_ = true;
-    address_ = rtl_.memory_awaddr;
-    beats_ = rtl_.memory_awlen + 1u;
-    bytes_ = beats_ << rtl_.memory_awsize;
-    expect(place_, "a line or a word", bytes_ == 64 || bytes_ == 8, 1);
-    expect(place_, "alignment of a write", address_ % bytes_, 0);
-    expect(place_, "a burst keeps within 4 KiB", address_ / HostMemory::page_bytes,
-           (address_ + bytes_ - 1) / HostMemory::page_bytes);
-    choose_error();
+    Write write{.address = rtl_.memory_awaddr, .beats = rtl_.memory_awlen + 1u, .error = any_error()};
+    write.bytes = write.beats << rtl_.memory_awsize;
+    expect(place_, "a line or a word", write.bytes == 64 || write.bytes == 8, 1);
+    expect(place_, "alignment of a write", write.address % write.bytes, 0);
+    expect(place_, "a burst keeps within 4 KiB", write.address / HostMemory::page_bytes,
+           (write.address + write.bytes - 1) / HostMemory::page_bytes);
+    writes_.push_back(write);
     ++bursts_;
   }
 
-  // The data may be there before their address.
   void take_beat() {
-    expect(place_, "data of one write at a time", has_data_, 0);
-    data_.insert(data_.end(), BEAT_BYTES, 0);
-    std::memcpy(data_.data() + data_.size() - BEAT_BYTES, &rtl_.memory_wdata, BEAT_BYTES);
-    strobes_.push_back(rtl_.memory_wstrb);
-    has_data_ = rtl_.memory_wlast;
+    std::vector<uint8_t>& bytes = beats_.bytes;
+    bytes.insert(bytes.end(), BEAT_BYTES, 0);
+    std::memcpy(bytes.data() + bytes.size() - BEAT_BYTES, &rtl_.memory_wdata, BEAT_BYTES);
+    beats_.strobes.push_back(rtl_.memory_wstrb);
+    if (!rtl_.memory_wlast)
+      return;
+    bursts_of_data_.push_back(beats_);
+    beats_ = {};
   }
 
-  template <class Seen> void finish(Seen seen) {
-    expect(place_, "beats of a burst", strobes_.size(), beats_);
-    const uint32_t lane = bytes_ == 8 ? address_ % BEAT_BYTES : 0;
-    const uint32_t width = bytes_ == 8 ? 8 : BEAT_BYTES;
+  template <class Seen> void finish(const Write& write, Seen seen) {
+    expect(place_, "beats of a burst", write.data.strobes.size(), write.beats);
+    const uint32_t lane = write.bytes == 8 ? write.address % BEAT_BYTES : 0;
+    const uint32_t width = write.bytes == 8 ? 8 : BEAT_BYTES;
     const uint64_t strobes = (width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1) << lane;
-    for (const uint64_t strobe : strobes_)
+    for (const uint64_t strobe : write.data.strobes)
       expect(place_, "strobes", strobe, strobes);
-    if (memory_.is_reachable(address_)) {
-      memory_.write(address_, data_.data() + lane, bytes_);
-      seen(address_, bytes_);
+    if (memory_.is_reachable(write.address)) {
+      memory_.write(write.address, write.data.bytes.data() + lane, write.bytes);
+      seen(write.address, write.bytes);
     }
-    data_.clear();
-    strobes_.clear();
   }
 
   void give() {
+    const Read& read = reads_.front();
     std::vector<uint8_t> beat(BEAT_BYTES);
     for (uint8_t& byte : beat)
       byte = static_cast<uint8_t>(random_.bits());
-    const bool is_reachable = memory_.is_reachable(read_address_);
+    const bool is_reachable = memory_.is_reachable(read.address);
     if (is_reachable)
-      memory_.read(read_address_, beat.data() + read_address_ % BEAT_BYTES, 8);
+      memory_.read(read.address, beat.data() + read.address % BEAT_BYTES, 8);
     std::memcpy(&rtl_.memory_rdata, beat.data(), BEAT_BYTES);
-    rtl_.memory_rresp = is_reachable ? 0 : error_;
+    rtl_.memory_rresp = is_reachable ? 0 : read.error;
     rtl_.memory_rlast = 1;
     rtl_.memory_rvalid = 1;
   }
 
   // SLVERR or DECERR.
-  void choose_error() { error_ = random_.once(2) ? 2 : 3; }
+  uint8_t any_error() { return random_.once(2) ? 2 : 3; }
 
   Rtl& rtl_;
   HostMemory& memory_;
   Random& random_;
   Place& place_;
   uint32_t speed_ = 60;
-  bool has_address_ = false;
-  bool has_data_ = false;
-  bool has_read_ = false;
+  uint32_t latency_ = 0;
+  uint64_t clock_ = 0;
   bool responds_ = false;
   bool gives_ = false;
-  uint64_t address_ = 0;
-  uint64_t read_address_ = 0;
   uint64_t offered_ = 0; // The address that waits, and one.
-  uint32_t beats_ = 0;
-  uint32_t bytes_ = 0;
-  uint8_t error_ = 2;
+  std::deque<Write> writes_;
+  std::deque<Read> reads_;
+  std::deque<Data> bursts_of_data_; // whose address has not come yet
+  Data beats_;                      // of the burst that is not whole yet
   uint64_t bursts_ = 0;
-  std::vector<uint8_t> data_;
-  std::vector<uint64_t> strobes_;
+  size_t most_outstanding_ = 0;
 };
 
 } // namespace fpga_verbs::bench

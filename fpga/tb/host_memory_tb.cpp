@@ -1,6 +1,7 @@
 // host_memory in lockstep with the device model's kick records and queuing structures: after each step the
 // memories of both hosts, counters, events and answers are the same. The host answers when chance has it so,
-// and with errors for what is out of reach. Arguments: seed, steps.
+// and with errors for what is out of reach. In the end it is far away, and records come as fast as they are
+// taken. Arguments: seed, steps, and clocks of the host's latency, once or more often.
 //
 // The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
 #include "Vhost_memory.h"
@@ -39,7 +40,8 @@ constexpr uint32_t ring_entries_log2_maximum = 7; // Two pages.
 
 // Where what is in host memory.
 constexpr uint64_t base = 0x3'4567'0000;
-uint64_t ring_of(uint32_t function) { return base + function * 0x4000; }
+constexpr uint64_t ring_bytes = 0x4000;
+uint64_t ring_of(uint32_t function) { return base + function * ring_bytes; }
 uint64_t head_of(uint32_t function) { return base + 0x10'0000 + function * 0x1000 + 0x38; }
 uint64_t structure_of(uint32_t function, uint32_t level) {
   return base + 0x20'0000 + (function * levels + level) * 0x1000 + 0xf80;
@@ -95,7 +97,7 @@ public:
       step();
   }
 
-  int run(uint32_t steps) {
+  int run(uint32_t steps, const std::vector<uint32_t>& latencies) {
     set_up();
     for (uint32_t number = 0; number < steps; ++number) {
       act();
@@ -105,8 +107,11 @@ public:
     mend();
     overflow();
     turn_off();
-    std::printf("%u steps, %llu accesses, %zu faults, %u turned out\n", steps,
-                static_cast<unsigned long long>(slave_.bursts()), events_.all.size(), turned_out_);
+    std::printf("%u steps, %llu accesses, %zu faults, %u turned out, at most %zu under way\n", steps,
+                static_cast<unsigned long long>(slave_.bursts()), events_.all.size(), turned_out_,
+                slave_.most_outstanding());
+    for (const uint32_t latency : latencies)
+      stream(latency);
     return 0;
   }
 
@@ -153,10 +158,15 @@ private:
   void act() {
     const uint32_t function = random_.below(UNDERLYING_FUNCTIONS);
     const uint32_t chance = random_.below(100);
+    slave_.set_latency(random_.once(2) ? 0 : random_.below(40));
     if (structures_.condemned() && random_.once(2))
       turn_out();
-    else if (chance < 40)
+    else if (records_.control(function).enable() == 0 && random_.once(4))
+      begin_ring(function);
+    else if (chance < 20)
       tell(function);
+    else if (chance < 40)
+      tell_several();
     else if (chance < 50)
       consume(function);
     else if (chance < 52)
@@ -198,6 +208,24 @@ private:
     rtl_.forget_structures = 1;
     until("forget_structures_done", [&] { return rtl_.forget_structures_done != 0; });
     rtl_.forget_structures = 0;
+  }
+
+  // Kicks of any functions in clocks on end, as many as have a place to wait: records follow each other to
+  // the host, and one that fails has others behind it.
+  void tell_several() {
+    const uint64_t before = slave_.bursts() - host_.accesses;
+    const size_t faults = events_.all.size();
+    for (uint32_t left = 2 + random_.below(7); left > 0; --left) {
+      const spec::KickUnit unit = kick_unit(random_.below(UNDERLYING_FUNCTIONS));
+      clock_.time = now_;
+      kick(unit, 0, spec::Opcode::send, left);
+      records_.kicked(unit, 0, spec::Opcode::send, left);
+    }
+    if (broken_.empty())
+      take(); // while they are under way
+    settle();
+    if (events_.all.size() != faults)
+      host_.accesses = slave_.bursts() - before; // what was under way behind one that failed
   }
 
   // A kick, or a record of another block.
@@ -330,9 +358,12 @@ private:
     const uint64_t places[] = {ring_of(function), head_of(function), structure_of(function, 0),
                                structure_of(function, 1)};
     const uint64_t address = places[random_.below(4)];
-    memory_.set_reachable(address, false);
-    host_.memory.set_reachable(address, false);
-    broken_.push_back(address);
+    const uint64_t bytes = address == ring_of(function) ? ring_bytes : 1; // a ring as a whole
+    for (uint64_t at = address; at < address + bytes; at += HostMemory::page_bytes) {
+      memory_.set_reachable(at, false);
+      host_.memory.set_reachable(at, false);
+      broken_.push_back(at);
+    }
   }
   void mend() {
     for (const uint64_t address : broken_) {
@@ -450,14 +481,71 @@ private:
     expect(place_, "records of the ring before", read(0, function_page::kick_records_written), written);
   }
 
-  void start_ring(uint32_t function) {
+  // Records as fast as they are taken, while the host reads along, and a queue pair that is put into its
+  // queuing structure meanwhile.
+  void stream(uint32_t latency) {
+    constexpr uint32_t records = 1000;
+    constexpr uint64_t ring = base + 0x40'0000;
+    mend();
+    settle();
+    write_64(0, function_page::kick_record_address, ring);
+    start_ring(0, 10);
+    const uint32_t before = first_;
+    slave_.set_speed(100);
+    slave_.set_latency(latency);
+    const uint64_t start = now_;
+    rtl_.record = 1;
+    rtl_.record_type = static_cast<uint8_t>(spec::KickRecordType::sent);
+    const auto tell_next = [&](uint32_t number) {
+      spec::KickUnit unit = kick_unit(0);
+      unit.set_kick_number(number);
+      std::memcpy(&rtl_.record_unit, &unit, sizeof(unit));
+    };
+    uint32_t told = 0;
+    uint32_t written = 0;
+    uint64_t appended = 0;
+    tell_next(0);
+    while (written < records) {
+      rtl_.append = told >= records / 2 && appended == 0;
+      slave_.drive();
+      rtl_.clock = 0;
+      rtl_.eval();
+      const bool is_taken = rtl_.record && rtl_.record_ready;
+      if (rtl_.append && rtl_.append_ready)
+        appended = now_;
+      finish_step();
+      if (is_taken)
+        tell_next(++told);
+      rtl_.record = told < records;
+      written = read(0, function_page::kick_records_written) - before;
+      spec::RingHead head;
+      head.set_head(written);
+      memory_.write(head_of(0), &head, sizeof(head));
+      expect(place_, "records go on", now_ < start + records * (latency + 20), 1);
+      if (appended != 0 && now_ > appended + 8 * latency + 200)
+        expect(place_, "a queue pair gets its turn among records", rtl_.append_ready, 1);
+    }
+    const uint64_t clocks = now_ - start;
+    settle();
+    for (uint32_t number = 0; number < records; ++number) {
+      spec::KickRecord record;
+      memory_.read(ring + number * sizeof(record), &record, sizeof(record));
+      expect(place_, "record of the stream", record.kick_number(), number);
+    }
+    expect(place_, "no more under way than there can be", slave_.most_outstanding() <= OUTSTANDING, 1);
+    expect(place_, "none was dropped", read(0, function_page::kick_records_dropped), first_dropped_);
+    std::printf("latency %u: %u records in %llu clocks\n", latency, records,
+                static_cast<unsigned long long>(clocks));
+  }
+
+  void start_ring(uint32_t function, uint32_t entries_log2 = ring_entries_log2_maximum) {
     consumed_[function] = 0;
     write_head(function);
     first_ = read(function, function_page::kick_records_written);
     first_dropped_ = read(function, function_page::kick_records_dropped);
     function_page::KickRecordControl control;
     control.set_enable(1);
-    control.set_entries_log2(ring_entries_log2_maximum);
+    control.set_entries_log2(entries_log2);
     expect(place_, "control", write(function, function_page::kick_record_control, control.bits), 1);
   }
 
@@ -584,5 +672,8 @@ int main(int count, char** arguments) {
   const uint32_t steps = count > 2 ? static_cast<uint32_t>(std::strtoul(arguments[2], nullptr, 10)) : 2000;
   fpga_verbs::bench::Bench bench(seed);
   const fpga_verbs::bench::Coverage coverage;
-  return bench.run(steps);
+  std::vector<uint32_t> latencies;
+  for (int number = 3; number < count; ++number)
+    latencies.push_back(static_cast<uint32_t>(std::strtoul(arguments[number], nullptr, 10)));
+  return bench.run(steps, latencies);
 }
