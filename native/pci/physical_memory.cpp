@@ -23,9 +23,7 @@ constexpr const char* no_addresses =
     "/proc/self/pagemap does not tell physical addresses; expected: root, or "
     "CAP_SYS_ADMIN, or vfio: in the place of pci:; there is no memory";
 
-std::string no_descriptor() {
-  return std::string("no file descriptor is left: ") + std::strerror(errno);
-}
+std::string no_descriptor() { return std::string("no file descriptor is left: ") + std::strerror(errno); }
 
 // The physical address of what is mapped at `memory`; 0: it is not told, as `failure` says.
 uint64_t physical_address(const void* memory, std::string& failure) {
