@@ -5,7 +5,7 @@ module named_queue_pair (
     input logic [1:0] first_slot,
     input logic [15:0] first_dwords,
     input logic [511:0] first_line_data,
-    input logic is_same_page,  // The beat before is there, for the same page, and by whom it belongs to.
+    input logic is_same_page,  // The beat before is there, for the same page, and of the function that owns it.
     input logic is_slots,
     input logic [1:0] slot,
     input logic [11:0] offset,

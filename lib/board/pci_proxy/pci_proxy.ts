@@ -55,9 +55,9 @@ const barCount = 6;
 
 /**
  * An underlying function of an emulated board as a PCI function of a virtual machine, at the other end of QEMU's x-pci-proxy-dev.
- * Accesses to its BARs reach the board in the sizes that the machine makes. Its DMA reaches the machine's memory while it is bus master: where the
- * tables of the machine's IOMMU say, or at physical addresses where that does not translate. Its vectors send messages, which that
- * IOMMU's table remaps.
+ * Accesses to its BARs reach the board in the sizes that the machine makes. Its DMA reaches the machine's memory while it is bus
+ * master: where the tables of the machine's IOMMU say, or at physical addresses where that does not translate. Its vectors send
+ * messages, which that IOMMU's table remaps.
  *
  * Serves from now on, until the stream ends; then the function is closed, and with it reset.
  * @param stream the socket whose other end QEMU has as `fd`
