@@ -10,26 +10,6 @@ namespace fpga_verbs::board {
 using spec::RegionType;
 namespace identity = spec::identity;
 
-namespace {
-
-bool reaches(unsigned underlying_function, RegionType type, uint64_t page) {
-  switch (type) {
-  case RegionType::identity:
-  case RegionType::virtual_collect_buffer: // the device knows whose they are
-    return true;
-  case RegionType::control:
-    return underlying_function == 0;
-  case RegionType::underlying_function:
-    return page == underlying_function;
-  case RegionType::none:
-  case RegionType::msix:
-    break;
-  }
-  return false;
-}
-
-} // namespace
-
 BarMap::BarMap(Device& device) {
   const auto read = [&device](uint32_t offset) { return device.read(RegionType::identity, 0, offset); };
   const auto read_wide = [&read](uint32_t offset) {
@@ -50,23 +30,6 @@ BarMap::BarMap(Device& device) {
   // What is written most is looked at first.
   std::partition(regions_.begin(), regions_.end(),
                  [](const Region& region) { return region.type == RegionType::virtual_collect_buffer; });
-}
-
-std::optional<BarMap::Place> BarMap::find(unsigned underlying_function, unsigned bar, uint64_t offset,
-                                          size_t bytes) const {
-  for (const Region& region : regions_) {
-    if (region.bar != bar || offset < region.offset || offset - region.offset >= region.size)
-      continue;
-    const uint64_t inside = offset - region.offset;
-    const uint64_t page = inside >> region.stride_log2;
-    const uint64_t in_page = inside - (page << region.stride_log2);
-    if (in_page + bytes > uint64_t{1} << region.stride_log2 ||
-        !reaches(underlying_function, region.type, page))
-      return std::nullopt;
-    const uint64_t number = region.type == RegionType::identity ? underlying_function : page;
-    return Place{region.type, static_cast<uint16_t>(number), static_cast<uint32_t>(in_page)};
-  }
-  return std::nullopt;
 }
 
 } // namespace fpga_verbs::board

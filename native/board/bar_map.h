@@ -24,7 +24,21 @@ public:
   explicit BarMap(Device& device);
 
   // Where an access of `bytes` at `offset` goes; none: the function has nothing there.
-  std::optional<Place> find(unsigned underlying_function, unsigned bar, uint64_t offset, size_t bytes) const;
+  std::optional<Place> find(unsigned underlying_function, unsigned bar, uint64_t offset, size_t bytes) const {
+    for (const Region& region : regions_) {
+      if (region.bar != bar || offset < region.offset || offset - region.offset >= region.size)
+        continue;
+      const uint64_t inside = offset - region.offset;
+      const uint64_t page = inside >> region.stride_log2;
+      const uint64_t in_page = inside - (page << region.stride_log2);
+      if (in_page + bytes > uint64_t{1} << region.stride_log2 ||
+          !reaches(underlying_function, region.type, page))
+        return std::nullopt;
+      const uint64_t number = region.type == spec::RegionType::identity ? underlying_function : page;
+      return Place{region.type, static_cast<uint16_t>(number), static_cast<uint32_t>(in_page)};
+    }
+    return std::nullopt;
+  }
 
   // Whether a BAR may be mapped write-combining.
   bool prefetchable(unsigned bar) const { return (prefetchable_bars_ >> bar & 1) != 0; }
@@ -37,6 +51,22 @@ private:
     uint64_t offset = 0;
     uint64_t size = 0;
   };
+
+  static bool reaches(unsigned underlying_function, spec::RegionType type, uint64_t page) {
+    switch (type) {
+    case spec::RegionType::identity:
+    case spec::RegionType::virtual_collect_buffer: // the device knows whose they are
+      return true;
+    case spec::RegionType::control:
+      return underlying_function == 0;
+    case spec::RegionType::underlying_function:
+      return page == underlying_function;
+    case spec::RegionType::none:
+    case spec::RegionType::msix:
+      break;
+    }
+    return false;
+  }
 
   std::vector<Region> regions_;
   uint64_t prefetchable_bars_ = 0; // bit per BAR

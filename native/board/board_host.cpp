@@ -16,18 +16,13 @@ namespace {
 constexpr size_t double_word = 4;
 constexpr size_t cache_line = 64;
 
-// Stores a cache line, which records and completion queue entries are, as store_in_order does.
+// Stores a cache line, which records and completion queue entries are, as store_in_order does, but a DWORD at
+// a time: that is how blocks fill in its fields, and a wider load would wait until they are in the cache.
 void store_line_in_order(uint8_t* destination, const uint8_t* source) {
-  constexpr size_t last = cache_line - sizeof(uint64_t);
-  std::array<uint64_t, cache_line / sizeof(uint64_t)> chunks;
-  std::memcpy(chunks.data(), source, sizeof chunks);
-  for (size_t done = 0; done < last; done += sizeof(uint64_t))
-    std::atomic_ref(*reinterpret_cast<uint64_t*>(destination + done))
-        .store(chunks[done / sizeof(uint64_t)], std::memory_order_release);
-  for (const size_t half : {last, last + double_word}) {
+  for (size_t done = 0; done < cache_line; done += double_word) {
     uint32_t value = 0;
-    std::memcpy(&value, source + half, double_word);
-    std::atomic_ref(*reinterpret_cast<uint32_t*>(destination + half)).store(value, std::memory_order_release);
+    std::memcpy(&value, source + done, double_word);
+    std::atomic_ref(*reinterpret_cast<uint32_t*>(destination + done)).store(value, std::memory_order_release);
   }
 }
 
@@ -36,8 +31,6 @@ void store_line_in_order(uint8_t* destination, const uint8_t* source) {
 void store_in_order(uint8_t* destination, const uint8_t* source, size_t bytes) {
   constexpr size_t in_order_bytes = 256;
   const auto place = reinterpret_cast<uintptr_t>(destination);
-  if (bytes == cache_line && place % sizeof(uint64_t) == 0)
-    return store_line_in_order(destination, source);
   const uintptr_t aligned_end = (place + bytes) / double_word * double_word;
   if (aligned_end < place + double_word) {
     std::memcpy(destination, source, bytes);
@@ -117,7 +110,10 @@ DmaStatus BoardHost::read(unsigned underlying_function, uint64_t address, void* 
 
 DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const void* source, size_t bytes) {
   if (uint8_t* const memory = within_page(underlying_function, address, bytes, DmaRights::write)) {
-    store_in_order(memory, static_cast<const uint8_t*>(source), bytes);
+    if (bytes == cache_line && address % double_word == 0)
+      store_line_in_order(memory, static_cast<const uint8_t*>(source));
+    else
+      store_in_order(memory, static_cast<const uint8_t*>(source), bytes);
     return DmaStatus::ok;
   }
   if (!allowed(underlying_function, address, bytes, DmaRights::write))
@@ -156,16 +152,6 @@ void BoardHost::interrupt(unsigned underlying_function, unsigned vector) {
 }
 
 std::deque<DmaFault> BoardHost::take_faults() { return std::exchange(log_, {}); }
-
-// The usual case: an access within a page, where nothing is wrong. Null: look closer.
-uint8_t* BoardHost::within_page(unsigned underlying_function, uint64_t address, size_t bytes,
-                                DmaRights right) {
-  if (faults_.any() || underlying_function >= domains_.size() || domains_[underlying_function] == nullptr ||
-      bytes == 0 || address % IommuDomain::page_bytes + bytes > IommuDomain::page_bytes)
-    return nullptr;
-  DmaRefusal refusal = DmaRefusal::none;
-  return domains_[underlying_function]->translate(address, bytes, right, refusal);
-}
 
 // Checks the whole access before any of it: a refused one touches nothing.
 bool BoardHost::allowed(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right) {

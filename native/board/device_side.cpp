@@ -239,10 +239,7 @@ void DeviceSide::write_at(const BarMap::Place& place, unsigned underlying_functi
   write.offset = place.offset;
   write.length = length;
   write.byte_enables = byte_enables;
-  if (length == transaction_bytes)
-    std::memcpy(write.data.data(), data, transaction_bytes); // constant size: a few vector moves
-  else
-    std::memcpy(write.data.data(), data, length);
+  write.data = data;
   ++counters_.writes;
   device_busy_ = true;
   device_.write(write);

@@ -25,12 +25,12 @@ bool has_effect(RegionType region, uint32_t offset) {
 }
 
 void write_register(Device& device, RegionType region, unsigned page, uint32_t offset, uint32_t value) {
-  hca::BarWrite write{.region = region,
-                      .page = static_cast<uint16_t>(page),
-                      .offset = offset,
-                      .length = register_bytes,
-                      .byte_enables = (uint64_t{1} << register_bytes) - 1};
-  std::memcpy(write.data.data(), &value, sizeof value);
+  const hca::BarWrite write{.region = region,
+                            .page = static_cast<uint16_t>(page),
+                            .offset = offset,
+                            .length = register_bytes,
+                            .byte_enables = (uint64_t{1} << register_bytes) - 1,
+                            .data = reinterpret_cast<const uint8_t*>(&value)};
   device.write(write);
 }
 

@@ -2,7 +2,6 @@
 
 #include "spec/enums.h"
 
-#include <array>
 #include <cstdint>
 
 namespace fpga_verbs::hca {
@@ -19,7 +18,7 @@ struct BarWrite {
   uint32_t offset = 0;                        // bytes in the page, DWORD aligned
   uint32_t length = 0;                        // bytes, a multiple of 4, 4 to 64
   uint64_t byte_enables = 0;                  // bit i: data[i] is written
-  alignas(8) std::array<uint8_t, 64> data{};
+  const uint8_t* data = nullptr;              // `length` bytes, for as long as the call
 };
 
 } // namespace fpga_verbs::hca

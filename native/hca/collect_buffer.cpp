@@ -71,7 +71,7 @@ bool CollectBuffer::can_accept_write() const {
 
 CollectBuffer::Portion CollectBuffer::portion_of(const BarWrite& write, uint32_t offset) {
   const uint32_t first = offset % line_bytes / dword_bytes;
-  Portion portion{.line = offset / line_bytes, .first = first, .data = write.data.data()};
+  Portion portion{.line = offset / line_bytes, .first = first, .data = write.data};
   const auto bytes = static_cast<uint32_t>(std::countr_one(write.byte_enables));
   const bool has_no_gap = (write.byte_enables & (write.byte_enables + 1)) == 0;
   if (has_no_gap && bytes % dword_bytes == 0) { // the usual case
@@ -126,19 +126,38 @@ void CollectBuffer::write(const BarWrite& write) {
 
 void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint32_t offset) {
   VirtualCollectBuffer& vcb = virtual_[buffer];
-  if (vcb.state == VirtualCollectBufferState::free)
+  const bool is_first = vcb.state == VirtualCollectBufferState::free;
+  if (is_first)
     bind(buffer);
   const bool has_buffer = vcb.state == VirtualCollectBufferState::collecting;
   const Progress progress = has_buffer ? collect(buffers_[vcb.physical_collect_buffer], portion)
                                        : extract(vcb, functions_.owner(buffer).underlying_function, portion);
-  if (progress.refusal != Refusal::none)
+  if (progress.refusal != Refusal::none) {
     refuse(buffer, progress.refusal, offset);
-  else if (!progress.complete)
+  } else if (!progress.complete) {
+    if (is_first)
+      await_rest(buffer);
+  } else {
+    // Nobody looks at the time twice for a command that one write brings.
+    const auto begin = is_first ? std::nullopt : std::optional(vcb.first_write);
+    if (has_buffer)
+      kick(buffer, begin);
+    else
+      kick_send_queue_mode(buffer, begin);
+  }
+}
+
+// Binds a free VCB to a PCB, or puts it in send queue mode when there is none for it.
+void CollectBuffer::bind(uint16_t buffer) {
+  const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
+  const size_t found = free_.find_first();
+  // A division that has shrunk may promise PCBs that are not back yet: then none is free.
+  if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part)) {
+    enter_send_queue_mode(buffer);
+    ++counters_.function[owner.underlying_function].send_queue_mode_entered;
     return;
-  else if (has_buffer)
-    kick(buffer);
-  else
-    kick_send_queue_mode(buffer);
+  }
+  collect_in(buffer, static_cast<uint16_t>(found));
 }
 
 // Stores one write in a PCB and updates its scoreboard (US8589610, steps 88 to 96).
@@ -236,9 +255,8 @@ CollectBuffer::Admission CollectBuffer::admit(unsigned underlying_function,
   return {.checksum_secret = control->checksum_secret()};
 }
 
-void CollectBuffer::kick(uint16_t buffer) {
-  VirtualCollectBuffer& vcb = virtual_[buffer];
-  const uint16_t number = vcb.physical_collect_buffer;
+void CollectBuffer::kick(uint16_t buffer, std::optional<uint64_t> begin) {
+  const uint16_t number = virtual_[buffer].physical_collect_buffer;
   PhysicalCollectBuffer& pcb = buffers_[number];
   kick_records_.expect(pcb.underlying_function);
   const spec::CommandHeader& header = pcb.header();
@@ -247,7 +265,7 @@ void CollectBuffer::kick(uint16_t buffer) {
   spec::KickUnit unit =
       kick_unit(spec::KickOrigin::collected, pcb.underlying_function, header, pcb.kick_number);
   unit.set_physical_collect_buffer(number);
-  kick_records_.kicked(unit, buffer, header.opcode(), pcb.first_write);
+  kick_records_.kicked(unit, buffer, header.opcode(), begin);
   kicks_collected_.push(unit);
 #ifdef FPGA_VERBS_MUTANT_KICK_TWICE
   if (kicks_collected_.has_credit())
@@ -258,17 +276,16 @@ void CollectBuffer::kick(uint16_t buffer) {
 }
 
 // The command lies in the send queue: the scheduler will bring it.
-void CollectBuffer::kick_send_queue_mode(uint16_t buffer) {
-  VirtualCollectBuffer& vcb = virtual_[buffer];
+void CollectBuffer::kick_send_queue_mode(uint16_t buffer, std::optional<uint64_t> begin) {
   const unsigned function = functions_.owner(buffer).underlying_function;
-  const spec::CommandHeader& header = vcb.segment_0;
+  const spec::CommandHeader& header = virtual_[buffer].segment_0;
   push_notice(DoorbellSlot::start, function, header.quality_of_service_level(), header.queue_pair_number(),
               header.send_queue_sequence_number());
   ++counters_.function[function].send_queue_mode_kicks;
   const spec::KickUnit unit =
       kick_unit(spec::KickOrigin::send_queue_mode, function, header, take_kick_number());
   unbind(buffer);
-  kick_records_.kicked(unit, buffer, header.opcode(), vcb.first_write);
+  kick_records_.kicked(unit, buffer, header.opcode(), begin);
 }
 
 void CollectBuffer::write_slots(uint16_t buffer, const Portion& portion, uint32_t offset) {

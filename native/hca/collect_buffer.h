@@ -113,9 +113,11 @@ public:
 
 protected:
   // What becomes of VCBs and PCBs: a VCB begins to collect in a PCB that is free, or its command is tracked
-  // in send queue mode; a command ends; a PCB is free again; a dedicated one is taken.
+  // in send queue mode; its command is incomplete after the first write, and timed from now on; a command
+  // ends; a PCB is free again; a dedicated one is taken.
   void collect_in(uint16_t buffer, uint16_t physical_collect_buffer);
   void enter_send_queue_mode(uint16_t buffer);
+  void await_rest(uint16_t buffer);
   void unbind(uint16_t buffer);
   void put_back(uint16_t buffer);
   void take(uint16_t buffer, spec::PhysicalCollectBufferState state);
@@ -177,8 +179,9 @@ private:
   Admission admit(unsigned underlying_function, const spec::CommandHeader& segment_0);
   static Admission admit_management(const spec::CommandHeader& segment_0);
 
-  void kick(uint16_t buffer);
-  void kick_send_queue_mode(uint16_t buffer);
+  // `begin`: when the first write came, in clock ticks; nothing: it is the one that completes the command.
+  void kick(uint16_t buffer, std::optional<uint64_t> begin);
+  void kick_send_queue_mode(uint16_t buffer, std::optional<uint64_t> begin);
   void kick_management(unsigned underlying_function);
   void push_notice(spec::DoorbellSlot slot, unsigned underlying_function, spec::QualityOfServiceLevel level,
                    uint32_t queue_pair_number, uint32_t sequence_number);
@@ -195,5 +198,34 @@ private:
   uint32_t kick_number_ = 0;
   Waker dedicated_freed_;
 };
+
+inline void CollectBuffer::enter_send_queue_mode(uint16_t buffer) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  vcb.state = spec::VirtualCollectBufferState::send_queue_mode;
+  vcb.received = {};
+}
+
+inline void CollectBuffer::collect_in(uint16_t buffer, uint16_t physical_collect_buffer) {
+  const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  free_.clear(physical_collect_buffer);
+  vcb.state = spec::VirtualCollectBufferState::collecting;
+  vcb.physical_collect_buffer = physical_collect_buffer;
+  PhysicalCollectBuffer& pcb = buffers_[physical_collect_buffer];
+  pcb.state = spec::PhysicalCollectBufferState::collecting;
+  pcb.virtual_collect_buffer = buffer;
+  pcb.underlying_function = owner.underlying_function;
+  pcb.group = owner.part;
+  pcb.begin_collecting();
+}
+
+// Ends the collecting of a command; the VCB is free. What became of the PCB is the caller's matter.
+inline void CollectBuffer::unbind(uint16_t buffer) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  half_written_.remove(buffer);
+  vcb.state = spec::VirtualCollectBufferState::free;
+  vcb.refusal = spec::Refusal::none;
+  vcb.physical_collect_buffer = no_buffer;
+}
 
 } // namespace fpga_verbs::hca

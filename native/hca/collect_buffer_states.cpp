@@ -1,4 +1,4 @@
-// What becomes of VCBs and PCBs: binding, refusal, release, cancel, close, the half-written limit, reset.
+// What becomes of VCBs and PCBs: refusal, release, cancel, close, the half-written limit, reset.
 #include "hca/collect_buffer.h"
 
 #include <cassert>
@@ -13,43 +13,9 @@ using spec::VirtualCollectBufferState;
 
 } // namespace
 
-// Binds a free VCB to a PCB, or puts it in send queue mode when there is none for it.
-void CollectBuffer::bind(uint16_t buffer) {
-  const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
-  const size_t found = free_.find_first();
-  // A division that has shrunk may promise PCBs that are not back yet: then none is free.
-  if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part)) {
-    enter_send_queue_mode(buffer);
-    ++counters_.function[owner.underlying_function].send_queue_mode_entered;
-    return;
-  }
-  collect_in(buffer, static_cast<uint16_t>(found));
-}
-
-void CollectBuffer::enter_send_queue_mode(uint16_t buffer) {
-  VirtualCollectBuffer& vcb = virtual_[buffer];
+void CollectBuffer::await_rest(uint16_t buffer) {
+  virtual_[buffer].first_write = clock_.now();
   half_written_.append(buffer);
-  vcb.first_write = clock_.now();
-  vcb.state = VirtualCollectBufferState::send_queue_mode;
-  vcb.received = {};
-}
-
-void CollectBuffer::collect_in(uint16_t buffer, uint16_t physical_collect_buffer) {
-  const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
-  VirtualCollectBuffer& vcb = virtual_[buffer];
-  const uint64_t now = clock_.now();
-  half_written_.append(buffer);
-  free_.clear(physical_collect_buffer);
-  vcb.first_write = now;
-  vcb.state = VirtualCollectBufferState::collecting;
-  vcb.physical_collect_buffer = physical_collect_buffer;
-  PhysicalCollectBuffer& pcb = buffers_[physical_collect_buffer];
-  pcb.state = PhysicalCollectBufferState::collecting;
-  pcb.virtual_collect_buffer = buffer;
-  pcb.underlying_function = owner.underlying_function;
-  pcb.group = owner.part;
-  pcb.first_write = now;
-  pcb.begin_collecting();
 }
 
 void CollectBuffer::refuse(uint16_t buffer, Refusal refusal, uint32_t offset) {
@@ -97,15 +63,6 @@ spec::CommandHeader CollectBuffer::segment_0_of(uint16_t buffer) const {
   if (vcb.state == VirtualCollectBufferState::send_queue_mode && vcb.received.segment_0_whole())
     return vcb.segment_0;
   return {};
-}
-
-// Ends the collecting of a command; the VCB is free. What became of the PCB is the caller's matter.
-void CollectBuffer::unbind(uint16_t buffer) {
-  VirtualCollectBuffer& vcb = virtual_[buffer];
-  half_written_.remove(buffer);
-  vcb.state = VirtualCollectBufferState::free;
-  vcb.refusal = Refusal::none;
-  vcb.physical_collect_buffer = no_buffer;
 }
 
 void CollectBuffer::release(uint16_t buffer) { put_back(buffer); }

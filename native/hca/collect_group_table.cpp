@@ -14,8 +14,6 @@ constexpr unsigned function_shared_default = 4;
 constexpr unsigned index(CollectGroup group) { return static_cast<unsigned>(group); }
 constexpr unsigned shared = index(CollectGroup::function_shared);
 
-constexpr unsigned beyond(unsigned taken, unsigned total) { return taken > total ? taken - total : 0; }
-
 } // namespace
 
 CollectGroupTable::CollectGroupTable(const HcaParameters& parameters)
@@ -24,44 +22,6 @@ CollectGroupTable::CollectGroupTable(const HcaParameters& parameters)
   for (unsigned function = 0; function < parameters.underlying_functions; ++function)
     functions_[function].total[shared] = each;
   shared_total_ = pool_ - each * parameters.underlying_functions;
-}
-
-unsigned CollectGroupTable::Function::beyond_levels() const {
-  constexpr unsigned low = index(CollectGroup::low);
-  constexpr unsigned high = index(CollectGroup::high);
-  return beyond(taken[low], total[low]) + beyond(taken[high], total[high]) + taken[shared];
-}
-
-// After a change of `taken` or `total`: makes what a function borrows right again.
-void CollectGroupTable::settle(Function& function) {
-  borrowed_ -= function.borrowed;
-  function.borrowed = beyond(function.beyond_levels(), function.total[shared]);
-  borrowed_ += function.borrowed;
-}
-
-std::optional<CollectGroup> CollectGroupTable::take(unsigned underlying_function, CollectGroup part) {
-  assert(part != CollectGroup::device_shared);
-  Function& function = functions_[underlying_function];
-  CollectGroup payer = CollectGroup::device_shared;
-  if (part != CollectGroup::function_shared && function.taken[index(part)] < function.total[index(part)])
-    payer = part;
-  else if (function.beyond_levels() < function.total[shared])
-    payer = CollectGroup::function_shared;
-  else if (shared_available() == 0)
-    return std::nullopt;
-  ++function.taken[index(part)];
-  if (payer == CollectGroup::device_shared) { // of the others nobody borrows
-    ++function.borrowed;
-    ++borrowed_;
-  }
-  return payer;
-}
-
-void CollectGroupTable::release(unsigned underlying_function, CollectGroup part) {
-  Function& function = functions_[underlying_function];
-  assert(function.taken[index(part)] > 0);
-  --function.taken[index(part)];
-  settle(function);
 }
 
 bool CollectGroupTable::set_allotment(unsigned underlying_function, const CollectAllotment& allotment) {

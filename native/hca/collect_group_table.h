@@ -5,6 +5,7 @@
 #include "spec/parameters.h"
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 
@@ -31,10 +32,32 @@ public:
   explicit CollectGroupTable(const HcaParameters& parameters);
 
   // Takes a PCB for a VCB of `part`, and tells the group that pays; nothing: send queue mode.
-  std::optional<spec::CollectGroup> take(unsigned underlying_function, spec::CollectGroup part);
+  std::optional<spec::CollectGroup> take(unsigned underlying_function, spec::CollectGroup part) {
+    using spec::CollectGroup;
+    assert(part != CollectGroup::device_shared);
+    Function& function = functions_[underlying_function];
+    CollectGroup payer = CollectGroup::device_shared;
+    if (part != CollectGroup::function_shared && function.taken[index(part)] < function.total[index(part)])
+      payer = part;
+    else if (function.beyond_levels() < function.total[index(CollectGroup::function_shared)])
+      payer = CollectGroup::function_shared;
+    else if (shared_available() == 0)
+      return std::nullopt;
+    ++function.taken[index(part)];
+    if (payer == CollectGroup::device_shared) { // of the others nobody borrows
+      ++function.borrowed;
+      ++borrowed_;
+    }
+    return payer;
+  }
 
   // Gives one back that was taken for `part`.
-  void release(unsigned underlying_function, spec::CollectGroup part);
+  void release(unsigned underlying_function, spec::CollectGroup part) {
+    Function& function = functions_[underlying_function];
+    assert(function.taken[index(part)] > 0);
+    --function.taken[index(part)];
+    settle(function);
+  }
 
   // Changes an allotment. False, and nothing changed: all of them together would exceed the pool. Below what
   // is in use it takes effect as that drains.
@@ -66,10 +89,27 @@ private:
     std::array<unsigned, parts> taken{};
     unsigned borrowed = 0;
 
-    unsigned beyond_levels() const; // taken, and not covered by the allotment of a level
+    // Taken, and not covered by the allotment of a level.
+    unsigned beyond_levels() const {
+      const unsigned low = index(spec::CollectGroup::low);
+      const unsigned high = index(spec::CollectGroup::high);
+      return beyond(taken[low], total[low]) + beyond(taken[high], total[high]) +
+             taken[index(spec::CollectGroup::function_shared)];
+    }
   };
 
-  void settle(Function& function);
+  static constexpr unsigned index(spec::CollectGroup group) { return static_cast<unsigned>(group); }
+  static constexpr unsigned beyond(unsigned taken, unsigned total) {
+    return taken > total ? taken - total : 0;
+  }
+
+  // After a change of `taken` or `total`: makes what a function borrows right again.
+  void settle(Function& function) {
+    borrowed_ -= function.borrowed;
+    function.borrowed =
+        beyond(function.beyond_levels(), function.total[index(spec::CollectGroup::function_shared)]);
+    borrowed_ += function.borrowed;
+  }
 
   unsigned pool_;
   unsigned shared_total_ = 0;

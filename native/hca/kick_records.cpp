@@ -24,7 +24,7 @@ void KickRecords::set_control(unsigned underlying_function,
 }
 
 void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
-                        uint16_t virtual_collect_buffer, spec::Opcode opcode, uint64_t begin) {
+                        uint16_t virtual_collect_buffer, spec::Opcode opcode, std::optional<uint64_t> begin) {
   const uint64_t end = clock_.now();
   const unsigned function = unit.underlying_function();
   Ring& ring = rings_[function];
@@ -50,7 +50,7 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
   record.set_send_queue_sequence_number(unit.send_queue_sequence_number());
   record.set_queue_pair_number(unit.queue_pair_number());
   record.set_length(unit.length());
-  record.set_begin(begin);
+  record.set_begin(begin.value_or(end));
   record.set_end(end);
   record.set_written(end); // in the same unit of work
   record.set_dropped(ring.dropped);

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace fpga_verbs::hca {
 
@@ -48,9 +49,10 @@ public:
       host_.expect_write(underlying_function, rings_[underlying_function].next_address());
   }
 
-  // A command is kicked; no lane is chosen yet. `begin`: its first write, in clock ticks.
+  // A command is kicked; no lane is chosen yet. `begin`: its first write, in clock ticks; nothing: that is
+  // the kick, and the time is looked at once.
   void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
-              uint64_t begin) {
+              std::optional<uint64_t> begin) {
     if (is_on(unit.underlying_function()))
       write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin);
   }
@@ -83,7 +85,7 @@ private:
 
   bool is_on(unsigned underlying_function) const { return rings_[underlying_function].control.enable() != 0; }
   void write(spec::KickRecordType type, const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
-             spec::Opcode opcode, uint64_t begin);
+             spec::Opcode opcode, std::optional<uint64_t> begin);
   bool has_room(unsigned underlying_function);
   void drop(unsigned underlying_function);
   void fault(unsigned underlying_function, uint64_t address);

@@ -38,7 +38,7 @@ struct PhysicalCollectBuffer {
   uint64_t scoreboard_mask = 0;                                // 40 bits, as of the last write
   ReceivedDwords received;                                     // 80 bits, bit i = DWORD i
   uint64_t checksum = 0;    // running sum of the doorbell checksum and the secret
-  uint64_t first_write = 0; // clock ticks
+  uint64_t fetch_begun = 0; // clock ticks; of a command that is fetched
   uint32_t kick_number = 0;
   uint16_t virtual_collect_buffer = no_buffer;
   uint8_t underlying_function = 0;

@@ -118,7 +118,7 @@ QueuePairStateCache::Slot* QueuePairStateCache::slot_of(uint32_t index) {
   const Entry& entry = directory_[index];
   if (entry.slot != none) {
     ++counters_.device.queue_pair_cache_hits;
-    List& list = list_of(entry.slot);
+    List& list = entry.pins != 0 ? pinned_ : unpinned_;
     if (list.last != entry.slot) {
       remove(list, entry.slot);
       append(list, entry.slot);

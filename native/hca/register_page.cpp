@@ -41,7 +41,7 @@ void RegisterPage::write(const BarWrite& write) {
       continue;
     }
     uint32_t double_word = 0;
-    std::memcpy(&double_word, write.data.data() + at, sizeof double_word);
+    std::memcpy(&double_word, write.data + at, sizeof double_word);
     write_double_word(write.offset + at, double_word);
   }
 }

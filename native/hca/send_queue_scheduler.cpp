@@ -190,7 +190,7 @@ bool SendQueueScheduler::has_more(const QueuePairParts& queue_pair) const {
 void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t buffer) {
   PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
   pcb.underlying_function = turn_.underlying_function;
-  pcb.first_write = kick_records_.begin(turn_.underlying_function);
+  pcb.fetch_begun = kick_records_.begin(turn_.underlying_function);
   const Refusal refusal =
       send_queues_.read(turn_.underlying_function, control, turn_.queue_pair_number, turn_.fetch_next, pcb);
   if (refusal != Refusal::none) {
@@ -221,7 +221,7 @@ void SendQueueScheduler::kick(uint16_t buffer) {
   unit.set_kick_number(pcb.kick_number);
   kicks_scheduled_.push(unit);
   ++counters_.function[pcb.underlying_function].scheduled_kicks;
-  kick_records_.kicked(unit, no_buffer, header.opcode(), pcb.first_write);
+  kick_records_.kicked(unit, no_buffer, header.opcode(), pcb.fetch_begun);
 }
 
 void SendQueueScheduler::push_done(unsigned underlying_function, uint32_t queue_pair_number,

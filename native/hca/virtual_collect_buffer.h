@@ -22,11 +22,11 @@ struct VirtualCollectBuffer {
   spec::VirtualCollectBufferState state = spec::VirtualCollectBufferState::free;
   spec::Refusal refusal = spec::Refusal::none;
   uint16_t physical_collect_buffer = no_buffer;
+  uint64_t first_write = 0; // clock ticks; of a command that it did not complete
 
   // Send queue mode: what is extracted of the command.
   ReceivedDwords received;
   spec::CommandHeader segment_0; // segment 0 alone
-  uint64_t first_write = 0;      // clock ticks
 
   std::array<DoorbellSlotState, 3> slots{};
 };

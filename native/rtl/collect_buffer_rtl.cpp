@@ -136,7 +136,7 @@ CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, uns
   rtl_->awuser = static_cast<uint8_t>(is_known ? known_function | write.underlying_function : 0);
   const unsigned lane = offset % beat_bytes;
   rtl_->wstrb = write.byte_enables << lane;
-  std::memcpy(reinterpret_cast<uint8_t*>(rtl_->wdata.data()) + lane, write.data.data(), beat_bytes - lane);
+  std::memcpy(reinterpret_cast<uint8_t*>(rtl_->wdata.data()) + lane, write.data, write.length);
   rtl_->awvalid = 1;
   tick();
   rtl_->awvalid = 0;
@@ -219,14 +219,18 @@ void CollectBufferRtl::mirror(uint16_t buffer, const Outcome& outcome) {
   }
   const auto state = static_cast<VirtualCollectBufferState>(rtl_->inspect_state);
   if (state == VirtualCollectBufferState::collecting) {
-    if (was_free)
+    if (was_free) {
       bind_to(buffer, rtl_->inspect_physical_collect_buffer);
+      await_rest(buffer);
+    }
     hca::PhysicalCollectBuffer& pcb = buffers_[vcb.physical_collect_buffer];
     pcb.scoreboard = rtl_->inspect_scoreboard;
     pcb.scoreboard_mask = rtl_->inspect_scoreboard_mask;
   } else if (state == VirtualCollectBufferState::send_queue_mode) {
-    if (was_free)
+    if (was_free) {
       enter_send_queue_mode(buffer);
+      await_rest(buffer);
+    }
   } else {
     if (vcb.state == VirtualCollectBufferState::collecting)
       put_back(vcb.physical_collect_buffer);

@@ -30,7 +30,7 @@ hca::BarWrite bar_write(const Napi::CallbackInfo& info, spec::RegionType region)
     write.byte_enables = big_number(info[3]);
   if (info[4].IsNumber())
     write.underlying_function = static_cast<uint8_t>(number(info, 4));
-  std::memcpy(write.data.data(), bytes.Data(), bytes.ByteLength());
+  write.data = bytes.Data();
   return write;
 }
 
@@ -128,7 +128,9 @@ Napi::Value CollectBufferPort::next_deadline(const Napi::CallbackInfo& info) {
   return Napi::BigInt::New(info.Env(), collect_buffer_.next_deadline());
 }
 
-void CollectBufferPort::set_time(const Napi::CallbackInfo& info) { clock_.set(big_number(info[0])); }
+void CollectBufferPort::set_time(const Napi::CallbackInfo& info) {
+  clock_.set(big_number(info[0]), info[1].IsBigInt() ? big_number(info[1]) : 0);
+}
 
 void CollectBufferPort::set_half_written_limit(const Napi::CallbackInfo& info) {
   collect_buffer_.set_half_written_limit(big_number(info[0]));

@@ -40,7 +40,7 @@ void HcaPort::write(const Napi::CallbackInfo& info) {
   write.byte_enables = info[4].IsBigInt()   ? big_number(info[4])
                        : write.length == 64 ? ~uint64_t{0}
                                             : (uint64_t{1} << write.length) - 1;
-  std::memcpy(write.data.data(), bytes.Data(), bytes.ByteLength());
+  write.data = bytes.Data();
   hca_->write(write);
 }
 

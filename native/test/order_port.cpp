@@ -177,7 +177,7 @@ void OrderPort::write(const Napi::CallbackInfo& info) {
   const auto bytes = info[2].As<Napi::Uint8Array>();
   write.length = static_cast<uint32_t>(bytes.ByteLength());
   write.byte_enables = ~uint64_t{0} >> (64 - bytes.ByteLength());
-  std::memcpy(write.data.data(), bytes.Data(), bytes.ByteLength());
+  write.data = bytes.Data();
   collect_buffer_.write(write);
 }
 

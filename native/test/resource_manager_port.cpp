@@ -258,9 +258,9 @@ void ResourceManagerPort::write_management_page(const Napi::CallbackInfo& info) 
   write.underlying_function = static_cast<uint8_t>(number(info, 0));
   write.page = static_cast<uint16_t>(number(info, 0));
   write.offset = spec::underlying_function::management_page + number(info, 1);
-  write.length = static_cast<uint32_t>(std::min(bytes.ByteLength(), write.data.size()));
+  write.length = static_cast<uint32_t>(std::min<size_t>(bytes.ByteLength(), 64));
   write.byte_enables = ~uint64_t{0} >> (64 - write.length);
-  std::memcpy(write.data.data(), bytes.Data(), write.length);
+  write.data = bytes.Data();
   collect_buffer_.write_management_page(number(info, 0), write);
 }
 

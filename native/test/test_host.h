@@ -64,11 +64,16 @@ private:
 // A clock that a test sets.
 class TestClock final : public hca::Clock {
 public:
-  uint64_t now() const override { return now_; }
-  void set(uint64_t now) { now_ = now; }
+  uint64_t now() const override { return std::exchange(now_, now_ + ticks_per_look_); }
+  // It stands still, or goes on whenever somebody looks at it.
+  void set(uint64_t now, uint64_t ticks_per_look = 0) {
+    now_ = now;
+    ticks_per_look_ = ticks_per_look;
+  }
 
 private:
-  uint64_t now_ = 0;
+  mutable uint64_t now_ = 0;
+  uint64_t ticks_per_look_ = 0;
 };
 
 } // namespace fpga_verbs::test

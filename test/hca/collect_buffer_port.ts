@@ -56,7 +56,8 @@ export interface CollectBufferPort {
   canAcceptWrite(): boolean;
   step(): boolean;
   nextDeadline(): bigint;
-  setTime(ticks: bigint): void;
+  /** The clock stands still, or goes on by so many ticks at each look. */
+  setTime(ticks: bigint, ticksPerLook?: bigint): void;
   setHalfWrittenLimit(ticks: bigint): void;
   takeKicks(): Uint8Array[];
   takeNotices(): Uint8Array[];

@@ -71,6 +71,47 @@ describe('kick records', () => {
     expect(getKickRecordWrittenLow(record, 0)).toBe(107);
   });
 
+  it.each([
+    { where: 'a PCB', physicalCollectBuffers: 64, origin: KickOrigin.collected },
+    { where: 'send queue mode', physicalCollectBuffers: 1, origin: KickOrigin.sendQueueMode },
+  ])('tell one time of a command that one write brings, in $where', ({ physicalCollectBuffers, origin }) => {
+    const port = makePort(4, physicalCollectBuffers);
+    if (origin === KickOrigin.sendQueueMode) port.write(200, 8, new Uint8Array(8)); // takes the only PCB
+    port.setTime(1000n, 10n); // a second look would say 1010
+    port.write(9, 0, makeCommand({ length: 0, queuePairNumber }));
+    const record = new DataView(port.memory, 0, KICK_RECORD_BYTES);
+    expect(getKickRecordOrigin(record, 0)).toBe(origin);
+    expect([getKickRecordBeginLow(record, 0), getKickRecordEndLow(record, 0)]).toEqual([1000, 1000]);
+  });
+
+  it.each([
+    { where: 'a PCB', physicalCollectBuffers: 64, origin: KickOrigin.collected },
+    { where: 'send queue mode', physicalCollectBuffers: 1, origin: KickOrigin.sendQueueMode },
+  ])('begin with the first of several writes, in $where', ({ physicalCollectBuffers, origin }) => {
+    const port = makePort(4, physicalCollectBuffers);
+    if (origin === KickOrigin.sendQueueMode) port.write(200, 8, new Uint8Array(8));
+    const command = makeCommand({ length: 0, queuePairNumber });
+    for (const [index, time] of [300n, 303n, 307n, 310n].entries()) {
+      port.setTime(time);
+      port.write(9, index * 16, command.slice(index * 16, index * 16 + 16));
+    }
+    // The next command of the same VCB has a time of its own.
+    port.setTime(400n);
+    port.write(9, 0, makeCommand({ length: 0, queuePairNumber, sequenceNumber: 1 }));
+    const times = [0, 1].map((index) => {
+      const record = new DataView(port.memory, index * KICK_RECORD_BYTES, KICK_RECORD_BYTES);
+      return [
+        getKickRecordOrigin(record, 0),
+        getKickRecordBeginLow(record, 0),
+        getKickRecordEndLow(record, 0),
+      ];
+    });
+    expect(times).toEqual([
+      [origin, 300, 310],
+      [origin, 400, 400],
+    ]);
+  });
+
   it('tell that a command found no PCB, and number it with the others', () => {
     const port = makePort(4, 1);
     kick(port, 1);
