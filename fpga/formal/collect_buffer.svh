@@ -73,7 +73,7 @@ always_comb begin
   assume (scoreboard_variant == hca_spec_pkg::SCOREBOARD_VARIANT_MASKED);
   if (!started) assume (reset);
   // A PCB is locked for a management page. Whoever got a PCB gives it back once.
-  if (control && control_command == LOCK) assume (control_page[VCB_WIDTH]);
+  if (control && control_command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK) assume (control_page[VCB_WIDTH]);
   if (release_buffer && !reset) assume (handed_on[release_physical_collect_buffer]);
   if (started) begin
     if (is_watched && !reset) begin
@@ -88,7 +88,7 @@ always_comb begin
     assert (group <= hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED);
     if (group_available) assert (pool_available);
     assert (is_management == page[VCB_WIDTH]);
-    if (valid && is_control && command == LOCK) assert (is_management);
+    if (valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK) assert (is_management);
     if (valid && is_slots) assert (line == SLOTS_LINE && !is_partial && !is_management);
     if (watched_collects || watched_waits) begin
       assert (received[watched] == written);

@@ -100,13 +100,11 @@ module collect_buffer #(
     input logic release_buffer,
     input logic [PCB_WIDTH-1:0] release_physical_collect_buffer,
 
-    // Control commands: cancel (0), close (1) or open (2) a VCB; lock (3) a PCB for a management page, the same again where it has
-    // one, cancel or close: give it back; take a PCB to fetch a command into, of those for any (4) or for management (5); take the
-    // number of a kick (6), which comes in kick_unit. With control_done comes whether there is such a PCB, and which. Not ready while
-    // a beat goes through several slots.
+    // Control commands. With control_done comes whether there is a PCB to lock or to take, and which. Not ready while a beat goes
+    // through several slots.
     input logic control,
     output logic control_ready,
-    input logic [2:0] control_command,
+    input logic [2:0] control_command,  // collect_buffer_control_t
     input logic [PAGE_WIDTH-1:0] control_page,
     output logic control_granted,
     output logic [PCB_WIDTH-1:0] control_physical_collect_buffer,
@@ -156,13 +154,6 @@ module collect_buffer #(
   localparam logic [LINE_WIDTH-1:0] SLOTS_LINE = LINE_WIDTH'(hca_spec_pkg::DOORBELL_SLOTS_OFFSET / 64);
   localparam logic [LINE_DWORDS-1:0] CANCEL_DWORDS = 16'h0030;
   localparam int unsigned PAGES = VIRTUAL_COLLECT_BUFFERS + UNDERLYING_FUNCTIONS;
-  localparam logic [2:0] CANCEL = 3'd0;
-  localparam logic [2:0] CLOSE = 3'd1;
-  localparam logic [2:0] OPEN = 3'd2;
-  localparam logic [2:0] LOCK = 3'd3;
-  localparam logic [2:0] TAKE_DEDICATED = 3'd4;
-  localparam logic [2:0] TAKE_MANAGEMENT = 3'd5;
-  localparam logic [2:0] TAKE_KICK_NUMBER = 3'd6;
 
   // From the host.
   logic host_beat, host_beat_ready;
@@ -333,10 +324,12 @@ module collect_buffer #(
 
   // Dedicated PCBs.
   assign has_lock = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
-  assign has_lock_asked = command == LOCK && has_lock;
-  assign locks = valid && is_control && command == LOCK && !has_lock && management_available;
-  assign takes_management = valid && is_control && command == TAKE_MANAGEMENT && management_available;
-  assign takes_dedicated = valid && is_control && command == TAKE_DEDICATED && dedicated_available;
+  assign has_lock_asked = command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK && has_lock;
+  assign locks = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK && !has_lock && management_available;
+  assign takes_management = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_MANAGEMENT
+      && management_available;
+  assign takes_dedicated = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_DEDICATED
+      && dedicated_available;
 
   // Received DWORDs and segment 0.
   logic [DWORDS-1:0] received_before, received_now, brought;
@@ -453,10 +446,12 @@ module collect_buffer #(
   assign kicks_send_queue_mode = is_command && complete && !collects && !refuses;
   assign rings = slot_rings && slot != 2'd2 && !refuses;
   assign cancels = slot_rings && slot == 2'd2
-      || valid && is_control && (command == CANCEL || command == CLOSE)
+      || valid && is_control
+      && (command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_CANCEL || command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE)
       && state_now != hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
-  assign closes = valid && is_control && command == CLOSE;
-  assign opens = valid && is_control && command == OPEN && !is_management && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
+  assign closes = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE;
+  assign opens = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_OPEN && !is_management
+      && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
   assign is_incomplete = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING
       || state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE;
   assign unbinds = (refuses || cancels) && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
@@ -575,7 +570,7 @@ module collect_buffer #(
   logic [47:0] known_segment_0;
 
   assign takes_kick_number = (kicks || kicks_send_queue_mode) && !is_management
-      || valid && is_control && command == TAKE_KICK_NUMBER;
+      || valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_KICK_NUMBER;
   assign has_segment_0 = is_command && segment_0_differs == '0 ? has_length : is_incomplete && received[page][1:0] == 2'b11;
   assign known_segment_0 = !has_segment_0 ? '0 : is_command ? segment_0_now[47:0] : segment_0[page][47:0];
 

@@ -42,8 +42,6 @@ module function_reset #(
     output logic [FUNCTION_WIDTH-1:0] query_underlying_function,
     input logic [COMMANDS_WIDTH-1:0] query_function_commands
 );
-  localparam logic [2:0] CANCEL = 3'd0;
-  localparam logic [2:0] CLOSE = 3'd1;
   localparam logic [2:0] IDLE = 3'd0;
   localparam logic [2:0] CANCEL_BUFFERS = 3'd1;
   localparam logic [2:0] CLOSE_PAGE = 3'd2;
@@ -61,7 +59,8 @@ module function_reset #(
   assign at_work = state == IDLE ? '0 : UNDERLYING_FUNCTIONS'(1) << forget_underlying_function;
   assign function_resetting = asked | at_work | draining;
   assign request = state == CANCEL_BUFFERS && done_buffers != count || state == CLOSE_PAGE;
-  assign request_command = state == CLOSE_PAGE ? CLOSE : CANCEL;
+  assign request_command = state == CLOSE_PAGE ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE :
+      hca_spec_pkg::COLLECT_BUFFER_CONTROL_CANCEL;
   assign request_page = state == CLOSE_PAGE ? {1'b1, VCB_WIDTH'(forget_underlying_function)} :
       {1'b0, VCB_WIDTH'(base + done_buffers)};
   assign forget_records = state == FORGET_RECORDS;

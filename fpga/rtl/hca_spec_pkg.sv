@@ -357,6 +357,17 @@ package hca_spec_pkg;
     PHYSICAL_COLLECT_BUFFER_STATE_LOCKED = 3'd4  // A management page holds its lock; no write yet.
   } physical_collect_buffer_state_t;
 
+  // Control command of collect_buffer in SystemVerilog. Its page is a VCB or, behind those, the management page of a function.
+  typedef enum logic [2:0] {
+    COLLECT_BUFFER_CONTROL_CANCEL = 3'd0,  // Free the VCB; give back the lock of the management page.
+    COLLECT_BUFFER_CONTROL_CLOSE = 3'd1,  // Cancel, and drop what is written from now on.
+    COLLECT_BUFFER_CONTROL_OPEN = 3'd2,  // Free a closed VCB.
+    COLLECT_BUFFER_CONTROL_LOCK = 3'd3,  // Lock a PCB for the management page; the one that it has, where it has one.
+    COLLECT_BUFFER_CONTROL_TAKE_DEDICATED = 3'd4,  // Take a PCB to fetch a command of a send queue into.
+    COLLECT_BUFFER_CONTROL_TAKE_MANAGEMENT = 3'd5,  // Take a PCB to fetch a command of a management send queue into.
+    COLLECT_BUFFER_CONTROL_TAKE_KICK_NUMBER = 3'd6  // Take the number of a kick; it comes in kick_unit.
+  } collect_buffer_control_t;
+
   // Why a command or a receive work request was refused.
   typedef enum logic [7:0] {
     REFUSAL_NONE = 8'd0,  // Not refused.

@@ -293,7 +293,8 @@ module host_registers #(
       write_offset <= offset_now;
       write_data <= register_wdata;
       write_strobes <= register_wstrb;
-      request_command <= is_cancel ? 3'd0 : is_close ? 3'd1 : 3'd2;
+      request_command <= is_cancel ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_CANCEL :
+          is_close ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE : hca_spec_pkg::COLLECT_BUFFER_CONTROL_OPEN;
       request_page <= {1'b0, VCB_WIDTH'(named.virtual_collect_buffer)};
     end else if (write && write_ready) register_bresp <= write_allowed ? OKAY : SLVERR;
   end

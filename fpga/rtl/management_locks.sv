@@ -53,8 +53,6 @@ module management_locks #(
     output logic [2:0] query_state,  // physical_collect_buffer_state_t
     output logic [FUNCTION_WIDTH-1:0] query_underlying_function
 );
-  localparam logic [2:0] CLOSE = 3'd1;
-  localparam logic [2:0] LOCK = 3'd3;
   localparam logic [2:0] FREE = hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_FREE;
   localparam logic [2:0] KICKED = hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_KICKED;
   localparam int unsigned LOCK_WIDTH = MANAGEMENT_PHYSICAL_COLLECT_BUFFERS > 1 ? $clog2(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS) : 1;
@@ -79,8 +77,8 @@ module management_locks #(
   logic [FUNCTION_WIDTH-1:0] control_function, refused_function;
   assign control_function = control_page[FUNCTION_WIDTH-1:0];
   assign refused_function = FUNCTION_WIDTH'(refused_event.underlying_function);
-  assign is_lock_done = control_done && control_command == LOCK && control_granted;
-  assign is_close_done = control_done && control_command == CLOSE && control_page[PAGE_WIDTH-1];
+  assign is_lock_done = control_done && control_command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK && control_granted;
+  assign is_close_done = control_done && control_command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE && control_page[PAGE_WIDTH-1];
   assign is_refused = refused && refused_event.object == NO_BUFFER;
   assign unused = &{1'b0, management_unit, refused_event, free_buffers};
 
@@ -139,7 +137,7 @@ module management_locks #(
         default: state <= IDLE;
       endcase
     if (state == IDLE) begin
-      request_command <= lock ? LOCK : CLOSE;
+      request_command <= lock ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK : hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE;
       request_page <= {1'b1, (PAGE_WIDTH - 1)'(asked_function)};
     end
     if (request_done) lock_value <= value;

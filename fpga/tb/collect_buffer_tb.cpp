@@ -10,7 +10,7 @@
 #include "collect_buffer_table.h"
 #include "collect_buffer_writes.h"
 #include "hca/collect_buffer.h"
-#include "rtl/collect_buffer_control.h"
+#include "spec/enums.h"
 
 #include <verilated.h>
 #if VM_COVERAGE
@@ -35,7 +35,7 @@ using Rtl = Vcollect_buffer;
 using spec::PhysicalCollectBufferState;
 using spec::VirtualCollectBufferState;
 
-using Control = rtl::CollectBufferControl;
+using Control = spec::CollectBufferControl;
 
 class Bench {
 public:

@@ -334,6 +334,20 @@ export const enumDescriptions: readonly EnumDescription[] = [
     ],
   },
   {
+    name: 'collect_buffer_control',
+    width: 3,
+    doc: 'Control command of collect_buffer in SystemVerilog. Its page is a VCB or, behind those, the management page of a function.',
+    values: [
+      { name: 'cancel', value: 0, doc: 'Free the VCB; give back the lock of the management page.' },
+      { name: 'close', value: 1, doc: 'Cancel, and drop what is written from now on.' },
+      { name: 'open', value: 2, doc: 'Free a closed VCB.' },
+      { name: 'lock', value: 3, doc: 'Lock a PCB for the management page; the one that it has, where it has one.' },
+      { name: 'take_dedicated', value: 4, doc: 'Take a PCB to fetch a command of a send queue into.' },
+      { name: 'take_management', value: 5, doc: 'Take a PCB to fetch a command of a management send queue into.' },
+      { name: 'take_kick_number', value: 6, doc: 'Take the number of a kick; it comes in kick_unit.' },
+    ],
+  },
+  {
     name: 'refusal',
     width: 8,
     doc: 'Why a command or a receive work request was refused.',

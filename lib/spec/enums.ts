@@ -657,6 +657,36 @@ export const physicalCollectBufferStateNames: Readonly<Record<number, string>> =
   4: 'locked',
 };
 
+/** Control command of collect_buffer in SystemVerilog. Its page is a VCB or, behind those, the management page of a function. */
+export const CollectBufferControl = {
+  /** Free the VCB; give back the lock of the management page. */
+  cancel: 0,
+  /** Cancel, and drop what is written from now on. */
+  close: 1,
+  /** Free a closed VCB. */
+  open: 2,
+  /** Lock a PCB for the management page; the one that it has, where it has one. */
+  lock: 3,
+  /** Take a PCB to fetch a command of a send queue into. */
+  takeDedicated: 4,
+  /** Take a PCB to fetch a command of a management send queue into. */
+  takeManagement: 5,
+  /** Take the number of a kick; it comes in kick_unit. */
+  takeKickNumber: 6,
+} as const;
+export type CollectBufferControl = (typeof CollectBufferControl)[keyof typeof CollectBufferControl];
+
+/** Names of the values of {@link CollectBufferControl}, as the specification writes them. */
+export const collectBufferControlNames: Readonly<Record<number, string>> = {
+  0: 'cancel',
+  1: 'close',
+  2: 'open',
+  3: 'lock',
+  4: 'take_dedicated',
+  5: 'take_management',
+  6: 'take_kick_number',
+};
+
 /** Why a command or a receive work request was refused. */
 export const Refusal = {
   /** Not refused. */

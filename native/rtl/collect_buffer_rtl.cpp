@@ -14,6 +14,7 @@ namespace fpga_verbs::rtl {
 
 namespace {
 
+using spec::CollectBufferControl;
 using spec::PhysicalCollectBufferState;
 using spec::VirtualCollectBufferState;
 

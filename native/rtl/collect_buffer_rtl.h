@@ -1,9 +1,9 @@
 #pragma once
 
 #include "hca/collect_buffer.h"
-#include "rtl/collect_buffer_control.h"
 #include "rtl/rtl_counters.h"
 #include "rtl/rtl_sizes.h"
+#include "spec/enums.h"
 
 #include <array>
 #include <cstdint>
@@ -63,8 +63,8 @@ private:
   void follow(Outcome& outcome);
   void reset_rtl();
   Outcome send(const hca::BarWrite& write, unsigned page, uint32_t offset);
-  Outcome control(CollectBufferControl command, unsigned page = 0);
-  std::optional<uint16_t> take(CollectBufferControl command);
+  Outcome control(spec::CollectBufferControl command, unsigned page = 0);
+  std::optional<uint16_t> take(spec::CollectBufferControl command);
 
   void mirror(uint16_t buffer, const Outcome& outcome);
   void bind_to(uint16_t buffer, uint16_t physical_collect_buffer);

@@ -508,6 +508,31 @@ constexpr const char* name(PhysicalCollectBufferState value) {
   return "unknown";
 }
 
+/// Control command of collect_buffer in SystemVerilog. Its page is a VCB or, behind those, the management page of a function. 3 bits.
+enum class CollectBufferControl : uint8_t {
+  cancel = 0,  ///< Free the VCB; give back the lock of the management page.
+  close = 1,  ///< Cancel, and drop what is written from now on.
+  open = 2,  ///< Free a closed VCB.
+  lock = 3,  ///< Lock a PCB for the management page; the one that it has, where it has one.
+  take_dedicated = 4,  ///< Take a PCB to fetch a command of a send queue into.
+  take_management = 5,  ///< Take a PCB to fetch a command of a management send queue into.
+  take_kick_number = 6,  ///< Take the number of a kick; it comes in kick_unit.
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(CollectBufferControl value) {
+  switch (value) {
+    case CollectBufferControl::cancel: return "cancel";
+    case CollectBufferControl::close: return "close";
+    case CollectBufferControl::open: return "open";
+    case CollectBufferControl::lock: return "lock";
+    case CollectBufferControl::take_dedicated: return "take_dedicated";
+    case CollectBufferControl::take_management: return "take_management";
+    case CollectBufferControl::take_kick_number: return "take_kick_number";
+  }
+  return "unknown";
+}
+
 /// Why a command or a receive work request was refused. 8 bits.
 enum class Refusal : uint8_t {
   none = 0,  ///< Not refused.
