@@ -208,7 +208,7 @@ module hca_front #(
   logic [FUNCTION_WIDTH-1:0] write_underlying_function, read_underlying_function;
   logic [15:0] write_offset, read_offset;
   logic [31:0] write_data;
-  logic [63:0] read_value, inspect_value;
+  logic [63:0] inspect_value;
   logic [31:0] lane_value;
   logic select, select_done;
   logic [31:0] select_value;
@@ -273,6 +273,18 @@ module hca_front #(
   logic [31:0] page_write_data;
   logic [3:0] page_write_strobes;
 
+  logic moving, move_done, move_allowed, move_looks, wide_known, wide_now, wide_write, wide_allowed;
+  logic [VCB_WIDTH:0] old_base, old_count, new_base, new_count;
+  logic [VCB_WIDTH-1:0] move_virtual_collect_buffer;
+  logic [PAGE_WIDTH-1:0] window_page;
+  logic [15:0] wide_offset;
+  logic [63:0] wide_value, lane_map_value, function_lanes_value, host_memory_value;
+  logic [31:0] wide_low;
+  logic set_lanes, set_shared_lanes, set_lanes_allowed, set_shared_lanes_allowed;
+  logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function, query_lanes_underlying_function;
+  hca_spec_pkg::quality_of_service_level_t set_lanes_quality_of_service_level, query_lanes_quality_of_service_level;
+  logic [TRANSMIT_VIRTUAL_LANES-1:0] set_lanes_lanes, query_lanes, shared_lanes;
+
   control_commands #(
       .PARTS(3),
       .PAGE_WIDTH(PAGE_WIDTH)
@@ -290,13 +302,35 @@ module hca_front #(
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
   ) i_host_registers (
-      .window_value(inspect_value | {32'd0, lane_value | dedicated_value}),
+      .read_value(host_memory_value | function_lanes_value),
+      .window_value(inspect_value | lane_map_value | {32'd0, lane_value | dedicated_value}),
       .request(requests[0]),
       .request_command(request_commands[0*3+:3]),
       .request_page(request_pages[0*PAGE_WIDTH+:PAGE_WIDTH]),
       .request_done(requests_done[0]),
       .bar_underlying_function(forget_underlying_function),
       .counted({send_queue_mode_entered, command_cancelled, write_dropped, refused, send_queue_mode_kick, kick}),
+      .*
+  );
+
+  bar_move #(
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)
+  ) i_bar_move (
+      .done(move_done),
+      .allowed(move_allowed),
+      .looks(move_looks),
+      .look_virtual_collect_buffer(move_virtual_collect_buffer),
+      .look_state(inspect_state),
+      .*
+  );
+  assign inspect_page = move_looks ? {1'b0, move_virtual_collect_buffer} : window_page;
+
+  lane_map_registers #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .TRANSMIT_VIRTUAL_LANES(TRANSMIT_VIRTUAL_LANES)
+  ) i_lane_map_registers (
+      .control_read_value(lane_map_value),
+      .function_read_value(function_lanes_value),
       .*
   );
 
@@ -359,6 +393,7 @@ module hca_front #(
       .QUEUE_PAIRS(QUEUE_PAIRS)
   ) i_host_memory (
       .reset(block_reset),
+      .read_value(host_memory_value),
       .append(queuing_append),
       .append_ready(queuing_append_ready),
       .append_unit(queuing_append_unit),
@@ -397,6 +432,7 @@ module hca_front #(
   ) i_inspect_window (
       .reset(block_reset),
       .read_value(inspect_value),
+      .inspect_page(window_page),
       .query_physical_collect_buffer(dedicated_queried),
       .query_state(dedicated_state),
       .query_underlying_function(dedicated_function),
@@ -424,7 +460,7 @@ module hca_front #(
   logic collect_has_responses;
   logic [1:0] collect_responses;
   logic beat_done, lane_kick_corrupted, lane_listed, lane_command_stale,
-      lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_dropping, lane_dropped, lane_discarded,
+      lane_fetch_lanes, lane_dropping, lane_dropped, lane_discarded,
       lane_outlook_lane_invalid, lane_outlook_has_fetched, collect_store_ready;
   logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane, lane_query_lane, lane_discarded_lane,
       lane_outlook_lane;
@@ -440,7 +476,7 @@ module hca_front #(
   assign unused = &{1'b0, stale_buffer, management_kick, management_unit, management_credit, command_read,
       beat_done, collect_responses, collect_has_responses, lane_kick_corrupted,
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
-      lane_set_lanes_allowed, lane_set_shared_lanes_allowed, lane_fetch_lanes, lane_fetch_lanes_underlying_function,
+      lane_fetch_lanes, lane_fetch_lanes_underlying_function,
       lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane,
       lane_counters, lane_dropping, lane_dropped, lane_discarded, lane_discarded_lane,
       lane_discarded_physical_collect_buffer, lane_outlook_lane, lane_outlook_lane_invalid, lane_outlook_room,
@@ -567,13 +603,6 @@ module hca_front #(
       .discarded(lane_discarded),
       .discarded_lane(lane_discarded_lane),
       .discarded_physical_collect_buffer(lane_discarded_physical_collect_buffer),
-      .set_lanes('0),
-      .set_lanes_underlying_function('0),
-      .set_lanes_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),
-      .set_shared_lanes('0),
-      .set_lanes_lanes('0),
-      .set_lanes_allowed(lane_set_lanes_allowed),
-      .set_shared_lanes_allowed(lane_set_shared_lanes_allowed),
       .set_entry_credits('0),
       .set_entry_credits_underlying_function('0),
       .set_entry_credits_credits('0),

@@ -1,6 +1,6 @@
 // AXI4-Lite side of the registers: identity, control, and a page for each function. Registers are 4 bytes; of one of 64 bits the low
 // half latches the high one, for each page by itself. A read of what is not there is all zero, and a write to it, one of part of a
-// DWORD outside a management page, and a division of PCBs that is not allowed change nothing and are answered with SLVERR. A write is
+// DWORD outside a management page, and a division that is not allowed change nothing and are answered with SLVERR. A write is
 // answered when it has taken effect, a VCB is closed once the answer is there; but for a reset, which begins then.
 module host_registers #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -61,7 +61,7 @@ module host_registers #(
     input logic write_allowed,
     output logic [FUNCTION_WIDTH-1:0] read_underlying_function,
     output logic [15:0] read_offset,
-    input logic [63:0] read_value,
+    input logic [63:0] read_value,  // Of lane_map_registers too.
 
     // To page_writes and management_locks. Meanwhile there is no other access of this kind, and no write.
     output logic page_write,
@@ -82,7 +82,26 @@ module host_registers #(
     output logic select,
     output logic [31:0] select_value,
     input logic select_done,
-    input logic [63:0] window_value,  // Of lane_window and management_locks too.
+    input logic [63:0] window_value,  // Of lane_window, lane_map_registers and management_locks too.
+
+    // To bar_move, which looks at VCBs; meanwhile no register is read.
+    output logic moving,
+    output logic [VCB_WIDTH:0] old_base,
+    output logic [VCB_WIDTH:0] old_count,
+    output logic [VCB_WIDTH:0] new_base,
+    output logic [VCB_WIDTH:0] new_count,
+    input logic move_done,
+    input logic move_allowed,
+
+    // To lane_map_registers: a control register of 64 bits is written. wide_value has the low half that was written before, or that
+    // the register holds.
+    output logic [15:0] wide_offset,
+    input logic wide_known,
+    output logic wide_now,
+    output logic wide_write,
+    output logic [63:0] wide_value,
+    input logic [31:0] wide_low,
+    input logic wide_allowed,
 
     // To control_commands.
     output logic request,
@@ -128,14 +147,16 @@ module host_registers #(
 
   // Writes, one at a time.
   logic writes, waits, is_allowed, is_function, is_reset;
-  logic has_low;  // Of half_written_limit, which waits for its high half.
+  logic has_low;  // Of a control register of 64 bits, which waits for its high half.
+  logic [15:0] low_offset;
   logic [31:0] low;
+  logic can_write, is_wide_low, is_wide_high;
   logic goes_on;  // To a block that takes its time.
   logic [PAGE_BITS-1:0] page_now;
   logic [15:0] offset_now;
   logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control, is_select;
   logic is_of_function, is_page, is_unlock, is_break, is_function_reset, is_of_host_memory;
-  hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar, bar_now, other_bar;
+  hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar, bar_now, other_bar, bar_of_function;
   logic bar_allowed;
   logic [UNDERLYING_FUNCTIONS-1:0] overlaps;
   hca_spec_pkg::control_function_virtual_collect_buffer_sub_bar_t sub_bar;
@@ -156,7 +177,8 @@ module host_registers #(
 
   assign page_now = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
   assign offset_now = register_awaddr[15:0];
-  assign writes = register_awvalid && register_wvalid && !register_bvalid && !waits && !lock && !reset_request && !resetting;
+  assign can_write = register_awvalid && register_wvalid && !register_bvalid && !waits && !lock && !reset_request && !resetting;
+  assign writes = can_write && (!moving || move_done);
   assign register_awready = writes;
   assign register_wready = writes;
   assign is_control = page_now == CONTROL && register_wstrb == 4'hf;
@@ -209,7 +231,7 @@ module host_registers #(
     first_allotment = '0;
     first_allotment.shared = 8'(EACH);
   end
-  assign set_bar = writes && (is_bar || is_sub_bar) && bar_allowed;
+  assign set_bar = writes && bar_allowed && (is_bar && move_allowed || is_sub_bar);
   assign bar_now = bars[bar_underlying_function];
   assign bar_base = (VCB_WIDTH + 1)'(bar_now.base);
   assign bar_count = (VCB_WIDTH + 1)'(bar_now.count);
@@ -222,8 +244,27 @@ module host_registers #(
   assign set_allotment_high = COUNT_WIDTH'(allotment.high);
   assign set_allotment_shared = COUNT_WIDTH'(allotment.shared);
 
-  assign is_allowed = is_page || is_unlock || is_function_reset || is_break || is_enable || is_select || is_limit || is_limit_high
-      || (is_bar || is_sub_bar) && bar_allowed
+  // A BAR is written when each VCB that changes its owner is known to be closed.
+  assign moving = can_write && is_bar && bar_allowed;
+  assign bar_of_function = bars[set_underlying_function];
+  assign old_base = (VCB_WIDTH + 1)'(bar_of_function.base);
+  assign old_count = (VCB_WIDTH + 1)'(bar_of_function.count);
+  assign new_base = set_bar_base;
+  assign new_count = set_bar_count;
+
+  // Control registers of 64 bits.
+  assign wide_offset = {offset_now[15:3], 3'd0};
+  assign is_wide_low = is_control && offset_now[2:0] == 3'd0 && (wide_known || is_limit);
+  assign is_wide_high = is_control && offset_now[2:0] == 3'd4 && (wide_known || is_limit_high);
+  assign wide_now = can_write && is_wide_high && wide_known;
+  assign wide_write = writes && is_wide_high && wide_known;
+  assign wide_value = {register_wdata,
+      has_low && low_offset == wide_offset ? low : is_limit_high ? half_written_limit[31:0] : wide_low};
+
+  assign is_allowed = is_page || is_unlock || is_function_reset || is_break || is_enable || is_select || is_wide_low || is_limit_high
+      || is_wide_high && wide_known && wide_allowed
+      || is_bar && bar_allowed && move_allowed
+      || is_sub_bar && bar_allowed
       || is_allotment && allotment_allowed
       || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
   assign goes_on = is_allowed && (is_cancel || is_close || is_open) || is_of_host_memory || is_page || is_break || is_select
@@ -282,11 +323,14 @@ module host_registers #(
       has_low <= 1'b0;
       half_written_limit <= hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_RESET;
     end else begin
-      if (writes && (is_limit || is_limit_high)) has_low <= is_limit;
+      if (writes && (is_wide_low || is_wide_high)) has_low <= is_wide_low;
       if (writes && is_enable) enabled <= enable.enable && !enable.reset;
-      if (writes && is_limit_high) half_written_limit <= {register_wdata, has_low ? low : half_written_limit[31:0]};
+      if (writes && is_limit_high) half_written_limit <= wide_value;
     end
-    if (writes && is_limit) low <= register_wdata;
+    if (writes && is_wide_low) begin
+      low <= register_wdata;
+      low_offset <= wide_offset;
+    end
     if (writes) begin
       register_bresp <= is_allowed ? OKAY : SLVERR;
       write_underlying_function <= FUNCTION_WIDTH'(page_now - PAGE_BITS'(2));
@@ -340,7 +384,7 @@ module host_registers #(
   hca_spec_pkg::underlying_function_status_t status;
   hca_spec_pkg::control_control_t control_now;
 
-  assign register_arready = (!register_rvalid || register_rready) && !lock && (!is_lock || begins_lock || is_reset);
+  assign register_arready = (!register_rvalid || register_rready) && !lock && !moving && !wide_now && (!is_lock || begins_lock || is_reset);
   assign reads = register_arvalid && register_arready;
   assign read_page = register_araddr[REGISTER_ADDRESS_WIDTH-1:16];
   assign offset_read = {register_araddr[15:2], 2'b00};
@@ -352,11 +396,17 @@ module host_registers #(
   assign is_reset = reset_request || resetting;
 
   // Which registers are of 64 bits; read_offset is that of the low half.
+  function automatic logic in_lane_map(input logic [15:0] offset);
+    in_lane_map = 32'(offset) >= hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET && offset[2:0] == 3'd0
+        && 32'(offset) < hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET
+        + hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT * hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE;
+  endfunction
   function automatic logic is_wide_control(input logic [15:0] offset);
     case (32'(offset))
       hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET,
       hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET, hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET: is_wide_control = 1'b1;
-      default: is_wide_control = 1'b0;
+      hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET: is_wide_control = 1'b1;
+      default: is_wide_control = in_lane_map(offset);
     endcase
   endfunction
   function automatic logic is_wide_function(input logic [15:0] offset);
@@ -369,6 +419,9 @@ module host_registers #(
       hca_spec_pkg::UNDERLYING_FUNCTION_DMA_FAULTS_OFFSET, hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET,
       hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_OFFSET
           + hca_spec_pkg::UNDERLYING_FUNCTION_QUEUING_STRUCTURE_ADDRESS_STRIDE,
+      hca_spec_pkg::UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET,
+      hca_spec_pkg::UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET
+          + hca_spec_pkg::UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE,
       hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: is_wide_function = 1'b1;
       default: is_wide_function = 1'b0;
     endcase

@@ -20,13 +20,15 @@ module lane_map #(
     input logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
     input logic fetched_lanes,  // The entry of the query has been read.
 
-    // Two entries, by function and level.
+    // Entries, by function and level.
     input logic [FUNCTION_WIDTH:0] query_level,
     output logic [LANES-1:0] query_lanes,
     output logic query_invalid,
     input logic [FUNCTION_WIDTH:0] outlook_level,
     output logic [LANES-1:0] outlook_lanes,
     output logic outlook_invalid,
+    input logic [FUNCTION_WIDTH:0] inspect_level,
+    output logic [LANES-1:0] inspect_lanes,
     output logic [LANES-1:0] shared_lanes
 );
   localparam int unsigned LEVELS = 2 * UNDERLYING_FUNCTIONS;
@@ -42,6 +44,7 @@ module lane_map #(
   assign query_lanes = own_lanes[query_level];
   assign query_invalid = invalid[query_level];
   assign outlook_lanes = own_lanes[outlook_level];
+  assign inspect_lanes = own_lanes[inspect_level];
   assign outlook_invalid = invalid[outlook_level];
   assign set_lanes_allowed = (set_lanes_lanes | shared_lanes) != '0;
   assign set_shared_lanes_allowed = left_without == '0;

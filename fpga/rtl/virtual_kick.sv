@@ -98,6 +98,10 @@ module virtual_kick #(
     input logic [TRANSMIT_VIRTUAL_LANES-1:0] set_lanes_lanes,
     output logic set_lanes_allowed,
     output logic set_shared_lanes_allowed,
+    input logic [FUNCTION_WIDTH-1:0] query_lanes_underlying_function,
+    input hca_spec_pkg::quality_of_service_level_t query_lanes_quality_of_service_level,
+    output logic [TRANSMIT_VIRTUAL_LANES-1:0] query_lanes,  // Without a clock.
+    output logic [TRANSMIT_VIRTUAL_LANES-1:0] shared_lanes,
     input logic set_entry_credits,
     input logic [FUNCTION_WIDTH-1:0] set_entry_credits_underlying_function,
     input logic [ENTRY_COUNT_WIDTH-1:0] set_entry_credits_credits,
@@ -238,7 +242,6 @@ module virtual_kick #(
   assign counted_underlying_function = dropped ? dropped_underlying_function : underlying_function;
 
   // Mapping table.
-  logic [LANES-1:0] shared_lanes;
   logic [FUNCTION_WIDTH:0] function_level;
   logic [LANES-1:0] level_lanes;
   logic level_invalid;
@@ -260,6 +263,9 @@ module virtual_kick #(
       .query_lanes(level_lanes),
       .query_invalid(level_invalid),
       .outlook_invalid(outlook_lane_invalid),
+      .inspect_level({
+      query_lanes_underlying_function, query_lanes_quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH}),
+      .inspect_lanes(query_lanes),
       .*
   );
 

@@ -60,6 +60,7 @@ const functionRegisters = [
   'kick_records_dropped',
   'dma_faults',
   'send_queue_mode_entered',
+  'transmit_virtual_lanes',
 ];
 const controlRegisters = [
   'control',
@@ -73,8 +74,18 @@ const controlRegisters = [
   'shared_execution_credits',
   'shared_completion_credits',
   'lane_state',
+  'function_transmit_virtual_lanes',
+  'shared_transmit_virtual_lanes',
   'writes_unclaimed',
 ];
+
+/** How many of a register that repeats are there: those of the functions, and of their levels, of this board. */
+const entries = (name: string): number =>
+  name === 'function_transmit_virtual_lanes'
+    ? 2 * functions
+    : name.startsWith('function_')
+      ? functions
+      : Infinity;
 
 /** Every DWORD of the registers of these names, both halves of those of 64 bits. */
 function offsetsOf(blockName: string, names: readonly string[]): number[] {
@@ -82,7 +93,7 @@ function offsetsOf(blockName: string, names: readonly string[]): number[] {
   return registers
     .filter(({ name }) => names.includes(name))
     .flatMap(({ offset, count, stride, width, name }) =>
-      Array.from({ length: name.startsWith('function_') ? Math.min(count, functions) : count }, (_, index) =>
+      Array.from({ length: Math.min(count, entries(name)) }, (_, index) =>
         width === 64 ? [offset + index * stride, offset + index * stride + 4] : [offset + index * stride],
       ).flat(),
     );
@@ -138,6 +149,7 @@ class Chance {
     else if (what < 82) this.controlBuffer();
     else if (what < 87) this.inspect();
     else if (what < 90) this.divide();
+    else if (what < 92) this.mapLanes();
     else if (what < 93) this.writeFunction();
     else if (what < 94) this.readHalves();
     else if (what < 95) this.writeNothing();
@@ -286,12 +298,31 @@ class Chance {
       const value = this.random.below(6) | (this.random.below(6) << 16);
       this.accesses.write(control, 0, ofControl('function_virtual_collect_buffer_sub_bar', number), value);
     } else {
+      // One may be left open: then only a BAR that leaves it to its function is taken.
+      const left = this.random.once(2) ? this.random.below(buffers) : buffers;
       for (let buffer = 0; buffer < buffers; ++buffer)
-        this.accesses.write(control, 0, ofControl('close_virtual_collect_buffer'), buffer);
-      const value = this.random.below(buffers + 1) | (this.random.below(6) << 16);
-      this.accesses.write(control, 0, ofControl('function_virtual_collect_buffer_bar', number), value);
+        if (buffer !== left)
+          this.accesses.write(control, 0, ofControl('close_virtual_collect_buffer'), buffer);
+      for (let time = 0; time < 3; ++time) {
+        const value = this.random.below(buffers + 1) | (this.random.below(6) << 16);
+        this.accesses.write(control, 0, ofControl('function_virtual_collect_buffer_bar', number), value);
+      }
       for (let buffer = 0; buffer < buffers; ++buffer)
         this.accesses.write(control, 0, ofControl('open_virtual_collect_buffer'), buffer);
+    }
+  }
+
+  // Entries of the mapping table, of functions that are not there too, and shared lanes; half of an entry takes no effect.
+  private mapLanes(): void {
+    const lanes = (): number =>
+      this.random.pick([0, 0, this.random.below(16), 0x80000000 + this.random.below(16)]);
+    for (let time = 0; time < 4; ++time) {
+      const offset = this.random.once(3)
+        ? ofControl('shared_transmit_virtual_lanes')
+        : ofControl('function_transmit_virtual_lanes', this.random.below(2 * functions + 1));
+      if (!this.random.once(4)) this.accesses.write(control, 0, offset, lanes());
+      if (this.random.once(8)) this.accesses.write(control, 0, ofControl('half_written_limit'), lanes());
+      if (!this.random.once(4)) this.accesses.write(control, 0, offset + 4, lanes());
     }
   }
 

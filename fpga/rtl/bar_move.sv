@@ -1,0 +1,43 @@
+// Whether a write of a BAR may be done: each VCB that the function gains or loses by it has to be closed. They are looked at one after
+// the other, a clock each, of all the VCBs of the board.
+module bar_move #(
+    parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
+    parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS)
+) (
+    input logic clock,
+    input logic reset,
+    input logic moving,  // Held, with the BARs, until a clock after done.
+    input logic [VCB_WIDTH:0] old_base,
+    input logic [VCB_WIDTH:0] old_count,
+    input logic [VCB_WIDTH:0] new_base,
+    input logic [VCB_WIDTH:0] new_count,
+    output logic done,
+    output logic allowed,  // With done.
+
+    // Of collect_buffer, in the same clock.
+    output logic looks,
+    output logic [VCB_WIDTH-1:0] look_virtual_collect_buffer,
+    input logic [2:0] look_state  // virtual_collect_buffer_state_t
+);
+  logic [VCB_WIDTH:0] looked;  // How many have been looked at.
+  logic [VCB_WIDTH:0] old_place, new_place;
+  logic changes_owner;
+
+  assign looks = moving && !done;
+  assign look_virtual_collect_buffer = looked[VCB_WIDTH-1:0];
+  assign done = looked == (VCB_WIDTH + 1)'(VIRTUAL_COLLECT_BUFFERS);
+  // Below the base a place is beyond every count, for BARs end within the VCBs.
+  assign old_place = looked - old_base;
+  assign new_place = looked - new_base;
+  assign changes_owner = (old_place < old_count) != (new_place < new_count);
+
+  always_ff @(posedge clock) begin
+    if (reset || !moving || done) begin
+      looked <= '0;
+      allowed <= 1'b1;
+    end else begin
+      looked <= looked + (VCB_WIDTH + 1)'(1);
+      if (changes_owner && look_state != hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED) allowed <= 1'b0;
+    end
+  end
+endmodule

@@ -1,0 +1,86 @@
+// The mapping table of virtual_kick by register: the control function reads and writes it, a function reads its own lanes.
+module lane_map_registers #(
+    parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
+    parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
+    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
+) (
+    // Registers of 64 bits, by offset: of the control page, and of the page of a function. Not while one is written.
+    input logic [15:0] read_offset,
+    input logic [FUNCTION_WIDTH-1:0] read_underlying_function,
+    output logic [63:0] control_read_value,
+    output logic [63:0] function_read_value,
+
+    // A control register. wide_now: it is written in this clock, in which wide_low is what its low half holds; changes nothing where it
+    // is not allowed.
+    input logic [15:0] wide_offset,
+    output logic wide_known,
+    input logic wide_now,
+    input logic wide_write,
+    input logic [63:0] wide_value,
+    output logic [31:0] wide_low,
+    output logic wide_allowed,
+
+    // To virtual_kick, which has ports of these names.
+    output logic set_lanes,
+    output logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function,
+    output hca_spec_pkg::quality_of_service_level_t set_lanes_quality_of_service_level,
+    output logic set_shared_lanes,
+    output logic [TRANSMIT_VIRTUAL_LANES-1:0] set_lanes_lanes,
+    input logic set_lanes_allowed,
+    input logic set_shared_lanes_allowed,
+    output logic [FUNCTION_WIDTH-1:0] query_lanes_underlying_function,
+    output hca_spec_pkg::quality_of_service_level_t query_lanes_quality_of_service_level,
+    input logic [TRANSMIT_VIRTUAL_LANES-1:0] query_lanes,
+    input logic [TRANSMIT_VIRTUAL_LANES-1:0] shared_lanes
+);
+  localparam int unsigned FIRST = hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET;
+  localparam int unsigned ENTRIES = hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT;
+  localparam int unsigned STRIDE = hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE;
+  localparam int unsigned OWN = hca_spec_pkg::UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET;
+  localparam int unsigned OWN_STRIDE = hca_spec_pkg::UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE;
+  localparam int unsigned ENTRY_WIDTH = $clog2(ENTRIES);
+
+  logic is_read_entry, is_read_own, is_entry, is_shared, is_there, is_own_high;
+  logic [ENTRY_WIDTH-1:0] read_entry, entry;  // 2 * function + level
+  logic unused_bits;
+
+  function automatic logic in_table(input logic [15:0] offset);
+    in_table = 32'(offset) >= FIRST && 32'(offset) < FIRST + ENTRIES * STRIDE && offset[2:0] == 3'd0;
+  endfunction
+
+  // Reads.
+  assign is_read_entry = in_table(read_offset);
+  assign is_own_high = 32'(read_offset) == OWN + OWN_STRIDE;
+  assign is_read_own = 32'(read_offset) == OWN || is_own_high;
+  assign read_entry = is_read_entry ? ENTRY_WIDTH'((32'(read_offset) - FIRST) / STRIDE) :
+      ENTRY_WIDTH'({read_underlying_function, is_own_high});
+  assign function_read_value = is_read_own ? 64'(query_lanes) : '0;
+  always_comb begin
+    control_read_value = '0;
+    if (is_read_entry && 32'(read_entry) < 2 * UNDERLYING_FUNCTIONS) control_read_value = 64'(query_lanes);
+    else if (32'(read_offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET) control_read_value = 64'(shared_lanes);
+  end
+
+  // Writes.
+  assign is_entry = in_table(wide_offset);
+  assign is_shared = 32'(wide_offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET;
+  assign wide_known = is_entry || is_shared;
+  assign entry = ENTRY_WIDTH'((32'(wide_offset) - FIRST) / STRIDE);
+  assign is_there = 32'(entry) < 2 * UNDERLYING_FUNCTIONS;
+  assign wide_low = is_shared ? 32'(shared_lanes) : 32'(query_lanes);
+  assign wide_allowed = is_shared ? set_shared_lanes_allowed : is_there && set_lanes_allowed;
+  assign set_lanes = wide_write && is_entry && is_there;
+  assign set_shared_lanes = wide_write && is_shared;
+  assign set_lanes_lanes = TRANSMIT_VIRTUAL_LANES'(wide_value);
+  assign set_lanes_underlying_function = FUNCTION_WIDTH'(entry[ENTRY_WIDTH-1:1]);
+  assign set_lanes_quality_of_service_level = entry[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
+      hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW;
+  assign unused_bits = &{1'b0, wide_value};
+
+  // The table tells of one entry at a time.
+  logic [ENTRY_WIDTH-1:0] queried;
+  assign queried = wide_now ? entry : read_entry;
+  assign query_lanes_underlying_function = FUNCTION_WIDTH'(queried[ENTRY_WIDTH-1:1]);
+  assign query_lanes_quality_of_service_level = queried[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
+      hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW;
+endmodule
