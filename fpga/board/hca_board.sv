@@ -1,8 +1,10 @@
 // hca_front with something in the place of the blocks behind it that are not in RTL yet, so that a card can be brought up: registers,
 // VCB pages, and commands that are collected, kicked, started and counted, with a kick record of each kick and of each end in host
 // memory. No command is executed: each ends as soon as it has been read, its PCB and its credits go back, and nothing else of it
-// reaches host memory or the network. Every queue pair is taken to exist but for those of a function that is being reset, with the low QoS
-// level and the checksum secret 0. What finds no PCB is counted and dropped, and so are events; management commands are taken and dropped.
+// reaches host memory or the network. Every queue pair that the device has room for is taken to exist but for those of a function that is
+// being reset, with the low QoS level and the checksum secret 0. A queue pair with a command that found no PCB, or whose doorbell was rung,
+// goes through the queuing structure of its function, where the host has given one, and is dropped when it comes out. Events are dropped;
+// management commands are taken and dropped.
 module hca_board #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -91,7 +93,8 @@ module hca_board #(
     input logic memory_rvalid,
     output logic memory_rready,
 
-    output logic command_ended  // For one clock: a command has been read.
+    output logic command_ended,  // For one clock: a command has been read.
+    output logic queue_pair_taken  // For one clock: a queue pair has come out of a queuing structure.
 );
   localparam int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS;
   localparam int unsigned PCB_WIDTH = BUFFERS > 1 ? $clog2(BUFFERS) : 1;
@@ -152,29 +155,63 @@ module hca_board #(
     finish_unit.send_queue_sequence_number = ended.send_queue_sequence_number;
   end
 
-  // What hca_front tells and nobody here asks for.
+  // Queue pairs into queuing structures, and out. While a reset is under way none goes in, and none where no structure is.
+  logic post_notice, notice_credit, has_notice, is_start, is_in_order, resetting;
+  logic queuing_append, queuing_append_ready, queuing_any, queuing_any_condemned;
+  logic [3:0] notices_waiting;
+  logic [2*UNDERLYING_FUNCTIONS-1:0] queuing_given;
   logic [UNDERLYING_FUNCTIONS-1:0] function_resetting;
+  logic [FUNCTION_WIDTH-1:0] notice_function;
+  hca_spec_pkg::post_notice_t post_notice_unit, notice;
+  hca_spec_pkg::schedule_request_t queuing_append_unit;
+
+  unit_queue #(
+      .UNIT_WIDTH(hca_spec_pkg::POST_NOTICE_BYTES * 8),
+      .ENTRIES(8)
+  ) i_notices (
+      .reset(reset || device_reset),
+      .push(post_notice),
+      .push_unit(post_notice_unit),
+      .valid(has_notice),
+      .unit(notice),
+      .pop(has_notice && (!queuing_append || queuing_append_ready)),
+      .filling(notices_waiting),
+      .*
+  );
+  assign notice_credit = notices_waiting <= 4'd4;
+  assign notice_function = FUNCTION_WIDTH'(notice.underlying_function);
+  assign is_start = 8'(notice.slot) == hca_spec_pkg::DOORBELL_SLOT_START;
+  assign is_in_order = !resetting && !function_resetting[notice_function]
+      && queuing_given[{notice_function, notice.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH}];
+  assign queuing_append = has_notice && is_start && is_in_order;
+  always_comb begin
+    queuing_append_unit = '0;
+    queuing_append_unit.queue_pair_number = notice.queue_pair_number;
+    queuing_append_unit.underlying_function = notice.underlying_function;
+    queuing_append_unit.quality_of_service_level = notice.quality_of_service_level;
+  end
+
+  // What hca_front tells and nobody here asks for.
   logic queue_pair_found;
   logic management_tvalid, management_tlast;
   logic [BEAT_BYTES*8-1:0] management_tdata;
   logic [BEAT_BYTES-1:0] management_tkeep;
   hca_spec_pkg::management_unit_t management_tuser;
-  logic unused, resetting, fault, queuing_append_ready, queuing_any, queuing_take_ready, queuing_taken, queuing_condemned,
-      queuing_any_condemned,
-      queuing_turn_out_ready, queuing_turned_out;
+  logic unused, fault, queuing_take_ready, queuing_condemned, queuing_turn_out_ready, queuing_turned_out;
   hca_spec_pkg::schedule_request_t queuing_taken_unit, queuing_turned_out_unit;
   logic [7:0] queuing_turned_out_refusal;
-  logic kick_scheduled_ready, post_notice, refused, half_written, find, pin, unpin;
+  logic kick_scheduled_ready, refused, half_written, find, pin, unpin;
   logic [FUNCTION_WIDTH-1:0] find_underlying_function;
   logic [23:0] find_queue_pair_number, pin_queue_pair_number, unpin_queue_pair_number;
-  hca_spec_pkg::post_notice_t post_notice_unit;
   hca_spec_pkg::event_unit_t refused_event, half_written_event, fault_event;
-  always_ff @(posedge clock) queue_pair_found <= !function_resetting[find_underlying_function];
-  assign unused = &{1'b0, resetting, management_tvalid, management_tdata, management_tkeep, management_tlast, management_tuser,
-      command_tdata, command_tkeep, ended, kick_scheduled_ready, post_notice, post_notice_unit, refused,
+  always_ff @(posedge clock)
+    queue_pair_found <= !function_resetting[find_underlying_function]
+        && 32'(find_queue_pair_number[hca_spec_pkg::QUEUE_PAIR_INDEX_BITS-1:0]) < QUEUE_PAIRS;
+  assign unused = &{1'b0, notice, management_tvalid, management_tdata, management_tkeep, management_tlast, management_tuser,
+      command_tdata, command_tkeep, ended, kick_scheduled_ready, refused,
       refused_event, half_written, half_written_event, find, find_underlying_function, find_queue_pair_number, pin,
-      pin_queue_pair_number, unpin, unpin_queue_pair_number, fault, fault_event, queuing_append_ready, queuing_any, queuing_take_ready,
-      queuing_taken, queuing_taken_unit, queuing_condemned, queuing_any_condemned, queuing_turn_out_ready, queuing_turned_out,
+      pin_queue_pair_number, unpin, unpin_queue_pair_number, fault, fault_event, queuing_take_ready,
+      queuing_taken_unit, queuing_condemned, queuing_turn_out_ready, queuing_turned_out,
       queuing_turned_out_unit, queuing_turned_out_refusal};
 
   hca_front #(
@@ -200,11 +237,9 @@ module hca_board #(
       .management_tready(1'b1),
       .record_type(hca_spec_pkg::KICK_RECORD_TYPE_SENT),
       .record_unit(ended),
-      .queuing_append(1'b0),
-      .queuing_append_unit('0),
-      .queuing_take(1'b0),
-      .queuing_turn_out(1'b0),
-      .notice_credit(1'b1),
+      .queuing_take(queuing_any && !resetting),
+      .queuing_taken(queue_pair_taken),
+      .queuing_turn_out(queuing_any_condemned),
       .queue_pair_quality_of_service_level(hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW),
       .queue_pair_checksum_secret('0),
       .pinned(1'b1),

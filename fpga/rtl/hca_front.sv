@@ -144,10 +144,11 @@ module hca_front #(
     input logic [63:0] record_begin,
     output logic [63:0] now,
 
-    // Queuing structures: append, take and turn_out of the block of that name.
+    // Queuing structures: append, given, take and turn_out of the block of that name.
     input logic queuing_append,
     output logic queuing_append_ready,
     input hca_spec_pkg::schedule_request_t queuing_append_unit,
+    output logic [2*UNDERLYING_FUNCTIONS-1:0] queuing_given,
     output logic queuing_any,
     input logic queuing_take,
     output logic queuing_take_ready,
@@ -397,6 +398,7 @@ module hca_front #(
       .append(queuing_append),
       .append_ready(queuing_append_ready),
       .append_unit(queuing_append_unit),
+      .given(queuing_given),
       .any(queuing_any),
       .take(queuing_take),
       .take_ready(queuing_take_ready),

@@ -31,6 +31,7 @@ module host_memory #(
     input logic append,
     output logic append_ready,
     input hca_spec_pkg::schedule_request_t append_unit,
+    output logic [2*UNDERLYING_FUNCTIONS-1:0] given,
     output logic any,
     input logic take,
     output logic take_ready,

@@ -19,6 +19,8 @@ module queuing_structures #(
     output logic append_ready,
     input hca_spec_pkg::schedule_request_t append_unit,
 
+    output logic [2*UNDERLYING_FUNCTIONS-1:0] given,  // By function and level: the FIFO has an address that is not zero.
+
     // Takes the head of the FIFO whose turn it is: functions in turn, and the levels of each in turn. After a take that was taken comes
     // taken, or condemned.
     output logic any,  // Some FIFO that is in order has an entry.
@@ -300,6 +302,7 @@ module queuing_structures #(
       assign is_last = is_turned_out && place_structure == STRUCTURE_WIDTH'(index) && waiting[index] == COUNT_WIDTH'(1);
       assign ready[index] = heads[index] != tails[index] && refusals[index] == hca_spec_pkg::REFUSAL_NONE;
       assign is_condemned[index] = refusals[index] != hca_spec_pkg::REFUSAL_NONE;
+      assign given[index] = addresses[index] != '0;
 
       always_ff @(posedge clock) begin
         if (reset || is_forgotten) begin

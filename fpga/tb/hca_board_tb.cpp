@@ -1,6 +1,6 @@
 // hca_board as a host sees it: commands of every length go in by AXI, one after the other, and each ends, so
-// that none of the few PCBs and credits is lost, and two kick records tell of each. Arguments: seed,
-// commands.
+// that none of the few PCBs and credits is lost, and two kick records tell of each; before, queue pairs go
+// through a queuing structure. Arguments: seed, commands.
 //
 // The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
 #include "Vhca_board.h"
@@ -29,6 +29,7 @@ constexpr uint32_t control_region = 0x10000;
 constexpr uint32_t function_pages = 0x20000;
 constexpr uint64_t rings = 0x8000'0000;
 constexpr uint32_t entries_log2 = 10; // Of a ring: room for all.
+constexpr uint64_t structures = 0x13'0000'0000;
 constexpr auto opcode = spec::Opcode::rdma_write;
 
 class Bench : public AxiHost<Bench> {
@@ -48,6 +49,8 @@ public:
     spec::control::Control control;
     control.set_enable(1);
     write(control_region + spec::control::control, control.bits);
+    queue();
+    const uint32_t kicks_before = read(page(0) + spec::underlying_function::kicks);
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)
       begin_ring(function);
     for (uint32_t number = 0; number < commands; ++number) {
@@ -64,7 +67,7 @@ public:
       records += read(page(function) + spec::underlying_function::kick_records_written);
       read_records(function);
     }
-    expect(place_, "kicks counted", kicks, commands);
+    expect(place_, "kicks counted", kicks, kicks_before + commands);
     expect(place_, "records written", records, 2 * commands);
     expect(place_, "records of kicks", kicked_.size(), commands);
     expect(place_, "records of ends", sent_, commands);
@@ -83,6 +86,7 @@ public:
 
   void end_clock() {
     ended_ += rtl_.command_ended;
+    taken_ += rtl_.queue_pair_taken;
     slave_.take([](uint64_t, uint32_t) {});
     rtl_.clock = 1;
     rtl_.eval();
@@ -96,6 +100,57 @@ private:
   }
   static uint64_t ring(uint32_t function) {
     return rings + function * (spec::KickRecord::bytes << entries_log2);
+  }
+
+  // A queue pair whose doorbell is rung, and one with a command that finds no PCB, go to the queuing structure of
+  // their function, and come back; none where there is no structure, and none of a doorbell that stops it.
+  void queue() {
+    const uint32_t vcb = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS; // The first of function 1.
+    const uint64_t bursts = slave_.bursts();
+    ring_doorbell(vcb, spec::DoorbellSlot::start, 1);
+    expect(place_, "accesses without a queuing structure", slave_.bursts(), bursts);
+    spec::underlying_function::QueuingStructureSize size;
+    size.set_entries_log2(1);
+    write(page(1) + spec::underlying_function::queuing_structure_size, size.bits);
+    write(page(1) + spec::underlying_function::queuing_structure_address + 4, structures >> 32);
+    for (uint32_t number = 0; number < 6; ++number) {
+      ring_doorbell(vcb, spec::DoorbellSlot::start, number % QUEUE_PAIRS);
+      expect_queued(number, number % QUEUE_PAIRS);
+    }
+    ring_doorbell(vcb, spec::DoorbellSlot::stop, 0);
+    ring_doorbell(vcb, spec::DoorbellSlot::start, QUEUE_PAIRS); // There is none: refused, and the VCB in error.
+    expect(place_, "queue pairs taken", taken_, 6);
+    cancel(vcb);
+    // Function 1 has one PCB.
+    write_burst(vcb * uint32_t{spec::virtual_collect_buffer_stride} + 8, std::array<uint8_t, 8>{}.data(), 8, 8);
+    send_to(vcb + 1, command(0, QUEUE_PAIRS - 1, 256));
+    steps(patience);
+    expect_queued(6, QUEUE_PAIRS - 1);
+    expect(place_, "commands ended", ended_, 0);
+    cancel(vcb);
+  }
+
+  void ring_doorbell(uint32_t vcb, spec::DoorbellSlot slot, uint32_t queue_pair) {
+    spec::DoorbellSlotWrite ring;
+    ring.set_queue_pair_number(queue_pair);
+    write_burst(vcb * uint32_t{spec::virtual_collect_buffer_stride} + spec::doorbell_slots_offset +
+                    static_cast<uint32_t>(slot) * 8,
+                reinterpret_cast<const uint8_t*>(&ring), sizeof(ring), 8);
+    steps(patience);
+  }
+
+  void expect_queued(uint32_t sequence, uint32_t queue_pair) {
+    spec::QueuingStructureEntry entry;
+    memory_.read(structures + sequence % 2 * sizeof(entry), &entry, sizeof(entry));
+    expect(place_, "sequence of an entry", entry.sequence(), sequence);
+    expect(place_, "queue pair of an entry", entry.queue_pair_number(), queue_pair);
+    expect(place_, "queue pairs taken", taken_, sequence + 1);
+  }
+
+  void cancel(uint32_t vcb) {
+    spec::control::CancelVirtualCollectBuffer cancel;
+    cancel.set_virtual_collect_buffer(vcb);
+    write(control_region + spec::control::cancel_virtual_collect_buffer, cancel.bits);
   }
 
   void begin_ring(uint32_t function) {
@@ -125,17 +180,26 @@ private:
 
   void send(uint32_t number) {
     const uint32_t length = random_.below(spec::command_payload_bytes + 1);
-    std::array<uint8_t, spec::command_bytes> bytes{};
+    const spec::CommandHeader header = command(number, random_.below(QUEUE_PAIRS), length);
+    send_to(random_.below(VIRTUAL_COLLECT_BUFFERS), header);
+  }
+
+  static spec::CommandHeader command(uint32_t number, uint32_t queue_pair, uint32_t length) {
     spec::CommandHeader header;
-    header.set_queue_pair_number(random_.below(QUEUE_PAIRS));
+    header.set_queue_pair_number(queue_pair);
     header.set_send_queue_sequence_number(static_cast<uint16_t>(number));
     header.set_length(length);
     header.set_version(spec::command_version);
     header.set_opcode(opcode);
+    return header;
+  }
+
+  // With a payload of zeros.
+  void send_to(uint32_t vcb, const spec::CommandHeader& header) {
+    std::array<uint8_t, spec::command_bytes> bytes{};
     std::memcpy(bytes.data(), &header, sizeof(header));
-    const uint32_t whole = spec::CommandHeader::bytes + (length + 7) / 8 * 8;
-    write_burst(random_.below(VIRTUAL_COLLECT_BUFFERS) * uint32_t{spec::virtual_collect_buffer_stride},
-                bytes.data(), whole, BEAT_BYTES);
+    const uint32_t whole = spec::CommandHeader::bytes + (header.length() + 7) / 8 * 8;
+    write_burst(vcb * uint32_t{spec::virtual_collect_buffer_stride}, bytes.data(), whole, BEAT_BYTES);
   }
 
   Vhca_board rtl_;
@@ -144,6 +208,7 @@ private:
   HostMemory memory_;
   HostMemorySlave<Vhca_board> slave_;
   uint32_t ended_ = 0;
+  uint32_t taken_ = 0;
   std::set<uint32_t> kicked_; // Numbers of kicks that a record tells.
   uint32_t sent_ = 0;
 };

@@ -1,5 +1,6 @@
 // The HCA on a VCU118: the PCIe shell (pcie_shell.tcl), and behind it hca_board. The QSFP cages are held in reset: there is no port in
-// RTL yet. Light emitting diodes: 0 the PCIe link is up, 1 blinks with the clock, 2 changes with every command that ends.
+// RTL yet. Light emitting diodes: 0 the PCIe link is up, 1 blinks with the clock, 2 changes with every command that ends, 3 with every
+// queue pair that comes out of a queuing structure.
 module vcu118 (
     input logic pcie_refclk_p,
     input logic pcie_refclk_n,
@@ -11,7 +12,7 @@ module vcu118 (
     output logic [1:0] qsfp_modsell,
     output logic [1:0] qsfp_resetl,
     output logic [1:0] qsfp_lpmode,
-    output logic [2:0] led
+    output logic [3:0] led
 );
   localparam int unsigned BEAT_BYTES = 32;  // The shell's: 256 bits.
   localparam int unsigned REGISTER_ADDRESS_WIDTH = 16 + $clog2(hca_spec_pkg::UNDERLYING_FUNCTIONS + 2);
@@ -19,7 +20,7 @@ module vcu118 (
       * hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STRIDE);
   localparam logic [63:0] CLOCK_FREQUENCY = 64'd100_000_000;  // As pcie_shell.tcl has the clocking wizard make it. Unit: hertz.
 
-  logic clock, reset, link_up, command_ended, command_parity;
+  logic clock, reset, link_up, command_ended, command_parity, queue_pair_taken, queue_pair_parity;
   logic [26:0] blink;
 
   logic [31:0] registers_awaddr, registers_araddr, collect_awaddr, collect_araddr;
@@ -114,12 +115,14 @@ module vcu118 (
     if (reset) begin
       blink <= '0;
       command_parity <= 1'b0;
+      queue_pair_parity <= 1'b0;
     end else begin
       blink <= blink + 27'd1;
       command_parity <= command_parity ^ command_ended;
+      queue_pair_parity <= queue_pair_parity ^ queue_pair_taken;
     end
   end
-  assign led = {command_parity, blink[26], link_up};
+  assign led = {queue_pair_parity, command_parity, blink[26], link_up};
 
   assign qsfp_modsell = '1;  // Not selected.
   assign qsfp_resetl = '0;  // In reset.
