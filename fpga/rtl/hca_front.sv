@@ -461,7 +461,7 @@ module hca_front #(
   logic unused;
   logic collect_has_responses;
   logic [1:0] collect_responses;
-  logic beat_done, lane_kick_corrupted, lane_listed, lane_command_stale,
+  logic lane_kick_corrupted, lane_listed, lane_command_stale,
       lane_fetch_lanes, lane_dropping, lane_dropped, lane_discarded,
       lane_outlook_lane_invalid, lane_outlook_has_fetched, collect_store_ready;
   logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane, lane_query_lane, lane_discarded_lane,
@@ -476,7 +476,7 @@ module hca_front #(
       lane_shared_completion_credits_held;
   linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
   assign unused = &{1'b0, stale_buffer, management_kick, management_unit, management_credit, command_read,
-      beat_done, collect_responses, collect_has_responses, lane_kick_corrupted,
+      collect_responses, collect_has_responses, lane_kick_corrupted,
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
       lane_fetch_lanes, lane_fetch_lanes_underlying_function,
       lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane,
@@ -505,7 +505,7 @@ module hca_front #(
   logic [7:0] pages_awlen;
   logic [2:0] pages_awsize;
   logic [FUNCTION_WIDTH:0] pages_awuser;
-  logic pages_awvalid, pages_awready, pages_wlast, pages_wvalid, pages_wready;
+  logic beat_done, pages_awvalid, pages_awready, pages_wlast, pages_wvalid, pages_wready;
   logic [BEAT_BYTES*8-1:0] pages_wdata;
   logic [BEAT_BYTES-1:0] pages_wstrb;
 
@@ -518,6 +518,7 @@ module hca_front #(
       .under_way(writes_pages),
       .collect_hold(resetting),
       .collect_enabled(enabled),
+      .pages_beat_done(beat_done),
       .*
   );
 

@@ -48,22 +48,23 @@ module page_writes #(
     output logic [BEAT_BYTES-1:0] pages_wstrb,
     output logic pages_wlast,
     output logic pages_wvalid,
-    input logic pages_wready
+    input logic pages_wready,
+    input logic pages_beat_done  // In the clock in which it is known what became of a beat, the oldest.
 );
   localparam logic [3:0] RESPONSES = 4'd14;
-  localparam logic [2:0] SETTLE_CLOCKS = 3'd7;  // More than it takes from collect_buffer's port to what it tells of a beat.
   localparam logic [1:0] IDLE = 2'd0;
   localparam logic [1:0] ADDRESS = 2'd1;
   localparam logic [1:0] DATA = 2'd2;
-  localparam logic [1:0] SETTLE = 2'd3;
+  localparam logic [1:0] AWAIT = 2'd3;
 
   logic [1:0] state;
-  logic [2:0] clocks;  // That it has settled.
+  logic [1:0] beats, ahead;  // In collect_buffer; those of them that are ahead of the DWORD.
+  logic takes_beat;
   logic in_burst, ends_here, is_open, begins, ends;
   logic [3:0] owed;  // Responses to the host.
 
   assign under_way = in_burst || owed != '0 || state != IDLE;
-  assign is_open = (state == IDLE && !page_write || state == SETTLE) && !collect_hold && owed < RESPONSES && (!in_burst || ends);
+  assign is_open = (state == IDLE && !page_write || state == AWAIT) && !collect_hold && owed < RESPONSES && (!in_burst || ends);
   assign collect_awready = (pages_awready || !collect_enabled) && is_open;
   assign begins = collect_awvalid && collect_awready;
   assign collect_wready = (pages_wready || ends_here) && in_burst;
@@ -81,7 +82,8 @@ module page_writes #(
   assign pages_wstrb = state == DATA ? BEAT_BYTES'(page_write_strobes) << (page_write_offset & 12'(BEAT_BYTES - 1)) : collect_wstrb;
   assign pages_wlast = state == DATA || collect_wlast;
   assign pages_wvalid = state == DATA || collect_wvalid && in_burst && !ends_here;
-  assign page_write_done = state == SETTLE && clocks == SETTLE_CLOCKS;
+  assign takes_beat = pages_wvalid && pages_wready;
+  assign page_write_done = state == AWAIT && pages_beat_done && ahead == '0;
 
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -92,13 +94,15 @@ module page_writes #(
       case (state)
         IDLE: if (page_write && !in_burst) state <= ADDRESS;
         ADDRESS: if (pages_awready) state <= DATA;
-        DATA: if (pages_wready) state <= SETTLE;
+        DATA: if (pages_wready) state <= AWAIT;
         default: if (page_write_done) state <= IDLE;
       endcase
       in_burst <= begins || in_burst && !ends;
       owed <= owed + 4'(ends) - 4'(collect_bvalid && collect_bready);
     end
     if (begins) ends_here <= !collect_enabled;
-    clocks <= state == SETTLE ? clocks + 3'd1 : '0;
+    beats <= reset ? '0 : beats + 2'(takes_beat) - 2'(pages_beat_done);
+    if (state == DATA) ahead <= beats - 2'(pages_beat_done);
+    else if (pages_beat_done) ahead <= ahead - 2'd1;
   end
 endmodule

@@ -50,6 +50,12 @@ public:
     rtl.register_awvalid = rtl.register_wvalid = 1;
     until("register_awready", [&] { return rtl.register_awready && rtl.register_wready; });
     rtl.register_awvalid = rtl.register_wvalid = 0;
+    return take_response();
+  }
+
+  // Of a write to a register.
+  uint32_t take_response() {
+    auto& rtl = bench().rtl();
     rtl.register_bready = 1;
     uint32_t response = 0;
     until("register_bvalid", [&] {
@@ -62,24 +68,29 @@ public:
 
   // A burst of beats of this many bytes. The response is left to be taken.
   void write_burst(uint32_t address, const uint8_t* data, size_t bytes, uint32_t beat) {
+    begin_burst(address, (bytes + beat - 1) / beat, beat);
+    for (size_t at = 0; at < bytes; at += beat)
+      send_beat(address + at, data + at, std::min<size_t>(beat, bytes - at), at + beat >= bytes);
+  }
+  void begin_burst(uint32_t address, size_t beats, uint32_t beat) {
     auto& rtl = bench().rtl();
     rtl.collect_awaddr = address;
-    rtl.collect_awlen = static_cast<uint8_t>((bytes + beat - 1) / beat - 1);
+    rtl.collect_awlen = static_cast<uint8_t>(beats - 1);
     rtl.collect_awsize = static_cast<uint8_t>(std::countr_zero(beat));
     rtl.collect_awvalid = 1;
     until("collect_awready", [&] { return rtl.collect_awready != 0; });
     rtl.collect_awvalid = 0;
-    for (size_t at = 0; at < bytes; at += beat) {
-      const size_t here = std::min<size_t>(beat, bytes - at);
-      const size_t lane = (address + at) % BEAT_BYTES;
-      std::memcpy(reinterpret_cast<uint8_t*>(&rtl.collect_wdata) + lane, data + at, here);
-      const uint64_t strobes = here == 64 ? ~uint64_t{0} : (uint64_t{1} << here) - 1;
-      rtl.collect_wstrb = static_cast<std::remove_reference_t<decltype(rtl.collect_wstrb)>>(strobes << lane);
-      rtl.collect_wlast = at + beat >= bytes;
-      rtl.collect_wvalid = 1;
-      until("collect_wready", [&] { return rtl.collect_wready != 0; });
-      rtl.collect_wvalid = 0;
-    }
+  }
+  void send_beat(size_t address, const uint8_t* data, size_t bytes, bool is_last) {
+    auto& rtl = bench().rtl();
+    const size_t lane = address % BEAT_BYTES;
+    std::memcpy(reinterpret_cast<uint8_t*>(&rtl.collect_wdata) + lane, data, bytes);
+    const uint64_t strobes = bytes == 64 ? ~uint64_t{0} : (uint64_t{1} << bytes) - 1;
+    rtl.collect_wstrb = static_cast<std::remove_reference_t<decltype(rtl.collect_wstrb)>>(strobes << lane);
+    rtl.collect_wlast = is_last;
+    rtl.collect_wvalid = 1;
+    until("collect_wready", [&] { return rtl.collect_wready != 0; });
+    rtl.collect_wvalid = 0;
   }
 
   // Clocks until it is so, that one too.

@@ -4,6 +4,7 @@
 // w ADDRESS DATA STROBES   writes a register: the response
 // r ADDRESS                reads a register: its value
 // b ADDRESS BYTES          writes to a VCB page in one beat: nothing
+// o ADDRESS BYTES ADDRESS DATA STROBES   the same, and a register that is written while the burst is under way: the response
 // h HELD                   whether the stream of management commands is held: nothing
 // d FUNCTIONS              functions of which no DMA is under way, a bit each: nothing
 // s CLOCKS                 waits: nothing
@@ -24,6 +25,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace fpga_verbs::bench {
 namespace {
@@ -93,6 +95,10 @@ private:
       words >> first;
       write_beat(first, words);
       break;
+    case 'o':
+      words >> first;
+      write_during_burst(first, words);
+      break;
     case 'h':
       words >> first;
       rtl_.management_tready = first == 0;
@@ -111,13 +117,37 @@ private:
     }
   }
 
-  void write_beat(uint32_t address, std::istringstream& words) {
+  static std::vector<uint8_t> bytes_of(std::istringstream& words) {
     std::string digits;
     words >> digits;
-    std::array<uint8_t, BEAT_BYTES> bytes{};
-    for (size_t at = 0; at < digits.size() / 2; ++at)
-      bytes[at] = static_cast<uint8_t>(std::stoul(digits.substr(2 * at, 2), nullptr, 16));
-    write_burst(address, bytes.data(), digits.size() / 2, static_cast<uint32_t>(digits.size() / 2));
+    std::vector<uint8_t> bytes;
+    for (size_t at = 0; at < digits.size(); at += 2)
+      bytes.push_back(static_cast<uint8_t>(std::stoul(digits.substr(at, 2), nullptr, 16)));
+    return bytes;
+  }
+
+  // The register is written once the burst has begun; its beat comes after.
+  void write_during_burst(uint32_t address, std::istringstream& words) {
+    const std::vector<uint8_t> bytes = bytes_of(words);
+    uint32_t data = 0;
+    uint32_t strobes = 0;
+    uint32_t register_address = 0;
+    words >> register_address >> data >> strobes;
+    rtl_.register_awaddr = register_address;
+    rtl_.register_wdata = data;
+    rtl_.register_wstrb = static_cast<uint8_t>(strobes);
+    begin_burst(address, 1, static_cast<uint32_t>(bytes.size()));
+    rtl_.register_awvalid = rtl_.register_wvalid = 1;
+    until("register_awready", [&] { return rtl_.register_awready && rtl_.register_wready; });
+    rtl_.register_awvalid = rtl_.register_wvalid = 0;
+    steps(4);
+    send_beat(address, bytes.data(), bytes.size(), true);
+    std::printf("%x\n", take_response());
+  }
+
+  void write_beat(uint32_t address, std::istringstream& words) {
+    const std::vector<uint8_t> bytes = bytes_of(words);
+    write_burst(address, bytes.data(), bytes.size(), static_cast<uint32_t>(bytes.size()));
     steps(12); // A beat may go through three doorbell slots.
   }
 

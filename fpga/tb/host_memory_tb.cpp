@@ -106,6 +106,7 @@ public:
     }
     mend();
     overflow();
+    lose_ring();
     turn_off();
     std::printf("%u steps, %llu accesses, %zu faults, %u turned out, at most %zu under way\n", steps,
                 static_cast<unsigned long long>(slave_.bursts()), events_.all.size(), turned_out_,
@@ -452,6 +453,26 @@ private:
     expect(place_, "some were missing", last.dropped() != 0, 1);
   }
 
+  // A ring that cannot be reached, with records that wait, at any distance of the host: whenever the answer comes, the one
+  // that is about to go out stays. look_at_rings() sees it.
+  void lose_ring() {
+    constexpr uint32_t rounds = 100;
+    for (uint64_t at = ring_of(0); at < ring_of(0) + ring_bytes; at += HostMemory::page_bytes)
+      memory_.set_reachable(at, false);
+    slave_.set_speed(60);
+    for (uint32_t round = 0; round < rounds; ++round) {
+      start_ring(0);
+      slave_.set_latency(random_.below(20));
+      for (uint32_t number = 0; number < 8; ++number)
+        kick(kick_unit(0), 0, spec::Opcode::send, number);
+      settle();
+      function_page::KickRecordControl control{read(0, function_page::kick_record_control)};
+      expect(place_, "a ring out of reach is off", control.enable(), 0);
+    }
+    for (uint64_t at = ring_of(0); at < ring_of(0) + ring_bytes; at += HostMemory::page_bytes)
+      memory_.set_reachable(at, true);
+  }
+
   // A ring that is turned off while records wait: once that is taken, nothing is written any more.
   void turn_off() {
     start_ring(0);
@@ -564,6 +585,8 @@ private:
 
   // Whether it was allowed.
   bool write(uint32_t function, uint32_t offset, uint32_t data) {
+    if (offset == function_page::kick_record_control)
+      is_lost_[function] = false;
     rtl_.write_underlying_function = static_cast<uint8_t>(function);
     rtl_.write_offset = static_cast<uint16_t>(offset);
     rtl_.write_data = data;
@@ -620,16 +643,36 @@ private:
     rtl_.now = now_;
     rtl_.eval();
     slave_.take([&](uint64_t address, uint32_t bytes) { see(address, bytes); });
+    look_at_rings();
     if (rtl_.fault) {
       spec::EventUnit event;
       std::memcpy(&event, &rtl_.fault_event, sizeof(event));
       faults_.push_back(event);
+      if (is_of_ring(event.underlying_function(), event.detail()))
+        is_lost_[event.underlying_function()] = true;
     }
     rtl_.clock = 1;
     rtl_.eval();
     slave_.settle();
     ++place_.clock;
     ++now_;
+  }
+
+  // From the clock after its fault on, nothing of a ring that is turned off is begun any more.
+  void look_at_rings() {
+    const bool begins_write = rtl_.memory_awvalid && !was_write_offered_;
+    const bool begins_read = rtl_.memory_arvalid && !was_read_offered_;
+    was_write_offered_ = rtl_.memory_awvalid && !rtl_.memory_awready;
+    was_read_offered_ = rtl_.memory_arvalid && !rtl_.memory_arready;
+    if (begins_write && is_lost_[rtl_.memory_awuser])
+      expect(place_, "a write to a ring that is off", is_of_ring(rtl_.memory_awuser, rtl_.memory_awaddr), 0);
+    if (begins_read && is_lost_[rtl_.memory_aruser])
+      expect(place_, "a read of the head of a ring that is off",
+             is_of_ring(rtl_.memory_aruser, rtl_.memory_araddr), 0);
+  }
+  static bool is_of_ring(uint32_t function, uint64_t address) {
+    return address == head_of(function) ||
+           (address >= ring_of(function) && address < ring_of(function) + ring_bytes);
   }
 
   // The model hands a record over when it is made; the RTL later, which is all that may differ.
@@ -657,6 +700,9 @@ private:
   uint64_t now_ = 1;
   uint32_t consumed_[UNDERLYING_FUNCTIONS]{};
   std::vector<uint64_t> broken_;
+  bool was_write_offered_ = false;
+  bool was_read_offered_ = false;
+  bool is_lost_[UNDERLYING_FUNCTIONS]{}; // A ring: an access of it has failed.
   std::vector<spec::EventUnit> faults_;
   size_t compared_faults_ = 0;
   uint32_t first_ = 0; // Records written when the ring began; dropped.

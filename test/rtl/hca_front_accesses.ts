@@ -158,6 +158,22 @@ export class Accesses {
     this.lines.push(`b ${address.toString(16)} ${Buffer.from(bytes).toString('hex')}`);
   }
 
+  /** The same, and then, while the beat is not done yet, writes a register of a function. */
+  writePageAndRegister(
+    buffer: number,
+    pageOffset: number,
+    bytes: Uint8Array,
+    page: number,
+    offset: number,
+    value: number,
+    strobes: number,
+  ): void {
+    this.writePage(buffer, pageOffset, bytes);
+    const burst = this.lines.pop()!.slice(2);
+    this.write(functionRegisters, page, offset, value, strobes);
+    this.lines.push(`o ${burst} ${this.lines.pop()!.slice(2)}`);
+  }
+
   /** Holds what takes management commands, or lets it go on. */
   hold(isHeld: boolean): void {
     this.isHeld = isHeld;

@@ -473,6 +473,38 @@ describe('the registers of hca_front', () => {
     for (const seed of [1, 2, 3]) new Chance(seed).go(bench, `chance_${seed}`, 2000);
   });
 
+  // A part of a DWORD costs the lock of a management page. The dedicated PCB is looked at in the clock after the answer.
+  it(
+    'tell at once what a write to a management page has cost, also behind a write to a VCB',
+    patient,
+    (context) => {
+      const bench = build(requireTool('verilator', context));
+      const accesses = new Accesses(shape);
+      const random = new Random(1);
+      accesses.write(control, 0, ofControl('control'), 1);
+      for (let time = 0; time < 40; ++time) {
+        const number = random.below(functions);
+        const lock = accesses.read(functionPage, number, ofFunction('management_lock')) >>> 8;
+        const offset = ofFunction('management_page', random.below(80));
+        const strobes = 1 + random.below(14);
+        // Two doorbell slots: the beat is at work for two clocks.
+        if (random.once(2)) accesses.write(functionPage, number, offset, 1, strobes);
+        else
+          accesses.writePageAndRegister(
+            random.below(buffers),
+            spec.DOORBELL_SLOTS_OFFSET,
+            new Uint8Array(16),
+            number,
+            offset,
+            1,
+            strobes,
+          );
+        accesses.read(control, 0, ofControl('dedicated_physical_collect_buffer', lock - pool));
+      }
+      accesses.compare(bench, 'cost');
+    },
+  );
+
   it('say that a function is being reset until its DMA has ended', patient, (context) => {
     const bench = build(requireTool('verilator', context));
     const accesses = new Accesses(shape);
