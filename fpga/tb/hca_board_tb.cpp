@@ -102,8 +102,9 @@ private:
     return rings + function * (spec::KickRecord::bytes << entries_log2);
   }
 
-  // A queue pair whose doorbell is rung, and one with a command that finds no PCB, go to the queuing structure of
-  // their function, and come back; none where there is no structure, and none of a doorbell that stops it.
+  // A queue pair whose doorbell is rung, and one with a command that finds no PCB, go to the queuing
+  // structure of their function, and come back; none where there is no structure, and none of a doorbell that
+  // stops it.
   void queue() {
     const uint32_t vcb = VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS; // The first of function 1.
     const uint64_t bursts = slave_.bursts();
@@ -118,11 +119,13 @@ private:
       expect_queued(number, number % QUEUE_PAIRS);
     }
     ring_doorbell(vcb, spec::DoorbellSlot::stop, 0);
-    ring_doorbell(vcb, spec::DoorbellSlot::start, QUEUE_PAIRS); // There is none: refused, and the VCB in error.
+    // There is none of this number: refused, and the VCB in error.
+    ring_doorbell(vcb, spec::DoorbellSlot::start, QUEUE_PAIRS);
     expect(place_, "queue pairs taken", taken_, 6);
     cancel(vcb);
     // Function 1 has one PCB.
-    write_burst(vcb * uint32_t{spec::virtual_collect_buffer_stride} + 8, std::array<uint8_t, 8>{}.data(), 8, 8);
+    write_burst(vcb * uint32_t{spec::virtual_collect_buffer_stride} + 8, std::array<uint8_t, 8>{}.data(), 8,
+                8);
     send_to(vcb + 1, command(0, QUEUE_PAIRS - 1, 256));
     steps(patience);
     expect_queued(6, QUEUE_PAIRS - 1);

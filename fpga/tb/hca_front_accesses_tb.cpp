@@ -4,7 +4,7 @@
 // w ADDRESS DATA STROBES   writes a register: the response
 // r ADDRESS                reads a register: its value
 // b ADDRESS BYTES          writes to a VCB page in one beat: nothing
-// o ADDRESS BYTES ADDRESS DATA STROBES   the same, and a register that is written while the burst is under way: the response
+// o ADDRESS BYTES w…       the same, and in the middle of it the register of a line w: its response
 // h HELD                   whether the stream of management commands is held: nothing
 // d FUNCTIONS              functions of which no DMA is under way, a bit each: nothing
 // s CLOCKS                 waits: nothing

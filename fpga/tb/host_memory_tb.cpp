@@ -453,8 +453,8 @@ private:
     expect(place_, "some were missing", last.dropped() != 0, 1);
   }
 
-  // A ring that cannot be reached, with records that wait, at any distance of the host: whenever the answer comes, the one
-  // that is about to go out stays. look_at_rings() sees it.
+  // A ring that cannot be reached, with records that wait, at any distance of the host: whenever the answer
+  // comes, the one that is about to go out stays. look_at_rings() sees it.
   void lose_ring() {
     constexpr uint32_t rounds = 100;
     for (uint64_t at = ring_of(0); at < ring_of(0) + ring_bytes; at += HostMemory::page_bytes)
