@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '..');
 
-/** By name: `rtl`, the sources by name, itself last; `model`, the device model's for its bench; `synthesis`, small sizes. */
+/** By name: `rtl`, the sources by name, itself last; `synthesis`, small sizes. */
 export const blocks = JSON.parse(readFileSync(path.join(root, 'fpga/rtl/blocks.json'), 'utf8'));
 
 /** The SystemVerilog sources of a block, packages first, itself last; from the root of the repository. */

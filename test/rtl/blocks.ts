@@ -6,7 +6,6 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 interface Block {
   readonly rtl: readonly string[];
-  readonly model: readonly string[];
 }
 
 const blocks = JSON.parse(readFileSync(`${root}fpga/rtl/blocks.json`, 'utf8')) as Readonly<
@@ -22,9 +21,4 @@ function blockOf(name: string): Block {
 /** The SystemVerilog sources of a block, itself last, in the order in which tools read them; absolute. */
 export function rtlSources(block: string): string[] {
   return blockOf(block).rtl.map((name) => `${root}fpga/rtl/${name}.sv`);
-}
-
-/** The sources of the device model that its bench needs; absolute. */
-export function modelSources(block: string): string[] {
-  return blockOf(block).model.map((name) => `${root}native/hca/${name}.cpp`);
 }

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { EVENT_QUEUES_PER_FUNCTION, pciFunctions } from '../../lib/spec/index.ts';
 import { requireTool } from '../tools.ts';
 import { root, rtlSources } from './blocks.ts';
+import { compiledAtOnce } from './verilator.ts';
 
 const board = `${root}fpga/board/vcu118`;
 const top = [...rtlSources('hca_front'), `${root}fpga/board/hca_board.sv`, `${board}/vcu118.sv`];
@@ -96,8 +97,7 @@ describe('the VCU118, without the tool of its vendor', () => {
       ],
       { stdio: 'pipe' },
     );
-    const unoptimized = ['OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0', 'VM_PARALLEL_BUILDS=0'];
-    execFileSync('make', ['-s', '-C', bench, '-f', 'Vhca_board.mk', ...unoptimized], { stdio: 'pipe' });
+    execFileSync('make', ['-s', '-C', bench, '-f', 'Vhca_board.mk', ...compiledAtOnce], { stdio: 'pipe' });
     const { stdout } = spawnSync(`${bench}/Vhca_board`, ['1', '400'], { encoding: 'utf8' });
     expect(stdout).toBe('400 commands\n');
   });

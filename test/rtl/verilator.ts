@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 
-import { modelSources, root, rtlSources } from './blocks.ts';
+import { root, rtlSources } from './blocks.ts';
 
 /** Parameters of a block: numbers, and booleans for those of one bit. */
 export type Shape = Readonly<Record<string, number | boolean>>;
@@ -28,8 +28,14 @@ export function lint(verilator: string, block: string, shape: Shape): string {
 /** Where runs leave what they have covered; undefined: they do not look (npm run fpga:coverage). */
 const coverage = process.env['FPGA_VERBS_RTL_COVERAGE'];
 
-/** Where the first bench of each block was built, and of each shape of it. */
+/** Where the first bench of each shape of a block was built. */
 const built = new Map<string, string>();
+
+/** The device model, which benches are linked with. */
+const model = `${root}build/native/libfpga_verbs_native.a`;
+
+/** Options of make for what Verilator writes: as one source, not optimized, for compiling takes longer than it runs. */
+export const compiledAtOnce = ['VM_PARALLEL_BUILDS=0', 'OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0'];
 
 /**
  * Builds the bench fpga/tb/<bench>_tb.cpp, which runs the block in lockstep with the device model.
@@ -54,7 +60,7 @@ export function buildBench(
   mkdirSync(directory, { recursive: true });
   const sameShape = [source, ...Object.values(shape)].join();
   const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
-  const flags = ['-std=c++20', '-O1', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
+  const flags = ['-std=c++20', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
   const options = ['--cc', '--exe', '-Wall', '-O3', '--Mdir', directory];
   // What only the right way uses is unused with a fault: no reason to stop.
   const fault = mutant === undefined ? [] : [`-DFPGA_VERBS_MUTANT_${mutant.toUpperCase()}`, '-Wno-fatal'];
@@ -71,17 +77,16 @@ export function buildBench(
       block,
       ...rtlSources(block),
       `${root}fpga/tb/${source}_tb.cpp`,
-      ...modelSources(block),
+      model,
     ],
     { stdio: 'pipe' },
   );
-  const first = built.get(sameShape) ?? built.get(block);
-  if (first !== undefined) shareObjects(first, directory, source, built.has(sameShape));
-  const unoptimized = covers ? ['OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0'] : [];
-  execFileSync('make', ['-s', '-j', '2', '-C', directory, '-f', `V${block}.mk`, ...unoptimized], {
+  const first = built.get(sameShape);
+  if (first === undefined) built.set(sameShape, directory);
+  else shareObjects(first, directory);
+  execFileSync('make', ['-s', '-j', '2', '-C', directory, '-f', `V${block}.mk`, ...compiledAtOnce], {
     stdio: 'pipe',
   });
-  for (const key of [block, sameShape]) if (!built.has(key)) built.set(key, directory);
   return {
     directory,
     run(...args) {
@@ -99,13 +104,10 @@ export function buildBench(
   };
 }
 
-/**
- * Copies what is the same in all benches of a block: the compiled device model and Verilator's library; and in those of a shape the
- * compiled bench, which sees no more of the RTL than its ports.
- */
-function shareObjects(from: string, to: string, block: string, withBench: boolean): void {
+/** Copies what is the same in all benches of a shape: Verilator's library, and the bench, which sees only the ports of the RTL. */
+function shareObjects(from: string, to: string): void {
   for (const file of readdirSync(from))
-    if (/\.[od]$/.test(file) && !file.startsWith('V') && (withBench || !file.startsWith(`${block}_tb`)))
+    if (/\.[od]$/.test(file) && !file.startsWith('V'))
       copyFileSync(path.join(from, file), path.join(to, file));
 }
 
