@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -11,17 +11,11 @@ import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
 import { KickRecordType, Opcode } from '../../lib/spec/index.ts';
 import { runHca } from '../cli/run_hca.ts';
 import { requireTool } from '../tools.ts';
+import { addonFile, buildAddon } from './addon.ts';
 import { root } from './blocks.ts';
 
 const patient = { timeout: 900_000 };
-const addonFile = (target: string): string => `${root}build/Release/${target}.node`;
 const load = (target: string): RtlAddon => createRequire(import.meta.url)(addonFile(target)) as RtlAddon;
-
-/** Builds an addon whose boards have blocks in RTL. */
-function build(target: string): void {
-  const script = `import { buildAddons } from '${root}scripts/build_addons.mjs'; buildAddons(() => {}, '${target}');`;
-  execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, stdio: 'pipe' });
-}
 
 /** How many of four commands that are posted, so many alone and the others in a batch, a stepped board sends. */
 function sent(
@@ -59,7 +53,7 @@ function sent(
 describe('a board with collect_buffer and virtual_kick in RTL', () => {
   it('does what an emulated one does, and counts its clocks', patient, (context) => {
     requireTool('verilator', context);
-    build('fpga_verbs_rtl');
+    buildAddon('fpga_verbs_rtl');
     const rtl = load('fpga_verbs_rtl');
     const before = rtl.rtlCounters();
     expect(sent(rtl, 2)).toBe(4);
@@ -81,7 +75,7 @@ describe('a board with collect_buffer and virtual_kick in RTL', () => {
 
   it('fails with one bit of the RTL flipped, and an emulated one does not', patient, (context) => {
     requireTool('verilator', context);
-    build('fpga_verbs_rtl_fault');
+    buildAddon('fpga_verbs_rtl_fault');
     expect(sent(load('fpga_verbs_rtl_fault'), 4)).toBe(0);
     expect(sent(loadAddon(), 4)).toBe(4);
   });
