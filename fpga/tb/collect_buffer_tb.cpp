@@ -145,7 +145,6 @@ private:
   // Handshakes of this clock, and what the queue pair state cache will answer in the next.
   void before_edge() {
     stores_ = rtl_.store && rtl_.store_ready;
-    const hca::BarWrite none;
     const bool taken = rtl_.wvalid && rtl_.wready && !rtl_.reset;
     on_end_ = taken ? on_end_ + 1 : 0;
     most_on_end_ = std::max(most_on_end_, on_end_);
@@ -153,7 +152,8 @@ private:
       ++addressed_;
     if (taken) {
       const Beat& beat = bursts_[0].beats[beat_];
-      hca::BarWrite write = none;
+      TakenBeat taken_beat{.write = {}, .clock = place_.clock};
+      hca::BarWrite& write = taken_beat.write;
       write.region = spec::RegionType::virtual_collect_buffer;
       constexpr uint32_t known = functions > 1 ? 1U << std::bit_width(functions - 1) : 2;
       if ((beat.user & known) != 0)
@@ -163,8 +163,8 @@ private:
       const uint32_t lane = beat.address % beat_bytes;
       write.length = beat_bytes - lane;
       write.byte_enables = beat.strobes >> lane;
-      std::memcpy(write.data.data(), beat.data.data() + lane, write.length);
-      writes_.push_back({write, place_.clock});
+      std::memcpy(taken_beat.data.data(), beat.data.data() + lane, write.length);
+      writes_.push_back(taken_beat);
       if (++beat_ == bursts_[0].beats.size()) {
         bursts_.pop_front();
         beat_ = 0;
@@ -193,9 +193,11 @@ private:
     if (rtl_.control_done)
       follow_control();
     if (rtl_.beat_done) {
-      auto [write, clock] = writes_.front();
+      TakenBeat beat = writes_.front();
+      const uint64_t clock = beat.clock;
       writes_.pop_front();
-      write_model(write);
+      beat.write.data = beat.data.data();
+      write_model(beat.write);
       if (!kicks_collected_.empty() || !management_units_.empty()) {
         const auto latency = static_cast<uint32_t>(place_.clock + 1 - clock);
         const bool waited = controlled_ >= clock && controlled_ != 0; // behind a control command
@@ -519,7 +521,12 @@ private:
   size_t beat_ = 0;      // of the first burst
   size_t addressed_ = 0; // bursts whose address was taken
   bool gap_ = false;
-  std::deque<std::pair<hca::BarWrite, uint64_t>> writes_; // taken, with the clock
+  struct TakenBeat {
+    hca::BarWrite write; // without its data
+    std::array<uint8_t, hca::line_bytes> data{};
+    uint64_t clock = 0;
+  };
+  std::deque<TakenBeat> writes_;
   std::deque<std::pair<Control, unsigned>> controls_;
   std::deque<uint16_t> kicked_;
   uint64_t release_pace_ = 1;
