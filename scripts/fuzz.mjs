@@ -24,10 +24,16 @@ if (!Number.isSafeInteger(seconds) || seconds < 1)
 const known = readdirSync('test/fuzz/corpus');
 const unknown = positionals.filter((name) => !known.includes(name));
 if (unknown.length > 0) fail(`no fuzz target is named ${unknown.join(', ')}; there are ${known.join(', ')}`);
+const nothing = 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) { return 0; }';
 try {
-  execFileSync(compiler, ['--version'], { stdio: 'ignore' });
+  execFileSync(compiler, ['-fsanitize=fuzzer,address', '-x', 'c++', '-', '-o', '/dev/null'], {
+    input: nothing,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
 } catch {
-  fail(`${compiler} is not installed; on Debian: apt-get install clang-19 libclang-rt-19-dev`);
+  fail(
+    `${compiler} or its libFuzzer is not installed; on Debian: apt-get install clang-19 libclang-rt-19-dev`,
+  );
 }
 
 buildVariant(

@@ -31,7 +31,7 @@ module identity_registers #(
   hca_spec_pkg::identity_region_t region;
   logic [11:0] of_region;  // Offset in the region's entry.
   logic [2:0] region_number;
-  logic [31:0] region_entries, region_offset, region_stride, name;
+  logic [31:0] region_entries, region_offset, region_stride, region_size, name;
 
   assign of_region = (address - REGION_0) & (REGION_STRIDE - 12'd1);
   assign region_number = 3'((address - REGION_0) / REGION_STRIDE);
@@ -55,18 +55,21 @@ module identity_registers #(
     region_entries = 32'd1;
     region_offset = '0;
     region_stride = 32'(hca_spec_pkg::IDENTITY_BYTES);
+    region_size = 32'(hca_spec_pkg::IDENTITY_BYTES);
     case (region_number)
       3'd0: region.type_ = hca_spec_pkg::REGION_TYPE_IDENTITY;
       3'd1: begin
         region.type_ = hca_spec_pkg::REGION_TYPE_CONTROL;
         region_offset = CONTROL_OFFSET;
         region_stride = 32'(hca_spec_pkg::CONTROL_BYTES);
+        region_size = 32'(hca_spec_pkg::CONTROL_BYTES);
       end
       3'd2: begin
         region.type_ = hca_spec_pkg::REGION_TYPE_UNDERLYING_FUNCTION;
         region_entries = UNDERLYING_FUNCTIONS;
         region_offset = UNDERLYING_FUNCTION_OFFSET;
         region_stride = 32'(hca_spec_pkg::UNDERLYING_FUNCTION_BYTES);
+        region_size = 32'(UNDERLYING_FUNCTIONS * hca_spec_pkg::UNDERLYING_FUNCTION_BYTES);
       end
       3'd3: begin
         region.type_ = hca_spec_pkg::REGION_TYPE_VIRTUAL_COLLECT_BUFFER;
@@ -74,10 +77,12 @@ module identity_registers #(
         region.prefetchable = 1'b1;
         region_entries = VIRTUAL_COLLECT_BUFFERS;
         region_stride = 32'(hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STRIDE);
+        region_size = 32'(VIRTUAL_COLLECT_BUFFERS * hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STRIDE);
       end
       default: begin
         region_entries = '0;
         region_stride = '0;
+        region_size = '0;
       end
     endcase
   end
@@ -89,7 +94,7 @@ module identity_registers #(
       if (of_region == '0) data = region;
       else if (of_region == 12'(hca_spec_pkg::IDENTITY_REGION_ENTRIES_OFFSET) - REGION_0) data = region_entries;
       else if (of_region == 12'(hca_spec_pkg::IDENTITY_REGION_OFFSET_OFFSET) - REGION_0) data = region_offset;
-      else if (of_region == 12'(hca_spec_pkg::IDENTITY_REGION_SIZE_OFFSET) - REGION_0) data = region_entries * region_stride;
+      else if (of_region == 12'(hca_spec_pkg::IDENTITY_REGION_SIZE_OFFSET) - REGION_0) data = region_size;
       else if (of_region == 12'(hca_spec_pkg::IDENTITY_REGION_PAGE_STRIDE_OFFSET) - REGION_0) data = region_stride;
     end else if (address >= 12'(hca_spec_pkg::IDENTITY_BOARD_NAME_OFFSET)
         && address < 12'(hca_spec_pkg::IDENTITY_BOARD_NAME_OFFSET) + 12'd32)
