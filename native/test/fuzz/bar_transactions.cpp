@@ -47,7 +47,7 @@ public:
     case 9:
       return board_.step(input_.byte());
     case 10:
-      return board_.advance(uint64_t{1} << input_.below(28));
+      return board_.advance(uint64_t{1} << input_.below(25)); // retransmissions without end take their time
     case 11:
       return post_receive();
     }
