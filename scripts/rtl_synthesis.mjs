@@ -1,6 +1,6 @@
 // Synthesizes the blocks of fpga/rtl with Yosys, and notes what each needs in fpga/doc/synthesis.md.
 //
-//   node scripts/rtl_synthesis.mjs [--check | --print] [--family NAME]… [BLOCK]…
+//   node scripts/rtl_synthesis.mjs [--check | --print] [--family NAME]… [--beat-bytes N]… [BLOCK]…
 //
 // Without a block: all blocks, at all widths of a beat, two at a time. Rows that are not made anew stay in the document; --print
 // leaves it alone, and --check only has Yosys read the blocks and look for what is not driven, or driven twice. Sizes are those of fpga/rtl/blocks.json.
@@ -16,7 +16,7 @@ import { longestPath } from './rtl_longest_path.mjs';
 process.chdir(path.join(import.meta.dirname, '..'));
 const document = 'fpga/doc/synthesis.md';
 const atOnce = 2;
-const minutes = 15;
+const minutes = 60; // on a machine that has other work
 
 // Of the library of cells only what can be used is read: all of it takes Yosys longer than a block.
 const xilinx = (family) => ({
@@ -59,6 +59,7 @@ const { values, positionals } = parseArgs({
     check: { type: 'boolean', default: false },
     print: { type: 'boolean', default: false },
     family: { type: 'string', multiple: true, default: Object.keys(families) },
+    'beat-bytes': { type: 'string', multiple: true },
   },
 });
 for (const family of values.family)
@@ -89,7 +90,12 @@ function nameOf({ block, beatBytes }) {
 
 function wantedDesigns() {
   try {
-    return designsOf(positionals);
+    const widths = values['beat-bytes'];
+    const found = designsOf(positionals).filter(
+      ({ beatBytes }) => widths === undefined || widths.includes(String(beatBytes)),
+    );
+    if (found.length === 0) throw new Error(`no such block has beats of ${widths.join(' or ')} bytes`);
+    return found;
   } catch (error) {
     return fail(error.message);
   }
