@@ -396,17 +396,11 @@ module host_registers #(
   assign is_reset = reset_request || resetting;
 
   // Which registers are of 64 bits; read_offset is that of the low half.
-  function automatic logic in_lane_map(input logic [15:0] offset);
-    in_lane_map = 32'(offset) >= hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET && offset[2:0] == 3'd0
-        && 32'(offset) < hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET
-        + hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT * hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE;
-  endfunction
   function automatic logic is_wide_control(input logic [15:0] offset);
     case (32'(offset))
       hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_OFFSET, hca_spec_pkg::CONTROL_WRITES_UNCLAIMED_OFFSET,
       hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET, hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET: is_wide_control = 1'b1;
-      hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET: is_wide_control = 1'b1;
-      default: is_wide_control = in_lane_map(offset);
+      default: is_wide_control = lane_map_registers_pkg::is_register(offset);
     endcase
   endfunction
   function automatic logic is_wide_function(input logic [15:0] offset);

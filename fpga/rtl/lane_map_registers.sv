@@ -40,16 +40,12 @@ module lane_map_registers #(
   localparam int unsigned OWN_STRIDE = hca_spec_pkg::UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE;
   localparam int unsigned ENTRY_WIDTH = $clog2(ENTRIES);
 
-  logic is_read_entry, is_read_own, is_entry, is_shared, is_there, is_own_high;
+  logic is_read_entry, is_read_own, is_shared, is_there, is_own_high;
   logic [ENTRY_WIDTH-1:0] read_entry, entry;  // 2 * function + level
   logic unused_bits;
 
-  function automatic logic in_table(input logic [15:0] offset);
-    in_table = 32'(offset) >= FIRST && 32'(offset) < FIRST + ENTRIES * STRIDE && offset[2:0] == 3'd0;
-  endfunction
-
   // Reads.
-  assign is_read_entry = in_table(read_offset);
+  assign is_read_entry = lane_map_registers_pkg::is_entry(read_offset);
   assign is_own_high = 32'(read_offset) == OWN + OWN_STRIDE;
   assign is_read_own = 32'(read_offset) == OWN || is_own_high;
   assign read_entry = is_read_entry ? ENTRY_WIDTH'((32'(read_offset) - FIRST) / STRIDE) :
@@ -62,14 +58,13 @@ module lane_map_registers #(
   end
 
   // Writes.
-  assign is_entry = in_table(wide_offset);
   assign is_shared = 32'(wide_offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET;
-  assign wide_known = is_entry || is_shared;
+  assign wide_known = lane_map_registers_pkg::is_register(wide_offset);
   assign entry = ENTRY_WIDTH'((32'(wide_offset) - FIRST) / STRIDE);
   assign is_there = 32'(entry) < 2 * UNDERLYING_FUNCTIONS;
   assign wide_low = is_shared ? 32'(shared_lanes) : 32'(query_lanes);
   assign wide_allowed = is_shared ? set_shared_lanes_allowed : is_there && set_lanes_allowed;
-  assign set_lanes = wide_write && is_entry && is_there;
+  assign set_lanes = wide_write && !is_shared && is_there;
   assign set_shared_lanes = wide_write && is_shared;
   assign set_lanes_lanes = TRANSMIT_VIRTUAL_LANES'(wide_value);
   assign set_lanes_underlying_function = FUNCTION_WIDTH'(entry[ENTRY_WIDTH-1:1]);

@@ -58,7 +58,8 @@ module page_writes #(
   localparam logic [1:0] AWAIT = 2'd3;
 
   logic [1:0] state;
-  logic [1:0] beats, ahead;  // In collect_buffer; those of them that are ahead of the DWORD.
+  // In collect_buffer; those of them that are ahead of the DWORD: none comes in for a clock before it, and a beat takes less than four.
+  logic [1:0] beats, ahead;
   logic takes_beat;
   logic in_burst, ends_here, is_open, begins, ends;
   logic [3:0] owed;  // Responses to the host.

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 
 import { root } from './blocks.ts';
 
@@ -8,5 +8,13 @@ export const addonFile = (target: string): string => `${root}build/Release/${tar
 /** Builds an addon whose boards have blocks in RTL. */
 export function buildAddon(target: string): void {
   const script = `import { buildAddons } from '${root}scripts/build_addons.mjs'; buildAddons(() => {}, '${target}');`;
-  execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, stdio: 'pipe' });
+  const { ok, output } = runAlone(['--input-type=module', '-e', script]);
+  if (!ok) throw new Error(output);
+}
+
+/** Runs a script that builds in build/. Files of tests run at the same time, and two builds there would get in each other's way. */
+export function runAlone(words: readonly string[]): { ok: boolean; output: string } {
+  const options = { cwd: root, encoding: 'utf8' } as const;
+  const { stdout, stderr, status } = spawnSync('flock', [root, process.execPath, ...words], options);
+  return { ok: status === 0, output: stdout + stderr };
 }

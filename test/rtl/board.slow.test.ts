@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -11,8 +10,7 @@ import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
 import { KickRecordType, Opcode } from '../../lib/spec/index.ts';
 import { runHca } from '../cli/run_hca.ts';
 import { requireTool } from '../tools.ts';
-import { addonFile, buildAddon } from './addon.ts';
-import { root } from './blocks.ts';
+import { addonFile, buildAddon, runAlone } from './addon.ts';
 
 const patient = { timeout: 900_000 };
 const load = (target: string): RtlAddon => createRequire(import.meta.url)(addonFile(target)) as RtlAddon;
@@ -82,12 +80,9 @@ describe('a board with collect_buffer and virtual_kick in RTL', () => {
 
   it('passes the tests of emulated ones', patient, (context) => {
     requireTool('verilator', context);
-    const { stdout, stderr, status } = spawnSync(process.execPath, ['scripts/rtl_addon.mjs', '--test'], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    expect(status, stdout + stderr).toBe(0);
-    expect(stripVTControlCharacters(stdout)).toMatch(/Tests +\d\d+ passed/);
+    const { ok, output } = runAlone(['scripts/rtl_addon.mjs', '--test']);
+    expect(ok, output).toBe(true);
+    expect(stripVTControlCharacters(output)).toMatch(/Tests +\d\d+ passed/);
   });
 
   it('says so in hca info, and hca doorbell tells its clock cycles', patient, async (context) => {
