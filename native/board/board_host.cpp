@@ -1,6 +1,7 @@
 #include "board/board_host.h"
 
 #include "board/processor.h"
+#include "hca/store_line.h"
 
 #include <algorithm>
 #include <atomic>
@@ -15,16 +16,6 @@ namespace {
 
 constexpr size_t double_word = 4;
 constexpr size_t cache_line = 64;
-
-// Stores a cache line, which records and completion queue entries are, as store_in_order does, but a DWORD at
-// a time: that is how blocks fill in its fields, and a wider load would wait until they are in the cache.
-void store_line_in_order(uint8_t* destination, const uint8_t* source) {
-  for (size_t done = 0; done < cache_line; done += double_word) {
-    uint32_t value = 0;
-    std::memcpy(&value, source + done, double_word);
-    std::atomic_ref(*reinterpret_cast<uint32_t*>(destination + done)).store(value, std::memory_order_release);
-  }
-}
 
 // Stores 8 B at a time in increasing order up to the last aligned DWORD, which is the one that a reader
 // polls. Long ones are copied at once up to it: nobody looks at their middle.
@@ -110,9 +101,11 @@ DmaStatus BoardHost::read(unsigned underlying_function, uint64_t address, void* 
 
 DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const void* source, size_t bytes) {
   if (uint8_t* const memory = within_page(underlying_function, address, bytes, DmaRights::write)) {
-    if (bytes == cache_line && address % double_word == 0)
-      store_line_in_order(memory, static_cast<const uint8_t*>(source));
-    else
+    if (bytes == cache_line && address % double_word == 0) {
+      std::array<uint32_t, cache_line / double_word> dwords;
+      std::memcpy(dwords.data(), source, sizeof dwords);
+      hca::store_line_in_order(memory, dwords);
+    } else
       store_in_order(memory, static_cast<const uint8_t*>(source), bytes);
     return DmaStatus::ok;
   }
@@ -135,10 +128,12 @@ DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const
   return DmaStatus::ok;
 }
 
-// Its cache line comes over from the CPU that polls it while the device builds what it writes there.
-void BoardHost::expect_write(unsigned underlying_function, uint64_t address) {
-  if (const uint8_t* const memory = within_page(underlying_function, address, 1, DmaRights::write))
+// It comes over from the CPU that polls it while the device builds what it writes there.
+uint8_t* BoardHost::expect_line(unsigned underlying_function, uint64_t address) {
+  uint8_t* const memory = within_page(underlying_function, address, cache_line, DmaRights::write);
+  if (memory != nullptr)
     prefetch_for_write(memory);
+  return memory;
 }
 
 void BoardHost::interrupt(unsigned underlying_function, unsigned vector) {

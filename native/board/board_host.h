@@ -36,7 +36,7 @@ public:
                       size_t bytes) override;
   hca::DmaStatus write(unsigned underlying_function, uint64_t address, const void* source,
                        size_t bytes) override;
-  void expect_write(unsigned underlying_function, uint64_t address) override;
+  uint8_t* expect_line(unsigned underlying_function, uint64_t address) override;
   void interrupt(unsigned underlying_function, unsigned vector) override;
 
   IommuDomain& domain(unsigned underlying_function) { return *domains_[underlying_function]; }

@@ -127,6 +127,10 @@ void CollectBuffer::write(const BarWrite& write) {
 void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint32_t offset) {
   VirtualCollectBuffer& vcb = virtual_[buffer];
   const bool is_first = vcb.state == VirtualCollectBufferState::free;
+  // Asked for before much work is left to be done, and not sooner: the host, which polls it, takes it back.
+  uint8_t* const record_place = may_complete(vcb, portion)
+                                    ? kick_records_.expect(functions_.owner(buffer).underlying_function)
+                                    : nullptr;
   if (is_first)
     bind(buffer);
   const bool has_buffer = vcb.state == VirtualCollectBufferState::collecting;
@@ -141,10 +145,20 @@ void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint3
     // Nobody looks at the time twice for a command that one write brings.
     const auto begin = is_first ? std::nullopt : std::optional(vcb.first_write);
     if (has_buffer)
-      kick(buffer, begin);
+      kick(buffer, begin, record_place);
     else
       kick_send_queue_mode(buffer, begin);
   }
+}
+
+// Whether a write brings the last line of a command whose length is known: it completes one that is written
+// in order.
+bool CollectBuffer::may_complete(const VirtualCollectBuffer& vcb, const Portion& portion) const {
+  if (vcb.state != VirtualCollectBufferState::collecting)
+    return false;
+  const PhysicalCollectBuffer& pcb = buffers_[vcb.physical_collect_buffer];
+  return pcb.received.segment_0_whole() &&
+         portion.line == (segments_needed(pcb.header().length()) - 1) / segments_per_line;
 }
 
 // Binds a free VCB to a PCB, or puts it in send queue mode when there is none for it.
@@ -255,17 +269,18 @@ CollectBuffer::Admission CollectBuffer::admit(unsigned underlying_function,
   return {.checksum_secret = control->checksum_secret()};
 }
 
-void CollectBuffer::kick(uint16_t buffer, std::optional<uint64_t> begin) {
+void CollectBuffer::kick(uint16_t buffer, std::optional<uint64_t> begin, uint8_t* record_place) {
   const uint16_t number = virtual_[buffer].physical_collect_buffer;
   PhysicalCollectBuffer& pcb = buffers_[number];
-  kick_records_.expect(pcb.underlying_function);
+  if (record_place == nullptr)
+    record_place = kick_records_.expect(pcb.underlying_function);
   const spec::CommandHeader& header = pcb.header();
   pcb.state = PhysicalCollectBufferState::kicked;
   pcb.kick_number = take_kick_number();
   spec::KickUnit unit =
       kick_unit(spec::KickOrigin::collected, pcb.underlying_function, header, pcb.kick_number);
   unit.set_physical_collect_buffer(number);
-  kick_records_.kicked(unit, buffer, header.opcode(), begin);
+  kick_records_.kicked(unit, buffer, header.opcode(), begin, record_place);
   kicks_collected_.push(unit);
 #ifdef FPGA_VERBS_MUTANT_KICK_TWICE
   if (kicks_collected_.has_credit())

@@ -180,8 +180,10 @@ private:
   static Admission admit_management(const spec::CommandHeader& segment_0);
 
   // `begin`: when the first write came, in clock ticks; nothing: it is the one that completes the command.
-  void kick(uint16_t buffer, std::optional<uint64_t> begin);
+  // `record_place`: KickRecords::expect(), if it was asked before; null: it is asked now.
+  void kick(uint16_t buffer, std::optional<uint64_t> begin, uint8_t* record_place);
   void kick_send_queue_mode(uint16_t buffer, std::optional<uint64_t> begin);
+  bool may_complete(const VirtualCollectBuffer& vcb, const Portion& portion) const;
   void kick_management(unsigned underlying_function);
   void push_notice(spec::DoorbellSlot slot, unsigned underlying_function, spec::QualityOfServiceLevel level,
                    uint32_t queue_pair_number, uint32_t sequence_number);

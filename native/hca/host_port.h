@@ -21,8 +21,10 @@ public:
   virtual DmaStatus write(unsigned underlying_function, uint64_t address, const void* source,
                           size_t bytes) = 0;
 
-  // A write at `address` is about to come: memory may make ready for it. Nothing that can be seen changes.
-  virtual void expect_write(unsigned /*underlying_function*/, uint64_t /*address*/) {}
+  // A write of 64 B at `address`, a multiple of 64, may be about to come: memory makes ready for it, and
+  // nothing that can be seen changes. Gives the memory itself where store_line_in_order() does what write()
+  // would until the device's unit of work ends; null: only write() will do.
+  virtual uint8_t* expect_line(unsigned /*underlying_function*/, uint64_t /*address*/) { return nullptr; }
 
   // Sends the MSI-X message `vector` of the function, after all writes before it.
   virtual void interrupt(unsigned underlying_function, unsigned vector) = 0;

@@ -1,6 +1,7 @@
 #include "hca/kick_records.h"
 
 #include "hca/physical_collect_buffer.h"
+#include "hca/store_line.h"
 
 namespace fpga_verbs::hca {
 
@@ -24,11 +25,13 @@ void KickRecords::set_control(unsigned underlying_function,
 }
 
 void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
-                        uint16_t virtual_collect_buffer, spec::Opcode opcode, std::optional<uint64_t> begin) {
+                        uint16_t virtual_collect_buffer, spec::Opcode opcode, std::optional<uint64_t> begin,
+                        uint8_t* place) {
   const uint64_t end = clock_.now();
   const unsigned function = unit.underlying_function();
   Ring& ring = rings_[function];
-  if (!has_room(function)) {
+  const bool is_nearly_full = ring.tail - ring.head >= ring.entries() - ring.entries() / nearly_full;
+  if (is_nearly_full && !has_room_by_head(function)) {
     drop(function);
     return;
   }
@@ -57,8 +60,9 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
   record.set_phase(~(ring.tail >> entries_log2) & 1);
   record.set_sequence(ring.tail);
 
-  const uint64_t address = ring.next_address();
-  if (host_.write(function, address, &record, sizeof(record)) != DmaStatus::ok) {
+  if (place != nullptr) {
+    store_line_in_order(place, record.dwords);
+  } else if (const uint64_t address = ring.next_address(); !write_by_dma(function, address, record)) {
     fault(function, address);
     drop(function);
     return;
@@ -67,19 +71,22 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
   ++counters_.function[function].kick_records_written;
 }
 
-// Whether a slot is free. The host's head is read again only when the copy says that the ring is nearly full.
-bool KickRecords::has_room(unsigned underlying_function) {
+// The record by value: what is stored in place need not lie in memory.
+bool KickRecords::write_by_dma(unsigned underlying_function, uint64_t address,
+                               const spec::KickRecord record) {
+  return host_.write(underlying_function, address, &record, sizeof(record)) == DmaStatus::ok;
+}
+
+// The host's head is read again only when the copy says that the ring is nearly full.
+bool KickRecords::has_room_by_head(unsigned underlying_function) {
   Ring& ring = rings_[underlying_function];
-  const uint32_t entries = uint32_t{1} << ring.control.entries_log2();
-  if (ring.tail - ring.head >= entries - entries / nearly_full) {
-    spec::RingHead head;
-    if (host_.read(underlying_function, ring.head_address, &head, sizeof(head)) != DmaStatus::ok) {
-      fault(underlying_function, ring.head_address);
-      return false;
-    }
-    ring.head = head.head();
+  spec::RingHead head;
+  if (host_.read(underlying_function, ring.head_address, &head, sizeof(head)) != DmaStatus::ok) {
+    fault(underlying_function, ring.head_address);
+    return false;
   }
-  return ring.tail - ring.head < entries;
+  ring.head = head.head();
+  return ring.tail - ring.head < ring.entries();
 }
 
 void KickRecords::drop(unsigned underlying_function) {

@@ -43,25 +43,27 @@ public:
   // records are off.
   uint64_t begin(unsigned underlying_function) const { return is_on(underlying_function) ? clock_.now() : 0; }
 
-  // A command of the function is about to be kicked: the place of the record is made ready.
-  void expect(unsigned underlying_function) {
-    if (is_on(underlying_function))
-      host_.expect_write(underlying_function, rings_[underlying_function].next_address());
+  // A command of the function may be kicked by this write: the place of its record is made ready. Gives the
+  // place, for kicked(), or null: the record goes by HostPort::write.
+  uint8_t* expect(unsigned underlying_function) {
+    return is_on(underlying_function)
+               ? host_.expect_line(underlying_function, rings_[underlying_function].next_address())
+               : nullptr;
   }
 
   // A command is kicked; no lane is chosen yet. `begin`: its first write, in clock ticks; nothing: that is
-  // the kick, and the time is looked at once.
+  // the kick, and the time is looked at once. `place`: what expect() gave, or null.
   void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
-              std::optional<uint64_t> begin) {
+              std::optional<uint64_t> begin, uint8_t* place = nullptr) {
     if (is_on(unit.underlying_function()))
-      write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin);
+      write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin, place);
   }
 
   // The last packet of a command leaves. `begin`: start of its execution, in clock ticks.
   void sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
             uint64_t begin) {
     if (is_on(unit.underlying_function()))
-      write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin);
+      write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin, nullptr);
   }
 
   // Turns the records of a function off and forgets where they went; those of all.
@@ -77,16 +79,18 @@ private:
     uint32_t head = 0;         // the host's, as of the last time it was read
     uint32_t dropped = 0;      // records dropped since the ring began
 
+    uint32_t entries() const { return uint32_t{1} << control.entries_log2(); }
     uint64_t next_address() const {
-      const uint32_t slot = tail & ((uint32_t{1} << control.entries_log2()) - 1);
+      const uint32_t slot = tail & (entries() - 1);
       return address + uint64_t{slot} * spec::KickRecord::bytes;
     }
   };
 
   bool is_on(unsigned underlying_function) const { return rings_[underlying_function].control.enable() != 0; }
   void write(spec::KickRecordType type, const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
-             spec::Opcode opcode, std::optional<uint64_t> begin);
-  bool has_room(unsigned underlying_function);
+             spec::Opcode opcode, std::optional<uint64_t> begin, uint8_t* place);
+  bool write_by_dma(unsigned underlying_function, uint64_t address, spec::KickRecord record);
+  bool has_room_by_head(unsigned underlying_function);
   void drop(unsigned underlying_function);
   void fault(unsigned underlying_function, uint64_t address);
 

@@ -33,7 +33,7 @@ export class CommandBench {
   readonly driver: HcaDriver;
   /** Commands that the driver wrote since they were taken. */
   readonly written: WrittenCommand[] = [];
-  private readonly records: KickRecordRing;
+  readonly records: KickRecordRing;
 
   constructor(options: BoardOptions = {}, underlyingFunction = 0) {
     this.board = makeBoard(stepped, options);
