@@ -1,7 +1,7 @@
 // The front of the HCA: what the host touches and what it leads to, up to commands that are started. Registers by AXI4-Lite, VCB pages by
-// AXI4, started commands as an AXI4-Stream, those of management pages as another; kick records and queuing structures in host memory by an
-// AXI4 master. The queue pairs, and the blocks that execute commands, are its surroundings. A command in send queue mode comes out as a
-// post notice.
+// AXI4, started commands as an AXI4-Stream, those of management pages as another; kick records, queuing structures and the mapping table
+// of lanes in host memory by an AXI4 master. The queue pairs, and the blocks that execute commands, are its surroundings. A command in
+// send queue mode comes out as a post notice.
 module hca_front #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -274,7 +274,7 @@ module hca_front #(
   logic [31:0] page_write_data;
   logic [3:0] page_write_strobes;
 
-  logic moving, move_done, move_allowed, move_looks, wide_known, wide_now, wide_write, wide_allowed;
+  logic moving, move_done, move_allowed, move_looks, wide_known, wide_now, wide_ready, wide_write, wide_allowed;
   logic [VCB_WIDTH:0] old_base, old_count, new_base, new_count;
   logic [VCB_WIDTH-1:0] move_virtual_collect_buffer;
   logic [PAGE_WIDTH-1:0] window_page;
@@ -285,6 +285,12 @@ module hca_front #(
   logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function, query_lanes_underlying_function;
   hca_spec_pkg::quality_of_service_level_t set_lanes_quality_of_service_level, query_lanes_quality_of_service_level;
   logic [TRANSMIT_VIRTUAL_LANES-1:0] set_lanes_lanes, query_lanes, shared_lanes;
+  logic set_lane_map_address, set_lane_map_address_ready, set_lane_map_address_allowed;
+  logic [63:0] set_lane_map_address_address, lane_map_address, lanes_read_lanes;
+  logic invalidate_lanes, fetch_lanes, lanes_read, lanes_read_known, fetched_lanes;
+  logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries;
+  logic [FUNCTION_WIDTH-1:0] fetch_lanes_underlying_function;
+  hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level;
 
   control_commands #(
       .PARTS(3),
@@ -462,13 +468,12 @@ module hca_front #(
   logic collect_has_responses;
   logic [1:0] collect_responses;
   logic lane_kick_corrupted, lane_listed, lane_command_stale,
-      lane_fetch_lanes, lane_dropping, lane_dropped, lane_discarded,
+      lane_dropping, lane_dropped, lane_discarded,
       lane_outlook_lane_invalid, lane_outlook_has_fetched, collect_store_ready;
   logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane, lane_query_lane, lane_discarded_lane,
       lane_outlook_lane;
   logic [7:0] lane_discarded_physical_collect_buffer;
-  logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function, lane_fetch_lanes_underlying_function;
-  hca_spec_pkg::quality_of_service_level_t lane_fetch_lanes_quality_of_service_level;
+  logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function;
   logic [COMMANDS_WIDTH-1:0] lane_inspect_commands;
   logic [ENTRY_COUNT_WIDTH-1:0] lane_query_commands, lane_outlook_room;
   logic [CREDIT_WIDTH-1:0] lane_outlook_credits, lane_query_execution_credits_held, lane_query_shared_execution_credits_held,
@@ -478,8 +483,7 @@ module hca_front #(
   assign unused = &{1'b0, stale_buffer, management_kick, management_unit, management_credit, command_read,
       collect_responses, collect_has_responses, lane_kick_corrupted,
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
-      lane_fetch_lanes, lane_fetch_lanes_underlying_function,
-      lane_fetch_lanes_quality_of_service_level, lane_inspect_commands, lane_inspect_lane,
+      lane_inspect_commands, lane_inspect_lane,
       lane_counters, lane_dropping, lane_dropped, lane_discarded, lane_discarded_lane,
       lane_discarded_physical_collect_buffer, lane_outlook_lane, lane_outlook_lane_invalid, lane_outlook_room,
       lane_outlook_credits, lane_outlook_has_fetched, collect_store_ready};
@@ -612,12 +616,6 @@ module hca_front #(
       .set_list_size('0),
       .set_list_size_lane('0),
       .set_list_size_commands('0),
-      .invalidate_lanes('0),
-      .invalidate_lanes_entries('0),
-      .fetch_lanes(lane_fetch_lanes),
-      .fetch_lanes_underlying_function(lane_fetch_lanes_underlying_function),
-      .fetch_lanes_quality_of_service_level(lane_fetch_lanes_quality_of_service_level),
-      .fetched_lanes('0),
       .set_execution_credits('0),
       .set_completion_credits('0),
       .set_credits_lane('0),

@@ -1,5 +1,5 @@
-// What the front of the HCA keeps in host memory: rings of kick records and queuing structures. They have one host_port: records go
-// first, but not twice while the others wait. An access that fails is an event, but for those of a ring that is turned off already.
+// What the front of the HCA keeps in host memory: rings of kick records, queuing structures, and the mapping table of lanes. They have one
+// host_port, in turn. An access that fails is an event, but for those of a ring that is turned off already.
 module host_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -44,6 +44,22 @@ module host_memory #(
     output logic turned_out,
     output hca_spec_pkg::schedule_request_t turned_out_unit,
     output logic [7:0] turned_out_refusal,
+
+    // As in lane_map_reader: the mapping table of lanes, in the memory of the control function.
+    input logic set_lane_map_address,
+    output logic set_lane_map_address_ready,
+    output logic set_lane_map_address_allowed,
+    input logic [63:0] set_lane_map_address_address,
+    output logic [63:0] lane_map_address,
+    input logic invalidate_lanes,
+    input logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
+    input logic fetch_lanes,
+    input logic [FUNCTION_WIDTH-1:0] fetch_lanes_underlying_function,
+    input hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level,
+    output logic lanes_read,
+    output logic lanes_read_known,
+    output logic [63:0] lanes_read_lanes,
+    input logic fetched_lanes,
 
     // What belongs to a function is forgotten, its ring and its queuing structures: each is held until it is done.
     input logic forget_records,
@@ -94,17 +110,25 @@ module host_memory #(
     input logic memory_rvalid,
     output logic memory_rready
 );
+  localparam int unsigned CLIENTS = 3;
+  localparam int unsigned CLIENT_WIDTH = $clog2(CLIENTS);
+  localparam logic [CLIENT_WIDTH-1:0] RECORDS = 2'd0;
+  localparam logic [CLIENT_WIDTH-1:0] STRUCTURES = 2'd1;
+  localparam logic [CLIENT_WIDTH-1:0] LANES = 2'd2;
+  localparam logic [FUNCTION_WIDTH-1:0] CONTROL_FUNCTION = '0;
+
   logic records_write_ready, records_write_known, records_write_allowed, structures_write_ready, structures_write_known,
       structures_write_allowed;
   logic [63:0] records_read_value, structures_read_value, faults_read_value;
-  logic records_request, records_request_ready, records_request_is_write, structures_request, structures_request_ready,
-      structures_request_is_write;
-  logic [FUNCTION_WIDTH-1:0] records_request_underlying_function, structures_request_underlying_function;
-  logic [63:0] records_request_address, structures_request_address;
+  logic records_request_is_write, structures_request_is_write, request_is_write, request_is_line;
+  logic [FUNCTION_WIDTH-1:0] records_request_underlying_function, structures_request_underlying_function, request_underlying_function;
+  logic [63:0] records_request_address, structures_request_address, lanes_request_address, request_address;
   hca_spec_pkg::kick_record_t request_record;
   hca_spec_pkg::queuing_structure_entry_t request_entry;
-  logic request, request_ready, chooses_structures, records_were_last;
-  logic answer, answer_is_of_structures, answer_is_write, answer_ok, answer_counts, port_idle;
+  logic [CLIENTS-1:0] requests, requests_ready, answers;  // By client.
+  logic [CLIENT_WIDTH-1:0] request_client, last_client, answer_client;
+  logic request, request_ready;
+  logic answer, answer_is_write, answer_ok, answer_counts, port_idle;
   logic [FUNCTION_WIDTH-1:0] answer_underlying_function;
   logic [47:0] answer_address;
   logic [63:0] answer_data;
@@ -124,12 +148,12 @@ module host_memory #(
       .write_known(records_write_known),
       .write_allowed(records_write_allowed),
       .read_value(records_read_value),
-      .request(records_request),
-      .request_ready(records_request_ready),
+      .request(requests[RECORDS]),
+      .request_ready(requests_ready[RECORDS]),
       .request_is_write(records_request_is_write),
       .request_underlying_function(records_request_underlying_function),
       .request_address(records_request_address),
-      .answer(answer && !answer_is_of_structures),
+      .answer(answers[RECORDS]),
       .*
   );
 
@@ -143,38 +167,69 @@ module host_memory #(
       .write_known(structures_write_known),
       .write_allowed(structures_write_allowed),
       .read_value(structures_read_value),
-      .request(structures_request),
-      .request_ready(structures_request_ready),
+      .request(requests[STRUCTURES]),
+      .request_ready(requests_ready[STRUCTURES]),
       .request_is_write(structures_request_is_write),
       .request_underlying_function(structures_request_underlying_function),
       .request_address(structures_request_address),
-      .answer(answer && answer_is_of_structures),
+      .answer(answers[STRUCTURES]),
       .*
   );
 
-  assign request = records_request || structures_request;
-  assign chooses_structures = structures_request && (records_were_last || !records_request);
-  assign records_request_ready = request_ready && !chooses_structures;
-  assign structures_request_ready = request_ready && chooses_structures;
+  lane_map_reader #(
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS)
+  ) i_lane_map_reader (
+      .set_address(set_lane_map_address),
+      .set_address_ready(set_lane_map_address_ready),
+      .set_address_allowed(set_lane_map_address_allowed),
+      .set_address_address(set_lane_map_address_address),
+      .address(lane_map_address),
+      .request(requests[LANES]),
+      .request_ready(requests_ready[LANES]),
+      .request_address(lanes_request_address),
+      .answer(answers[LANES]),
+      .*
+  );
+
+  // Whoever was served last goes last.
+  find_next #(.SIZE(CLIENTS)) i_client (.bits(requests), .after(last_client), .next(request_client));
+  assign request = requests != '0;
+  assign requests_ready = CLIENTS'(request_ready) << request_client;
+  assign answers = CLIENTS'(answer) << answer_client;
   assign idle = port_idle && !answer && !request;
   always_ff @(posedge clock) begin
-    if (reset) records_were_last <= 1'b0;
-    else if (request && request_ready) records_were_last <= !chooses_structures;
+    if (reset) last_client <= LANES;
+    else if (request && request_ready) last_client <= request_client;
+  end
+  always_comb begin
+    request_is_line = 1'b0;
+    case (request_client)
+      RECORDS: begin
+        request_is_write = records_request_is_write;
+        request_is_line = records_request_is_write;
+        request_underlying_function = records_request_underlying_function;
+        request_address = records_request_address;
+      end
+      STRUCTURES: begin
+        request_is_write = structures_request_is_write;
+        request_underlying_function = structures_request_underlying_function;
+        request_address = structures_request_address;
+      end
+      default: begin
+        request_is_write = 1'b0;
+        request_underlying_function = CONTROL_FUNCTION;
+        request_address = lanes_request_address;
+      end
+    endcase
   end
 
   host_port #(
       .BEAT_BYTES(BEAT_BYTES),
       .FUNCTION_WIDTH(FUNCTION_WIDTH),
+      .CLIENT_WIDTH(CLIENT_WIDTH),
       .OUTSTANDING(OUTSTANDING)
   ) i_host_port (
-      .request_client(chooses_structures),
-      .request_is_write(chooses_structures ? structures_request_is_write : records_request_is_write),
-      .request_is_line(!chooses_structures && records_request_is_write),
-      .request_underlying_function(
-      chooses_structures ? structures_request_underlying_function : records_request_underlying_function),
-      .request_address(chooses_structures ? structures_request_address : records_request_address),
-      .request_data(chooses_structures ? {448'd0, request_entry} : request_record),
-      .answer_client(answer_is_of_structures),
+      .request_data(request_client == RECORDS ? request_record : {448'd0, request_entry}),
       .idle(port_idle),
       .*
   );
@@ -183,7 +238,7 @@ module host_memory #(
   logic [63:0] faults[UNDERLYING_FUNCTIONS];
   logic [FUNCTION_WIDTH-1:0] fault_function;
   always_ff @(posedge clock) begin
-    fault <= !reset && answer && !answer_ok && (answer_is_of_structures || answer_counts);
+    fault <= !reset && answer && !answer_ok && (answer_client != RECORDS || answer_counts);
     fault_event <= '0;
     fault_event.type_ <= hca_spec_pkg::EVENT_TYPE_DMA_FAULT;
     fault_event.underlying_function <= 8'(answer_underlying_function);

@@ -6,6 +6,7 @@
 module host_port #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned FUNCTION_WIDTH = 3,
+    parameter int unsigned CLIENT_WIDTH = 2,
     parameter int unsigned OUTSTANDING = 64,  // Accesses under way, at most. A power of two.
     parameter int unsigned OUTSTANDING_WIDTH = $clog2(OUTSTANDING) + 1
 ) (
@@ -14,14 +15,14 @@ module host_port #(
 
     input logic request,
     output logic request_ready,
-    input logic request_client,  // Whose it is; the answer says it again.
+    input logic [CLIENT_WIDTH-1:0] request_client,  // Whose it is; the answer says it again.
     input logic request_is_write,
     input logic request_is_line,
     input logic [FUNCTION_WIDTH-1:0] request_underlying_function,  // Whose memory it is.
     input logic [63:0] request_address,
     input logic [511:0] request_data,  // A word lies in the lowest bits.
     output logic answer,
-    output logic answer_client,
+    output logic [CLIENT_WIDTH-1:0] answer_client,
     output logic answer_is_write,
     output logic answer_ok,
     output logic [FUNCTION_WIDTH-1:0] answer_underlying_function,
@@ -74,7 +75,8 @@ module host_port #(
 
   // Those that wait for their answers, the oldest.
   logic [OUTSTANDING_WIDTH-1:0] outstanding;
-  logic is_outstanding, is_of_client, is_write, ends, is_okay;
+  logic is_outstanding, is_write, ends, is_okay;
+  logic [CLIENT_WIDTH-1:0] client;
   logic [FUNCTION_WIDTH-1:0] asked_underlying_function;
   logic [47:0] asked_address;
 
@@ -98,13 +100,13 @@ module host_port #(
   assign memory_aruser = underlying_function;
 
   unit_queue #(
-      .UNIT_WIDTH(2 + FUNCTION_WIDTH + 48),
+      .UNIT_WIDTH(CLIENT_WIDTH + 1 + FUNCTION_WIDTH + 48),
       .ENTRIES(OUTSTANDING)
   ) i_outstanding (
       .push(begins),
       .push_unit({request_client, request_is_write, request_underlying_function, request_address[47:0]}),
       .valid(is_outstanding),
-      .unit({is_of_client, is_write, asked_underlying_function, asked_address}),
+      .unit({client, is_write, asked_underlying_function, asked_address}),
       .pop(ends),
       .filling(outstanding),
       .*
@@ -136,7 +138,7 @@ module host_port #(
       beats_left <= beats_left - BEAT_WIDTH'(1);
       data <= 512'({data, data} >> BEAT_BYTES * 8);
     end
-    answer_client <= is_of_client;
+    answer_client <= client;
     answer_is_write <= is_write;
     answer_ok <= is_okay;
     answer_underlying_function <= asked_underlying_function;

@@ -98,10 +98,15 @@ module host_registers #(
     output logic [15:0] wide_offset,
     input logic wide_known,
     output logic wide_now,
+    input logic wide_ready,
     output logic wide_write,
     output logic [63:0] wide_value,
     input logic [31:0] wide_low,
     input logic wide_allowed,
+
+    // To virtual_kick and lane_map_reader: entries of the mapping table that have to be read from host memory.
+    output logic invalidate_lanes,
+    output logic [2*UNDERLYING_FUNCTIONS-1:0] invalidate_lanes_entries,
 
     // To control_commands.
     output logic request,
@@ -155,7 +160,7 @@ module host_registers #(
   logic [PAGE_BITS-1:0] page_now;
   logic [15:0] offset_now;
   logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control, is_select;
-  logic is_of_function, is_page, is_unlock, is_break, is_function_reset, is_of_host_memory;
+  logic is_of_function, is_page, is_unlock, is_break, is_function_reset, is_invalidate, is_of_host_memory;
   hca_spec_pkg::control_function_virtual_collect_buffer_bar_t bar, bar_now, other_bar, bar_of_function;
   logic bar_allowed;
   logic [UNDERLYING_FUNCTIONS-1:0] overlaps;
@@ -178,7 +183,7 @@ module host_registers #(
   assign page_now = register_awaddr[REGISTER_ADDRESS_WIDTH-1:16];
   assign offset_now = register_awaddr[15:0];
   assign can_write = register_awvalid && register_wvalid && !register_bvalid && !waits && !lock && !reset_request && !resetting;
-  assign writes = can_write && (!moving || move_done);
+  assign writes = can_write && (!moving || move_done) && (!wide_now || wide_ready);
   assign register_awready = writes;
   assign register_wready = writes;
   assign is_control = page_now == CONTROL && register_wstrb == 4'hf;
@@ -196,6 +201,7 @@ module host_registers #(
   assign is_cancel = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CANCEL_VIRTUAL_COLLECT_BUFFER_OFFSET;
   assign is_close = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_CLOSE_VIRTUAL_COLLECT_BUFFER_OFFSET;
   assign is_open = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_OPEN_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  assign is_invalidate = is_control && 32'(offset_now) == hca_spec_pkg::CONTROL_LANE_MAP_INVALIDATE_OFFSET;
   assign is_bar = is_control && in_array(offset_now, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_BAR_OFFSET);
   assign is_sub_bar = is_control
       && in_array(offset_now, hca_spec_pkg::CONTROL_FUNCTION_VIRTUAL_COLLECT_BUFFER_SUB_BAR_OFFSET);
@@ -261,7 +267,11 @@ module host_registers #(
   assign wide_value = {register_wdata,
       has_low && low_offset == wide_offset ? low : is_limit_high ? half_written_limit[31:0] : wide_low};
 
-  assign is_allowed = is_page || is_unlock || is_function_reset || is_break || is_enable || is_select || is_wide_low || is_limit_high
+  assign invalidate_lanes = writes && is_invalidate;
+  assign invalidate_lanes_entries = (2 * UNDERLYING_FUNCTIONS)'(register_wdata);
+
+  assign is_allowed = is_page || is_unlock || is_function_reset || is_break || is_enable || is_select || is_invalidate || is_wide_low
+      || is_limit_high
       || is_wide_high && wide_known && wide_allowed
       || is_bar && bar_allowed && move_allowed
       || is_sub_bar && bar_allowed

@@ -1,4 +1,5 @@
-// The mapping table of virtual_kick by register: the control function reads and writes it, a function reads its own lanes.
+// The mapping table of virtual_kick by register: the control function reads and writes it, a function reads its own lanes. An entry that was
+// read from host memory goes there too, in a clock in which no register does.
 module lane_map_registers #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned TRANSMIT_VIRTUAL_LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
@@ -10,17 +11,31 @@ module lane_map_registers #(
     output logic [63:0] control_read_value,
     output logic [63:0] function_read_value,
 
-    // A control register. wide_now: it is written in this clock, in which wide_low is what its low half holds; changes nothing where it
-    // is not allowed.
+    // A control register. wide_now: it is written, with wide_write in this clock, for which it has to be ready; wide_low is what its low
+    // half holds. It changes nothing where it is not allowed.
     input logic [15:0] wide_offset,
     output logic wide_known,
     input logic wide_now,
+    output logic wide_ready,
     input logic wide_write,
     input logic [63:0] wide_value,
     output logic [31:0] wide_low,
     output logic wide_allowed,
 
+    // To lane_map_reader; what it has read is taken with fetched_lanes.
+    output logic set_lane_map_address,
+    input logic set_lane_map_address_ready,
+    input logic set_lane_map_address_allowed,
+    output logic [63:0] set_lane_map_address_address,
+    input logic [63:0] lane_map_address,
+    input logic lanes_read,
+    input logic lanes_read_known,
+    input logic [63:0] lanes_read_lanes,
+
     // To virtual_kick, which has ports of these names.
+    input logic [FUNCTION_WIDTH-1:0] fetch_lanes_underlying_function,
+    input hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level,
+    output logic fetched_lanes,
     output logic set_lanes,
     output logic [FUNCTION_WIDTH-1:0] set_lanes_underlying_function,
     output hca_spec_pkg::quality_of_service_level_t set_lanes_quality_of_service_level,
@@ -40,7 +55,7 @@ module lane_map_registers #(
   localparam int unsigned OWN_STRIDE = hca_spec_pkg::UNDERLYING_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE;
   localparam int unsigned ENTRY_WIDTH = $clog2(ENTRIES);
 
-  logic is_read_entry, is_read_own, is_shared, is_there, is_own_high;
+  logic is_read_entry, is_read_own, is_shared, is_address, is_there, is_own_high, writes_table;
   logic [ENTRY_WIDTH-1:0] read_entry, entry;  // 2 * function + level
   logic unused_bits;
 
@@ -55,22 +70,44 @@ module lane_map_registers #(
     control_read_value = '0;
     if (is_read_entry && 32'(read_entry) < 2 * UNDERLYING_FUNCTIONS) control_read_value = 64'(query_lanes);
     else if (32'(read_offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET) control_read_value = 64'(shared_lanes);
+    else if (32'(read_offset) == hca_spec_pkg::CONTROL_LANE_MAP_ADDRESS_OFFSET) control_read_value = lane_map_address;
   end
 
   // Writes.
   assign is_shared = 32'(wide_offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET;
+  assign is_address = 32'(wide_offset) == hca_spec_pkg::CONTROL_LANE_MAP_ADDRESS_OFFSET;
   assign wide_known = lane_map_registers_pkg::is_register(wide_offset);
   assign entry = ENTRY_WIDTH'((32'(wide_offset) - FIRST) / STRIDE);
   assign is_there = 32'(entry) < 2 * UNDERLYING_FUNCTIONS;
-  assign wide_low = is_shared ? 32'(shared_lanes) : 32'(query_lanes);
-  assign wide_allowed = is_shared ? set_shared_lanes_allowed : is_there && set_lanes_allowed;
-  assign set_lanes = wide_write && !is_shared && is_there;
+  assign wide_ready = !is_address || set_lane_map_address_ready;
+  always_comb begin
+    wide_low = 32'(query_lanes);
+    wide_allowed = is_there && set_lanes_allowed;
+    if (is_shared) begin
+      wide_low = 32'(shared_lanes);
+      wide_allowed = set_shared_lanes_allowed;
+    end else if (is_address) begin
+      wide_low = lane_map_address[31:0];
+      wide_allowed = set_lane_map_address_allowed;
+    end
+  end
+  assign set_lane_map_address = wide_write && is_address;
+  assign set_lane_map_address_address = wide_value;
+
+  // Of an entry, or of one that was read; the latter waits for a clock.
+  assign writes_table = wide_now && !is_address;
+  assign fetched_lanes = lanes_read && !writes_table;
+  assign set_lanes = wide_write && !is_shared && !is_address && is_there || fetched_lanes && lanes_read_known;
   assign set_shared_lanes = wide_write && is_shared;
-  assign set_lanes_lanes = TRANSMIT_VIRTUAL_LANES'(wide_value);
-  assign set_lanes_underlying_function = FUNCTION_WIDTH'(entry[ENTRY_WIDTH-1:1]);
-  assign set_lanes_quality_of_service_level = entry[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
-      hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW;
-  assign unused_bits = &{1'b0, wide_value};
+  assign set_lanes_lanes = TRANSMIT_VIRTUAL_LANES'(writes_table ? wide_value : lanes_read_lanes);
+  assign set_lanes_underlying_function = writes_table ? FUNCTION_WIDTH'(entry[ENTRY_WIDTH-1:1]) : fetch_lanes_underlying_function;
+  always_comb begin
+    set_lanes_quality_of_service_level = fetch_lanes_quality_of_service_level;
+    if (writes_table)
+      set_lanes_quality_of_service_level = entry[0] ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH :
+          hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW;
+  end
+  assign unused_bits = &{1'b0, lanes_read_lanes};
 
   // The table tells of one entry at a time.
   logic [ENTRY_WIDTH-1:0] queried;

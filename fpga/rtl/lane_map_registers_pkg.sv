@@ -1,13 +1,14 @@
 // Where the mapping table of virtual_kick is among the control registers. No localparams: Yosys 0.23 reads no name of another package
 // in those of a package.
 package lane_map_registers_pkg;
-  // Of an offset: that of the low half of an entry; of an entry or of the shared lanes.
+  // Of an offset: that of the low half of an entry; of an entry, of the shared lanes, or of the address of the table in host memory.
   function automatic logic is_entry(input logic [15:0] offset);
     is_entry = 32'(offset) >= hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET && offset[2:0] == 3'd0
         && 32'(offset) < hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_OFFSET
         + hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_COUNT * hca_spec_pkg::CONTROL_FUNCTION_TRANSMIT_VIRTUAL_LANES_STRIDE;
   endfunction
   function automatic logic is_register(input logic [15:0] offset);
-    is_register = is_entry(offset) || 32'(offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET;
+    is_register = is_entry(offset) || 32'(offset) == hca_spec_pkg::CONTROL_SHARED_TRANSMIT_VIRTUAL_LANES_OFFSET
+        || 32'(offset) == hca_spec_pkg::CONTROL_LANE_MAP_ADDRESS_OFFSET;
   endfunction
 endpackage

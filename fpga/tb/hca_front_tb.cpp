@@ -1,11 +1,12 @@
 // hca_front as a host sees it: the identity page, registers, commands written by AXI in pieces and in any
 // order, and taken from the stream byte by byte as they were written; kick records and a queuing structure in
-// its memory. Arguments: seed, commands.
+// its memory; at last the mapping table of lanes there. Arguments: seed, commands.
 //
 // The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
 #include "Vhca_front.h"
 #include "axi_host.h"
 #include "bench.h"
+#include "hca_front_lane_map.h"
 #include "host_memory_slave.h"
 #include "kick_record_rings.h"
 #include "spec/commands.h"
@@ -72,8 +73,7 @@ public:
         wait();
       rings_.read();
     }
-    while (!expected_.empty())
-      wait();
+    wait_for_all();
     steps(patience);
     rings_.read();
     expect(place_, "commands without a record of their end", rings_.untold(), 0);
@@ -87,6 +87,7 @@ public:
       kicks += read_64(page(function) + function_page::kicks);
     expect(place_, "kicks counted since the reset", kicks, commands - commands / 2 + 4);
     expect(place_, "clock", read_64(page(0) + function_page::clock) < place_.clock, 1);
+    LaneMapCases(*this, commands + 4).run();
     std::printf(
         "%u commands, %llu beats of the stream, most clocks from the last write to the first beat %llu\n",
         commands, static_cast<unsigned long long>(beats_), static_cast<unsigned long long>(most_latency_));
@@ -95,6 +96,53 @@ public:
 
   Vhca_front& rtl() { return rtl_; }
   const Place& place() const { return place_; }
+  HostMemory& memory() { return memory_; }
+  HostMemorySlave<Vhca_front>& slave() { return slave_; }
+  uint32_t control() const { return control_; }
+  uint32_t page(uint32_t function) const { return functions_ + function * function_stride_; }
+  // Events of DMA, and the last one; the lane of the command that came last.
+  uint32_t faults() const { return faults_; }
+  const spec::EventUnit& last_fault() const { return last_fault_; }
+  uint32_t last_lane() const { return last_lane_; }
+
+  void enable() {
+    spec::control::Control control;
+    control.set_enable(1);
+    expect(place_, "enable", write(control_ + spec::control::control, control.bits), okay);
+  }
+
+  // The device, and forgets what was sent. Whether no access to host memory was under way in the last clock.
+  bool reset() {
+    spec::control::Control control;
+    control.set_reset(1);
+    expect(place_, "reset", write(control_ + spec::control::control, control.bits), okay);
+    bool is_quiet = false;
+    until("the end of the reset", [&] {
+      is_quiet = slave_.is_quiet();
+      return rtl_.device_reset != 0;
+    });
+    expected_.clear();
+    rings_.forget();
+    return is_quiet;
+  }
+
+  void send(uint32_t vcb, uint32_t number) {
+    const uint32_t length = random_.below(spec::command_payload_bytes + 1);
+    const Bytes bytes = command(number, length);
+    spec::CommandHeader header;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    rings_.tell(
+        static_cast<uint16_t>(number),
+        {.virtual_collect_buffer = vcb, .queue_pair_number = header.queue_pair_number(), .length = length});
+    expected_[static_cast<uint16_t>(number)] = {bytes.begin(),
+                                                bytes.begin() + spec::CommandHeader::bytes + length};
+    write_command(vcb, bytes);
+    last_write_ = place_.clock;
+  }
+  void wait_for_all() {
+    while (!expected_.empty())
+      wait();
+  }
 
   void begin_clock() {
     rtl_.command_tready = !is_held_ && random_.percent(70);
@@ -105,7 +153,10 @@ public:
 
   void end_clock() {
     refusals_ += rtl_.refused;
-    faults_ += rtl_.fault;
+    if (rtl_.fault) {
+      ++faults_;
+      std::memcpy(&last_fault_, &rtl_.fault_event, sizeof(last_fault_));
+    }
     slave_.take([](uint64_t, uint32_t) {});
     const bool is_reset = rtl_.device_reset;
     const bool was_taken = rtl_.finish && rtl_.finish_ready;
@@ -176,12 +227,6 @@ private:
     expect(place_, "function", status.underlying_function(), 1);
   }
 
-  void enable() {
-    spec::control::Control control;
-    control.set_enable(1);
-    expect(place_, "enable", write(control_ + spec::control::control, control.bits), okay);
-  }
-
   // In the middle of everything: a command half written, one in the stream, records under way, a burst begun.
   void reset_device(uint32_t number) {
     write_burst(0, command(number, 0).data(), 8, 8);
@@ -237,14 +282,8 @@ private:
     slave_.set_speed(5);
     send(vcbs_each, number);
     until("an access to host memory", [&] { return !slave_.is_quiet(); });
-    spec::control::Control control;
-    control.set_reset(1);
-    expect(place_, "reset", write(control_ + spec::control::control, control.bits), okay);
-    until("the end of the reset", [&] { return rtl_.device_reset != 0; });
-    expect(place_, "host memory is left alone", slave_.is_quiet(), 1);
+    expect(place_, "host memory is left alone", reset(), 1);
     slave_.set_speed(60);
-    expected_.clear();
-    rings_.forget();
     begin_again();
   }
 
@@ -403,8 +442,7 @@ private:
   void lose_ring(uint32_t number) {
     memory_.set_reachable(KickRecordRings::ring(1), false);
     send(vcbs_each, number);
-    while (!expected_.empty())
-      wait();
+    wait_for_all();
     steps(patience);
     expect(place_, "events of DMA", faults_, 1);
     expect(place_, "faults", read_64(page(1) + function_page::dma_faults), 1);
@@ -522,20 +560,6 @@ private:
            spec::shared_completion_credits);
   }
 
-  void send(uint32_t vcb, uint32_t number) {
-    const uint32_t length = random_.below(spec::command_payload_bytes + 1);
-    const Bytes bytes = command(number, length);
-    spec::CommandHeader header;
-    std::memcpy(&header, bytes.data(), sizeof(header));
-    rings_.tell(
-        static_cast<uint16_t>(number),
-        {.virtual_collect_buffer = vcb, .queue_pair_number = header.queue_pair_number(), .length = length});
-    expected_[static_cast<uint16_t>(number)] = {bytes.begin(),
-                                                bytes.begin() + spec::CommandHeader::bytes + length};
-    write_command(vcb, bytes);
-    last_write_ = place_.clock;
-  }
-
   // Header and payload, in whole segments.
   Bytes command(uint32_t number, uint32_t length) {
     Bytes bytes(spec::CommandHeader::bytes + (length + 7) / 8 * 8);
@@ -543,6 +567,8 @@ private:
       byte = static_cast<uint8_t>(random_.bits());
     spec::CommandHeader header;
     header.set_queue_pair_number(random_.below(QUEUE_PAIRS));
+    header.set_quality_of_service_level(
+        static_cast<spec::QualityOfServiceLevel>(rtl_.queue_pair_quality_of_service_level));
     header.set_send_queue_sequence_number(static_cast<uint16_t>(number));
     header.set_length(length);
     header.set_version(spec::command_version);
@@ -573,8 +599,6 @@ private:
       }
     }
   }
-
-  uint32_t page(uint32_t function) const { return functions_ + function * function_stride_; }
 
   void wait() {
     const size_t before = expected_.size();
@@ -607,6 +631,7 @@ private:
       expect(place_, "a byte of a command", command_[at], sent->second[at]);
     expected_.erase(sent);
     command_.clear();
+    last_lane_ = unit.transmit_virtual_lane();
     rtl_.release_command = 1;
     rtl_.release_command_physical_collect_buffer = static_cast<uint8_t>(unit.physical_collect_buffer());
     spec::FinishUnit ended;
@@ -647,6 +672,8 @@ private:
   uint64_t beats_ = 0;
   uint32_t refusals_ = 0;
   uint32_t faults_ = 0;
+  spec::EventUnit last_fault_;
+  uint32_t last_lane_ = 0;
   bool is_held_ = false; // The stream.
 };
 

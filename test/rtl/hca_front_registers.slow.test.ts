@@ -76,6 +76,8 @@ const controlRegisters = [
   'lane_state',
   'function_transmit_virtual_lanes',
   'shared_transmit_virtual_lanes',
+  'lane_map_address',
+  'lane_map_invalidate',
   'writes_unclaimed',
 ];
 
@@ -312,18 +314,23 @@ class Chance {
     }
   }
 
-  // Entries of the mapping table, of functions that are not there too, and shared lanes; half of an entry takes no effect.
+  // Entries of the mapping table, of functions that are not there too, shared lanes, and where the table lies in host memory, aligned and
+  // not; half of each takes no effect. No command chooses a lane here, so that nothing is read there.
   private mapLanes(): void {
     const lanes = (): number =>
       this.random.pick([0, 0, this.random.below(16), 0x80000000 + this.random.below(16)]);
     for (let time = 0; time < 4; ++time) {
-      const offset = this.random.once(3)
-        ? ofControl('shared_transmit_virtual_lanes')
-        : ofControl('function_transmit_virtual_lanes', this.random.below(2 * functions + 1));
+      const offset = this.random.pick([
+        ofControl('lane_map_address'),
+        ofControl('shared_transmit_virtual_lanes'),
+        ofControl('function_transmit_virtual_lanes', this.random.below(2 * functions + 1)),
+      ]);
       if (!this.random.once(4)) this.accesses.write(control, 0, offset, lanes());
       if (this.random.once(8)) this.accesses.write(control, 0, ofControl('half_written_limit'), lanes());
       if (!this.random.once(4)) this.accesses.write(control, 0, offset + 4, lanes());
     }
+    const invalidate = ofControl('lane_map_invalidate');
+    this.accesses.write(control, 0, invalidate + this.random.pick([0, 0, 4]), this.random.below(0x10000));
   }
 
   private writeFunction(): void {
