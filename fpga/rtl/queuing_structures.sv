@@ -141,7 +141,7 @@ module queuing_structures #(
       .after(last_function),
       .next(next_function)
   );
-  assign ready_levels = ready[{next_function, 1'b0}+:2];
+  assign ready_levels = 2'(ready >> {next_function, 1'b0});
   assign next_structure = {next_function, ready_levels == 2'b11 ? !last_levels[next_function] : ready_levels[1]};
 
   // The entry.

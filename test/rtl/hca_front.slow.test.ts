@@ -18,10 +18,12 @@ const shape: Shape = {
 };
 
 describe('hca_front in SystemVerilog', () => {
-  it('has no warning at any width of a beat', patient, (context) => {
+  it('has no warning at any width of a beat, with one function and with many', patient, (context) => {
     const verilator = requireTool('verilator', context);
     for (const BEAT_BYTES of [8, 16, 32, 64])
       expect(lint(verilator, block, { ...shape, BEAT_BYTES })).toBe('');
+    for (const UNDERLYING_FUNCTIONS of [1, 8])
+      expect(lint(verilator, block, { ...shape, UNDERLYING_FUNCTIONS, TRANSMIT_VIRTUAL_LANES: 64 })).toBe('');
   });
 
   it(
