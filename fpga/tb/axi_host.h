@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 namespace fpga_verbs::bench {
 
@@ -15,11 +16,31 @@ constexpr unsigned patience = 2000; // Clocks.
 constexpr uint32_t okay = 0;        // Responses of AXI.
 constexpr uint32_t slave_error = 2;
 
+// Bytes of a beat of AXI4-Stream that are kept.
+template <class Data> std::vector<uint8_t> kept_bytes(const Data& data, uint64_t keep) {
+  std::vector<uint8_t> bytes;
+  for (uint32_t lane = 0; lane < BEAT_BYTES; ++lane)
+    if (keep >> lane & 1)
+      bytes.push_back(reinterpret_cast<const uint8_t*>(&data)[lane]);
+  return bytes;
+}
+
 // A host at ports register_* (AXI4-Lite) and collect_* (AXI4): one access after the other, each until it is
 // answered, bursts until they are taken. The bench that derives from it has rtl(), place(), begin_clock(),
 // which ends with the evaluation before the rising edge, and end_clock().
 template <class Bench> class AxiHost {
 public:
+  // The reset with which all begins, and the clocks in which the device puts its lists in order.
+  void begin() {
+    auto& rtl = bench().rtl();
+    rtl.collect_bready = 1;
+    rtl.reset = 1;
+    step();
+    step();
+    rtl.reset = 0;
+    steps(QUEUE_PAIRS + 4);
+  }
+
   uint32_t read(uint32_t address) {
     auto& rtl = bench().rtl();
     rtl.register_araddr = address;
@@ -51,6 +72,12 @@ public:
     until("register_awready", [&] { return rtl.register_awready && rtl.register_wready; });
     rtl.register_awvalid = rtl.register_wvalid = 0;
     return take_response();
+  }
+
+  // The response of the high half, which makes it take effect.
+  uint32_t write_64(uint32_t address, uint64_t data) {
+    expect(bench().place(), "low half", write(address, static_cast<uint32_t>(data)), okay);
+    return write(address + 4, static_cast<uint32_t>(data >> 32));
   }
 
   // Of a write to a register.

@@ -36,12 +36,7 @@ class Bench : public AxiHost<Bench> {
 public:
   explicit Bench(uint64_t seed)
       : random_(seed), place_{.seed = seed}, slave_(rtl_, memory_, random_, place_) {
-    rtl_.collect_bready = 1;
-    rtl_.reset = 1;
-    step();
-    step();
-    rtl_.reset = 0;
-    steps(QUEUE_PAIRS + 4);
+    begin();
   }
 
   int run(uint32_t commands) {

@@ -14,6 +14,7 @@
 #include "Vhca_front.h"
 #include "axi_host.h"
 #include "bench.h"
+#include "hca_front_surroundings.h"
 #include "spec/data_units.h"
 
 #include <verilated.h>
@@ -33,17 +34,8 @@ namespace {
 class Bench : public AxiHost<Bench> {
 public:
   Bench() {
-    rtl_.notice_credit = 1;
-    rtl_.drained = 1;
-    rtl_.function_drained = (1 << UNDERLYING_FUNCTIONS) - 1;
-    rtl_.pinned = 1;
-    rtl_.collect_bready = 1;
-    rtl_.management_tready = 1;
-    rtl_.reset = 1;
-    step();
-    step();
-    rtl_.reset = 0;
-    steps(QUEUE_PAIRS + 4);
+    surround(rtl_);
+    begin();
   }
 
   int run(const char* path) {
@@ -161,13 +153,11 @@ private:
                     unit.send_queue_sequence_number());
       commands_ += text.data();
     }
-    for (uint32_t lane = 0; lane < BEAT_BYTES; ++lane)
-      if (rtl_.management_tkeep >> lane & 1) {
-        std::array<char, 3> text{};
-        std::snprintf(text.data(), text.size(), "%02x",
-                      reinterpret_cast<const uint8_t*>(&rtl_.management_tdata)[lane]);
-        commands_ += text.data();
-      }
+    for (const uint8_t byte : kept_bytes(rtl_.management_tdata, rtl_.management_tkeep)) {
+      std::array<char, 3> text{};
+      std::snprintf(text.data(), text.size(), "%02x", byte);
+      commands_ += text.data();
+    }
     in_command_ = rtl_.management_tlast == 0;
   }
 

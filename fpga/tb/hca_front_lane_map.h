@@ -1,7 +1,6 @@
 #pragma once
 
-#include "axi_host.h"
-#include "bench.h"
+#include "hca_front_bench.h"
 #include "spec/enums.h"
 #include "spec/registers.h"
 
@@ -12,9 +11,9 @@ namespace fpga_verbs::bench {
 // The mapping table of lanes in the memory of hca_front's host. Four lanes: at first each function has one,
 // and two are shared. No ring of kick records is on in function 0, so that its commands have no other access
 // to host memory than those of the table.
-template <class Bench> class LaneMapCases {
+class LaneMapCases {
 public:
-  explicit LaneMapCases(Bench& bench, uint32_t number) : bench_(bench), number_(number) {}
+  LaneMapCases(HcaFrontBench& bench, uint32_t number) : bench_(bench), number_(number) {}
 
   void run() {
     choose();
@@ -68,7 +67,7 @@ private:
 
   // The table cannot be reached: one event of the control function, and the entry stays.
   void lose() {
-    const uint64_t counted = bench_.read_64(bench_.page(0) + spec::underlying_function::dma_faults);
+    const uint64_t counted = bench_.read_64(bench_.page(0) + function_page::dma_faults);
     const uint32_t events = bench_.faults();
     write_entry(0, 1 << 3);
     bench_.memory().set_reachable(table, false);
@@ -77,8 +76,7 @@ private:
     expect(place(), "events", bench_.faults(), events + 1);
     expect(place(), "where", bench_.last_fault().detail(), table);
     expect(place(), "whose", bench_.last_fault().underlying_function(), 0);
-    expect(place(), "faults", bench_.read_64(bench_.page(0) + spec::underlying_function::dma_faults),
-           counted + 1);
+    expect(place(), "faults", bench_.read_64(bench_.page(0) + function_page::dma_faults), counted + 1);
     bench_.memory().set_reachable(table, true);
     expect(place(), "lane as before, without another access", lane_of_command(), 1);
     expect(place(), "its entry", lanes_of(0), 1 << 1);
@@ -176,14 +174,14 @@ private:
   }
 
   uint32_t lane_of_command(uint32_t function = 0) {
-    bench_.send(function * (VIRTUAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS), number_++);
+    bench_.send(function * vcbs_each, number_++);
     return wait_for_lane();
   }
   // And until it has left its lane.
   uint32_t wait_for_lane() {
     bench_.wait_for_all();
     bench_.steps(20);
-    return bench_.last_lane();
+    return bench_.stream().last_lane();
   }
 
   void write_entry(uint32_t entry, uint64_t lanes) {
@@ -198,15 +196,11 @@ private:
   }
 
   uint64_t read_64(uint32_t offset) { return bench_.read_64(control() + offset); }
-  // Its response, which is that of the high half.
-  uint32_t write_64(uint32_t offset, uint64_t data) {
-    expect(place(), "low half", bench_.write(control() + offset, static_cast<uint32_t>(data)), okay);
-    return bench_.write(control() + offset + 4, static_cast<uint32_t>(data >> 32));
-  }
+  uint32_t write_64(uint32_t offset, uint64_t data) { return bench_.write_64(control() + offset, data); }
   uint32_t control() const { return bench_.control(); }
   const Place& place() const { return bench_.place(); }
 
-  Bench& bench_;
+  HcaFrontBench& bench_;
   uint32_t number_; // Of the next command.
 };
 
