@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { EmulatedBoard } from '../../lib/board/index.ts';
 import { DeviceProcess } from './device_process.ts';
 import { GuestShell } from './guest_shell.ts';
-import { hostFolder, requireGuest } from './guest.ts';
+import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { inThisProcess, runHcaGuest, slotOf, slots, type HcaGuestOptions } from './hca_machine.ts';
 
 /** Seconds for a run that takes less than half a minute on a machine of its own. */
@@ -78,7 +78,7 @@ async function deviceOf(guest: Guest, sizes: Parameters<typeof slotOf>[2]): Prom
   return device;
 }
 
-describe('deaths in a virtual machine, behind an IOMMU', { timeout: (patience + 60) * 1000 }, () => {
+describe('deaths in a virtual machine, behind an IOMMU', guestTests(patience), () => {
   it('of the application: its DMA is stopped, and the next one works', async (context) => {
     const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
     onTestFinished(() => board.close());
@@ -113,7 +113,7 @@ describe('deaths in a virtual machine, behind an IOMMU', { timeout: (patience + 
   });
 });
 
-describe('deaths in a virtual machine without an IOMMU', { timeout: (patience + 60) * 1000 }, () => {
+describe('deaths in a virtual machine without an IOMMU', guestTests(patience), () => {
   it('of the application, then of the device: nobody is given memory that the device reaches, and the next works', async (context) => {
     const guest = new Guest();
     const device = await deviceOf(guest, withoutIommu);

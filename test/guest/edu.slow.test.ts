@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
 
-import { hostFolder, requireGuest, runGuest, type GuestOptions } from './guest.ts';
+import { guestTests, hostFolder, requireGuest, runGuest, type GuestOptions } from './guest.ts';
 
 /** Runs a program of this folder in the guest. */
 async function results(
@@ -35,7 +35,7 @@ const refused = (why: string, more: number): Record<string, unknown> => ({
   more,
 });
 
-describe('a PCI function that nobody here wrote', { timeout: (patience + 60) * 1000 }, () => {
+describe('a PCI function that nobody here wrote', guestTests(patience), () => {
   it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
     const machine = [
       '-machine',

@@ -4,7 +4,7 @@ import { describe, expect, it, type TestContext } from 'vitest';
 
 import { EmulatedBoard } from '../../lib/board/index.ts';
 import { CompletionStatus } from '../../lib/index.ts';
-import { hostFolder, requireGuest } from './guest.ts';
+import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
 
 /** Seconds for a run that takes half a minute on a machine of its own. */
@@ -56,7 +56,7 @@ const json = ({ commands }: Results, name: string): unknown =>
 const makeBoard = (): EmulatedBoard =>
   new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
 
-describe('the HCA as a function of a virtual machine', { timeout: (patience + 60) * 1000 }, () => {
+describe('the HCA as a function of a virtual machine', guestTests(patience), () => {
   it('through pci:, without an IOMMU', async (context) => {
     using board = makeBoard();
     const device = `pci:${address}`;

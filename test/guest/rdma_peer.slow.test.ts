@@ -10,6 +10,7 @@ import { Connection } from '../../lib/connect/index.ts';
 import { openDevice, RemoteMemory, type MemoryRegion } from '../../lib/index.ts';
 import { requireFile, requireTool } from '../tools.ts';
 import { framesOf } from './cable_capture.ts';
+import { guestTests } from './guest.ts';
 import { SoftRoceGuest } from './soft_roce_guest.ts';
 
 /** Seconds for a run that takes a quarter of a minute on a machine of its own. */
@@ -81,7 +82,7 @@ function differs({ bytes }: MemoryRegion, seed: number, count: number): number {
   return bytes.subarray(0, count).findIndex((byte, at) => byte !== pattern(seed, at));
 }
 
-describe('a program of libibverbs on Soft-RoCE', { timeout: (patience + 60) * 1000 }, () => {
+describe('a program of libibverbs on Soft-RoCE', guestTests(patience), () => {
   it('and the emulated board work in the memory of each other', async (context) => {
     requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
     const guest = await SoftRoceGuest.boot(context, patience);

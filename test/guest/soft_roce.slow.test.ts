@@ -6,6 +6,7 @@ import { freePort } from '../free_port.ts';
 import { requireTool } from '../tools.ts';
 import { framesOf, hasRightIcrc } from './cable_capture.ts';
 import type { CommandRun } from './guest_shell.ts';
+import { guestTests } from './guest.ts';
 import { SoftRoceGuest } from './soft_roce_guest.ts';
 
 /** Seconds for a run that takes half a minute on a machine of its own. */
@@ -54,7 +55,7 @@ const exchanges: readonly Exchange[] = [
 ];
 const iterations = 20;
 
-describe('Soft-RoCE of a Linux kernel', { timeout: (patience + 60) * 1000 }, () => {
+describe('Soft-RoCE of a Linux kernel', guestTests(patience), () => {
   it('plays ping-pong with the emulated board', async (context) => {
     const tshark = requireTool('tshark', context);
     const guest = await SoftRoceGuest.boot(context, patience);

@@ -5,7 +5,7 @@ import { build } from 'vite';
 import { describe, expect, it, type TestContext } from 'vitest';
 
 import { ChosenBoards } from './chosen_boards.ts';
-import { hostFolder, requireGuest } from './guest.ts';
+import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { runHcaGuest } from './hca_machine.ts';
 import { filesOf, summaryOf, type SuiteBackend, type SuiteSummary } from './suite.ts';
 
@@ -56,7 +56,7 @@ async function results(context: TestContext, backend: SuiteBackend): Promise<Sui
   return summary;
 }
 
-describe('the tests of driver and verbs in a virtual machine', { timeout: (patience + 60) * 1000 }, () => {
+describe('the tests of driver and verbs in a virtual machine', guestTests(patience), () => {
   it.for(backends)('pass on %s:', async (backend, context) => {
     const { passed, failed, leftOut } = await results(context, backend);
     expect(failed).toEqual([]);
