@@ -38,7 +38,7 @@ const crashSignals: readonly (string | null)[] = ['SIGSEGV', 'SIGBUS', 'SIGILL',
 
 /**
  * Options of tests whose guests may run for so many seconds. One is run once more where the emulator crashed and the test tells the console:
- * QEMU 7.2 does so now and then, always at the same place behind an access of the machine, mostly when the guest has come to its end already.
+ * QEMU 7.2 does so now and then, always at the same place, behind an access of the machine.
  */
 export const guestTests = (seconds: number): TestOptions => ({
   timeout: (seconds + 60) * 1000,
