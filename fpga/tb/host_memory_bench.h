@@ -209,11 +209,7 @@ public:
   void write_64(uint32_t function, uint32_t offset, uint64_t data) {
     expect(place, "low half", write(function, offset, static_cast<uint32_t>(data)), 1);
     expect(place, "high half", write(function, offset + 4, static_cast<uint32_t>(data >> 32)), 1);
-    rtl.read_underlying_function = static_cast<uint8_t>(function);
-    rtl.read_offset = static_cast<uint16_t>(offset);
-    rtl.clock = 0;
-    rtl.eval();
-    expect(place, "a register of 64 bits", rtl.read_value, data);
+    expect(place, "a register of 64 bits", read_64(function, offset), data);
   }
 
   // An entry of the mapping table, as virtual_kick asks for it, and some clocks later takes it.

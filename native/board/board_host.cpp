@@ -105,8 +105,9 @@ DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const
       std::array<uint32_t, cache_line / double_word> dwords;
       std::memcpy(dwords.data(), source, sizeof dwords);
       hca::store_line_in_order(memory, dwords);
-    } else
+    } else {
       store_in_order(memory, static_cast<const uint8_t*>(source), bytes);
+    }
     return DmaStatus::ok;
   }
   if (!allowed(underlying_function, address, bytes, DmaRights::write))

@@ -127,7 +127,7 @@ void CollectBuffer::write(const BarWrite& write) {
 void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint32_t offset) {
   VirtualCollectBuffer& vcb = virtual_[buffer];
   const bool is_first = vcb.state == VirtualCollectBufferState::free;
-  // Asked for before much work is left to be done, and not sooner: the host, which polls it, takes it back.
+  // It comes over during the work that is left; asked for sooner, the host, which polls it, takes it back.
   uint8_t* const record_place = may_complete(vcb, portion)
                                     ? kick_records_.expect(functions_.owner(buffer).underlying_function)
                                     : nullptr;
