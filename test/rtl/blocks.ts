@@ -12,6 +12,9 @@ const blocks = JSON.parse(readFileSync(`${root}fpga/rtl/blocks.json`, 'utf8')) a
   Record<string, Block>
 >;
 
+/** Names of all blocks that are linted, synthesized and measured on their own. */
+export const blockNames = Object.keys(blocks);
+
 function blockOf(name: string): Block {
   const block = blocks[name];
   if (block === undefined) throw new Error(`fpga/rtl/blocks.json does not list ${name}`);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { root } from './blocks.ts';
+import { blockNames, root, rtlSources } from './blocks.ts';
 
 interface Point {
   readonly bench: string;
@@ -35,10 +36,14 @@ describe('coverage of the RTL', () => {
     expect(rowsOf(points)).toContainEqual(['virtual_kick', 'data_list', '1 of 2', '0 of 1']);
   });
 
-  it('has rows in the documents', () => {
+  it.each(blockNames)('has a row for each source of %s in the documents', (block) => {
     const rows = readFileSync(`${root}fpga/doc/coverage.md`, 'utf8').matchAll(
-      /^\| \*\*(\w+)\*\* \| all \|/gm,
+      /^\| (\w+) \| (\w+) \| .* of \d+ \|$/gm,
     );
-    expect([...rows].map(([, bench]) => bench)).toContain('hardware_linked_list_queue');
+    const sources = [...rows].filter(([, bench]) => bench === block).map(([, , source]) => source);
+    const modules = rtlSources(block)
+      .map((file) => path.basename(file, '.sv'))
+      .filter((name) => !name.endsWith('_pkg'));
+    expect(sources).toEqual(modules.sort());
   });
 });
