@@ -51,6 +51,7 @@ public:
     rate_ = scale(end.time - begin.time, uint64_t{1} << 32, end.count - begin.count);
   }
   bool usable() const { return usable_; }
+  uint64_t rate() const { return rate_; }
   uint64_t now() const {
     const auto counted = static_cast<Wide>(__rdtsc() - begin_.count);
     return begin_.time + static_cast<uint64_t>(counted * rate_ >> 32);
@@ -108,10 +109,25 @@ const char* HostTime::source() {
   return "CLOCK_MONOTONIC_RAW";
 }
 
-HostClock::HostClock(uint64_t frequency) : frequency_(frequency), begin_(HostTime::now()) {}
+HostClock::HostClock(uint64_t frequency) : frequency_(frequency), begin_(HostTime::now()), rate_(0) {
+#if defined(__x86_64__)
+  if (const CounterRate& counter = counter_rate(); counter.usable()) {
+    begin_ = __rdtsc();
+    rate_ = counter.rate();
+  }
+#endif
+}
+
+uint64_t HostClock::nanoseconds_since_begin() const {
+#if defined(__x86_64__)
+  if (rate_ != 0)
+    return scale(__rdtsc() - begin_, rate_, uint64_t{1} << 32);
+#endif
+  return monotonic_raw() - begin_;
+}
 
 uint64_t HostClock::now() const {
-  const uint64_t elapsed = HostTime::now() - begin_;
+  const uint64_t elapsed = nanoseconds_since_begin();
   return frequency_ == second ? elapsed : scale(elapsed, frequency_, second);
 }
 

@@ -26,8 +26,11 @@ public:
   uint64_t ticks(uint64_t nanoseconds) const;
 
 private:
+  uint64_t nanoseconds_since_begin() const;
+
   uint64_t frequency_;
-  uint64_t begin_;
+  uint64_t begin_; // counts of the time stamp counter where that is used, else nanoseconds
+  uint64_t rate_;  // nanoseconds per count, as a fraction of 2^32; 0: the counter is not used
 };
 
 // A device clock that stands still until it is told to move.
