@@ -174,6 +174,7 @@
       "native/test/order_port.cpp",
       "native/test/pci_port.cpp",
       "native/test/packet_port.cpp",
+      "native/test/poll_pace_port.cpp",
       "native/test/receive_queue_port.cpp",
       "native/test/register_file_board.cpp",
       "native/test/register_file_device.cpp",

@@ -41,6 +41,16 @@ template <typename Entry> Entry& entry_at(const uint8_t* ring, unsigned log2, ui
   return *reinterpret_cast<Entry*>(const_cast<uint8_t*>(ring) + size_t{slot} * Entry::bytes);
 }
 
+// Whether the last DWORD of the next entry of a ring, and with it all of the entry, has been written.
+template <typename Entry> bool has_come(const uint8_t* ring, unsigned log2, uint32_t taken) {
+  constexpr size_t last_dword = Entry::bytes / sizeof(uint32_t) - 1;
+  static_assert(Entry::phase_bit / 32 == last_dword);
+  const std::atomic_ref<uint32_t> last(entry_at<Entry>(ring, log2, taken).dwords[last_dword]);
+  Entry seen;
+  seen.dwords[last_dword] = last.load(std::memory_order_acquire);
+  return seen.phase() == (~(taken >> log2) & 1);
+}
+
 spec::KickRecord& record_at(const DoorbellSetup& setup, uint32_t number) {
   return entry_at<spec::KickRecord>(setup.records, setup.records_log2, number);
 }
@@ -135,7 +145,7 @@ DoorbellFailure DoorbellProbe::post_stamped(Observed& observed) {
   stamps.last_store = HostTime::now();
   function_.fence();
   stamps.fenced = HostTime::now();
-  const bool came = wait_for_record();
+  const bool came = wait_for_record_of(stamps.last_store);
   stamps.record = HostTime::now();
   if (!came)
     return DoorbellFailure::no_record;
@@ -159,18 +169,12 @@ DoorbellFailure DoorbellProbe::post_unstamped() {
   return sent == DoorbellFailure::none ? wait_for_completion() : sent;
 }
 
-// Spins on the last DWORD of the next entry of a ring.
+// Spins on the next entry of a ring.
 template <typename Entry> bool DoorbellProbe::wait_for(const uint8_t* ring, unsigned log2, uint32_t taken) {
   constexpr uint64_t looks_between_clocks = 4096;
-  constexpr size_t last_dword = Entry::bytes / sizeof(uint32_t) - 1;
-  static_assert(Entry::phase_bit / 32 == last_dword);
-  const uint32_t expected = ~(taken >> log2) & 1;
-  const std::atomic_ref<uint32_t> last(entry_at<Entry>(ring, log2, taken).dwords[last_dword]);
   uint64_t begin = 0;
   for (uint64_t looks = 1;; ++looks) {
-    Entry seen;
-    seen.dwords[last_dword] = last.load(std::memory_order_acquire);
-    if (seen.phase() == expected)
+    if (has_come<Entry>(ring, log2, taken))
       return true;
     if (polling_advances_)
       function_.advance();
@@ -189,6 +193,17 @@ template <typename Entry> bool DoorbellProbe::wait_for(const uint8_t* ring, unsi
 
 bool DoorbellProbe::wait_for_record() {
   return wait_for<spec::KickRecord>(setup_.records, setup_.records_log2, records_taken_);
+}
+
+// Of a command whose last store was at that time.
+bool DoorbellProbe::wait_for_record_of(uint64_t last_store) {
+  if (polling_advances_)
+    return wait_for_record();
+  while (HostTime::now() - last_store < record_pace_.delay()) {
+  }
+  const bool is_here = has_come<spec::KickRecord>(setup_.records, setup_.records_log2, records_taken_);
+  record_pace_.looked(is_here);
+  return is_here || wait_for_record();
 }
 
 DoorbellFailure DoorbellProbe::wait_for_completion() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/board.h"
+#include "board/poll_pace.h"
 #include "spec/commands.h"
 #include "spec/enums.h"
 #include "spec/queues.h"
@@ -109,6 +110,7 @@ private:
   DoorbellFailure post_unstamped();
   template <typename Entry> bool wait_for(const uint8_t* ring, unsigned log2, uint32_t taken);
   bool wait_for_record();
+  bool wait_for_record_of(uint64_t last_store);
   DoorbellFailure wait_for_completion();
   DoorbellFailure wait_until_sent();
   Correlation correlate();
@@ -122,6 +124,7 @@ private:
   uint32_t sequence_number_; // of the next command
   uint32_t records_taken_ = 0;
   uint32_t completions_taken_ = 0;
+  PollPace record_pace_;
   spec::CompletionStatus status_ = spec::CompletionStatus::success; // of the command that was sent last
 };
 

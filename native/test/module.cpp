@@ -9,6 +9,7 @@
 #include "test/order_port.h"
 #include "test/packet_port.h"
 #include "test/pci_port.h"
+#include "test/poll_pace_port.h"
 #include "test/receive_queue_port.h"
 #include "test/register_file_board.h"
 #include "test/resource_manager_port.h"
@@ -34,6 +35,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("HcaPort", HcaPort::define(env));
   exports.Set("LinkedListQueuePort", LinkedListQueuePort::define(env));
   exports.Set("OrderPort", OrderPort::define(env));
+  exports.Set("PollPacePort", PollPacePort::define(env));
   exports.Set("ReceiveQueuePort", ReceiveQueuePort::define(env));
   exports.Set("ResourceManagerPort", ResourceManagerPort::define(env));
   exports.Set("ResponderPort", ResponderPort::define(env));

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace fpga_verbs::board {
+
+// When to look first at an entry that the device is about to write. Whoever looks at a cache line takes it
+// over, and the device has to get it back before it can write: so the look is put off until most entries have
+// come. It follows them: where the share of entries that come in time is `later` of `later + sooner`, it
+// stays.
+class PollPace {
+public:
+  // From the request to the first look, in nanoseconds.
+  uint64_t delay() const { return delay_; }
+
+  // Whether the first look found the entry.
+  void looked(bool found) { delay_ = found ? delay_ - std::min(delay_, sooner) : delay_ + later; }
+
+private:
+  static constexpr uint64_t later = 16; // nanoseconds
+  static constexpr uint64_t sooner = 4;
+
+  uint64_t delay_ = 0;
+};
+
+} // namespace fpga_verbs::board

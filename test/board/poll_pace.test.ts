@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+
+import { Random } from '../hca/random.ts';
+import { loadTestAddon } from '../test_addon.ts';
+
+/** native/test/poll_pace_port.h */
+interface PollPacePort {
+  /** Nanoseconds from the request to the first look. */
+  delay(): number;
+  looked(found: boolean): void;
+}
+
+const addon = loadTestAddon() as { PollPacePort: new () => PollPacePort };
+
+/** The share of entries that are there at the first look, when they come `least` to `least + spread` ns after the request. */
+function shareFound(pace: PollPacePort, random: Random, least: number, spread: number): number {
+  const looks = 4000;
+  let found = 0;
+  for (let look = 0; look < looks; look++) {
+    const isHere = least + random.below(spread + 1) <= pace.delay();
+    pace.looked(isHere);
+    if (look >= looks / 2 && isHere) found++;
+  }
+  return found / (looks / 2);
+}
+
+describe('the pace of polling', () => {
+  it('begins with a look at once', () => {
+    expect(new addon.PollPacePort().delay()).toBe(0);
+  });
+
+  it('settles where four entries of five are there, and follows them', () => {
+    const pace = new addon.PollPacePort();
+    const random = new Random(7);
+    for (const [least, spread] of [
+      [400, 100],
+      [900, 20],
+      [60, 300],
+    ] as const) {
+      expect(shareFound(pace, random, least, spread)).toBeCloseTo(0.8, 1);
+      expect(pace.delay()).toBeGreaterThan(least);
+      expect(pace.delay()).toBeLessThan(least + spread + 50);
+    }
+  });
+
+  it('is not put off by one that never comes, and never negative', () => {
+    const pace = new addon.PollPacePort();
+    pace.looked(false);
+    expect(pace.delay()).toBeLessThan(50);
+    for (let look = 0; look < 10; look++) pace.looked(true);
+    expect(pace.delay()).toBe(0);
+  });
+});
