@@ -5,6 +5,7 @@
       "native/hca/atomic_results.cpp",
       "native/hca/check_parameters.cpp",
       "native/hca/collect_buffer.cpp",
+      "native/hca/collect_buffer_burst.cpp",
       "native/hca/collect_buffer_dedicated.cpp",
       "native/hca/collect_buffer_states.cpp",
       "native/hca/collect_group_table.cpp",

@@ -18,6 +18,7 @@ public:
   virtual ~Device() = default;
   virtual bool can_accept_write() const = 0;
   virtual void write(const hca::BarWrite& write) = 0;
+  virtual bool write_burst(const hca::BarWrite& /*burst*/) { return false; }
   virtual uint32_t read(spec::RegionType region, unsigned page, uint32_t offset) = 0;
   virtual unsigned run(unsigned limit) = 0;
   // A link of a port has something new.

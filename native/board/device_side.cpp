@@ -27,9 +27,11 @@ uint64_t DeviceSide::work(uint64_t limit) {
   bool woken = false;
   while (done < limit) {
     const uint64_t before = done;
-    if (next_message())
+    if (next_message()) {
+      done += deliver_burst();
       for (; message_left() && device_.can_accept_write(); ++done)
         deliver_next();
+    }
     done += run(steps_per_message);
     if (done != before)
       continue;
@@ -92,6 +94,28 @@ bool DeviceSide::next_message() {
   return true;
 }
 
+// Delivers a message at once where nothing happens to its transactions on their way, and the device takes it
+// so. Gives their number.
+uint64_t DeviceSide::deliver_burst() {
+  if (message_done_ != 0 || message_.kind != MessageKind::write || !message_place_ ||
+      cut_bytes_ != transaction_bytes || !is_plain() || !device_.can_accept_write())
+    return 0;
+  hca::BarWrite burst;
+  burst.region = message_place_->region;
+  burst.underlying_function = message_.underlying_function;
+  burst.page = message_place_->page;
+  burst.offset = message_place_->offset;
+  burst.length = message_.length;
+  burst.data = message_.data.data();
+  if (!device_.write_burst(burst))
+    return 0;
+  message_done_ = message_.length;
+  device_busy_ = true;
+  const uint64_t transactions = (message_.length + transaction_bytes - 1) / transaction_bytes;
+  counters_.writes += transactions;
+  return transactions;
+}
+
 // Call when message_left() and the device accepts a write.
 void DeviceSide::deliver_next() {
   if (message_.kind == MessageKind::read)
@@ -105,8 +129,7 @@ void DeviceSide::deliver_next() {
   if (message_.kind == MessageKind::partial_write)
     enables &= message_.byte_enables >> done;
   message_done_ += length;
-  const bool plain = !faults_.any() && !held_.any() && !trace_.on();
-  if (plain && message_place_) {
+  if (is_plain() && message_place_) {
     const BarMap::Place place{message_place_->region, message_place_->page, message_place_->offset + done};
     return write_at(place, message_.underlying_function, enables, data, length);
   }

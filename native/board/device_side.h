@@ -58,7 +58,9 @@ public:
 
 private:
   bool message_left() const { return message_done_ < message_.length; }
+  bool is_plain() const { return !faults_.any() && !held_.any() && !trace_.on(); }
   bool next_message();
+  uint64_t deliver_burst();
   void deliver_next();
   void answer_read();
   unsigned run(unsigned limit);

@@ -14,6 +14,7 @@ public:
 
   bool can_accept_write() const override { return hca_.can_accept_write(); }
   void write(const hca::BarWrite& write) override { hca_.write(write); }
+  bool write_burst(const hca::BarWrite& burst) override { return hca_.write_burst(burst); }
   uint32_t read(spec::RegionType region, unsigned page, uint32_t offset) override {
     return hca_.read(region, page, offset);
   }

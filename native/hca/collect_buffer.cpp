@@ -25,16 +25,6 @@ constexpr uint32_t cancel_dwords = slot_dwords(static_cast<uint32_t>(DoorbellSlo
 // One write can ring the start and the stop slot.
 constexpr size_t notices_per_write = 2;
 
-// The function whose VCB it is, unless another function's BAR was written.
-bool may_write(const UnderlyingFunctionTable::Owner& owner, const BarWrite& write) {
-  bool is_owner = write.underlying_function == owner.underlying_function;
-#ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_VCB_ACCEPTED
-  is_owner = true;
-#endif
-  return owner.underlying_function != UnderlyingFunctionTable::no_function &&
-         (is_owner || write.underlying_function == BarWrite::any_function);
-}
-
 spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
                          const spec::CommandHeader& header, uint32_t kick_number) {
   spec::KickUnit unit;
@@ -95,9 +85,20 @@ uint32_t CollectBuffer::copy_segment(const Portion& portion, uint32_t segment, u
   return dwords;
 }
 
+// The function whose VCB it is, unless another function's BAR was written.
+bool CollectBuffer::may_write(const BarWrite& write) const {
+  const UnderlyingFunctionTable::Owner& owner = functions_.owner(write.page);
+  bool is_owner = write.underlying_function == owner.underlying_function;
+#ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_VCB_ACCEPTED
+  is_owner = true;
+#endif
+  return owner.underlying_function != UnderlyingFunctionTable::no_function &&
+         (is_owner || write.underlying_function == BarWrite::any_function);
+}
+
 void CollectBuffer::write(const BarWrite& write) {
   const uint16_t buffer = write.page;
-  if (buffer >= virtual_.size() || !may_write(functions_.owner(buffer), write)) {
+  if (buffer >= virtual_.size() || !may_write(write)) {
     ++counters_.device.writes_unclaimed;
     return;
   }
@@ -163,15 +164,21 @@ bool CollectBuffer::may_complete(const VirtualCollectBuffer& vcb, const Portion&
 
 // Binds a free VCB to a PCB, or puts it in send queue mode when there is none for it.
 void CollectBuffer::bind(uint16_t buffer) {
+  if (bind_to_buffer(buffer))
+    return;
+  enter_send_queue_mode(buffer);
+  ++counters_.function[functions_.owner(buffer).underlying_function].send_queue_mode_entered;
+}
+
+// False, and nothing has changed: there is no PCB for it.
+bool CollectBuffer::bind_to_buffer(uint16_t buffer) {
   const UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
   const size_t found = free_.find_first();
   // A division that has shrunk may promise PCBs that are not back yet: then none is free.
-  if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part)) {
-    enter_send_queue_mode(buffer);
-    ++counters_.function[owner.underlying_function].send_queue_mode_entered;
-    return;
-  }
+  if (found >= parameters_.physical_collect_buffers || !groups_.take(owner.underlying_function, owner.part))
+    return false;
   collect_in(buffer, static_cast<uint16_t>(found));
+  return true;
 }
 
 // Stores one write in a PCB and updates its scoreboard (US8589610, steps 88 to 96).

@@ -43,6 +43,11 @@ public:
   // A write to a VCB page. Only when can_accept_write().
   virtual void write(const BarWrite& write);
 
+  // Writes to a VCB page that come together, in order, as one of up to 320 B with all byte enables set. Only
+  // when can_accept_write(). False, and nothing has happened: write() has to take one after the other. The
+  // time of the first write of a command that comes so is that of its kick.
+  virtual bool write_burst(const BarWrite& burst);
+
   // A write to the management page of a function, offset counted in its register page. Only when
   // can_accept_write().
   virtual void write_management_page(unsigned underlying_function, const BarWrite& write);
@@ -171,7 +176,9 @@ private:
   spec::Refusal ring_slot(spec::DoorbellSlot slot, unsigned underlying_function,
                           const spec::DoorbellSlotWrite& value);
 
+  bool may_write(const BarWrite& write) const;
   void bind(uint16_t buffer);
+  bool bind_to_buffer(uint16_t buffer);
   Progress collect(PhysicalCollectBuffer& pcb, const Portion& portion);
   Progress extract(VirtualCollectBuffer& vcb, unsigned underlying_function, const Portion& portion);
 

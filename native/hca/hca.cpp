@@ -1,6 +1,7 @@
 #include "hca/hca.h"
 
 #include "hca/hca_blocks.h"
+#include "hca/scoreboard.h"
 #include "spec/registers.h"
 
 #include <algorithm>
@@ -67,6 +68,14 @@ void Hca::write(const BarWrite& write) {
     break;
   }
   ++counters_.device.writes_unclaimed;
+}
+
+bool Hca::write_burst(const BarWrite& burst) {
+  if (burst.region != spec::RegionType::virtual_collect_buffer || !blocks_->device.enabled ||
+      !blocks_->collect_buffer.write_burst(burst))
+    return false;
+  counters_.device.transactions += (burst.length + line_bytes - 1) / line_bytes;
+  return true;
 }
 
 uint32_t Hca::read(spec::RegionType region, unsigned page, uint32_t offset) {

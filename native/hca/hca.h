@@ -43,6 +43,11 @@ public:
   // sees to it.
   void write(const BarWrite& write);
 
+  // Write transactions to a page that come together, in order, as one write of up to 320 B with all byte
+  // enables set. Only when can_accept_write(). False, and nothing has happened: write() has to take one after
+  // the other.
+  bool write_burst(const BarWrite& burst);
+
   // Reads the DWORD at `offset`, a multiple of 4, of a page of a region. `page` is the reading function in
   // the identity registers. VCBs read 0, without side effect.
   uint32_t read(spec::RegionType region, unsigned page, uint32_t offset);

@@ -35,6 +35,15 @@ constexpr uint64_t unused_segments(uint32_t length) {
 // The DWORDs of a command that have been received: 80 bits, read and set a line of 16 at a time.
 class ReceivedDwords {
 public:
+  // The lowest `dwords`, 1 to 80, and no other.
+  static constexpr ReceivedDwords first(uint32_t dwords) {
+    ReceivedDwords received;
+    received.words_[0] = ~uint64_t{0} >> (dwords < 64 ? 64 - dwords : 0);
+    if (dwords > 64)
+      received.words_[1] = ~uint64_t{0} >> (128 - dwords);
+    return received;
+  }
+
   constexpr uint32_t line(uint32_t index) const {
     return static_cast<uint32_t>(words_[index / lines_per_word] >> shift(index)) & line_dwords;
   }

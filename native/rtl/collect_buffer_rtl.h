@@ -31,6 +31,7 @@ public:
   CollectBufferRtl& operator=(const CollectBufferRtl&) = delete;
 
   void write(const hca::BarWrite& write) override;
+  bool write_burst(const hca::BarWrite&) override { return false; } // the RTL takes one line a clock
   void write_management_page(unsigned underlying_function, const hca::BarWrite& write) override;
   // The scan for half-written commands goes round once when one is due.
   bool step() override;

@@ -16,7 +16,7 @@ Napi::Value optional_number(Napi::Env env, std::optional<uint16_t> value) {
   return value ? Napi::Value(Napi::Number::New(env, *value)) : env.Null();
 }
 
-// Bytes from argument `index` on, then byte enables (all when left out) and the function whose BAR it is
+// Bytes, then byte enables (all when left out) and the function whose BAR it is
 // (unknown).
 hca::BarWrite bar_write(const Napi::CallbackInfo& info, spec::RegionType region) {
   hca::BarWrite write;
@@ -25,7 +25,7 @@ hca::BarWrite bar_write(const Napi::CallbackInfo& info, spec::RegionType region)
   write.offset = number(info, 1);
   const auto bytes = info[2].As<Napi::Uint8Array>();
   write.length = static_cast<uint32_t>(bytes.ByteLength());
-  write.byte_enables = ~uint64_t{0} >> (64 - bytes.ByteLength());
+  write.byte_enables = ~uint64_t{0} >> (bytes.ByteLength() < 64 ? 64 - bytes.ByteLength() : 0);
   if (info[3].IsBigInt())
     write.byte_enables = big_number(info[3]);
   if (info[4].IsNumber())
@@ -59,6 +59,7 @@ Napi::Function CollectBufferPort::define(Napi::Env env) {
                      {
                          InstanceMethod<&Port::define_queue_pair>("defineQueuePair"),
                          InstanceMethod<&Port::write>("write"),
+                         InstanceMethod<&Port::write_burst>("writeBurst"),
                          InstanceMethod<&Port::write_management_page>("writeManagementPage"),
                          InstanceMethod<&Port::can_accept_write>("canAcceptWrite"),
                          InstanceMethod<&Port::step>("step"),
@@ -108,6 +109,11 @@ void CollectBufferPort::define_queue_pair(const Napi::CallbackInfo& info) {
 
 void CollectBufferPort::write(const Napi::CallbackInfo& info) {
   collect_buffer_.write(bar_write(info, spec::RegionType::virtual_collect_buffer));
+}
+
+Napi::Value CollectBufferPort::write_burst(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(
+      info.Env(), collect_buffer_.write_burst(bar_write(info, spec::RegionType::virtual_collect_buffer)));
 }
 
 void CollectBufferPort::write_management_page(const Napi::CallbackInfo& info) {
@@ -209,6 +215,7 @@ Napi::Value CollectBufferPort::physical(const Napi::CallbackInfo& info) {
   auto object = Napi::Object::New(info.Env());
   object["state"] = to_number(info.Env(), pcb.state);
   object["group"] = to_number(info.Env(), pcb.group);
+  object["qualityOfServiceLevel"] = to_number(info.Env(), pcb.quality_of_service_level);
   object["underlyingFunction"] = to_number(info.Env(), pcb.underlying_function);
   object["virtualCollectBuffer"] = to_number(info.Env(), pcb.virtual_collect_buffer);
   object["scoreboard"] = Napi::BigInt::New(info.Env(), pcb.scoreboard);

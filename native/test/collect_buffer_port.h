@@ -44,6 +44,7 @@ public:
 private:
   void define_queue_pair(const Napi::CallbackInfo& info);
   void write(const Napi::CallbackInfo& info);
+  Napi::Value write_burst(const Napi::CallbackInfo& info);
   void write_management_page(const Napi::CallbackInfo& info);
   Napi::Value can_accept_write(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);

@@ -86,6 +86,14 @@ void RegisterFileDevice::write(const hca::BarWrite& write) {
     deadlines_[write.page] = wide_register_at(write.page, deadline);
 }
 
+bool RegisterFileDevice::write_burst(const hca::BarWrite& burst) {
+  if (burst.region != RegionType::virtual_collect_buffer || burst.offset != 0)
+    return false;
+  std::memcpy(memory(burst.region, burst.page), burst.data, burst.length);
+  ++register_at(burst.underlying_function, bursts);
+  return true;
+}
+
 uint32_t RegisterFileDevice::read(RegionType region, unsigned number, uint32_t offset) {
   if (region == RegionType::identity)
     return identity_register(offset);

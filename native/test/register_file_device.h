@@ -19,6 +19,7 @@ namespace fpga_verbs::test {
 //   faults     DMAs of the function that the host refused
 //   sent       packets that the link at port 1 has taken; a page is sent as one
 //   received   packets that have arrived at port 1; the newest lies in the last VCB page
+//   bursts     bursts that were taken whole: those to the start of a VCB page
 //   deadline   clock tick, two DWORDs; when it comes, vector 1 is signalled; writing the high one sets it
 class RegisterFileDevice final : public board::Device {
 public:
@@ -31,6 +32,7 @@ public:
   static constexpr uint32_t deadline = 0x1020;
   static constexpr uint32_t sent = 0x1028;
   static constexpr uint32_t received = 0x102c;
+  static constexpr uint32_t bursts = 0x1030;
 
   static constexpr unsigned functions = 2;
   static constexpr unsigned virtual_collect_buffers = 16;
@@ -39,6 +41,7 @@ public:
 
   bool can_accept_write() const override { return jobs_.size() < jobs_at_once; }
   void write(const hca::BarWrite& write) override;
+  bool write_burst(const hca::BarWrite& burst) override;
   uint32_t read(spec::RegionType region, unsigned number, uint32_t offset) override;
   unsigned run(unsigned limit) override;
   void notify_port() override { paused_ = false; }

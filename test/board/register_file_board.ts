@@ -13,6 +13,7 @@ export const engine = {
   deadline: 0x1020,
   sent: 0x1028,
   received: 0x102c,
+  bursts: 0x1030,
 } as const;
 export const job = { writeHost: 1, readHost: 2, interrupt: 3, sendPacket: 4 } as const;
 

@@ -4,6 +4,7 @@ import { loadTestAddon } from '../test_addon.ts';
 export interface PhysicalCollectBuffer {
   state: number;
   group: number;
+  qualityOfServiceLevel: number;
   underlyingFunction: number;
   virtualCollectBuffer: number;
   scoreboard: bigint;
@@ -47,6 +48,14 @@ export interface CollectBufferPort {
     byteEnables?: bigint,
     underlyingFunction?: number,
   ): void;
+  /** False: nothing has happened. */
+  writeBurst(
+    buffer: number,
+    offset: number,
+    bytes: Uint8Array,
+    byteEnables?: undefined,
+    underlyingFunction?: number,
+  ): boolean;
   writeManagementPage(
     underlyingFunction: number,
     offset: number,
