@@ -6,9 +6,8 @@
 namespace fpga_verbs::board {
 
 // When to look first at an entry that the device is about to write. Whoever looks at a cache line takes it
-// over, and the device has to get it back before it can write: so the look is put off until most entries have
-// come. It follows them: where the share of entries that come in time is `later` of `later + sooner`, it
-// stays.
+// over, and the device has to get it back before it can write: so the look is put off until three entries of
+// four have come. It follows them: by `later` after each that had not, by `sooner` back after each that had.
 class PollPace {
 public:
   // From the request to the first look, in nanoseconds.
@@ -18,8 +17,8 @@ public:
   void looked(bool found) { delay_ = found ? delay_ - std::min(delay_, sooner) : delay_ + later; }
 
 private:
-  static constexpr uint64_t later = 16; // nanoseconds
-  static constexpr uint64_t sooner = 4;
+  static constexpr uint64_t later = 6; // nanoseconds
+  static constexpr uint64_t sooner = 2;
 
   uint64_t delay_ = 0;
 };
