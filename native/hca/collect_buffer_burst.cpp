@@ -21,13 +21,12 @@ uint32_t command_bytes(const uint8_t* data) {
 }
 
 // The scoreboard after all lines of a command, in order; only the first tells the unused segments.
-void fill_scoreboard(spec::ScoreboardVariant variant, PhysicalCollectBuffer& pcb, uint32_t segments) {
-  uint64_t unused = all_segments & ~((uint64_t{1} << segments) - 1);
+void fill_scoreboard(spec::ScoreboardVariant variant, PhysicalCollectBuffer& pcb) {
+  uint64_t unused = unused_segments(pcb.header().length());
+  const uint64_t used = all_segments & ~unused;
   uint64_t check = 0;
-  for (uint32_t done = 0; done < segments; done += segments_per_line, unused = 0) {
-    const uint64_t line = uint64_t{line_segments} << done & ((uint64_t{1} << segments) - 1);
-    check = update_scoreboard(variant, pcb.scoreboard, pcb.scoreboard_mask, line, unused);
-  }
+  for (uint64_t line = line_segments; (line & used) != 0; line <<= segments_per_line, unused = 0)
+    check = update_scoreboard(variant, pcb.scoreboard, pcb.scoreboard_mask, line & used, unused);
   assert(check == all_segments);
 }
 
@@ -55,7 +54,7 @@ bool CollectBuffer::write_burst(const BarWrite& burst) {
   }
   const spec::CommandHeader& header = pcb.header();
   pcb.quality_of_service_level = header.quality_of_service_level();
-  fill_scoreboard(parameters_.scoreboard_variant, pcb, burst.length / spec::segment_bytes);
+  fill_scoreboard(parameters_.scoreboard_variant, pcb);
   if (header.checksum_enable() != 0 &&
       !checksum_matches(dword_sum(pcb.data.data(), burst.length) + admission.checksum_secret)) {
     refuse(buffer, Refusal::checksum_mismatch, (burst.length - 1) / line_bytes * line_bytes);

@@ -16,8 +16,7 @@ Napi::Value optional_number(Napi::Env env, std::optional<uint16_t> value) {
   return value ? Napi::Value(Napi::Number::New(env, *value)) : env.Null();
 }
 
-// Bytes, then byte enables (all when left out) and the function whose BAR it is
-// (unknown).
+// Bytes, then byte enables (all when left out) and the function whose BAR it is (unknown).
 hca::BarWrite bar_write(const Napi::CallbackInfo& info, spec::RegionType region) {
   hca::BarWrite write;
   write.region = region;
