@@ -24,7 +24,7 @@ uint32_t command_bytes(const uint8_t* data) {
 void fill_scoreboard(spec::ScoreboardVariant variant, PhysicalCollectBuffer& pcb) {
   uint64_t unused = unused_segments(pcb.header().length());
   const uint64_t used = all_segments & ~unused;
-  uint64_t check = 0;
+  [[maybe_unused]] uint64_t check = 0;
   for (uint64_t line = line_segments; (line & used) != 0; line <<= segments_per_line, unused = 0)
     check = update_scoreboard(variant, pcb.scoreboard, pcb.scoreboard_mask, line & used, unused);
   assert(check == all_segments);

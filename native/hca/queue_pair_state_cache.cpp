@@ -390,7 +390,7 @@ std::optional<uint32_t> QueuePairStateCache::create(unsigned underlying_function
 }
 
 void QueuePairStateCache::destroy(uint32_t queue_pair_number) {
-  const Entry* entry = live_entry(queue_pair_number);
+  [[maybe_unused]] const Entry* entry = live_entry(queue_pair_number);
   assert(entry != nullptr && entry->pins == 0 && !entry->quiet);
   free_index(index_of(queue_pair_number));
 }
