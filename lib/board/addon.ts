@@ -141,7 +141,7 @@ export interface FaultRule {
   underlyingFunction?: number;
   /** Only this BAR (writes and reads). Default: all. */
   bar?: number;
-  /** Only what touches [begin, end): offsets in the BAR, DMA addresses, or interrupt vectors. Default: all. */
+  /** Only what touches [begin, end): offsets in the BAR, DMA addresses, or interrupt vectors; `end` is larger. Default: all. */
   begin?: number | bigint;
   end?: number | bigint;
   /** The first match it happens to, counted from 0. Default 0. */
@@ -150,7 +150,7 @@ export interface FaultRule {
   count?: number;
   /** Happens to a match with this probability, from the board's seed; `nth` and `count` count what it chose. Default 1. */
   probability?: number;
-  /** tear: bit i set: DWORD i of the transaction arrives. Default 1: the first. */
+  /** tear: bit i set: DWORD i of the transaction arrives; 1 to 0xffff. Default 1: the first. */
   doubleWords?: number;
   /** delay, reorder: released when so many later transactions have arrived. Default 1 when no ticks are given. */
   transactions?: number;

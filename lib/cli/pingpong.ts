@@ -141,6 +141,7 @@ interface Addresses {
 /** One side of a ping-pong. */
 export interface Player {
   readonly completionQueue: CompletionQueue;
+  readonly type: QueuePairType;
   /** Messages. */
   readonly received: number;
   readonly isDone: boolean;
@@ -170,6 +171,7 @@ export async function exchange(
 /** One queue pair. */
 class End implements Player {
   readonly address: QueuePairAddress;
+  readonly type: QueuePairType;
   readonly completionQueue: CompletionQueue;
   sent = 0;
   received = 0;
@@ -190,6 +192,7 @@ class End implements Player {
     const { type, size, rxDepth, port, gidIndex } = options;
     const room = type === 'UD' ? routeBytes : 0;
     this.options = options;
+    this.type = type;
     this.protectionDomain = context.createProtectionDomain();
     this.completionQueue = context.createCompletionQueue({ entries: rxDepth + 1 });
     this.queuePair = this.protectionDomain.createQueuePair({
@@ -335,9 +338,13 @@ async function someCompletion(
   }
 }
 
-function nothingCame([{ received }]: readonly [Player, ...Player[]], timeout: number): Error {
+function nothingCame([{ received, type }]: readonly [Player, ...Player[]], timeout: number): Error {
+  const cause =
+    type === 'RC'
+      ? 'expected: a peer that answers'
+      : 'an unreliable service does not repeat what is lost';
   return new Error(
-    `nothing came for ${timeout} s after ${received} messages; an unreliable service does not repeat what is lost, and --timeout says how long to wait`,
+    `nothing came for ${timeout} s after ${received} messages; ${cause}, and --timeout says how long to wait`,
   );
 }
 

@@ -89,6 +89,7 @@ interface Pending {
 class SharedEnd implements Player {
   readonly addresses: readonly QueuePairAddress[];
   readonly completionQueue: CompletionQueue;
+  readonly type = 'RC';
   received = 0;
   private sent = 0;
   private readonly options: SharedPingpongOptions;

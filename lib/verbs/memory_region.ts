@@ -54,14 +54,19 @@ export class MemoryRegion extends VerbsObject {
     return this.memory.region.key;
   }
 
-  /** Part of the region; from `offset` to the end where no length is given. @throws RangeError beyond its end */
+  /**
+   * Part of the region; from `offset` to the end where no length is given.
+   * @throws RangeError beyond its end; VerbsError EBADF: the region is closed, and its key names nothing, or another region by now
+   */
   slice(offset = 0, length = this.length - offset): MemorySlice {
+    this.requireOpen('slice');
     checkRange(this.label, this.length, offset, length);
     return { ...splitAddress(this.address + BigInt(offset)), length, localKey: this.localKey };
   }
 
-  /** The region as the peer names it in RDMA and atomics. */
+  /** The region as the peer names it in RDMA and atomics. @throws VerbsError EBADF: the region is closed */
   remote(): RemoteMemory {
+    this.requireOpen('remote');
     return new RemoteMemory({ address: this.address, key: this.remoteKey, length: this.length });
   }
 

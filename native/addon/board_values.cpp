@@ -129,6 +129,14 @@ board::FaultRule fault_rule(const Napi::Value& value) {
   fields.read("ticks", rule.ticks);
   fields.read_fraction("probability", rule.probability);
   fields.refuse_unknown();
+  if (rule.double_words == 0)
+    throw Napi::RangeError::New(value.Env(), "rule.doubleWords is 0, but must have the bit of a DWORD that "
+                                             "arrives; a write of which nothing arrives is of the kind drop");
+  if (rule.begin >= rule.end)
+    throw Napi::RangeError::New(value.Env(), "rule.begin is " + std::to_string(rule.begin) +
+                                                 " and rule.end " + std::to_string(rule.end) +
+                                                 ", but rule.end must be larger: it is the first that is not "
+                                                 "touched");
   if (rule.transactions == 0 && rule.ticks == 0)
     rule.transactions = 1;
   return rule;

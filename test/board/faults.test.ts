@@ -79,9 +79,30 @@ describe('faults of writes', () => {
     expect(() => board.clearFaults(id)).toThrow(/there is no fault/);
   });
 
+  it('are refused where they could never happen', () => {
+    const board = makeBoard();
+    expect(() => board.inject({ kind: 'tear', doubleWords: 0 })).toThrow(
+      new RangeError(
+        'rule.doubleWords is 0, but must have the bit of a DWORD that arrives; a write of which nothing arrives is of the kind drop',
+      ),
+    );
+    for (const [begin, end] of [
+      [8, 4],
+      [8, 8],
+      [0, 0],
+    ] as const) {
+      expect(() => board.inject({ kind: 'drop', begin, end })).toThrow(
+        new RangeError(
+          `rule.begin is ${begin} and rule.end ${end}, but rule.end must be larger: it is the first that is not touched`,
+        ),
+      );
+    }
+    board.inject({ kind: 'drop', begin: 8, end: 9 });
+  });
+
   it('a torn write delivers the DWORDs that were asked for, in legal transactions', () => {
     fc.assert(
-      fc.property(fc.nat({ max: 0xffff }), (doubleWords) => {
+      fc.property(fc.integer({ min: 1, max: 0xffff }), (doubleWords) => {
         const board = makeBoard();
         const opened = openFunction(board);
         board.inject({ kind: 'tear', doubleWords });

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
+import { play, type Player } from '../../lib/cli/pingpong.ts';
 import { meetPeer } from '../../lib/cli/pingpong_peer.ts';
 import type { QueuePairAddress } from '../../lib/connect/index.ts';
+import type { CompletionQueue, QueuePairType } from '../../lib/index.ts';
 import { freePort } from '../free_port.ts';
 import { runHca } from './run_hca.ts';
 import { newSignal, retrying, runTwo } from './two_processes.ts';
@@ -112,6 +114,22 @@ describe('hca pingpong between two processes', () => {
       new RegExp(`${end} address: +(.*)`).exec(out)![1]!.replace(': GID', ', GID');
     expect(address('local', stdout)).toBe(address('remote', client.out));
     expect(address('remote', stdout)).toBe(address('local', client.out));
+  });
+
+  it('says of a service that repeats what is lost that the peer does not answer', async () => {
+    const silent = (type: QueuePairType): Player => ({
+      type,
+      completionQueue: undefined as unknown as CompletionQueue,
+      received: 3,
+      isDone: false,
+      send: () => {},
+      advance: () => false,
+    });
+    const wait = { size: 1, iters: 1, events: false, timeout: 0, signal: newSignal() };
+    await expect(play([silent('RC')], false, wait)).rejects.toThrow(
+      'nothing came for 0 s after 3 messages; expected: a peer that answers, and --timeout says how long to wait',
+    );
+    await expect(play([silent('UD')], false, wait)).rejects.toThrow(/an unreliable service/);
   });
 
   it.each([[[]], [['--events']]])('uc is given up when a message is lost %j', async (words) => {
