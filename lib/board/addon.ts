@@ -254,7 +254,7 @@ export interface EmulatedBoard {
   /** Stepped: works until nothing is left, at most `limit` units (default 1,000,000). Throws when the limit is reached. */
   runUntilIdle(limit?: number): number;
   /** Stepped: lets the clock advance by `ticks`, doing what becomes due at its time. */
-  advanceTime(ticks: number | bigint): void;
+  advanceTime(ticks: number | bigint, limit?: number): void;
   /** Device clock, ticks. */
   now(): bigint;
   /** Adds a fault; gives its id. */

@@ -116,9 +116,14 @@ export class EmulatedBoard {
     return this.native.runUntilIdle(limit);
   }
 
-  /** Stepped: lets the clock go on by so many ticks; what becomes due happens at its time. */
-  advanceTime(ticks: number | bigint): void {
-    this.native.advanceTime(ticks);
+  /**
+   * Stepped: lets the clock go on by so many ticks; what becomes due happens at its time.
+   * @param limit units of work, and waits between them, after which it gives up: where something is tried again without end, the clock
+   * gets there no sooner than with each trial done. Default ten million, some seconds
+   * @throws RangeError the clock would go beyond 2^63 - 1; Error: more than `limit` units of work, and the clock stays where they ended
+   */
+  advanceTime(ticks: number | bigint, limit?: number): void {
+    this.native.advanceTime(ticks, limit);
   }
 
   /** Device clock, ticks. */

@@ -340,9 +340,7 @@ async function someCompletion(
 
 function nothingCame([{ received, type }]: readonly [Player, ...Player[]], timeout: number): Error {
   const cause =
-    type === 'RC'
-      ? 'expected: a peer that answers'
-      : 'an unreliable service does not repeat what is lost';
+    type === 'RC' ? 'expected: a peer that answers' : 'an unreliable service does not repeat what is lost';
   return new Error(
     `nothing came for ${timeout} s after ${received} messages; ${cause}, and --timeout says how long to wait`,
   );

@@ -65,13 +65,10 @@ export class ProtectionDomain extends VerbsObject {
     this.requireOpen('registerMemory');
     const { device, management } = this.context.driver;
     requireRights(access);
-    const range = mapForeignMemory(device, memory, access);
+    const { range, bytes } = mapForeignMemory(device, memory, access);
     const release = (): void => device.board.unmap(range.address);
     try {
       const region = new RegionInDevice(management, this.driver, range, access);
-      const bytes = ArrayBuffer.isView(memory)
-        ? new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength)
-        : new Uint8Array(memory);
       return new MemoryRegion(this, { region, address: range.address, bytes, release });
     } catch (error) {
       release();

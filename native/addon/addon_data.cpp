@@ -3,6 +3,7 @@
 #include "addon/board_function.h"
 #include "addon/dma_memory.h"
 #include "addon/emulated_board.h"
+#include "addon/foreign_memory.h"
 #include "addon/interrupt.h"
 #include "addon/served_board.h"
 
@@ -20,6 +21,7 @@ void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_b
   data->dma_memory = Napi::Persistent(DmaMemory::define(env));
   data->interrupt = Napi::Persistent(Interrupt::define(env));
   data->served_board = Napi::Persistent(ServedBoard::define(env));
+  data->resizable = resizable_getter(env);
   exports.Set("EmulatedBoard", EmulatedBoard::define(env));
   exports.Set("openServed", Napi::Function::New<open_served>(env, "openServed"));
   exports.Set("lookAtServed", Napi::Function::New<look_at_served>(env, "lookAtServed"));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace fpga_verbs::addon {
 
@@ -22,6 +23,28 @@ struct AddonData {
   Napi::FunctionReference dma_memory;
   Napi::FunctionReference interrupt;
   Napi::FunctionReference served_board;
+  Napi::FunctionReference resizable; // getter of ArrayBuffer.prototype, as it was when the addon was loaded
+
+  // What an object of a class is being made over; null: JavaScript calls the constructor by itself.
+  const void* made_over = nullptr;
+
+  // A new object of a class over `given`, which its constructor takes.
+  template <class Given>
+  static Napi::Object make(Napi::FunctionReference AddonData::* type, Napi::Env env, Given& given) {
+    AddonData& data = of(env);
+    data.made_over = &given;
+    const Napi::Object object = (data.*type).New({});
+    data.made_over = nullptr;
+    return object;
+  }
+
+  // In a constructor: what its object is made over. TypeError: it is not made by `maker`.
+  template <class Given> static Given& given(Napi::Env env, const char* what, const char* maker) {
+    const void* const given = std::exchange(of(env).made_over, nullptr);
+    if (given == nullptr)
+      throw Napi::TypeError::New(env, std::string(what) + " is made by " + maker);
+    return *static_cast<Given*>(const_cast<void*>(given));
+  }
 
   static AddonData& of(Napi::Env env) { return *env.GetInstanceData<AddonData>(); }
 };

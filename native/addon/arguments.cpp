@@ -68,11 +68,19 @@ Fields::Fields(const Napi::Value& object, const char* what) : what_(what) {
 }
 
 bool Fields::has(const char* name) {
-  known_ += std::string(name) + ",";
-  return object_ && !object_->Get(name).IsUndefined();
+  if (!object_) {
+    known_ += std::string(name) + ",";
+    return false;
+  }
+  const auto [field, is_new] = read_.try_emplace(name);
+  if (is_new) {
+    known_ += std::string(name) + ",";
+    field->second = object_->Get(name);
+  }
+  return !field->second.IsUndefined();
 }
 
-Napi::Value Fields::value(const char* name) { return object_->Get(name); }
+Napi::Value Fields::value(const char* name) { return read_.at(name); }
 
 Napi::Value Fields::required(Napi::Env env, const char* name) {
   if (!has(name))

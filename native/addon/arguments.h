@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,7 +25,8 @@ uint32_t double_word(const Napi::Value& value, const char* what); // 0 to 2^32 -
 unsigned bar_number(const Napi::Value& value);                    // 0 to 5
 uint64_t bar_offset(const Napi::Value& value, unsigned alignment);
 
-// The fields of an options object. Those that nobody asked for are unknown.
+// The fields of an options object, each read once: a getter gives something else the second time, or closes
+// what the call is for, which is looked at after the fields. Those that nobody asked for are unknown.
 class Fields {
 public:
   // `object` may be undefined: no fields. `what` names the object in errors.
@@ -66,6 +68,7 @@ public:
 private:
   std::optional<Napi::Object> object_;
   const char* what_;
+  std::map<std::string, Napi::Value> read_;
   std::string known_ = ",";
 };
 

@@ -35,15 +35,13 @@ Napi::Function BoardFunction::define(Napi::Env env) {
 }
 
 Napi::Value BoardFunction::make(Napi::Env env, std::shared_ptr<board::BoardFunction> function) {
-  return AddonData::of(env).board_function.New(
-      {Napi::External<std::shared_ptr<board::BoardFunction>>::New(env, &function)});
+  return AddonData::make(&AddonData::board_function, env, function);
 }
 
 BoardFunction::BoardFunction(const Napi::CallbackInfo& info)
     : ObjectWrap(info), open_(std::make_shared<OpenFunction>()) {
-  if (!info[0].IsExternal())
-    throw Napi::TypeError::New(info.Env(), "BoardFunction is made by open");
-  open_->function = *info[0].As<Napi::External<std::shared_ptr<board::BoardFunction>>>().Data();
+  open_->function =
+      AddonData::given<std::shared_ptr<board::BoardFunction>>(info.Env(), "BoardFunction", "open");
 }
 
 board::BoardFunction& BoardFunction::open(Napi::Env env) const {
@@ -81,19 +79,20 @@ Napi::Value BoardFunction::allocate_memory(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value BoardFunction::map(const Napi::CallbackInfo& info) {
+  DmaRights rights = DmaRights::read_write;
+  if (!info[1].IsUndefined()) {
+    const std::string name = info[1].IsString() ? info[1].As<Napi::String>().Utf8Value() : "";
+    if (name != "read" && name != "write" && name != "read_write")
+      throw Napi::TypeError::New(info.Env(), "rights must be one of read, write, read_write");
+    rights = name == "read" ? DmaRights::read : name == "write" ? DmaRights::write : DmaRights::read_write;
+  }
+  // From here on nothing runs code of the caller, which could move the memory or close the function.
   board::BoardFunction& function = open(info.Env());
   const ForeignMemory memory = foreign_memory(info[0]);
   if (const char* const refusal = function.foreign_memory_refusal()) {
     const Napi::Error error = Napi::Error::New(info.Env(), refusal);
     error.Value().Set("code", Napi::String::New(info.Env(), "ENOTSUP"));
     throw error;
-  }
-  DmaRights rights = DmaRights::read_write;
-  if (!info[1].IsUndefined()) {
-    const std::string name = info[1].ToString().Utf8Value();
-    if (name != "read" && name != "write" && name != "read_write")
-      throw Napi::TypeError::New(info.Env(), "rights must be one of read, write, read_write");
-    rights = name == "read" ? DmaRights::read : name == "write" ? DmaRights::write : DmaRights::read_write;
   }
   const auto address = function.map_dma(memory.data, memory.bytes, rights);
   if (!address)

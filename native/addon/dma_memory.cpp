@@ -6,6 +6,12 @@
 
 namespace fpga_verbs::addon {
 
+namespace {
+
+constexpr napi_type_tag type_tag = {0x66706761'2d766572, 0x62732d64'6d616d65};
+
+} // namespace
+
 Napi::Error out_of(Napi::Env env, const std::string& failure, size_t bytes) {
   const Napi::Error error = Napi::Error::New(env, failure + " for " + std::to_string(bytes) + " B");
   error.Value().Set("code", Napi::String::New(env, "ENOMEM"));
@@ -36,14 +42,12 @@ Napi::Value DmaMemory::allocate(Napi::Env env, const std::shared_ptr<OpenFunctio
   if (!allocation->memory)
     throw out_of(env, failure, bytes);
   allocation->mapped = true;
-  return AddonData::of(env).dma_memory.New(
-      {Napi::External<std::shared_ptr<Allocation>>::New(env, &allocation)});
+  return AddonData::make(&AddonData::dma_memory, env, allocation);
 }
 
 DmaMemory::DmaMemory(const Napi::CallbackInfo& info) : ObjectWrap(info) {
-  if (!info[0].IsExternal())
-    throw Napi::TypeError::New(info.Env(), "DmaMemory is made by allocateMemory");
-  allocation_ = *info[0].As<Napi::External<std::shared_ptr<Allocation>>>().Data();
+  allocation_ = AddonData::given<std::shared_ptr<Allocation>>(info.Env(), "DmaMemory", "allocateMemory");
+  Value().TypeTag(&type_tag);
   // The buffer keeps the memory as the object does: whichever lives longer.
   auto* const kept = new std::shared_ptr<Allocation>(allocation_);
   buffer_ = Napi::Persistent(Napi::ArrayBuffer::New(
@@ -54,9 +58,9 @@ DmaMemory::DmaMemory(const Napi::CallbackInfo& info) : ObjectWrap(info) {
 
 DmaMemory::~DmaMemory() { allocation_->owner->children.erase(this); }
 
+// By a tag that JavaScript cannot give: its prototype it can change.
 DmaMemory& DmaMemory::of(const Napi::Value& value) {
-  if (!value.IsObject() ||
-      !value.As<Napi::Object>().InstanceOf(AddonData::of(value.Env()).dma_memory.Value()))
+  if (!value.IsObject() || !value.As<Napi::Object>().CheckTypeTag(&type_tag))
     throw Napi::TypeError::New(value.Env(), "memory must be a DmaMemory of allocateMemory");
   return *Unwrap(value.As<Napi::Object>());
 }

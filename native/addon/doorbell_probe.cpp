@@ -163,6 +163,8 @@ Napi::Value make_doorbell_probe(Napi::Env env, const std::shared_ptr<OpenFunctio
                                 const Napi::Value& setup) {
   std::vector<std::shared_ptr<Allocation>> held;
   const board::DoorbellSetup read = setup_of(setup, held);
+  if (function->function == nullptr) // closed by a getter of the options
+    throw closed_error(env, "the function of the board");
   auto probe = std::make_shared<Probe>(Probe{
       function, std::move(held), board::DoorbellProbe(*function->function, read), read.patience, read.cpu});
   Napi::Object object = Napi::Object::New(env);

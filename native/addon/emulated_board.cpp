@@ -16,6 +16,11 @@ namespace fpga_verbs::addon {
 
 namespace {
 
+// Of the clock of a stepped board: what follows from it, as the end of a timeout, is never beyond 64 bits.
+constexpr uint64_t last_tick = (uint64_t{1} << 63) - 1;
+// Units of work until a stepped board is taken for one that never comes to rest: some seconds.
+constexpr uint64_t usual_work = 10'000'000;
+
 template <class Items> Napi::Array to_array(Napi::Env env, const Items& items) {
   Napi::Array array = Napi::Array::New(env, items.size());
   uint32_t index = 0;
@@ -81,6 +86,8 @@ EmulatedBoard::EmulatedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) 
   throw Napi::Error::New(info.Env(), failure);
 }
 
+// What reads an argument's properties runs code of the caller, which may close the board: it is asked for
+// after that.
 board::EmulatedBoard& EmulatedBoard::board(Napi::Env env) const {
   if (board_ == nullptr)
     throw closed_error(env, "the board");
@@ -117,15 +124,16 @@ Napi::Value EmulatedBoard::open_free(const Napi::CallbackInfo& info) {
 
 Napi::Value EmulatedBoard::serve(const Napi::CallbackInfo& info) {
   board(info.Env());
-  return ServedBoard::make(board_, info[0]);
+  const std::shared_ptr<board::EmulatedBoard> served =
+      board_; // a getter of the options may close this handle
+  return ServedBoard::make(served, info[0]);
 }
 
 void EmulatedBoard::post(const Napi::CallbackInfo& info) {
-  board::EmulatedBoard& emulated = board(info.Env());
   const board::Transaction given = transaction(info[0]);
   if (given.kind != board::TransactionKind::write)
     throw Napi::TypeError::New(info.Env(), "only writes can be posted");
-  emulated.post(given);
+  board(info.Env()).post(given);
 }
 
 Napi::Value EmulatedBoard::step(const Napi::CallbackInfo& info) {
@@ -144,8 +152,25 @@ Napi::Value EmulatedBoard::run_until_idle(const Napi::CallbackInfo& info) {
 }
 
 void EmulatedBoard::advance_time(const Napi::CallbackInfo& info) {
-  board::SteppedProgress& progress = stepped(info.Env(), "advanceTime");
-  progress.advance_to(board_->now() + big_number(info[0], "ticks"));
+  const Napi::Env env = info.Env();
+  board::SteppedProgress& progress = stepped(env, "advanceTime");
+  const uint64_t ticks = big_number(info[0], "ticks");
+  const uint64_t limit = info[1].IsUndefined() ? usual_work : whole_number(info[1], "limit", UINT64_MAX);
+  const uint64_t now = board_->now();
+  if (ticks > last_tick - now)
+    throw Napi::RangeError::New(env, "ticks is " + std::to_string(ticks) + ", but must be at most " +
+                                         std::to_string(last_tick - now) + ": the clock is at " +
+                                         std::to_string(now) + " and ends at 2^63 - 1");
+  if (!progress.advance_to(now + ticks, limit))
+    throw too_much_work(env, limit);
+}
+
+// The clock stays where the work was ended.
+Napi::Error EmulatedBoard::too_much_work(Napi::Env env, uint64_t limit) const {
+  return Napi::Error::New(
+      env, "the device is at tick " + std::to_string(board(env).now()) + " after " + std::to_string(limit) +
+               " units of work, and not yet at the time; expected: fewer ticks at a time, or a "
+               "larger limit of work");
 }
 
 Napi::Value EmulatedBoard::now(const Napi::CallbackInfo& info) {
@@ -153,7 +178,8 @@ Napi::Value EmulatedBoard::now(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EmulatedBoard::inject(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), board(info.Env()).inject(fault_rule(info[0])));
+  const board::FaultRule rule = fault_rule(info[0]);
+  return Napi::Number::New(info.Env(), board(info.Env()).inject(rule));
 }
 
 Napi::Value EmulatedBoard::injected(const Napi::CallbackInfo& info) {
@@ -174,7 +200,8 @@ void EmulatedBoard::clear_faults(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EmulatedBoard::impair(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), board(info.Env()).impair(link_impairment(info[0])));
+  const board::LinkImpairment rule = link_impairment(info[0]);
+  return Napi::Number::New(info.Env(), board(info.Env()).impair(rule));
 }
 
 Napi::Value EmulatedBoard::impaired(const Napi::CallbackInfo& info) {
@@ -226,15 +253,25 @@ Napi::Value EmulatedBoard::take_trace(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EmulatedBoard::replay(const Napi::CallbackInfo& info) {
-  board::SteppedProgress& progress = stepped(info.Env(), "replay");
+  const Napi::Env env = info.Env();
+  stepped(env, "replay");
   if (!info[0].IsArray())
-    throw Napi::TypeError::New(info.Env(), "transactions must be an array");
+    throw Napi::TypeError::New(env, "transactions must be an array");
   const auto transactions = info[0].As<Napi::Array>();
   uint32_t differing = 0;
-  for (uint32_t i = 0; i < transactions.Length(); ++i)
-    if (!progress.play(transaction(transactions.Get(i))))
+  for (uint32_t i = 0; i < transactions.Length(); ++i) {
+    const Napi::HandleScope scope(env);
+    const board::Transaction next = transaction(transactions.Get(i));
+    if (next.time > last_tick)
+      throw Napi::RangeError::New(env, "time of transaction " + std::to_string(i) + " is " +
+                                           std::to_string(next.time) + ", but the clock ends at 2^63 - 1");
+    board::SteppedProgress& progress = stepped(env, "replay");
+    if (!progress.advance_to(next.time, usual_work))
+      throw too_much_work(env, usual_work);
+    if (!progress.play(next))
       ++differing;
-  return Napi::Number::New(info.Env(), differing);
+  }
+  return Napi::Number::New(env, differing);
 }
 
 void EmulatedBoard::start_packet_trace(const Napi::CallbackInfo& info) {
@@ -277,7 +314,9 @@ Napi::Value EmulatedBoard::board_number(const Napi::CallbackInfo& info) {
 void EmulatedBoard::attach_memory(const Napi::CallbackInfo& info) {
   constexpr unsigned page = 4096;
   const uint32_t number = function_number(info[0]);
-  const std::string path = info[1].ToString().Utf8Value();
+  if (!info[1].IsString())
+    throw Napi::TypeError::New(info.Env(), "path must be a string");
+  const std::string path = info[1].As<Napi::String>().Utf8Value();
   std::optional<board::RemappingRoot> root;
   if (Fields fields(info[3], "remapping"); !info[3].IsUndefined()) {
     root.emplace();

@@ -28,6 +28,7 @@ private:
   Napi::Value step(const Napi::CallbackInfo& info);
   Napi::Value run_until_idle(const Napi::CallbackInfo& info);
   void advance_time(const Napi::CallbackInfo& info);
+  Napi::Error too_much_work(Napi::Env env, uint64_t limit) const;
   Napi::Value now(const Napi::CallbackInfo& info);
   Napi::Value inject(const Napi::CallbackInfo& info);
   Napi::Value injected(const Napi::CallbackInfo& info);

@@ -49,14 +49,12 @@ Napi::Value ServedBoard::make(const std::shared_ptr<board::EmulatedBoard>& board
   auto served = served::ServedBoard::make(board, given, failure);
   if (served == nullptr)
     throw Napi::Error::New(env, "no board is served at " + given.path + ": " + failure);
-  return AddonData::of(env).served_board.New(
-      {Napi::External<std::unique_ptr<served::ServedBoard>>::New(env, &served)});
+  return AddonData::make(&AddonData::served_board, env, served);
 }
 
 ServedBoard::ServedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) {
-  if (!info[0].IsExternal())
-    throw Napi::TypeError::New(info.Env(), "ServedBoard is made by serve");
-  served_ = std::move(*info[0].As<Napi::External<std::unique_ptr<served::ServedBoard>>>().Data());
+  served_ =
+      std::move(AddonData::given<std::unique_ptr<served::ServedBoard>>(info.Env(), "ServedBoard", "serve"));
 }
 
 Napi::Value ServedBoard::take_notices(const Napi::CallbackInfo& info) {
@@ -77,7 +75,9 @@ Napi::Value ServedBoard::take_notices(const Napi::CallbackInfo& info) {
 void ServedBoard::close(const Napi::CallbackInfo&) { served_.reset(); }
 
 Napi::Value open_served(const Napi::CallbackInfo& info) {
-  const std::string path = info[0].ToString().Utf8Value();
+  if (!info[0].IsString())
+    throw Napi::TypeError::New(info.Env(), "path must be a string");
+  const std::string path = info[0].As<Napi::String>().Utf8Value();
   const uint32_t number =
       info[1].IsUndefined() ? served::any_function : double_word(info[1], "underlyingFunction");
   served::OpenFailure failure;
@@ -94,7 +94,9 @@ Napi::Value open_served(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value look_at_served(const Napi::CallbackInfo& info) {
-  const auto facts = served::ServedFunction::look(info[0].ToString().Utf8Value());
+  if (!info[0].IsString())
+    throw Napi::TypeError::New(info.Env(), "path must be a string");
+  const auto facts = served::ServedFunction::look(info[0].As<Napi::String>().Utf8Value());
   if (!facts)
     return info.Env().Undefined();
   Napi::Array open = Napi::Array::New(info.Env());

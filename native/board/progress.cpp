@@ -45,14 +45,14 @@ uint64_t SteppedProgress::step(uint64_t count) {
   return count;
 }
 
-void SteppedProgress::advance_to(uint64_t time) {
+bool SteppedProgress::advance_to(uint64_t time, uint64_t limit) {
   const Exclusive exclusive(*this);
-  advance_held_to(time);
+  return advance_held_to(time, limit);
 }
 
 bool SteppedProgress::play(const Transaction& transaction) {
   const Exclusive exclusive(*this);
-  advance_held_to(transaction.time);
+  advance_held_to(transaction.time, no_limit);
   played_ = true;
   return device_.play(transaction);
 }
@@ -62,10 +62,10 @@ void SteppedProgress::end_of_play() {
     group_->tick();
 }
 
-void SteppedProgress::advance_held_to(uint64_t time) {
+bool SteppedProgress::advance_held_to(uint64_t time, uint64_t limit) {
   if (group_->clock().now() < time)
     end_of_play();
-  group_->advance_to(time);
+  return group_->advance_to(time, limit);
 }
 
 } // namespace fpga_verbs::board

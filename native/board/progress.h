@@ -136,6 +136,8 @@ private:
 // Boards of one group are stepped together, whichever of them is asked.
 class SteppedProgress final : public Progress {
 public:
+  static constexpr uint64_t no_limit = ~uint64_t{0};
+
   SteppedProgress(DeviceSide& device, std::shared_ptr<StepGroup> group);
   ~SteppedProgress() override;
   void posted() override {}
@@ -148,15 +150,16 @@ public:
   // Does up to `count` ticks of work; gives the number done. Fewer: idle.
   uint64_t step(uint64_t count);
 
-  // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time.
-  void advance_to(uint64_t time);
+  // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time. False:
+  // that takes more than `limit` ticks of work and waits, and the clock stays where they ended.
+  bool advance_to(uint64_t time, uint64_t limit = no_limit);
 
   // Plays a transaction of a recording at its time, or now where that has passed; DeviceSide::play.
   bool play(const Transaction& transaction);
 
 private:
   void approach() override;
-  void advance_held_to(uint64_t time);
+  bool advance_held_to(uint64_t time, uint64_t limit);
   void end_of_play();
 
   DeviceSide& device_;

@@ -13,10 +13,14 @@ bool StepGroup::step() {
   return worked;
 }
 
-void StepGroup::advance_to(uint64_t time) {
-  while (clock_.now() < time)
+bool StepGroup::advance_to(uint64_t time, uint64_t limit) {
+  for (uint64_t taken = 0; clock_.now() < time; ++taken) {
+    if (taken == limit)
+      return false;
     if (!step())
       clock_.advance_to(std::min(time, std::max(next_deadline(), clock_.now() + 1)));
+  }
+  return true;
 }
 
 uint64_t StepGroup::next_deadline() const {

@@ -22,8 +22,9 @@ public:
 
   // A tick in which there is work, or no tick: false.
   bool step();
-  // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time.
-  void advance_to(uint64_t time);
+  // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time. False:
+  // that takes more than `limit` ticks of work and waits.
+  bool advance_to(uint64_t time, uint64_t limit);
   // Ends a tick.
   void tick() { clock_.advance_to(clock_.now() + 1); }
 

@@ -67,8 +67,8 @@ describeOnBackends('memory regions', (backend) => {
       const domain = new ProtectionDomain(management);
       const view = new Uint8Array(new ArrayBuffer(10_000), 77, 9000);
       const map = vi.spyOn(device.board, 'map');
-      const range = mapForeignMemory(device, view, localWrite);
-      device.board.unmap(mapForeignMemory(device, view, remoteRead).address);
+      const { range } = mapForeignMemory(device, view, localWrite);
+      device.board.unmap(mapForeignMemory(device, view, remoteRead).range.address);
       expect(map.mock.calls.map(([, rights]) => rights)).toEqual(['read_write', 'read']);
       expect(range.length).toBe(9000);
       new MemoryRegion(management, domain, range, localWrite).deregister();

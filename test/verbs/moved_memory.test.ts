@@ -21,4 +21,13 @@ describe('memory and ArrayBuffer.prototype.transfer', () => {
       'TypeError: the memory of this ArrayBuffer was registered, and cannot be moved; use slice(), which copies';
     expect(run('registered')).toEqual({ refusals: [refusal, refusal], left: 8192 });
   });
+
+  it('that could be moved as it is frozen is refused, and not mapped any more', () => {
+    const { refusals, mapped } = run('frozen') as { refusals: string[]; mapped: number };
+    expect(mapped).toBe(1);
+    expect(refusals).toEqual([
+      expect.stringMatching(/^TypeError: the ArrayBuffer cannot be kept in place: its transfer .* frozen/),
+      expect.stringMatching(/^RangeError: nothing is mapped/),
+    ]);
+  });
 });

@@ -10,6 +10,27 @@ if (way === 'allocated') {
   const left = region.bytes.length;
   region.close();
   say({ left, sum: moved.reduce((sum, byte) => sum + byte) });
+} else if (way === 'frozen') {
+  const { board } = domain.context.driver.device;
+  const mapped = [];
+  const map = board.map.bind(board);
+  Object.defineProperty(board, 'map', {
+    value: (...words) => {
+      mapped.push(map(...words));
+      return mapped.at(-1);
+    },
+  });
+  const refusals = [
+    () => domain.registerMemory(Object.freeze(new ArrayBuffer(8192))),
+    () => board.unmap(mapped[0]),
+  ].map((call) => {
+    try {
+      return String(call());
+    } catch ({ name, message }) {
+      return `${name}: ${message}`;
+    }
+  });
+  say({ refusals, mapped: mapped.length });
 } else {
   const buffer = new ArrayBuffer(8192);
   domain.registerMemory(buffer);

@@ -1,0 +1,61 @@
+import { types } from 'node:util';
+
+/** Bytes of an ArrayBuffer of the caller. */
+export interface CallerMemory {
+  readonly buffer: ArrayBufferLike;
+  /** In the buffer. */
+  readonly byteOffset: number;
+  readonly byteLength: number;
+}
+
+// Taken when the module is loaded: an object's own properties, its class and its prototype say what the caller wants them to.
+const { isArrayBuffer, isArrayBufferView, isDataView, isSharedArrayBuffer } = types;
+const { apply } = Reflect;
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const lengths = {
+  buffer: getterOf(ArrayBuffer.prototype, 'byteLength'),
+  shared: getterOf(SharedArrayBuffer.prototype, 'byteLength'),
+};
+const viewGetters = { typedArray: gettersOf(typedArray), dataView: gettersOf(DataView.prototype) };
+
+/**
+ * The memory that an object stands for, as the engine knows it. Runs no code of the caller.
+ * @returns undefined: it is neither a buffer nor a view of one
+ * @throws TypeError a DataView whose memory is gone
+ */
+export function callerMemory(memory: unknown): CallerMemory | undefined {
+  if (!isArrayBufferView(memory)) {
+    const byteLength = byteLengthOf(memory);
+    return byteLength === undefined
+      ? undefined
+      : { buffer: memory as ArrayBufferLike, byteOffset: 0, byteLength };
+  }
+  const { buffer, byteOffset, byteLength } = isDataView(memory)
+    ? viewGetters.dataView
+    : viewGetters.typedArray;
+  return {
+    buffer: apply(buffer, memory, []) as ArrayBufferLike,
+    byteOffset: apply(byteOffset, memory, []) as number,
+    byteLength: apply(byteLength, memory, []) as number,
+  };
+}
+
+/** Bytes of a buffer; undefined: it is none. */
+export function byteLengthOf(buffer: unknown): number | undefined {
+  if (isArrayBuffer(buffer)) return apply(lengths.buffer, buffer, []) as number;
+  return isSharedArrayBuffer(buffer) ? (apply(lengths.shared, buffer, []) as number) : undefined;
+}
+
+type Getter = (this: unknown) => unknown;
+
+function gettersOf(prototype: object): Record<keyof CallerMemory, Getter> {
+  return {
+    buffer: getterOf(prototype, 'buffer'),
+    byteOffset: getterOf(prototype, 'byteOffset'),
+    byteLength: getterOf(prototype, 'byteLength'),
+  };
+}
+
+function getterOf(prototype: object, name: string): Getter {
+  return Reflect.get(Object.getOwnPropertyDescriptor(prototype, name)!, 'get') as Getter;
+}
