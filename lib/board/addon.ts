@@ -496,8 +496,12 @@ export interface BoardFunction {
   doorbellProbe(setup: DoorbellProbeSetup): DoorbellProbe;
   /** Calls back from the event loop after vector `vector` was signalled, with the number of signals since the last call. */
   interrupt(vector: number, callback: (count: number) => void): Interrupt;
-  /** Calls back once from the event loop when the device is gone. Undefined: the backend does not tell, only a read does. */
-  removal(callback: () => void): Interrupt | undefined;
+  /**
+   * Calls back once from the event loop when the device is gone, or the kernel wants it back, with the reason where the backend knows it,
+   * in words that follow "the device is gone: ". Behind that the function is given up: the kernel can take it out, registers read as all
+   * ones, memory stays. Undefined: the backend does not tell, only a read does.
+   */
+  removal(callback: (reason?: string) => void): Interrupt | undefined;
   facts(): BoardFacts;
   /**
    * Frees what was allocated and mapped through it, as does the end of its object or of its thread. The device's function is reset when
@@ -529,6 +533,9 @@ export interface SysfsFunctionSetup {
 
 /** A PCI function through VFIO. */
 export interface VfioFunctionSetup {
+  /** /dev/iommu, and /dev/vfio/devices/vfioN: used in the place of container and group where they can be opened. */
+  iommuPath?: string;
+  devicePath?: string;
   /** /dev/vfio/vfio */
   containerPath: string;
   /** /dev/vfio/N */

@@ -88,7 +88,9 @@ export class HcaDriver {
       this.events.hear = (event) => this.hear(event);
       const { presence } = this.device;
       presence.listen((reason) => this.lose(reason));
-      this.removal = this.device.board.removal(() => presence.lose(deviceGone('waitForEvent')));
+      this.removal = this.device.board.removal((reason) =>
+        presence.lose(deviceGone('waitForEvent', reason)),
+      );
     } catch (error) {
       this.device.close();
       throw error;

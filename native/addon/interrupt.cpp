@@ -98,22 +98,31 @@ void Interrupt::start(const std::shared_ptr<OpenFunction>& owner, int event, Nap
 }
 
 void Interrupt::signalled() {
-  eventfd_t count = 1;
-  if (event_ >= 0 && eventfd_read(event_, &count) != 0)
-    return;
-  call_back(static_cast<double>(count));
+  const Napi::HandleScope scope(Env());
   if (event_ < 0)
-    close(); // what is gone stays so
+    return removed();
+  eventfd_t count = 1;
+  if (eventfd_read(event_, &count) == 0)
+    call_back(Napi::Number::New(Env(), static_cast<double>(count)));
 }
 
-void Interrupt::call_back(double count) {
+// Once: what is gone stays so. Users hear of it before the function is given up.
+void Interrupt::removed() {
+  const std::shared_ptr<OpenFunction> owner = owner_;
+  const char* const loss = owner->function->loss();
+  call_back(loss == nullptr ? Env().Undefined() : Napi::Value(Napi::String::New(Env(), loss)));
+  close();
+  if (owner->function != nullptr) // not closed by the callback
+    owner->function->give_up();
+}
+
+void Interrupt::call_back(const Napi::Value& value) {
   const Napi::Env env = Env();
-  const Napi::HandleScope scope(env);
   try {
     Value()
         .Get(callback_name)
         .As<Napi::Function>()
-        .MakeCallback(env.Global(), {Napi::Number::New(env, count)}, *context_);
+        .MakeCallback(env.Global(), {value}, *context_);
   } catch (const Napi::Error& error) {
     napi_fatal_exception(env, error.Value()); // as any exception in a callback of the event loop
   }

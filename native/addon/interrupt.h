@@ -34,7 +34,8 @@ private:
 
   void start(const std::shared_ptr<OpenFunction>& owner, int event, Napi::Function callback);
   void signalled();
-  void call_back(double count);
+  void removed();
+  void call_back(const Napi::Value& value);
   void ref(const Napi::CallbackInfo& info);
   void unref(const Napi::CallbackInfo& info);
   void close_method(const Napi::CallbackInfo& info);

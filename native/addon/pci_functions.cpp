@@ -79,6 +79,8 @@ Napi::Value open_vfio_function(const Napi::CallbackInfo& info) {
   constexpr uint64_t widest = 64;
   Fields fields(info[0], "setup of a VFIO function");
   pci::VfioFunctionSetup setup;
+  fields.read("iommuPath", setup.iommu_path);
+  fields.read("devicePath", setup.device_path);
   setup.container_path = required_text(fields, env, "containerPath");
   setup.group_path = required_text(fields, env, "groupPath");
   setup.address = required_text(fields, env, "address");

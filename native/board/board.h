@@ -86,6 +86,13 @@ public:
   // A descriptor that becomes readable when the device is gone, valid as long as the function; -1: only a
   // read tells.
   virtual int removal_event() { return -1; }
+
+  // Why, when that is readable, in words that follow "the device is gone: "; null: the backend does not say.
+  virtual const char* loss() { return nullptr; }
+
+  // Who waits was told that the device is gone: gives back what the kernel has of it, so that it can be taken
+  // out. The memory stays; reads give all ones from now on.
+  virtual void give_up() {}
 };
 
 } // namespace fpga_verbs::board

@@ -25,6 +25,8 @@ public:
   ~BarRange();
 
   explicit operator bool() const { return memory_ != nullptr; }
+  volatile uint8_t* memory() const { return memory_; }
+  size_t bytes() const { return bytes_; }
   unsigned bar() const { return bar_; }
   board::CommandMapping mapping() const { return mapping_; }
 

@@ -17,11 +17,11 @@ namespace fpga_verbs::pci {
 namespace {
 
 constexpr const char* shell = "/bin/sh";
-// Its file descriptors 3 and 4 are those of memory and configuration space, $1 what the low byte of the
-// command register (offset 4) is to be. A configuration write is answered behind all that the function wrote
-// before it.
+// Its file descriptors 3 and 4 are those of memory and configuration space, the latter at the command register
+// (offset 4), and $1 what the low byte of that is to be. All of it is the shell's own: it needs no other program.
+// A configuration write is answered behind all that the function wrote before it.
 constexpr const char* program = R"(trap '' HUP INT QUIT TERM
-read -r closed || printf "$1" | dd bs=1 seek=4 conv=notrunc >&4 2> /dev/null
+read -r closed || printf "$1" >&4
 )";
 constexpr const char* name = "fpga-verbs: ends the DMA of a PCI function whose process is killed";
 constexpr int memory_there = 3;
@@ -51,6 +51,11 @@ void set_attributes(posix_spawnattr_t& attributes) {
 } // namespace
 
 std::unique_ptr<DmaGuard> DmaGuard::start(int configuration, int memory, std::string& failure) {
+  // The place is the file's, and so the other's too: here reads and writes name their place.
+  if (lseek(configuration, PCI_COMMAND, SEEK_SET) != PCI_COMMAND) {
+    failure = std::string("the command register is not reached: ") + std::strerror(errno);
+    return nullptr;
+  }
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     failure = std::string("no pair of sockets is left: ") + std::strerror(errno);

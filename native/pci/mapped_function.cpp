@@ -27,7 +27,9 @@ MappedFunction::MappedFunction(const char* backend, unsigned underlying_function
   facts_.underlying_function = underlying_function;
 }
 
-void MappedFunction::add(BarRange&& range) {
+bool MappedFunction::add(BarRange&& range) {
+  if (!faults_.watch(range.memory(), range.bytes()))
+    return false;
   if (range.mapping() == CommandMapping::write_combining) {
     command_store_ = &choose_command_store(true);
     facts_.mapping = CommandMapping::write_combining;
@@ -35,9 +37,23 @@ void MappedFunction::add(BarRange&& range) {
     facts_.store_bytes = line;
   }
   ranges_.push_back(std::move(range));
+  return true;
 }
 
+const char* MappedFunction::loss() {
+  return faults_.happened() ? "its BARs do not answer: it was taken out, or its memory accesses are disabled"
+                            : nullptr;
+}
+
+void MappedFunction::give_up() {
+  faults_.forget();
+  ranges_.clear();
+}
+
+// Nothing, when the function is gone: what was a page of ones is written by others by then.
 volatile uint8_t* MappedFunction::find(unsigned bar, uint64_t offset, size_t bytes) const {
+  if (faults_.happened())
+    return nullptr;
   for (const BarRange& range : ranges_)
     if (volatile uint8_t* const address = range.find(bar, offset, bytes))
       return address;

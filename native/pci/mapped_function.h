@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/board.h"
+#include "pci/bar_faults.h"
 #include "pci/bar_range.h"
 #include "pci/command_store.h"
 
@@ -20,12 +21,16 @@ public:
   void store_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) override;
   void fence() override;
   bool advance() override { return false; }
+  int removal_event() override { return faults_.event(); }
+  const char* loss() override;
+  void give_up() override;
 
 protected:
   MappedFunction(const char* backend, unsigned underlying_function);
 
-  // Takes a mapping; what is in none reads as all ones, and drops writes.
-  void add(BarRange&& range);
+  // Takes a mapping; what is in none reads as all ones, and drops writes. False: errno says why.
+  bool add(BarRange&& range);
+  int fault_event() const { return faults_.event(); }
   void set_interrupt_vectors(unsigned vectors) { facts_.interrupt_vectors = vectors; }
   const std::vector<BarRange>& ranges() const { return ranges_; }
 
@@ -34,6 +39,7 @@ private:
 
   board::BoardFacts facts_;
   std::vector<BarRange> ranges_;
+  BarFaults faults_; // ends before the ranges are unmapped
   const CommandStore* command_store_;
 };
 

@@ -61,7 +61,8 @@ std::shared_ptr<SysfsFunction> SysfsFunction::open(const SysfsFunctionSetup& set
     errno = reason;
     if (!mapped)
       return failed(range.path + " cannot be mapped");
-    function->add(std::move(mapped));
+    if (!function->add(std::move(mapped)))
+      return failed("faults of " + range.path + " cannot be taken");
   }
   return function;
 }

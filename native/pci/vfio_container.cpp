@@ -1,17 +1,18 @@
 #include "pci/vfio_container.h"
 
+#include "pci/vfio_control.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/vfio.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace fpga_verbs::pci {
 
 std::unique_ptr<VfioContainer> VfioContainer::open(const std::string& container_path,
-                                                   const std::string& group_path, unsigned address_bits,
-                                                   std::string& failure, int& error) {
+                                                   const std::string& group_path, const std::string& address,
+                                                   unsigned address_bits, std::string& failure, int& error) {
   const int container = ::open(container_path.c_str(), O_RDWR | O_CLOEXEC);
   if (container < 0) {
     error = errno;
@@ -30,37 +31,39 @@ std::unique_ptr<VfioContainer> VfioContainer::open(const std::string& container_
     return nullptr;
   }
   std::unique_ptr<VfioContainer> opened(new VfioContainer(container, group));
-  if (opened->prepare(address_bits, group_path, failure))
+  if (opened->prepare(group_path, address, failure)) {
+    opened->set_ranges(opened->query_ranges(), address_bits);
     return opened;
+  }
   error = errno;
   return nullptr;
 }
 
-VfioContainer::VfioContainer(int container, int group)
-    : container_(container), group_(group), page_bytes_(static_cast<uint64_t>(sysconf(_SC_PAGESIZE))) {}
-
 VfioContainer::~VfioContainer() {
+  close_device();
   close(group_);
   close(container_);
 }
 
-bool VfioContainer::prepare(unsigned address_bits, const std::string& group_path, std::string& failure) {
-  if (ioctl(container_, VFIO_GET_API_VERSION) != VFIO_API_VERSION ||
-      ioctl(container_, VFIO_CHECK_EXTENSION, VFIO_TYPE1v2_IOMMU) <= 0) {
+bool VfioContainer::prepare(const std::string& group_path, const std::string& address, std::string& failure) {
+  // Some arguments are numbers, which stand where the others have their address.
+  const auto number = [](uintptr_t value) { return reinterpret_cast<void*>(value); };
+  if (vfio_control(container_, VFIO_GET_API_VERSION, nullptr) != VFIO_API_VERSION ||
+      vfio_control(container_, VFIO_CHECK_EXTENSION, number(VFIO_TYPE1v2_IOMMU)) <= 0) {
     errno = ENOTSUP;
     failure = "this system's VFIO has no type 1 IOMMU; expected: the module vfio_iommu_type1 loaded";
     return false;
   }
   vfio_group_status status{};
   status.argsz = sizeof status;
-  if (ioctl(group_, VFIO_GROUP_GET_STATUS, &status) != 0 || (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
+  if (vfio_control(group_, VFIO_GROUP_GET_STATUS, &status) != 0 || (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
     errno = EPERM;
     failure = group_path + " is not viable; expected: every function of the group bound to vfio-pci, or to "
                            "no driver";
     return false;
   }
-  if (ioctl(group_, VFIO_GROUP_SET_CONTAINER, &container_) != 0 ||
-      ioctl(container_, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) != 0) {
+  if (vfio_control(group_, VFIO_GROUP_SET_CONTAINER, &container_) != 0 ||
+      vfio_control(container_, VFIO_SET_IOMMU, number(VFIO_TYPE1v2_IOMMU)) != 0) {
     const int reason = errno;
     failure = group_path + " is not taken by the IOMMU: " + std::strerror(reason) +
               "; expected: an IOMMU that remaps interrupts, or the module parameter "
@@ -68,22 +71,30 @@ bool VfioContainer::prepare(unsigned address_bits, const std::string& group_path
     errno = reason;
     return false;
   }
-  constexpr unsigned widest = 64;
-  const uint64_t last = address_bits >= widest ? ~uint64_t{0} : (uint64_t{1} << address_bits) - 1;
-  addresses_.emplace(query_ranges(last), page_bytes_);
+  std::string name = address;
+  const int device = vfio_control(group_, VFIO_GROUP_GET_DEVICE_FD, name.data());
+  if (device < 0) {
+    const int reason = errno;
+    failure = address + " is not given by its group: " + std::strerror(reason) +
+              "; expected: a function that is bound to vfio-pci";
+    errno = reason;
+    return false;
+  }
+  set_device(device);
   return true;
 }
 
-// The ranges that the IOMMU takes, as far as the device can say them. What does not tell them takes all.
-std::vector<AddressRange> VfioContainer::query_ranges(uint64_t last_address) {
+// What does not tell them takes all.
+std::vector<AddressRange> VfioContainer::query_ranges() const {
+  constexpr uint64_t last_address = ~uint64_t{0};
   std::vector<AddressRange> ranges;
   vfio_iommu_type1_info head{};
   head.argsz = sizeof head;
-  if (ioctl(container_, VFIO_IOMMU_GET_INFO, &head) != 0)
+  if (vfio_control(container_, VFIO_IOMMU_GET_INFO, &head) != 0)
     return {{0, last_address}};
   std::vector<uint8_t> answer(head.argsz);
   std::memcpy(answer.data(), &head, sizeof head);
-  if (ioctl(container_, VFIO_IOMMU_GET_INFO, answer.data()) != 0)
+  if (vfio_control(container_, VFIO_IOMMU_GET_INFO, answer.data()) != 0)
     return {{0, last_address}};
   std::memcpy(&head, answer.data(), sizeof head);
   uint32_t at = (head.flags & VFIO_IOMMU_INFO_CAPS) != 0 ? head.cap_offset : 0;
@@ -98,8 +109,7 @@ std::vector<AddressRange> VfioContainer::query_ranges(uint64_t last_address) {
         vfio_iova_range range{};
         std::memcpy(&range, answer.data() + entry, sizeof range);
         entry += sizeof range;
-        if (range.start <= last_address)
-          ranges.push_back({range.start, range.end < last_address ? range.end : last_address});
+        ranges.push_back({range.start, range.end});
       }
     }
     at = capability.next;
@@ -109,24 +119,7 @@ std::vector<AddressRange> VfioContainer::query_ranges(uint64_t last_address) {
   return ranges;
 }
 
-int VfioContainer::open_device(const std::string& address) const {
-  return ioctl(group_, VFIO_GROUP_GET_DEVICE_FD, address.c_str());
-}
-
-std::optional<uint64_t> VfioContainer::map(void* memory, size_t bytes, board::DmaRights rights) {
-  const auto virtual_address = reinterpret_cast<uintptr_t>(memory);
-  const uint64_t in_page = virtual_address % page_bytes_;
-  const uint64_t begin = virtual_address - in_page;
-  const uint64_t whole = (in_page + bytes + page_bytes_ - 1) / page_bytes_ * page_bytes_;
-  uint64_t address = begin;
-  if (!addresses_->take(begin, whole)) {
-    const std::optional<uint64_t> other = addresses_->take_any(whole);
-    if (!other) {
-      errno = ENOSPC;
-      return std::nullopt;
-    }
-    address = *other;
-  }
+bool VfioContainer::map_pages(uint64_t memory, uint64_t address, uint64_t bytes, board::DmaRights rights) {
   vfio_iommu_type1_dma_map request{};
   request.argsz = sizeof request;
   const auto allowed = static_cast<unsigned>(rights);
@@ -134,28 +127,18 @@ std::optional<uint64_t> VfioContainer::map(void* memory, size_t bytes, board::Dm
     request.flags |= VFIO_DMA_MAP_FLAG_READ;
   if ((allowed & static_cast<unsigned>(board::DmaRights::write)) != 0)
     request.flags |= VFIO_DMA_MAP_FLAG_WRITE;
-  request.vaddr = begin;
+  request.vaddr = memory;
   request.iova = address;
-  request.size = whole;
-  if (ioctl(container_, VFIO_IOMMU_MAP_DMA, &request) != 0) {
-    const int reason = errno;
-    addresses_->give_back(address);
-    errno = reason;
-    return std::nullopt;
-  }
-  return address + in_page;
+  request.size = bytes;
+  return vfio_control(container_, VFIO_IOMMU_MAP_DMA, &request) == 0;
 }
 
-bool VfioContainer::unmap(uint64_t address) {
-  const uint64_t begin = address - address % page_bytes_;
-  const uint64_t bytes = addresses_->give_back(begin);
-  if (bytes == 0)
-    return false;
+bool VfioContainer::unmap_pages(uint64_t address, uint64_t bytes) {
   vfio_iommu_type1_dma_unmap request{};
   request.argsz = sizeof request;
-  request.iova = begin;
+  request.iova = address;
   request.size = bytes;
-  return ioctl(container_, VFIO_IOMMU_UNMAP_DMA, &request) == 0;
+  return vfio_control(container_, VFIO_IOMMU_UNMAP_DMA, &request) == 0;
 }
 
 } // namespace fpga_verbs::pci

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "pci/mapped_function.h"
-#include "pci/vfio_container.h"
+#include "pci/vfio_domain.h"
 
 #include <memory>
 #include <string>
@@ -10,6 +10,8 @@
 namespace fpga_verbs::pci {
 
 struct VfioFunctionSetup {
+  std::string iommu_path;     // /dev/iommu; empty: the kernel has none
+  std::string device_path;    // /dev/vfio/devices/vfioN; empty: the same
   std::string container_path; // /dev/vfio/vfio
   std::string group_path;     // /dev/vfio/N
   std::string address;        // DDDD:BB:DD.F
@@ -18,7 +20,11 @@ struct VfioFunctionSetup {
 };
 
 // A PCI function through VFIO: its DMA reaches what is mapped, its MSI-X or MSI vectors signal eventfds. The
-// kernel resets it when it is opened and when it is closed, where it can be reset.
+// kernel resets it when it is opened and when it is closed, where it can be reset. Through iommufd where the
+// kernel has it and the files are the user's, else through the function's group.
+//
+// The kernel says by one interrupt that it wants the function back, as when it is taken out or unbound, and waits
+// until it is closed; and by another that the function has reported an error that is not corrected.
 class VfioFunction final : public MappedFunction {
 public:
   // Null: `failure` says why, `error` is its errno.
@@ -31,17 +37,23 @@ public:
   bool unmap_dma(uint64_t address) override;
   void stop_dma() override;
   int interrupt_event(unsigned vector) override;
+  int removal_event() override { return removal_; }
+  const char* loss() override;
+  void give_up() override;
 
 private:
-  VfioFunction(std::unique_ptr<VfioContainer> container, int device, unsigned underlying_function);
+  VfioFunction(std::unique_ptr<VfioDomain> domain, unsigned underlying_function);
   bool map_bars(std::string& failure);
   bool enable_interrupts(std::string& failure);
-  void set_master(bool master);
+  bool watch_removal(std::string& failure);
+  bool set_master(bool master);
 
-  std::unique_ptr<VfioContainer> container_;
-  int device_;
-  int mapping_error_ = 0;   // errno of the mapping that failed last
-  std::vector<int> events_; // eventfd by vector
+  std::unique_ptr<VfioDomain> domain_; // null: given up
+  int mapping_error_ = 0;              // errno of the mapping that failed last
+  std::vector<int> events_;            // eventfd by vector
+  int request_ = -1;                   // eventfd: the kernel wants the function back
+  int error_ = -1;                     // eventfd: the function has reported an error
+  int removal_ = -1;                   // epoll of those two and of faults
 };
 
 } // namespace fpga_verbs::pci
