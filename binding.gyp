@@ -193,6 +193,7 @@
       "native/test/spec_golden_port.cpp",
       "native/test/test_host.cpp",
       "native/test/transaction_ring_port.cpp",
+      "native/test/vfio_stand_in.cpp",
       "native/test/wire_port.cpp"
     ],
     "host_sources": [

@@ -40,10 +40,7 @@ export function allocationError(verb: string, error: unknown): unknown {
 }
 
 /** The device answers all ones: it was removed, or has lost its power or its link. */
-export function deviceGone(
-  verb: string,
-  reason = 'all ones are read back from its registers',
-): VerbsError {
+export function deviceGone(verb: string, reason = 'all ones are read back from its registers'): VerbsError {
   return new VerbsError(`the device is gone: ${reason}`, {
     code: 'ENODEV',
     verb,

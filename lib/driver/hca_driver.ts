@@ -88,9 +88,7 @@ export class HcaDriver {
       this.events.hear = (event) => this.hear(event);
       const { presence } = this.device;
       presence.listen((reason) => this.lose(reason));
-      this.removal = this.device.board.removal((reason) =>
-        presence.lose(deviceGone('waitForEvent', reason)),
-      );
+      this.removal = this.device.board.removal((reason) => presence.lose(deviceGone('waitForEvent', reason)));
     } catch (error) {
       this.device.close();
       throw error;

@@ -119,10 +119,7 @@ void Interrupt::removed() {
 void Interrupt::call_back(const Napi::Value& value) {
   const Napi::Env env = Env();
   try {
-    Value()
-        .Get(callback_name)
-        .As<Napi::Function>()
-        .MakeCallback(env.Global(), {value}, *context_);
+    Value().Get(callback_name).As<Napi::Function>().MakeCallback(env.Global(), {value}, *context_);
   } catch (const Napi::Error& error) {
     napi_fatal_exception(env, error.Value()); // as any exception in a callback of the event loop
   }

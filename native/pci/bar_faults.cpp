@@ -30,8 +30,8 @@ struct sigaction before;
 uintptr_t page_bytes = 0;
 int page_of_ones = -1; // a file
 
-// As the kernel would have called it. A fault that has no handler, or is ignored, ends the process: the access is
-// done again, without us.
+// As the kernel would have called it. A fault that has no handler, or is ignored, ends the process: the
+// access is done again, without us.
 void hand_on(int signal, siginfo_t* info, void* context) {
   const bool is_fault = info->si_code > 0;
   if ((before.sa_flags & SA_SIGINFO) != 0 || (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)) {
@@ -46,7 +46,7 @@ void hand_on(int signal, siginfo_t* info, void* context) {
   }
   if (!is_fault && before.sa_handler == SIG_IGN)
     return;
-  struct sigaction usual {};
+  struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
   sigaction(signal, &usual, nullptr);
   if (!is_fault)
@@ -68,8 +68,8 @@ bool make_page_of_ones() {
          pwrite(page_of_ones, ones.data(), ones.size(), 0) == static_cast<ssize_t>(ones.size());
 }
 
-// The handler stays as long as the process, and with it this code: the end of a worker unloads what nobody else has
-// loaded.
+// The handler stays as long as the process, and with it this code: the end of a worker unloads what nobody
+// else has loaded.
 void keep_loaded() {
   Dl_info self{};
   if (dladdr(reinterpret_cast<void*>(&handle), &self) != 0 && self.dli_fname != nullptr)
@@ -82,7 +82,7 @@ bool install() {
     if (!make_page_of_ones())
       return false;
     keep_loaded();
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = handle;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);

@@ -17,9 +17,9 @@ namespace fpga_verbs::pci {
 namespace {
 
 constexpr const char* shell = "/bin/sh";
-// Its file descriptors 3 and 4 are those of memory and configuration space, the latter at the command register
-// (offset 4), and $1 what the low byte of that is to be. All of it is the shell's own: it needs no other program.
-// A configuration write is answered behind all that the function wrote before it.
+// Its file descriptors 3 and 4 are those of memory and configuration space, the latter at the command
+// register (offset 4), and $1 what the low byte of that is to be. All of it is the shell's own: it needs no
+// other program. A configuration write is answered behind all that the function wrote before it.
 constexpr const char* program = R"(trap '' HUP INT QUIT TERM
 read -r closed || printf "$1" >&4
 )";

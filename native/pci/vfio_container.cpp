@@ -56,7 +56,8 @@ bool VfioContainer::prepare(const std::string& group_path, const std::string& ad
   }
   vfio_group_status status{};
   status.argsz = sizeof status;
-  if (vfio_control(group_, VFIO_GROUP_GET_STATUS, &status) != 0 || (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
+  if (vfio_control(group_, VFIO_GROUP_GET_STATUS, &status) != 0 ||
+      (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
     errno = EPERM;
     failure = group_path + " is not viable; expected: every function of the group bound to vfio-pci, or to "
                            "no driver";

@@ -68,8 +68,8 @@ std::unique_ptr<VfioDomain> open_domain(const VfioFunctionSetup& setup, std::str
     if (domain != nullptr || !VfioIommufd::may_be_in_group(error))
       return domain;
   }
-  return VfioContainer::open(setup.container_path, setup.group_path, setup.address, setup.address_bits, failure,
-                             error);
+  return VfioContainer::open(setup.container_path, setup.group_path, setup.address, setup.address_bits,
+                             failure, error);
 }
 
 } // namespace
@@ -87,8 +87,9 @@ std::shared_ptr<VfioFunction> VfioFunction::open(const VfioFunctionSetup& setup,
   }
   if (!function->set_master(true)) {
     error = EIO;
-    failure = setup.address + " cannot be made bus master: its configuration space does not take it; expected: a "
-                              "function that answers, and is not powered down";
+    failure = setup.address +
+              " cannot be made bus master: its configuration space does not take it; expected: a "
+              "function that answers, and is not powered down";
     return nullptr;
   }
   return function;
@@ -112,7 +113,8 @@ bool VfioFunction::map_bars(std::string& failure) {
     const vfio_region_info info = region_info(domain_->device(), bar);
     if (info.size == 0 || (info.flags & VFIO_REGION_INFO_FLAG_MMAP) == 0)
       continue;
-    BarRange range = BarRange::map(domain_->device(), info.offset, bar, 0, info.size, board::CommandMapping::uncached);
+    BarRange range =
+        BarRange::map(domain_->device(), info.offset, bar, 0, info.size, board::CommandMapping::uncached);
     if (!range) {
       const int reason = errno;
       failure = "BAR " + std::to_string(bar) + " cannot be mapped: " + std::strerror(reason);
@@ -176,8 +178,9 @@ bool VfioFunction::watch_removal(std::string& failure) {
     if (signal_by(device, static_cast<unsigned>(index), {event}))
       continue;
     const int reason = errno;
-    failure = std::string("the interrupt by which the kernel says that the function goes is not to be had: ") +
-              std::strerror(reason);
+    failure =
+        std::string("the interrupt by which the kernel says that the function goes is not to be had: ") +
+        std::strerror(reason);
     errno = reason;
     return false;
   }

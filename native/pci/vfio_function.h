@@ -23,8 +23,8 @@ struct VfioFunctionSetup {
 // kernel resets it when it is opened and when it is closed, where it can be reset. Through iommufd where the
 // kernel has it and the files are the user's, else through the function's group.
 //
-// The kernel says by one interrupt that it wants the function back, as when it is taken out or unbound, and waits
-// until it is closed; and by another that the function has reported an error that is not corrected.
+// The kernel says by one interrupt that it wants the function back, as when it is taken out or unbound, and
+// waits until it is closed; and by another that the function has reported an error that is not corrected.
 class VfioFunction final : public MappedFunction {
 public:
   // Null: `failure` says why, `error` is its errno.

@@ -57,10 +57,11 @@ bool VfioIommufd::prepare(const std::string& device_path, std::string& failure) 
   // No register, not even of configuration space, is reached before.
   if (vfio_control(device(), iommufd::bind_device, &bind) != 0)
     return failed(" is not bound to the iommufd: ",
-                  errno == EPERM ? "an IOMMU that remaps interrupts, or the module parameter "
-                                   "allow_unsafe_interrupts of iommufd"
-                                 : "nobody else has the function open, and every function of its group bound to "
-                                   "vfio-pci or to no driver");
+                  errno == EPERM
+                      ? "an IOMMU that remaps interrupts, or the module parameter "
+                        "allow_unsafe_interrupts of iommufd"
+                      : "nobody else has the function open, and every function of its group bound to "
+                        "vfio-pci or to no driver");
   if (vfio_control(iommu_, iommufd::allocate_address_space, &allocate) != 0)
     return failed(" is given no address space: ", "memory left in the kernel");
   address_space_ = attach.address_space = allocate.address_space;

@@ -8,7 +8,8 @@
 
 namespace fpga_verbs::pci {
 
-// A domain as an address space of iommufd, and the device by a file of its own: where the kernel has them (6.6).
+// A domain as an address space of iommufd, and the device by a file of its own: where the kernel has them
+// (6.6).
 class VfioIommufd final : public VfioDomain {
 public:
   // Opens /dev/iommu and /dev/vfio/devices/vfioN. Null: `failure` says why, `error` is its errno.
@@ -16,8 +17,8 @@ public:
                                            unsigned address_bits, std::string& failure, int& error);
   ~VfioIommufd() override;
 
-  // Whether a function that iommufd did not give with this errno may be had through its group: the kernel has not all
-  // of it, or the files are not the user's.
+  // Whether a function that iommufd did not give with this errno may be had through its group: the kernel has
+  // not all of it, or the files are not the user's.
   static bool may_be_in_group(int error);
 
 private:

@@ -19,6 +19,7 @@
 #include "test/served_ring_port.h"
 #include "test/spec_golden_port.h"
 #include "test/transaction_ring_port.h"
+#include "test/vfio_stand_in.h"
 #include "test/wire_port.h"
 
 #include <napi.h>
@@ -52,6 +53,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   define_served_client_port(env, exports);
   define_served_ring_port(env, exports);
   define_transaction_ring_port(env, exports);
+  define_vfio_stand_in(env, exports);
   return exports;
 }
 

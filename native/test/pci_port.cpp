@@ -3,9 +3,15 @@
 #include "addon/arguments.h"
 #include "pci/address_allocator.h"
 #include "pci/command_store.h"
+#include "pci/dma_guard.h"
 
+#include <atomic>
+#include <csignal>
+#include <fcntl.h>
 #include <memory>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 namespace fpga_verbs::test {
@@ -73,11 +79,55 @@ private:
   pci::AddressAllocator allocator_;
 };
 
+// What another library of the process would do with a SIGBUS: it maps a page of zeros there, and counts.
+std::atomic<int> bus_errors = 0;
+
+void count_bus_error(int, siginfo_t* signal, void*) {
+  const auto address = reinterpret_cast<uintptr_t>(signal->si_addr);
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  mmap(reinterpret_cast<void*>(address - address % page), page, PROT_READ | PROT_WRITE,
+       MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+  ++bus_errors;
+}
+
+void handle_bus_errors(const Napi::CallbackInfo&) {
+  struct sigaction action{};
+  action.sa_sigaction = count_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &action, nullptr);
+}
+
+// Reads what lies behind the end of a file: a SIGBUS in no BAR. Gives how many were handled so far.
+Napi::Value read_behind_file(const Napi::CallbackInfo& info) {
+  const int file = memfd_create("empty", MFD_CLOEXEC);
+  void* const memory = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, file, 0);
+  close(file);
+  const volatile uint8_t byte = *static_cast<const volatile uint8_t*>(memory);
+  static_cast<void>(byte);
+  munmap(memory, 4096);
+  return Napi::Number::New(info.Env(), bus_errors.load());
+}
+
+// (configuration, memory): paths of files. Starts the guard of a function's DMA for as long as the process.
+void start_dma_guard(const Napi::CallbackInfo& info) {
+  const auto file = [](const Napi::Value& path) {
+    return open(path.As<Napi::String>().Utf8Value().c_str(), O_RDWR | O_CLOEXEC);
+  };
+  std::string failure;
+  std::unique_ptr<pci::DmaGuard> guard = pci::DmaGuard::start(file(info[0]), file(info[1]), failure);
+  if (guard == nullptr)
+    throw Napi::Error::New(info.Env(), failure);
+  static_cast<void>(guard.release());
+}
+
 } // namespace
 
 void define_pci_port(Napi::Env env, Napi::Object exports) {
   exports.Set("storeCommand", Napi::Function::New<store_command>(env, "storeCommand"));
   exports.Set("addressInLine", Napi::Function::New<address_in_line>(env, "addressInLine"));
+  exports.Set("handleBusErrors", Napi::Function::New<handle_bus_errors>(env, "handleBusErrors"));
+  exports.Set("readBehindFile", Napi::Function::New<read_behind_file>(env, "readBehindFile"));
+  exports.Set("startDmaGuard", Napi::Function::New<start_dma_guard>(env, "startDmaGuard"));
   exports.Set("AddressAllocatorPort", AddressAllocatorPort::define(env));
 }
 

@@ -22,6 +22,7 @@ const bind = `
   echo vfio-pci > ${directory}/driver_override; echo ${slot} > /sys/bus/pci/drivers_probe;
   chown 1000 /dev/vfio/$(basename $(readlink ${directory}/iommu_group))`;
 const workByUser = `ulimit -l 65536; exec /usr/bin/setpriv --reuid=1000 --regid=1000 --clear-groups node test/guest/hca_work.mjs vfio:${slot}`;
+const askedByUser = workByUser.replace('hca_work.mjs', 'hca_asked.mjs');
 const workByRoot = `exec node test/guest/hca_work.mjs pci:${slot}`;
 const begin = (work: string): string => `rm -f /host/working /host/ended;
   sh -c '${work}' > /host/work 2>&1 & echo $! > /tmp/work;
@@ -92,6 +93,33 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(patience), (
     // Nothing is in flight, and nothing that the dead one had made is left.
     expect(board.verify(true)).toBeUndefined();
     expect(board.counters().dmaFaults).toBe(0);
+    await guest.run(some(workByUser));
+    expect(board.counters().dmaFaults).toBe(0);
+    await guest.end();
+  });
+
+  it('of the slot: the kernel has the function back from an application that lives on, and the next one works', async (context) => {
+    const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
+    onTestFinished(() => board.close());
+    const guest = new Guest();
+    guest.boot(context, behindIommu, inThisProcess([board]));
+    await guest.run(bind);
+    for (const takeAway of [
+      `echo ${slot} > /sys/bus/pci/drivers/vfio-pci/unbind`,
+      `echo 1 > ${directory}/remove`,
+    ]) {
+      await guest.run(begin(askedByUser));
+      // The kernel waits here until the application has closed the function.
+      await guest.run(takeAway);
+      expect(await guest.run(untilTold)).toMatch(
+        /^device_fatal ENODEV 7: the device is gone: the kernel wants the function back/,
+      );
+      await guest.run('kill -0 $(cat /tmp/work)');
+      await guest.run(kill);
+      await guest.run(
+        `[ ! -e ${directory} ] || echo 1 > ${directory}/remove; echo 1 > /sys/bus/pci/rescan; ${bind}`,
+      );
+    }
     await guest.run(some(workByUser));
     expect(board.counters().dmaFaults).toBe(0);
     await guest.end();

@@ -1,6 +1,6 @@
 // Runs in the guest: `edu` behind an IOMMU, bound to vfio-pci by our commands and used by an ordinary user. Writes what it saw to
 // /host/result.json.
-import { chownSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, readdirSync, readlinkSync, writeFileSync, writeSync } from 'node:fs';
 
 import { apply } from '../../dist/lib/board/pci/action.js';
 import { obstaclesOf } from '../../dist/lib/board/pci/obstacle.js';
@@ -92,8 +92,26 @@ board.close();
 result.masterAfter = isMaster();
 const second = openVfio(address, options);
 result.second = second.read32(0, register.identification);
+// Its memory accesses disabled, as by its configuration space: the kernel takes the BARs away, and an access is a SIGBUS.
+const lost = new Promise((resolve) => second.removal((reason) => setImmediate(() => resolve(reason))).ref());
+disableMemory();
+result.zapped = [register.identification, register.liveness].map((at) => second.read32(0, at));
+second.write32(0, register.liveness, 1);
+result.zappedReason = await lost;
 second.close();
 writeFileSync('/host/result.json', JSON.stringify(result));
+
+function disableMemory() {
+  const configuration = 7 * 2 ** 40; // VFIO_PCI_CONFIG_REGION_INDEX
+  const file = readdirSync('/proc/self/fd').find((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).includes('vfio-device');
+    } catch {
+      return false;
+    }
+  });
+  writeSync(Number(file), Buffer.from([0, 0]), 0, 2, configuration + 4);
+}
 
 function isMaster() {
   return (readFileSync(`/sys/bus/pci/devices/${address}/config`)[4] & 4) !== 0;

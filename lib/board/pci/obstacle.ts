@@ -1,7 +1,7 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 import { bindToVfio, shellLine, unbind, type Action } from './action.ts';
-import { pathOf, type PciFunction } from './pci_function.ts';
+import { iommufdPaths, isWritable, pathOf, type PciFunction } from './pci_function.ts';
 
 /** Something that stands between a PCI function and its use. */
 export interface Obstacle {
@@ -100,7 +100,8 @@ function sysfsObstacles(
 /** Drivers that let a group be used: VFIO's own, and those that do no DMA. */
 const harmlessDrivers = ['vfio-pci', 'pci-stub', 'pcieport'];
 
-function vfioObstacles({ address, driver, iommuGroup }: PciFunction, root: string): Obstacle[] {
+function vfioObstacles(pciFunction: PciFunction, root: string): Obstacle[] {
+  const { address, driver, iommuGroup } = pciFunction;
   if (iommuGroup === undefined) {
     return [
       blocking(
@@ -131,7 +132,8 @@ function vfioObstacles({ address, driver, iommuGroup }: PciFunction, root: strin
     );
   }
   const file = `/dev/vfio/${number}`;
-  if (existsSync(`${root}${file}`) && !isWritable(`${root}${file}`)) {
+  const needsGroup = iommufdPaths(pciFunction, root) === undefined;
+  if (needsGroup && existsSync(`${root}${file}`) && !isWritable(`${root}${file}`)) {
     obstacles.push({
       ...byActions('EACCES', `${file} is not yours`, []),
       cure: `chown USER ${file}, by root; hca setup vfio:${address} --owner USER --apply does it`,
@@ -170,15 +172,6 @@ function costing(problem: string, cure: string): Obstacle {
 
 function byActions(code: string, problem: string, actions: readonly Action[]): Obstacle {
   return { code, problem, cure: actions.map(shellLine).join(' && '), actions, blocks: true };
-}
-
-function isWritable(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK | constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function readOr(file: string, otherwise: string): string {

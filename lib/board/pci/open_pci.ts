@@ -6,7 +6,14 @@ import { loadAddon, type BoardFunction, type SysfsRange } from '../addon.ts';
 import { readUnderlyingFunction } from '../own_function.ts';
 import { IDENTITY_BAR, readRegions, type Region } from '../regions.ts';
 import { obstaclesOf } from './obstacle.ts';
-import { pathOf, readPciFunction, type PciBar, type PciFunction, type PciHost } from './pci_function.ts';
+import {
+  iommufdPaths,
+  pathOf,
+  readPciFunction,
+  type PciBar,
+  type PciFunction,
+  type PciHost,
+} from './pci_function.ts';
 import { resetByRegister } from './reset_by_register.ts';
 
 /** A PCI function that cannot be opened: what stands in the way, and what takes it away. */
@@ -73,14 +80,17 @@ export interface VfioOptions extends PciHost {
 }
 
 /**
- * Opens a PCI function through VFIO, as `vfio:` does: an IOMMU lets it reach what is mapped, and nothing else.
+ * Opens a PCI function through VFIO, as `vfio:` does: an IOMMU lets it reach what is mapped, and nothing else. Through iommufd where the
+ * kernel has it and its files may be opened, otherwise through the function's group.
  * @throws PciError: there is no such function, it is not ours, or something stands in the way
  */
 export function openVfio(address: string, options: VfioOptions = {}): BoardFunction {
   const { root = '', addressBits = 64 } = options;
-  const { iommuGroup, underlyingFunction } = needFunction('vfio', address, options);
+  const pciFunction = needFunction('vfio', address, options);
+  const { iommuGroup, underlyingFunction } = pciFunction;
   return opening(address, () =>
     loadAddon().openVfioFunction({
+      ...iommufdPaths(pciFunction, root),
       containerPath: `${root}/dev/vfio/vfio`,
       groupPath: `${root}/dev/vfio/${iommuGroup!.number}`,
       address,

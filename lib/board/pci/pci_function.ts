@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 
 import { pciFunctions, type PciIdentification } from '../../spec/index.ts';
@@ -23,6 +23,8 @@ export interface PciFunction {
   readonly driver: string | undefined;
   /** Its group behind the IOMMU; undefined: no IOMMU stands before it. */
   readonly iommuGroup: IommuGroup | undefined;
+  /** `vfioN`: its file in /dev/vfio/devices, where it is bound to vfio-pci and the kernel makes such (6.6). */
+  readonly vfioDevice: string | undefined;
   readonly bars: readonly PciBar[];
   /** 0: a physical function; n + 1: virtual function n of one. */
   readonly underlyingFunction: number;
@@ -91,6 +93,7 @@ export function readPciFunction(address: string, host: PciHost = {}): PciFunctio
     name: known?.name,
     driver: linkName(`${directory}/driver`),
     iommuGroup: readGroup(address, root),
+    vfioDevice: firstEntry(`${directory}/vfio-dev`),
     bars: readBars(directory),
     underlyingFunction: underlyingFunctionOf(address, root),
     resettable: existsSync(`${directory}/reset`),
@@ -139,6 +142,30 @@ function underlyingFunctionOf(address: string, root: string): number {
     .filter((file) => /^virtfn\d+$/.test(file))
     .find((file) => linkName(`${folder}/${file}`) === address);
   return link === undefined ? 0 : Number(link.slice('virtfn'.length)) + 1;
+}
+
+function firstEntry(directory: string): string | undefined {
+  return existsSync(directory) ? readdirSync(directory)[0] : undefined;
+}
+
+/** The files by which a function is used through iommufd; undefined: the kernel has none, or they are not ours to open. */
+export function iommufdPaths(
+  { vfioDevice }: Pick<PciFunction, 'vfioDevice'>,
+  root = '',
+): { readonly iommuPath: string; readonly devicePath: string } | undefined {
+  if (vfioDevice === undefined) return undefined;
+  const paths = { iommuPath: `${root}/dev/iommu`, devicePath: `${root}/dev/vfio/devices/${vfioDevice}` };
+  return Object.values(paths).every(isWritable) ? paths : undefined;
+}
+
+/** Whether this process may read and write a file. */
+export function isWritable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const hex = (value: number): string => value.toString(16).padStart(4, '0');
