@@ -86,6 +86,7 @@
       "native/link/arrived_packets.cpp",
       "native/link/descriptor_message.cpp",
       "native/link/fabric.cpp",
+      "native/link/identifications.cpp",
       "native/link/meeting_place.cpp",
       "native/link/ethernet_frame.cpp",
       "native/link/ethernet_link.cpp",
