@@ -33,6 +33,16 @@ export const responses: Section = {
       memory: ['local 0+100=@0'],
     },
     {
+      clause: '9.7.5.1, 9.7.7.2',
+      what: 'READ whose responses have a credit count',
+      steps: [
+        postedRead(300),
+        { in: ['rdma_read_response_first @0 syndrome=5 msn=1 bytes=256'] },
+        { in: ['rdma_read_response_last @1 syndrome=0 msn=1 bytes=44'], sent: ['0 success'] },
+      ],
+      memory: ['local 0+256=@0', 'local 256+44=@1'],
+    },
+    {
       clause: '9.7.5.1',
       what: 'READ of no bytes',
       steps: [postedRead(0), { in: ['rdma_read_response_only @0 ack msn=1'], sent: ['0 success'] }],

@@ -285,6 +285,19 @@ export const retries: Section = {
       state: 'ERR',
     },
     {
+      clause: '9.7.6',
+      what: 'no retries: an implied NAK exhausts them, for the READ that it is of',
+      setup: { retries: 0 },
+      steps: [
+        sendReadSend,
+        {
+          in: ['acknowledge @3 ack msn=3'],
+          sent: ['0 success', '1 retry_exceeded_error', '2 work_request_flushed_error'],
+        },
+      ],
+      state: 'ERR',
+    },
+    {
       clause: '9.7.6.1.3',
       what: 'an acknowledgement gives all retries back',
       setup: { retries: 1 },

@@ -143,6 +143,30 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1.3',
+      what: 'duplicate READ whose responses would take more PSNs than are left: dropped',
+      steps: [
+        {
+          in: ['rdma_read_request @0 length=300'],
+          out: [
+            'rdma_read_response_first @0 ack msn=1 bytes=256 from=target+0',
+            'rdma_read_response_last @1 ack msn=1 bytes=44 from=target+256',
+          ],
+        },
+        { in: ['rdma_read_request @1 length=300'] },
+      ],
+      linux: 'answers it',
+    },
+    {
+      clause: '9.7.5.1',
+      what: 'reserved opcode at a PSN behind: dropped',
+      steps: [
+        { in: ['rdma_write_only @0 bytes=1'], out: ['acknowledge @0 ack msn=1'] },
+        { in: ['reserved_24 @0'] },
+      ],
+      memory: ['target 0+1=@0'],
+    },
+    {
+      clause: '9.7.5.1.3',
       what: 'duplicate READ by another key: dropped',
       steps: [
         {

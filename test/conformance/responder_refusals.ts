@@ -161,6 +161,25 @@ export const refusals: Section = {
       setup: { resources: 0 },
     }),
     refused('atomic without a resource', 'invalid', ['fetch_and_add @0 add=1'], { setup: { resources: 0 } }),
+    {
+      clause: '9.7.4.1, 9.9.3',
+      what: 'more READs at a time than there are resources',
+      setup: { resources: 1 },
+      steps: [
+        {
+          in: ['rdma_read_request @0 length=1024', 'rdma_read_request @4 length=1'],
+          out: [
+            'rdma_read_response_first @0 ack msn=1 bytes=256 from=target+0',
+            'rdma_read_response_middle @1 bytes=256 from=target+256',
+            'rdma_read_response_middle @2 bytes=256 from=target+512',
+            'rdma_read_response_last @3 ack msn=1 bytes=256 from=target+768',
+            'acknowledge @4 nak=invalid msn=1',
+          ],
+        },
+      ],
+      state: 'ERR',
+      linux: 'gives the resource of the first to the second',
+    },
     refused('RDMA WRITE by a key that is none', 'access', ['rdma_write_only @0 to=closed bytes=1']),
     refused('RDMA WRITE by a key of another protection domain', 'access', [
       'rdma_write_only @0 to=foreign bytes=1',
