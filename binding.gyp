@@ -2,7 +2,6 @@
   "variables": {
     "library_sources": [
       "native/hca/address_vectors.cpp",
-      "native/hca/atomic_results.cpp",
       "native/hca/check_parameters.cpp",
       "native/hca/collect_buffer.cpp",
       "native/hca/collect_buffer_burst.cpp",
@@ -71,7 +70,9 @@
       "native/hca/resource_manager_ports.cpp",
       "native/hca/resource_manager_queue_pairs.cpp",
       "native/hca/resource_manager_shared_receive_queues.cpp",
+      "native/hca/responder_resources.cpp",
       "native/hca/response.cpp",
+      "native/hca/response_checks.cpp",
       "native/hca/run_allocator.cpp",
       "native/hca/secded.cpp",
       "native/hca/send_queue_reader.cpp",
@@ -86,6 +87,7 @@
       "native/link/arrived_packets.cpp",
       "native/link/descriptor_message.cpp",
       "native/link/fabric.cpp",
+      "native/link/identifications.cpp",
       "native/link/meeting_place.cpp",
       "native/link/ethernet_frame.cpp",
       "native/link/ethernet_link.cpp",

@@ -1104,6 +1104,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_COMPLETION_UNACKNOWLEDGED_PSN_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_COMPLETION_RETRY_EPOCH_LSB = 56;
   localparam int unsigned QUEUE_PAIR_COMPLETION_RETRY_EPOCH_WIDTH = 7;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RESUMED_LSB = 63;
+  localparam int unsigned QUEUE_PAIR_COMPLETION_RESUMED_WIDTH = 1;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_PSN_LSB = 64;
   localparam int unsigned QUEUE_PAIR_COMPLETION_MESSAGE_PSN_WIDTH = 24;
   localparam int unsigned QUEUE_PAIR_COMPLETION_FAILURE_LSB = 88;
@@ -1121,7 +1123,7 @@ package hca_spec_pkg;
     logic [23:0] message_limit;  // End-to-end credit: highest SSN allowed.
     completion_status_t failure;  // What the oldest message completes with, once its last packet is through; success: it has not failed.
     logic [23:0] message_psn;  // First PSN of the oldest message not acknowledged.
-    logic reserved_8;
+    logic resumed;  // The send queue went back, and nothing was acknowledged since: a READ that goes on is answered from its first response again.
     logic [6:0] retry_epoch;  // Advances whenever the send queue goes back for a retry; what was started before is abandoned.
     logic [23:0] unacknowledged_psn;  // Oldest PSN not acknowledged.
     logic gap_known;  // Since the last progress an answer told of a gap, and the send queue went back: what tells of it again is late.
@@ -1172,6 +1174,8 @@ package hca_spec_pkg;
   localparam int unsigned QUEUE_PAIR_RESPONDER_REPEATED_READS_ANSWERED_WIDTH = 8;
   localparam int unsigned QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_LSB = 296;
   localparam int unsigned QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_WIDTH = 8;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_LSB = 304;
+  localparam int unsigned QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_WIDTH = 5;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_LSB = 960;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_OFFSET_WIDTH = 32;
   localparam int unsigned QUEUE_PAIR_RESPONDER_RECEIVE_ENTRY_LENGTH_LSB = 992;
@@ -1191,6 +1195,7 @@ package hca_spec_pkg;
     logic [3:0] receive_prefetched;  // References from receive_head on that descriptor_fetch has read already. Unit: entries.
     logic [9:0] receive_entry_length;  // Its length. Unit: bytes.
     logic [31:0] receive_entry_offset;  // Place of the receive entry taken last. Unit: bytes.
+    logic [63:0] reserved_32;
     logic [63:0] reserved_31;
     logic [63:0] reserved_30;
     logic [63:0] reserved_29;
@@ -1200,8 +1205,8 @@ package hca_spec_pkg;
     logic [63:0] reserved_25;
     logic [63:0] reserved_24;
     logic [63:0] reserved_23;
-    logic [63:0] reserved_22;
-    logic [15:0] reserved_21;
+    logic [10:0] reserved_22;
+    logic [4:0] read_atomic_kept;  // READs and atomics, the newest, that a duplicate may ask for again, up to 16.
     logic [7:0] repeated_reads_accepted;  // Duplicate READs accepted, modulo 256.
     logic [7:0] repeated_reads_answered;  // Duplicate READs answered, modulo 256. Written by response.
     logic [15:0] completed;  // Sequence number of the receive work request that is completed next; of a shared queue, of the one that is open. Written by dma_validation.

@@ -1022,6 +1022,19 @@ export function setQueuePairCompletionRetryEpoch(view: DataView, base: number, v
   view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_RETRY_EPOCH_MASK) << QUEUE_PAIR_COMPLETION_RETRY_EPOCH_SHIFT), true);
 }
 
+/** queue_pair_completion.resumed: The send queue went back, and nothing was acknowledged since: a READ that goes on is answered from its first response again. */
+export const QUEUE_PAIR_COMPLETION_RESUMED_BYTE = 4;
+export const QUEUE_PAIR_COMPLETION_RESUMED_SHIFT = 31;
+export const QUEUE_PAIR_COMPLETION_RESUMED_MASK = 0x1;
+export function getQueuePairCompletionResumed(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_COMPLETION_RESUMED_BYTE, true) >>> QUEUE_PAIR_COMPLETION_RESUMED_SHIFT) & QUEUE_PAIR_COMPLETION_RESUMED_MASK;
+}
+export function setQueuePairCompletionResumed(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_COMPLETION_RESUMED_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_COMPLETION_RESUMED_MASK << QUEUE_PAIR_COMPLETION_RESUMED_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_COMPLETION_RESUMED_MASK) << QUEUE_PAIR_COMPLETION_RESUMED_SHIFT), true);
+}
+
 /** queue_pair_completion.message_psn: First PSN of the oldest message not acknowledged. */
 export const QUEUE_PAIR_COMPLETION_MESSAGE_PSN_BYTE = 8;
 export const QUEUE_PAIR_COMPLETION_MESSAGE_PSN_SHIFT = 0;
@@ -1313,6 +1326,19 @@ export function setQueuePairResponderRepeatedReadsAccepted(view: DataView, base:
   const at = base + QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_BYTE;
   const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_MASK << QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_SHIFT);
   view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_MASK) << QUEUE_PAIR_RESPONDER_REPEATED_READS_ACCEPTED_SHIFT), true);
+}
+
+/** queue_pair_responder.read_atomic_kept: READs and atomics, the newest, that a duplicate may ask for again, up to 16. */
+export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_BYTE = 36;
+export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_SHIFT = 16;
+export const QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_MASK = 0x1f;
+export function getQueuePairResponderReadAtomicKept(view: DataView, base: number): number {
+  return (view.getUint32(base + QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_BYTE, true) >>> QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_SHIFT) & QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_MASK;
+}
+export function setQueuePairResponderReadAtomicKept(view: DataView, base: number, value: number): void {
+  const at = base + QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_BYTE;
+  const kept = view.getUint32(at, true) & ~(QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_MASK << QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_SHIFT);
+  view.setUint32(at, kept | ((value & QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_MASK) << QUEUE_PAIR_RESPONDER_READ_ATOMIC_KEPT_SHIFT), true);
 }
 
 /** queue_pair_responder.receive_entry_offset: Place of the receive entry taken last. Unit: bytes. */

@@ -2,6 +2,7 @@
 
 #include "hca/finish.h"
 #include "hca/packet_sequence_number.h"
+#include "hca/response_checks.h"
 #include "hca/send_work_request.h"
 #include "hca/transport_timers.h"
 
@@ -45,20 +46,6 @@ spec::CompletionOpcode completion_opcode_of(spec::Opcode opcode) {
     return spec::CompletionOpcode::local_invalidate;
   default:
     return spec::CompletionOpcode::send;
-  }
-}
-
-// What a NAK that cannot be retried means (InfiniBand volume 1, table 57).
-CompletionStatus status_of(spec::Syndrome nak) {
-  switch (nak) {
-  case spec::Syndrome::invalid_request:
-    return CompletionStatus::remote_invalid_request_error;
-  case spec::Syndrome::remote_access_error:
-    return CompletionStatus::remote_access_error;
-  case spec::Syndrome::remote_operational_error:
-    return CompletionStatus::remote_operation_error;
-  default:
-    return CompletionStatus::bad_response_error;
   }
 }
 
@@ -299,21 +286,22 @@ void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& un
   answer_.through_psn = answer_.then == Then::nothing ? psn : psn_add(psn, psn_mask);
 }
 
-// What an AETH says (InfiniBand volume 1, 9.7.5.2).
 void Completion::interpret(uint8_t syndrome) {
-  constexpr uint8_t kind_bits = 0x60;
   constexpr uint8_t value_bits = 0x1f;
-  const auto kind = static_cast<spec::Syndrome>(syndrome & kind_bits);
-  if (kind == spec::Syndrome::acknowledge)
-    return;
-  if (kind == spec::Syndrome::receiver_not_ready) {
+  switch (acknowledge_kind_of(syndrome)) {
+  case AcknowledgeKind::acknowledged:
+    break;
+  case AcknowledgeKind::receiver_not_ready:
     answer_.then = Then::wait;
     answer_.timer_code = syndrome & value_bits;
-  } else if (static_cast<spec::Syndrome>(syndrome) == spec::Syndrome::sequence_error) {
+    break;
+  case AcknowledgeKind::sequence_error:
     answer_.then = Then::retry;
-  } else {
+    break;
+  case AcknowledgeKind::failed:
     answer_.then = Then::fail;
-    answer_.failure = status_of(static_cast<spec::Syndrome>(syndrome));
+    answer_.failure = status_of_syndrome(syndrome);
+    break;
   }
 }
 
@@ -392,33 +380,37 @@ void Completion::end_answer() {
 }
 
 // An RDMA READ response, or what an atomic found. It has to be the next that is missing: one further ahead
-// tells that those between are lost. True: the message is complete with it.
+// tells that those between are lost; at the PSN of another message it is no answer of this peer's. True: the
+// message is complete with it.
 bool Completion::place_answer(const Subject& subject) {
   const auto handle = static_cast<uint16_t>(answer_.unit.packet());
   const ParsedPacket& parsed = blocks_.packets[handle].parsed;
   const uint32_t psn = parsed.fields.packet_sequence_number;
   const auto message = oldest(subject);
-  if (!message || !is_answered(*message))
+  if (!message || !is_answered(*message)) {
+    fail_oldest(subject, CompletionStatus::bad_response_error);
     return false;
+  }
   if (psn != subject.part.unacknowledged_psn()) {
     retry_gap(subject);
     return false;
   }
-  const bool is_atomic_answer = parsed.traits().operation == PacketOperation::atomic_acknowledge;
-  const uint64_t offset = uint64_t{(psn - subject.part.message_psn()) & psn_mask} * subject.mtu_bytes();
-  const uint64_t left = message->message_length() - offset;
-  const auto expected =
-      static_cast<uint32_t>(is_atomic_answer ? 0 : std::min<uint64_t>(subject.mtu_bytes(), left));
+  const AnsweredRequest request{.opcode = opcode_of(*message),
+                                .first_psn = subject.part.message_psn(),
+                                .last_psn = message->last_psn(),
+                                .length = message->message_length(),
+                                .mtu = subject.mtu_bytes(),
+                                .was_resumed = subject.part.resumed() != 0};
   const bool last = psn == message->last_psn();
   CompletionStatus status = CompletionStatus::success;
-  if (is_atomic_answer != is_atomic(opcode_of(*message)) || parsed.payload_bytes != expected ||
-      parsed.traits().ends_message() != last) {
+  if (!is_proper_answer(request, parsed)) {
     status = CompletionStatus::bad_response_error;
-  } else if (is_atomic_answer) {
+  } else if (is_atomic(request.opcode)) {
     const uint64_t original = parsed.fields.original_data;
     status = scatter(subject, *message, 0, reinterpret_cast<const uint8_t*>(&original), atomic_bytes);
   } else {
     const std::span<const uint8_t> payload = blocks_.packets.payload(handle);
+    const uint64_t offset = uint64_t{(psn - request.first_psn) & psn_mask} * request.mtu;
     status = scatter(subject, *message, offset, payload.data(), static_cast<uint32_t>(payload.size()));
   }
   if (status != CompletionStatus::success) {
@@ -475,6 +467,7 @@ void Completion::made_progress(const Subject& subject) {
   subject.part.set_retry_count(subject.control.retry_count());
   subject.part.set_receiver_not_ready_retry(subject.control.receiver_not_ready_retry());
   subject.part.set_gap_known(0);
+  subject.part.set_resumed(0);
   if (outstanding_.find(subject.number) != no_list)
     start_timer(subject);
   else
@@ -546,6 +539,7 @@ void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
 void Completion::go_back(const Subject& subject) {
   blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, false);
   subject.part.set_retry_epoch(subject.part.retry_epoch() + 1);
+  subject.part.set_resumed(1);
   timer_.clear(subject.number);
   if (const uint16_t list = outstanding_.find(subject.number); list != no_list)
     outstanding_.reclaim(list);

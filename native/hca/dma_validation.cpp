@@ -47,16 +47,18 @@ DmaValidation::DmaValidation(const HcaParameters& parameters, Counters& counters
                              const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
                              MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
                              CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
-                             AtomicResults& atomic_results, DataLink<spec::ReceiveUnit, 16>& requests_placed,
+                             ResponderResources& responder_resources,
+                             DataLink<spec::ReceiveUnit, 16>& requests_placed,
                              DataLink<spec::AnswerUnit, 16>& answers)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
       shared_receive_queues_(shared_receive_queues), translation_(translation), windows_(translation.keys()),
       memory_(memory), receive_entries_(receive_entries), completion_queue_(completion_queue),
-      events_(events), reads_(reads), atomic_results_(atomic_results), requests_placed_(requests_placed),
-      answers_(answers), queue_({.entries = entries,
-                                 .lists = entries,
-                                 .underlying_functions = parameters.underlying_functions,
-                                 .ready_on_push = true}) {}
+      events_(events), reads_(reads), responder_resources_(responder_resources),
+      requests_placed_(requests_placed), answers_(answers),
+      queue_({.entries = entries,
+              .lists = entries,
+              .underlying_functions = parameters.underlying_functions,
+              .ready_on_push = true}) {}
 
 bool DmaValidation::step() {
   const bool resumed = resume_waiting() || resume_waiting_for_keys();
@@ -344,13 +346,16 @@ DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Pack
 // A duplicate is answered with what the first one found. The result is stored before the answer leaves.
 void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
   const PacketFields& fields = packet.parsed.fields;
+  ResponderResource* const done = responder_resources_.find(
+      owner.queue_pair_number,
+      queue_pairs_.find(owner.underlying_function, owner.queue_pair_number)->responder, packet.answer_psn);
 #ifdef FPGA_VERBS_MUTANT_ATOMIC_NOT_REPLAYED
   constexpr bool is_replayed = false;
 #else
   const bool is_replayed = packet.duplicate;
 #endif
   if (is_replayed) {
-    if (!atomic_results_.find(owner.queue_pair_number, packet.answer_psn))
+    if (done == nullptr || done->is_read)
       return;
   } else {
     uint64_t original = 0;
@@ -370,7 +375,8 @@ void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
       fail(owner, packet, syndrome_of(fault));
       return;
     }
-    atomic_results_.store(owner.queue_pair_number, packet.answer_psn, original);
+    if (done != nullptr)
+      done->original_data = original;
   }
   spec::AnswerUnit unit;
   unit.set_kind(AnswerKind::atomic);

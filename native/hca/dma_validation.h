@@ -1,6 +1,5 @@
 #pragma once
 
-#include "hca/atomic_results.h"
 #include "hca/bit_mask.h"
 #include "hca/block.h"
 #include "hca/completion_queue.h"
@@ -15,6 +14,7 @@
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/receive_queue_entry_handler.h"
+#include "hca/responder_resources.h"
 #include "hca/response_reads.h"
 #include "hca/shared_receive_queues.h"
 #include "spec/data_units.h"
@@ -47,7 +47,7 @@ public:
                 QueuePairStateCache& queue_pairs, const SharedReceiveQueues& shared_receive_queues,
                 MemoryTranslation& translation, MemoryAccess& memory,
                 ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
-                EventPort& events, ResponseReads& reads, AtomicResults& atomic_results,
+                EventPort& events, ResponseReads& reads, ResponderResources& responder_resources,
                 DataLink<spec::ReceiveUnit, 16>& requests_placed, DataLink<spec::AnswerUnit, 16>& answers);
 
   // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
@@ -126,7 +126,7 @@ private:
   CompletionQueue& completion_queue_;
   EventPort& events_;
   ResponseReads& reads_;
-  AtomicResults& atomic_results_;
+  ResponderResources& responder_resources_;
   DataLink<spec::ReceiveUnit, 16>& requests_placed_;
   DataLink<spec::AnswerUnit, 16>& answers_;
   HardwareLinkedListQueue<spec::ReceiveUnit> queue_;

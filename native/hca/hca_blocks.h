@@ -1,7 +1,6 @@
 #pragma once
 
 #include "hca/address_handles.h"
-#include "hca/atomic_results.h"
 #include "hca/block.h"
 #include "hca/block_makers.h"
 #include "hca/clock.h"
@@ -40,6 +39,7 @@
 #include "hca/receive.h"
 #include "hca/receive_queue_entry_handler.h"
 #include "hca/resource_manager.h"
+#include "hca/responder_resources.h"
 #include "hca/response.h"
 #include "hca/response_reads.h"
 #include "hca/send_queue_reader.h"
@@ -156,10 +156,10 @@ struct HcaBlocks {
   Completion completion;
   Port port;
   PacketReceiver packet_receiver;
+  ResponderResources responder_resources;
   Receive receive;
   ReceiveQueueEntryHandler receive_queue_entry_handler;
   ResponseReads response_reads;
-  AtomicResults atomic_results;
   DmaValidation dma_validation;
   Response response;
   ResourceManager resource_manager;

@@ -101,6 +101,10 @@ constexpr std::array<PacketOpcodeTraits, 256> table_of_rows() {
         .extended_bytes = static_cast<uint8_t>(bytes_of(row.extended_headers)),
         .has_payload = has_payload(row.operation),
     };
+  constexpr unsigned opcodes_of_service = 32;
+  for (unsigned opcode = 0; opcode < opcodes_of_service; ++opcode)
+    if (!table[opcode].is_known)
+      table[opcode] = {.is_known = true, .operation = Operation::reserved, .has_payload = true};
   return table;
 }
 

@@ -19,6 +19,7 @@ enum class PacketOperation : uint8_t {
   compare_and_swap,
   fetch_and_add,
   congestion_notification,
+  reserved, // of a reliable connection, whose responder refuses it
 };
 
 // Where in its message a packet stands.

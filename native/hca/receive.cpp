@@ -50,13 +50,13 @@ bool takes_receive(const PacketOpcodeTraits& traits) {
 
 Receive::Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                  QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
-                 DataLink<spec::PacketUnit, 16>& requests_arrived,
+                 ResponderResources& resources, DataLink<spec::PacketUnit, 16>& requests_arrived,
                  DataLink<spec::QueuePairNotice, 16>& flushes,
                  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched,
                  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
                  DataLink<spec::ReceiveUnit, 16>& requests_accepted)
     : counters_(counters), packets_(packets), queue_pairs_(queue_pairs), descriptors_(descriptors),
-      events_(events), requests_arrived_(requests_arrived), flushes_(flushes),
+      events_(events), resources_(resources), requests_arrived_(requests_arrived), flushes_(flushes),
       descriptors_fetched_(descriptors_fetched), descriptors_wanted_(descriptors_wanted),
       requests_accepted_(requests_accepted), queue_({.entries = entries,
                                                      .lists = entries,
@@ -231,7 +231,7 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
     return Progress::done;
   }
   const ParsedPacket& packet = packets_[static_cast<uint16_t>(unit.packet())].parsed;
-  const RequestJudgement judgement = judge_request(found->control, found->responder, packet);
+  const RequestJudgement judgement = judge_request(found->control, found->responder, packet, resources_);
   switch (judgement.verdict) {
   case RequestVerdict::execute:
     if (!request->is_reliable() && packet.traits().begins_message())
@@ -284,7 +284,13 @@ void Receive::execute(const Request& request) {
   responder.set_expected_psn(psn_add(responder.expected_psn(), psns));
   responder.set_nak_sent(0);
   if (!is_message(packet.parsed))
-    responder.set_read_atomic_tail(responder.read_atomic_tail() + 1);
+    resources_.add(request.unit.queue_pair_number(), responder,
+                   {.is_read = is_rdma_read(packet.parsed),
+                    .psn = packet.answer_psn,
+                    .packets = psns,
+                    .remote_key = packet.remote_key,
+                    .length = packet.message_length,
+                    .address = packet.remote_address});
   // A READ counts when its execution is sure to begin, the others when they are complete (9.7.7.1).
   if (packet.last)
     responder.set_message_sequence_number(psn_add(responder.message_sequence_number(), 1));

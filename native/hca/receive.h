@@ -10,6 +10,7 @@
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
 #include "hca/request_checks.h"
+#include "hca/responder_resources.h"
 #include "spec/contexts.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
@@ -34,7 +35,8 @@ class Receive final : public Block {
 public:
   Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
           QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
-          DataLink<spec::PacketUnit, 16>& requests_arrived, DataLink<spec::QueuePairNotice, 16>& flushes,
+          ResponderResources& resources, DataLink<spec::PacketUnit, 16>& requests_arrived,
+          DataLink<spec::QueuePairNotice, 16>& flushes,
           DataLink<spec::QueuePairNotice, 16>& descriptors_fetched,
           DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
           DataLink<spec::ReceiveUnit, 16>& requests_accepted);
@@ -96,6 +98,7 @@ private:
   QueuePairStateCache& queue_pairs_;
   DescriptorFetch& descriptors_;
   EventPort& events_;
+  ResponderResources& resources_;
   DataLink<spec::PacketUnit, 16>& requests_arrived_;
   DataLink<spec::QueuePairNotice, 16>& flushes_;
   DataLink<spec::QueuePairNotice, 16>& descriptors_fetched_;

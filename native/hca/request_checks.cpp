@@ -90,24 +90,45 @@ bool is_valid(const spec::QueuePairControl& control, const spec::QueuePairRespon
   }
 }
 
-// A duplicate READ may ask for a part of what was asked for, but not for more PSNs; as many as a requester
-// may have outstanding are answered at a time.
+// Whether a READ asks for a part of what was asked for at its PSN.
+bool is_part_of(const ResponderResource& earlier, const ParsedPacket& packet, uint32_t mtu) {
+  const PacketFields& fields = packet.fields;
+  const auto begun = static_cast<uint32_t>(psn_distance(earlier.psn, fields.packet_sequence_number));
+  const uint64_t offset = fields.virtual_address - earlier.address;
+  return earlier.is_read && fields.remote_key == earlier.remote_key && offset <= earlier.length &&
+         fields.dma_length <= earlier.length - offset &&
+         begun + packets_of(fields.dma_length, mtu) <= earlier.packets;
+}
+
+// A duplicate of a READ or atomic has to be one of those that the requester can have outstanding; as many
+// READs as that are answered at a time.
 bool is_repeatable(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
-                   const ParsedPacket& packet) {
-  if (packet.traits().operation != PacketOperation::rdma_read_request)
+                   const ParsedPacket& packet, const ResponderResources& resources) {
+  switch (packet.traits().operation) {
+  case PacketOperation::send:
+  case PacketOperation::rdma_write:
     return true;
-  const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
-  const auto before =
-      static_cast<uint32_t>(psn_distance(packet.fields.packet_sequence_number, responder.expected_psn()));
+  case PacketOperation::reserved:
+    return false;
+  default:
+    break;
+  }
+  const ResponderResource* const earlier =
+      resources.find(packet.destination_queue_pair, responder, packet.fields.packet_sequence_number,
+                     control.max_destination_read_atomic());
+  if (earlier == nullptr)
+    return false;
+  if (packet.traits().operation != PacketOperation::rdma_read_request)
+    return !earlier->is_read;
   return may(control, spec::AccessFlag::remote_read) &&
-         packet.fields.dma_length <= spec::message_bytes_maximum &&
-         packets_of(packet.fields.dma_length, mtu) <= before &&
+         is_part_of(*earlier, packet, path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()))) &&
          outstanding(responder.repeated_reads_answered(), responder.repeated_reads_accepted()) <
              spec::read_atomic_maximum;
 }
 
 RequestJudgement judge_reliable(const spec::QueuePairControl& control,
-                                const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
+                                const spec::QueuePairResponder& responder, const ParsedPacket& packet,
+                                const ResponderResources& resources) {
 #ifdef FPGA_VERBS_MUTANT_EXPECTED_PSN_UNCHECKED
   const int32_t ahead = 0;
 #else
@@ -118,8 +139,8 @@ RequestJudgement judge_reliable(const spec::QueuePairControl& control,
                ? RequestJudgement{}
                : RequestJudgement{.verdict = RequestVerdict::refuse, .syndrome = Syndrome::sequence_error};
   if (ahead < 0)
-    return {.verdict =
-                is_repeatable(control, responder, packet) ? RequestVerdict::repeat : RequestVerdict::drop};
+    return {.verdict = is_repeatable(control, responder, packet, resources) ? RequestVerdict::repeat
+                                                                            : RequestVerdict::drop};
   if (!is_in_turn(packet.traits(), responder.current_message()) || !is_valid(control, responder, packet))
     return {.verdict = RequestVerdict::refuse, .syndrome = Syndrome::invalid_request};
   return {.verdict = RequestVerdict::execute};
@@ -139,9 +160,10 @@ RequestJudgement judge_unreliable(const spec::QueuePairControl& control,
 } // namespace
 
 RequestJudgement judge_request(const spec::QueuePairControl& control,
-                               const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
+                               const spec::QueuePairResponder& responder, const ParsedPacket& packet,
+                               const ResponderResources& resources) {
   return control.service_type() == spec::ServiceType::reliable_connection
-             ? judge_reliable(control, responder, packet)
+             ? judge_reliable(control, responder, packet, resources)
              : judge_unreliable(control, responder, packet);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/packet_parse.h"
+#include "hca/responder_resources.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
 
@@ -23,9 +24,10 @@ struct RequestJudgement {
 
 // The checks of a responder (InfiniBand volume 1, 9.7.4 and 9.8.2): PSN, order of opcodes, lengths, rights of
 // the queue pair, responder resources. Not those of keys, which come when memory is reached. The packet is a
-// request of the queue pair's service. Of an unreliable one that is dropped the message that had begun is
-// lost.
+// request of the queue pair's service, or has a reserved opcode of it. Of an unreliable one that is dropped
+// the message that had begun is lost.
 RequestJudgement judge_request(const spec::QueuePairControl& control,
-                               const spec::QueuePairResponder& responder, const ParsedPacket& packet);
+                               const spec::QueuePairResponder& responder, const ParsedPacket& packet,
+                               const ResponderResources& resources);
 
 } // namespace fpga_verbs::hca

@@ -32,11 +32,11 @@ bool is_acknowledge(const spec::AnswerUnit& unit) {
 Response::Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                    QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
                    PacketTemplates& templates, EventPort& events, ResponseReads& reads,
-                   const AtomicResults& atomic_results, DataLink<spec::AnswerUnit, 16>& answers,
+                   const ResponderResources& responder_resources, DataLink<spec::AnswerUnit, 16>& answers,
                    DataLink<spec::PacketUnit, 4>& responses_built)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
       translation_(translation), memory_(memory), templates_(templates), events_(events), reads_(reads),
-      atomic_results_(atomic_results), answers_(answers), responses_built_(responses_built),
+      responder_resources_(responder_resources), answers_(answers), responses_built_(responses_built),
       queue_({.entries = spec::response_entries,
               .lists = spec::response_entries,
               .underlying_functions = parameters.underlying_functions,
@@ -70,7 +70,7 @@ bool Response::build() {
                          !is_superseded(list, unit);
   if (!is_wanted)
     packets_.release(*handle);
-  if (!is_wanted || build_packet_of(unit, found->control, *handle))
+  if (!is_wanted || build_packet_of(unit, *found, *handle))
     end(list, unit);
   return true;
 }
@@ -84,8 +84,10 @@ bool Response::is_superseded(uint16_t list, const spec::AnswerUnit& unit) {
 }
 
 // Builds one packet. True: it is the answer's last.
-bool Response::build_packet_of(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
+bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
                                uint16_t handle) {
+  const spec::QueuePairControl& control = queue_pair.control;
+  const spec::QueuePairResponder& responder = queue_pair.responder;
   if (unit.kind() == AnswerKind::read)
     return build_read(unit, control, handle);
   PacketFields fields{.opcode = PacketOpcode::reliable_connection_acknowledge,
@@ -93,13 +95,14 @@ bool Response::build_packet_of(const spec::AnswerUnit& unit, const spec::QueuePa
                       .message_sequence_number = unit.message_sequence_number(),
                       .syndrome = static_cast<uint8_t>(unit.syndrome())};
   if (unit.kind() == AnswerKind::atomic) {
-    const auto original = atomic_results_.find(unit.queue_pair_number(), unit.packet_sequence_number());
-    if (!original) { // the requester has gone on since it asked again
+    const ResponderResource* const done =
+        responder_resources_.find(unit.queue_pair_number(), responder, unit.packet_sequence_number());
+    if (done == nullptr || done->is_read) { // the requester has gone on since it asked again
       packets_.release(handle);
       return true;
     }
     fields.opcode = PacketOpcode::reliable_connection_atomic_acknowledge;
-    fields.original_data = *original;
+    fields.original_data = done->original_data;
     fields.syndrome = static_cast<uint8_t>(Syndrome::acknowledge_without_credits);
   }
   count(unit, fields.syndrome);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "hca/atomic_results.h"
 #include "hca/block.h"
 #include "hca/counters.h"
 #include "hca/data_link.h"
@@ -12,6 +11,7 @@
 #include "hca/packet_templates.h"
 #include "hca/parameters.h"
 #include "hca/queue_pair_state_cache.h"
+#include "hca/responder_resources.h"
 #include "hca/response_reads.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
@@ -30,7 +30,7 @@ public:
   Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
            QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
            PacketTemplates& templates, EventPort& events, ResponseReads& reads,
-           const AtomicResults& atomic_results, DataLink<spec::AnswerUnit, 16>& answers,
+           const ResponderResources& responder_resources, DataLink<spec::AnswerUnit, 16>& answers,
            DataLink<spec::PacketUnit, 4>& responses_built);
 
   // Takes one answer into its queue pair's list, and builds one packet.
@@ -43,7 +43,7 @@ private:
   bool take_answer();
   bool build();
   bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
-  bool build_packet_of(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
+  bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
   bool build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
   void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);
   void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, const PacketFields& fields,
@@ -60,7 +60,7 @@ private:
   PacketTemplates& templates_;
   EventPort& events_;
   ResponseReads& reads_;
-  const AtomicResults& atomic_results_;
+  const ResponderResources& responder_resources_;
   DataLink<spec::AnswerUnit, 16>& answers_;
   DataLink<spec::PacketUnit, 4>& responses_built_;
   HardwareLinkedListQueue<spec::AnswerUnit> queue_;

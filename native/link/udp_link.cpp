@@ -193,6 +193,9 @@ void UdpLink::accept(const UdpAddress& from, const UdpAddress& to, size_t bytes)
   }
   uint8_t* const payload = arrived_.buffer(0).data() + headers_bytes_;
   write_udp_headers(payload, from, to, bytes);
+  if (hca::is_ipv4(own_.address))
+    identifications_.restore(
+        arrived_.buffer(0).subspan(ethernet_bytes, headers_bytes_ - ethernet_bytes + bytes));
   arrived_.add(lane_of({payload, bytes}), headers_bytes_ + bytes);
 }
 

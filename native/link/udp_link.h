@@ -2,6 +2,7 @@
 
 #include "link/arrived_packets.h"
 #include "link/descriptor.h"
+#include "link/identifications.h"
 #include "link/link.h"
 #include "link/socket_watch.h"
 #include "link/udp_groups.h"
@@ -19,7 +20,8 @@ namespace fpga_verbs::link {
 // RoCEv2 over a UDP socket on port 4791 of one IPv4 or IPv6 address: for boards of other processes and
 // machines, and for other implementations; no rights are needed. It loses packets like any network. The
 // kernel makes the headers anew, so that packets have to be built with the socket's own address and port:
-// source(). Multicast groups are those of IP on the address's interface.
+// source(). Of the headers that come, those are written again that the ICRC was made with. Multicast groups
+// are those of IP on the address's interface.
 class UdpLink final : public Link {
 public:
   // Null: `failure` says why, and what would be right.
@@ -57,6 +59,7 @@ private:
   uint32_t scope_;
   size_t headers_bytes_; // before the payload of a frame
   UdpGroups groups_;
+  Identifications identifications_;
   Descriptor readable_; // epoll: one of the sockets is
   SocketWatch watch_;
   ArrivedPackets arrived_; // frames, their UDP payload where it was received

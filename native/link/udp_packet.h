@@ -17,7 +17,8 @@ size_t udp_headers_bytes(const NetworkAddress& address);
 Address mac_of(const NetworkAddress& address);
 
 // Puts the headers before a payload of `bytes` bytes that a socket has received, as they were when its ICRC
-// was made: what the ICRC covers of them is what RoCEv2 prescribes (annex A17), and the addresses.
+// was made, if they were this board's: what the ICRC covers of them is what RoCEv2 prescribes (annex A17),
+// the addresses, and of IPv4 identification 0 and "do not fragment"; Identifications finds those of others.
 void write_udp_headers(uint8_t* payload, const UdpAddress& from, const UdpAddress& to, size_t bytes);
 
 } // namespace fpga_verbs::link

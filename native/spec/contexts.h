@@ -429,6 +429,7 @@ struct alignas(8) QueuePairCompletion {
   static constexpr unsigned gap_known_bit = 31, gap_known_width = 1;
   static constexpr unsigned unacknowledged_psn_bit = 32, unacknowledged_psn_width = 24;
   static constexpr unsigned retry_epoch_bit = 56, retry_epoch_width = 7;
+  static constexpr unsigned resumed_bit = 63, resumed_width = 1;
   static constexpr unsigned message_psn_bit = 64, message_psn_width = 24;
   static constexpr unsigned failure_bit = 88, failure_width = 8;
   static constexpr unsigned message_limit_bit = 96, message_limit_width = 24;
@@ -467,6 +468,10 @@ struct alignas(8) QueuePairCompletion {
   constexpr uint32_t retry_epoch() const { return (dwords[1] >> 24) & 0x7fu; }
   constexpr void set_retry_epoch(uint32_t value) { dwords[1] = (dwords[1] & 0x80ffffffu) | ((value & 0x7fu) << 24); }
 
+  /// The send queue went back, and nothing was acknowledged since: a READ that goes on is answered from its first response again.
+  constexpr uint32_t resumed() const { return dwords[1] >> 31; }
+  constexpr void set_resumed(uint32_t value) { dwords[1] = (dwords[1] & 0x7fffffffu) | ((value & 0x1u) << 31); }
+
   /// First PSN of the oldest message not acknowledged.
   constexpr uint32_t message_psn() const { return dwords[2] & 0xffffffu; }
   constexpr void set_message_psn(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
@@ -480,7 +485,7 @@ struct alignas(8) QueuePairCompletion {
   constexpr void set_message_limit(uint32_t value) { dwords[3] = (dwords[3] & 0xff000000u) | (value & 0xffffffu); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[1] & 0x80000000u) | (dwords[3] & 0xff000000u) | dwords[4] | dwords[5] | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[3] & 0xff000000u) | dwords[4] | dwords[5] | dwords[6] | dwords[7] | dwords[8] | dwords[9] | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15]) == 0; }
 
   constexpr bool operator==(const QueuePairCompletion&) const = default;
 };
@@ -510,6 +515,7 @@ struct alignas(8) QueuePairResponder {
   static constexpr unsigned completed_bit = 272, completed_width = 16;
   static constexpr unsigned repeated_reads_answered_bit = 288, repeated_reads_answered_width = 8;
   static constexpr unsigned repeated_reads_accepted_bit = 296, repeated_reads_accepted_width = 8;
+  static constexpr unsigned read_atomic_kept_bit = 304, read_atomic_kept_width = 5;
   static constexpr unsigned receive_entry_offset_bit = 960, receive_entry_offset_width = 32;
   static constexpr unsigned receive_entry_length_bit = 992, receive_entry_length_width = 10;
   static constexpr unsigned receive_prefetched_bit = 1002, receive_prefetched_width = 4;
@@ -598,6 +604,10 @@ struct alignas(8) QueuePairResponder {
   constexpr uint32_t repeated_reads_accepted() const { return (dwords[9] >> 8) & 0xffu; }
   constexpr void set_repeated_reads_accepted(uint32_t value) { dwords[9] = (dwords[9] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 
+  /// READs and atomics, the newest, that a duplicate may ask for again, up to 16.
+  constexpr uint32_t read_atomic_kept() const { return (dwords[9] >> 16) & 0x1fu; }
+  constexpr void set_read_atomic_kept(uint32_t value) { dwords[9] = (dwords[9] & 0xffe0ffffu) | ((value & 0x1fu) << 16); }
+
   /// Place of the receive entry taken last. Unit: bytes.
   constexpr uint32_t receive_entry_offset() const { return dwords[30]; }
   constexpr void set_receive_entry_offset(uint32_t value) { dwords[30] = value; }
@@ -623,7 +633,7 @@ struct alignas(8) QueuePairResponder {
   constexpr void set_last_entry_reached(uint32_t value) { dwords[31] = (dwords[31] & 0x7fffffffu) | ((value & 0x1u) << 31); }
 
   /// Whether every reserved bit is zero.
-  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffff0000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29]) == 0; }
+  constexpr bool reserved_is_zero() const { return ((dwords[0] & 0x80000000u) | (dwords[1] & 0xff000000u) | (dwords[9] & 0xffe00000u) | dwords[10] | dwords[11] | dwords[12] | dwords[13] | dwords[14] | dwords[15] | dwords[16] | dwords[17] | dwords[18] | dwords[19] | dwords[20] | dwords[21] | dwords[22] | dwords[23] | dwords[24] | dwords[25] | dwords[26] | dwords[27] | dwords[28] | dwords[29]) == 0; }
 
   constexpr bool operator==(const QueuePairResponder&) const = default;
 };

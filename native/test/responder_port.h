@@ -1,6 +1,5 @@
 #pragma once
 
-#include "hca/atomic_results.h"
 #include "hca/completion_queue.h"
 #include "hca/context_memory.h"
 #include "hca/descriptor_fetch.h"
@@ -13,6 +12,7 @@
 #include "hca/queue_pair_state_cache.h"
 #include "hca/receive.h"
 #include "hca/receive_queue_entry_handler.h"
+#include "hca/responder_resources.h"
 #include "hca/response.h"
 #include "hca/response_reads.h"
 #include "test/collect_buffer_port.h"
@@ -76,7 +76,7 @@ private:
   hca::PacketMemory packets_;
   hca::PacketTemplates templates_;
   hca::ResponseReads reads_;
-  hca::AtomicResults atomic_results_;
+  hca::ResponderResources responder_resources_;
   hca::DataLink<spec::PacketUnit, 16> requests_arrived_;
   hca::DataLink<spec::QueuePairNotice, 16> flushes_;
   hca::DataLink<spec::QueuePairNotice, 16> descriptors_wanted_;

@@ -980,6 +980,7 @@ QueuePairResponder make_queue_pair_responder() {
   golden.set_completed(0xd853u);
   golden.set_repeated_reads_answered(0xbfu);
   golden.set_repeated_reads_accepted(0xbbu);
+  golden.set_read_atomic_kept(0xdu);
   golden.set_receive_entry_offset(0xd421484du);
   golden.set_receive_entry_length(0x20fu);
   golden.set_receive_prefetched(0xfu);
@@ -1009,6 +1010,7 @@ std::string_view mismatch_queue_pair_responder(const QueuePairResponder& golden)
   if (golden.completed() != 0xd853u) return "completed";
   if (golden.repeated_reads_answered() != 0xbfu) return "repeated_reads_answered";
   if (golden.repeated_reads_accepted() != 0xbbu) return "repeated_reads_accepted";
+  if (golden.read_atomic_kept() != 0xdu) return "read_atomic_kept";
   if (golden.receive_entry_offset() != 0xd421484du) return "receive_entry_offset";
   if (golden.receive_entry_length() != 0x20fu) return "receive_entry_length";
   if (golden.receive_prefetched() != 0xfu) return "receive_prefetched";
@@ -2469,6 +2471,7 @@ QueuePairCompletion make_queue_pair_completion() {
   golden.set_gap_known(0x1u);
   golden.set_unacknowledged_psn(0x823ce9u);
   golden.set_retry_epoch(0x57u);
+  golden.set_resumed(0x1u);
   golden.set_message_psn(0xce700bu);
   golden.set_failure(CompletionStatus::local_reliable_datagram_domain_violation_error);
   golden.set_message_limit(0xfb9077u);
@@ -2484,6 +2487,7 @@ std::string_view mismatch_queue_pair_completion(const QueuePairCompletion& golde
   if (golden.gap_known() != 0x1u) return "gap_known";
   if (golden.unacknowledged_psn() != 0x823ce9u) return "unacknowledged_psn";
   if (golden.retry_epoch() != 0x57u) return "retry_epoch";
+  if (golden.resumed() != 0x1u) return "resumed";
   if (golden.message_psn() != 0xce700bu) return "message_psn";
   if (golden.failure() != CompletionStatus::local_reliable_datagram_domain_violation_error) return "failure";
   if (golden.message_limit() != 0xfb9077u) return "message_limit";
@@ -2500,6 +2504,7 @@ QueuePairCompletion make_queue_pair_completion_other() {
   golden.set_gap_known(0x0u);
   golden.set_unacknowledged_psn(0xf9897fu);
   golden.set_retry_epoch(0x7du);
+  golden.set_resumed(0x0u);
   golden.set_message_psn(0xa86965u);
   golden.set_failure(CompletionStatus::invalid_end_to_end_context_number_error);
   golden.set_message_limit(0xf2ea91u);
@@ -2515,6 +2520,7 @@ std::string_view mismatch_queue_pair_completion_other(const QueuePairCompletion&
   if (golden.gap_known() != 0x0u) return "gap_known";
   if (golden.unacknowledged_psn() != 0xf9897fu) return "unacknowledged_psn";
   if (golden.retry_epoch() != 0x7du) return "retry_epoch";
+  if (golden.resumed() != 0x0u) return "resumed";
   if (golden.message_psn() != 0xa86965u) return "message_psn";
   if (golden.failure() != CompletionStatus::invalid_end_to_end_context_number_error) return "failure";
   if (golden.message_limit() != 0xf2ea91u) return "message_limit";
@@ -2714,6 +2720,7 @@ QueuePairResponder make_queue_pair_responder_other() {
   golden.set_completed(0xd029u);
   golden.set_repeated_reads_answered(0x9du);
   golden.set_repeated_reads_accepted(0xc3u);
+  golden.set_read_atomic_kept(0x0u);
   golden.set_receive_entry_offset(0xbe7cc363u);
   golden.set_receive_entry_length(0x27bu);
   golden.set_receive_prefetched(0xbu);
@@ -2743,6 +2750,7 @@ std::string_view mismatch_queue_pair_responder_other(const QueuePairResponder& g
   if (golden.completed() != 0xd029u) return "completed";
   if (golden.repeated_reads_answered() != 0x9du) return "repeated_reads_answered";
   if (golden.repeated_reads_accepted() != 0xc3u) return "repeated_reads_accepted";
+  if (golden.read_atomic_kept() != 0x0u) return "read_atomic_kept";
   if (golden.receive_entry_offset() != 0xbe7cc363u) return "receive_entry_offset";
   if (golden.receive_entry_length() != 0x27bu) return "receive_entry_length";
   if (golden.receive_prefetched() != 0xbu) return "receive_prefetched";

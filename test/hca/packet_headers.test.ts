@@ -19,9 +19,11 @@ import {
 const isEthernet = (path: PacketPath): boolean => path.framing.startsWith('ethernet');
 
 describe('opcodes', () => {
-  it('knows those of the specification and no others', () => {
+  it('knows those of the specification, and what it reserves for reliable connections, and no others', () => {
     const known = packetOpcodes.flatMap(({ isKnown }, opcode) => (isKnown ? [opcode] : []));
-    expect(known).toEqual(opcodes.map(({ opcode }) => opcode).toSorted((a, b) => a - b));
+    const reserved = [0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f];
+    const all = [...reserved, ...opcodes.map(({ opcode }) => opcode)];
+    expect(known).toEqual(all.toSorted((a, b) => a - b));
   });
 
   it.each(opcodes)('$name', ({ opcode, name }) => {

@@ -204,6 +204,16 @@ describe('why a packet is dropped', () => {
     expect(parsePacket(linkLayerOf(framing), changed(framing, packet, change))).toBe(reason);
   });
 
+  it('an IPv4 header with any identification is taken, if the ICRC was made with it', () => {
+    const packet = build('ethernet_ipv4', PacketOpcode.reliableConnectionSendOnly, 8);
+    for (const identification of [1, 0x8000, 0xffff]) {
+      const other = changed('ethernet_ipv4', packet, (view) => view.setUint16(ip + 4, identification));
+      expect(parsePacket(LinkLayer.ethernet, other)).toBeTypeOf('object');
+      other.set(packet.subarray(-4), other.length - 4);
+      expect(parsePacket(LinkLayer.ethernet, other)).toBe('icrc_mismatch');
+    }
+  });
+
   it('ip_checksum_mismatch', () => {
     const packet = build('ethernet_ipv4', PacketOpcode.reliableConnectionSendOnly, 0);
     packet[ip + 8]! ^= 1;

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, type TestContext } from 'vitest';
 
-import { leaveOut, requireTool } from '../tools.ts';
+import { leaveOut } from '../tools.ts';
+import { inNamespace, requireNamespaces } from './namespaces.ts';
 
 const run = promisify(execFile);
-const inNamespace = ['--user', '--map-root-user', '--net'];
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const small = 'queuePairs=64&pageTableEntries=65536&memoryKeys=256';
 const groups = {
@@ -15,19 +15,6 @@ const groups = {
   IPv6: 'ff120000000000000000000012345678',
 } as const;
 const tcpPort = '18999'; // each namespace has its own
-
-/** Network namespaces of this user, a cable between two of them: not every machine allows them. */
-function requireNamespaces(context: TestContext): void {
-  requireTool('ip', context);
-  const words = [
-    ...inNamespace,
-    'sh',
-    '-c',
-    'unshare --net true && ip link add here type veth peer name there',
-  ];
-  const { status, stderr, error } = spawnSync('unshare', words, { encoding: 'utf8' });
-  if (status !== 0) leaveOut(`network namespaces are refused: ${error?.message ?? stderr.trim()}`, context);
-}
 
 function requireIpv6(context: TestContext): void {
   if (!existsSync('/proc/net/if_inet6')) leaveOut('IPv6 is not in this kernel', context);

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "spec/contexts.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// An RDMA READ or atomic that a responder has accepted.
+struct ResponderResource {
+  bool is_read = false;
+  uint32_t psn = 0;
+  uint32_t packets = 0; // PSNs that it takes
+  uint32_t remote_key = 0;
+  uint32_t length = 0; // bytes, of a READ
+  uint64_t address = 0;
+  uint64_t original_data = 0; // of an atomic, once it is executed
+};
+
+// The newest READs and atomics of each queue pair, by PSN: a duplicate of a READ is answered if it asks for a
+// part of what was asked for there, one of an atomic with what the first one found, and nothing else at
+// another's PSN (InfiniBand volume 1, 9.4.5 and 9.7.5.1). A requester has at most as many outstanding as the
+// responder has resources, so older ones cannot be asked for again.
+//
+// They lie on the device, in a ring for each queue pair that has accepted one, made at its first: 40 B times
+// read_atomic_maximum of it. The responder part of the context says where the ring ends, and how much of it
+// is of this connection.
+class ResponderResources {
+public:
+  explicit ResponderResources(uint32_t queue_pairs) : rings_(queue_pairs) {}
+
+  // receive accepts one more.
+  void add(uint32_t queue_pair_number, spec::QueuePairResponder& responder,
+           const ResponderResource& resource);
+
+  // Of the newest `depth` the one that the PSN belongs to, or null.
+  ResponderResource* find(uint32_t queue_pair_number, const spec::QueuePairResponder& responder, uint32_t psn,
+                          uint32_t depth = spec::read_atomic_maximum) const;
+
+private:
+  using Ring = std::array<ResponderResource, spec::read_atomic_maximum>;
+
+  std::vector<std::unique_ptr<Ring>> rings_; // by index of the queue pair
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,65 @@
+import type { Service } from './wire.ts';
+
+/**
+ * One thing that happens, and all that has to come of it: a list that is left out is empty. Packets are written as in
+ * {@link ./notation.ts}: `send_only @0 bytes=10`, their PSN counted from the first.
+ */
+export interface Step {
+  /** Packets from the peer. */
+  readonly in?: readonly string[];
+  /** Send work requests, posted together; they are numbered from 0 through the row. */
+  readonly post?: readonly string[];
+  /** Receive work requests, by their bytes; they are numbered from 0, and receive n lies at inbox + 1024 n. */
+  readonly receives?: readonly number[];
+  /** Time that passes: a timer runs out, or nearly. */
+  readonly wait?: 'timeout' | 'nearly timeout' | 'rnr' | 'nearly rnr';
+  /** Packets to the peer. */
+  readonly out?: readonly string[];
+  /** Completions of the send queue: number and status. */
+  readonly sent?: readonly string[];
+  /** Completions of the receive queue: number and status; of a success its bytes, and what else it says. */
+  readonly received?: readonly string[];
+}
+
+/** How the queue pair is set up: path MTU 256, all rights, 16 READs and atomics, timer codes 12 (RNR) and 14, unless it is said. */
+export interface Setup {
+  /** Rights that it does not grant. */
+  readonly without?: readonly ('remoteWrite' | 'remoteRead' | 'remoteAtomic')[];
+  /** READs and atomics as a responder. */
+  readonly resources?: number;
+  /** READs and atomics as a requester. */
+  readonly depth?: number;
+  /** Retries; default 7. */
+  readonly retries?: number;
+  /** RNR retries; default 7, for ever. */
+  readonly rnrRetries?: number;
+  /** The board coalesces acknowledgements. */
+  readonly coalescing?: boolean;
+  /** The 64-bit number in the first 8 bytes of target. */
+  readonly word?: number;
+  /** A memory window of type 2 on the first 1024 bytes of target is bound. */
+  readonly window?: boolean;
+}
+
+/** A row of the table. */
+export interface Row {
+  /** InfiniBand volume 1. */
+  readonly clause: string;
+  readonly what: string;
+  readonly service?: Service;
+  readonly setup?: Setup;
+  readonly steps: readonly Step[];
+  /** State of the queue pair at the end; default RTS. */
+  readonly state?: 'RTS' | 'SQE' | 'ERR';
+  /** All that has changed in memory, as in {@link ./notation.ts}: `inbox 0+10=@0`. */
+  readonly memory?: readonly string[];
+  /** What Linux' rdma_rxe does by its source; nothing: the same. */
+  readonly linux?: string;
+}
+
+/** Rows on one subject. */
+export interface Section {
+  readonly subject: string;
+  readonly role: 'responder' | 'requester';
+  readonly rows: readonly Row[];
+}

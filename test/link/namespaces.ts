@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process';
+import type { TestContext } from 'vitest';
+
+import { leaveOut, requireTool } from '../tools.ts';
+
+/** Arguments of unshare: a network namespace of this user, where he has all rights. */
+export const inNamespace = ['--user', '--map-root-user', '--net'];
+
+/** Network namespaces of this user, a cable between two of them: not every machine allows them. */
+export function requireNamespaces(context: TestContext): void {
+  requireTool('ip', context);
+  const words = [
+    ...inNamespace,
+    'sh',
+    '-c',
+    'unshare --net true && ip link add here type veth peer name there',
+  ];
+  const { status, stderr, error } = spawnSync('unshare', words, { encoding: 'utf8' });
+  if (status !== 0) leaveOut(`network namespaces are refused: ${error?.message ?? stderr.trim()}`, context);
+}
