@@ -316,6 +316,19 @@ export interface ServedBoardOptions {
   firstFunction?: number;
   /** Bytes that a client may have for DMA. Default 4 GiB. */
   memoryPerClient?: number;
+  /** Milliseconds in which a process that has connected must open a function, or look at one. Default 5,000. */
+  openWithin?: number;
+}
+
+/**
+ * What the thread of a served board has done. A unit is a transaction, a request, an entry of a table of DMA addresses that is set or
+ * cleared, or a page that is given back to the system. In a turn every client has its ring served and a request answered.
+ */
+export interface ServedWork {
+  turns: number;
+  units: number;
+  /** In the longest turn: what a client may have had to wait for. */
+  mostUnitsInTurn: number;
 }
 
 /** What happened to a client of a served board. */
@@ -333,6 +346,8 @@ export interface ServedNotice {
 export interface ServedBoard {
   /** What happened to clients since the last call, oldest first; the newest 1,024 are kept. */
   takeNotices(): ServedNotice[];
+  /** What its thread has done until now. */
+  work(): ServedWork;
   /** Ends it: for its clients the device is gone. Twice is once. */
   close(): void;
 }

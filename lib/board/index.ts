@@ -18,6 +18,7 @@ export type {
   ServedBoard,
   ServedBoardOptions,
   ServedNotice,
+  ServedWork,
   Transaction,
 } from './addon.ts';
 export {

@@ -12,6 +12,8 @@ namespace fpga_verbs::addon {
 
 namespace {
 
+constexpr uint64_t nanoseconds_of_millisecond = 1'000'000;
+
 const char* name_of(served::ServedNotice::Kind kind) {
   using enum served::ServedNotice::Kind;
   switch (kind) {
@@ -31,6 +33,7 @@ Napi::Function ServedBoard::define(Napi::Env env) {
   return DefineClass(env, "ServedBoard",
                      {
                          InstanceMethod<&ServedBoard::take_notices>("takeNotices"),
+                         InstanceMethod<&ServedBoard::work>("work"),
                          InstanceMethod<&ServedBoard::close>("close"),
                      });
 }
@@ -44,6 +47,9 @@ Napi::Value ServedBoard::make(const std::shared_ptr<board::EmulatedBoard>& board
   fields.read("path", given.path);
   fields.read("firstFunction", given.first_function);
   fields.read("memoryPerClient", given.memory_per_client, uint64_t{1} << 40);
+  uint64_t milliseconds = given.open_within / nanoseconds_of_millisecond;
+  fields.read("openWithin", milliseconds, uint64_t{1} << 32);
+  given.open_within = milliseconds * nanoseconds_of_millisecond;
   fields.refuse_unknown();
   std::string failure;
   auto served = served::ServedBoard::make(board, given, failure);
@@ -70,6 +76,17 @@ Napi::Value ServedBoard::take_notices(const Napi::CallbackInfo& info) {
     array.Set(array.Length(), object);
   }
   return array;
+}
+
+Napi::Value ServedBoard::work(const Napi::CallbackInfo& info) {
+  if (served_ == nullptr)
+    throw closed_error(info.Env(), "the served board");
+  const served::ServedWork work = served_->work();
+  Napi::Object object = Napi::Object::New(info.Env());
+  object["turns"] = static_cast<double>(work.turns);
+  object["units"] = static_cast<double>(work.units);
+  object["mostUnitsInTurn"] = static_cast<double>(work.most_units_in_turn);
+  return object;
 }
 
 void ServedBoard::close(const Napi::CallbackInfo&) { served_.reset(); }

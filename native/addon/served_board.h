@@ -21,6 +21,7 @@ public:
 
 private:
   Napi::Value take_notices(const Napi::CallbackInfo& info);
+  Napi::Value work(const Napi::CallbackInfo& info);
   void close(const Napi::CallbackInfo& info);
 
   std::unique_ptr<served::ServedBoard> served_;

@@ -79,8 +79,8 @@ public:
   // No DMA of this function from now on, before its memory goes; where unmapping alone is enough, nothing.
   virtual void stop_dma() {}
 
-  // The eventfd that MSI-X vector `vector` signals, valid as long as the function; -1 when there is no such
-  // vector.
+  // The eventfd that MSI-X vector `vector` signals, or a descriptor that is read like one, valid as long as
+  // the function; -1 when there is no such vector.
   virtual int interrupt_event(unsigned vector) = 0;
 
   // A descriptor that becomes readable when the device is gone, valid as long as the function; -1: only a

@@ -58,8 +58,11 @@ EmulatedFunction::~EmulatedFunction() {
       board_->device_->reset_function(underlying_function_);
     for (const uint64_t address : mapped_)
       board_->host_.domain(underlying_function_).unmap(address);
-    for (unsigned vector = 0; vector < events_.size(); ++vector)
+    for (unsigned vector = 0; vector < events_.size(); ++vector) {
       board_->host_.interrupts().detach(underlying_function_, vector, events_[vector]);
+      if (signals_[vector] != nullptr)
+        board_->host_.interrupts().detach(underlying_function_, vector, *signals_[vector]);
+    }
   }
   for (const int event : events_)
     if (event >= 0)
@@ -106,8 +109,10 @@ bool EmulatedFunction::advance() { return board_->advance(); }
 
 std::optional<uint64_t> EmulatedFunction::map_dma(void* memory, size_t bytes, DmaRights rights) {
   const Exclusive exclusive(progress_);
-  const std::optional<uint64_t> address =
-      board_->host_.domain(underlying_function_).map(memory, bytes, rights);
+  IommuDomain& domain = board_->host_.domain(underlying_function_);
+  const uint64_t before = domain.entries_changed();
+  const std::optional<uint64_t> address = domain.map(memory, bytes, rights);
+  table_entries_changed_ += domain.entries_changed() - before;
   if (address)
     mapped_.insert(*address);
   return address;
@@ -117,7 +122,11 @@ bool EmulatedFunction::unmap_dma(uint64_t address) {
   if (mapped_.erase(address) == 0)
     return false;
   const Exclusive exclusive(progress_);
-  return board_->host_.domain(underlying_function_).unmap(address);
+  IommuDomain& domain = board_->host_.domain(underlying_function_);
+  const uint64_t before = domain.entries_changed();
+  const bool was_mapped = domain.unmap(address);
+  table_entries_changed_ += domain.entries_changed() - before;
+  return was_mapped;
 }
 
 int EmulatedFunction::interrupt_event(unsigned vector) {
@@ -132,6 +141,23 @@ int EmulatedFunction::interrupt_event(unsigned vector) {
   const Exclusive exclusive(progress_);
   board_->host_.interrupts().attach(underlying_function_, vector, event);
   return event;
+}
+
+link::Descriptor EmulatedFunction::interrupt_signal(unsigned vector) {
+  link::Descriptor far_end;
+  if (vector >= signals_.size())
+    return {};
+  std::optional<link::OneWaySignal> made = link::OneWaySignal::make(far_end);
+  if (!made)
+    return {};
+  auto signal = std::make_unique<link::OneWaySignal>(std::move(*made));
+  const Exclusive exclusive(progress_);
+  Interrupts& interrupts = board_->host_.interrupts();
+  if (signals_[vector] != nullptr)
+    interrupts.detach(underlying_function_, vector, *signals_[vector]);
+  interrupts.attach(underlying_function_, vector, *signal);
+  signals_[vector] = std::move(signal);
+  return far_end;
 }
 
 void EmulatedFunction::reset() {

@@ -3,6 +3,8 @@
 #include "board/board.h"
 #include "board/interrupts.h"
 #include "board/write_combining.h"
+#include "link/descriptor.h"
+#include "link/one_way_signal.h"
 
 #include <array>
 #include <memory>
@@ -34,6 +36,14 @@ public:
   bool unmap_dma(uint64_t address) override;
   int interrupt_event(unsigned vector) override;
 
+  // Entries of the function's table of DMA addresses that map_dma and unmap_dma here have set and cleared.
+  uint64_t table_entries_changed() const { return table_entries_changed_; }
+
+  // As interrupt_event, for another process: a new descriptor at which a vector is signalled from now on, in
+  // the place of the one before. Nothing that its reader does holds up the device. None: there is no such
+  // vector, or no descriptor is left.
+  link::Descriptor interrupt_signal(unsigned vector);
+
   // Function-level reset, though others may have the function open too.
   void reset();
 
@@ -47,8 +57,10 @@ private:
   unsigned underlying_function_;
   BoardFacts facts_;
   std::optional<WriteCombining> write_combining_; // where it is at its worst
-  std::set<uint64_t> mapped_;                     // DMA addresses
-  std::array<int, Interrupts::vectors> events_;   // eventfds; -1: not asked for
+  uint64_t table_entries_changed_ = 0;
+  std::set<uint64_t> mapped_;                   // DMA addresses
+  std::array<int, Interrupts::vectors> events_; // eventfds; -1: not asked for
+  std::array<std::unique_ptr<link::OneWaySignal>, Interrupts::vectors> signals_;
 };
 
 } // namespace fpga_verbs::board

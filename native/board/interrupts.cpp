@@ -5,18 +5,29 @@
 namespace fpga_verbs::board {
 
 void Interrupts::attach(unsigned underlying_function, unsigned vector, int event) {
-  events_[underlying_function][vector].push_back(event);
+  vectors_[underlying_function][vector].events.push_back(event);
 }
 
 void Interrupts::detach(unsigned underlying_function, unsigned vector, int event) {
-  std::erase(events_[underlying_function][vector], event);
+  std::erase(vectors_[underlying_function][vector].events, event);
+}
+
+void Interrupts::attach(unsigned underlying_function, unsigned vector, const link::OneWaySignal& signal) {
+  vectors_[underlying_function][vector].signals.push_back(&signal);
+}
+
+void Interrupts::detach(unsigned underlying_function, unsigned vector, const link::OneWaySignal& signal) {
+  std::erase(vectors_[underlying_function][vector].signals, &signal);
 }
 
 void Interrupts::signal(unsigned underlying_function, unsigned vector) {
-  if (underlying_function >= events_.size() || vector >= vectors)
+  if (underlying_function >= vectors_.size() || vector >= vectors)
     return;
-  for (const int event : events_[underlying_function][vector])
+  const Vector& signalled = vectors_[underlying_function][vector];
+  for (const int event : signalled.events)
     eventfd_write(event, 1); // fails only at 2^64 - 1 signals that nobody took
+  for (const link::OneWaySignal* const signal : signalled.signals)
+    signal->raise();
 }
 
 } // namespace fpga_verbs::board

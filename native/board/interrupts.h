@@ -1,5 +1,6 @@
 #pragma once
 
+#include "link/one_way_signal.h"
 #include "spec/parameters.h"
 
 #include <array>
@@ -7,20 +8,28 @@
 
 namespace fpga_verbs::board {
 
-// The MSI-X vectors of all functions: each signals the eventfds of those who opened the function and asked
-// for it. Not thread-safe: under the board's lock.
+// The MSI-X vectors of all functions: each signals those who opened the function and asked for it, in this
+// process by an eventfd, in another one by a signal that nothing there can hold up. Not thread-safe: under
+// the board's lock.
 class Interrupts {
 public:
   static constexpr unsigned vectors = spec::event_queues_per_function;
 
-  // `event`: an eventfd of the caller, until it is detached. The function and the vector are in range.
+  // The caller's eventfd, or signal, until it is detached. The function and the vector are in range.
   void attach(unsigned underlying_function, unsigned vector, int event);
   void detach(unsigned underlying_function, unsigned vector, int event);
+  void attach(unsigned underlying_function, unsigned vector, const link::OneWaySignal& signal);
+  void detach(unsigned underlying_function, unsigned vector, const link::OneWaySignal& signal);
 
   void signal(unsigned underlying_function, unsigned vector);
 
 private:
-  std::array<std::array<std::vector<int>, vectors>, spec::underlying_functions> events_;
+  struct Vector {
+    std::vector<int> events;
+    std::vector<const link::OneWaySignal*> signals;
+  };
+
+  std::array<std::array<Vector, vectors>, spec::underlying_functions> vectors_;
 };
 
 } // namespace fpga_verbs::board

@@ -10,7 +10,16 @@ constexpr uint64_t range_bytes = uint64_t{1} << 40; // of a domain
 constexpr uint64_t range_margin = uint64_t{1}
                                   << 32; // below it nothing is mapped: small numbers are not addresses
 
-size_t index_at(uint64_t page, unsigned level) { return page >> (9 * (level - 1)) & 0x1ff; }
+// Calls `part` for each entry of `pages_of_entry` that [first, first + pages) touches, with what of it.
+template <class Part>
+void for_each_entry(uint64_t first, uint64_t pages, uint64_t pages_of_entry, const Part& part) {
+  for (uint64_t done = 0; done < pages;) {
+    const uint64_t page = first + done;
+    const uint64_t here = std::min(pages - done, pages_of_entry - page % pages_of_entry);
+    part(page / pages_of_entry, done, here);
+    done += here;
+  }
+}
 
 } // namespace
 
@@ -30,12 +39,19 @@ std::optional<uint64_t> IommuDomain::map(void* memory, size_t bytes, DmaRights r
   if (!first)
     return std::nullopt;
   const uint64_t address = *first * page_bytes + offset;
-  for (uint64_t i = 0; i < pages; ++i) {
-    const uint64_t from = i == 0 ? offset : 0;
-    const uint64_t to = std::min(offset + bytes - i * page_bytes, page_bytes);
-    set(*first + i,
-        {begin - offset + i * page_bytes, static_cast<uint16_t>(from), static_cast<uint16_t>(to), rights});
-  }
+  // Only the first and the last page can be partly the caller's.
+  const uint64_t end = (offset + bytes - 1) % page_bytes + 1; // in the last page
+  const uint64_t before = offset != 0 || (pages == 1 && end != page_bytes) ? 1 : 0;
+  const uint64_t behind = pages > before && end != page_bytes ? 1 : 0;
+  uint8_t* const aligned = begin - offset;
+  if (before != 0)
+    set_part(*first, {aligned, static_cast<uint16_t>(offset),
+                      static_cast<uint16_t>(pages == 1 ? end : page_bytes), rights});
+  if (const uint64_t whole = pages - before - behind; whole != 0)
+    set(root_, {*first + before, whole, aligned + before * page_bytes, rights});
+  if (behind != 0)
+    set_part(*first + pages - 1, {aligned + (pages - 1) * page_bytes, 0, static_cast<uint16_t>(end), rights});
+  cache_.fill({}); // the addresses may have been asked for before they were mapped
   mappings_.emplace(*first, Mapping{pages, address});
   next_page_ = *first + pages;
   return address;
@@ -54,8 +70,8 @@ bool IommuDomain::map_at(uint64_t address, void* memory, size_t bytes, DmaRights
       return false;
   }
   auto* const begin = static_cast<uint8_t*>(memory);
-  for (uint64_t i = 0; i < pages; ++i)
-    set(first + i, {begin + i * page_bytes, 0, static_cast<uint16_t>(page_bytes), rights});
+  set(root_, {first, pages, begin, rights});
+  cache_.fill({});
   mappings_.emplace(first, Mapping{pages, address});
   return true;
 }
@@ -64,8 +80,7 @@ bool IommuDomain::unmap(uint64_t address) {
   const auto found = mappings_.find(address / page_bytes);
   if (found == mappings_.end() || found->second.address != address)
     return false;
-  for (uint64_t i = 0; i < found->second.pages; ++i)
-    clear(found->first + i);
+  clear(root_, found->first, found->second.pages);
   mappings_.erase(found);
   cache_.fill({});
   return true;
@@ -76,7 +91,8 @@ const IommuPage& IommuDomain::look_up(uint64_t page, CachedPage& cached) {
     followed_ = tables_->find(page);
     return followed_;
   }
-  cached = {page, find(page)};
+  constexpr uint64_t most_pages = uint64_t{1} << (4 * index_bits);
+  cached = {page, page < most_pages ? find(root_, page) : IommuPage{}};
   return cached.entry;
 }
 
@@ -97,47 +113,70 @@ std::optional<uint64_t> IommuDomain::find_room(uint64_t pages) {
   return std::nullopt;
 }
 
-IommuPage IommuDomain::find(uint64_t page) const {
-  if (page >> (4 * index_bits) != 0)
+template <class Child> IommuPage IommuDomain::find(const Table<Child>& table, uint64_t page) {
+  const Entry<Child>& entry = table.entries[page / Child::pages % table_entries];
+  if (entry.child != nullptr)
+    return find(*entry.child, page);
+  if (entry.block == nullptr)
     return {};
-  const Level3* const level3 = root_.children[index_at(page, 4)].get();
-  const Level2* const level2 = level3 == nullptr ? nullptr : level3->children[index_at(page, 3)].get();
-  const Leaf* const leaf = level2 == nullptr ? nullptr : level2->children[index_at(page, 2)].get();
-  return leaf == nullptr ? IommuPage{} : leaf->pages[index_at(page, 1)];
+  return {entry.block + page % Child::pages * page_bytes, 0, static_cast<uint16_t>(page_bytes), entry.rights};
 }
 
-void IommuDomain::set(uint64_t page, const IommuPage& entry) {
-  const auto child = [](auto& table, size_t index) -> auto& {
-    auto& place = table.children[index];
-    if (place == nullptr) {
-      place = std::make_unique<std::decay_t<decltype(*place)>>();
+void IommuDomain::set(Leaf& leaf, const Run& run) {
+  for (uint64_t i = 0; i < run.pages; ++i)
+    leaf.entries[(run.first + i) % table_entries] = {run.memory + i * page_bytes, 0,
+                                                     static_cast<uint16_t>(page_bytes), run.rights};
+  leaf.used += run.pages;
+  entries_changed_ += run.pages;
+}
+
+template <class Child> void IommuDomain::set(Table<Child>& table, const Run& run) {
+  for_each_entry(run.first, run.pages, Child::pages, [&](uint64_t number, uint64_t done, uint64_t pages) {
+    Entry<Child>& entry = table.entries[number % table_entries];
+    uint8_t* const memory = run.memory + done * page_bytes;
+    if (entry.child == nullptr)
       ++table.used;
+    if (pages == Child::pages && pages <= largest_block) {
+      entry.block = memory;
+      entry.rights = run.rights;
+      ++entries_changed_;
+      return;
     }
-    return *place;
-  };
-  Leaf& leaf = child(child(child(root_, index_at(page, 4)), index_at(page, 3)), index_at(page, 2));
-  leaf.pages[index_at(page, 1)] = entry;
-  ++leaf.used;
-  // The address may have been asked for before it was mapped.
-  cache_[page % cache_.size()] = {};
+    if (entry.child == nullptr)
+      entry.child = std::make_unique<Child>();
+    set(*entry.child, {run.first + done, pages, memory, run.rights});
+  });
 }
 
-// Tables go with their last entry, so that mapping and unmapping for ever takes no memory.
-void IommuDomain::clear(uint64_t page) {
-  auto& level3 = *root_.children[index_at(page, 4)];
-  auto& level2 = *level3.children[index_at(page, 3)];
-  Leaf& leaf = *level2.children[index_at(page, 2)];
-  leaf.pages[index_at(page, 1)] = {};
-  if (--leaf.used != 0)
-    return;
-  level2.children[index_at(page, 2)].reset();
-  if (--level2.used != 0)
-    return;
-  level3.children[index_at(page, 3)].reset();
-  if (--level3.used == 0) {
-    root_.children[index_at(page, 4)].reset();
-    --root_.used;
-  }
+void IommuDomain::set_part(uint64_t page, const IommuPage& part) {
+  set(root_, {page, 1, part.memory, part.rights});
+  Leaf& leaf = *root_.entries[page / Level3::pages]
+                    .child->entries[page / Level2::pages % table_entries]
+                    .child->entries[page / Leaf::pages % table_entries]
+                    .child;
+  leaf.entries[page % table_entries] = part;
+}
+
+void IommuDomain::clear(Leaf& leaf, uint64_t first, uint64_t pages) {
+  for (uint64_t i = 0; i < pages; ++i)
+    leaf.entries[(first + i) % table_entries] = {};
+  leaf.used -= pages;
+  entries_changed_ += pages;
+}
+
+// Of what is mapped. Tables go with their last entry, so that mapping and unmapping for ever takes no memory.
+template <class Child> void IommuDomain::clear(Table<Child>& table, uint64_t first, uint64_t pages) {
+  for_each_entry(first, pages, Child::pages, [&](uint64_t number, uint64_t done, uint64_t part) {
+    Entry<Child>& entry = table.entries[number % table_entries];
+    if (entry.child == nullptr)
+      ++entries_changed_;
+    else
+      clear(*entry.child, first + done, part);
+    if (entry.child == nullptr || entry.child->used == 0) {
+      entry = {};
+      --table.used;
+    }
+  });
 }
 
 } // namespace fpga_verbs::board

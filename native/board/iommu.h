@@ -30,7 +30,9 @@ public:
 };
 
 // The DMA addresses of one function: 48 bits, 4 KiB pages, in a radix table of four levels with a small
-// translation cache before it. Not thread-safe: under the board's lock.
+// translation cache before it. A block of 2 MiB or 1 GiB that a mapping covers is one entry, so that mapping
+// and unmapping take a few thousand entries at most, however large the memory: they happen under the board's
+// lock, on which all its users depend. Not thread-safe: under that lock.
 class IommuDomain {
 public:
   // `domain` gives every domain a range of its own, so that an address of another domain is not mapped in
@@ -59,6 +61,9 @@ public:
 
   size_t mappings() const { return mappings_.size(); }
 
+  // Entries that were set and cleared until now.
+  uint64_t entries_changed() const { return entries_changed_; }
+
   // Host memory of [address, address + bytes) as far as it lies in one page, all of it mapped with `right`;
   // null and the reason otherwise. `bytes` must not cross the page.
   uint8_t* translate(uint64_t address, size_t bytes, DmaRights right, DmaRefusal& refusal) {
@@ -83,17 +88,34 @@ private:
   static constexpr unsigned index_bits = 9;
   static constexpr size_t table_entries = size_t{1} << index_bits;
 
-  struct Leaf {
-    std::array<IommuPage, table_entries> pages{};
-    size_t used = 0;
+  // An entry of a table: empty, the table below it, or all that it covers as one block.
+  template <class Child> struct Entry {
+    std::unique_ptr<Child> child;
+    uint8_t* block = nullptr; // address of its byte 0
+    DmaRights rights = DmaRights::none;
   };
   template <class Child> struct Table {
-    std::array<std::unique_ptr<Child>, table_entries> children{};
+    static constexpr uint64_t pages = Child::pages * table_entries; // that it covers
+    std::array<Entry<Child>, table_entries> entries{};
+    size_t used = 0;
+  };
+  struct Leaf {
+    static constexpr uint64_t pages = table_entries;
+    std::array<IommuPage, table_entries> entries{};
     size_t used = 0;
   };
   using Level2 = Table<Leaf>;
   using Level3 = Table<Level2>;
   using Level4 = Table<Level3>;
+  static constexpr uint64_t largest_block = Level2::pages; // 1 GiB
+
+  // Pages one behind the other, all whole.
+  struct Run {
+    uint64_t first = 0;
+    uint64_t pages = 0;
+    uint8_t* memory = nullptr; // address of the first one's byte 0
+    DmaRights rights = DmaRights::none;
+  };
 
   struct Mapping {
     uint64_t pages = 0;
@@ -106,15 +128,20 @@ private:
 
   const IommuPage& look_up(uint64_t page, CachedPage& cached);
   std::optional<uint64_t> find_room(uint64_t pages);
-  IommuPage find(uint64_t page) const;
-  void set(uint64_t page, const IommuPage& entry);
-  void clear(uint64_t page);
+  static IommuPage find(const Leaf& leaf, uint64_t page) { return leaf.entries[page % table_entries]; }
+  template <class Child> static IommuPage find(const Table<Child>& table, uint64_t page);
+  void set(Leaf& leaf, const Run& run);
+  template <class Child> void set(Table<Child>& table, const Run& run);
+  void set_part(uint64_t page, const IommuPage& entry);
+  void clear(Leaf& leaf, uint64_t first, uint64_t pages);
+  template <class Child> void clear(Table<Child>& table, uint64_t first, uint64_t pages);
 
   uint64_t first_page_;
   uint64_t end_page_;
   uint64_t next_page_;                   // where the search for room begins
   std::map<uint64_t, Mapping> mappings_; // by first page
   Level4 root_;
+  uint64_t entries_changed_ = 0;
   std::array<CachedPage, 64> cache_;
   const PageTables* tables_ = nullptr;
   IommuPage followed_; // what they said last

@@ -38,30 +38,38 @@ bool send_message(int socket, std::span<const std::byte> message, std::span<cons
   return sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(message.size());
 }
 
-std::optional<size_t> receive_message(int socket, std::span<std::byte> message,
-                                      std::span<Descriptor> descriptors, int flags) {
+std::optional<ReceivedMessage> receive_message(int socket, std::span<std::byte> message,
+                                               std::span<Descriptor> descriptors, int flags) {
   iovec part{.iov_base = message.data(), .iov_len = message.size()};
   alignas(cmsghdr) Control control{};
   msghdr header = {};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  const ssize_t length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | flags);
+  // The kernel installs as many as there is room for: CMSG_SPACE, which rounds up, would let one more in.
+  const size_t most = std::min(descriptors.size(), most_descriptors);
+  if (most != 0) {
+    header.msg_control = control.data();
+    header.msg_controllen = CMSG_LEN(most * sizeof(int));
+  }
+  // MSG_TRUNC: the length is that of the message, not of the part that had room.
+  const ssize_t length = recvmsg(socket, &header, MSG_CMSG_CLOEXEC | MSG_TRUNC | flags);
   if (length < 0)
     return std::nullopt;
-  const cmsghdr* const rights = CMSG_FIRSTHDR(&header);
-  if (rights != nullptr && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS) {
-    std::array<int, most_descriptors> numbers{};
-    const size_t bytes = std::min(rights->cmsg_len - CMSG_LEN(0), sizeof numbers);
-    std::memcpy(numbers.data(), CMSG_DATA(rights), bytes);
-    for (size_t i = 0; i < bytes / sizeof(int); ++i) {
-      Descriptor received(numbers[i]);
-      if (i < descriptors.size())
-        descriptors[i] = std::move(received);
+  size_t received = 0;
+  for (const cmsghdr* part_of = CMSG_FIRSTHDR(&header); part_of != nullptr;
+       part_of = CMSG_NXTHDR(&header, const_cast<cmsghdr*>(part_of))) {
+    if (part_of->cmsg_level != SOL_SOCKET || part_of->cmsg_type != SCM_RIGHTS)
+      continue;
+    const size_t count = (part_of->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(part_of) + i * sizeof number, sizeof number);
+      Descriptor one(number);
+      if (received < most)
+        descriptors[received++] = std::move(one);
     }
   }
-  return static_cast<size_t>(length);
+  return ReceivedMessage{static_cast<size_t>(length), (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0};
 }
 
 } // namespace fpga_verbs::link

@@ -7,16 +7,15 @@
 #include <cstring>
 #include <span>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 
 namespace fpga_verbs::link {
 
 namespace {
 
-constexpr timeval patience{.tv_sec = 10, .tv_usec = 0};
-
-Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
+Descriptor new_socket() {
+  return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
 
 // An abstract address: its path begins with 0 and ends with its length.
 struct Address {
@@ -38,18 +37,23 @@ MeetingPlace::MeetingPlace(const std::string& name) {
   path_ = ("fpga-verbs/" + std::to_string(getuid()) + "/" + name).substr(0, most);
 }
 
-Descriptor MeetingPlace::connect() const {
+Descriptor MeetingPlace::connect(bool& is_crowded) const {
   Descriptor made = new_socket();
   const Address address(path_);
-  if (!made || ::connect(made.get(), address.get(), address.length) != 0 || !is_of_this_user(made.get()))
+  is_crowded = false;
+  if (!made)
     return {};
-  return made;
+  if (::connect(made.get(), address.get(), address.length) != 0) {
+    is_crowded = errno == EAGAIN;
+    return {};
+  }
+  return is_of_this_user(made.get()) ? std::move(made) : Descriptor();
 }
 
 Descriptor MeetingPlace::listen() const {
   Descriptor made = new_socket();
   const Address address(path_);
-  constexpr int most_waiting = 4;
+  constexpr int most_waiting = 16;
   if (!made || bind(made.get(), address.get(), address.length) != 0 ||
       ::listen(made.get(), most_waiting) != 0)
     return {};
@@ -57,27 +61,26 @@ Descriptor MeetingPlace::listen() const {
 }
 
 Descriptor MeetingPlace::accept(int listening) {
-  Descriptor made(accept4(listening, nullptr, nullptr, SOCK_CLOEXEC));
+  Descriptor made(accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   return made && is_of_this_user(made.get()) ? std::move(made) : Descriptor();
 }
 
-bool MeetingPlace::send(int socket, const Greeting& greeting, const std::array<int, 3>& descriptors) {
+bool MeetingPlace::send(int socket, const Greeting& greeting, int memory) {
+  const std::span descriptors(&memory, memory < 0 ? 0 : 1);
   return send_message(socket, std::as_bytes(std::span(&greeting, 1)), descriptors);
 }
 
-bool MeetingPlace::send(int socket, const Greeting& greeting) {
-  return send_message(socket, std::as_bytes(std::span(&greeting, 1)));
-}
-
-std::optional<Greeted> MeetingPlace::receive(int socket, bool& is_gone) {
-  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  Greeted greeted;
+Heard MeetingPlace::receive(int socket, Greeted& greeted) {
   const auto message = std::as_writable_bytes(std::span(&greeted.greeting, 1));
-  const std::optional<size_t> length = receive_message(socket, message, greeted.descriptors);
-  is_gone = length ? *length == 0 : errno == ECONNRESET;
-  if (length != message.size() || greeted.greeting.magic != Greeting::expected_magic)
-    return std::nullopt;
-  return greeted;
+  const std::optional<ReceivedMessage> received =
+      receive_message(socket, message, std::span(&greeted.memory, 1), MSG_DONTWAIT);
+  if (!received)
+    return errno == EAGAIN ? Heard::nothing : Heard::gone;
+  if (received->bytes == 0)
+    return Heard::gone;
+  const bool is_greeting = received->whole && received->bytes == message.size() &&
+                           greeted.greeting.magic == Greeting::expected_magic;
+  return is_greeting ? Heard::greeting : Heard::nonsense;
 }
 
 } // namespace fpga_verbs::link

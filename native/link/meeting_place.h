@@ -9,38 +9,46 @@
 
 namespace fpga_verbs::link {
 
-// What the ends of a link tell each other when they meet.
+// What the ends of a link tell each other when they meet: the one that comes first, then the one that
+// listens, which brings the memory.
 struct Greeting {
-  static constexpr uint64_t expected_magic = 0x316b'6e69'6c2d'7666; // "fv-link1"
+  static constexpr uint64_t expected_magic = 0x326b'6e69'6c2d'7666; // "fv-link2"
+  static constexpr uint32_t any_number = ~uint32_t{0};
 
   uint64_t magic = expected_magic;
-  uint32_t taken = 0; // the link has two ends already
-  uint32_t board_number = 0;
+  uint32_t taken = 0;        // the link has two ends already
+  uint32_t board_number = 0; // of the end that listens; wanted by the one that comes, or any_number
 };
 
-// A greeting and what came with it.
+// A greeting and the memory that came with it; none: none did.
 struct Greeted {
   Greeting greeting;
-  std::array<Descriptor, 3> descriptors; // fewer came: those left are none
+  Descriptor memory;
+};
+
+enum class Heard : uint8_t {
+  greeting,
+  nothing,  // yet
+  gone,     // the other end has closed
+  nonsense, // it is no end of a link of this version
 };
 
 // A name under which processes of one user find each other: an abstract Unix socket, which is gone with the
-// process that listens.
+// process that listens. None of this waits.
 class MeetingPlace {
 public:
   explicit MeetingPlace(const std::string& name);
 
-  // To whoever listens. None: nobody does.
-  Descriptor connect() const;
-  // None: somebody listens already.
+  // To the process that listens. None: none does, or too many stand before it (`is_crowded`).
+  Descriptor connect(bool& is_crowded) const;
+  // None: another one listens already.
   Descriptor listen() const;
-  // None: it is not of this user.
+  // None: it is not of this user, or has gone.
   static Descriptor accept(int listening);
 
-  static bool send(int socket, const Greeting& greeting, const std::array<int, 3>& descriptors);
-  static bool send(int socket, const Greeting& greeting);
-  // Waits for a moment. Nothing: the other end has gone (`is_gone`), or none came, or it is none of ours.
-  static std::optional<Greeted> receive(int socket, bool& is_gone);
+  // `memory`: a descriptor, or -1.
+  static bool send(int socket, const Greeting& greeting, int memory = -1);
+  static Heard receive(int socket, Greeted& greeted);
 
 private:
   std::string path_;

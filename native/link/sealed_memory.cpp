@@ -1,5 +1,6 @@
 #include "link/sealed_memory.h"
 
+#include <cstdint>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -48,9 +49,14 @@ SealedMemory& SealedMemory::operator=(SealedMemory&& other) noexcept {
   return *this;
 }
 
+// In pieces: a thread that maps something meanwhile waits for one of them only.
 SealedMemory::~SealedMemory() {
-  if (data_ != nullptr)
-    munmap(data_, bytes_);
+  constexpr size_t piece = size_t{64} << 20;
+  for (size_t left = data_ == nullptr ? 0 : bytes_; left != 0;) {
+    const size_t from = (left - 1) / piece * piece;
+    munmap(static_cast<uint8_t*>(data_) + from, left - from);
+    left = from;
+  }
 }
 
 } // namespace fpga_verbs::link

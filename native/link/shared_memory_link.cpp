@@ -1,5 +1,6 @@
 #include "link/shared_memory_link.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
@@ -10,18 +11,22 @@ namespace fpga_verbs::link {
 
 namespace {
 
-constexpr int again_after = 100; // milliseconds
+using std::chrono::milliseconds;
 
-Descriptor new_event() { return Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+constexpr milliseconds again_after{100};
+// That a process may take to say what it wants, or to answer.
+constexpr milliseconds saying_takes{5000};
+constexpr size_t most_callers = 8;
+constexpr unsigned messages_at_once = 64;
 
-pollfd waiting_for(const Descriptor& descriptor) { return {descriptor.get(), POLLIN, 0}; }
+pollfd waiting_for(int descriptor) { return {descriptor, POLLIN, 0}; }
 
 } // namespace
 
 std::unique_ptr<SharedMemoryLink>
 SharedMemoryLink::make(const std::string& name, std::optional<unsigned> board_number, std::string& failure) {
   std::unique_ptr<SharedMemoryLink> made(new SharedMemoryLink(name));
-  if (!made->event_ || !made->stop_event_) {
+  if (!made->event_) {
     failure = std::strerror(errno);
     return nullptr;
   }
@@ -32,11 +37,11 @@ SharedMemoryLink::make(const std::string& name, std::optional<unsigned> board_nu
 }
 
 SharedMemoryLink::SharedMemoryLink(const std::string& name)
-    : place_(name), event_(new_event()), stop_event_(new_event()) {}
+    : place_(name), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 SharedMemoryLink::~SharedMemoryLink() {
   stop_.store(true);
-  wake(stop_event_.get());
+  wake_thread();
   if (thread_.joinable())
     thread_.join();
 }
@@ -48,10 +53,15 @@ bool SharedMemoryLink::begin(std::optional<unsigned> board_number, std::string& 
   constexpr unsigned attempts = 64; // another may come or go in between
   failure = "its other ends come and go; end their processes, or use another name";
   for (unsigned attempt = 0; attempt < attempts; ++attempt) {
-    if (Descriptor socket = place_.connect()) {
+    bool is_crowded = false;
+    if (Descriptor socket = place_.connect(is_crowded)) {
       const Paired paired = pair(std::move(socket), board_number, failure);
       if (paired != Paired::left_alone)
         return paired == Paired::yes;
+      continue;
+    }
+    if (is_crowded) {
+      poll(nullptr, 0, static_cast<int>(again_after.count()));
       continue;
     }
     board_number_ = board_number.value_or(0);
@@ -62,59 +72,55 @@ bool SharedMemoryLink::begin(std::optional<unsigned> board_number, std::string& 
   return false;
 }
 
-// The end that listens tells who it is, and brings the memory. It may go instead.
+// Says what this end wants, and waits a moment for the answer. The other end may go instead.
 SharedMemoryLink::Paired SharedMemoryLink::pair(Descriptor socket, std::optional<unsigned> board_number,
                                                 std::string& failure) {
-  bool is_gone = false;
-  std::optional<Greeted> greeted = MeetingPlace::receive(socket.get(), is_gone);
-  if (is_gone)
+  if (!MeetingPlace::send(socket.get(), {.board_number = board_number.value_or(Greeting::any_number)}))
     return Paired::left_alone;
-  if (!greeted) {
-    failure = "the other end does not answer; end its process, or use another name";
-    return Paired::refused;
+  const Clock::time_point until = Clock::now() + saying_takes;
+  for (;;) {
+    Greeted greeted;
+    const Heard heard = MeetingPlace::receive(socket.get(), greeted);
+    if (heard == Heard::gone)
+      return Paired::left_alone;
+    if (heard == Heard::greeting)
+      return take_answer(std::move(socket), std::move(greeted), board_number, board_number_, failure);
+    const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+    if (heard == Heard::nonsense || left <= milliseconds::zero()) {
+      failure = heard == Heard::nonsense
+                    ? "the other end is no board of this version"
+                    : "the other end does not answer; end its process, or use another name";
+      return Paired::refused;
+    }
+    pollfd polled = waiting_for(socket.get());
+    poll(&polled, 1, static_cast<int>(left.count()));
   }
-  if (greeted->greeting.taken != 0) {
+}
+
+// The end that listens tells its number, and brings the memory.
+SharedMemoryLink::Paired SharedMemoryLink::take_answer(Descriptor socket, Greeted greeted,
+                                                       std::optional<unsigned> board_number,
+                                                       unsigned& own_number, std::string& failure) {
+  if (greeted.greeting.taken != 0) {
     failure = "it has two ends already; use another name";
     return Paired::refused;
   }
-  const unsigned other = greeted->greeting.board_number;
+  const unsigned other = greeted.greeting.board_number;
   if (board_number == other) {
     failure = "the board at its other end has boardNumber " + std::to_string(other) + "; use another one";
     return Paired::refused;
   }
-  board_number_ = board_number.value_or(other == 0 ? 1 : 0);
-  auto [memory, own_event, other_event] = std::move(greeted->descriptors);
   auto made = std::make_shared<Peer>();
-  made->mapping = SharedRingsMapping::adopt(std::move(memory));
-  made->event = std::move(other_event);
+  made->mapping = SharedRingsMapping::adopt(std::move(greeted.memory));
+  made->socket = std::move(socket);
   made->side = 1;
-  if (made->mapping == nullptr || !own_event || !made->event ||
-      !MeetingPlace::send(socket.get(), {.board_number = board_number_})) {
+  if (made->mapping == nullptr) {
     failure = "the other end is no board of this version";
     return Paired::refused;
   }
-  event_ = std::move(own_event);
-  socket_ = std::move(socket);
+  own_number = board_number.value_or(other == 0 ? 1 : 0);
   adopt(std::move(made));
   return Paired::yes;
-}
-
-// Brings the memory to one who has come.
-void SharedMemoryLink::welcome() {
-  Descriptor socket = MeetingPlace::accept(listening_.get());
-  auto made = std::make_shared<Peer>();
-  made->mapping = SharedRingsMapping::make();
-  made->event = new_event();
-  if (!socket || made->mapping == nullptr || !made->event ||
-      !MeetingPlace::send(socket.get(), {.board_number = board_number_},
-                          {made->mapping->memory(), made->event.get(), event_.get()}))
-    return;
-  bool is_gone = false;
-  const std::optional<Greeted> greeted = MeetingPlace::receive(socket.get(), is_gone);
-  if (!greeted || greeted->greeting.board_number == board_number_)
-    return;
-  socket_ = std::move(socket);
-  adopt(std::move(made));
 }
 
 void SharedMemoryLink::adopt(std::shared_ptr<Peer> peer) {
@@ -135,57 +141,125 @@ std::shared_ptr<SharedMemoryLink::Peer> SharedMemoryLink::present_peer() {
   return found != nullptr && !found->gone.load() ? std::move(found) : nullptr;
 }
 
-// The thread.
+// The thread. It waits for all that may come at once: a process that has come and says nothing keeps neither
+// another one, nor the end of the link, waiting.
 
 void SharedMemoryLink::run() {
   while (!stop_.load()) {
-    if (present_peer() == nullptr)
-      meet();
-    else
-      stay();
+    if (!listening_ && !asked_ && present_peer() == nullptr && Clock::now() >= again_)
+      look_for_other();
+    wait();
   }
 }
 
-// Waits for the other end, or looks for it where it was the one that listened, and has gone.
-void SharedMemoryLink::meet() {
-  socket_ = {};
-  if (!listening_) {
-    std::string failure;
-    if (Descriptor socket = place_.connect();
-        socket && pair(std::move(socket), board_number_, failure) == Paired::yes)
-      return;
+// Asks the end that listens; where there is none, this one listens.
+void SharedMemoryLink::look_for_other() {
+  bool is_crowded = false;
+  again_ = Clock::now() + again_after;
+  if (Descriptor socket = place_.connect(is_crowded)) {
+    if (MeetingPlace::send(socket.get(), {.board_number = board_number_}))
+      asked_ = Caller{std::move(socket), Clock::now() + saying_takes};
+  } else if (!is_crowded) {
     listening_ = place_.listen();
   }
-  std::array<pollfd, 2> polled{waiting_for(stop_event_), waiting_for(listening_)};
-  if (poll(polled.data(), listening_ ? 2 : 1, listening_ ? -1 : again_after) > 0 && listening_ &&
-      polled[1].revents != 0)
+}
+
+// Milliseconds until somebody has to have said something; -1: nothing is waited for.
+int SharedMemoryLink::patience() const {
+  if (!asked_ && callers_.empty())
+    return -1;
+  const Clock::time_point until = asked_ ? asked_->until : callers_.front().until;
+  return std::max(0, static_cast<int>(std::chrono::ceil<milliseconds>(until - Clock::now()).count()));
+}
+
+void SharedMemoryLink::wait() {
+  const std::shared_ptr<Peer> present = present_peer();
+  const bool is_alone = present == nullptr && !listening_ && !asked_;
+  std::vector<pollfd> polled{waiting_for(event_.get()), waiting_for(listening_.get()),
+                             waiting_for(asked_ ? asked_->socket.get() : -1)};
+  for (const Caller& caller : callers_)
+    polled.push_back(waiting_for(caller.socket.get()));
+  // The kernel looks at it last: it sees the end of the other before a process that has come after that.
+  polled.push_back(waiting_for(present == nullptr ? -1 : present->socket.get()));
+  if (poll(polled.data(), polled.size(), is_alone ? static_cast<int>(again_after.count()) : patience()) < 0)
+    return;
+  if (uint64_t count = 0; polled[0].revents != 0) [[maybe_unused]]
+    const ssize_t taken = read(event_.get(), &count, sizeof count);
+  if (polled.back().revents != 0)
+    hear_peer(*present);
+  if (asked_ && (polled[2].revents != 0 || Clock::now() >= asked_->until))
+    hear_answer();
+  size_t index = 3;
+  std::erase_if(callers_, [&](Caller& caller) {
+    const bool has_said = polled[index++].revents != 0;
+    return has_said ? !hear(caller) : Clock::now() >= caller.until;
+  });
+  if (polled[1].revents != 0)
     welcome();
 }
 
-void SharedMemoryLink::stay() {
-  // Looked at in this order: whoever comes after the other end has gone finds that seen.
-  std::array<pollfd, 4> polled{waiting_for(stop_event_), waiting_for(event_), waiting_for(listening_),
-                               waiting_for(socket_)};
-  if (poll(polled.data(), polled.size(), -1) <= 0)
-    return;
-  if (polled[1].revents != 0) {
-    uint64_t count = 0;
-    if (read(event_.get(), &count, sizeof count) == sizeof count)
-      notify();
+// It wakes this end, or has gone. What it has sent before is there still.
+void SharedMemoryLink::hear_peer(Peer& peer) {
+  for (unsigned i = 0; i < messages_at_once; ++i) {
+    uint8_t message = 0;
+    const ssize_t bytes = recv(peer.socket.get(), &message, sizeof message, MSG_DONTWAIT);
+    if (bytes > 0)
+      continue;
+    if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
+      peer.gone.store(true); // what waits for room has nowhere to go to
+      const std::scoped_lock lock(mutex_);
+      peer.socket = {};
+    }
+    break;
   }
-  // Whoever comes when the other end has gone is welcome.
-  if (polled[3].revents != 0)
-    return part();
-  if (listening_ && polled[2].revents != 0)
-    if (const Descriptor third = MeetingPlace::accept(listening_.get()))
-      MeetingPlace::send(third.get(), {.taken = 1});
+  notify();
 }
 
-// What the other end has sent before it went is there still.
-void SharedMemoryLink::part() {
-  if (const std::shared_ptr<Peer> gone = peer())
-    gone->gone.store(true);
-  notify(); // what waits for room has nobody to go to
+void SharedMemoryLink::hear_answer() {
+  Greeted greeted;
+  const Heard heard = MeetingPlace::receive(asked_->socket.get(), greeted);
+  if (heard == Heard::nothing && Clock::now() < asked_->until)
+    return;
+  Descriptor socket = std::move(asked_->socket);
+  asked_.reset();
+  std::string failure;
+  unsigned number = board_number_;
+  if (heard == Heard::greeting) // refused: it is asked again in a while
+    take_answer(std::move(socket), std::move(greeted), board_number_, number, failure);
+}
+
+// A process has come; the oldest that has said nothing leaves its place to it.
+void SharedMemoryLink::welcome() {
+  Descriptor socket = MeetingPlace::accept(listening_.get());
+  if (!socket)
+    return;
+  if (callers_.size() == most_callers)
+    callers_.erase(callers_.begin());
+  callers_.push_back({std::move(socket), Clock::now() + saying_takes});
+}
+
+// Whether it is waited for further.
+bool SharedMemoryLink::hear(Caller& caller) {
+  Greeted greeted;
+  const Heard heard = MeetingPlace::receive(caller.socket.get(), greeted);
+  if (heard == Heard::greeting)
+    answer(caller, greeted.greeting.board_number);
+  return heard == Heard::nothing;
+}
+
+// Brings the memory, if there is no other end yet, and this one's number, if the caller's is another.
+void SharedMemoryLink::answer(Caller& caller, uint32_t wanted) {
+  const Greeting greeting{.taken = present_peer() == nullptr ? 0U : 1U, .board_number = board_number_};
+  auto made = std::make_shared<Peer>();
+  if (greeting.taken == 0 && wanted != board_number_)
+    made->mapping = SharedRingsMapping::make();
+  if (made->mapping == nullptr) {
+    MeetingPlace::send(caller.socket.get(), greeting);
+    return;
+  }
+  made->socket = std::move(caller.socket);
+  if (MeetingPlace::send(made->socket.get(), greeting, made->mapping->memory()))
+    adopt(std::move(made));
 }
 
 void SharedMemoryLink::notify() {
@@ -194,9 +268,13 @@ void SharedMemoryLink::notify() {
     receiver_->notify();
 }
 
-void SharedMemoryLink::wake(int event) {
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(event, &one, sizeof one); // full: it is awake
+void SharedMemoryLink::wake_thread() { eventfd_write(event_.get(), 1); }
+
+// Never waits: this end of the socket is this process' own, and so is how it sends.
+void SharedMemoryLink::wake(const Peer& peer) {
+  constexpr uint8_t message = 0;
+  const std::scoped_lock lock(mutex_);
+  ::send(peer.socket.get(), &message, sizeof message, MSG_DONTWAIT | MSG_NOSIGNAL); // full: it is awake
 }
 
 // Packets.
@@ -219,25 +297,26 @@ SendResult SharedMemoryLink::send(Lane lane, std::span<const uint8_t> packet) {
   if (to == nullptr)
     return SendResult::unreachable;
   SharedRing& ring = to->to(lane);
-  const uint64_t tail = ring.tail.load(std::memory_order_relaxed);
+  uint64_t& tail = to->tail(lane);
   const auto used = [&] { return tail - ring.head.load(std::memory_order_seq_cst); };
   if (used() >= SharedRing::packets) {
     // The other end looks for who waits after it has made room: it sees the mark, or the room is seen here.
     ring.producer_waits.store(1, std::memory_order_seq_cst);
-    if (used() == SharedRing::packets)
+    const uint64_t now_used = used();
+    if (now_used == SharedRing::packets)
       return SendResult::paused;
-    if (used() > SharedRing::packets) {
-      distrust();
+    if (now_used > SharedRing::packets) {
+      distrust(*to);
       return SendResult::unreachable;
     }
   }
   SharedRing::Slot& slot = ring.slots[tail % SharedRing::packets];
   std::memcpy(slot.bytes.data(), packet.data(), packet.size());
   slot.length.store(static_cast<uint32_t>(packet.size()), std::memory_order_relaxed);
-  ring.tail.store(tail + 1, std::memory_order_seq_cst);
+  ring.tail.store(++tail, std::memory_order_seq_cst);
   if (ring.consumer_sleeps.load(std::memory_order_seq_cst) != 0 &&
       ring.consumer_sleeps.exchange(0, std::memory_order_seq_cst) != 0)
-    wake(to->event.get());
+    wake(*to);
   return SendResult::sent;
 }
 
@@ -245,13 +324,13 @@ std::span<const uint8_t> SharedMemoryLink::front(Lane lane) {
   const std::shared_ptr<Peer> from = peer();
   if (from == nullptr || is_empty(*from, lane))
     return {};
-  SharedRing& ring = from->from(lane);
-  const uint64_t head = ring.head.load(std::memory_order_relaxed);
+  const SharedRing& ring = from->from(lane);
+  const uint64_t head = from->head(lane).load(std::memory_order_relaxed);
   const SharedRing::Slot& slot = ring.slots[head % SharedRing::packets];
+  const uint64_t arrived = ring.tail.load(std::memory_order_acquire) - head;
   const uint32_t length = slot.length.load(std::memory_order_relaxed);
-  if (ring.tail.load(std::memory_order_acquire) - head > SharedRing::packets || length == 0 ||
-      length > slot.bytes.size()) {
-    distrust();
+  if (arrived > SharedRing::packets || length == 0 || length > slot.bytes.size()) {
+    distrust(*from);
     return {};
   }
   shown_[static_cast<size_t>(lane)] = from;
@@ -259,11 +338,10 @@ std::span<const uint8_t> SharedMemoryLink::front(Lane lane) {
 }
 
 // Whether there is nothing, after the other end was told to wake this one.
-bool SharedMemoryLink::is_empty(const Peer& peer, Lane lane) {
-  SharedRing& ring = peer.from(lane);
+bool SharedMemoryLink::is_empty(Peer& peer, Lane lane) {
   if (!peer.is_drained(lane))
     return false;
-  ring.consumer_sleeps.store(1, std::memory_order_seq_cst);
+  peer.from(lane).consumer_sleeps.store(1, std::memory_order_seq_cst);
   return peer.is_drained(lane);
 }
 
@@ -275,15 +353,17 @@ bool SharedMemoryLink::has_arrived() {
 void SharedMemoryLink::pop(Lane lane) {
   const std::shared_ptr<Peer> from = std::exchange(shown_[static_cast<size_t>(lane)], nullptr);
   SharedRing& ring = from->from(lane);
-  ring.head.store(ring.head.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+  const uint64_t head = from->head(lane).fetch_add(1, std::memory_order_relaxed) + 1;
+  ring.head.store(head, std::memory_order_seq_cst);
   if (ring.producer_waits.exchange(0, std::memory_order_seq_cst) != 0)
-    wake(from->event.get());
+    wake(*from);
 }
 
 // The other end writes nonsense: it is left alone until it comes anew.
-void SharedMemoryLink::distrust() {
+void SharedMemoryLink::distrust(Peer& peer) {
+  shutdown(peer.socket.get(), SHUT_RDWR); // it is told
   adopt(nullptr);
-  wake(event_.get());
+  wake_thread();
 }
 
 } // namespace fpga_verbs::link

@@ -6,18 +6,21 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace fpga_verbs::link {
 
 // A cable between boards of two processes of one user: rings of packets in memory that both map, found by a
-// name. Nothing of what the other end writes is believed: it can be late, wrong or dead, and harms nobody. An
-// end whose peer has gone waits for another one.
+// name. Nothing of what the other end writes is believed: it can be late, wrong, stopped or dead, and harms
+// nothing here. An end whose peer has gone waits for another one. No call waits for another process, but
+// make() for a moment.
 class SharedMemoryLink final : public Link {
 public:
   // `board_number`: the wanted one. Null: `failure` says why, and what would be right.
@@ -37,19 +40,32 @@ public:
   bool is_connected() override { return present_peer() != nullptr; }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   // The other end, while there is one.
   struct Peer {
     std::shared_ptr<SharedRingsMapping> mapping;
-    Descriptor event;              // wakes it
+    Descriptor socket;             // a message wakes the end that it comes to; the thread closes it
     unsigned side = 0;             // that is ours: which rings we fill
     std::atomic<bool> gone{false}; // nothing is sent to it any more; what it has left is taken
+    // What this end has put in and taken out: the counters in the rings are for the other end to read, which
+    // can write them too.
+    std::array<uint64_t, lanes> tails{};
+    std::array<std::atomic<uint64_t>, lanes> heads{};
 
     SharedRing& to(Lane lane) const { return mapping->rings().from[side][static_cast<size_t>(lane)]; }
     SharedRing& from(Lane lane) const { return mapping->rings().from[1 - side][static_cast<size_t>(lane)]; }
-    bool is_drained(Lane lane) const {
-      const SharedRing& ring = from(lane);
-      return ring.tail.load(std::memory_order_seq_cst) == ring.head.load(std::memory_order_relaxed);
+    uint64_t& tail(Lane lane) { return tails[static_cast<size_t>(lane)]; }
+    std::atomic<uint64_t>& head(Lane lane) { return heads[static_cast<size_t>(lane)]; }
+    bool is_drained(Lane lane) {
+      return from(lane).tail.load(std::memory_order_seq_cst) == head(lane).load(std::memory_order_relaxed);
     }
+  };
+
+  // A process that has come, or was asked, and has not said yet what it wants.
+  struct Caller {
+    Descriptor socket;
+    Clock::time_point until; // it is waited for
   };
 
   enum class Paired : uint8_t { yes, refused, left_alone };
@@ -57,26 +73,35 @@ private:
   explicit SharedMemoryLink(const std::string& name);
   bool begin(std::optional<unsigned> board_number, std::string& failure);
   Paired pair(Descriptor socket, std::optional<unsigned> board_number, std::string& failure);
+  Paired take_answer(Descriptor socket, Greeted greeted, std::optional<unsigned> board_number,
+                     unsigned& own_number, std::string& failure);
   void run();
-  void meet();
+  void look_for_other();
+  void wait();
+  int patience() const;
+  void hear_peer(Peer& peer);
+  void hear_answer();
+  bool hear(Caller& caller);
+  void answer(Caller& caller, uint32_t wanted);
   void welcome();
-  void stay();
   void adopt(std::shared_ptr<Peer> peer);
-  void part();
   void notify();
   std::shared_ptr<Peer> peer();
   std::shared_ptr<Peer> present_peer(); // null: it has gone
-  bool is_empty(const Peer& peer, Lane lane);
-  void distrust();
-  static void wake(int event);
+  bool is_empty(Peer& peer, Lane lane);
+  void distrust(Peer& peer);
+  void wake(const Peer& peer);
+  void wake_thread();
 
   MeetingPlace place_;
   unsigned board_number_ = 0;
-  Descriptor event_; // wakes this end: the other has put something in, or made room
-  Descriptor stop_event_;
+  Descriptor event_; // wakes the thread; no other process has it
+  // The thread's.
   Descriptor listening_;
-  Descriptor socket_; // to the other end; closed when that one has gone
-  std::mutex mutex_;  // of the next two
+  std::optional<Caller> asked_;
+  Clock::time_point again_{};   // when the other end is asked, or the name taken, at the earliest
+  std::vector<Caller> callers_; // oldest first
+  std::mutex mutex_;            // of the next two, and of what wakes the peer
   std::shared_ptr<Peer> peer_;
   LinkReceiver* receiver_ = nullptr;
   std::array<std::shared_ptr<Peer>, lanes> shown_; // whose packet front() has shown

@@ -6,6 +6,8 @@
 #include "served/socket_path.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
@@ -24,7 +26,10 @@ constexpr unsigned rounds_between_sockets = 64; // in which there was work
 constexpr unsigned looks_before_yield = 32;
 constexpr unsigned looks_between_sockets = 1024;
 constexpr uint64_t idle_before_sleep = 500'000; // nanoseconds
-constexpr size_t most_clients = 64;
+constexpr uint64_t units_between_sockets = 512; // or the end of the round in which they are reached
+constexpr unsigned welcomed_at_once = 16;
+constexpr size_t most_not_open = 64; // connections
+constexpr size_t most_observers = 64;
 constexpr size_t notices_kept = 1024;
 
 } // namespace
@@ -49,11 +54,12 @@ std::unique_ptr<ServedBoard> ServedBoard::make(std::shared_ptr<board::EmulatedBo
 }
 
 ServedBoard::ServedBoard(std::shared_ptr<board::EmulatedBoard> board, const ServedBoardOptions& options)
-    : options_(options), board_(std::move(board)), stop_event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : options_(options), board_(std::move(board)), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      reclaimer_(event_.get()) {}
 
 ServedBoard::~ServedBoard() {
   stop_.store(true);
-  eventfd_write(stop_event_.get(), 1);
+  eventfd_write(event_.get(), 1);
   if (thread_.joinable())
     thread_.join();
   if (listening_)
@@ -65,6 +71,11 @@ std::vector<ServedNotice> ServedBoard::take_notices() {
   std::vector<ServedNotice> taken(notices_.begin(), notices_.end());
   notices_.clear();
   return taken;
+}
+
+ServedWork ServedBoard::work() const {
+  return {turns_.load(std::memory_order_relaxed), units_counted_.load(std::memory_order_relaxed),
+          most_units_in_turn_.load(std::memory_order_relaxed)};
 }
 
 void ServedBoard::note(ServedNotice::Kind kind, const ServedClient& client) {
@@ -80,17 +91,19 @@ Reply ServedBoard::describe() const {
   Reply reply;
   reply.first_function = options_.first_function;
   reply.functions = board_->options().underlying_functions;
-  for (const ServedClient& client : clients_)
-    if (client.function() != nullptr)
-      reply.value |= uint64_t{1} << client.underlying_function();
+  for (const Clients* const clients : {&clients_, &leaving_})
+    for (const ServedClient& client : *clients)
+      if (client.function() != nullptr)
+        reply.value |= uint64_t{1} << client.underlying_function();
   return reply;
 }
 
 const ServedClient* ServedBoard::client_of(unsigned underlying_function) const {
-  const auto found = std::ranges::find_if(clients_, [&](const ServedClient& client) {
-    return client.function() != nullptr && client.underlying_function() == underlying_function;
-  });
-  return found == clients_.end() ? nullptr : &*found;
+  for (const Clients* const clients : {&clients_, &leaving_})
+    for (const ServedClient& client : *clients)
+      if (client.function() != nullptr && client.underlying_function() == underlying_function)
+        return &client;
+  return nullptr;
 }
 
 std::shared_ptr<EmulatedFunction> ServedBoard::open(uint32_t number, Reply& reply) {
@@ -124,6 +137,12 @@ std::optional<board::FunctionView> ServedBoard::observe(uint32_t number, Reply& 
 
 void ServedBoard::opened(const ServedClient& client) { note(ServedNotice::Kind::opened, client); }
 
+// The process that looks on most often loses a look where there are too many.
+void ServedBoard::observed() {
+  if (ServedClient* const most = one_too_many(most_observers, &ServedClient::observes))
+    most->blame("more look on than are served");
+}
+
 // The thread.
 
 void ServedBoard::run() {
@@ -133,10 +152,14 @@ void ServedBoard::run() {
   while (!stop_.load(std::memory_order_relaxed)) {
     if (serve()) {
       looks = 0;
-      if (++rounds % rounds_between_sockets == 0)
+      if (++rounds >= rounds_between_sockets || units_ - units_before_turn_ >= units_between_sockets) {
+        rounds = 0;
         look_at_sockets(0);
+      }
       continue;
     }
+    if (gives_back())
+      look_at_sockets(0);
     if (looks++ == 0)
       idle_since = HostTime::now();
     if (looks % looks_before_yield != 0) {
@@ -153,59 +176,143 @@ void ServedBoard::run() {
     }
   }
   clients_.clear();
+  leaving_.clear();
 }
 
 // A round. False: nothing was there.
 bool ServedBoard::serve() {
   bool worked = false;
   for (auto client = clients_.begin(); client != clients_.end();) {
-    worked = client->serve(transactions_at_once) != 0 || worked;
+    const unsigned done = client->serve(transactions_at_once);
+    count_work(done);
+    worked = done != 0 || worked;
     if (!client->is_nonsense()) {
       ++client;
       continue;
     }
     client->blame();
     note(ServedNotice::Kind::refused, *client);
-    client = clients_.erase(client);
+    client = end(client);
   }
   return board_->advance() || worked;
 }
 
-void ServedBoard::look_at_sockets(int timeout) {
-  std::vector<pollfd> polled{{stop_event_.get(), POLLIN, 0}, {listening_.get(), POLLIN, 0}};
-  for (const ServedClient& client : clients_)
-    polled.push_back({client.socket(), POLLIN, 0});
-  if (poll(polled.data(), polled.size(), timeout) <= 0)
+// Of a client, which leaves: the one after it.
+ServedBoard::Clients::iterator ServedBoard::end(Clients::iterator client) {
+  const auto next = std::next(client);
+  client->leave();
+  leaving_.splice(leaving_.end(), clients_, client);
+  return next;
+}
+
+bool ServedBoard::gives_back() const { return std::ranges::any_of(leaving_, &ServedClient::can_give_back); }
+
+// A piece of what is left of one client. Then it is another one's turn.
+void ServedBoard::give_back() {
+  if (leaving_.empty())
     return;
+  const auto client = leaving_.begin();
+  if (client->give_back(*this))
+    leaving_.splice(leaving_.end(), leaving_, client);
+  else
+    leaving_.erase(client);
+}
+
+void ServedBoard::end_turn() {
+  const uint64_t units = units_ - units_before_turn_;
+  units_before_turn_ = units_;
+  turns_.fetch_add(1, std::memory_order_relaxed);
+  units_counted_.store(units_, std::memory_order_relaxed);
+  if (units > most_units_in_turn_.load(std::memory_order_relaxed))
+    most_units_in_turn_.store(units, std::memory_order_relaxed);
+}
+
+// Ends a turn.
+void ServedBoard::look_at_sockets(int timeout) {
+  std::vector<pollfd> polled{{event_.get(), POLLIN, 0}, {listening_.get(), POLLIN, 0}};
+  for (const ServedClient& client : clients_)
+    polled.push_back({client.is_heard() ? client.socket() : -1, POLLIN, 0});
+  const int found = poll(polled.data(), polled.size(), timeout);
+  if (eventfd_t count = 0; polled[0].revents != 0 && found > 0)
+    eventfd_read(event_.get(), &count);
+  hear_all(polled);
+  if (found > 0 && polled[1].revents != 0)
+    welcome();
+  give_back();
+  end_turn();
+}
+
+// As they were polled; and parts with those that have had nothing open for too long.
+void ServedBoard::hear_all(const std::vector<pollfd>& polled) {
+  const uint64_t now = HostTime::now();
   size_t index = 2;
   for (auto client = clients_.begin(); client != clients_.end(); ++index) {
-    if (polled[index].revents == 0 || client->hear(*this)) {
+    const bool stays = (polled[index].revents == 0 || client->hear(*this)) &&
+                       (client->has_function() || now - client->since() <= options_.open_within);
+    if (stays) {
       ++client;
       continue;
     }
     if (client->function() != nullptr)
       note(client->reason().empty() ? ServedNotice::Kind::closed : ServedNotice::Kind::refused, *client);
-    client = clients_.erase(client);
+    client = end(client);
   }
-  if (polled[1].revents != 0)
-    welcome();
 }
 
 void ServedBoard::welcome() {
-  link::Descriptor socket = SocketPath::accept(listening_.get());
-  if (socket && clients_.size() < most_clients)
-    clients_.emplace_back(std::move(socket));
+  for (unsigned i = 0; i < welcomed_at_once; ++i) {
+    link::Descriptor socket = SocketPath::accept(listening_.get());
+    if (!socket)
+      return;
+    clients_.emplace_back(std::move(socket), HostTime::now());
+    const auto is_not_open = [](const ServedClient& client) { return !client.has_function(); };
+    if (const ServedClient* const most = one_too_many(most_not_open, is_not_open))
+      clients_.remove_if([&](const ServedClient& client) { return &client == most; });
+  }
+}
+
+// Where more than `most` clients count: the oldest of the process that has most of them. Null: there are not
+// so many.
+template <class Counts> ServedClient* ServedBoard::one_too_many(size_t most, Counts counts) {
+  std::map<pid_t, size_t> by_process;
+  size_t all = 0;
+  for (const ServedClient& client : clients_)
+    if (std::invoke(counts, client)) {
+      ++by_process[client.process()];
+      ++all;
+    }
+  if (all <= most)
+    return nullptr;
+  const auto found = std::ranges::max_element(
+      by_process, {}, [](const std::pair<const pid_t, size_t>& entry) { return entry.second; });
+  for (ServedClient& client : clients_)
+    if (client.process() == found->first && std::invoke(counts, client))
+      return &client;
+  return nullptr;
 }
 
 // A client that puts something in from now on sends a message.
 void ServedBoard::sleep() {
-  look_at_sockets(may_sleep() ? -1 : 0);
+  look_at_sockets(may_sleep() ? patience() : 0);
   for (ServedClient& client : clients_)
     client.call_off_sleep();
 }
 
 bool ServedBoard::may_sleep() {
-  return std::ranges::all_of(clients_, [](ServedClient& client) { return client.announce_sleep(); });
+  return !gives_back() &&
+         std::ranges::all_of(clients_, [](ServedClient& client) { return client.announce_sleep(); });
+}
+
+// Milliseconds until a client has to have something open; -1: each has.
+int ServedBoard::patience() const {
+  const auto waiting =
+      std::ranges::find_if(clients_, [](const ServedClient& client) { return !client.has_function(); });
+  if (waiting == clients_.end())
+    return -1;
+  constexpr uint64_t millisecond = 1'000'000;
+  const uint64_t waited = HostTime::now() - waiting->since();
+  const uint64_t left = waited < options_.open_within ? options_.open_within - waited : 0;
+  return static_cast<int>(std::min<uint64_t>(left / millisecond + 1, 60'000));
 }
 
 } // namespace fpga_verbs::served

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <poll.h>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,6 +24,16 @@ struct ServedBoardOptions {
   std::string path;            // of the socket, which nobody but this user may use
   unsigned first_function = 1; // that clients may open; those below are the server's own
   uint64_t memory_per_client = uint64_t{4} << 30;
+  uint64_t open_within = 5'000'000'000; // nanoseconds; who has nothing open then is not waited for
+};
+
+// What the server's thread has done. A unit is a transaction, a request, an entry of a table of DMA addresses
+// that is set or cleared, or a page that is given back to the system. In a turn each client has its ring
+// served and a request answered: the units of the longest one bound what a client may have to wait for.
+struct ServedWork {
+  uint64_t turns = 0;
+  uint64_t units = 0;
+  uint64_t most_units_in_turn = 0;
 };
 
 // What happened to a client.
@@ -49,6 +60,9 @@ public:
   // What happened since the last call, oldest first; the newest 1,024 are kept.
   std::vector<ServedNotice> take_notices();
 
+  // Until now.
+  ServedWork work() const;
+
 private:
   friend class ServedClient;
 
@@ -57,22 +71,42 @@ private:
   std::shared_ptr<board::EmulatedFunction> open(uint32_t number, Reply& reply);
   std::optional<board::FunctionView> observe(uint32_t number, Reply& reply) const;
   void opened(const ServedClient& client);
+  void observed();
+  void count_work(uint64_t units) { units_ += units; }
+  MemoryReclaimer& reclaimer() { return reclaimer_; }
   const ServedClient* client_of(unsigned underlying_function) const;
+
+  using Clients = std::list<ServedClient>;
 
   void run();
   bool serve();
   void look_at_sockets(int timeout);
+  void hear_all(const std::vector<pollfd>& polled);
   void welcome();
+  template <class Counts> ServedClient* one_too_many(size_t most, Counts counts);
+  Clients::iterator end(Clients::iterator client);
+  bool gives_back() const;
+  void give_back();
+  void end_turn();
   void sleep();
   bool may_sleep();
+  int patience() const;
   void note(ServedNotice::Kind kind, const ServedClient& client);
 
   ServedBoardOptions options_;
   std::shared_ptr<board::EmulatedBoard> board_;
   link::Descriptor listening_;
-  link::Descriptor stop_event_;
-  std::list<ServedClient> clients_; // the thread's
-  std::mutex mutex_;                // of the notices
+  link::Descriptor event_; // the thread is to stop, or memory was given back
+  MemoryReclaimer reclaimer_;
+  // The thread's.
+  Clients clients_;
+  Clients leaving_; // their functions are not free yet
+  uint64_t units_ = 0;
+  uint64_t units_before_turn_ = 0;
+  std::atomic<uint64_t> turns_{0}; // as the next two for all to read
+  std::atomic<uint64_t> units_counted_{0};
+  std::atomic<uint64_t> most_units_in_turn_{0};
+  std::mutex mutex_; // of the notices
   std::deque<ServedNotice> notices_;
   std::atomic<bool> stop_{false};
   std::thread thread_;

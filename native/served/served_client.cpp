@@ -15,7 +15,9 @@ using link::SealedMemory;
 
 namespace {
 
-constexpr unsigned requests_at_once = 16;
+constexpr unsigned messages_at_once = 16; // of which all but the last only wake
+// More than so much takes long to give back to the system: it is done elsewhere.
+constexpr size_t most_given_back_at_once = size_t{2} << 20;
 constexpr size_t page_bytes = 4096;
 constexpr size_t most_allocations = 8000; // each is a mapping of the server, which may have 65,530
 
@@ -27,40 +29,58 @@ pid_t process_at(int socket) {
 
 } // namespace
 
-ServedClient::ServedClient(link::Descriptor socket)
-    : socket_(std::move(socket)), process_(process_at(socket_.get())) {}
+ServedClient::ServedClient(link::Descriptor socket, uint64_t since)
+    : socket_(std::move(socket)), process_(process_at(socket_.get())), since_(since) {}
 
 // The server has the control function open as well, so that it is not the last to close it.
 ServedClient::~ServedClient() {
-  if (function_ != nullptr)
+  if (function_ != nullptr && socket_) // else it has left
     function_->reset();
 }
 
-void ServedClient::blame() {
+void ServedClient::blame(const char* reason) {
   if (reason_.empty())
-    reason_ = consumer_->nonsense();
+    reason_ = *reason == '\0' && consumer_ ? consumer_->nonsense() : reason;
 }
 
 bool ServedClient::hear(ServedBoard& board) {
-  for (unsigned i = 0; i < requests_at_once; ++i) {
+  for (unsigned i = 0; i < messages_at_once; ++i) {
     Request request;
     const auto message = std::as_writable_bytes(std::span(&request, 1));
-    const std::optional<size_t> length = link::receive_message(socket_.get(), message, {}, MSG_DONTWAIT);
-    if (!length)
+    const std::optional<link::ReceivedMessage> received =
+        link::receive_message(socket_.get(), message, {}, MSG_DONTWAIT);
+    if (!received)
       return true; // that was all
-    if (*length == 0)
+    if (received->bytes == 0)
       return false;
-    if (*length != sizeof request || request.magic != protocol_magic) {
+    if (!received->whole || received->bytes != sizeof request || request.magic != protocol_magic) {
       reason_ = "a message that is no request of this version";
       return false;
     }
-    if (request.kind != RequestKind::wake && !reply_to(request, board)) {
+    if (request.kind == RequestKind::wake)
+      continue;
+    board.count_work(1);
+    if (!reply_to(request, board)) {
       if (reason_.empty())
         reason_ = "it takes no replies";
       return false;
     }
+    return true; // the next one when the others have had their turn
   }
   return true;
+}
+
+void ServedClient::leave() {
+  socket_ = {};
+  consumer_.reset();
+  if (function_ != nullptr)
+    function_->reset();
+}
+
+bool ServedClient::give_back(ServedBoard& board) {
+  if (!memory_.empty())
+    unmap(memory_.begin(), board);
+  return !memory_.empty() || reclaiming_->load() != 0;
 }
 
 bool ServedClient::reply_to(const Request& request, ServedBoard& board) {
@@ -72,7 +92,7 @@ bool ServedClient::reply_to(const Request& request, ServedBoard& board) {
   case RequestKind::allocate:
     return allocate(request.value, board);
   case RequestKind::release:
-    return release(request.value);
+    return release(request.value, board);
   case RequestKind::interrupt:
     return interrupt(request.number);
   case RequestKind::observe:
@@ -113,7 +133,7 @@ bool ServedClient::open(uint32_t number, ServedBoard& board) {
   return true;
 }
 
-bool ServedClient::observe(uint32_t number, const ServedBoard& board) {
+bool ServedClient::observe(uint32_t number, ServedBoard& board) {
   Reply reply = board.describe();
   if (has_function()) {
     reply.status = Status::invalid;
@@ -133,10 +153,11 @@ bool ServedClient::observe(uint32_t number, const ServedBoard& board) {
   page_ = std::move(page);
   consumer_.emplace(*static_cast<ServedPage*>(page_->data()), number);
   view_ = std::move(view);
+  board.observed();
   return true;
 }
 
-bool ServedClient::allocate(uint64_t bytes, const ServedBoard& board) {
+bool ServedClient::allocate(uint64_t bytes, ServedBoard& board) {
   const uint64_t limit = board.options().memory_per_client;
   const uint64_t whole = (bytes + page_bytes - 1) / page_bytes * page_bytes;
   if (function_ == nullptr || bytes == 0)
@@ -144,8 +165,10 @@ bool ServedClient::allocate(uint64_t bytes, const ServedBoard& board) {
   if (bytes > limit || whole > limit - memory_bytes_ || memory_.size() == most_allocations)
     return send({.status = Status::exhausted});
   std::optional<SealedMemory> memory = SealedMemory::make("fpga-verbs-memory", whole);
+  const uint64_t before = function_->table_entries_changed();
   const std::optional<uint64_t> address =
       memory ? function_->map_dma(memory->data(), whole, board::DmaRights::read_write) : std::nullopt;
+  board.count_work(function_->table_entries_changed() - before);
   if (!address)
     return send({.status = Status::exhausted});
   const int descriptor = memory->descriptor();
@@ -157,19 +180,31 @@ bool ServedClient::allocate(uint64_t bytes, const ServedBoard& board) {
   return true;
 }
 
-bool ServedClient::release(uint64_t address) {
+bool ServedClient::release(uint64_t address, ServedBoard& board) {
   const auto found = memory_.find(address);
   if (found == memory_.end())
     return send({.status = Status::invalid});
-  function_->unmap_dma(address);
-  memory_bytes_ -= found->second.bytes();
-  memory_.erase(found);
+  unmap(found, board);
   return send({});
 }
 
+void ServedClient::unmap(Memory::iterator memory, ServedBoard& board) {
+  const uint64_t before = function_->table_entries_changed();
+  function_->unmap_dma(memory->first);
+  board.count_work(1 + function_->table_entries_changed() - before);
+  const size_t bytes = memory->second.bytes();
+  memory_bytes_ -= bytes;
+  if (bytes > most_given_back_at_once)
+    board.reclaimer().take(std::move(memory->second), reclaiming_);
+  else
+    board.count_work(bytes / page_bytes);
+  memory_.erase(memory);
+}
+
 bool ServedClient::interrupt(uint32_t vector) {
-  const int event = function_ == nullptr ? -1 : function_->interrupt_event(vector);
-  return event < 0 ? send({.status = Status::invalid}) : send({}, event);
+  const link::Descriptor far_end =
+      function_ == nullptr ? link::Descriptor() : function_->interrupt_signal(vector);
+  return far_end ? send({}, far_end.get()) : send({.status = Status::invalid});
 }
 
 bool ServedClient::send(const Reply& reply, int descriptor) {

@@ -4,6 +4,7 @@
 #include "board/function_view.h"
 #include "link/descriptor.h"
 #include "link/sealed_memory.h"
+#include "served/memory_reclaimer.h"
 #include "served/protocol.h"
 #include "served/served_consumer.h"
 
@@ -20,26 +21,34 @@ namespace fpga_verbs::served {
 class ServedBoard;
 
 // A process at the other end of a server's socket: the function that it has open, its ring, and the memory
-// that was made for it. When the object goes, the function is reset, and what was the client's is free. Or it
-// only looks at a function, which nothing comes of.
+// that was made for it. Or it only looks at a function, which nothing comes of. Each call does a bounded
+// piece of work, which it counts in units: ServedWork.
 class ServedClient {
 public:
-  explicit ServedClient(link::Descriptor socket);
+  // `since`: HostTime of now.
+  ServedClient(link::Descriptor socket, uint64_t since);
   ~ServedClient();
   ServedClient(const ServedClient&) = delete;
   ServedClient& operator=(const ServedClient&) = delete;
 
   int socket() const { return socket_.get(); }
   pid_t process() const { return process_; }
+  uint64_t since() const { return since_; }
   // Null: it has none open.
   const board::EmulatedFunction* function() const { return function_.get(); }
+  bool observes() const { return view_.has_value(); }
+  bool has_function() const { return function_ != nullptr || view_; }
   // Of one that has a function open, or looks at it.
   unsigned underlying_function() const {
     return view_ ? view_->underlying_function() : function_->facts().underlying_function;
   }
 
-  // Takes requests from the socket. False: the client is gone, or no client; `reason` says which.
+  // Takes messages from the socket, up to the first that asks for something. False: the client is gone, or no
+  // client; `reason` says which.
   bool hear(ServedBoard& board);
+
+  // Whether messages of it are heard now; not while its large memory is being given back.
+  bool is_heard() const { return reclaiming_->load() == 0; }
 
   // Takes transactions from the ring, up to `limit`, and gives how many there were. None are taken of a
   // client that writes nonsense.
@@ -54,15 +63,24 @@ public:
   // Why it is not served any more, in words; "" : it has closed.
   const std::string& reason() const { return reason_; }
   bool is_nonsense() const { return !reason_.empty() || (consumer_ && *consumer_->nonsense() != '\0'); }
-  void blame();
+  void blame(const char* reason = "");
+
+  // It is not served any more: its connection is closed, and its function reset.
+  void leave();
+  // Gives back a piece of what was the client's, after which it can go. False: that was all.
+  bool give_back(ServedBoard& board);
+  // Of one that leaves: whether there is something for give_back() to do now.
+  bool can_give_back() const { return !memory_.empty() || reclaiming_->load() == 0; }
 
 private:
+  using Memory = std::map<uint64_t, link::SealedMemory>; // by DMA address
+
   bool reply_to(const Request& request, ServedBoard& board);
   bool open(uint32_t number, ServedBoard& board);
-  bool observe(uint32_t number, const ServedBoard& board);
-  bool has_function() const { return function_ != nullptr || view_; }
-  bool allocate(uint64_t bytes, const ServedBoard& board);
-  bool release(uint64_t address);
+  bool observe(uint32_t number, ServedBoard& board);
+  bool allocate(uint64_t bytes, ServedBoard& board);
+  bool release(uint64_t address, ServedBoard& board);
+  void unmap(Memory::iterator memory, ServedBoard& board);
   bool interrupt(uint32_t vector);
   bool send(const Reply& reply, int descriptor = -1);
   void execute(const ServedTransaction& transaction);
@@ -70,11 +88,13 @@ private:
 
   link::Descriptor socket_;
   pid_t process_ = 0;
+  uint64_t since_;
   std::string reason_;
   std::optional<link::SealedMemory> page_;
   std::optional<ServedConsumer> consumer_;
-  std::map<uint64_t, link::SealedMemory> memory_; // by DMA address
+  Memory memory_;
   size_t memory_bytes_ = 0;
+  MemoryReclaimer::Pending reclaiming_ = std::make_shared<std::atomic<unsigned>>(0);
   ServedTransaction transaction_;
   std::optional<board::FunctionView> view_;           // of who only looks
   std::shared_ptr<board::EmulatedFunction> function_; // goes first: no DMA comes to the memory after it

@@ -1,6 +1,5 @@
 #include "served/served_consumer.h"
 
-#include <climits>
 #include <cstring>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -91,7 +90,8 @@ void ServedConsumer::answer(uint32_t value) {
   if (page_.client_sleeps.load(std::memory_order_seq_cst) == 0)
     return;
   page_.client_sleeps.store(0, std::memory_order_relaxed);
-  syscall(SYS_futex, &page_.answered, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  // A function has one thread; however many a client puts to sleep there, its server wakes one.
+  syscall(SYS_futex, &page_.answered, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
 bool ServedConsumer::announce_sleep() {

@@ -15,7 +15,7 @@ using link::Descriptor;
 
 namespace {
 
-constexpr int most_waiting = 16;
+constexpr int most_waiting = 64;
 
 bool address_of(const std::string& path, sockaddr_un& address, std::string& failure) {
   address.sun_family = AF_UNIX;
@@ -53,7 +53,7 @@ Descriptor SocketPath::listen(const std::string& path, std::string& failure) {
   sockaddr_un address = {};
   if (!address_of(path, address, failure))
     return {};
-  Descriptor made = new_socket();
+  Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // The mode of a socket is that of its file from the moment that the file is there.
   bool bound = made && fchmod(made.get(), owner_alone) == 0 && bind_to(made.get(), address);
   if (!bound && errno == EADDRINUSE) {

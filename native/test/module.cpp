@@ -4,6 +4,7 @@
 #include "test/event_queue_port.h"
 #include "test/fuzz_port.h"
 #include "test/hca_port.h"
+#include "test/hostile_client_port.h"
 #include "test/icrc_port.h"
 #include "test/linked_list_queue_port.h"
 #include "test/order_port.h"
@@ -46,6 +47,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("encodeGolden", Napi::Function::New<encode_golden_structure>(env, "encodeGolden"));
   exports.Set("goldenMismatch", Napi::Function::New<golden_structure_mismatch>(env, "goldenMismatch"));
   define_fuzz_port(env, exports);
+  define_hostile_client_port(env, exports);
   define_icrc_port(env, exports);
   define_packet_port(env, exports);
   define_pci_port(env, exports);

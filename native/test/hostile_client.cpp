@@ -1,0 +1,317 @@
+#include "test/hostile_client.h"
+
+#include "board/random.h"
+#include "link/descriptor_message.h"
+#include "link/sealed_memory.h"
+#include "served/served_connection.h"
+#include "served/served_producer.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <map>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <span>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace fpga_verbs::test {
+
+using board::Random;
+using board::TransactionLine;
+using link::Descriptor;
+using link::SealedMemory;
+using served::Reply;
+using served::Request;
+using served::RequestKind;
+using served::ServedConnection;
+using served::ServedPage;
+using Ready = std::function<void()>;
+
+namespace {
+
+constexpr unsigned collect_buffer_bar = 2;
+constexpr uint64_t gibibyte = uint64_t{1} << 30;
+
+ServedConnection connect(const std::string& path) {
+  std::string failure;
+  std::optional<ServedConnection> made = ServedConnection::make(path, failure);
+  if (!made)
+    throw std::runtime_error(failure);
+  return std::move(*made);
+}
+
+// A client that speaks the protocol itself, and keeps the descriptor of its ring.
+class Client {
+public:
+  explicit Client(const HostileWay& way, RequestKind kind = RequestKind::open)
+      : connection_(connect(way.path)) {
+    const std::optional<Reply> reply = connection_.ask({.kind = kind, .number = way.function}, page_file_);
+    void* const page = mmap(nullptr, sizeof(ServedPage), PROT_READ | PROT_WRITE, MAP_SHARED, page_file_.get(), 0);
+    if (!reply || page == MAP_FAILED)
+      throw std::runtime_error("the function is not opened");
+    page_ = static_cast<ServedPage*>(page);
+    producer_.emplace(*page_, way.function);
+  }
+  ~Client() {
+    if (page_ != nullptr)
+      munmap(page_, sizeof(ServedPage));
+  }
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  ServedConnection& connection() { return connection_; }
+  int socket() const { return connection_.socket(); }
+  ServedPage& page() { return *page_; }
+  int page_file() const { return page_file_.get(); }
+
+  // Without waiting for the reply.
+  bool request(const Request& request) const {
+    return link::send_message(socket(), std::as_bytes(std::span(&request, 1)));
+  }
+
+  // Something legal, if there is room.
+  void write(Random& random) {
+    std::array<uint8_t, board::message_bytes> data;
+    for (uint8_t& byte : data)
+      byte = static_cast<uint8_t>(random.next());
+    const uint64_t offset = random.below(spec::virtual_collect_buffers) * spec::virtual_collect_buffer_stride;
+    if (random.chance(0.1))
+      producer_->push_read(0, random.below(1000) * 4);
+    else
+      producer_->push_write(collect_buffer_bar, offset, data.data(), 8 * (1 + random.below(data.size() / 8)));
+    wake();
+  }
+
+  void wake() {
+    if (producer_->should_wake())
+      connection_.wake();
+  }
+
+private:
+  ServedConnection connection_;
+  Descriptor page_file_;
+  ServedPage* page_ = nullptr;
+  std::optional<served::ServedProducer> producer_;
+};
+
+// Takes and gives back as much memory as it may have, several requests at a time.
+void ask_for_memory(const HostileWay& way, const Ready& ready) {
+  constexpr unsigned at_once = 4;
+  Client client(way);
+  for (bool is_first = true;; is_first = false) {
+    std::array<uint64_t, at_once> addresses{};
+    for (unsigned i = 0; i < at_once; ++i)
+      client.request({.kind = RequestKind::allocate, .value = gibibyte});
+    if (is_first)
+      ready();
+    for (uint64_t& address : addresses) {
+      Reply reply;
+      Descriptor memory;
+      pollfd polled{client.socket(), POLLIN, 0};
+      poll(&polled, 1, -1);
+      link::receive_message(client.socket(), std::as_writable_bytes(std::span(&reply, 1)),
+                            std::span(&memory, 1), MSG_DONTWAIT);
+      address = reply.value;
+    }
+    for (const uint64_t address : addresses)
+      client.request({.kind = RequestKind::release, .value = address});
+    for (unsigned i = 0; i < at_once; ++i) {
+      Reply reply;
+      pollfd polled{client.socket(), POLLIN, 0};
+      poll(&polled, 1, -1);
+      link::receive_message(client.socket(), std::as_writable_bytes(std::span(&reply, 1)), {}, MSG_DONTWAIT);
+    }
+  }
+}
+
+// Has memory of every size, some of it in use, and waits for its end.
+void keep_memory(const HostileWay& way, const Ready& ready) {
+  Client client(way);
+  std::vector<SealedMemory> kept;
+  const auto take = [&](uint64_t bytes) {
+    Descriptor memory;
+    client.connection().ask({.kind = RequestKind::allocate, .value = bytes}, memory);
+    if (auto adopted = SealedMemory::adopt(std::move(memory), bytes))
+      kept.push_back(std::move(*adopted));
+  };
+  take(3 * gibibyte);
+  for (unsigned i = 0; i < 1000; ++i)
+    take(uint64_t{4096} << (i % 6));
+  for (const SealedMemory& memory : kept)
+    std::memset(memory.data(), 1, std::min(memory.bytes(), size_t{16} << 20));
+  ready();
+  pause();
+}
+
+// Messages with descriptors, of every number that a message can bring, which no request has.
+void bring_descriptors(const HostileWay& way, const Ready& ready) {
+  constexpr int most = 253; // SCM_MAX_FD
+  Client client(way);
+  std::vector<int> unwanted;
+  for (int i = 0; i < most; ++i)
+    unwanted.push_back(memfd_create("unwanted", MFD_CLOEXEC));
+  const Request request{.kind = RequestKind::wake};
+  iovec part{.iov_base = const_cast<Request*>(&request), .iov_len = sizeof request};
+  std::vector<std::byte> control(CMSG_SPACE(most * sizeof(int)));
+  for (bool is_first = true;; is_first = false) {
+    // The server ends a connection that brings one: each goes by its own, beside the one that stays.
+    for (size_t count = 1; count <= unwanted.size(); count = count < 8 ? count + 1 : count * 2 + 1) {
+      const ServedConnection other = connect(way.path);
+      msghdr header = {};
+      header.msg_iov = &part;
+      header.msg_iovlen = 1;
+      header.msg_control = control.data();
+      header.msg_controllen = CMSG_SPACE(count * sizeof(int));
+      cmsghdr* const rights = CMSG_FIRSTHDR(&header);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(count * sizeof(int));
+      std::memcpy(CMSG_DATA(rights), unwanted.data(), count * sizeof(int));
+      for (unsigned times = 0; times < 20; ++times)
+        sendmsg(other.socket(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+      pollfd gone{other.socket(), POLLRDHUP, 0};
+      poll(&gone, 1, 1000);
+    }
+    if (is_first)
+      ready();
+  }
+}
+
+// More connections than a server may have room for, which say nothing, or a part of something.
+void be_idle(const HostileWay& way, const Ready& ready) {
+  constexpr unsigned connections = 200;
+  std::vector<ServedConnection> idle;
+  for (unsigned i = 0; i < connections; ++i)
+    idle.push_back(connect(way.path));
+  ready();
+  pause();
+}
+
+void look_on(const HostileWay& way, const Ready& ready) {
+  constexpr unsigned looks = 100;
+  std::vector<std::unique_ptr<Client>> all;
+  for (unsigned i = 0; i < looks; ++i)
+    all.push_back(std::make_unique<Client>(way, RequestKind::observe));
+  ready();
+  pause();
+}
+
+void come_and_go(const HostileWay& way, const Ready& ready) {
+  Random random(way.seed);
+  for (bool is_first = true;; is_first = false) {
+    try {
+      Client client(way);
+      for (uint64_t i = random.below(20); i != 0; --i)
+        client.write(random);
+      if (is_first)
+        ready();
+    } catch (const std::runtime_error&) { // what it had a moment ago is not free yet
+      std::this_thread::yield();
+    }
+  }
+}
+
+// Changes lines while the server reads them, and comes again when it is found out.
+void tear_its_ring(const HostileWay& way, const Ready& ready) {
+  Random random(way.seed);
+  for (bool is_first = true;;) {
+    try {
+      Client client(way);
+      std::atomic<bool> stop{false};
+      std::thread tearing([&, seed = random.next()] {
+        Random torn(seed);
+        while (!stop.load(std::memory_order_relaxed)) {
+          auto* const bytes = reinterpret_cast<volatile uint8_t*>(&client.page());
+          // What the first line of a transaction says, of any line; now and then anything at all.
+          const uint64_t line = torn.below(ServedPage::lines) * sizeof(TransactionLine);
+          bytes[torn.chance(0.01) ? torn.below(sizeof(ServedPage)) : line + 4 + torn.below(12)] =
+              static_cast<uint8_t>(torn.next());
+        }
+      });
+      for (unsigned i = 0; i < 2000 && !client.connection().is_gone(); ++i)
+        client.write(random);
+      stop.store(true);
+      tearing.join();
+      if (is_first)
+        ready();
+      is_first = false;
+    } catch (const std::runtime_error&) {
+      std::this_thread::yield();
+    }
+  }
+}
+
+// Takes the pages of its ring and its memory away, again and again, and wakes the server without end.
+void punch_holes(const HostileWay& way, const Ready& ready) {
+  Random random(way.seed);
+  Client client(way);
+  constexpr int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  for (unsigned i = 0;; ++i) {
+    client.write(random);
+    client.connection().wake();
+    fallocate(client.page_file(), punch, 0, sizeof(ServedPage));
+    [[maybe_unused]] const int cut = ftruncate(client.page_file(), 0);
+    if (i == 100)
+      ready();
+  }
+}
+
+// Has many threads asleep where the server wakes the one that waits for an answer.
+void sleep_on_answers(const HostileWay& way, const Ready& ready) {
+  constexpr unsigned sleepers = 200;
+  Random random(way.seed);
+  Client client(way);
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < sleepers; ++i)
+    threads.emplace_back([&] {
+      for (;;) {
+        client.page().client_sleeps.store(1);
+        syscall(SYS_futex, &client.page().answered, FUTEX_WAIT, client.page().answered.load(), nullptr, nullptr, 0);
+      }
+    });
+  for (unsigned i = 0;; ++i) {
+    client.write(random);
+    if (i == 100)
+      ready();
+  }
+}
+
+// Stops in the middle of what it does.
+void stop_itself(const HostileWay& way, const Ready& ready) {
+  Random random(way.seed);
+  Client client(way);
+  for (uint64_t i = 0; i < 1000; ++i)
+    client.write(random);
+  client.request({.kind = RequestKind::allocate, .value = gibibyte});
+  ready();
+  std::raise(SIGSTOP);
+}
+
+const std::map<std::string, void (*)(const HostileWay&, const Ready&)> ways{
+    {"asks for memory", ask_for_memory},   {"keeps memory", keep_memory},
+    {"brings descriptors", bring_descriptors}, {"is idle", be_idle},
+    {"looks on", look_on},                 {"comes and goes", come_and_go},
+    {"tears its ring", tear_its_ring},     {"punches holes", punch_holes},
+    {"sleeps on answers", sleep_on_answers},   {"stops itself", stop_itself},
+};
+
+} // namespace
+
+void be_hostile(const HostileWay& way, const std::function<void()>& ready) {
+  if (const auto found = ways.find(way.name); found != ways.end())
+    found->second(way, ready);
+}
+
+} // namespace fpga_verbs::test
