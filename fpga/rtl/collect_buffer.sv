@@ -174,7 +174,7 @@ module collect_buffer #(
   logic [DWORDS-1:0] received[PAGES];  // Of the command that is collected or extracted.
   logic [63:0] segment_0[PAGES];
   logic checksum_enable[PAGES];
-  logic [39:0] checksum[PAGES];  // Sum of the DWORDs received and the secret; carries gather on top.
+  logic [39:0] checksum[PAGES];  // Sum of the DWORDs that it holds and the secret; carries gather on top.
 
   // Per PCB.
   logic [SEGMENTS-1:0] scoreboards[BUFFERS], scoreboard_masks[BUFFERS];
@@ -331,9 +331,13 @@ module collect_buffer #(
   assign takes_dedicated = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_DEDICATED
       && dedicated_available;
 
+  // Where it is stored.
+  logic [BEATS_WIDTH-1:0] write_beat, first_beat;
+  logic [BEAT_DWORDS-1:0] stored_of_beat;
+
   // Received DWORDs and segment 0.
   logic [DWORDS-1:0] received_before, received_now, brought;
-  logic [BEAT_DWORDS-1:0] fresh_of_beat;  // Not received before.
+  logic [BEAT_DWORDS-1:0] brought_of_beat, repeated_of_beat;  // Repeated: received before.
   logic [SEGMENTS-1:0] unused, whole_segments;
   logic [DWORDS-1:0] unused_dwords;
   logic had_length, has_length, checksum_enable_now;
@@ -342,7 +346,8 @@ module collect_buffer #(
   hca_spec_pkg::command_header_t header;
 
   assign received_before = binds ? '0 : received[page];
-  assign fresh_of_beat = BEAT_DWORDS'(LINE_DWORDS'((brought & ~received_before) >> {line[2:0], 4'd0}) >> offset[5:2]);
+  assign brought_of_beat = BEAT_DWORDS'(dwords >> offset[5:2]);
+  assign repeated_of_beat = BEAT_DWORDS'(LINE_DWORDS'((brought & received_before) >> {line[2:0], 4'd0}) >> offset[5:2]);
 
   received_dwords i_received_dwords (
       .line(line[2:0]),
@@ -388,9 +393,20 @@ module collect_buffer #(
       .*
   );
 
-  // Checksum: the first copy of a DWORD counts.
+  // Checksum: the last copy of a DWORD counts. What the buffers held of the beat was read while it was in the first stage; what the
+  // beat before it wrote there in that clock is kept beside it.
   logic [39:0] sum_before, sum;
   logic checksum_matches, has_secret;
+  logic [BEAT_BYTES*8-1:0] stored_before, just_stored_data, data_before;
+  logic [BEAT_DWORDS-1:0] just_stored;
+
+  always_ff @(posedge clock) begin
+    just_stored <= page == first_page && write_beat == first_beat ? stored_of_beat : '0;
+    just_stored_data <= line_data[BEAT_BYTES*8-1:0];
+  end
+  for (genvar lane = 0; lane < BEAT_DWORDS; lane++) begin : gen_before
+    assign data_before[lane*32+:32] = just_stored[lane] ? just_stored_data[lane*32+:32] : stored_before[lane*32+:32];
+  end
 
   assign sum_before = binds ? '0 : checksum[page];
   assign has_secret = has_length && !had_length;
@@ -398,7 +414,9 @@ module collect_buffer #(
   doorbell_checksum #(.DWORDS(BEAT_DWORDS)) i_doorbell_checksum (
       .sum_before(sum_before),
       .data(line_data[BEAT_BYTES*8-1:0]),
-      .counted(fresh_of_beat),
+      .brought(brought_of_beat),
+      .data_before(data_before),
+      .repeated(repeated_of_beat),
       .has_secret(has_secret),
       .secret(queue_pair_checksum_secret),
       .enable(checksum_enable_now && !is_management),
@@ -530,11 +548,9 @@ module collect_buffer #(
       .*
   );
 
-  logic [BEATS_WIDTH-1:0] write_beat;
-  logic [BEAT_DWORDS-1:0] stored_of_beat;
-
   assign write_beat = BEATS_WIDTH'(offset >> $clog2(BEAT_BYTES));
-  assign stored_of_beat = is_command && collects ? BEAT_DWORDS'(dwords >> offset[5:2]) : '0;
+  assign first_beat = BEATS_WIDTH'(first_offset >> $clog2(BEAT_BYTES));
+  assign stored_of_beat = is_command && collects ? brought_of_beat : '0;
 
   command_memory #(
       .BEAT_BYTES(BEAT_BYTES),
@@ -544,6 +560,9 @@ module collect_buffer #(
       .write_data(line_data[BEAT_BYTES*8-1:0]),
       .write_dwords(stored_of_beat),
       .read_buffer(read_physical_collect_buffer),
+      .before_buffer(bound[first_page]),
+      .before_beat(first_beat),
+      .before_data(stored_before),
       .*
   );
 
