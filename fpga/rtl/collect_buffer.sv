@@ -187,7 +187,9 @@ module collect_buffer #(
   logic [BEAT_BYTES*8-1:0] first_data;
   logic [BEAT_BYTES-1:0] first_strobes;
   logic [2:0] first_slots_done;
-  logic first_valid, first_leaves, takes_control, first_goes, first_is_management;
+  logic first_valid, first_leaves, takes_control, enters_control, first_goes, first_is_management;
+  logic settle_starts, settling, settled, newest_goes;  // After a division of PCBs; see division_settling.
+  logic [VCB_WIDTH-1:0] newest, looked_at;
   logic [PAGE_WIDTH-1:0] first_page;
   logic [OFFSET_WIDTH-1:0] first_offset;  // Of its first byte lane.
   logic [LINE_BITS-1:0] first_line_data, line_data;
@@ -198,11 +200,13 @@ module collect_buffer #(
   logic [1:0] part;
 
   assign host_beat_ready = (!first_valid || first_leaves) && unit_credit;
-  assign control_ready = !first_valid || first_slots_done == '0;
+  assign control_ready = (!first_valid || first_slots_done == '0) && !settling;
   assign takes_control = control && control_ready;
-  assign first_page = takes_control ? control_page : first_address[ADDRESS_WIDTH-1:OFFSET_WIDTH];
+  assign settle_starts = takes_control && control_command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION;
+  assign enters_control = takes_control && !settle_starts || newest_goes || settled;
+  assign first_page = newest_goes ? {1'b0, newest} : takes_control ? control_page : first_address[ADDRESS_WIDTH-1:OFFSET_WIDTH];
   assign first_is_management = first_page[VCB_WIDTH];
-  assign first_goes = first_valid && !takes_control;
+  assign first_goes = first_valid && !takes_control && !settling;
   assign first_leaves = first_goes && first_last;
 
   write_portion #(
@@ -249,6 +253,7 @@ module collect_buffer #(
 
   // Second stage.
   logic valid, is_control;
+  logic is_handover;  // With is_control: a half-written command goes to send queue mode.
   logic [2:0] command;
   logic [PAGE_WIDTH-1:0] page;
   logic is_management;
@@ -262,9 +267,10 @@ module collect_buffer #(
   logic [1:0] group;
 
   always_ff @(posedge clock) begin
-    valid <= !reset && (takes_control || first_valid);
-    is_control <= takes_control;
-    command <= control_command;
+    valid <= !reset && (enters_control || first_goes);
+    is_control <= enters_control;
+    is_handover <= newest_goes;
+    command <= settling ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION : control_command;
     page <= first_page;
     is_management <= first_is_management;
     offset <= first_offset;
@@ -450,6 +456,7 @@ module collect_buffer #(
   // Outcome.
   logic [7:0] reason, command_reason;
   logic is_incomplete, unbinds;  // Before this clock; a PCB comes back without a kick.
+  logic hands_over;
 
   assign complete = has_length && (collects ? scoreboard_complete : (received_now | unused_dwords) == '1);
   assign command_reason = segment_0_differs != '0 ? hca_spec_pkg::REFUSAL_SEGMENT_0_DIFFERS :
@@ -472,12 +479,15 @@ module collect_buffer #(
       && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
   assign is_incomplete = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING
       || state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE;
-  assign unbinds = (refuses || cancels) && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+  assign hands_over = valid && is_control && is_handover && !is_management
+      && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+  assign unbinds = (refuses || cancels || hands_over) && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
 
   logic [2:0] state_next;
   always_comb begin
     state_next = state_now;
     if (locks) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+    else if (hands_over) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE;
     else if (closes || is_management && (cancels || refuses || kicks))
       state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
     else if (refuses) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR;
@@ -531,6 +541,15 @@ module collect_buffer #(
       .*
   );
 
+  // What a division of PCBs leaves to be handed over.
+  logic [PCB_WIDTH-1:0] looked_at_buffer;
+  logic overdrawn, part_repays, looked_at_repays;
+  logic [63:0] looked_at_began;
+
+  assign looked_at_buffer = bound[{1'b0, looked_at}];
+  assign looked_at_repays = part_repays
+      && state[{1'b0, looked_at}] == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+
   collect_group_table #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
@@ -545,6 +564,8 @@ module collect_buffer #(
       .release_underlying_function(buffer_function[release_physical_collect_buffer]),
       .release_part(buffer_part[release_physical_collect_buffer]),
       .set_allotment_underlying_function(set_underlying_function),
+      .looked_at_underlying_function(buffer_function[looked_at_buffer]),
+      .looked_at_part(buffer_part[looked_at_buffer]),
       .*
   );
 
@@ -565,6 +586,9 @@ module collect_buffer #(
       .before_data(stored_before),
       .*
   );
+
+  // After a division.
+  division_settling #(.VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)) i_division_settling (.*);
 
   // Commands that stay half written.
   logic [63:0] first_write;
