@@ -1,6 +1,7 @@
 // What a function owns is there for it whatever the others do: as long as a group is told that it may take a PCB, one is free. `held`
 // is what each group holds, by function, low, high and shared. Counts are those of PCBs in use, and all that is owned or shared is
-// all there is. A division leaves what is borrowed covered, which is for the resource manager to see to.
+// all there is. A division leaves what is borrowed covered: what half-written commands hold goes back at once (division_settling);
+// what kicked ones hold has come back.
 logic started = 1'b0;
 logic divided = 1'b0;
 logic [COUNT_WIDTH+FUNCTION_WIDTH+1:0] all_owned;

@@ -20,6 +20,9 @@ module command_memory #(
 
     input logic [BUFFER_WIDTH-1:0] read_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
-    output logic [BEAT_BYTES*8-1:0] read_data
+    output logic [BEAT_BYTES*8-1:0] read_data,
+    input logic [BUFFER_WIDTH-1:0] before_buffer,  // What a write in the next clock finds, but for what is written in this one.
+    input logic [BEATS_WIDTH-1:0] before_beat,
+    output logic [BEAT_BYTES*8-1:0] before_data
 );
 endmodule

@@ -174,7 +174,7 @@ module collect_buffer #(
   logic [DWORDS-1:0] received[PAGES];  // Of the command that is collected or extracted.
   logic [63:0] segment_0[PAGES];
   logic checksum_enable[PAGES];
-  logic [39:0] checksum[PAGES];  // Sum of the DWORDs received and the secret; carries gather on top.
+  logic [39:0] checksum[PAGES];  // Sum of the DWORDs that it holds and the secret; carries gather on top.
 
   // Per PCB.
   logic [SEGMENTS-1:0] scoreboards[BUFFERS], scoreboard_masks[BUFFERS];
@@ -187,7 +187,9 @@ module collect_buffer #(
   logic [BEAT_BYTES*8-1:0] first_data;
   logic [BEAT_BYTES-1:0] first_strobes;
   logic [2:0] first_slots_done;
-  logic first_valid, first_leaves, takes_control, first_goes, first_is_management;
+  logic first_valid, first_leaves, takes_control, enters_control, first_goes, first_is_management;
+  logic settle_starts, settling, settled, newest_goes;  // After a division of PCBs; see division_settling.
+  logic [VCB_WIDTH-1:0] newest, looked_at;
   logic [PAGE_WIDTH-1:0] first_page;
   logic [OFFSET_WIDTH-1:0] first_offset;  // Of its first byte lane.
   logic [LINE_BITS-1:0] first_line_data, line_data;
@@ -198,11 +200,13 @@ module collect_buffer #(
   logic [1:0] part;
 
   assign host_beat_ready = (!first_valid || first_leaves) && unit_credit;
-  assign control_ready = !first_valid || first_slots_done == '0;
+  assign control_ready = (!first_valid || first_slots_done == '0) && !settling;
   assign takes_control = control && control_ready;
-  assign first_page = takes_control ? control_page : first_address[ADDRESS_WIDTH-1:OFFSET_WIDTH];
+  assign settle_starts = takes_control && control_command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION;
+  assign enters_control = takes_control && !settle_starts || newest_goes || settled;
+  assign first_page = newest_goes ? {1'b0, newest} : takes_control ? control_page : first_address[ADDRESS_WIDTH-1:OFFSET_WIDTH];
   assign first_is_management = first_page[VCB_WIDTH];
-  assign first_goes = first_valid && !takes_control;
+  assign first_goes = first_valid && !takes_control && !settling;
   assign first_leaves = first_goes && first_last;
 
   write_portion #(
@@ -249,6 +253,7 @@ module collect_buffer #(
 
   // Second stage.
   logic valid, is_control;
+  logic is_handover;  // With is_control: a half-written command goes to send queue mode.
   logic [2:0] command;
   logic [PAGE_WIDTH-1:0] page;
   logic is_management;
@@ -262,9 +267,10 @@ module collect_buffer #(
   logic [1:0] group;
 
   always_ff @(posedge clock) begin
-    valid <= !reset && (takes_control || first_valid);
-    is_control <= takes_control;
-    command <= control_command;
+    valid <= !reset && (enters_control || first_goes);
+    is_control <= enters_control;
+    is_handover <= newest_goes;
+    command <= settling ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION : control_command;
     page <= first_page;
     is_management <= first_is_management;
     offset <= first_offset;
@@ -331,9 +337,13 @@ module collect_buffer #(
   assign takes_dedicated = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_DEDICATED
       && dedicated_available;
 
+  // Where it is stored.
+  logic [BEATS_WIDTH-1:0] write_beat, first_beat;
+  logic [BEAT_DWORDS-1:0] stored_of_beat;
+
   // Received DWORDs and segment 0.
   logic [DWORDS-1:0] received_before, received_now, brought;
-  logic [BEAT_DWORDS-1:0] fresh_of_beat;  // Not received before.
+  logic [BEAT_DWORDS-1:0] brought_of_beat, repeated_of_beat;  // Repeated: received before.
   logic [SEGMENTS-1:0] unused, whole_segments;
   logic [DWORDS-1:0] unused_dwords;
   logic had_length, has_length, checksum_enable_now;
@@ -342,7 +352,8 @@ module collect_buffer #(
   hca_spec_pkg::command_header_t header;
 
   assign received_before = binds ? '0 : received[page];
-  assign fresh_of_beat = BEAT_DWORDS'(LINE_DWORDS'((brought & ~received_before) >> {line[2:0], 4'd0}) >> offset[5:2]);
+  assign brought_of_beat = BEAT_DWORDS'(dwords >> offset[5:2]);
+  assign repeated_of_beat = BEAT_DWORDS'(LINE_DWORDS'((brought & received_before) >> {line[2:0], 4'd0}) >> offset[5:2]);
 
   received_dwords i_received_dwords (
       .line(line[2:0]),
@@ -388,9 +399,20 @@ module collect_buffer #(
       .*
   );
 
-  // Checksum: the first copy of a DWORD counts.
+  // Checksum: the last copy of a DWORD counts. What the buffers held of the beat was read while it was in the first stage; what the
+  // beat before it wrote there in that clock is kept beside it.
   logic [39:0] sum_before, sum;
   logic checksum_matches, has_secret;
+  logic [BEAT_BYTES*8-1:0] stored_before, just_stored_data, data_before;
+  logic [BEAT_DWORDS-1:0] just_stored;
+
+  always_ff @(posedge clock) begin
+    just_stored <= page == first_page && write_beat == first_beat ? stored_of_beat : '0;
+    just_stored_data <= line_data[BEAT_BYTES*8-1:0];
+  end
+  for (genvar lane = 0; lane < BEAT_DWORDS; lane++) begin : gen_before
+    assign data_before[lane*32+:32] = just_stored[lane] ? just_stored_data[lane*32+:32] : stored_before[lane*32+:32];
+  end
 
   assign sum_before = binds ? '0 : checksum[page];
   assign has_secret = has_length && !had_length;
@@ -398,7 +420,9 @@ module collect_buffer #(
   doorbell_checksum #(.DWORDS(BEAT_DWORDS)) i_doorbell_checksum (
       .sum_before(sum_before),
       .data(line_data[BEAT_BYTES*8-1:0]),
-      .counted(fresh_of_beat),
+      .brought(brought_of_beat),
+      .data_before(data_before),
+      .repeated(repeated_of_beat),
       .has_secret(has_secret),
       .secret(queue_pair_checksum_secret),
       .enable(checksum_enable_now && !is_management),
@@ -432,6 +456,7 @@ module collect_buffer #(
   // Outcome.
   logic [7:0] reason, command_reason;
   logic is_incomplete, unbinds;  // Before this clock; a PCB comes back without a kick.
+  logic hands_over;
 
   assign complete = has_length && (collects ? scoreboard_complete : (received_now | unused_dwords) == '1);
   assign command_reason = segment_0_differs != '0 ? hca_spec_pkg::REFUSAL_SEGMENT_0_DIFFERS :
@@ -454,12 +479,15 @@ module collect_buffer #(
       && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
   assign is_incomplete = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING
       || state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE;
-  assign unbinds = (refuses || cancels) && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+  assign hands_over = valid && is_control && is_handover && !is_management
+      && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+  assign unbinds = (refuses || cancels || hands_over) && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
 
   logic [2:0] state_next;
   always_comb begin
     state_next = state_now;
     if (locks) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+    else if (hands_over) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE;
     else if (closes || is_management && (cancels || refuses || kicks))
       state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
     else if (refuses) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR;
@@ -513,6 +541,15 @@ module collect_buffer #(
       .*
   );
 
+  // What a division of PCBs leaves to be handed over.
+  logic [PCB_WIDTH-1:0] looked_at_buffer;
+  logic overdrawn, part_repays, looked_at_repays;
+  logic [63:0] looked_at_began;
+
+  assign looked_at_buffer = bound[{1'b0, looked_at}];
+  assign looked_at_repays = part_repays
+      && state[{1'b0, looked_at}] == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+
   collect_group_table #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
@@ -527,14 +564,14 @@ module collect_buffer #(
       .release_underlying_function(buffer_function[release_physical_collect_buffer]),
       .release_part(buffer_part[release_physical_collect_buffer]),
       .set_allotment_underlying_function(set_underlying_function),
+      .looked_at_underlying_function(buffer_function[looked_at_buffer]),
+      .looked_at_part(buffer_part[looked_at_buffer]),
       .*
   );
 
-  logic [BEATS_WIDTH-1:0] write_beat;
-  logic [BEAT_DWORDS-1:0] stored_of_beat;
-
   assign write_beat = BEATS_WIDTH'(offset >> $clog2(BEAT_BYTES));
-  assign stored_of_beat = is_command && collects ? BEAT_DWORDS'(dwords >> offset[5:2]) : '0;
+  assign first_beat = BEATS_WIDTH'(first_offset >> $clog2(BEAT_BYTES));
+  assign stored_of_beat = is_command && collects ? brought_of_beat : '0;
 
   command_memory #(
       .BEAT_BYTES(BEAT_BYTES),
@@ -544,8 +581,14 @@ module collect_buffer #(
       .write_data(line_data[BEAT_BYTES*8-1:0]),
       .write_dwords(stored_of_beat),
       .read_buffer(read_physical_collect_buffer),
+      .before_buffer(bound[first_page]),
+      .before_beat(first_beat),
+      .before_data(stored_before),
       .*
   );
+
+  // After a division.
+  division_settling #(.VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)) i_division_settling (.*);
 
   // Commands that stay half written.
   logic [63:0] first_write;

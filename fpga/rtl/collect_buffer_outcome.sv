@@ -10,6 +10,7 @@ module collect_buffer_outcome #(
     // The beat or control command.
     input logic valid,
     input logic is_control,
+    input logic is_handover,
     input logic is_last,
     input logic is_continued,
     input logic is_empty,
@@ -23,6 +24,7 @@ module collect_buffer_outcome #(
     input logic may_cancel,
     input logic is_incomplete,
     input logic cancels,
+    input logic hands_over,
     input logic binds,
     input logic gets_buffer,
 
@@ -50,10 +52,10 @@ module collect_buffer_outcome #(
     write_dropped <= !reset && valid && !is_control && !is_continued && claimed && !is_empty
         && (state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED || in_error && !may_cancel);
     command_cancelled <= !reset && cancels && is_incomplete && !is_management;
-    send_queue_mode_entered <= !reset && binds && !gets_buffer;
+    send_queue_mode_entered <= !reset && (binds && !gets_buffer || hands_over);
     counted_underlying_function <= underlying_function;
     beat_done <= !reset && valid && !is_control && is_last;
-    control_done <= !reset && valid && is_control;
+    control_done <= !reset && valid && is_control && !is_handover;
     control_granted <= locks || has_lock_asked || takes_management || takes_dedicated;
     control_physical_collect_buffer <= takes_dedicated ? dedicated_buffer : takes_management ? management_buffer : buffer;
   end

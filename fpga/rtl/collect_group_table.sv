@@ -16,6 +16,13 @@ module collect_group_table #(
     output logic available,
     input logic take,
 
+    // Whether functions hold more of what all share than there is, after a division; whether a PCB that was taken by this function for
+    // this part, given back, is one less that it borrows.
+    output logic overdrawn,
+    input logic [FUNCTION_WIDTH-1:0] looked_at_underlying_function,
+    input logic [1:0] looked_at_part,
+    output logic part_repays,
+
     // PCBs that come back: without a kick, and after it.
     input logic give_back,
     input logic [FUNCTION_WIDTH-1:0] give_back_underlying_function,
@@ -39,6 +46,7 @@ module collect_group_table #(
   localparam int unsigned EACH = SHARE < 4 ? SHARE : 4;
 
   logic [UNDERLYING_FUNCTIONS-1:0] own_available;  // For a VCB of `part`.
+  logic [UNDERLYING_FUNCTIONS-1:0] own_repays;  // For a PCB of `looked_at_part`.
   logic [COUNT_WIDTH-1:0] borrowed[UNDERLYING_FUNCTIONS];
   logic [COUNT_WIDTH-1:0] owns[UNDERLYING_FUNCTIONS];
   logic [COUNT_WIDTH-1:0] all_borrowed;
@@ -64,6 +72,9 @@ module collect_group_table #(
     assign beyond_levels = (taken_low > total_low ? taken_low - total_low : '0)
         + (taken_high > total_high ? taken_high - total_high : '0) + taken_shared;
     assign borrowed[number] = beyond_levels > total_shared ? beyond_levels - total_shared : '0;
+    assign own_repays[number] = borrowed[number] != '0
+        && (looked_at_part == hca_spec_pkg::COLLECT_GROUP_LOW ? taken_low > total_low :
+        looked_at_part == hca_spec_pkg::COLLECT_GROUP_HIGH ? taken_high > total_high : 1'b1);
     assign owns[number] = total_low + total_high + total_shared;
     assign own_available[number] = part == hca_spec_pkg::COLLECT_GROUP_LOW && taken_low < total_low
         || part == hca_spec_pkg::COLLECT_GROUP_HIGH && taken_high < total_high || beyond_levels < total_shared;
@@ -106,6 +117,8 @@ module collect_group_table #(
 `else
   assign available = own_available[underlying_function] || shared_total > all_borrowed;
 `endif
+  assign overdrawn = all_borrowed > shared_total;
+  assign part_repays = own_repays[looked_at_underlying_function];
   assign asked = (COUNT_WIDTH + 2)'(set_allotment_low) + (COUNT_WIDTH + 2)'(set_allotment_high)
       + (COUNT_WIDTH + 2)'(set_allotment_shared);
   assign allotment_allowed = asked <= {2'b00, owns[set_allotment_underlying_function] + shared_total};

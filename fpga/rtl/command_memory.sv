@@ -1,4 +1,4 @@
-// Header and payload buffers of the PCBs: a beat is written by DWORDs, or stored whole, and read whole, one clock later.
+// Header and payload buffers of the PCBs: a beat is written by DWORDs, or stored whole, and read whole, one clock later, by two ports.
 module command_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
@@ -20,7 +20,10 @@ module command_memory #(
 
     input logic [BUFFER_WIDTH-1:0] read_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
-    output logic [BEAT_BYTES*8-1:0] read_data
+    output logic [BEAT_BYTES*8-1:0] read_data,
+    input logic [BUFFER_WIDTH-1:0] before_buffer,  // What a write in the next clock finds, but for what is written in this one.
+    input logic [BEATS_WIDTH-1:0] before_beat,
+    output logic [BEAT_BYTES*8-1:0] before_data
 );
   logic stores;
   logic [BUFFER_WIDTH+BEATS_WIDTH-1:0] write_address;
@@ -33,6 +36,7 @@ module command_memory #(
     always_ff @(posedge clock) begin
       if (write_dwords[lane] || stores) memory[write_address] <= stores ? store_data[lane*32+:32] : write_data[lane*32+:32];
       read_data[lane*32+:32] <= memory[{read_buffer, read_beat}];
+      before_data[lane*32+:32] <= memory[{before_buffer, before_beat}];
     end
   end
 endmodule

@@ -18,6 +18,8 @@ module half_written_scan #(
     input logic begins,
     input logic ends,
     output logic [63:0] first_write,  // When the command that it has began.
+    input logic [VCB_WIDTH-1:0] looked_at,
+    output logic [63:0] looked_at_began,
 
     // The VCB that is looked at, and segment 0 of its command, 0 as long as it is not there.
     output logic [VCB_WIDTH-1:0] scanned,
@@ -31,6 +33,7 @@ module half_written_scan #(
   logic is_over;
 
   assign first_write = begins ? now : began[virtual_collect_buffer];
+  assign looked_at_began = began[looked_at];
   assign is_over = timed[scanned] && half_written_limit != '0 && now - began[scanned] >= half_written_limit
       && !(busy && virtual_collect_buffer == scanned);
 

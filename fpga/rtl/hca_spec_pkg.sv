@@ -365,7 +365,8 @@ package hca_spec_pkg;
     COLLECT_BUFFER_CONTROL_LOCK = 3'd3,  // Lock a PCB for the management page; the one that it has, where it has one.
     COLLECT_BUFFER_CONTROL_TAKE_DEDICATED = 3'd4,  // Take a PCB to fetch a command of a send queue into.
     COLLECT_BUFFER_CONTROL_TAKE_MANAGEMENT = 3'd5,  // Take a PCB to fetch a command of a management send queue into.
-    COLLECT_BUFFER_CONTROL_TAKE_KICK_NUMBER = 3'd6  // Take the number of a kick; it comes in kick_unit.
+    COLLECT_BUFFER_CONTROL_TAKE_KICK_NUMBER = 3'd6,  // Take the number of a kick; it comes in kick_unit.
+    COLLECT_BUFFER_CONTROL_SETTLE_DIVISION = 3'd7  // After allotments of PCBs have changed: put half-written commands that hold more than their function is left into send queue mode, the newest first, until every function finds what it owns.
   } collect_buffer_control_t;
 
   // Why a command or a receive work request was refused.

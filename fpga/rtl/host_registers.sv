@@ -277,7 +277,7 @@ module host_registers #(
       || is_sub_bar && bar_allowed
       || is_allotment && allotment_allowed
       || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
-  assign goes_on = is_allowed && (is_cancel || is_close || is_open) || is_of_host_memory || is_page || is_break || is_select
+  assign goes_on = is_allowed && (is_cancel || is_close || is_open || is_allotment) || is_of_host_memory || is_page || is_break || is_select
       || is_unlock && unlocks.unlock;
 
   logic is_done;
@@ -308,7 +308,7 @@ module host_registers #(
       if (writes && !goes_on || waits && is_done) register_bvalid <= 1'b1;
       else if (register_bready) register_bvalid <= 1'b0;
       if (writes && goes_on) begin
-        request <= is_cancel || is_close || is_open;
+        request <= is_cancel || is_close || is_open || is_allotment;
         write <= is_of_host_memory;
         page_write <= is_page;
         unlock <= is_unlock;
@@ -347,7 +347,8 @@ module host_registers #(
       write_offset <= offset_now;
       write_data <= register_wdata;
       write_strobes <= register_wstrb;
-      request_command <= is_cancel ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_CANCEL :
+      request_command <= is_allotment ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION :
+          is_cancel ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_CANCEL :
           is_close ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE : hca_spec_pkg::COLLECT_BUFFER_CONTROL_OPEN;
       request_page <= {1'b0, VCB_WIDTH'(named.virtual_collect_buffer)};
     end else if (write && write_ready) register_bresp <= write_allowed ? OKAY : SLVERR;

@@ -65,6 +65,7 @@ public:
     std::printf("\nmanagement kicks %llu, half written %llu, fetched %llu",
                 static_cast<unsigned long long>(management_kicks_),
                 static_cast<unsigned long long>(half_written_), static_cast<unsigned long long>(fetched_));
+    std::printf(", handed over %llu", static_cast<unsigned long long>(handed_over_));
     std::printf("\nmost beats on end %llu, most clocks to a kick %u\n",
                 static_cast<unsigned long long>(most_on_end_), most_latency_);
 #if VM_COVERAGE
@@ -248,6 +249,8 @@ private:
     case Control::open:
       model_.open(page);
       return;
+    case Control::settle_division: // of settle_division() alone
+      return;
     case Control::take_kick_number:
       expect_value("number of a kick", spec_unit<spec::KickUnit>(rtl_.kick_unit).kick_number(),
                    model_.take_kick_number());
@@ -356,8 +359,9 @@ private:
     send_queue_mode_kicks_ = kicks;
   }
 
-  void compare_state() {
-    const uint32_t page = random_.below(vcbs);
+  void compare_state() { compare_state(random_.below(vcbs)); }
+
+  void compare_state(uint32_t page) {
     rtl_.inspect_page = page;
     rtl_.eval();
     const hca::VirtualCollectBuffer& vcb = model_.virtual_collect_buffer(page);
@@ -438,17 +442,14 @@ private:
     next_division_ = place_.clock + 512;
     settle();
     const uint32_t function = random_.below(functions);
-    rtl_.set_underlying_function = function;
     release_pace_ = 1 + random_.below(40);
     opening_ = 0;
-    hca::CollectAllotment allotment{random_.below(4), random_.below(4), random_.below(4)};
-    rtl_.set_allotment_low = allotment.low;
-    rtl_.set_allotment_high = allotment.high;
-    rtl_.set_allotment_shared = allotment.shared;
-    rtl_.eval();
-    expect_value("allotment allowed", rtl_.allotment_allowed,
-                 model_.groups().set_allotment(function, allotment));
-    rtl_.set_allotment = 1;
+    if (random_.once(2)) // all PCBs are divided anew
+      for (uint32_t each = 0; each < functions; ++each)
+        set_allotment(each, {});
+    for (uint32_t each = 0; each < functions; ++each)
+      set_allotment((function + each) % functions, {random_.below(4), random_.below(4), random_.below(4)});
+    rtl_.set_underlying_function = function;
     hca::VirtualCollectBufferBar bar = model_.bar(function);
     bar.low = random_.below(bar.count + 1);
     bar.high = bar.low + random_.below(bar.count - bar.low + 1);
@@ -458,8 +459,42 @@ private:
     rtl_.set_bar_low = bar.low;
     rtl_.set_bar_high = bar.high;
     tick();
-    rtl_.set_allotment = rtl_.set_bar = 0;
+    rtl_.set_bar = 0;
+    settle_division();
     pass_time();
+  }
+
+  void set_allotment(uint32_t function, const hca::CollectAllotment& allotment) {
+    rtl_.set_underlying_function = function;
+    rtl_.set_allotment_low = allotment.low;
+    rtl_.set_allotment_high = allotment.high;
+    rtl_.set_allotment_shared = allotment.shared;
+    rtl_.eval();
+    expect_value("allotment allowed", rtl_.allotment_allowed, model_.set_allotment(function, allotment));
+    rtl_.set_allotment = 1;
+    tick();
+    rtl_.set_allotment = 0;
+  }
+
+  // Half-written commands that hold PCBs of others now go to send queue mode. Beats that come meanwhile wait.
+  void settle_division() {
+    rtl_.control = 1;
+    rtl_.control_command = static_cast<uint8_t>(Control::settle_division);
+    rtl_.control_page = 0;
+    const uint64_t entered = counts_.send_queue_mode_entered;
+    uint32_t clocks = 0;
+    for (; !rtl_.control_done; ++clocks, ++place_.clock) {
+      tick();
+      rtl_.control = 0;
+      keep_units();
+      if (clocks > (vcbs + 4) * (pcbs + 1))
+        differ(place_, "clocks of a division", clocks, (vcbs + 4) * (pcbs + 1));
+    }
+    handed_over_ += counts_.send_queue_mode_entered - entered;
+    model_.keep_guarantees();
+    compare_units();
+    for (uint32_t page = 0; page < vcbs; ++page)
+      compare_state(page);
   }
 
   // Time passes between commands only. The RTL tells a VCB a clock, the model the oldest first.
@@ -556,6 +591,7 @@ private:
   uint64_t management_kicks_ = 0;
   uint64_t half_written_ = 0;
   uint64_t fetched_ = 0;
+  uint64_t handed_over_ = 0; // half-written commands, to the send queue
   uint16_t fetching_ = hca::no_buffer;
   uint8_t fetched_beats_ = 0; // of it
   bool stores_ = false;

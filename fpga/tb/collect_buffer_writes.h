@@ -88,7 +88,7 @@ private:
     bursts_.push_back(burst);
   }
 
-  // One command as pieces of 4 to 64 B in some order, some of them twice.
+  // One command as pieces of 4 to 64 B in some order, some of them twice, now and then with other data.
   void write_command(uint32_t page) {
     uint32_t length = 0;
     const auto bytes = page < vcbs ? make_command(random_, owner_of(page), length)
@@ -111,8 +111,24 @@ private:
                     pieces[random_.below(static_cast<uint32_t>(pieces.size()))]);
     if (random_.once(20))
       pieces.pop_back(); // half written
-    for (const auto& [at, size] : pieces)
+    const size_t spoiled = random_.once(3) ? random_.below(static_cast<uint32_t>(pieces.size()) + 1) : ~0ULL;
+    for (size_t place = 0; place < pieces.size(); ++place) {
+      const auto& [at, size] = pieces[place];
+      if (place == spoiled)
+        write_spoiled(page, pieces[random_.below(static_cast<uint32_t>(pieces.size()))]);
       write_piece(page, at, bytes.data() + at, size, random_.once(30) ? random_.bits() : 0);
+    }
+  }
+
+  // A piece of the command with data of another one; segment 0, which tells them apart, is left out.
+  void write_spoiled(uint32_t page, std::pair<uint32_t, uint32_t> piece) {
+    const uint32_t at = std::max(piece.first, spec::segment_bytes);
+    const uint32_t end = piece.first + piece.second;
+    std::array<uint8_t, spec::command_bytes> other{};
+    for (uint8_t& byte : other)
+      byte = static_cast<uint8_t>(random_.bits());
+    if (at < end)
+      write_piece(page, at, other.data(), end - at, 0);
   }
 
   void write_slots(uint32_t page) {

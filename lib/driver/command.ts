@@ -84,7 +84,10 @@ export interface SendRequest {
   readonly fence?: boolean | undefined;
   /** Solicited event at the peer. */
   readonly solicited?: boolean | undefined;
-  /** The device compares the doorbell checksum before it executes. */
+  /**
+   * The device executes the command only when the sum of what it has collected, and of the queue pair's `checksumSecret`, is right; else
+   * the command is brought from the send queue.
+   */
   readonly checksum?: boolean | undefined;
   readonly immediateData?: number | undefined;
   /** Send with invalidate, local invalidate: R_Key of the window that is taken back, at the peer or here. */

@@ -345,6 +345,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'take_dedicated', value: 4, doc: 'Take a PCB to fetch a command of a send queue into.' },
       { name: 'take_management', value: 5, doc: 'Take a PCB to fetch a command of a management send queue into.' },
       { name: 'take_kick_number', value: 6, doc: 'Take the number of a kick; it comes in kick_unit.' },
+      { name: 'settle_division', value: 7, doc: 'After allotments of PCBs have changed: put half-written commands that hold more than their function is left into send queue mode, the newest first, until every function finds what it owns.' },
     ],
   },
   {

@@ -673,6 +673,8 @@ export const CollectBufferControl = {
   takeManagement: 5,
   /** Take the number of a kick; it comes in kick_unit. */
   takeKickNumber: 6,
+  /** After allotments of PCBs have changed: put half-written commands that hold more than their function is left into send queue mode, the newest first, until every function finds what it owns. */
+  settleDivision: 7,
 } as const;
 export type CollectBufferControl = (typeof CollectBufferControl)[keyof typeof CollectBufferControl];
 
@@ -685,6 +687,7 @@ export const collectBufferControlNames: Readonly<Record<number, string>> = {
   4: 'take_dedicated',
   5: 'take_management',
   6: 'take_kick_number',
+  7: 'settle_division',
 };
 
 /** Why a command or a receive work request was refused. */

@@ -55,6 +55,11 @@ export interface QueuePairOptions {
   readonly signalAll?: boolean;
   /** Quality of service level. Default low. */
   readonly level?: QualityOfServiceLevel;
+  /**
+   * Secret that the doorbell checksum of a work request posted with `checksum` covers, 32 bits: a command that was mixed with, or
+   * forged by, one that does not know it never executes (US8589610, doorbell checksum state). Default 0.
+   */
+  readonly checksumSecret?: number;
 }
 
 /** How a memory window of type 1 is bound. */
@@ -114,6 +119,9 @@ export class QueuePair extends VerbsObject {
     const { level = QualityOfServiceLevel.low } = options;
     if (!Object.values(QualityOfServiceLevel).includes(level))
       throw notMade('level', 'a QualityOfServiceLevel');
+    const { checksumSecret = 0 } = options;
+    if (!Number.isInteger(checksumSecret) || checksumSecret < 0 || checksumSecret > 0xffff_ffff)
+      throw notMade('checksumSecret', 'an integer of 32 bits, 0 to 4294967295');
     const driver = new QueuePairInDevice(context.driver, {
       protectionDomain: protectionDomain.driver,
       serviceType,
@@ -133,6 +141,7 @@ export class QueuePair extends VerbsObject {
       sendCompletionQueue: sendCompletionQueue.driver.number,
       receiveCompletionQueue: receiveCompletionQueue.driver.number,
       level,
+      checksumSecret,
       ...(options.signalAll === undefined ? {} : { signalAll: options.signalAll }),
     });
     return new QueuePair(protectionDomain, completionQueues, sharedReceiveQueue, type, driver);

@@ -197,7 +197,7 @@ CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const
       if (admission.refusal != Refusal::none)
         return {.refusal = admission.refusal};
       pcb.quality_of_service_level = header.quality_of_service_level();
-      pcb.checksum += admission.checksum_secret;
+      pcb.checksum_secret = admission.checksum_secret;
 #ifndef FPGA_VERBS_MUTANT_MASK_IGNORED
       unused = unused_segments(header.length());
 #endif
@@ -220,7 +220,9 @@ CollectBuffer::Progress CollectBuffer::collect(PhysicalCollectBuffer& pcb, const
 #endif
 #ifndef FPGA_VERBS_MUTANT_CHECKSUM_IGNORED
   const bool is_command = pcb.virtual_collect_buffer != no_buffer;
-  if (is_command && header.checksum_enable() != 0 && !checksum_matches(pcb.checksum))
+  const uint32_t bytes = segments_needed(header.length()) * spec::segment_bytes;
+  if (is_command && header.checksum_enable() != 0 &&
+      !checksum_matches(pcb.data.data(), bytes, pcb.checksum_secret))
     return {.refusal = Refusal::checksum_mismatch};
 #endif
   return {.complete = true};

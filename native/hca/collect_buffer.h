@@ -104,7 +104,15 @@ public:
   const VirtualCollectBufferBar& bar(unsigned underlying_function) const {
     return functions_.bar(underlying_function);
   }
-  CollectGroupTable& groups() { return groups_; }
+  // Allotments of PCBs that keep_guarantees() follows when all are changed. False, and nothing changed: see
+  // CollectGroupTable::set_allotment().
+  bool set_allotment(unsigned underlying_function, const CollectAllotment& allotment) {
+    return groups_.set_allotment(underlying_function, allotment);
+  }
+  // After allotments have changed: where functions hold PCBs that others own now, half-written commands go to
+  // send queue mode, the newest first, so that every function finds what it owns. What kicked commands hold
+  // comes back as they are sent.
+  virtual void keep_guarantees();
   const CollectGroupTable& groups() const { return groups_; }
 
   // Drops all incomplete commands and the lock of a function. PCBs that were kicked come back by release().
@@ -122,6 +130,8 @@ protected:
   // ends; a PCB is free again; a dedicated one is taken.
   void collect_in(uint16_t buffer, uint16_t physical_collect_buffer);
   void enter_send_queue_mode(uint16_t buffer);
+  // A VCB that collects goes on in send queue mode, and its PCB is free.
+  void hand_over(uint16_t buffer);
   void await_rest(uint16_t buffer);
   void unbind(uint16_t buffer);
   void put_back(uint16_t buffer);
@@ -200,6 +210,7 @@ private:
   void report(spec::EventType type, unsigned underlying_function, uint32_t object,
               const spec::CommandHeader& segment_0, spec::Refusal refusal, uint32_t offset);
   spec::CommandHeader segment_0_of(uint16_t buffer) const;
+  uint16_t newest_that_repays() const;
   std::optional<uint16_t> take_from(unsigned first, unsigned end, spec::PhysicalCollectBufferState state);
 
   BitMask free_;                    // free PCB list: a set bit is a free PCB

@@ -56,7 +56,7 @@ bool CollectBuffer::write_burst(const BarWrite& burst) {
   pcb.quality_of_service_level = header.quality_of_service_level();
   fill_scoreboard(parameters_.scoreboard_variant, pcb);
   if (header.checksum_enable() != 0 &&
-      !checksum_matches(dword_sum(pcb.data.data(), burst.length) + admission.checksum_secret)) {
+      !checksum_matches(pcb.data.data(), burst.length, admission.checksum_secret)) {
     refuse(buffer, Refusal::checksum_mismatch, (burst.length - 1) / line_bytes * line_bytes);
     return true;
   }

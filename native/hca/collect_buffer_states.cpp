@@ -153,6 +153,42 @@ void CollectBuffer::set_bars(const std::array<VirtualCollectBufferBar, spec::und
   }
 }
 
+void CollectBuffer::keep_guarantees() {
+  while (groups_.overdrawn()) {
+    const uint16_t buffer = newest_that_repays();
+    if (buffer == no_buffer)
+      return;
+    ++counters_.function[functions_.owner(buffer).underlying_function].send_queue_mode_entered;
+    hand_over(buffer);
+  }
+}
+
+// The half-written command begun last of those whose function would borrow one less without it; of one tick,
+// that of the highest VCB. no_buffer: there is none.
+uint16_t CollectBuffer::newest_that_repays() const {
+  uint16_t newest = no_buffer;
+  for (unsigned number = 0; number < virtual_.size(); ++number) {
+    const VirtualCollectBuffer& vcb = virtual_[number];
+    if (vcb.state != VirtualCollectBufferState::collecting)
+      continue;
+    const PhysicalCollectBuffer& pcb = buffers_[vcb.physical_collect_buffer];
+    if (groups_.repays(pcb.underlying_function, pcb.group) &&
+        (newest == no_buffer || vcb.first_write >= virtual_[newest].first_write))
+      newest = static_cast<uint16_t>(number);
+  }
+  return newest;
+}
+
+void CollectBuffer::hand_over(uint16_t buffer) {
+  VirtualCollectBuffer& vcb = virtual_[buffer];
+  const PhysicalCollectBuffer& pcb = buffers_[vcb.physical_collect_buffer];
+  vcb.received = pcb.received;
+  vcb.segment_0 = pcb.segment_0();
+  put_back(vcb.physical_collect_buffer);
+  vcb.state = VirtualCollectBufferState::send_queue_mode;
+  vcb.physical_collect_buffer = no_buffer;
+}
+
 bool CollectBuffer::step() {
   if (clock_.now() < next_deadline())
     return false;

@@ -69,6 +69,16 @@ public:
   unsigned in_use(unsigned underlying_function, spec::CollectGroup group) const;
   unsigned available(unsigned underlying_function, spec::CollectGroup group) const;
 
+  // Whether functions hold more of what all share than there is, after a division: then one of them may not
+  // find what it owns.
+  bool overdrawn() const { return borrowed_ > shared_total_; }
+  // Whether a PCB that was taken for `part`, given back, is one less that the function borrows.
+  bool repays(unsigned underlying_function, spec::CollectGroup part) const {
+    const Function& function = functions_[underlying_function];
+    return function.borrowed != 0 && (part == spec::CollectGroup::function_shared ||
+                                      function.taken[index(part)] > function.total[index(part)]);
+  }
+
   // What the function holds of the PCBs that all functions share.
   unsigned borrowed(unsigned underlying_function) const { return functions_[underlying_function].borrowed; }
 

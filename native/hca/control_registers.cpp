@@ -302,8 +302,12 @@ bool ControlRegisters::set_array(uint32_t offset, uint64_t value) {
 }
 
 bool ControlRegisters::set_allotment(unsigned underlying_function, r::FunctionPhysicalCollectBuffers value) {
-  return blocks_.collect_buffer.groups().set_allotment(
-      underlying_function, {.low = value.low(), .high = value.high(), .shared = value.shared()});
+  CollectBuffer& collect_buffer = blocks_.collect_buffer;
+  if (!collect_buffer.set_allotment(underlying_function,
+                                    {.low = value.low(), .high = value.high(), .shared = value.shared()}))
+    return false;
+  collect_buffer.keep_guarantees();
+  return true;
 }
 
 } // namespace fpga_verbs::hca

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <cstring>
 
-// The doorbell checksum: the 32-bit ones' complement sum over the DWORDs of a command's used segments and the
-// queue pair's secret is all ones when nothing was lost or changed (US8589610, doorbell checksum state).
+// The doorbell checksum: the 32-bit ones' complement sum over the DWORDs that the buffers of a command hold
+// when it is whole, and over the queue pair's secret, is all ones when nothing was lost or changed
+// (US8589610, doorbell checksum state: a checksum of the contents of the payload buffer and the header
+// buffer).
 namespace fpga_verbs::hca {
 
 // Sum of the DWORDs of `bytes` bytes, a multiple of 8. Carries gather in the upper half: a command cannot
@@ -19,20 +21,10 @@ inline uint64_t dword_sum(const uint8_t* data, uint32_t bytes) {
   return sum;
 }
 
-// Copies `bytes` bytes, a multiple of 8, and returns the sum of their DWORDs.
-inline uint64_t copy_and_sum(uint8_t* target, const uint8_t* source, uint32_t bytes) {
-  uint64_t sum = 0;
-  for (uint32_t at = 0; at < bytes; at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, source + at, sizeof(word));
-    std::memcpy(target + at, &word, sizeof(word));
-    sum += (word & 0xffffffffu) + (word >> 32);
-  }
-  return sum;
-}
-
-// Whether a running sum over command and secret, its carries folded back in, is all ones.
-constexpr bool checksum_matches(uint64_t sum) {
+// Whether the sum of a command of `bytes` bytes, a multiple of 8, and of the secret, its carries folded back
+// in, is all ones.
+inline bool checksum_matches(const uint8_t* command, uint32_t bytes, uint32_t secret) {
+  uint64_t sum = dword_sum(command, bytes) + secret;
   sum = (sum & 0xffffffffu) + (sum >> 32);
   return (sum & 0xffffffffu) + (sum >> 32) == 0xffffffffu;
 }

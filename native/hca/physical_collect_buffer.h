@@ -1,6 +1,5 @@
 #pragma once
 
-#include "hca/doorbell_checksum.h"
 #include "hca/execution.h"
 #include "hca/scoreboard.h"
 #include "spec/commands.h"
@@ -37,8 +36,8 @@ struct PhysicalCollectBuffer {
   uint64_t scoreboard = 0;                                     // 40 bits, bit i = segment i
   uint64_t scoreboard_mask = 0;                                // 40 bits, as of the last write
   ReceivedDwords received;                                     // 80 bits, bit i = DWORD i
-  uint64_t checksum = 0;    // running sum of the doorbell checksum and the secret
-  uint64_t fetch_begun = 0; // clock ticks; of a command that is fetched
+  uint64_t fetch_begun = 0;                                    // clock ticks; of a command that is fetched
+  uint32_t checksum_secret = 0; // of the queue pair that segment 0 names, once it is whole
   uint32_t kick_number = 0;
   uint16_t virtual_collect_buffer = no_buffer;
   uint8_t underlying_function = 0;
@@ -65,31 +64,28 @@ struct PhysicalCollectBuffer {
     scoreboard = 0;
     scoreboard_mask = 0;
     received = {};
-    checksum = 0;
+    checksum_secret = 0;
   }
 
   // Stores the DWORDs of a line that are set in `dwords`; `source` begins with DWORD `first`, the lowest that
-  // a write can hold. A repeated DWORD is stored again, but counts once. False, and nothing stored, when one
-  // of segment 0 comes with another value: the write is of another command.
+  // a write can hold. A repeated DWORD is stored again, and its last value counts. False, and nothing stored,
+  // when one of segment 0 comes with another value: the write is of another command.
   bool store(uint32_t line, uint32_t dwords, uint32_t first, const uint8_t* source) {
-    uint8_t* target = data.data() + size_t{line} * line_bytes;
+    uint8_t* const target = data.data() + size_t{line} * line_bytes;
     const uint32_t had = received.line(line);
+    if (line == 0 && !repeats_segment_0(data.data(), had & dwords & segment_dwords, first, source))
+      return false;
     const uint32_t run = dwords >> first;
-    if (had == 0 && dwords == line_dwords) {
-      checksum += copy_and_sum(target, source, line_bytes); // constant size: a few vector moves
-    } else if ((had & dwords) == 0 && is_run_of_words(run)) {
-      const uint32_t bytes = static_cast<uint32_t>(std::countr_one(run)) * dword_bytes;
-      checksum += copy_and_sum(target + size_t{first} * dword_bytes, source, bytes);
+    if (dwords == line_dwords) {
+      std::memcpy(target, source, line_bytes); // constant size: a few vector moves
+    } else if ((run & (run + 1)) == 0) {       // without a gap
+      std::memcpy(target + size_t{first} * dword_bytes, source,
+                  static_cast<size_t>(std::countr_one(run)) * dword_bytes);
     } else {
-      if (line == 0 && !repeats_segment_0(data.data(), had & dwords & segment_dwords, first, source))
-        return false;
       for (uint32_t rest = dwords; rest != 0; rest &= rest - 1) {
         const auto dword = static_cast<uint32_t>(std::countr_zero(rest));
-        uint32_t value = 0;
-        std::memcpy(&value, source + size_t{dword - first} * dword_bytes, dword_bytes);
-        std::memcpy(target + size_t{dword} * dword_bytes, &value, dword_bytes);
-        if ((had >> dword & 1) == 0)
-          checksum += value;
+        std::memcpy(target + size_t{dword} * dword_bytes, source + size_t{dword - first} * dword_bytes,
+                    dword_bytes);
       }
     }
     received.add(line, dwords);

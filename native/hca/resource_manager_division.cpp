@@ -99,14 +99,15 @@ void ResourceManager::divide(const ResourceDivision& division) {
   }
   blocks_.collect_buffer.set_bars(bars);
   // Who gets fewer PCBs goes first, so that there are enough for the others.
-  CollectGroupTable& groups = blocks_.collect_buffer.groups();
+  CollectBuffer& collect_buffer = blocks_.collect_buffer;
   const auto sum = [](const CollectAllotment& each) { return each.low + each.high + each.shared; };
   for (const bool shrinks : {true, false})
     for (unsigned function = 0; function < division.underlying_functions; ++function) {
       const CollectAllotment& wanted = division.functions[function].physical_collect_buffers;
-      if ((sum(wanted) <= sum(groups.allotment(function))) == shrinks)
-        groups.set_allotment(function, wanted);
+      if ((sum(wanted) <= sum(collect_buffer.groups().allotment(function))) == shrinks)
+        collect_buffer.set_allotment(function, wanted);
     }
+  collect_buffer.keep_guarantees();
   blocks_.virtual_kick.set_map(division.lane_map);
   LaneCredits& execution = blocks_.virtual_kick.execution_credits();
   LaneCredits& completion = blocks_.virtual_kick.completion_credits();

@@ -93,11 +93,6 @@ constexpr uint32_t touched_dwords(uint64_t byte_enables) {
   return dwords_of((pairs | pairs >> 2) & 0x1111111111111111u);
 }
 
-// Whether DWORDs, counted from the first of a write, are 2, 4, ... 16 without a gap.
-constexpr bool is_run_of_words(uint32_t dwords) {
-  return (dwords & (dwords + 1)) == 0 && std::countr_one(dwords) % 2 == 0;
-}
-
 // The segments of a line, 8 bits, both of whose DWORDs are set in `dwords`.
 constexpr uint32_t whole_segments(uint32_t dwords) {
   uint32_t bits = dwords & dwords >> 1 & 0x5555u;

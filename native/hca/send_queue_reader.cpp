@@ -54,8 +54,8 @@ Refusal SendQueueReader::check(const spec::QueuePairControl& control, uint32_t q
     return Refusal::send_queue_mismatch;
   if (header.quality_of_service_level() != control.quality_of_service_level())
     return Refusal::wrong_quality_of_service_level;
-  const uint64_t sum = dword_sum(pcb.data.data(), whole_segments_of(length)) + control.checksum_secret();
-  if (header.checksum_enable() != 0 && !checksum_matches(sum))
+  if (header.checksum_enable() != 0 &&
+      !checksum_matches(pcb.data.data(), whole_segments_of(length), control.checksum_secret()))
     return Refusal::checksum_mismatch;
   return Refusal::none;
 }

@@ -231,6 +231,8 @@ void CollectBufferRtl::mirror(uint16_t buffer, const Outcome& outcome) {
     if (was_free) {
       enter_send_queue_mode(buffer);
       await_rest(buffer);
+    } else if (vcb.state == VirtualCollectBufferState::collecting) {
+      hand_over(buffer);
     }
   } else {
     if (vcb.state == VirtualCollectBufferState::collecting)
@@ -366,6 +368,13 @@ void CollectBufferRtl::close(unsigned virtual_collect_buffer) {
 void CollectBufferRtl::open(unsigned virtual_collect_buffer) {
   mirror(static_cast<uint16_t>(virtual_collect_buffer),
          control(CollectBufferControl::open, virtual_collect_buffer));
+}
+
+void CollectBufferRtl::keep_guarantees() {
+  const Outcome outcome = control(CollectBufferControl::settle_division);
+  for (uint16_t buffer = 0; buffer < virtual_.size(); ++buffer)
+    if (virtual_[buffer].state == VirtualCollectBufferState::collecting)
+      mirror(buffer, outcome);
 }
 
 // Tells the RTL how VCBs and PCBs are divided where it was told otherwise.

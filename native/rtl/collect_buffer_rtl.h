@@ -45,6 +45,7 @@ public:
   void cancel(unsigned virtual_collect_buffer) override;
   void close(unsigned virtual_collect_buffer) override;
   void open(unsigned virtual_collect_buffer) override;
+  void keep_guarantees() override;
   void reset() override;
 
 private:

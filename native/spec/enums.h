@@ -517,6 +517,7 @@ enum class CollectBufferControl : uint8_t {
   take_dedicated = 4,  ///< Take a PCB to fetch a command of a send queue into.
   take_management = 5,  ///< Take a PCB to fetch a command of a management send queue into.
   take_kick_number = 6,  ///< Take the number of a kick; it comes in kick_unit.
+  settle_division = 7,  ///< After allotments of PCBs have changed: put half-written commands that hold more than their function is left into send queue mode, the newest first, until every function finds what it owns.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -529,6 +530,7 @@ constexpr const char* name(CollectBufferControl value) {
     case CollectBufferControl::take_dedicated: return "take_dedicated";
     case CollectBufferControl::take_management: return "take_management";
     case CollectBufferControl::take_kick_number: return "take_kick_number";
+    case CollectBufferControl::settle_division: return "settle_division";
   }
   return "unknown";
 }

@@ -200,7 +200,9 @@ Napi::Value CollectBufferPort::set_bar(const Napi::CallbackInfo& info) {
 Napi::Value CollectBufferPort::set_allotment(const Napi::CallbackInfo& info) {
   const hca::CollectAllotment allotment{
       .low = number(info, 1), .high = number(info, 2), .shared = number(info, 3)};
-  return Napi::Boolean::New(info.Env(), collect_buffer_.groups().set_allotment(number(info, 0), allotment));
+  const bool changed = collect_buffer_.set_allotment(number(info, 0), allotment);
+  collect_buffer_.keep_guarantees();
+  return Napi::Boolean::New(info.Env(), changed);
 }
 
 void CollectBufferPort::reset_function(const Napi::CallbackInfo& info) {

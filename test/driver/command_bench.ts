@@ -21,6 +21,23 @@ export interface WrittenCommand {
   readonly bytes: Uint8Array;
 }
 
+/** A function of a board; commands that its driver would write go to `written` instead. */
+export function capturing(board: BoardFunction, written: WrittenCommand[]): BoardFunction {
+  return new Proxy(board, {
+    get: (target, property) => {
+      if (property === 'commandWriter') {
+        return (memory: DmaMemory) => ({
+          write: (offset: number, source: number, length: number) => {
+            written.push({ offset, bytes: new Uint8Array(memory.buffer).slice(source, source + length) });
+          },
+        });
+      }
+      const value: unknown = Reflect.get(target, property, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
 const stepped: Backend = { name: 'emu:?progress=stepped', options: { progress: 'stepped' } };
 const recordsLog2 = 12;
 
@@ -37,7 +54,7 @@ export class CommandBench {
 
   constructor(options: BoardOptions = {}, underlyingFunction = 0) {
     this.board = makeBoard(stepped, options);
-    this.driver = closing(new HcaDriver(this.capturing(this.board.open(underlyingFunction))));
+    this.driver = closing(new HcaDriver(capturing(this.board.open(underlyingFunction), this.written)));
     this.records = new KickRecordRing(this.driver.device, recordsLog2);
   }
 
@@ -133,23 +150,6 @@ export class CommandBench {
       taken.push(event);
     }
     return taken;
-  }
-
-  private capturing(board: BoardFunction): BoardFunction {
-    const { written } = this;
-    return new Proxy(board, {
-      get: (target, property) => {
-        if (property === 'commandWriter') {
-          return (memory: DmaMemory) => ({
-            write: (offset: number, source: number, length: number) => {
-              written.push({ offset, bytes: new Uint8Array(memory.buffer).slice(source, source + length) });
-            },
-          });
-        }
-        const value: unknown = Reflect.get(target, property, target);
-        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-      },
-    });
   }
 }
 

@@ -254,13 +254,29 @@ describe('the doorbell checksum', () => {
     expect(port.takeKicks().length).toBe(1);
   });
 
-  it('counts the first copy of a repeated DWORD', () => {
+  it.each([
+    ['the end of a line', [16, 24]],
+    ['one DWORD', [20, 24]],
+    ['a whole line', [64, 128]],
+    ['its own field', [12, 16]],
+  ])('counts what the buffers hold at the kick: %s again', (_, [begin, end]) => {
+    const command = makeCommand({ length: 64, queuePairNumber: own, checksumSecret: secret });
+    const piece = at(begin!, command.slice(begin, end));
+    const wrong = at(begin!, words((end! - begin!) / 4));
+    const rest = [
+      at(0, command.slice(0, 16)),
+      at(16, command.slice(16, 56)),
+      at(64, command.slice(64)),
+      at(56, command.slice(56, 64)),
+    ];
+    // The last copy is right: it executes.
     const port = makePort('collecting');
-    const command = makeCommand({ length: 0, queuePairNumber: own, checksumSecret: secret });
-    post(port, buffer, at(16, command.slice(16, 24)));
-    post(port, buffer, at(16, words(2)));
-    post(port, buffer, at(0, command.slice(0, 16)));
-    post(port, buffer, at(24, command.slice(24, 64)));
+    for (const write of [wrong, ...rest.slice(0, 3), piece, rest[3]!]) post(port, buffer, write);
     expect(port.takeKicks().length).toBe(1);
+    // The first one is right, and the last one would execute.
+    for (const write of [piece, ...rest.slice(0, 3), wrong, rest[3]!]) post(port, buffer, write);
+    expect(port.takeKicks()).toEqual([]);
+    expect(port.virtual(buffer).refusal).toBe(Refusal.checksumMismatch);
+    expect(port.verify()).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { CollectGroup, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
+import { CollectGroup, Refusal, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
 import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
 import { makeCommand, post, wholeLines } from './command.ts';
 
@@ -222,15 +222,22 @@ describe('changing the division', () => {
     expect(port.verify()).toBeNull();
   });
 
-  it('shrinking below what is in use takes effect as it drains', () => {
+  it('shrinking below what kicked commands hold takes effect as they are sent', () => {
     const port = makePort([
       [6, 0, 0],
       [0, 0, 0],
       [0, 0, 0],
       [0, 0, 0],
     ]);
-    for (let buffer = 0; buffer < 6; buffer++) expect(begin(port, buffer)).toBe(true);
-    for (let buffer = 8; buffer < 14; buffer++) expect(begin(port, perFunction + buffer)).toBe(true); // all that is shared
+    const kicked = (buffer: number): number => {
+      expect(begin(port, buffer)).toBe(true);
+      const physical = port.virtual(buffer).physicalCollectBuffer;
+      post(port, buffer, line!);
+      expect(port.takeKicks().length).toBe(1);
+      return physical;
+    };
+    const own = Array.from({ length: 6 }, (_, buffer) => kicked(buffer));
+    for (let buffer = 8; buffer < 14; buffer++) kicked(perFunction + buffer); // all that is shared
     expect(port.setAllotment(0, 2, 0, 0)).toBe(true);
     expect(port.setAllotment(2, 0, 0, 4)).toBe(true);
     expect(port.groups(0)).toMatchObject({
@@ -241,10 +248,105 @@ describe('changing the division', () => {
     });
     expect(begin(port, 2 * perFunction + 8)).toBe(false); // promised, but not back yet
     port.cancel(2 * perFunction + 8);
-    for (let buffer = 0; buffer < 4; buffer++) port.cancel(buffer);
+    for (const physical of own.slice(0, 4)) port.release(physical);
     expect(port.groups(0)).toMatchObject({ inUse: [2, 0, 0], borrowed: 0, sharedAvailable: 0 });
     for (let buffer = 8; buffer < 12; buffer++) expect(begin(port, 2 * perFunction + buffer)).toBe(true);
     expect(port.verify()).toBeNull();
+  });
+
+  it('half-written commands above the new number go to send queue mode at once, the oldest last', () => {
+    const port = makePort([
+      [8, 0, 0],
+      [0, 0, 4],
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+    const order = [3, 7, 0, 5, 1, 6, 4, 2];
+    for (const [index, buffer] of order.entries()) {
+      port.setTime(BigInt(index + 1));
+      expect(begin(port, buffer)).toBe(true);
+    }
+    expect(port.setAllotment(0, 3, 0, 0)).toBe(true);
+    expect(port.setAllotment(2, 0, 0, 5)).toBe(true);
+    const inMode = (state: number): number[] =>
+      order.filter((buffer) => port.virtual(buffer).state === state);
+    expect(inMode(VirtualCollectBufferState.collecting)).toEqual(order.slice(0, 3));
+    expect(inMode(VirtualCollectBufferState.sendQueueMode)).toEqual(order.slice(3));
+    expect(port.verify()).toBeNull();
+    // What was promised is there.
+    for (let buffer = 8; buffer < 13; buffer++) expect(begin(port, 2 * perFunction + buffer)).toBe(true);
+    for (let buffer = 8; buffer < 12; buffer++) expect(begin(port, perFunction + buffer)).toBe(true);
+    // The rest of each command comes, and the scheduler is told of those that have no PCB any more.
+    for (const buffer of order) post(port, buffer, line!);
+    expect([port.takeKicks().length, port.takeNotices().length]).toEqual([3, 5]);
+    expect(port.counters(0)['sendQueueModeKicks']).toBe(5);
+    expect(port.verify()).toBeNull();
+  });
+
+  it('a command that goes to send queue mode is followed where it stands, and refused as ever', () => {
+    const command = makeCommand({ length: 64, queuePairNumber });
+    const lines = wholeLines(command);
+    const port = makePort([[2, 0, 10]]);
+    post(port, 0, lines[0]!);
+    begin(port, 1);
+    expect(port.setAllotment(0, 0, 0, 0)).toBe(true);
+    expect(port.setAllotment(1, 0, 0, pool)).toBe(true);
+    expect([port.virtual(0).state, port.virtual(1).state]).toEqual(
+      Array(2).fill(VirtualCollectBufferState.sendQueueMode),
+    );
+    post(port, 0, {
+      ...lines[0]!,
+      bytes: Uint8Array.from(lines[0]!.bytes, (byte, at) => byte ^ (at === 4 ? 1 : 0)),
+    });
+    expect(port.virtual(0).refusal).toBe(Refusal.segment0Differs);
+    post(port, 1, lines[0]!);
+    post(port, 1, lines[1]!);
+    expect(port.takeNotices().length).toBe(1);
+    expect(port.verify()).toBeNull();
+  });
+
+  it('a level that gives its PCBs to the other is taken at its word too', () => {
+    const port = makePort([
+      [4, 0, 0],
+      [8, 0, 0],
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
+    for (let buffer = 0; buffer < 4; buffer++) expect(begin(port, buffer)).toBe(true);
+    expect(port.setAllotment(0, 1, 3, 0)).toBe(true);
+    expect([16, 17, 18].map((buffer) => begin(port, buffer))).toEqual([true, true, true]);
+    expect([0, 1, 2, 3].map((buffer) => port.virtual(buffer).state)).toEqual([
+      VirtualCollectBufferState.collecting,
+      ...Array<number>(3).fill(VirtualCollectBufferState.sendQueueMode),
+    ]);
+  });
+
+  it('random divisions of half-written commands: what is promised is always there', () => {
+    const divisions = fc.array(
+      fc.tuple(allotmentsOf, fc.array(fc.nat({ max: functions * perFunction - 1 }))),
+      {
+        minLength: 1,
+        maxLength: 6,
+      },
+    );
+    fc.assert(
+      fc.property(divisions, (rounds) => {
+        const port = makePort([]);
+        for (const [allotments, buffers] of rounds) {
+          for (const buffer of buffers)
+            if (port.virtual(buffer).state === VirtualCollectBufferState.free) begin(port, buffer);
+          for (let number = 0; number < functions; number++)
+            expect(port.setAllotment(number, 0, 0, 0)).toBe(true);
+          for (const [number, allotment] of allotments.entries())
+            expect(port.setAllotment(number, ...allotment)).toBe(true);
+          expect(port.verify()).toBeNull();
+          const groups = allotments.map((_, number) => port.groups(number));
+          const borrowed = groups.reduce((sum, group) => sum + group.borrowed, 0);
+          expect(borrowed).toBeLessThanOrEqual(groups[0]!.sharedTotal);
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it('a VCB changes owner only while it is closed, and never to two', () => {

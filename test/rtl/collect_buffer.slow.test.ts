@@ -63,7 +63,7 @@ describe('collect_buffer in SystemVerilog', () => {
           expect(counts[number], name).toBeGreaterThan(0);
         const [, kicks, sendQueueMode] = /(\d+) kicks, (\d+) in send queue mode/.exec(output)!.map(Number);
         expect(Math.min(kicks!, sendQueueMode!)).toBeGreaterThan(50);
-        const [, ...others] = /management kicks (\d+), half written (\d+), fetched (\d+)/
+        const [, ...others] = /management kicks (\d+), half written (\d+), fetched (\d+), handed over (\d+)/
           .exec(output)!
           .map(Number);
         expect(Math.min(...others)).toBeGreaterThan(3);

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { root, rtlSources } from './blocks.ts';
@@ -84,6 +84,7 @@ export function buildBench(
   const first = built.get(sameShape);
   if (first === undefined) built.set(sameShape, directory);
   else shareObjects(first, directory);
+  rmSync(path.join(directory, `V${block}`), { force: true }); // make does not see that the model has changed
   execFileSync('make', ['-s', '-j', '2', '-C', directory, '-f', `V${block}.mk`, ...compiledAtOnce], {
     stdio: 'pipe',
   });

@@ -63,6 +63,15 @@ const wrong: readonly (readonly [string, () => unknown, string, RegExp])[] = [
     'EINVAL',
     /level of a queue pair must be a QualityOfServiceLevel/,
   ],
+  ...[-1, 1.5, 2 ** 32, 'secret'].map(
+    (checksumSecret) =>
+      [
+        `${checksumSecret} as a secret`,
+        () => protectionDomain.createQueuePair({ type: 'RC', ...both, checksumSecret: any(checksumSecret) }),
+        'EINVAL',
+        /checksumSecret of a queue pair must be an integer of 32 bits/,
+      ] as const,
+  ),
   ['a state by name', () => queuePair.modify({ state: any('init') }), 'EINVAL', /cannot go to state init/],
   [
     'an attribute that there is not',
