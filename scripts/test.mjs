@@ -27,12 +27,25 @@ const tests = spawnSync(
   ],
   { stdio: ['ignore', 'inherit', 'inherit'] },
 );
+const simulated = [
+  'scripts/simulate.mjs',
+  '--from',
+  '1',
+  '--seeds',
+  '1000',
+  '--workers',
+  '2',
+  '--minutes',
+  '60',
+];
+if (process.env.CI === 'true') rows.push(check('simulate: 1000 seeds', 'node', simulated));
 if (existsSync(report)) rows.push(...suitesOf(JSON.parse(readFileSync(report, 'utf8'))));
 // What stopped vitest itself, outside of all tests.
 if (tests.status !== 0 && !rows.some(({ failed }) => failed > 0)) {
   rows.push({ suite: 'vitest', backend: '-', passed: 0, failed: 1, skipped: 0, seconds: 0 });
 }
 printTable(rows);
+if (process.env.CI !== 'true') console.log(`\nOnly with CI=true: node ${simulated.join(' ')}`);
 if (existsSync(leftOut)) {
   const reasons = [...new Set(readFileSync(leftOut, 'utf8').trim().split('\n'))];
   console.log(`\nLeft out on this machine:\n${reasons.map((reason) => `  ${reason}\n`).join('')}`);

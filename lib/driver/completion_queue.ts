@@ -4,6 +4,7 @@ import {
   COMPLETION_QUEUE_ENTRY_PHASE_BYTE,
   COMPLETION_QUEUE_ENTRY_PHASE_MASK,
   COMPLETION_QUEUE_ENTRY_PHASE_SHIFT,
+  CompletionStatus,
   ManagementOpcode,
   PAGE_BYTES,
   QUEUE_ENTRIES_MAXIMUM,
@@ -36,9 +37,10 @@ import {
   getCompletionQueueEntryWithInvalidate,
   getCompletionQueueEntryWorkQueue,
   setCompletionQueueEntryQueuePairNumber,
+  setCompletionQueueEntryStatus,
   type CompletionOpcode,
-  type CompletionStatus,
 } from '../spec/index.ts';
+import type { ClosedReceiver } from './closed_receiver.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
@@ -219,20 +221,20 @@ export class CompletionQueue {
   }
 
   /**
-   * What lies here of a queue pair is nobody's from now on: it was reset, and counts its work requests anew.
-   * @param received is called with the sequence number of each receive work request
+   * What lies here of a queue pair is taken by nobody from now on: it was reset, and counts its work requests anew, or is closed.
+   * @param keepsReceives its receives are of a shared receive queue, and stay here as flushed: their memory is to be given back
+   * @returns the receives that stay
    */
-  forget(queuePairNumber: number, received?: (sequenceNumber: number) => void): void {
-    for (let index = this.taken; this.isWritten(index); index = (index + 1) >>> 0) {
-      const place = this.placeOf(index);
-      if (getCompletionQueueEntryQueuePairNumber(this.view, place) === queuePairNumber) {
-        if (getCompletionQueueEntryWorkQueue(this.view, place) !== 0) {
-          received?.(getCompletionQueueEntrySequenceNumber(this.view, place));
-        }
-        setCompletionQueueEntryQueuePairNumber(this.view, place, 0);
-      }
-      if (index - this.taken === this.capacity - 1) return;
-    }
+  forget(queuePairNumber: number, keepsReceives = false): number {
+    let kept = 0;
+    this.eachLeft((place) => {
+      if (getCompletionQueueEntryQueuePairNumber(this.view, place) !== queuePairNumber) return;
+      if (keepsReceives && getCompletionQueueEntryWorkQueue(this.view, place) !== 0) {
+        setCompletionQueueEntryStatus(this.view, place, CompletionStatus.workRequestFlushedError);
+        kept++;
+      } else setCompletionQueueEntryQueuePairNumber(this.view, place, 0);
+    });
+    return kept;
   }
 
   /**
@@ -262,7 +264,25 @@ export class CompletionQueue {
       object: this.number,
     });
     this.driver.completionQueues.delete(this.number);
+    for (const [number, receiver] of this.driver.closedReceivers) this.giveUp(number, receiver);
     this.free();
+  }
+
+  /** What lies here of a queue pair that is closed is polled by nobody any more; its entries are free. */
+  giveUp(queuePairNumber: number, receiver: ClosedReceiver): void {
+    this.eachLeft((place) => {
+      if (getCompletionQueueEntryQueuePairNumber(this.view, place) !== queuePairNumber) return;
+      receiver.completed(getCompletionQueueEntrySequenceNumber(this.view, place));
+      setCompletionQueueEntryQueuePairNumber(this.view, place, 0);
+    });
+  }
+
+  /** Visits the place of each entry that lies here and was not taken, oldest first. */
+  private eachLeft(visit: (place: number) => void): void {
+    for (let index = this.taken; this.isWritten(index); index = (index + 1) >>> 0) {
+      visit(this.placeOf(index));
+      if ((index - this.taken) >>> 0 === this.capacity - 1) return;
+    }
   }
 
   private free(): void {
@@ -275,14 +295,20 @@ export class CompletionQueue {
     const before = this.taken;
     const { queuePairs } = this.driver;
     while (count < completions.length && this.next(completions[count]!)) {
-      // What is left of a queue pair that was destroyed is nobody's.
-      const queuePair = queuePairs.get(completions[count]!.queuePairNumber);
-      if (queuePair === undefined) continue;
-      queuePair.complete(completions[count]!);
+      const completion = completions[count]!;
+      const queuePair = queuePairs.get(completion.queuePairNumber);
+      if (queuePair !== undefined) queuePair.complete(completion);
+      else if (!this.takeOfClosed(completion)) continue;
       count++;
     }
     if (this.taken !== before) Atomics.store(this.headDwords, 0, this.taken | 0);
     return count;
+  }
+
+  /** Whether it is a receive of a shared receive queue. All else of a queue pair that was destroyed is nobody's. */
+  private takeOfClosed(completion: Completion): boolean {
+    const receiver = this.driver.closedReceivers.get(completion.queuePairNumber);
+    return receiver !== undefined && receiver.completed(completion.sequenceNumber, completion);
   }
 
   private next(completion: Completion): boolean {

@@ -13,6 +13,7 @@ import {
   decode,
   eventTypeNames,
 } from '../spec/index.ts';
+import type { ClosedReceiver } from './closed_receiver.ts';
 import type { CompletionQueue } from './completion_queue.ts';
 import { DeviceFunction } from './device_function.ts';
 import { DeviceWatch } from './device_watch.ts';
@@ -56,6 +57,8 @@ export class HcaDriver {
   readonly events: EventQueue;
   /** The queue pairs that exist, by number: completions name them. */
   readonly queuePairs = new Map<number, QueuePair>();
+  /** Queue pairs that are closed while receives of theirs, of a shared receive queue, lie in a completion queue. */
+  readonly closedReceivers = new Map<number, ClosedReceiver>();
   /** The completion queues that exist, by number: asynchronous events name them. */
   readonly completionQueues = new Map<number, CompletionQueue>();
   /** Held by those who wait. */

@@ -9,6 +9,7 @@ import {
   ServiceType,
   encode,
 } from '../spec/index.ts';
+import { ClosedReceiver } from './closed_receiver.ts';
 import type { CommandOrigin, SendRequest } from './command.ts';
 import type { Completion } from './completion_queue.ts';
 import { VerbsError } from './errors.ts';
@@ -61,6 +62,7 @@ export class QueuePair {
   readonly sharedReceiveQueue: SharedReceiveQueue | undefined;
   private buffer: VirtualCollectBuffer;
   private readonly driver: HcaDriver;
+  private readonly sendCompletionQueue: number;
   private readonly receiveCompletionQueue: number;
   private readonly origin: CommandOrigin;
   /** Whether the device has to be told of receives, so that it flushes them. */
@@ -73,6 +75,7 @@ export class QueuePair {
     this.serviceType = serviceType;
     this.level = options.level ?? QualityOfServiceLevel.low;
     this.sharedReceiveQueue = options.sharedReceiveQueue;
+    this.sendCompletionQueue = options.sendCompletionQueue ?? 0;
     this.receiveCompletionQueue = options.receiveCompletionQueue ?? 0;
     this.buffer = driver.virtualCollectBuffers.take(this.level);
     this.sendQueue = new SendQueue(driver.device, options.sendQueue);
@@ -95,7 +98,7 @@ export class QueuePair {
             send_queue_log2: sendQueue.entriesLog2,
             receive_queue_log2: receiveQueue?.entriesLog2 ?? 0,
             protection_domain: protectionDomain.number,
-            send_completion_queue: options.sendCompletionQueue ?? 0,
+            send_completion_queue: this.sendCompletionQueue,
             receive_completion_queue: this.receiveCompletionQueue,
             shared_receive_queue: this.sharedReceiveQueue?.number ?? 0,
             checksum_secret: checksumSecret,
@@ -117,6 +120,10 @@ export class QueuePair {
       throw error;
     }
     this.origin = { queuePairNumber: this.number, level: this.level, checksumSecret };
+    // Of a former queue pair of this number nothing may be taken for its own.
+    const former = driver.closedReceivers.get(this.number);
+    if (former !== undefined)
+      for (const queue of driver.completionQueues.values()) queue.giveUp(this.number, former);
     driver.queuePairs.set(this.number, this);
   }
 
@@ -153,7 +160,7 @@ export class QueuePair {
     });
     if (attributes.state !== undefined) this.flushing = attributes.state === QueuePairState.error;
     if (attributes.state !== QueuePairState.reset) return;
-    this.forgetShared();
+    this.forgetCompletions();
     this.sendQueue.reset();
     this.receiveQueue?.reset();
   }
@@ -247,17 +254,25 @@ export class QueuePair {
       opcode: ManagementOpcode.destroyQueuePair,
       object: this.number,
     });
-    this.driver.queuePairs.delete(this.number);
-    this.forgetShared();
+    const { queuePairs, closedReceivers } = this.driver;
+    queuePairs.delete(this.number);
+    const { sharedReceiveQueue } = this;
+    const left = this.forgetCompletions();
+    if (sharedReceiveQueue !== undefined && left > 0)
+      closedReceivers.set(
+        this.number,
+        new ClosedReceiver(sharedReceiveQueue, left, () => closedReceivers.delete(this.number)),
+      );
     this.freeQueues();
   }
 
-  /** What it has completed of a shared receive queue is free, although nobody takes the completions any more. */
-  private forgetShared(): void {
-    const { sharedReceiveQueue } = this;
-    if (sharedReceiveQueue === undefined) return;
-    const completions = this.driver.completionQueues.get(this.receiveCompletionQueue);
-    completions?.forget(this.number, (sequenceNumber) => sharedReceiveQueue.completed(sequenceNumber));
+  /** Its completions are not taken any more, but for receives of a shared queue. @returns how many these are */
+  private forgetCompletions(): number {
+    const keepsReceives = this.sharedReceiveQueue !== undefined;
+    const { completionQueues } = this.driver;
+    const sent = completionQueues.get(this.sendCompletionQueue)?.forget(this.number, keepsReceives) ?? 0;
+    if (this.sendCompletionQueue === this.receiveCompletionQueue) return sent;
+    return completionQueues.get(this.receiveCompletionQueue)?.forget(this.number, keepsReceives) ?? 0;
   }
 
   private needReceiveQueue(): ReceiveQueue {

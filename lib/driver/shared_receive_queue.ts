@@ -58,6 +58,7 @@ export class SharedReceiveQueue {
   private free: Uint16Array;
   private freeCount: number;
   private next = 0;
+  private isClosed = false;
 
   /** @throws VerbsError EINVAL: a size beyond what the device has; ENOMEM: none is left */
   constructor(driver: HcaDriver, { protectionDomain, limit = 0, ...sizes }: SharedReceiveQueueOptions) {
@@ -181,6 +182,11 @@ export class SharedReceiveQueue {
     return { limit: Number(limit), failed: failed === 1 };
   }
 
+  /** It is destroyed: what was posted to it is the user's again. */
+  get closed(): boolean {
+    return this.isClosed;
+  }
+
   /** Destroys the queue and frees its memory. @throws VerbsError EBUSY: a queue pair receives from it */
   destroy(): void {
     this.driver.management.execute({
@@ -188,6 +194,7 @@ export class SharedReceiveQueue {
       opcode: ManagementOpcode.destroySharedReceiveQueue,
       object: this.number,
     });
+    this.isClosed = true;
     this.area.free();
   }
 

@@ -72,7 +72,6 @@ export class QueuePair extends VerbsObject {
   /** The driver's object; for tools. */
   readonly driver: QueuePairInDevice;
   readonly type: QueuePairType;
-  private readonly completionQueues: readonly CompletionQueue[];
   /** As far as is known here. */
   private state: QueuePairState = QueuePairState.reset;
 
@@ -86,7 +85,6 @@ export class QueuePair extends VerbsObject {
   ) {
     const shared = sharedReceiveQueue === undefined ? [] : [sharedReceiveQueue];
     super([protectionDomain, ...completionQueues, ...shared]);
-    this.completionQueues = completionQueues;
     this.type = type;
     this.driver = driver;
     this.label = `queue pair ${driver.number}`;
@@ -161,8 +159,6 @@ export class QueuePair extends VerbsObject {
     checkTransition(this.driver.serviceType, attributes.currentState ?? this.state, attributes);
     this.driver.modify(attributes);
     this.state = attributes.state ?? this.state;
-    if (attributes.state !== QueuePairState.reset) return;
-    for (const queue of this.completionQueues) queue.driver.forget(this.number);
   }
 
   /** Attributes and positions as the device has them; its state changes by itself when a work request fails. */

@@ -32,8 +32,8 @@ export interface SharedReceiveQueueAttributes {
 /**
  * A receive queue that several queue pairs take from. Its work requests name memory of its own protection domain; they complete into
  * the completion queue of the queue pair that took them, in any order. A queue pair in ERR leaves the queue to the others, and the
- * event queue_pair_last_work_queue_entry_reached says that all that it had taken is completed; one that is reset or closed before
- * that may take a work request with it.
+ * event queue_pair_last_work_queue_entry_reached says that all that it had taken is completed. No work request is lost with a queue
+ * pair that is reset or closed: what it had taken, and was not polled, is polled as flushed, with the number of that queue pair.
  */
 export class SharedReceiveQueue extends VerbsObject {
   readonly label: string;

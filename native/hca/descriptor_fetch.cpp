@@ -165,8 +165,9 @@ bool DescriptorFetch::take(unsigned underlying_function, uint32_t queue_pair_num
   uint32_t head = 0;
   if (const uint32_t number = queue_pair->control.shared_receive_queue(); number != 0) {
     SharedReceiveQueue* const shared = shared_receive_queues_.find(underlying_function, number);
-    // What was asked before the queue pair failed is left to the others.
-    if (shared == nullptr || queue_pair->control.state() == spec::QueuePairState::error)
+    // What was asked before the queue pair failed, or was to go, is left to the others.
+    if (shared == nullptr || queue_pair->control.destroying() != 0 ||
+        queue_pair->control.state() == spec::QueuePairState::error)
       return false;
     Queue queue = queue_of(number, *shared);
     refusal = shared->failure;

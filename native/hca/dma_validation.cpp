@@ -125,8 +125,7 @@ DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {
     progress = !flushes                     ? execute(owner, unit)
                : owner.shares_receive_queue ? flush_shared(owner)
                                             : flush(owner);
-  } else if (found && found->control.destroying() == 0 && !flushes &&
-             found->control.shared_receive_queue() != 0) {
+  } else if (found && !flushes && found->control.shared_receive_queue() != 0) {
     flush_taken(owner_of(unit, found->control), unit);
   }
   if (progress == Progress::done)
@@ -289,9 +288,12 @@ void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16
   }
   if (fault == AccessFault::none)
     finish(owner, packet);
-  else if (owner.is_reliable)
+  else if (owner.is_reliable) {
     fail(owner, packet, syndrome_of(fault));
-  else
+    // A queue pair's own is flushed with all others that it has taken.
+    if (owner.shares_receive_queue && packet.parsed.traits().completes_receive())
+      flush_one(owner, packet.receive_sequence_number);
+  } else
     refuse_message(owner, packet, CompletionStatus::remote_access_error);
 }
 
@@ -413,7 +415,8 @@ void DmaValidation::open_receive(const Owner& owner, const Packet& packet) {
   responder.set_completed(packet.receive_sequence_number);
 }
 
-// A packet that is dropped because its queue pair is in ERR may have taken a work request of a shared queue.
+// A packet that is dropped because its queue pair is in ERR, reset or destroyed may have taken a work request
+// of a shared queue. One that took what an earlier message had taken leaves it to that one's first packet.
 void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& unit) {
   if (unit.action() != ReceiveAction::send && unit.action() != ReceiveAction::rdma_write)
     return;
@@ -424,7 +427,7 @@ void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& uni
 #ifdef FPGA_VERBS_MUTANT_TAKEN_SHARED_RECEIVE_LOST
   return;
 #endif
-  if (!takes)
+  if (!takes || packet.receive_kept)
     return;
   const spec::QueuePairResponder& responder =
       *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);

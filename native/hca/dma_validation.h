@@ -40,7 +40,9 @@ namespace fpga_verbs::hca {
 // completes the receive work requests that were taken and not completed, one a step. Those of a shared
 // receive queue are not numbered one after the other: each is completed as flushed when the packet that took
 // it is dropped, the one whose message has begun by the flush, behind which the last WQE is reached
-// (InfiniBand volume 1, 11.6.3.2).
+// (InfiniBand volume 1, 11.6.3.2). Those of a queue pair that is reset or destroyed are completed in the same
+// way, the one whose message has begun by resource_manager: InfiniBand lets them leak (volume 1, 10.3.1), but
+// then the queue would shrink with every queue pair that goes.
 class DmaValidation final : public Block {
 public:
   DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,

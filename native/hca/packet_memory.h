@@ -51,6 +51,7 @@ struct Packet {
   bool first = false;                       // of its message
   bool last = false;
   bool duplicate = false;
+  bool receive_kept = false; // its receive work request was taken by an earlier message, whose end was lost
 };
 
 // Packet buffers of a fixed size in one memory, each named by a handle. A payload is copied in once, behind

@@ -259,6 +259,7 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
 bool Receive::take_receive(const Request& request) {
   if (QueuePairResponder& responder = responder_of(request.unit); responder.receive_kept() != 0) {
     responder.set_receive_kept(0);
+    packets_[static_cast<uint16_t>(request.unit.packet())].receive_kept = true;
     return true;
   }
   return descriptors_.take_prefetched(request.unit.underlying_function(), request.unit.queue_pair_number());

@@ -186,6 +186,7 @@ private:
 
   void enter_state(const Command& command, spec::QueuePairControl& control, bool drained_event);
   void wait_until_quiet(const Command& command);
+  void end_shared_receive(unsigned underlying_function, uint32_t queue_pair_number);
   void finish_destroy(const Waiting& waiting);
   void finish_reset(const Waiting& waiting);
   void finish_deregister(uint32_t key);

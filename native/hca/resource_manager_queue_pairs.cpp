@@ -202,9 +202,28 @@ void ResourceManager::wait_until_quiet(const Command& command) {
   blocks_.virtual_kick.drop(number);
 }
 
+// A message that has begun never ends now: the work request of a shared receive queue that it has taken
+// completes as flushed.
+void ResourceManager::end_shared_receive(unsigned underlying_function, uint32_t queue_pair_number) {
+  const auto found = blocks_.queue_pair_state_cache.find(underlying_function, queue_pair_number);
+  if (!found || found->control.shared_receive_queue() == 0 || found->responder.receive_open() == 0)
+    return;
+  const spec::QueuePairControl& control = found->control;
+  spec::CompletionQueueEntry entry;
+  entry.set_opcode(spec::CompletionOpcode::receive);
+  entry.set_status(spec::CompletionStatus::work_request_flushed_error);
+  entry.set_queue_pair_number(queue_pair_number);
+  entry.set_port(control.port());
+  entry.set_partition_key_index(control.partition_key_index());
+  entry.set_sequence_number(found->responder.completed());
+  entry.set_work_queue(1);
+  blocks_.completion_queue.write(underlying_function, control.receive_completion_queue(), entry);
+}
+
 void ResourceManager::finish_destroy(const Waiting& waiting) {
   const unsigned function = waiting.command.underlying_function;
   QueuePairStateCache& queue_pairs = blocks_.queue_pair_state_cache;
+  end_shared_receive(function, waiting.queue_pair_number);
   const QueuePairStateCache::Found found = queue_pairs.find(function, waiting.queue_pair_number);
   if (!found) {
     queue_pairs.resume(waiting.queue_pair_number);
@@ -229,6 +248,7 @@ void ResourceManager::finish_destroy(const Waiting& waiting) {
 void ResourceManager::finish_reset(const Waiting& waiting) {
   QueuePairStateCache& queue_pairs = blocks_.queue_pair_state_cache;
   queue_pairs.resume(waiting.queue_pair_number);
+  end_shared_receive(waiting.command.underlying_function, waiting.queue_pair_number);
   QueuePairParts* queue_pair =
       queue_pairs.parts(waiting.command.underlying_function, waiting.queue_pair_number);
   if (queue_pair == nullptr) {

@@ -131,9 +131,9 @@ export class Connection implements Owner {
   }
 
   close(): void {
-    for (const { queuePair, party } of this.ends) {
-      party.disown(queuePair);
-      queuePair.close();
+    for (const end of this.ends) {
+      this.disown(end);
+      end.queuePair.close();
     }
     for (const { flow } of this.ends) flow.close();
     for (const { protectionDomain } of this.ends) protectionDomain.close();
@@ -165,13 +165,17 @@ export class Connection implements Owner {
     }
     for (const end of this.ends) {
       if (this.random.once(3)) {
-        end.party.disown(end.queuePair);
+        this.disown(end);
         end.queuePair.close();
         end.queuePair = this.makeQueuePair(end.party, end.protectionDomain, end.pool);
       } else end.queuePair.modify({ state: QueuePairState.reset });
     }
     for (const { flow } of this.ends) flow.restart();
     this.connect();
+  }
+
+  private disown({ party, queuePair, pool }: End): void {
+    party.disown(queuePair, pool === undefined ? undefined : (wrId) => pool.release(wrId));
   }
 
   private connect(): void {

@@ -1,4 +1,11 @@
-import { Completion, type CompletionQueue, type Context, type QueuePair } from '../../lib/index.ts';
+import {
+  Completion,
+  CompletionStatus,
+  completionStatusNames,
+  type CompletionQueue,
+  type Context,
+  type QueuePair,
+} from '../../lib/index.ts';
 import { addressOf, type QueuePairAddress } from '../../lib/connect/index.ts';
 import type { EmulatedBoard } from '../../lib/board/index.ts';
 import type { Random } from '../hca/random.ts';
@@ -24,6 +31,8 @@ export class Party {
   readonly context: Context;
   readonly completionQueue: CompletionQueue;
   private readonly owners = new Map<number, { queuePair: QueuePair; owner: Owner }>();
+  /** Of queue pairs that are closed: where receives that they have left are given back. */
+  private readonly givenBack = new Map<number, (wrId: number) => void>();
   private readonly completions = Array.from({ length: 64 }, () => new Completion());
 
   constructor(board: EmulatedBoard, context: Context) {
@@ -33,11 +42,14 @@ export class Party {
   }
 
   own(queuePair: QueuePair, owner: Owner): void {
+    this.givenBack.delete(queuePair.number);
     this.owners.set(queuePair.number, { queuePair, owner });
   }
 
-  disown(queuePair: QueuePair): void {
+  /** @param giveBack of a shared receive queue: what it has taken and not completed comes here; default: nothing comes */
+  disown(queuePair: QueuePair, giveBack?: (wrId: number) => void): void {
     this.owners.delete(queuePair.number);
+    if (giveBack !== undefined) this.givenBack.set(queuePair.number, giveBack);
   }
 
   /** Hands all completions that there are to their owners. */
@@ -47,11 +59,18 @@ export class Party {
       if (taken === 0) return;
       for (const completion of this.completions.slice(0, taken)) {
         const found = this.owners.get(completion.queuePairNumber);
-        require(found !== undefined, () =>
-          `a completion of queue pair ${completion.queuePairNumber}, which is closed`);
-        found.owner.take(found.queuePair, completion);
+        if (found !== undefined) found.owner.take(found.queuePair, completion);
+        else this.giveBack(completion);
       }
     }
+  }
+
+  private giveBack({ queuePairNumber, status, workQueue, wrId }: Completion): void {
+    const giveBack = this.givenBack.get(queuePairNumber);
+    const isFlushed = workQueue !== 0 && status === CompletionStatus.workRequestFlushedError;
+    require(giveBack !== undefined && isFlushed, () =>
+      `queue pair ${queuePairNumber}, which is closed: ${completionStatusNames[status]}`);
+    giveBack(wrId);
   }
 
   /** The address of a queue pair, with a PSN that follows from the seed. */

@@ -1,24 +1,35 @@
-import { Access, type ProtectionDomain, type SharedReceiveQueue } from '../../lib/index.ts';
+import {
+  Access,
+  CompletionStatus,
+  Opcode,
+  completionStatusNames,
+  type ProtectionDomain,
+  type SharedReceiveQueue,
+} from '../../lib/index.ts';
+import { addressVectorTo, openQueuePair } from '../../lib/connect/index.ts';
 import type { Random } from '../hca/random.ts';
 import { Arena } from './arena.ts';
 import { slotBytes } from './flow_memory.ts';
 import { require, type Party } from './party.ts';
 
-/** More than are ever posted at once, and than are lost with queue pairs that are reset in the middle of a message. */
-const slots = 1024;
-const mostPosted = 64;
+const queueKey = 0x2222_2222;
+/** As many as are ever posted at once: none is lost, whatever becomes of the queue pairs that take them. */
+const slots = 64;
 
 /** A shared receive queue of a board, and the memory of what is received from it: every work request has a slot of its own. */
 export class Pool {
   readonly queue: SharedReceiveQueue;
   private readonly random: Random;
+  private readonly party: Party;
   private readonly protectionDomain: ProtectionDomain;
   private readonly arena: Arena;
   private readonly free = Array.from({ length: slots }, (_, slot) => slot);
+  private readonly posted = new Set<number>();
 
-  constructor(random: Random, { context }: Party) {
+  constructor(random: Random, party: Party) {
     this.random = random;
-    this.protectionDomain = context.createProtectionDomain();
+    this.party = party;
+    this.protectionDomain = party.context.createProtectionDomain();
     this.arena = new Arena(this.protectionDomain, slots * slotBytes, Access.localWrite);
     this.queue = this.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 1 + random.below(16) });
   }
@@ -27,13 +38,12 @@ export class Pool {
   act(): void {
     const { random, queue } = this;
     const { outstanding } = queue.driver;
-    // What is lost with queue pairs keeps its place in the queue.
-    if (random.once(20)) queue.modify({ maxWorkRequests: outstanding + 1 + random.below(mostPosted) });
+    if (random.once(20)) queue.modify({ maxWorkRequests: outstanding + 1 + random.below(slots) });
     if (random.once(20)) queue.modify({ limit: random.below(queue.capacity + 1) });
-    const room = Math.min(queue.capacity - outstanding, mostPosted);
+    const room = Math.min(queue.capacity - outstanding, this.free.length);
     for (let count = Math.min(random.below(6), room); count > 0; count--) {
-      const slot = this.free.shift();
-      require(slot !== undefined, () => `${queue.label} completes less than is posted to it`);
+      const slot = this.free.shift()!;
+      this.posted.add(slot);
       this.bytes(slot).fill(0);
       const cut = random.below(slotBytes + 1);
       const at = slot * slotBytes;
@@ -49,9 +59,51 @@ export class Pool {
     return this.arena.bytes.subarray(slot * slotBytes, (slot + 1) * slotBytes);
   }
 
-  /** A receive is completed, and its bytes were looked at. */
+  /** A receive is completed, and its bytes were looked at. @throws Violation it was not posted, or is completed twice */
   release(slot: number): void {
+    require(this.posted.delete(slot), () => `${this.queue.label}: ${slot} completes, and is not posted`);
     this.free.push(slot);
+  }
+
+  /**
+   * Nothing else takes from it any more: what was posted and not completed goes to a queue pair of its own, message by message.
+   * @throws Violation something is lost, or completes twice
+   */
+  drain(): void {
+    const { party, queue, posted, protectionDomain } = this;
+    require(posted.size === queue.driver.outstanding, () =>
+      `${posted.size} receives of ${queue.label} are posted, the driver holds ${queue.driver.outstanding}`);
+    const { completionQueue } = party;
+    const queuePair = protectionDomain.createQueuePair({
+      type: 'UD',
+      sendCompletionQueue: completionQueue,
+      receiveCompletionQueue: completionQueue,
+      sharedReceiveQueue: queue,
+    });
+    party.own(queuePair, {
+      take: (_, { workQueue, wrId, status }) => {
+        require(status === CompletionStatus.success, () =>
+          `what is left of ${queue.label}: ${completionStatusNames[status]}`);
+        if (workQueue !== 0) this.release(wrId);
+      },
+    });
+    const address = party.addressOf(queuePair, this.random);
+    openQueuePair(queuePair, address, queueKey);
+    const addressHandle = protectionDomain.createAddressHandle(addressVectorTo(address));
+    for (let left = posted.size; left > 0; left--) {
+      queuePair.postSend({
+        opcode: Opcode.send,
+        addressHandle,
+        destinationQueuePair: queuePair.number,
+        queueKey,
+      });
+      party.board.runUntilIdle();
+      party.poll();
+    }
+    addressHandle.close();
+    party.disown(queuePair);
+    queuePair.close();
+    require(posted.size === 0, () => `${queue.label} has lost receives ${[...posted].join(', ')}`);
   }
 
   /** @throws Violation memory was written that nobody had a right to */

@@ -151,7 +151,9 @@ export class Simulation {
       each.verify();
       each.close();
     }
+    for (const party of this.parties) party.poll();
     for (const pool of this.pools) {
+      pool.drain();
       pool.verify();
       pool.close();
     }

@@ -8,6 +8,7 @@ import {
   Opcode,
   PathMtu,
   QueuePairState,
+  RemoteMemory,
   VerbsError,
   type DeviceEvent,
   type MemorySlice,
@@ -323,17 +324,100 @@ describe('a queue pair that fails', () => {
     expect(Math.min(counts.flushed, counts.untaken)).toBeGreaterThan(10);
   });
 
-  it.each(['closed', 'reset'] as const)('and is %s gives back what it has completed', (how) => {
+  it('completes the receive of an RDMA WRITE that it refuses', () => {
+    const verbs = makeVerbs();
+    const queue = verbs.protectionDomain.createSharedReceiveQueue();
+    const { client, server } = makeLine(verbs, queue);
+    fill(queue, verbs, 1);
+    const { region } = makeMemory(server, 64);
+    const { key, address } = region.remote();
+    client.queuePair.postSend({
+      opcode: Opcode.rdmaWriteWithImmediate,
+      immediateData: 1,
+      inlineData: Uint8Array.of(1),
+      remote: new RemoteMemory({ key: key ^ 1, address, length: 64 }),
+    });
+    expect(received(settle(server))).toMatchObject([{ wrId: 0, status: workRequestFlushedError }]);
+    expect(queue.driver.outstanding).toBe(0);
+  });
+});
+
+describe.each(['closed', 'reset'] as const)('a queue pair that is %s', (how) => {
+  const end = ({ queuePair }: End): void => {
+    if (how === 'closed') queuePair.close();
+    else queuePair.modify({ state: QueuePairState.reset });
+  };
+
+  it('gives what it has received, and nobody has polled, back as flushed', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue();
     const { client, server } = makeLine(verbs, queue);
     fill(queue, verbs, 4);
     for (let count = 0; count < 3; count++) say(client, 1);
     verbs.board.runUntilIdle();
-    if (how === 'closed') server.queuePair.close();
-    else server.queuePair.modify({ state: QueuePairState.reset });
+    end(server);
+    const flushed = { status: workRequestFlushedError, queuePairNumber: server.queuePair.number };
+    expect(received(settle(client))).toMatchObject([0, 1, 2].map((wrId) => ({ wrId, ...flushed })));
     expect(queue.driver.outstanding).toBe(1);
+  });
+
+  it('completes what it has taken once, however far it is', () => {
+    const counts = { flushed: 0, untaken: 0 };
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 160 }), fc.boolean(), (steps, reliable) => {
+        const verbs = makeVerbs();
+        const queue = verbs.protectionDomain.createSharedReceiveQueue();
+        const options = { type: reliable ? 'RC' : 'UC', pathMtu: PathMtu.mtu256 } as const;
+        const [line, other] = [makeLine(verbs, queue, options), makeLine(verbs, queue, options)];
+        fill(queue, verbs, 6, 1024);
+        const { region } = makeMemory(line.client, 1024);
+        const message = { opcode: Opcode.send, gather: [region.slice()] } as const;
+        line.client.queuePair.postSend([message, message, message]);
+        verbs.board.step(steps);
+        end(line.server);
+        const ended = received(settle(line.client));
+        for (let count = ended.length; count < 6; count++) other.client.queuePair.postSend(message);
+        const rest = received(settle(other.server));
+        expect(ended.every(({ status }) => status === workRequestFlushedError)).toBe(true);
+        expect(rest.every(({ status }) => status === success)).toBe(true);
+        expect([...ended, ...rest].map(({ wrId }) => wrId).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5]);
+        expect(queue.driver.outstanding).toBe(0);
+        counts.flushed += ended.length;
+        counts.untaken += rest.length;
+        verbs.board.close();
+      }),
+      { numRuns: 120 },
+    );
+    expect(Math.min(counts.flushed, counts.untaken)).toBeGreaterThan(10);
+  });
+});
+
+describe('receives that a closed queue pair has left', () => {
+  it('are free when the completion queue is closed', () => {
+    const verbs = makeVerbs();
+    const completionQueue = verbs.context.createCompletionQueue({ entries: 16 });
+    const queue = verbs.protectionDomain.createSharedReceiveQueue();
+    const { client, server } = makeLine({ ...verbs, completionQueue }, queue);
+    fill(queue, verbs, 4);
+    for (let count = 0; count < 3; count++) say(client, 1);
+    verbs.board.runUntilIdle();
+    for (const { queuePair } of [client, server]) queuePair.close();
+    completionQueue.close();
+    expect(queue.driver.outstanding).toBe(1);
+    expect(verbs.context.driver.closedReceivers.size).toBe(0);
+  });
+
+  it("are nobody's when the shared receive queue is closed", () => {
+    const verbs = makeVerbs();
+    const queue = verbs.protectionDomain.createSharedReceiveQueue();
+    const { client, server } = makeLine(verbs, queue);
+    fill(queue, verbs, 4);
+    for (let count = 0; count < 3; count++) say(client, 1);
+    verbs.board.runUntilIdle();
+    server.queuePair.close();
+    queue.close();
     expect(received(settle(client))).toEqual([]);
+    expect(verbs.context.driver.closedReceivers.size).toBe(0);
   });
 });
 
