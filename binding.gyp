@@ -139,11 +139,13 @@
       "native/board/sleeper.cpp",
       "native/board/step_group.cpp",
       "native/board/write_combining.cpp",
+      "native/process/prompt_end.cpp",
       "native/served/served_board.cpp",
       "native/served/served_client.cpp",
       "native/served/served_connection.cpp",
       "native/served/served_consumer.cpp",
       "native/served/served_function.cpp",
+      "native/served/served_look.cpp",
       "native/served/served_producer.cpp",
       "native/served/socket_path.cpp"
     ],

@@ -1,34 +1,68 @@
 #include "served/served_connection.h"
 
 #include "link/descriptor_message.h"
-#include "served/socket_path.h"
 
+#include <chrono>
 #include <poll.h>
 #include <span>
 #include <sys/socket.h>
+#include <thread>
 
 namespace fpga_verbs::served {
 
 namespace {
 
-constexpr int patience = 5000; // milliseconds
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds patience{5000};
+
+// Until there is something to read, or the socket's end. False: not in time. Signals do not shorten it.
+bool wait_for(int socket) {
+  const Clock::time_point given_up = Clock::now() + patience;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(given_up - Clock::now());
+    pollfd polled{socket, POLLIN, 0};
+    if (left.count() <= 0)
+      return false;
+    if (poll(&polled, 1, static_cast<int>(left.count())) > 0)
+      return true;
+  }
+}
 
 } // namespace
 
 std::optional<ServedConnection> ServedConnection::make(const std::string& path, std::string& failure) {
-  link::Descriptor socket = SocketPath::connect(path, failure);
-  if (!socket)
-    return std::nullopt;
-  return ServedConnection(std::move(socket));
+  constexpr std::chrono::milliseconds between_attempts{1}; // nothing tells of room
+  const Clock::time_point given_up = Clock::now() + patience;
+  std::optional<ServedConnection> made;
+  while (make(path, made, failure) == Reached::busy && Clock::now() < given_up)
+    std::this_thread::sleep_for(between_attempts);
+  return made;
+}
+
+Reached ServedConnection::make(const std::string& path, std::optional<ServedConnection>& connection,
+                               std::string& failure) {
+  link::Descriptor socket;
+  const Reached reached = SocketPath::connect(path, socket, failure);
+  if (reached == Reached::reached)
+    connection = ServedConnection(std::move(socket));
+  return reached;
 }
 
 std::optional<Reply> ServedConnection::ask(const Request& request, link::Descriptor& descriptor) {
+  if (!say(request) || !wait_for(socket_.get()))
+    return std::nullopt;
+  return take_reply(descriptor);
+}
+
+bool ServedConnection::say(const Request& request) {
+  return link::send_message(socket_.get(), std::as_bytes(std::span(&request, 1)));
+}
+
+std::optional<Reply> ServedConnection::take_reply(link::Descriptor& descriptor) {
   Reply reply;
   const auto message = std::as_writable_bytes(std::span(&reply, 1));
-  pollfd polled{socket_.get(), POLLIN, 0};
-  if (!link::send_message(socket_.get(), std::as_bytes(std::span(&request, 1))) ||
-      poll(&polled, 1, patience) != 1 ||
-      link::receive_message(socket_.get(), message, std::span(&descriptor, 1), MSG_DONTWAIT) !=
+  if (link::receive_message(socket_.get(), message, std::span(&descriptor, 1), MSG_DONTWAIT) !=
           message.size() ||
       reply.magic != protocol_magic)
     return std::nullopt;
@@ -40,10 +74,7 @@ std::optional<Reply> ServedConnection::ask(const Request& request) {
   return ask(request, none);
 }
 
-bool ServedConnection::wake() {
-  const Request request{.kind = RequestKind::wake};
-  return link::send_message(socket_.get(), std::as_bytes(std::span(&request, 1)));
-}
+bool ServedConnection::wake() { return say({.kind = RequestKind::wake}); }
 
 bool ServedConnection::is_gone() const {
   pollfd polled{socket_.get(), POLLRDHUP, 0};
