@@ -1,12 +1,53 @@
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** A TCP port that nobody has. */
+// What tests have of the network is theirs alone, whatever other tests run on the machine: each takes a lock that the kernel keeps
+// until its process has ended.
+
+/** Of no protocol that is used here. */
+const lockPort = 4790;
+/** The kernel gives higher ones to whatever connects, in between. */
+const [firstPort, lastPort] = [10_000, 30_000];
+
+/** A UDP port of an address, kept by this process. @returns whether it was free */
+async function lock(address: string, port: number): Promise<boolean> {
+  const socket = createSocket('udp4');
+  socket.unref();
+  socket.bind({ address, port, exclusive: true });
+  try {
+    await once(socket, 'listening');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function canBeListenedOn(port: number): Promise<boolean> {
+  const server = createServer().listen(port);
+  try {
+    await once(server, 'listening');
+    await promisify(server.close.bind(server))();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A TCP port of this process. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await promisify(server.close.bind(server))();
-  return port;
+  for (;;) {
+    const port = randomInt(firstPort, lastPort);
+    if ((await lock('127.0.0.1', port)) && (await canBeListenedOn(port))) return port;
+  }
+}
+
+/** Loopback addresses of this process: `127.x.y.`, behind which stands 1 to 250. */
+export async function freeNetwork(): Promise<string> {
+  for (;;) {
+    const network = `127.${randomInt(1, 250)}.${randomInt(1, 250)}.`;
+    if (await lock(`${network}254`, lockPort)) return network;
+  }
 }

@@ -354,6 +354,8 @@ export interface ServedBoard {
 
 /** What the server of a board says of it. */
 export interface ServedFacts {
+  /** Busy: the server accepts no connection; silent: it did not answer in time. Then the rest is 0 and empty. */
+  state: 'serving' | 'busy' | 'silent';
   /** Of the board. */
   underlyingFunctions: number;
   /** The first that clients may open. */
@@ -578,8 +580,13 @@ export interface Addon {
    * @param beside only its registers are looked at, whoever has it open, and the server's own functions too
    */
   openServed(path: string, underlyingFunction?: number, beside?: boolean): BoardFunction;
-  /** What is served at `path`; undefined: nothing. */
-  lookAtServed(path: string): ServedFacts | undefined;
+  /** What is served at each path; undefined: nothing. All are asked at once, and have `milliseconds` together. */
+  lookAtServed(paths: readonly string[], milliseconds: number): (ServedFacts | undefined)[];
+  /**
+   * The process ends within `milliseconds` of a first SIGINT or SIGTERM, whatever its threads do, and at once at a second one, unless it
+   * has ended of itself; with `lastWords` on standard error and `exitCode`. For the process of a command, once its own handlers are there.
+   */
+  promisePromptEnd(milliseconds: number, lastWords: string, exitCode: number): void;
   /** Round trips of one cache line between two threads, nanoseconds each; CPUs < 0: not pinned. */
   cacheLineRoundTrip(iterations: number, cpu: number, otherCpu: number): Float64Array;
 }

@@ -31,7 +31,10 @@ export function newServedPath(nameOrPath: string): string {
   return servedPath(nameOrPath);
 }
 
-/** The served boards of this user that have a name. */
+/** Milliseconds that all servers have together to say what they serve. */
+const patience = 500;
+
+/** The served boards of this user that have a name, those whose server is busy or silent too. It takes half a second at most. */
 export function findServedBoards(): FoundBoard[] {
   let names: string[];
   try {
@@ -39,9 +42,9 @@ export function findServedBoards(): FoundBoard[] {
   } catch {
     return []; // no board was ever served
   }
-  const addon = loadAddon();
-  return names.flatMap((name) => {
-    const facts = addon.lookAtServed(servedPath(name));
+  const found = loadAddon().lookAtServed(names.map(servedPath), patience);
+  return names.flatMap((name, index) => {
+    const facts = found[index];
     return facts === undefined ? [] : [{ name, ...facts }];
   });
 }

@@ -2,19 +2,24 @@ import { setTimeout } from 'node:timers/promises';
 
 import { PortState, type Context } from '../index.ts';
 
-const patience = 30_000; // milliseconds
 const lookAgainAfter = 1; // milliseconds
 
 /**
- * Until the port has somebody at the other end of its link: what is sent before is lost.
- * @throws Error nobody comes, or the signal's reason
+ * Until a board is at the other end of the port's link: what is sent before is lost.
+ * @param timeout seconds
+ * @throws Error none comes in time; the signal's reason
  */
-export async function untilActive(context: Context, port: number, signal: AbortSignal): Promise<void> {
-  const givenUp = performance.now() + patience;
+export async function untilActive(
+  context: Context,
+  port: number,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const givenUp = performance.now() + timeout * 1000;
   while (context.queryPort(port).state !== PortState.active) {
     if (performance.now() > givenUp) {
       throw new Error(
-        `port ${port} is down: nobody is at the other end of its link; the other end's device needs the same link`,
+        `port ${port} is down: no board is at the other end of its link; the other end's device needs the same link`,
       );
     }
     await setTimeout(lookAgainAfter, undefined, { signal });

@@ -17,6 +17,7 @@ import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
 import { serve } from './serve.ts';
 import { addObservationCommands } from './observation_commands.ts';
+import { Scope } from './scope.ts';
 import { selftest } from './selftest/selftest.ts';
 import { setup } from './setup.ts';
 import { withCapture } from './two_boards.ts';
@@ -69,7 +70,7 @@ export async function runCommandLine(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   try {
-    await programOf(streams, signal).parseAsync(words, { from: 'user' });
+    await Scope.run(signal, (scope) => programOf(streams, scope).parseAsync(words, { from: 'user' }));
     return ExitCode.success;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.success : ExitCode.usage;
@@ -87,7 +88,8 @@ function messageOf(error: unknown): string {
   return `${error.message}${cure}`.replaceAll('\n', ' ');
 }
 
-function programOf(streams: Streams, signal: AbortSignal): Command {
+function programOf(streams: Streams, scope: Scope): Command {
+  const { signal } = scope;
   const program = new Command('hca')
     .description(
       'An InfiniBand host channel adapter on an FPGA, or its emulated board: look at it and measure it.',
@@ -251,6 +253,8 @@ Examples:
     'hca pingpong srq --num-qp 4',
     "hca pingpong rc --device 'emu:?progress=own' --events --chk",
     'hca pingpong rc --iters 10 --capture pingpong.pcapng',
+    'hca pingpong rc --listen',
+    'hca pingpong rc localhost',
     "hca pingpong rc --listen --device 'emu:?link=udp:127.0.0.1'",
     "hca pingpong rc localhost --device 'emu:?link=udp:127.0.0.2'",
   ])
@@ -317,6 +321,11 @@ Examples:
             `error: each queue pair needs a receive. Option --rx-depth must be ${queuePairs} or more.`,
           );
         }
+        if (host !== undefined && options.listen === true) {
+          command.error(
+            `error: this end waits, or looks for ${host}. One of --listen and the host must be left out.`,
+          );
+        }
         const output = outputOf(options);
         const device = withCapture(chosenDeviceString(options.device), options.capture);
         const common = {
@@ -331,13 +340,13 @@ Examples:
           check: options.chk === true,
           timeout: options.timeout,
           ...(host === undefined
-            ? options.listen === true && { peer: { port: options.port } }
-            : { peer: { host, port: options.port } }),
+            ? options.listen === true && { peer: { port: options.port, timeout: options.timeout } }
+            : { peer: { host, port: options.port, timeout: options.timeout } }),
           signal,
         };
         return service === 'srq'
-          ? pingpongShared(output, device, { ...common, queuePairs })
-          : pingpong(output, device, { ...common, type: serviceTypes[service] });
+          ? pingpongShared(output, device, { ...common, queuePairs }, scope)
+          : pingpong(output, device, { ...common, type: serviceTypes[service] }, scope);
       },
     );
   addOfDevice('selftest', 'bring up a board step by step, and say what to look at', jsonShapes.selftest, [
@@ -349,7 +358,7 @@ Examples:
     .action((options: CommonOptions & { timeout: number }) =>
       selftest(outputOf(options), chosenDeviceString(options.device), { patience: options.timeout, signal }),
     );
-  addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, signal);
+  addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, scope);
   addObservationCommands(addOfDevice, outputOf, chosenDeviceString, signal);
   return program;
 }

@@ -35,13 +35,20 @@ export function list(output: Output, root = ''): void {
 
 type Entry = Record<'device' | 'backend' | 'description', string> & { obstacles: string[] };
 
-function servedEntryOf({ name, firstFunction, underlyingFunctions, open }: FoundBoard): Entry {
+const serverObstacles = {
+  serving: [],
+  busy: ['busy: its server accepts no connection'],
+  silent: ['its server does not answer'],
+} as const;
+
+function servedEntryOf({ name, state, firstFunction, underlyingFunctions, open }: FoundBoard): Entry {
   const taken = open.length === 0 ? 'none is open' : `${open.join(', ')} open`;
+  const functions = `: functions ${Math.max(1, firstFunction)} to ${underlyingFunctions - 1}, ${taken}`;
   return {
     device: `serve:${name}`,
     backend: 'serve',
-    description: `board of another process: functions ${Math.max(1, firstFunction)} to ${underlyingFunctions - 1}, ${taken}`,
-    obstacles: [],
+    description: `board of another process${state === 'serving' ? functions : ''}`,
+    obstacles: [...serverObstacles[state]],
   };
 }
 

@@ -1,8 +1,17 @@
 #!/usr/bin/env node
-import { runCommandLine } from './command_line.ts';
+import { loadAddon } from '../board/addon.ts';
+import { ExitCode, runCommandLine } from './command_line.ts';
+
+/** Milliseconds from a signal to the end of the process, whatever it does. */
+const longestEnd = 800;
 
 const interrupted = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());
+try {
+  loadAddon().promisePromptEnd(longestEnd, 'hca: interrupted\n', ExitCode.failure);
+} catch {
+  // Without the addon no command does anything: the command says so.
+}
 // A reader that has seen enough is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);

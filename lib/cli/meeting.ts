@@ -1,33 +1,30 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
+import { unlessGivenUp } from '../connect/give_up.ts';
+
 /** Where two ends in two processes meet. */
 export interface MeetingPlace {
   /** Of the end that waits; none: this end waits. */
   readonly host?: string;
   /** TCP port. */
   readonly port: number;
-  readonly signal: AbortSignal;
+  /** Seconds that the other end has for an answer; that it comes at all is waited for without an end. */
+  readonly timeout: number;
 }
 
 /** The TCP port of libibverbs' examples. */
 export const usualPort = 18_515;
 
-/** Meets the other end: the one that names a host looks for the one that waits. @throws Error it cannot be met */
-export async function meet(place: MeetingPlace): Promise<Socket> {
-  return place.host === undefined ? waitForPeer(place) : findPeer(place, place.host);
+/**
+ * Meets the other end: the one that names a host looks for the one that waits.
+ * @throws Error it cannot be met; the signal's reason
+ */
+export async function meet(place: MeetingPlace, signal: AbortSignal): Promise<Socket> {
+  return place.host === undefined ? waitForPeer(place, signal) : findPeer(place, place.host, signal);
 }
 
-/** Until the other end has what it needs of this one too; libibverbs' examples leave at once. */
-export async function partFrom(socket: Socket): Promise<void> {
-  if (socket.closed) return;
-  const closed = once(socket, 'close');
-  socket.on('error', () => {}); // it has gone without a word: as well
-  socket.resume().end();
-  await closed;
-}
-
-async function waitForPeer({ port, signal }: MeetingPlace): Promise<Socket> {
+async function waitForPeer({ port }: MeetingPlace, signal: AbortSignal): Promise<Socket> {
   const server: Server = createServer();
   try {
     server.listen(port);
@@ -44,18 +41,29 @@ async function waitForPeer({ port, signal }: MeetingPlace): Promise<Socket> {
   }
 }
 
-async function findPeer({ port, signal }: MeetingPlace, host: string): Promise<Socket> {
+async function findPeer({ port, timeout }: MeetingPlace, host: string, signal: AbortSignal): Promise<Socket> {
   const socket = connect(port, host);
   try {
-    await once(socket, 'connect', { signal });
+    await unlessGivenUp(once(socket, 'connect'), { signal, timeout: timeout * 1000 });
     return socket;
   } catch (error) {
+    socket.on('error', () => {}); // of an attempt that was given up
     socket.destroy();
-    if (!isCode(error, 'ECONNREFUSED')) throw error;
-    throw new Error(`nobody waits at TCP port ${port} of ${host}; start the other end first, with --listen`, {
-      cause: error,
-    });
+    throw signal.aborted ? error : unmet(error, `TCP port ${port} of ${host}`, timeout);
   }
+}
+
+function unmet(error: unknown, where: string, timeout: number): unknown {
+  if (isCode(error, 'ECONNREFUSED')) {
+    return new Error(`no end waits at ${where}; start the other end first, with --listen`, { cause: error });
+  }
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return new Error(
+      `${where} does not answer for ${timeout} s; look whether a firewall drops what is sent there`,
+      { cause: error },
+    );
+  }
+  return error;
 }
 
 function isCode(error: unknown, code: string): boolean {

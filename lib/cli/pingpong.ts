@@ -22,13 +22,13 @@ import {
   type QueuePairType,
   type SendRequest,
 } from '../index.ts';
-import { untilActive } from './active_port.ts';
 import { completionAtAny } from './completion_at_any.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
 import type { MeetingPlace } from './meeting.ts';
 import { checkMessage, fillMemory } from './pingpong_message.ts';
-import { meetPeer } from './pingpong_peer.ts';
+import { markable, meetPeer } from './pingpong_peer.ts';
+import type { Scope } from './scope.ts';
 import { openTwoBoards } from './two_boards.ts';
 
 /** Options of `hca pingpong`: those of ibv_rc_pingpong, ibv_uc_pingpong and ibv_ud_pingpong that a ping-pong within a process has. */
@@ -52,7 +52,7 @@ export interface PingpongOptions {
   /** Seconds without a message after which no more will come. */
   readonly timeout: number;
   /** The other end is in another process; none: it is in this one. */
-  readonly peer?: Omit<MeetingPlace, 'signal'>;
+  readonly peer?: MeetingPlace;
   readonly signal: AbortSignal;
 }
 
@@ -67,7 +67,9 @@ export interface PingpongResult {
   readonly medianMicroseconds: number;
 }
 
-const exchangesBetweenSignals = 4096;
+const turnsBetweenClocks = 256;
+/** Milliseconds for which the event loop, and with it a signal, waits. */
+const breath = 50;
 const completionsAtOnce = 16;
 const sendWrId = 1;
 const receiveWrId = 2;
@@ -83,41 +85,40 @@ export async function pingpong(
   output: Output,
   deviceString: string,
   options: PingpongOptions,
+  scope: Scope,
 ): Promise<void> {
-  if (options.peer !== undefined) return pingpongWithPeer(output, deviceString, options, options.peer);
-  const contexts = openTwoBoards(deviceString);
-  try {
-    const ended = await exchange(contexts, options, (ends) => {
-      output.text(localText(ends.local, options.type));
-      output.text(remoteText(ends.remote));
+  const { peer, type, size, mtu, iters } = options;
+  if (peer !== undefined) {
+    const settings = {
+      measured: `ping-pong of ${type}`,
+      '--size': size,
+      '--iters': iters,
+      ...(type !== 'UD' && { '--mtu': mtu }),
+    };
+    const place = { place: peer, deviceString, settings, port: options.port, told: 1 };
+    const {
+      end,
+      remotes,
+      play: playOut,
+    } = await meetPeer(place, scope, (device) => {
+      const made = new End(scope.use(openDevice(device)), options);
+      output.text(localText(made.address, type));
+      return made;
     });
-    report(output, ended);
-  } finally {
-    for (const context of new Set(contexts)) context[Symbol.dispose]();
+    const remote = remotes[0]!;
+    output.text(remoteText(remote));
+    const result = await playOut((signal) =>
+      play([end], peer.host !== undefined, { ...options, isReliable: type === 'RC', signal }),
+    );
+    if (options.check) end.check();
+    report(output, { local: end.address, remote, result });
+    return;
   }
-}
-
-/** One end; the other is that of another process, or the program of libibverbs itself. The one that does not wait begins. */
-async function pingpongWithPeer(
-  output: Output,
-  deviceString: string,
-  options: PingpongOptions,
-  peer: Omit<MeetingPlace, 'signal'>,
-): Promise<void> {
-  using context = openDevice(deviceString);
-  const end = new End(context, options);
-  const local = end.address;
-  output.text(localText(local, options.type));
-  const { remote, part } = await meetPeer({ ...peer, signal: options.signal }, local, (address) =>
-    end.connect(address),
-  );
-  output.text(remoteText(remote));
-  await untilActive(context, options.port, options.signal);
-  const result = await play([end], peer.host !== undefined, options);
-  if (options.check) end.check();
-  await part();
-  end.close();
-  report(output, { local, remote, result });
+  const ended = await exchange(openTwoBoards(deviceString, scope), options, (ends) => {
+    output.text(localText(ends.local, type));
+    output.text(remoteText(ends.remote));
+  });
+  report(output, ended);
 }
 
 /** @param local, remote in JSON: addresses */
@@ -141,7 +142,6 @@ interface Addresses {
 /** One side of a ping-pong. */
 export interface Player {
   readonly completionQueue: CompletionQueue;
-  readonly type: QueuePairType;
   /** Messages. */
   readonly received: number;
   readonly isDone: boolean;
@@ -158,11 +158,11 @@ export async function exchange(
   connected: (addresses: Addresses) => void = () => {},
 ): Promise<Addresses & { readonly result: PingpongResult }> {
   const [local, remote] = contexts.map((context) => new End(context, options)) as [End, End];
-  local.connect(remote.address);
-  remote.connect(local.address);
+  local.connect(remote.addresses);
+  remote.connect(local.addresses);
   const addresses = { local: local.address, remote: remote.address };
   connected(addresses);
-  const result = await play([local, remote], true, options);
+  const result = await play([local, remote], true, { ...options, isReliable: options.type === 'RC' });
   if (options.check) for (const end of [local, remote]) end.check();
   for (const end of [local, remote]) end.close();
   return { ...addresses, result };
@@ -170,8 +170,8 @@ export async function exchange(
 
 /** One queue pair. */
 class End implements Player {
+  readonly context: Context;
   readonly address: QueuePairAddress;
-  readonly type: QueuePairType;
   readonly completionQueue: CompletionQueue;
   sent = 0;
   received = 0;
@@ -192,7 +192,7 @@ class End implements Player {
     const { type, size, rxDepth, port, gidIndex } = options;
     const room = type === 'UD' ? routeBytes : 0;
     this.options = options;
-    this.type = type;
+    this.context = context;
     this.protectionDomain = context.createProtectionDomain();
     this.completionQueue = context.createCompletionQueue({ entries: rxDepth + 1 });
     this.queuePair = this.protectionDomain.createQueuePair({
@@ -211,10 +211,15 @@ class End implements Player {
     };
     this.receive = { wrId: receiveWrId, scatter: [this.memory.slice(size, size + room)] };
     this.receivedAt = size + room;
-    this.address = addressOf(context, this.queuePair, { port, gidIndex });
+    this.address = markable(addressOf(context, this.queuePair, { port, gidIndex }));
   }
 
-  connect(remote: QueuePairAddress): void {
+  get addresses(): readonly QueuePairAddress[] {
+    return [this.address];
+  }
+
+  connect([remote]: readonly (QueuePairAddress | undefined)[]): void {
+    if (remote === undefined) throw new Error('the other end tells no address');
     const { type, port, gidIndex, mtu, serviceLevel, rxDepth } = this.options;
     const place = { port, gidIndex, serviceLevel };
     if (type === 'UD') {
@@ -280,6 +285,15 @@ class End implements Player {
   }
 }
 
+/** How it is played. */
+export interface PlayOptions extends Pick<
+  PingpongOptions,
+  'size' | 'iters' | 'events' | 'timeout' | 'signal'
+> {
+  /** The service repeats what is lost. */
+  readonly isReliable: boolean;
+}
+
 /**
  * @param ends of this process, the one that is measured first @param begins whether that one sends first
  * @throws Error nothing came for long
@@ -287,15 +301,15 @@ class End implements Player {
 export async function play(
   ends: readonly [Player, ...Player[]],
   begins: boolean,
-  options: Pick<PingpongOptions, 'size' | 'iters' | 'events' | 'timeout' | 'signal'>,
+  options: PlayOptions,
 ): Promise<PingpongResult> {
   const [local] = ends;
   const { size, iters, events, timeout, signal } = options;
   const roundTrips = createHistogram(); // nanoseconds
   const begin = performance.now();
-  let last = begin;
+  let [last, rested] = [begin, begin];
   if (begins) local.send();
-  for (let idle = 0; !ends.every((end) => end.isDone);) {
+  for (let turn = 1; !ends.every((end) => end.isDone); turn++) {
     const received = local.received;
     const worked = ends.map((end) => end.advance()).includes(true);
     if (local.received > received) {
@@ -303,14 +317,14 @@ export async function play(
       roundTrips.record(Math.max(1, Math.round((now - last) * 1e6)));
       last = now;
     }
-    idle = worked ? 0 : idle + 1;
-    if (events && !worked) {
-      await someCompletion(ends, timeout, signal);
-    } else if (idle % exchangesBetweenSignals === exchangesBetweenSignals - 1) {
-      await new Promise((resolve) => setImmediate(resolve));
-      signal.throwIfAborted();
-      if (performance.now() - last > timeout * 1000) throw nothingCame(ends, timeout);
-    }
+    if (events && !worked) await someCompletion(ends, options);
+    if (turn % turnsBetweenClocks !== 0) continue;
+    const now = performance.now();
+    if (now - rested < breath) continue;
+    rested = now;
+    await new Promise((resolve) => setImmediate(resolve));
+    signal.throwIfAborted();
+    if (now - last > timeout * 1000) throw nothingCame(ends, options);
   }
   const seconds = (performance.now() - begin) / 1000;
   const bytes = 2 * size * iters;
@@ -324,25 +338,24 @@ export async function play(
   };
 }
 
-async function someCompletion(
-  ends: readonly [Player, ...Player[]],
-  timeout: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function someCompletion(ends: readonly [Player, ...Player[]], options: PlayOptions): Promise<void> {
+  const { timeout, signal } = options;
   const queues = ends.map((end) => end.completionQueue);
   try {
     await completionAtAny(queues, { signal, timeout: timeout * 1000 });
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'TimeoutError') throw nothingCame(ends, timeout);
+    if (error instanceof DOMException && error.name === 'TimeoutError') throw nothingCame(ends, options);
     throw error;
   }
 }
 
-function nothingCame([{ received, type }]: readonly [Player, ...Player[]], timeout: number): Error {
-  const cause =
-    type === 'RC' ? 'expected: a peer that answers' : 'an unreliable service does not repeat what is lost';
+function nothingCame(
+  [{ received }]: readonly [Player, ...Player[]],
+  { timeout, isReliable }: PlayOptions,
+): Error {
+  const why = isReliable ? 'the other end has stopped' : 'an unreliable service does not repeat what is lost';
   return new Error(
-    `nothing came for ${timeout} s after ${received} messages; ${cause}, and --timeout says how long to wait`,
+    `nothing came for ${timeout} s after ${received} messages; ${why}, and --timeout says how long to wait`,
   );
 }
 

@@ -1,100 +1,167 @@
-import { once } from 'node:events';
-import type { Socket } from 'node:net';
-
 import type { QueuePairAddress } from '../connect/index.ts';
-import { meet, partFrom, type MeetingPlace } from './meeting.ts';
+import type { Context } from '../index.ts';
+import { untilActive } from './active_port.ts';
+import { Conversation } from './conversation.ts';
+import { exchangeAddresses, greet, type Settings } from './greeting.ts';
+import { isOfOurOwn, isOpen } from './link_agreement.ts';
+import type { MeetingPlace } from './meeting.ts';
+import type { Scope } from './scope.ts';
 
 // libibverbs' examples: LID:QPN:PSN:GID in hexadecimal digits and a 0, and "done" and a 0 when both are connected.
 const addressBytes = '0000:000000:000000:'.length + 32 + 1;
 const done = 'done\0';
 
+/** This end of a ping-pong, with its device open. */
+export interface LocalEnd {
+  readonly context: Context;
+  readonly addresses: readonly QueuePairAddress[];
+  connect(remotes: readonly QueuePairAddress[]): void;
+}
+
+/** How the other end is met. */
+export interface PeerOptions {
+  readonly place: MeetingPlace;
+  readonly deviceString: string;
+  /** What both ends do alike. */
+  readonly settings: Settings;
+  /** Of the device. */
+  readonly port: number;
+  /** So many addresses libibverbs' program tells; those beyond the ends' own are of nothing. */
+  readonly told: number;
+}
+
+/** The other end, connected. */
+export interface Met<End> {
+  readonly end: End;
+  readonly remotes: readonly QueuePairAddress[];
+  /** Runs a ping-pong; it ends too when the other end fails or goes. */
+  readonly play: <Result>(body: (signal: AbortSignal) => Promise<Result>) => Promise<Result>;
+}
+
+/** Of no queue pair. */
+const none: QueuePairAddress = { queuePairNumber: 0, packetSequenceNumber: 0, gid: '0'.repeat(32) };
+
 /**
- * Meets the other end and exchanges addresses with it as ibv_rc_pingpong does, which it may be.
- * @param attach connects the local queue pair to the address of the peer; the end that waits is connected first
- * @returns the address of the peer, and what ends the meeting: it waits until the other end is ready too
- * @throws Error the other end cannot be met, or says something else
+ * Meets the other end and exchanges addresses with it: `hca`, which does the same and agrees on a link first, or a program of libibverbs,
+ * in its language.
+ * @param open opens a device for as long as the scope lasts
+ * @throws Error the other end cannot be met, does something else, or no link joins the devices
  */
-export async function meetPeer(
-  place: MeetingPlace,
-  local: QueuePairAddress,
-  attach: (remote: QueuePairAddress) => void,
-): Promise<{ readonly remote: QueuePairAddress; readonly part: () => Promise<void> }> {
-  const { remotes, part } = await meetPeers(place, [local], ([remote]) => attach(remote!));
-  return { remote: remotes[0]!, part };
-}
-
-/** As {@link meetPeer} with several queue pairs on each side, as many there as here: as ibv_srq_pingpong does. */
-export async function meetPeers(
-  place: MeetingPlace,
-  locals: readonly QueuePairAddress[],
-  attach: (remotes: readonly QueuePairAddress[]) => void,
-): Promise<{ readonly remotes: readonly QueuePairAddress[]; readonly part: () => Promise<void> }> {
-  const { signal } = place;
-  const socket = await meet(place);
-  try {
-    const remotes =
-      place.host === undefined
-        ? await answer(socket, locals, attach, signal)
-        : await ask(socket, locals, attach, signal);
-    return { remotes, part: () => partFrom(socket) };
-  } catch (error) {
-    socket.destroy();
-    throw error;
+export async function meetPeer<End extends LocalEnd>(
+  options: PeerOptions,
+  scope: Scope,
+  open: (deviceString: string) => End,
+): Promise<Met<End>> {
+  const { place, deviceString, told } = options;
+  const waits = place.host === undefined;
+  // An end whose device has its link finds out first whether it can open it.
+  const opened = isOpen(deviceString) ? undefined : open(deviceString);
+  const conversation = await Conversation.meet(place, scope);
+  const isOurs = !waits && isOfOurOwn(deviceString);
+  if (!waits && !isOurs) conversation.write(linesOf(opened!.addresses, told, true));
+  const remotes = isOurs || (await conversation.isOurs()) ? undefined : await readLines(conversation, told);
+  if (remotes === undefined || (waits && remotes.isMarked)) {
+    return meetOurs(options, scope, conversation, opened, open);
   }
+  if (opened === undefined) throw unreachable(deviceString);
+  return meetForeign(options, scope, conversation, opened, remotes.addresses);
 }
 
-type Exchange = (
-  socket: Socket,
-  locals: readonly QueuePairAddress[],
-  attach: (remotes: readonly QueuePairAddress[]) => void,
-  signal: AbortSignal,
-) => Promise<readonly QueuePairAddress[]>;
-
-const answer: Exchange = async (socket, locals, attach, signal) => {
-  const remotes = await readAddresses(socket, locals.length, signal);
-  attach(remotes);
-  socket.write(locals.map(lineOf).join(''));
-  await read(socket, done.length, signal);
-  return remotes;
-};
-
-const ask: Exchange = async (socket, locals, attach, signal) => {
-  socket.write(locals.map(lineOf).join(''));
-  const remotes = await readAddresses(socket, locals.length, signal);
-  attach(remotes);
-  socket.write(done);
-  return remotes;
-};
-
-async function readAddresses(
-  socket: Socket,
-  count: number,
-  signal: AbortSignal,
-): Promise<QueuePairAddress[]> {
-  const addresses: QueuePairAddress[] = [];
-  while (addresses.length < count) addresses.push(addressOfLine(await read(socket, addressBytes, signal)));
-  return addresses;
+async function meetOurs<End extends LocalEnd>(
+  { place, deviceString, settings, port }: PeerOptions,
+  { signal }: Scope,
+  conversation: Conversation,
+  opened: End | undefined,
+  open: (deviceString: string) => End,
+): Promise<Met<End>> {
+  const waits = place.host === undefined;
+  const greeted = greet(conversation, { settings, deviceString, port, waits });
+  const [agreement] = await Promise.all([greeted, waits || refuseForeign(conversation, deviceString)]);
+  const end = opened ?? open(agreement.deviceString);
+  const remotes = await exchangeAddresses(
+    conversation,
+    agreement,
+    end.addresses,
+    (addresses) => addresses,
+    (addresses) => end.connect(addresses),
+  );
+  await untilActive(end.context, port, place.timeout, signal);
+  return {
+    end,
+    remotes,
+    play: async (body) => {
+      const lost = new AbortController();
+      const over = conversation.hearAtLast('done');
+      over.catch((error: unknown) => lost.abort(error));
+      const result = await body(AbortSignal.any([signal, lost.signal]));
+      conversation.say('done');
+      await conversation.inTime(over);
+      return result;
+    },
+  };
 }
 
-async function read(socket: Socket, bytes: number, signal: AbortSignal): Promise<string> {
-  for (;;) {
-    const taken = socket.read(bytes) as Buffer | null;
-    if (taken?.length === bytes) return taken.toString('latin1');
-    if (taken !== null || socket.readableEnded || socket.destroyed) {
-      throw new Error('the other end has gone before both were connected');
-    }
-    await Promise.race([once(socket, 'readable', { signal }), once(socket, 'end', { signal })]);
+async function refuseForeign(conversation: Conversation, deviceString: string): Promise<void> {
+  if (!(await conversation.isOurs())) throw unreachable(deviceString);
+}
+
+/** The program of libibverbs leaves as soon as it is connected: that it goes means nothing. */
+async function meetForeign<End extends LocalEnd>(
+  { place, port, told }: PeerOptions,
+  { signal }: Scope,
+  conversation: Conversation,
+  end: End,
+  remotes: readonly QueuePairAddress[],
+): Promise<Met<End>> {
+  conversation.isForeign = true;
+  end.connect(remotes);
+  if (place.host === undefined) {
+    conversation.write(linesOf(end.addresses, told, false));
+    await conversation.read(done.length);
+  } else {
+    conversation.write(done);
   }
+  await untilActive(end.context, port, place.timeout, signal);
+  return { end, remotes, play: (body) => body(signal) };
 }
 
-function lineOf({
-  localIdentifier = 0,
-  queuePairNumber,
-  packetSequenceNumber,
-  gid,
-}: QueuePairAddress): string {
+function unreachable(deviceString: string): Error {
+  return new Error(
+    `the other end is a program of libibverbs, which ${deviceString} does not reach; give this end a device of its network, as ` +
+      "--device 'emu:?link=udp:ADDRESS' or 'emu:?link=ethernet:PATH,PATH'",
+  );
+}
+
+/**
+ * The packet sequence number of a queue pair that may be told to either program. `hca` marks what it says by capitals there, which
+ * libibverbs' programs read alike: so it has a digit that can be one.
+ */
+export function markable(address: QueuePairAddress): QueuePairAddress {
+  const { packetSequenceNumber: number } = address;
+  return { ...address, packetSequenceNumber: number - (number % 16) + 10 + (number % 6) };
+}
+
+function linesOf(addresses: readonly QueuePairAddress[], told: number, isMarked: boolean): string {
+  return Array.from({ length: told }, (_, index) => lineOf(addresses[index] ?? none, isMarked)).join('');
+}
+
+function lineOf(
+  { localIdentifier = 0, queuePairNumber, packetSequenceNumber, gid }: QueuePairAddress,
+  isMarked: boolean,
+): string {
   const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
-  return `${hex(localIdentifier, 4)}:${hex(queuePairNumber, 6)}:${hex(packetSequenceNumber, 6)}:${gid}\0`;
+  const psn = hex(packetSequenceNumber, 6);
+  return `${hex(localIdentifier, 4)}:${hex(queuePairNumber, 6)}:${isMarked ? psn.toUpperCase() : psn}:${gid}\0`;
+}
+
+async function readLines(
+  conversation: Conversation,
+  count: number,
+): Promise<{ readonly addresses: readonly QueuePairAddress[]; readonly isMarked: boolean }> {
+  const lines: string[] = [];
+  while (lines.length < count) lines.push(await conversation.read(addressBytes));
+  const addresses = lines.map(addressOfLine);
+  return { addresses, isMarked: /^[^:]*:[^:]*:\d*[A-F]/.test(lines[0]!) };
 }
 
 function addressOfLine(line: string): QueuePairAddress {

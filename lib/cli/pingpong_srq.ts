@@ -13,12 +13,12 @@ import {
   type SendRequest,
   type SharedReceiveQueue,
 } from '../index.ts';
-import { untilActive } from './active_port.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
 import { localText, play, remoteText, report, type Player, type PingpongOptions } from './pingpong.ts';
 import { checkMessage, fillMemory } from './pingpong_message.ts';
-import { meetPeers } from './pingpong_peer.ts';
+import { markable, meetPeer } from './pingpong_peer.ts';
+import type { Scope } from './scope.ts';
 import { openTwoBoards } from './two_boards.ts';
 
 /** Options of `hca pingpong srq`: those of ibv_srq_pingpong. `iters` counts the exchanges of all queue pairs. */
@@ -30,11 +30,6 @@ export interface SharedPingpongOptions extends Omit<PingpongOptions, 'type'> {
 /** ibv_srq_pingpong always tells the addresses of so many. */
 export const mostQueuePairs = 256;
 const completionsAtOnce = 16;
-const nobody: QueuePairAddress = {
-  queuePairNumber: 0,
-  packetSequenceNumber: 0,
-  gid: '0'.repeat(32),
-};
 
 /**
  * `hca pingpong srq`: pairs of queue pairs send each other messages in turn, those of a side with one shared receive queue, as
@@ -44,38 +39,46 @@ export async function pingpongShared(
   output: Output,
   deviceString: string,
   options: SharedPingpongOptions,
+  scope: Scope,
 ): Promise<void> {
-  const { peer, signal } = options;
-  const contexts = peer === undefined ? openTwoBoards(deviceString) : [openDevice(deviceString)];
-  try {
-    const ends = contexts.map((context) => new SharedEnd(context, options));
-    const [first, second] = ends as [SharedEnd, SharedEnd?];
-    const local = first.addresses;
-    for (const address of local) output.text(localText(address, 'RC'));
-    let part = async (): Promise<void> => {};
-    let remote = second?.addresses ?? [];
-    if (second !== undefined) {
-      first.connect(remote);
-      second.connect(local);
-    } else {
-      const all = Array.from({ length: mostQueuePairs }, (_, index) => local[index] ?? nobody);
-      const met = await meetPeers({ ...peer!, signal }, all, (remotes) => first.connect(remotes));
-      remote = met.remotes.slice(0, local.length);
-      part = met.part;
-      await untilActive(contexts[0]!, options.port, signal);
-    }
+  const { peer } = options;
+  const reliable = { ...options, isReliable: true };
+  if (peer !== undefined) {
+    const { size, iters, mtu, queuePairs, port } = options;
+    const settings = {
+      measured: 'ping-pong of srq',
+      '--size': size,
+      '--iters': iters,
+      '--mtu': mtu,
+      '--num-qp': queuePairs,
+    };
+    const place = { place: peer, deviceString, settings, port, told: mostQueuePairs };
+    const {
+      end,
+      remotes,
+      play: playOut,
+    } = await meetPeer(place, scope, (device) => {
+      const made = new SharedEnd(scope.use(openDevice(device)), options);
+      for (const address of made.addresses) output.text(localText(address, 'RC'));
+      return made;
+    });
+    const remote = remotes.slice(0, end.addresses.length);
     for (const address of remote) output.text(remoteText(address));
-    const result = await play(
-      [first, ...ends.slice(1)],
-      peer === undefined || peer.host !== undefined,
-      options,
-    );
-    if (options.check) for (const end of ends) end.check();
-    await part();
-    report(output, { local, remote, result });
-  } finally {
-    for (const context of new Set(contexts)) context[Symbol.dispose]();
+    const result = await playOut((signal) => play([end], peer.host !== undefined, { ...reliable, signal }));
+    if (options.check) end.check();
+    report(output, { local: end.addresses, remote, result });
+    return;
   }
+  const ends = openTwoBoards(deviceString, scope).map((context) => new SharedEnd(context, options));
+  const [first, second] = ends as [SharedEnd, SharedEnd];
+  const [local, remote] = [first.addresses, second.addresses];
+  for (const address of local) output.text(localText(address, 'RC'));
+  first.connect(remote);
+  second.connect(local);
+  for (const address of remote) output.text(remoteText(address));
+  const result = await play([first, second], true, reliable);
+  if (options.check) for (const end of ends) end.check();
+  report(output, { local, remote, result });
 }
 
 /** What a queue pair waits for before it sends again. */
@@ -87,9 +90,9 @@ interface Pending {
 
 /** One side. */
 class SharedEnd implements Player {
+  readonly context: Context;
   readonly addresses: readonly QueuePairAddress[];
   readonly completionQueue: CompletionQueue;
-  readonly type = 'RC';
   received = 0;
   private sent = 0;
   private readonly options: SharedPingpongOptions;
@@ -106,6 +109,7 @@ class SharedEnd implements Player {
   constructor(context: Context, options: SharedPingpongOptions) {
     const { size, rxDepth, queuePairs, port, gidIndex } = options;
     this.options = options;
+    this.context = context;
     this.protectionDomain = context.createProtectionDomain();
     this.completionQueue = context.createCompletionQueue({ entries: rxDepth + queuePairs });
     this.queue = this.protectionDomain.createSharedReceiveQueue({
@@ -127,12 +131,13 @@ class SharedEnd implements Player {
       this.pending.set(queuePair.number, { queuePair, sent: true, received: false });
     }
     this.addresses = [...this.pending.values()].map(({ queuePair }) =>
-      addressOf(context, queuePair, { port, gidIndex }),
+      markable(addressOf(context, queuePair, { port, gidIndex })),
     );
     this.postReceives(rxDepth);
   }
 
   connect(remotes: readonly QueuePairAddress[]): void {
+    if (remotes.length < this.addresses.length) throw new Error('the other end tells too few addresses');
     const { port, gidIndex, mtu, serviceLevel } = this.options;
     const place = { port, gidIndex, serviceLevel, pathMtu: pathMtus[mtu]! };
     [...this.pending.values()].forEach(({ queuePair }, index) =>

@@ -2,41 +2,26 @@ import { randomUUID } from 'node:crypto';
 
 import { formatDeviceString, parseDeviceString, type BoardOptions } from '../board/index.ts';
 import { VerbsError, openDevice, type Context } from '../index.ts';
+import type { Scope } from './scope.ts';
 
 /**
  * Two boards of a fabric of their own; two functions of a served board that names none; of what else is not emulated the same device
  * twice: its port loops back. A file that captures packets is that of the first.
  */
-export function openTwoBoards(deviceString: string): [Context, Context] {
+export function openTwoBoards(deviceString: string, scope: Scope): [Context, Context] {
   const name = parseDeviceString(deviceString);
   if (name.backend === 'serve' && name.underlyingFunction === undefined) {
-    return openBoth(
-      () => openDevice(deviceString),
-      () => openDevice(deviceString),
-    );
+    return [scope.use(openDevice(deviceString)), scope.use(openDevice(deviceString))];
   }
   if (name.backend !== 'emu') {
-    const device = openDevice(deviceString);
+    const device = scope.use(openDevice(deviceString));
     return [device, device];
   }
   const { capture, ...options } = name.options;
   const connected = (changes: BoardOptions): Context =>
-    openDevice(formatDeviceString({ ...name, options: { ...options, ...changes } }));
+    scope.use(openDevice(formatDeviceString({ ...name, options: { ...options, ...changes } })));
   const fabric = `hca-${randomUUID()}`;
-  return openBoth(
-    () => connected(capture === undefined ? { fabric } : { fabric, capture }),
-    () => connected({ fabric }),
-  );
-}
-
-function openBoth(openFirst: () => Context, openSecond: () => Context): [Context, Context] {
-  const first = openFirst();
-  try {
-    return [first, openSecond()];
-  } catch (error) {
-    first[Symbol.dispose]();
-    throw error;
-  }
+  return [connected(capture === undefined ? { fabric } : { fabric, capture }), connected({ fabric })];
 }
 
 /**

@@ -2,6 +2,7 @@
 #include "addon/arguments.h"
 #include "addon/pci_functions.h"
 #include "board/cache_line_round_trip.h"
+#include "process/prompt_end.h"
 
 #include <napi.h>
 
@@ -27,6 +28,14 @@ Napi::Value cache_line_round_trip(const Napi::CallbackInfo& info) {
   return array;
 }
 
+void promise_prompt_end(const Napi::CallbackInfo& info) {
+  constexpr uint64_t longest = 60'000; // milliseconds
+  constexpr uint64_t largest_exit_code = 255;
+  const auto milliseconds = static_cast<unsigned>(whole_number(info[0], "milliseconds", longest));
+  process::promise_prompt_end(milliseconds, info[1].ToString().Utf8Value(),
+                              static_cast<int>(whole_number(info[2], "exitCode", largest_exit_code)));
+}
+
 Napi::Object start(Napi::Env env, Napi::Object exports) {
   define_board_classes(
       env, exports, [](const std::string& name, const board::HcaBoardOptions& options, std::string& failure) {
@@ -35,6 +44,7 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
       });
   define_pci_functions(env, exports);
   exports.Set("cacheLineRoundTrip", Napi::Function::New<cache_line_round_trip>(env, "cacheLineRoundTrip"));
+  exports.Set("promisePromptEnd", Napi::Function::New<promise_prompt_end>(env, "promisePromptEnd"));
   exports.Set("version", Napi::String::New(env, FPGA_VERBS_VERSION));
   return exports;
 }

@@ -4,9 +4,12 @@
 #include "addon/arguments.h"
 #include "addon/board_function.h"
 #include "served/served_function.h"
+#include "served/served_look.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace fpga_verbs::addon {
 
@@ -25,6 +28,36 @@ const char* name_of(served::ServedNotice::Kind kind) {
     return "refused";
   }
   return "";
+}
+
+const char* name_of(served::ServedFacts::State state) {
+  using enum served::ServedFacts::State;
+  switch (state) {
+  case serving:
+    return "serving";
+  case busy:
+    return "busy";
+  case silent:
+    return "silent";
+  case absent:
+    break;
+  }
+  return "absent";
+}
+
+Napi::Value facts_of(Napi::Env env, const served::ServedFacts& facts) {
+  if (facts.state == served::ServedFacts::State::absent)
+    return env.Undefined();
+  Napi::Array open = Napi::Array::New(env);
+  for (uint32_t function = 0; function < facts.functions; ++function)
+    if ((facts.open >> function & 1) != 0)
+      open.Set(open.Length(), function);
+  Napi::Object object = Napi::Object::New(env);
+  object["state"] = name_of(facts.state);
+  object["underlyingFunctions"] = facts.functions;
+  object["firstFunction"] = facts.first_function;
+  object["open"] = open;
+  return object;
 }
 
 } // namespace
@@ -111,20 +144,18 @@ Napi::Value open_served(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value look_at_served(const Napi::CallbackInfo& info) {
-  if (!info[0].IsString())
-    throw Napi::TypeError::New(info.Env(), "path must be a string");
-  const auto facts = served::ServedFunction::look(info[0].As<Napi::String>().Utf8Value());
-  if (!facts)
-    return info.Env().Undefined();
-  Napi::Array open = Napi::Array::New(info.Env());
-  for (uint32_t function = 0; function < facts->functions; ++function)
-    if ((facts->open >> function & 1) != 0)
-      open.Set(open.Length(), function);
-  Napi::Object object = Napi::Object::New(info.Env());
-  object["underlyingFunctions"] = facts->functions;
-  object["firstFunction"] = facts->first_function;
-  object["open"] = open;
-  return object;
+  constexpr uint64_t longest = 60'000; // milliseconds
+  if (!info[0].IsArray())
+    throw Napi::TypeError::New(info.Env(), "paths must be an array of strings");
+  const auto given = info[0].As<Napi::Array>();
+  std::vector<std::string> paths;
+  for (uint32_t i = 0; i < given.Length(); ++i)
+    paths.push_back(given.Get(i).ToString().Utf8Value());
+  const std::chrono::milliseconds patience(whole_number(info[1], "milliseconds", longest));
+  Napi::Array all = Napi::Array::New(info.Env());
+  for (const served::ServedFacts& facts : served::look_at_served(paths, patience))
+    all.Set(all.Length(), facts_of(info.Env(), facts));
+  return all;
 }
 
 } // namespace fpga_verbs::addon

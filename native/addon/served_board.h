@@ -30,7 +30,7 @@ private:
 // Of path and function, or undefined: any that is free. Error: why it is not open.
 Napi::Value open_served(const Napi::CallbackInfo& info);
 
-// Of a path; undefined: nobody serves a board there.
+// Of paths and milliseconds: an element for each path; undefined: no board is served there.
 Napi::Value look_at_served(const Napi::CallbackInfo& info);
 
 } // namespace fpga_verbs::addon

@@ -1,7 +1,6 @@
 #include "served/served_connection.h"
 
 #include "link/descriptor_message.h"
-#include "served/socket_path.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,40 +9,62 @@
 #include <poll.h>
 #include <span>
 #include <sys/socket.h>
+#include <thread>
 
 namespace fpga_verbs::served {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::milliseconds patience{5000};
 
-// Whether there is something to read in time. A signal to this process ends no wait.
-bool has_come(int socket) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point until = Clock::now() + patience;
+// Until there is something to read, or the socket's end. False: not in time. Signals do not shorten it.
+bool wait_for(int socket) {
+  const Clock::time_point given_up = Clock::now() + patience;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(given_up - Clock::now());
     pollfd polled{socket, POLLIN, 0};
-    const int found = poll(&polled, 1, static_cast<int>(std::max<int64_t>(left, 0)));
-    if (found >= 0 || errno != EINTR)
-      return found == 1;
+    if (left.count() <= 0)
+      return false;
+    if (poll(&polled, 1, static_cast<int>(left.count())) > 0)
+      return true;
   }
 }
 
 } // namespace
 
 std::optional<ServedConnection> ServedConnection::make(const std::string& path, std::string& failure) {
-  link::Descriptor socket = SocketPath::connect(path, failure);
-  if (!socket)
-    return std::nullopt;
-  return ServedConnection(std::move(socket));
+  constexpr std::chrono::milliseconds between_attempts{1}; // nothing tells of room
+  const Clock::time_point given_up = Clock::now() + patience;
+  std::optional<ServedConnection> made;
+  while (make(path, made, failure) == Reached::busy && Clock::now() < given_up)
+    std::this_thread::sleep_for(between_attempts);
+  return made;
+}
+
+Reached ServedConnection::make(const std::string& path, std::optional<ServedConnection>& connection,
+                               std::string& failure) {
+  link::Descriptor socket;
+  const Reached reached = SocketPath::connect(path, socket, failure);
+  if (reached == Reached::reached)
+    connection = ServedConnection(std::move(socket));
+  return reached;
 }
 
 std::optional<Reply> ServedConnection::ask(const Request& request, link::Descriptor& descriptor) {
+  if (!say(request) || !wait_for(socket_.get()))
+    return std::nullopt;
+  return take_reply(descriptor);
+}
+
+bool ServedConnection::say(const Request& request) {
+  return link::send_message(socket_.get(), std::as_bytes(std::span(&request, 1)));
+}
+
+std::optional<Reply> ServedConnection::take_reply(link::Descriptor& descriptor) {
   Reply reply;
   const auto message = std::as_writable_bytes(std::span(&reply, 1));
-  if (!link::send_message(socket_.get(), std::as_bytes(std::span(&request, 1))) || !has_come(socket_.get()))
-    return std::nullopt;
   const std::optional<link::ReceivedMessage> received =
       link::receive_message(socket_.get(), message, std::span(&descriptor, 1), MSG_DONTWAIT);
   if (!received || !received->whole || received->bytes != message.size() || reply.magic != protocol_magic)
@@ -56,10 +77,7 @@ std::optional<Reply> ServedConnection::ask(const Request& request) {
   return ask(request, none);
 }
 
-bool ServedConnection::wake() {
-  const Request request{.kind = RequestKind::wake};
-  return link::send_message(socket_.get(), std::as_bytes(std::span(&request, 1)));
-}
+bool ServedConnection::wake() { return say({.kind = RequestKind::wake}); }
 
 bool ServedConnection::is_gone() const {
   pollfd polled{socket_.get(), POLLRDHUP, 0};

@@ -3,6 +3,7 @@
 #include "link/descriptor.h"
 #include "link/sealed_memory.h"
 #include "served/protocol.h"
+#include "served/socket_path.h"
 
 #include <optional>
 #include <string>
@@ -12,12 +13,21 @@ namespace fpga_verbs::served {
 // The client's end of a socket to a server: requests, each of which waits for its reply. Not on a data path.
 class ServedConnection {
 public:
-  // Nothing: `failure` says why, and what would be right.
+  // Waits for a server that is busy, for seconds. Nothing: `failure` says why, and what would be right.
   static std::optional<ServedConnection> make(const std::string& path, std::string& failure);
+  // Does not wait. The connection is there when it gives reached.
+  static Reached make(const std::string& path, std::optional<ServedConnection>& connection,
+                      std::string& failure);
 
-  // Nothing: the server is gone. With the reply comes a descriptor, where it has one.
+  // Waits for seconds. Nothing: the server is gone, or does not answer. With the reply comes a descriptor,
+  // where it has one.
   std::optional<Reply> ask(const Request& request, link::Descriptor& descriptor);
   std::optional<Reply> ask(const Request& request);
+
+  // Asks without waiting. False: the server is gone.
+  bool say(const Request& request);
+  // Nothing: no reply is there.
+  std::optional<Reply> take_reply(link::Descriptor& descriptor);
 
   // Wakes the server. False: it is gone.
   bool wake();

@@ -61,7 +61,9 @@ std::shared_ptr<ServedFunction> ServedFunction::ask(const std::string& path, con
   Descriptor descriptor;
   const std::optional<Reply> reply = connection->ask(request, descriptor);
   if (!reply) {
-    failure.text = "the server went away while it was asked; start it anew";
+    failure = connection->is_gone()
+                  ? OpenFailure{"ENODEV", "the server went away while it was asked; start it anew"}
+                  : OpenFailure{"ETIMEDOUT", "the server does not answer; look whether it is stopped"};
     return nullptr;
   }
   std::optional<link::SealedMemory> page =
@@ -73,15 +75,6 @@ std::shared_ptr<ServedFunction> ServedFunction::ask(const std::string& path, con
   page->drop_descriptor();
   return std::shared_ptr<ServedFunction>(
       new ServedFunction(std::move(*connection), std::move(*page), *reply));
-}
-
-std::optional<ServedFacts> ServedFunction::look(const std::string& path) {
-  std::string failure;
-  std::optional<ServedConnection> connection = ServedConnection::make(path, failure);
-  const std::optional<Reply> reply = connection ? connection->ask({.kind = RequestKind::look}) : std::nullopt;
-  if (!reply)
-    return std::nullopt;
-  return ServedFacts{reply->functions, reply->first_function, reply->value};
 }
 
 ServedFunction::ServedFunction(ServedConnection connection, link::SealedMemory page, const Reply& opened)

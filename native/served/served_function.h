@@ -17,15 +17,8 @@ namespace fpga_verbs::served {
 
 // Why a function is not open, and what would be right.
 struct OpenFailure {
-  const char* code = "ENODEV"; // or EBUSY, ENOMEM, EINVAL
+  const char* code = "ENODEV"; // or EBUSY, ENOMEM, EINVAL, ETIMEDOUT
   std::string text;
-};
-
-// What a server says of its board.
-struct ServedFacts {
-  unsigned functions = 0;
-  unsigned first_function = 0; // that clients may open
-  uint64_t open = 0;           // bit per function
 };
 
 // An open function of a board that another process holds. Stores are put into a ring that it shares with the
@@ -44,8 +37,6 @@ public:
                                                  OpenFailure& failure) {
     return ask(path, {.kind = RequestKind::observe, .number = number}, failure);
   }
-  // Nothing: nobody serves a board there.
-  static std::optional<ServedFacts> look(const std::string& path);
 
   ~ServedFunction() override;
 

@@ -27,7 +27,10 @@ bool address_of(const std::string& path, sockaddr_un& address, std::string& fail
   return true;
 }
 
-Descriptor new_socket() { return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
+// Not blocking: connect() would wait for as long as a server accepts nothing.
+Descriptor new_socket() {
+  return Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
 
 bool bind_to(int socket, const sockaddr_un& address) {
   return bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
@@ -74,21 +77,27 @@ Descriptor SocketPath::accept(int listening) {
   return made && link::is_of_this_user(made.get()) ? std::move(made) : Descriptor();
 }
 
-Descriptor SocketPath::connect(const std::string& path, std::string& failure) {
+Reached SocketPath::connect(const std::string& path, Descriptor& socket, std::string& failure) {
   sockaddr_un address = {};
   if (!address_of(path, address, failure))
-    return {};
+    return Reached::failed;
   Descriptor made = new_socket();
   if (!made || !connect_to(made.get(), address)) {
-    failure = errno == ENOENT || errno == ECONNREFUSED
-                  ? std::string("nobody serves a board there; start: hca serve ") + path
-                  : std::strerror(errno);
-    return {};
+    const int reason = errno;
+    if (reason == ENOENT || reason == ECONNREFUSED) {
+      failure = "nobody serves a board there; start: hca serve " + path;
+      return Reached::absent;
+    }
+    failure = reason == EAGAIN ? "its server is busy: it accepts no connection; look whether it is stopped"
+                               : std::strerror(reason);
+    return reason == EAGAIN ? Reached::busy : Reached::failed;
   }
-  if (link::is_of_this_user(made.get()))
-    return made;
-  failure = "the server is not of this user";
-  return {};
+  if (!link::is_of_this_user(made.get())) {
+    failure = "the server is not of this user";
+    return Reached::failed;
+  }
+  socket = std::move(made);
+  return Reached::reached;
 }
 
 } // namespace fpga_verbs::served

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { checkAtomics, checkData, fillMemory, type Run } from '../../lib/cli/performance/data.ts';
 import { drive } from '../../lib/cli/performance/drive.ts';
-import { withEnds } from '../../lib/cli/performance/ends.ts';
+import { connectEnds } from '../../lib/cli/performance/ends.ts';
+import { Scope } from '../../lib/cli/scope.ts';
 import { Stopwatch } from '../../lib/cli/performance/stopwatch.ts';
 import { spreadOf } from '../../lib/cli/output/statistics.ts';
 import { Progress } from '../../lib/cli/output/progress.ts';
@@ -204,7 +205,8 @@ describe('hca lat and hca bw', () => {
       timeout: 14,
     } as const;
     const { signal } = new AbortController();
-    await withEnds(board('shared'), { ends: options, signal }, {}, async ({ client }) => {
+    await Scope.run(signal, async (scope) => {
+      const { client } = await connectEnds(board('shared'), { ends: options }, {}, scope);
       const end = client!;
       const run: Run = { operation, atomicType: 'FETCH_AND_ADD', bytes: operation === 'atomic' ? 8 : 100 };
       fillMemory(end, run);
@@ -221,7 +223,6 @@ describe('hca lat and hca bw', () => {
       check();
       end.area(to, 1)[run.bytes - 1]! ^= 1;
       expect(check).toThrow(/^invalid data: .*queue pair 1 /);
-      return Promise.resolve();
     });
   });
 });

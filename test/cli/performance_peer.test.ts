@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { freePort } from '../free_port.ts';
+import { freeNetwork, freePort } from '../free_port.ts';
 import { runHca } from './run_hca.ts';
 import { newSignal, retrying, runTwo } from './two_processes.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
 let links = 0;
+const network = await freeNetwork();
 
 const deviceOf = (place: string): string[] => ['--device', `emu:?${small}&link=${encodeURIComponent(place)}`];
 
@@ -18,8 +19,8 @@ const devices = {
     return [deviceOf(place), deviceOf(place)];
   },
   udp: (): [string[], string[]] => {
-    const network = `udp:127.${90 + links++}.${process.pid % 250}`;
-    return [deviceOf(`${network}.1`), deviceOf(`${network}.2`)];
+    const first = 2 * links++;
+    return [deviceOf(`udp:${network}${first + 1}`), deviceOf(`udp:${network}${first + 2}`)];
   },
 } as const;
 
@@ -75,10 +76,10 @@ describe('hca lat and hca bw between two processes', () => {
     [
       'another version',
       '{"say":"greeting","version":2}\n',
-      'the other end speaks version 2, this one 1; use the same hca at both ends',
+      'the other end speaks version 2, this one 3; use the same hca at both ends',
     ],
     ['a failure', '{"say":"failed","message":"out of memory"}\n', 'the other end failed: out of memory'],
-    ['nothing', '', 'the other end has gone before all was measured'],
+    ['nothing', '', 'the other end has gone before all was done'],
   ])('end when the other end says %s', async (_, said, message) => {
     const port = await freePort();
     const signal = newSignal();

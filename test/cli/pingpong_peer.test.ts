@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
 import { play, type Player } from '../../lib/cli/pingpong.ts';
-import { meetPeer } from '../../lib/cli/pingpong_peer.ts';
+import { markable, meetPeer, type LocalEnd, type PeerOptions } from '../../lib/cli/pingpong_peer.ts';
+import { Scope } from '../../lib/cli/scope.ts';
 import type { QueuePairAddress } from '../../lib/connect/index.ts';
-import type { CompletionQueue, QueuePairType } from '../../lib/index.ts';
-import { freePort } from '../free_port.ts';
+import { PortState, type CompletionQueue, type Context } from '../../lib/index.ts';
+import { freeNetwork, freePort } from '../free_port.ts';
 import { runHca } from './run_hca.ts';
 import { newSignal, retrying, runTwo } from './two_processes.ts';
 
@@ -19,72 +20,105 @@ const local: QueuePairAddress = {
   gid: '00000000000000000000ffff7f000001',
 };
 const line = '0012:345678:9abcde:00000000000000000000ffff7f000001\0';
+const marked = '0012:345678:9ABCDE:00000000000000000000ffff7f000001\0';
+
+/** Meets a program of libibverbs, or who says to be one, with a device that has its link. */
+async function meetIt(
+  place: PeerOptions['place'],
+  whileConnected: (remotes: readonly QueuePairAddress[]) => void = () => {},
+): Promise<readonly QueuePairAddress[]> {
+  const end: LocalEnd = {
+    context: { queryPort: () => ({ state: PortState.active }) } as unknown as Context,
+    addresses: [local],
+    connect: () => {},
+  };
+  const options = { place, deviceString: 'emu:?link=udp:127.0.0.1', settings: {}, port: 1, told: 1 };
+  return Scope.run(newSignal(), async (scope) => {
+    const { remotes, play } = await meetPeer(options, scope, () => end);
+    await play(async () => whileConnected(remotes));
+    return remotes;
+  });
+}
+
+async function connected(port: number): Promise<Socket> {
+  const { tried } = await retrying(
+    newSignal(),
+    async () => {
+      const socket = connect(port);
+      const [error] = (await Promise.race([once(socket, 'connect'), once(socket, 'error')])) as [
+        Error | undefined,
+      ];
+      return { tried: socket, error };
+    },
+    ({ error }) => error !== undefined,
+  );
+  return tried;
+}
 
 describe('the meeting of two ends', () => {
   it('is as ibv_rc_pingpong has it where this end waits', async () => {
     const port = await freePort();
-    const signal = newSignal();
-    const met = meetPeer({ port, signal }, local, () => {});
-    const socket = await retrying(
-      signal,
-      async () => {
-        const tried = connect(port);
-        const [error] = (await Promise.race([once(tried, 'connect'), once(tried, 'error')])) as [
-          Error | undefined,
-        ];
-        return { tried, error };
-      },
-      ({ error }) => error !== undefined,
-    ).then(({ tried }) => tried);
+    const met = meetIt({ port, timeout: 60 });
+    const socket = await connected(port);
     socket.write('0000:000011:000022:fe8000000000000000000000000000ff\0');
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toBe(line);
     socket.end('done\0');
-    const { remote, part } = await met;
-    expect(remote).toEqual({
-      localIdentifier: 0,
-      queuePairNumber: 0x11,
-      packetSequenceNumber: 0x22,
-      gid: 'fe8000000000000000000000000000ff',
-    });
-    await part();
+    expect(await met).toEqual([
+      {
+        localIdentifier: 0,
+        queuePairNumber: 0x11,
+        packetSequenceNumber: 0x22,
+        gid: 'fe8000000000000000000000000000ff',
+      },
+    ]);
   });
 
   it.each([
     ['an answer', '0000:000011:000022:fe8000000000000000000000000000ff\0', undefined],
     ['nonsense', 'x'.repeat(52), 'but an address is LID:QPN:PSN:GID'],
-    ['nothing', '', 'the other end has gone before both were connected'],
+    ['nothing', '', 'the other end has gone before all was done'],
   ])('is as ibv_rc_pingpong has it where that waits, and says %s', async (_, said, message) => {
     const server = createServer((socket) => {
       socket.once('data', (asked) => {
-        expect(asked.toString()).toBe(line);
+        expect(asked.toString()).toBe(marked);
         socket.end(said);
       });
     }).listen(0);
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const met = meetPeer({ host: 'localhost', port, signal: newSignal() }, local, () => {});
-    if (message === undefined) await (await met).part();
+    const met = meetIt({ host: 'localhost', port, timeout: 60 });
+    if (message === undefined) expect(await met).toMatchObject([{ queuePairNumber: 0x11 }]);
     else await expect(met).rejects.toThrow(message);
     server.close();
   });
 
   it('says who is not there', async () => {
     const port = await freePort();
-    const place = { host: 'localhost', port, signal: newSignal() };
-    await expect(meetPeer(place, local, () => {})).rejects.toThrow(
-      `nobody waits at TCP port ${port} of localhost; start the other end first, with --listen`,
+    await expect(meetIt({ host: 'localhost', port, timeout: 60 })).rejects.toThrow(
+      `no end waits at TCP port ${port} of localhost; start the other end first, with --listen`,
     );
   });
+
+  it('marks any packet sequence number, which stays one of 24 bits', () => {
+    for (const number of [0, 9, 15, 0x10, 0xff_ffff, 0x12_3456]) {
+      const { packetSequenceNumber } = markable({ ...local, packetSequenceNumber: number });
+      expect(packetSequenceNumber.toString(16)).toMatch(/[a-f]$/);
+      expect(Math.floor(packetSequenceNumber / 16)).toBe(Math.floor(number / 16));
+    }
+  });
 });
+
+const network = await freeNetwork();
 
 describe('hca pingpong between two processes', () => {
   const links = {
     'shared memory': (service: string): string[] => [1, 2].map(() => `shm:${service} ${process.pid}`),
     UDP: (service: string): string[] => {
-      const network = 77 + ['rc', 'uc', 'ud', 'srq'].indexOf(service);
-      return [1, 2].map((end) => `udp:127.${network}.${process.pid % 250}.${end}`);
+      const first = 1 + 2 * ['rc', 'uc', 'ud', 'srq'].indexOf(service);
+      return [first, first + 1].map((end) => `udp:${network}${end}`);
     },
+    'a link that they find': (): string[] => ['', ''],
   };
 
   it.each([
@@ -96,9 +130,13 @@ describe('hca pingpong between two processes', () => {
     ['ud', 'UDP', 2048],
     ['srq', 'UDP', 4096],
     ['srq', 'shared memory', 4096],
+    ['rc', 'a link that they find', 4096],
+    ['uc', 'a link that they find', 4096],
+    ['ud', 'a link that they find', 2048],
+    ['srq', 'a link that they find', 4096],
   ] as const)('%s over %s', async (service, link, size) => {
     const words = (place: string): string[] => {
-      const device = `emu:?${small}&link=${encodeURIComponent(place)}`;
+      const device = `emu:?${small}${place && `&link=${encodeURIComponent(place)}`}`;
       return ['pingpong', service, '-n', '100', '--chk', '--device', device];
     };
     const [one, other] = links[link](service) as [string, string];
@@ -117,19 +155,20 @@ describe('hca pingpong between two processes', () => {
   });
 
   it('says of a service that repeats what is lost that the peer does not answer', async () => {
-    const silent = (type: QueuePairType): Player => ({
-      type,
+    const silent: Player = {
       completionQueue: undefined as unknown as CompletionQueue,
       received: 3,
       isDone: false,
       send: () => {},
       advance: () => false,
-    });
+    };
     const wait = { size: 1, iters: 1, events: false, timeout: 0, signal: newSignal() };
-    await expect(play([silent('RC')], false, wait)).rejects.toThrow(
-      'nothing came for 0 s after 3 messages; expected: a peer that answers, and --timeout says how long to wait',
+    await expect(play([silent], false, { ...wait, isReliable: true })).rejects.toThrow(
+      'nothing came for 0 s after 3 messages; the other end has stopped, and --timeout says how long to wait',
     );
-    await expect(play([silent('UD')], false, wait)).rejects.toThrow(/an unreliable service/);
+    await expect(play([silent], false, { ...wait, isReliable: false })).rejects.toThrow(
+      /an unreliable service/,
+    );
   });
 
   it.each([[[]], [['--events']]])('uc is given up when a message is lost %j', async (words) => {

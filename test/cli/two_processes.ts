@@ -54,7 +54,7 @@ export async function runTwo(
   const signal = newSignal();
   for (;;) {
     const client = await runHca([operation!, service!, 'localhost', ...rest, ...port], signal);
-    if (gone || !client.error.includes('nobody waits')) return { waited: await waited, client };
+    if (gone || !client.error.includes('no end waits')) return { waited: await waited, client };
     signal.throwIfAborted();
   }
 }

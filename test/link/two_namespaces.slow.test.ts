@@ -28,7 +28,7 @@ function requireNetem(context: TestContext): void {
 /** What one program says in a namespace, and another in a second one; netem in between, where it is asked for. */
 async function between(there: string, beginning: string, netem: readonly string[] = []): Promise<string> {
   // The one that begins tries until the other one waits.
-  const again = `until said=$(${beginning} 2>&1); do case $said in *"nobody waits"*) ;; *) echo "$said"; exit 1; esac; done; echo "$said"`;
+  const again = `until said=$(${beginning} 2>&1); do case $said in *"no end waits"*) ;; *) echo "$said"; exit 1; esac; done; echo "$said"`;
   const script = here('two_namespaces.sh');
   const { stdout } = await run('unshare', [...inNamespace, 'sh', script, there, again, ...netem], {
     timeout: 280_000,

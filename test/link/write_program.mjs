@@ -4,7 +4,8 @@ const library = (name) => import(new URL(`../../dist/lib/${name}.js`, import.met
 const { Access, Completion, CompletionError, CompletionStatus, Opcode, RemoteMemory, openDevice } =
   await library('index');
 const { addressOf, connectQueuePair } = await library('connect/index');
-const { meetPeer } = await library('cli/pingpong_peer');
+const { markable, meetPeer } = await library('cli/pingpong_peer');
+const { Scope } = await library('cli/scope');
 
 const [device, port, total, host] = process.argv.slice(2);
 const chunk = 2 ** 22;
@@ -26,14 +27,26 @@ const memory = domain.allocate(chunk, Access.localWrite | Access.remoteWrite);
 const notes = domain.allocate(2 * noteBytes, Access.localWrite);
 const [told, heard] = [notes.slice(0, noteBytes), notes.slice(noteBytes, noteBytes)];
 
-const local = addressOf(context, queuePair);
-const { part } = await meetPeer({ port: Number(port), signal, ...(host && { host }) }, local, (remote) => {
-  connectQueuePair(queuePair, local, remote, { timeout: 13 });
-  queuePair.postReceive({ scatter: [heard] });
+const local = markable(addressOf(context, queuePair));
+const end = {
+  context,
+  addresses: [local],
+  connect: ([remote]) => {
+    connectQueuePair(queuePair, local, remote, { timeout: 13 });
+    queuePair.postReceive({ scatter: [heard] });
+  },
+};
+const place = { port: Number(port), timeout: 300, ...(host && { host }) };
+await Scope.run(signal, async (scope) => {
+  scope.use(context);
+  const settings = { measured: 'writes', bytes: Number(total) };
+  const { play } = await meetPeer(
+    { place, deviceString: device, settings, port: 1, told: 1 },
+    scope,
+    () => end,
+  );
+  await play(() => (host === undefined ? receive() : write()));
 });
-await (host === undefined ? receive() : write());
-await part();
-context[Symbol.dispose]();
 
 async function receive() {
   const name = { address: memory.address.toString(), key: memory.remoteKey, length: chunk };

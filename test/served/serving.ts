@@ -49,7 +49,7 @@ export async function exchange([from, to]: readonly [Connection, Connection], va
 /** Waits until the clients of a served board have these functions open. */
 export async function untilOpen({ path }: Serving, functions: readonly number[]): Promise<void> {
   const isSo = (): boolean => {
-    const openNow = loadAddon().lookAtServed(path)?.open ?? [];
+    const openNow = loadAddon().lookAtServed([path], 5000)[0]?.open ?? [];
     return openNow.length === functions.length && functions.every((each) => openNow.includes(each));
   };
   const givenUp = performance.now() + 30_000;

@@ -1,9 +1,10 @@
 import type { Output } from '../output/output.ts';
 import type { Progress } from '../output/progress.ts';
+import type { Scope } from '../scope.ts';
 import { SendingSide, type Posting } from './bandwidth_side.ts';
 import { columnsText, type ResultColumn } from './columns.ts';
 import { checkAtomics, checkData, fillMemory, type Run } from './data.ts';
-import { driveEnds, endsHere, withEnds, type Ends } from './ends.ts';
+import { driveEnds, endsHere, connectEnds, type Ends } from './ends.ts';
 import { writeHeader } from './header.ts';
 import { settingsOf, type PerformanceOptions } from './options.ts';
 import { PassiveSide } from './passive_side.ts';
@@ -55,28 +56,32 @@ export async function bandwidth(
   output: Output,
   deviceString: string,
   options: BandwidthOptions,
+  scope: Scope,
 ): Promise<void> {
   const { bidirectional, posting } = options;
   const columns = columnsOf(options.gigabits);
   const settings = { measured: 'bandwidth', ...settingsOf(options), '--bidirectional': bidirectional };
-  const results = await withEnds(deviceString, options, settings, async (ends) => {
-    const title = bidirectional ? 'Bidirectional bandwidth' : 'Bandwidth';
-    writeHeader(output, title, deviceString, ends, options, [
-      [' CQ Moderation', `${posting.cqModeration}`],
-      ...(posting.postList > 1 ? ([[' Post list', `${posting.postList}`]] as const) : []),
-    ]);
-    output.text(columnsText(columns));
-    const measured: BandwidthResult[] = [];
-    const progress = output.progress(options.progress);
-    for (const bytes of options.sizes) {
-      const result = await measure(ends, bytes, options, progress);
-      progress.clear();
-      output.text(columnsText(columns, result));
-      measured.push(result);
-    }
-    return measured;
+  const ends = await connectEnds(deviceString, options, settings, scope);
+  const title = bidirectional ? 'Bidirectional bandwidth' : 'Bandwidth';
+  writeHeader(output, title, ends, options, [
+    [' CQ Moderation', `${posting.cqModeration}`],
+    ...(posting.postList > 1 ? ([[' Post list', `${posting.postList}`]] as const) : []),
+  ]);
+  output.text(columnsText(columns));
+  const measured: BandwidthResult[] = [];
+  const progress = output.progress(options.progress);
+  for (const bytes of options.sizes) {
+    const result = await measure(ends, bytes, options, progress);
+    progress.clear();
+    output.text(columnsText(columns, result));
+    measured.push(result);
+  }
+  output.value({
+    operation: options.ends.operation,
+    device: ends.deviceString,
+    bidirectional,
+    results: measured,
   });
-  output.value({ operation: options.ends.operation, device: deviceString, bidirectional, results });
 }
 
 async function measure(

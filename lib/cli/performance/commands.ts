@@ -8,6 +8,7 @@ import { latency } from './latency.ts';
 import { latencyDepth } from './latency_sides.ts';
 import { atomicTypes, operations, type Operation } from './operation.ts';
 import { OptionsError, largestInline, performanceOptions, type PerformanceWords } from './options.ts';
+import type { Scope } from '../scope.ts';
 import { withCapture } from '../two_boards.ts';
 
 /** Adds a command of one device, with its help. */
@@ -58,7 +59,7 @@ export function addPerformanceCommands(
   add: AddCommand,
   outputOf: (options: { readonly json?: boolean }) => Output,
   deviceStringOf: (given?: string) => string,
-  signal: AbortSignal,
+  scope: Scope,
 ): void {
   const lat = add('lat', 'measure the latency of an operation, as perftest does', jsonShapes.latency, [
     'hca lat send',
@@ -66,8 +67,8 @@ export function addPerformanceCommands(
     'hca lat read --all --chk',
     "hca lat atomic --atomic_type CMP_AND_SWAP --device 'emu:?progress=own'",
     'hca lat send --duration 10 --json',
-    "hca lat send --listen --device 'emu:?link=udp:127.0.0.1'",
-    "hca lat send localhost --device 'emu:?link=udp:127.0.0.2'",
+    'hca lat send --listen',
+    'hca lat send localhost',
   ]);
   withCommonOptions(lat, '1000', '2')
     .option(
@@ -90,12 +91,13 @@ export function addPerformanceCommands(
         await latency(
           outputOf(words),
           withCapture(deviceStringOf(words.device), words.capture),
-          performanceOptions(operation, host, words, defaults, signal),
+          performanceOptions(operation, host, words, defaults, scope.signal),
           {
             histogram: words.reportHistogram === true,
             unsorted: words.reportUnsorted === true,
             progress: words.progress === true,
           },
+          scope,
         );
       }),
     );
@@ -106,8 +108,8 @@ export function addPerformanceCommands(
     'hca bw write --all --bidirectional --chk',
     'hca bw read --qp 4 --tx-depth 32 --report_gbits',
     'hca bw atomic --duration 5 --json',
-    "hca bw write --listen --device 'emu:?link=shm:lab'",
-    "hca bw write localhost --device 'emu:?link=shm:lab'",
+    "hca bw write --listen --device 'emu:?link=udp:127.0.0.1'",
+    "hca bw write localhost --device 'emu:?link=udp:127.0.0.2'",
   ]);
   withCommonOptions(bw, '5000, of read and atomic 1000', '65536')
     .option('-t, --tx-depth <requests>', 'under way on each queue pair', wholeNumber(1, deepest), 128)
@@ -133,14 +135,16 @@ export function addPerformanceCommands(
           queuePairs: words.qp,
           txDepth,
         };
-        await bandwidth(outputOf(words), withCapture(deviceStringOf(words.device), words.capture), {
-          ...performanceOptions(operation, host, words, defaults, signal),
+        const device = withCapture(deviceStringOf(words.device), words.capture);
+        const options = {
+          ...performanceOptions(operation, host, words, defaults, scope.signal),
           posting: { txDepth, postList, cqModeration: cqModerationOf(words) },
           bidirectional: words.bidirectional === true,
           gigabits: words.report_gbits === true,
           noPeak: !words.peak,
           progress: words.progress === true,
-        });
+        };
+        await bandwidth(outputOf(words), device, options, scope);
       }),
     );
 }
@@ -151,6 +155,7 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
     .argument('[host]', 'where the other end waits with --listen')
     .option('--listen', 'wait for the other end, in another process or on another machine, and answer')
     .option('-p, --port <port>', 'TCP port on which the ends meet', wholeNumber(1, 65_535), usualPort)
+    .option('--timeout <seconds>', 'that the other end may say nothing', wholeNumber(1, 86_400), 30)
     .option(
       '-s, --size <bytes>',
       `size of a message (${size}; an atomic has 8)`,

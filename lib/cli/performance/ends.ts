@@ -1,20 +1,26 @@
 import { openDevice, type Context } from '../../index.ts';
 import { untilActive } from '../active_port.ts';
+import { Conversation } from '../conversation.ts';
+import { exchangeAddresses, greet, type Settings } from '../greeting.ts';
+import { isOpen } from '../link_agreement.ts';
+import type { Scope } from '../scope.ts';
 import { openTwoBoards } from '../two_boards.ts';
 import { drive, type Driving, type Side } from './drive.ts';
 import { End, type EndAddress } from './end.ts';
 import type { PerformanceOptions } from './options.ts';
-import { Peer, type Settings } from './peer.ts';
+import { driveWithPeer } from './peer.ts';
 
 /** The one that begins and its peer, of which one may be in another process. */
 export type Ends = Addresses &
   (
     | { readonly client: End; readonly server: End; readonly peer?: undefined }
-    | { readonly client: End; readonly server?: undefined; readonly peer: Peer }
-    | { readonly client?: undefined; readonly server: End; readonly peer: Peer }
+    | { readonly client: End; readonly server?: undefined; readonly peer: Conversation }
+    | { readonly client?: undefined; readonly server: End; readonly peer: Conversation }
   );
 
 interface Addresses {
+  /** Of the device of this process; of the first one. */
+  readonly deviceString: string;
   readonly context: Context;
   readonly local: EndAddress;
   readonly remote: EndAddress;
@@ -26,63 +32,58 @@ export function endsHere({ client, server }: Ends): readonly End[] {
 }
 
 /**
- * Connects two ends, both in this process or one, for as long as `measure` runs.
+ * Connects two ends, both in this process or one, for as long as the scope lasts.
  * @param settings what both have to agree on
  */
-export async function withEnds<Result>(
+export async function connectEnds(
   deviceString: string,
-  options: Pick<PerformanceOptions, 'ends' | 'meeting' | 'signal'>,
+  options: Pick<PerformanceOptions, 'ends' | 'meeting'>,
   settings: Settings,
-  measure: (ends: Ends) => Promise<Result>,
-): Promise<Result> {
+  scope: Scope,
+): Promise<Ends> {
   return options.meeting === undefined
-    ? withBothEnds(deviceString, options, measure)
-    : withOneEnd(deviceString, options, settings, measure);
+    ? connectBothEnds(deviceString, options, scope)
+    : connectOneEnd(deviceString, { ...options, meeting: options.meeting }, settings, scope);
 }
 
-async function withBothEnds<Result>(
+function connectBothEnds(
   deviceString: string,
   { ends: options }: Pick<PerformanceOptions, 'ends'>,
-  measure: (ends: Ends) => Promise<Result>,
-): Promise<Result> {
-  const contexts = openTwoBoards(deviceString);
-  try {
-    const [client, server] = contexts.map((context) => new End(context, options)) as [End, End];
-    client.connect(server.address);
-    server.connect(client.address);
-    const [context] = contexts;
-    const result = await measure({ client, server, context, local: client.address, remote: server.address });
-    for (const end of [client, server]) end.close();
-    return result;
-  } finally {
-    for (const context of new Set(contexts)) context[Symbol.dispose]();
-  }
+  scope: Scope,
+): Ends {
+  const contexts = openTwoBoards(deviceString, scope);
+  const [client, server] = contexts.map((context) => new End(context, options)) as [End, End];
+  client.connect(server.address);
+  server.connect(client.address);
+  const [context] = contexts;
+  return { client, server, context, deviceString, local: client.address, remote: server.address };
 }
 
-async function withOneEnd<Result>(
-  deviceString: string,
-  { ends: options, meeting, signal }: Pick<PerformanceOptions, 'ends' | 'meeting' | 'signal'>,
+async function connectOneEnd(
+  given: string,
+  { ends: options, meeting }: Required<Pick<PerformanceOptions, 'ends' | 'meeting'>>,
   settings: Settings,
-  measure: (ends: Ends) => Promise<Result>,
-): Promise<Result> {
-  const waits = meeting!.host === undefined;
-  // Who waits finds out first whether it can; who looks opens nothing while nobody is there.
-  using opened = waits ? openDevice(deviceString) : undefined;
-  const peer = await Peer.meet({ ...meeting!, signal });
-  try {
-    using context = opened ?? openDevice(deviceString);
-    const end = new End(context, options);
-    const remote = await peer.greet(settings, end.address, (address) => end.connect(address));
-    await untilActive(context, options.port, signal);
-    const addresses = { context, peer, local: end.address, remote };
-    const result = await measure(waits ? { server: end, ...addresses } : { client: end, ...addresses });
-    await peer.part();
-    end.close();
-    return result;
-  } catch (error) {
-    peer.fail(error);
-    throw error;
-  }
+  scope: Scope,
+): Promise<Ends> {
+  const waits = meeting.host === undefined;
+  const open = (device: string): Context => scope.use(openDevice(device));
+  // An end that waits, and whose device has its link, finds out first whether it can open it; one that looks opens nothing yet.
+  const opened = waits && !isOpen(given) ? open(given) : undefined;
+  const peer = await Conversation.meet(meeting, scope);
+  const agreement = await greet(peer, { settings, deviceString: given, port: options.port, waits });
+  const { deviceString } = agreement;
+  const context = opened ?? open(deviceString);
+  const end = new End(context, options);
+  const remote = await exchangeAddresses(
+    peer,
+    agreement,
+    end.address,
+    ({ queuePairs }) => queuePairs,
+    (address) => end.connect(address),
+  );
+  await untilActive(context, options.port, meeting.timeout, scope.signal);
+  const common = { context, deviceString, peer, local: end.address, remote };
+  return waits ? { server: end, ...common } : { client: end, ...common };
 }
 
 /**
@@ -95,7 +96,7 @@ export async function driveEnds<Tally extends object>(
   driving: Driving,
   tell: () => Tally,
 ): Promise<Tally | undefined> {
-  if (peer !== undefined) return peer.drive(sides, driving, tell);
+  if (peer !== undefined) return driveWithPeer(peer, sides, driving, tell);
   await drive(sides, driving);
   return undefined;
 }

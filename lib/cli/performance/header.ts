@@ -7,8 +7,7 @@ import type { PerformanceOptions } from './options.ts';
 export function writeHeader(
   output: Output,
   title: string,
-  deviceString: string,
-  { local, remote, context, peer }: Ends,
+  { local, remote, context, deviceString, peer }: Ends,
   { ends }: PerformanceOptions,
   more: readonly (readonly [string, string])[] = [],
 ): void {

@@ -1,9 +1,10 @@
 import type { Output } from '../output/output.ts';
 import type { Progress } from '../output/progress.ts';
+import type { Scope } from '../scope.ts';
 import { histogramOf, histogramText, spreadOf, statisticsOf, type Bin } from '../output/statistics.ts';
 import { columnsText, type ResultColumn } from './columns.ts';
 import { checkAtomics, checkData, fillMemory, type Run } from './data.ts';
-import { driveEnds, endsHere, withEnds, type Ends } from './ends.ts';
+import { driveEnds, endsHere, connectEnds, type Ends } from './ends.ts';
 import { writeHeader } from './header.ts';
 import { answeringSide, isPingPong, measuringSide } from './latency_sides.ts';
 import { settingsOf, type PerformanceOptions } from './options.ts';
@@ -66,25 +67,24 @@ export async function latency(
   deviceString: string,
   options: PerformanceOptions,
   report: LatencyReport,
+  scope: Scope,
 ): Promise<void> {
   const { operation } = options.ends;
   const settings = { measured: 'latency', ...settingsOf(options) };
-  const results = await withEnds(deviceString, options, settings, async (ends) => {
-    writeHeader(output, 'Latency', deviceString, ends, options);
-    const isTimed = 'seconds' in options.extent;
-    output.text(isTimed ? columnsText(durationColumns) : columnsText(iterationColumns));
-    const measured: unknown[] = [];
-    const progress = output.progress(report.progress);
-    for (const bytes of options.sizes) {
-      const { result, samples } = await measure(ends, bytes, options, progress);
-      progress.clear();
-      if ('minimum' in result) output.text(columnsText(iterationColumns, result));
-      else output.text(columnsText(durationColumns, result));
-      measured.push({ ...result, ...details(output, samples, report) });
-    }
-    return measured;
-  });
-  output.value({ operation, device: deviceString, results });
+  const ends = await connectEnds(deviceString, options, settings, scope);
+  writeHeader(output, 'Latency', ends, options);
+  const isTimed = 'seconds' in options.extent;
+  output.text(isTimed ? columnsText(durationColumns) : columnsText(iterationColumns));
+  const measured: unknown[] = [];
+  const progress = output.progress(report.progress);
+  for (const bytes of options.sizes) {
+    const { result, samples } = await measure(ends, bytes, options, progress);
+    progress.clear();
+    if ('minimum' in result) output.text(columnsText(iterationColumns, result));
+    else output.text(columnsText(durationColumns, result));
+    measured.push({ ...result, ...details(output, samples, report) });
+  }
+  output.value({ operation, device: ends.deviceString, results: measured });
 }
 
 interface Measured {

@@ -1,8 +1,8 @@
 import { COMMAND_PAYLOAD_BYTES, QUEUE_ENTRIES_MAXIMUM } from '../../spec/index.ts';
+import type { Settings } from '../greeting.ts';
 import type { MeetingPlace } from '../meeting.ts';
 import type { EndOptions } from './end.ts';
 import { atomicBytes, type AtomicType, type Operation } from './operation.ts';
-import type { Settings } from './peer.ts';
 import type { Extent } from './stopwatch.ts';
 
 /** What the options of `hca lat` and `hca bw` say, as perftest names them; undefined: not given. */
@@ -26,6 +26,8 @@ export interface PerformanceWords {
   readonly listen?: boolean;
   /** TCP port. */
   readonly port: number;
+  /** Seconds that the other end may say nothing. */
+  readonly timeout: number;
 }
 
 /** A measurement, every default filled in. */
@@ -41,7 +43,7 @@ export interface PerformanceOptions {
   /** Sleep until completions come. */
   readonly events: boolean;
   /** Where the other end is met, which is in another process; none: it is in this one. The end that waits answers. */
-  readonly meeting?: Omit<MeetingPlace, 'signal'>;
+  readonly meeting?: MeetingPlace;
   readonly signal: AbortSignal;
 }
 
@@ -108,10 +110,10 @@ export function performanceOptions(
 
 function meetingOf(
   host: string | undefined,
-  { listen = false, port }: PerformanceWords,
+  { listen = false, port, timeout }: PerformanceWords,
 ): Pick<PerformanceOptions, 'meeting'> {
-  if (host === undefined) return listen ? { meeting: { port } } : {};
-  if (!listen) return { meeting: { host, port } };
+  if (host === undefined) return listen ? { meeting: { port, timeout } } : {};
+  if (!listen) return { meeting: { host, port, timeout } };
   throw new OptionsError(`this end waits, or looks for ${host}: leave out --listen, or the host`);
 }
 

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fpga_verbs::served {
+
+// What a server says of its board.
+struct ServedFacts {
+  enum class State : uint8_t {
+    absent, // no board is served there
+    serving,
+    busy,  // the server accepts no connection: others that came before wait too
+    silent // the server does not answer in time
+  };
+
+  State state = State::absent;
+  // Of one that serves:
+  unsigned functions = 0;
+  unsigned first_function = 0; // that clients may open
+  uint64_t open = 0;           // bit per function
+};
+
+// Asks all servers at once, and gives what each says, in the same order. It takes `patience` at most, however
+// many they are and whatever they do.
+std::vector<ServedFacts> look_at_served(std::span<const std::string> paths,
+                                        std::chrono::milliseconds patience);
+
+} // namespace fpga_verbs::served

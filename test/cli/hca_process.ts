@@ -1,0 +1,89 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach } from 'vitest';
+
+const program = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
+/** Milliseconds: what is waited for comes much sooner, on a busy machine too. */
+const patience = 60_000;
+
+const running = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** How a process ended. */
+export interface HcaEnd {
+  /** Null: by a signal. */
+  readonly exitCode: number | null;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** `hca` in a process of its own, which ends with the test at the latest. */
+export class HcaProcess {
+  out = '';
+  error = '';
+  /** @throws Error it goes on for long */
+  readonly ended: Promise<HcaEnd>;
+  private readonly child: ChildProcess;
+  private isMeantToDie = false;
+
+  constructor(words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    this.child = spawn(process.execPath, [program, ...words], { env: { ...process.env, ...environment } });
+    running.add(this.child);
+    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.out += text));
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.error += text));
+    this.ended = this.end(words);
+    this.ended.catch(() => {});
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.isMeantToDie ||= signal === 'SIGKILL';
+    this.child.kill(signal);
+  }
+
+  /** Waits until it has said something. */
+  async hasSaid(text: string): Promise<void> {
+    await until(() => this.out.includes(text) || this.error.includes(text), `"${text}"`);
+  }
+
+  /** Waits until it has promised a prompt end: before, a signal ends it as any process. */
+  async isUp(): Promise<void> {
+    const alarm = 1n << 13n; // which tells it that the time is over
+    await until(() => {
+      const caught = /^SigCgt:\s*([\da-f]+)$/m.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'));
+      return caught !== null && (BigInt(`0x${caught[1]!}`) & alarm) !== 0n;
+    }, 'the promise of a prompt end');
+  }
+
+  private async end(words: readonly string[]): Promise<HcaEnd> {
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), patience);
+    const [exitCode, signal] = (await once(this.child, 'close')) as [number | null, string | null];
+    clearTimeout(timer);
+    running.delete(this.child);
+    const { out, error } = this;
+    if (signal === 'SIGKILL' && !this.isMeantToDie)
+      throw new Error(`hca ${words.join(' ')} does not end; it says: ${out}${error}`);
+    return { exitCode, out, error };
+  }
+}
+
+/** Waits for an event that nothing tells. @throws Error it does not come */
+export async function until(hasCome: () => boolean, what: string): Promise<void> {
+  const givenUp = performance.now() + patience;
+  while (!hasCome()) {
+    if (performance.now() > givenUp) throw new Error(`${what} does not come`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Waits until a process of this machine listens on a TCP port. */
+export async function untilListening(port: number): Promise<void> {
+  const listening = new RegExp(`:${port.toString(16).toUpperCase().padStart(4, '0')} \\S+ 0A `);
+  await until(
+    () => ['tcp', 'tcp6'].some((family) => listening.test(readFileSync(`/proc/net/${family}`, 'utf8'))),
+    `a process that listens on ${port}`,
+  );
+}
