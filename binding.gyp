@@ -143,7 +143,7 @@
       "native/board/progress.cpp",
       "native/board/remapping_tables.cpp",
       "native/board/shared_progress.cpp",
-      "native/board/sleeper.cpp",
+      "native/board/host_platform.cpp",
       "native/board/step_group.cpp",
       "native/board/write_combining.cpp",
       "native/process/prompt_end.cpp",

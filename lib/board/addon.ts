@@ -20,6 +20,8 @@ export interface BoardOptions {
   progress?: Progress;
   /** CPU that an own device thread is pinned to. None: it may run on every CPU of the process. */
   deviceCpu?: number;
+  /** Microseconds without work after which an own device thread sleeps; it wakes for what comes. Default 2000. */
+  sleepAfter?: number;
   /** Seed of adversarial write combining and of faults with a probability. Default 1. */
   seed?: number;
   /** Default write_combining. */

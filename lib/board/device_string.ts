@@ -13,6 +13,7 @@ const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   name: 'text',
   progress: ['shared', 'own', 'stepped'],
   deviceCpu: 'number',
+  sleepAfter: 'number',
   seed: 'number',
   mapping: ['write_combining', 'adversarial', 'uncached'],
   doubleWordOnly: 'flag',

@@ -9,6 +9,7 @@ NamedBoardOptions board_options(const Napi::Value& value, const hca::HcaParamete
   using board::ProgressMode;
   using board::StoreModel;
   using spec::ScoreboardVariant;
+  constexpr uint64_t longest_sleep_after = 1'000'000'000;    // microseconds
   constexpr uint64_t longest_link_delay = uint64_t{1} << 40; // ticks
   NamedBoardOptions named;
   board::EmulatedBoardOptions& board = named.options.board;
@@ -21,6 +22,7 @@ NamedBoardOptions board_options(const Napi::Value& value, const hca::HcaParamete
       "progress", board.progress,
       {{"shared", ProgressMode::shared}, {"own", ProgressMode::own}, {"stepped", ProgressMode::stepped}});
   fields.read("deviceCpu", board.device_cpu);
+  fields.read("sleepAfter", board.sleep_after, longest_sleep_after);
   fields.read("seed", board.seed);
   fields.read_enum("mapping", board.stores,
                    {{"write_combining", StoreModel::write_combining},

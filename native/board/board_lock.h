@@ -1,18 +1,28 @@
 #pragma once
 
+#include "board/host_platform.h"
+
 #include <atomic>
 
 namespace fpga_verbs::board {
 
-// The lock of a board: tried, never waited for in the kernel. Both operations exchange, so that whoever
+// The lock of a board: tried, never waited for in the kernel. Both operations exchange, so that a caller that
 // misses it has published what it wrote to the holder, who looks for it after unlocking.
-class BoardLock {
+template <class Platform> class BasicBoardLock {
 public:
   bool try_lock() { return !held_.exchange(true, std::memory_order_acq_rel); }
   void unlock() { held_.exchange(false, std::memory_order_acq_rel); }
 
+  // Takes it when its holder is done.
+  void lock() {
+    for (typename Platform::Spin spin; !try_lock();)
+      spin.wait();
+  }
+
 private:
-  alignas(64) std::atomic<bool> held_{false};
+  alignas(64) typename Platform::template Atomic<bool> held_{false};
 };
+
+using BoardLock = BasicBoardLock<HostPlatform>;
 
 } // namespace fpga_verbs::board

@@ -17,9 +17,10 @@ uint64_t enables_of(unsigned bytes) { return ~uint64_t{0} >> (transaction_bytes 
 } // namespace
 
 DeviceSide::DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& clock, FaultRules& faults,
-                       TransactionTrace& trace, BoardCounters& counters, TransactionSizes sizes)
+                       TransactionTrace& trace, BoardCounters& counters, Wakeups& wakeups,
+                       TransactionSizes sizes)
     : ring_(ring), device_(device), clock_(clock), faults_(faults), trace_(trace), counters_(counters),
-      map_(device), sizes_(sizes) {}
+      wakeups_(wakeups), map_(device), sizes_(sizes) {}
 
 uint64_t DeviceSide::work(uint64_t limit) {
   constexpr unsigned steps_per_message = 16; // about what a command needs on its way through the device
@@ -153,7 +154,7 @@ void DeviceSide::answer_read() {
 }
 
 void DeviceSide::take_notice() {
-  if (!notified_.load(std::memory_order_relaxed) || !notified_.exchange(false, std::memory_order_seq_cst))
+  if (!wakeups_.take_note())
     return;
   device_.notify_port();
   device_busy_ = true;

@@ -8,8 +8,8 @@
 #include "board/transaction.h"
 #include "board/transaction_ring.h"
 #include "board/transaction_trace.h"
+#include "board/wakeups.h"
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 
@@ -28,7 +28,7 @@ struct TransactionSizes {
 class DeviceSide {
 public:
   DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& clock, FaultRules& faults,
-             TransactionTrace& trace, BoardCounters& counters, TransactionSizes sizes);
+             TransactionTrace& trace, BoardCounters& counters, Wakeups& wakeups, TransactionSizes sizes);
 
   // Does up to `limit` units of work, messages and steps of the device in turn; gives the number done. Fewer:
   // idle.
@@ -43,10 +43,6 @@ public:
   // Delivers a transaction of a recording, all transactions before it first. For a read: whether its answer
   // is the recorded one.
   bool play(const Transaction& transaction);
-
-  // On any thread: a link of the device has something for it. False: that was known.
-  bool notify() { return !notified_.exchange(true, std::memory_order_seq_cst); }
-  bool notified() const { return notified_.load(std::memory_order_seq_cst); }
 
   // Delivers what faults hold back.
   void release_held();
@@ -83,6 +79,7 @@ private:
   FaultRules& faults_;
   TransactionTrace& trace_;
   BoardCounters& counters_;
+  Wakeups& wakeups_;
   BarMap map_;
   TransactionSizes sizes_;
   HeldWrites held_;
@@ -92,7 +89,6 @@ private:
   unsigned cut_bytes_ = 64;                    // how it is cut
   bool device_busy_ = true;                    // the device may have something to do
   uint64_t device_deadline_ = no_deadline;     // of an idle device
-  alignas(64) std::atomic<bool> notified_{false};
 };
 
 } // namespace fpga_verbs::board

@@ -14,6 +14,8 @@ namespace fpga_verbs::board {
 
 namespace {
 
+constexpr uint64_t nanoseconds_per_microsecond = 1000;
+
 TransactionSizes sizes_of(const EmulatedBoardOptions& options) {
   return {options.stores == StoreModel::uncached ? 8u : 64u, options.double_word_only ? 4u : 64u};
 }
@@ -41,7 +43,7 @@ EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_pt
                       options.seed, ports_->board_number()),
       host_(options.underlying_functions, faults_, counters_, clock_),
       device_(make_device({host_, clock_, {impaired_links_.links(), &packets_}, ports_->board_number()})),
-      device_side_(ring_, *device_, clock_, faults_, trace_, counters_, sizes_of(options)),
+      device_side_(ring_, *device_, clock_, faults_, trace_, counters_, wakeups_, sizes_of(options)),
       progress_(make_progress()) {
   if (options.impairment != LinkImpairment{})
     impair(options.impairment);
@@ -51,34 +53,31 @@ EmulatedBoard::~EmulatedBoard() { ports_->detach(); }
 
 // Under the locks of another board: whoever drives that one comes to this one later, or a thread is woken.
 void EmulatedBoard::notify() {
-  if (!device_side_.notify())
-    return;
-  Neighbours& neighbours = Neighbours::here();
-  if (neighbours.collects())
-    neighbours.add(weak_from_this());
-  else
-    progress_->attend(Attendance::wake);
+  wakeups_.note([this] {
+    Neighbours& neighbours = Neighbours::here();
+    if (neighbours.collects())
+      neighbours.add(weak_from_this());
+    else
+      progress_->attend(Attendance::wake);
+  });
 }
 
 std::unique_ptr<Progress> EmulatedBoard::make_progress() {
   switch (options_.progress) {
   case ProgressMode::shared:
-    return std::make_unique<SharedProgress>(device_side_, ring_, host_clock_);
+    return std::make_unique<SharedProgress>(device_side_, ring_, host_clock_, wakeups_);
   case ProgressMode::own:
-    return std::make_unique<OwnProgress>(device_side_, ring_, host_clock_, options_.device_cpu);
+    return std::make_unique<OwnProgress>(device_side_, ring_, host_clock_, wakeups_, options_.device_cpu,
+                                         options_.sleep_after * nanoseconds_per_microsecond);
   case ProgressMode::stepped:
     break;
   }
-  auto stepped = std::make_unique<SteppedProgress>(device_side_, ports_->steps());
+  auto stepped = std::make_unique<SteppedProgress>(device_side_, wakeups_, ports_->steps());
   stepped_ = stepped.get();
   return stepped;
 }
 
-bool EmulatedBoard::advance() {
-  if (ports_->has_arrived())
-    device_side_.notify();
-  return progress_->advance();
-}
+bool EmulatedBoard::advance() { return progress_->poll(ports_->has_arrived()); }
 
 std::shared_ptr<EmulatedFunction> EmulatedBoard::open(unsigned underlying_function) {
   if (underlying_function >= options_.underlying_functions)

@@ -12,6 +12,7 @@
 #include "board/transaction.h"
 #include "board/transaction_ring.h"
 #include "board/transaction_trace.h"
+#include "board/wakeups.h"
 
 #include <array>
 #include <cstdint>
@@ -35,7 +36,8 @@ enum class StoreModel : uint8_t {
 
 struct EmulatedBoardOptions {
   ProgressMode progress = ProgressMode::shared;
-  int device_cpu = -1; // that an own thread is pinned to; negative: none
+  int device_cpu = -1;         // that an own thread is pinned to; negative: none
+  uint64_t sleep_after = 2000; // microseconds that an own thread is idle before it sleeps
   uint64_t seed = 1;
   StoreModel stores = StoreModel::write_combining;
   bool double_word_only = false;                              // behind a 32-bit bridge
@@ -158,6 +160,7 @@ private:
   std::array<AttachedMemory, spec::underlying_functions> attached_; // by function
   std::unique_ptr<Device> device_;
   TransactionRing ring_;
+  Wakeups wakeups_;
   DeviceSide device_side_;
   SteppedProgress* stepped_ = nullptr;
   std::unique_ptr<Progress> progress_; // last: its thread uses the others

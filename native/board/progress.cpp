@@ -1,6 +1,5 @@
 #include "board/progress.h"
 
-#include <sched.h>
 #include <utility>
 
 namespace fpga_verbs::board {
@@ -13,8 +12,8 @@ uint32_t Progress::wait_for(const ReadAnswer& answer) {
   return static_cast<uint32_t>(value);
 }
 
-SteppedProgress::SteppedProgress(DeviceSide& device, std::shared_ptr<StepGroup> group)
-    : device_(device), group_(std::move(group)) {
+SteppedProgress::SteppedProgress(DeviceSide& device, Wakeups& wakeups, std::shared_ptr<StepGroup> group)
+    : device_(device), wakeups_(wakeups), group_(std::move(group)) {
   const Exclusive exclusive(*this);
   group_->add(device_);
 }
@@ -24,9 +23,12 @@ SteppedProgress::~SteppedProgress() {
   group_->remove(device_);
 }
 
-void SteppedProgress::begin_exclusive() {
-  while (!group_->lock().try_lock())
-    sched_yield();
+void SteppedProgress::begin_exclusive() { group_->lock().lock(); }
+
+bool SteppedProgress::poll(bool has_arrived) {
+  if (has_arrived)
+    wakeups_.note([] {}); // the next step sees to it
+  return step(1) == 1;
 }
 
 void SteppedProgress::approach() {

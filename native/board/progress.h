@@ -1,25 +1,19 @@
 #pragma once
 
+#include "board/attendance.h"
 #include "board/board_clock.h"
-#include "board/board_lock.h"
+#include "board/caller_drive.h"
 #include "board/device_side.h"
-#include "board/sleeper.h"
+#include "board/neighbours.h"
 #include "board/step_group.h"
+#include "board/thread_drive.h"
 #include "board/transaction_ring.h"
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <thread>
 
 namespace fpga_verbs::board {
-
-// How soon a device that is not driven by a thread of its own gets to what has arrived.
-enum class Attendance : uint8_t {
-  drive, // the calling thread drives it now
-  wake,  // its thread is woken
-  leave, // the calling thread comes back to it; where it does not, the device's thread takes over in a while
-};
 
 // Who advances a board. Thread-safe.
 class Progress {
@@ -32,10 +26,11 @@ public:
   // Lets the device consume, because the ring is full.
   virtual void make_room() = 0;
 
-  // Lets the device work where polling drives it. False: there was nothing to do, or it works on its own.
-  virtual bool advance() = 0;
+  // Lets the device work where polling drives it; `has_arrived`: a link has something of which it may not
+  // have told yet. False: there was nothing to do, or it works on its own.
+  virtual bool poll(bool has_arrived) = 0;
 
-  // Something has arrived for the device other than through the ring.
+  // The device is noted to have something at a port.
   virtual void attend(Attendance attendance) = 0;
 
   // Waits for the answer of a read that was put into the ring, and gives it.
@@ -62,73 +57,70 @@ private:
   Progress& progress_;
 };
 
-// Posting, polling and reading advance the device on the calling thread, under a lock that is tried and never
-// waited for: whoever misses it leaves its transactions to the holder. A thread that sleeps does what is left
-// over and what comes due, but leaves both to callers while they keep coming: nothing crosses between CPUs
-// then.
+// Posting, polling and reading advance the device on the calling thread: CallerDrive.
 class SharedProgress final : public Progress {
 public:
-  SharedProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock);
+  SharedProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock, Wakeups& wakeups);
   ~SharedProgress() override;
   void posted() override;
   void make_room() override;
-  bool advance() override;
+  bool poll(bool has_arrived) override;
   void attend(Attendance attendance) override;
   void begin_exclusive() override;
   void end_exclusive() override;
 
 private:
-  void approach() override { make_room(); }
-  bool work_of_caller();
-  bool work(uint64_t limit);
-  void announce_deadline();
-  void leave_to_thread(uint64_t due);
-  void wake_by(uint64_t due);
-  uint64_t in_a_while() const;
-  uint64_t due(uint64_t earliest) const;
-  void sleep_until_due(uint64_t earliest);
-  void run();
+  struct Parts {
+    using Platform = HostPlatform;
+    using Device = DeviceSide;
+    using Ring = TransactionRing;
+    using Clock = HostClock;
+    // What a caller does at once before it leaves the rest to the thread: enough for any batch, and well
+    // under a millisecond.
+    static constexpr uint64_t work_of_a_caller = 1024;
+    static constexpr uint64_t work_of_the_thread = 4096;
+    static constexpr uint64_t a_while = 200'000; // ns within which a caller that polls is back
+    // What the device sends to boards of other threads' or this one's is taken there on this thread too.
+    template <class Drive> static bool collect(Drive&& drive) { return Neighbours::here().collect(drive); }
+  };
 
-  DeviceSide& device_;
-  TransactionRing& ring_;
-  const HostClock& clock_;
-  BoardLock lock_;
-  Sleeper sleeper_;
-  std::atomic<bool> visited_{false};             // by a caller, since the thread looked last
-  std::atomic<uint64_t> left_over_{no_deadline}; // clock tick at which the thread takes over; 0: at once
-  std::atomic<uint64_t> deadline_{no_deadline};  // clock tick; written under the lock
-  std::atomic<uint64_t> sleeping_until_{0};      // clock tick; 0: the thread is awake
-  std::atomic<bool> stop_{false};
+  void approach() override { make_room(); }
+
+  Wakeups& wakeups_;
+  CallerDrive<Parts> drive_;
   std::thread thread_;
 };
 
-// The device has a thread of its own, which spins like hardware while there is traffic, and sleeps when there
-// has been none for long.
+// The device has a thread of its own: ThreadDrive.
 class OwnProgress final : public Progress {
 public:
-  // `cpu`: the CPU that the thread is pinned to; negative: none.
-  OwnProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock, int cpu);
+  // `cpu`: the CPU that the thread is pinned to; negative: none. `sleep_after`: nanoseconds without work
+  // after which it sleeps.
+  OwnProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock, Wakeups& wakeups, int cpu,
+              uint64_t sleep_after);
   ~OwnProgress() override;
-  void posted() override { sleeper_.wake(); }
-  void make_room() override;
-  bool advance() override { return false; }
-  void attend(Attendance) override { sleeper_.wake(); }
-  void begin_exclusive() override;
-  void end_exclusive() override;
+  void posted() override { wakeups_.wake(); }
+  void make_room() override { approach(); }
+  bool poll(bool has_arrived) override;
+  void attend(Attendance) override { wakeups_.wake(); }
+  void begin_exclusive() override { drive_.begin_exclusive(); }
+  void end_exclusive() override { drive_.end_exclusive(); }
 
 private:
-  void approach() override;
-  void run();
-  void lock();
-  void sleep_until_posted();
+  struct Parts {
+    using Platform = HostPlatform;
+    using Device = DeviceSide;
+    using Ring = TransactionRing;
+    using Clock = HostClock;
+    static constexpr uint64_t work_at_once = 64;
+    static constexpr unsigned looks_between_clocks = 1024; // idle looks at the ring between two at the time
+    static uint64_t idle_time() { return HostTime::now(); }
+  };
 
-  DeviceSide& device_;
-  TransactionRing& ring_;
-  const HostClock& clock_;
-  BoardLock lock_; // held by the thread while it is awake, but when others contend for it
-  Sleeper sleeper_;
-  alignas(64) std::atomic<unsigned> contenders_{0};
-  std::atomic<bool> stop_{false};
+  void approach() override;
+
+  Wakeups& wakeups_;
+  ThreadDrive<Parts> drive_;
   std::thread thread_;
 };
 
@@ -138,12 +130,12 @@ class SteppedProgress final : public Progress {
 public:
   static constexpr uint64_t no_limit = ~uint64_t{0};
 
-  SteppedProgress(DeviceSide& device, std::shared_ptr<StepGroup> group);
+  SteppedProgress(DeviceSide& device, Wakeups& wakeups, std::shared_ptr<StepGroup> group);
   ~SteppedProgress() override;
   void posted() override {}
   void attend(Attendance) override {}
   void make_room() override { approach(); }
-  bool advance() override { return step(1) == 1; }
+  bool poll(bool has_arrived) override;
   void begin_exclusive() override;
   void end_exclusive() override { group_->lock().unlock(); }
 
@@ -163,6 +155,7 @@ private:
   void end_of_play();
 
   DeviceSide& device_;
+  Wakeups& wakeups_;
   std::shared_ptr<StepGroup> group_;
   bool played_ = false; // a transaction was played in this tick: others may be, but no work is done
 };

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace fpga_verbs::board {
+
+// What the protocol between threads is made of on a real machine.
+struct HostPlatform {
+  template <class Value> using Atomic = std::atomic<Value>;
+
+  static constexpr uint64_t for_ever = ~uint64_t{0};
+
+  // Sleeps while the word has a value, at most so long: a futex. It may end at any time without a reason.
+  static void wait(Atomic<uint32_t>& word, uint32_t value, uint64_t nanoseconds);
+  // Wakes the thread that sleeps on the word.
+  static void wake(Atomic<uint32_t>& word);
+
+  // Waits for another thread a moment at a time: at first without giving up the CPU.
+  class Spin {
+  public:
+    void wait();
+
+  private:
+    unsigned looks_ = 0;
+  };
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "board/board_lock.h"
+#include "board/wakeups.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace fpga_verbs::board {
+
+// A device that a thread of its own drives: it spins like hardware while there is traffic, and sleeps when there
+// has been none for long. It builds on the rules of BasicWakeups.
+//
+// `Parts`: Platform, Device (work(), next_deadline()), Ring (claimed()), Clock, and idle_time(), nanoseconds.
+template <class Parts> class ThreadDrive {
+public:
+  using Platform = typename Parts::Platform;
+  using Wakeups = BasicWakeups<Platform>;
+
+  // `sleep_after`: nanoseconds without work.
+  ThreadDrive(typename Parts::Device& device, typename Parts::Ring& ring, const typename Parts::Clock& clock,
+              Wakeups& wakeups, uint64_t sleep_after)
+      : device_(device), ring_(ring), clock_(clock), wakeups_(wakeups), sleep_after_(sleep_after) {}
+
+  // A caller that polls brings what a link may not have told yet.
+  void poll(bool has_arrived) {
+    if (has_arrived)
+      wakeups_.note([this] { wakeups_.wake(); });
+  }
+
+  void begin_exclusive() {
+    contenders_.fetch_add(1, std::memory_order_seq_cst);
+    lock_.lock();
+  }
+  void end_exclusive() {
+    lock_.unlock();
+    contenders_.fetch_sub(1, std::memory_order_seq_cst);
+    wakeups_.wake(); // what the caller changed may be due
+  }
+
+  // The thread, until it is stopped.
+  void run() {
+    lock();
+    uint64_t idle_since = Parts::idle_time();
+    unsigned looks = 0;
+    while (!wakeups_.stopped()) {
+      if (contenders_.load(std::memory_order_relaxed) != 0) {
+        lock_.unlock();
+        lock();
+      }
+      if (device_.work(Parts::work_at_once) != 0) {
+        looks = 0;
+      } else if (++looks % Parts::looks_between_clocks == 0) {
+        const uint64_t now = Parts::idle_time();
+        if (looks == Parts::looks_between_clocks)
+          idle_since = now;
+        if (now - idle_since >= sleep_after_)
+          sleep();
+      }
+    }
+    lock_.unlock();
+  }
+
+private:
+  // Takes the lock when no caller contends for it.
+  void lock() {
+    typename Platform::Spin spin;
+    do {
+      while (contenders_.load(std::memory_order_relaxed) != 0 && !wakeups_.stopped())
+        spin.wait();
+    } while (!lock_.try_lock());
+  }
+
+  // Announced under the lock: a caller that changes the device afterwards finds the thread asleep.
+  void sleep() {
+    const uint64_t until = device_.next_deadline();
+    const auto look = [this] {
+      return ring_.claimed() || wakeups_.noted() || wakeups_.stopped() ? Wakeups::at_once : Wakeups::no_deadline;
+    };
+    if (!wakeups_.announce(until, look))
+      return;
+    lock_.unlock();
+    wakeups_.sleep(until, clock_);
+    lock();
+  }
+
+  typename Parts::Device& device_;
+  typename Parts::Ring& ring_;
+  const typename Parts::Clock& clock_;
+  Wakeups& wakeups_;
+  uint64_t sleep_after_;
+  BasicBoardLock<Platform> lock_; // held by the thread while it is awake, but when others contend for it
+  alignas(64) typename Platform::template Atomic<unsigned> contenders_{0};
+};
+
+} // namespace fpga_verbs::board
