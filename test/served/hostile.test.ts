@@ -53,7 +53,7 @@ async function footprintOf(
   pair: readonly [Connection, Connection],
 ): Promise<Footprint> {
   for (let times = 0; times < 3; times += 1) await work(server, pair);
-  await until(() => loadAddon().lookAtServed(server.path)?.open.length === 2);
+  await until(() => loadAddon().lookAtServed([server.path], 1000)[0]?.open.length === 2);
   return server.footprint();
 }
 
