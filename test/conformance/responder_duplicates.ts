@@ -1,6 +1,6 @@
 import type { Section } from './table.ts';
 
-/** What a responder of a reliable connection does with requests at other PSNs. */
+/** Requests to the responder of a reliable connection at other PSNs than it expects. */
 export const outOfOrder: Section = {
   subject: 'duplicates and gaps',
   role: 'responder',

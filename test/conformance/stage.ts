@@ -55,7 +55,7 @@ const requests: Readonly<Record<string, Opcode>> = {
   fetch_and_add: Opcode.atomicFetchAndAdd,
 };
 
-/** What a step brought about. */
+/** Packets and completions of a step. */
 export interface Outcome {
   out: string[];
   sent: string[];

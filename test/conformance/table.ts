@@ -53,7 +53,7 @@ export interface Row {
   readonly state?: 'RTS' | 'SQE' | 'ERR';
   /** All that has changed in memory, as in {@link ./notation.ts}: `inbox 0+10=@0`. */
   readonly memory?: readonly string[];
-  /** What Linux' rdma_rxe does by its source; nothing: the same. */
+  /** Linux' rdma_rxe does otherwise, by its source; nothing: it does the same. */
   readonly linux?: string;
 }
 
