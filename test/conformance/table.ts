@@ -5,6 +5,8 @@ import type { Service } from './wire.ts';
  * {@link ./notation.ts}: `send_only @0 bytes=10`, their PSN counted from the first.
  */
 export interface Step {
+  /** First of all the queue pair is reset and connected again, from the same PSN on. */
+  readonly reconnect?: boolean;
   /** Packets from the peer. */
   readonly in?: readonly string[];
   /** Send work requests, posted together; they are numbered from 0 through the row. */
