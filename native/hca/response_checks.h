@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::hca {
 
-// What an AETH says (InfiniBand volume 1, 9.7.5.2).
+// The meanings of an AETH (InfiniBand volume 1, 9.7.5.2).
 enum class AcknowledgeKind : uint8_t {
   acknowledged,
   receiver_not_ready,
@@ -16,7 +16,7 @@ enum class AcknowledgeKind : uint8_t {
 };
 AcknowledgeKind acknowledge_kind_of(uint8_t syndrome);
 
-// What a work request completes with after a syndrome that is AcknowledgeKind::failed.
+// The status of a work request after a syndrome that is AcknowledgeKind::failed.
 spec::CompletionStatus status_of_syndrome(uint8_t syndrome);
 
 // The READ or atomic that an answer has to fit.
@@ -31,8 +31,8 @@ struct AnsweredRequest {
 
 // Whether a READ response or answer of an atomic, at a PSN of the request, is what has to come there
 // (InfiniBand volume 1, 9.7.5.1 and 9.9.2): its operation, its place among the responses, its length, and an
-// AETH that acknowledges. After a retry a READ goes on with a first or only response; late ones of the request
-// before it fit too.
+// AETH that acknowledges. After a retry a READ goes on with a first or only response; late ones of the
+// request before it fit too.
 bool is_proper_answer(const AnsweredRequest& request, const ParsedPacket& answer);
 
 } // namespace fpga_verbs::hca

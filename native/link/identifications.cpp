@@ -15,7 +15,8 @@ namespace {
 
 using spec::Ipv4Header;
 
-constexpr size_t headers_bytes = Ipv4Header::bytes + spec::UdpHeader::bytes + spec::BaseTransportHeader::bytes;
+constexpr size_t headers_bytes =
+    Ipv4Header::bytes + spec::UdpHeader::bytes + spec::BaseTransportHeader::bytes;
 constexpr uint32_t reflected = hca::icrc_polynomial.reflected;
 constexpr uint32_t one = 0x80000000u; // the polynomial 1: coefficients lie low bit first
 
@@ -51,8 +52,8 @@ uint32_t rewind(uint32_t crc, size_t bytes) {
   return crc;
 }
 
-// What the four bytes of the header from the identification on differ in from what they were when the ICRC was
-// made, if nothing else does: the first in the lowest bits.
+// The difference of the four bytes of the header from the identification on to those that the ICRC was made
+// with, if nothing else differs: the first byte in the lowest bits.
 uint32_t difference_of(std::span<const uint8_t> network) {
   const size_t covered = network.size() - spec::icrc_bytes;
   uint32_t crc = hca::icrc_of_headers(hca::PacketFraming::ethernet_ipv4, network.data(), headers_bytes);

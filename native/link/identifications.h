@@ -12,18 +12,18 @@ namespace fpga_verbs::link {
 // neither, and peers differ: RFC 6864 lets the identification of a packet that is not to be fragmented be
 // anything. A board sends 0; Linux' rdma_rxe sends one that counts.
 //
-// A CRC is linear, so that the ICRC itself tells them: the difference between the ICRC that came and the one of
-// a header with identification 0, taken back through the packet, is the identification, if everything but it
-// is as it was sent. What is left of the check is 16 bits, and every error of a single bit; hence:
+// A CRC is linear, so that the ICRC itself tells them: the difference between the ICRC that came and the one
+// of a header with identification 0, taken back through the packet, is the identification, if everything but
+// it is as it was sent. The check is then 16 bits strong, and still finds every error of a single bit; hence:
 // - Identification 0 is taken as the whole 32 bits say. A peer that has sent it so many times in a row is
-//   believed to send nothing else, and one packet in so many is looked at to see whether that has changed; the
-//   others cost nothing.
+//   believed to send nothing else, and one packet in so many is looked at to see whether that has changed;
+//   the others cost nothing.
 // - A peer that lets its packets be fragmented is believed when two packets in a row say so.
 class Identifications {
 public:
   // `network`: an IPv4 header with identification 0 and "do not fragment", UDP header, BTH and all behind it
-  // to the ICRC. Puts what the peer has sent into the header, if that makes the ICRC right; otherwise, and for
-  // a peer that is believed to send 0, leaves it.
+  // to the ICRC. Puts what the peer has sent into the header, if that makes the ICRC right; otherwise, and
+  // for a peer that is believed to send 0, leaves it.
   void restore(std::span<uint8_t> network);
 
 private:

@@ -36,7 +36,7 @@ export function conformanceDocument(): string {
   return `${[
     '# Transport conformance',
     '',
-    'What a queue pair does with each packet that can come to it is written down as a table of data, [test/conformance](../test/conformance/sections.ts): the clause of the InfiniBand Architecture Specification (volume 1), the state before, the packets in, the packets out, and the completions, memory and state after. `npx vitest run test/conformance` plays each row on an emulated board through the verbs, twice: from PSN 201, and where the PSNs begin again. The peer is the test itself, which makes and reads packets of RoCEv2 on its own.',
+    'A table of data, [test/conformance](../test/conformance/sections.ts), tells the answer of a queue pair to the packets of its peer. A row has the clause of the InfiniBand Architecture Specification (volume 1), the state before, the packets in, the packets out, and the completions, the memory and the state after. `npx vitest run test/conformance` plays each row on an emulated board through the verbs, twice: from PSN 201, and where the PSNs begin again. The test plays the peer, and makes and reads its packets with code of its own.',
     '',
     '`npx vitest run test/conformance -u` writes this page anew from the table.',
     '',
@@ -63,7 +63,7 @@ export function conformanceDocument(): string {
     '',
     'The ICRC of RoCEv2 covers the IPv4 header but for type of service, time to live and header checksum (annex A17.3.3): the identification and the flags are covered. A UDP socket tells neither. Boards send identification 0 and "do not fragment"; RFC 6864 allows any identification with that flag, and Linux\' rdma_rxe counts.',
     '',
-    'A UDP link (`link=udp:ADDRESS`) therefore finds the identification from the ICRC itself: a CRC is linear, so that the difference between the ICRC that came and the one of identification 0 leads back to those 16 bits, or shows that something else differs too. What remains of the check of such a packet is 16 bits, and every single bit error. A peer that has sent 0 eight times in a row is believed to do nothing else: its packets are checked with all 32 bits, and one in 16 is looked at to see whether that has changed, so that a peer that begins to count loses at most 16 packets. One that does not set "do not fragment" is believed from its second such packet on.',
+    'A UDP link (`link=udp:ADDRESS`) finds the identification from the ICRC. A CRC is linear: the difference between the ICRC of the packet and the ICRC with identification 0 leads back to those 16 bits, or shows that other bits differ too. The check of such a packet is then 16 bits strong, and still finds every error of a single bit. The link believes that a peer which has sent 0 eight times in a row sends nothing else. It checks the packets of that peer with all 32 bits, and looks at one in 16 for another identification; a peer that begins to count loses at most 16 packets. A peer that does not set "do not fragment" is believed from its second such packet on.',
     '',
     'Where that is too little, use a link of Ethernet frames (`link=ethernet:PATH,PATH`) or IPv6: both check the header as it came.',
     '',

@@ -48,7 +48,7 @@ export class Words {
   }
 }
 
-/** What a notation stands for at a stage. */
+/** Keys, addresses and PSNs that a notation stands for at a stage. */
 export interface Meaning {
   readonly service: Service;
   /** PSN of @0. */
@@ -117,7 +117,7 @@ function syndromeText(syndrome: number): string {
   return code === undefined ? `syndrome=${syndrome}` : `nak=${code}`;
 }
 
-/** What left, in the same words; all that its headers say is there. */
+/** A packet to the peer in the same words; all that its headers say is there. */
 export function packetText(packet: Packet, meaning: Meaning): string {
   const name = nameOf(packet.opcode);
   const distance = ((packet.psn - meaning.start) << 8) >> 8;

@@ -1,7 +1,7 @@
 import { postedRead, postedSend, postedSends } from './posted.ts';
 import type { Section } from './table.ts';
 
-/** What a requester of a reliable connection does with acknowledgements. */
+/** Acknowledgements to the requester of a reliable connection. */
 export const acknowledgements: Section = {
   subject: 'acknowledgements',
   role: 'requester',

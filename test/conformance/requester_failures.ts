@@ -24,7 +24,7 @@ function failing(nak: string, status: string, row: Partial<Row> = {}): Row {
 const operational = { linux: 'remote operation error' };
 const warns = { linux: 'enters ERR too, but leaves the status success, with a warning of the kernel' };
 
-/** What a requester of a reliable connection does with NAKs that end a work request. */
+/** NAKs to the requester of a reliable connection that end a work request. */
 export const failures: Section = {
   subject: 'NAKs that end a work request',
   role: 'requester',

@@ -18,7 +18,7 @@ function badResponse(what: string, posted: Step, steps: readonly Step[], row: Pa
 
 const firstResponse = 'rdma_read_response_first @0 ack bytes=256';
 
-/** What a requester of a reliable connection does with READ responses and answers of atomics. */
+/** READ responses and answers of atomics to the requester of a reliable connection. */
 export const responses: Section = {
   subject: 'READ responses and answers of atomics',
   role: 'requester',

@@ -21,7 +21,7 @@ const sendReadSend: Step = {
 };
 const readSend = sendReadSend.out!.slice(1);
 
-/** What a requester of a reliable connection does when an answer is missing, or tells that a request is. */
+/** The requester of a reliable connection misses an answer, or an answer tells that a request is missing. */
 export const retries: Section = {
   subject: 'gaps, time-outs and retries',
   role: 'requester',

@@ -1,6 +1,6 @@
 import type { Section } from './table.ts';
 
-/** What a responder of a reliable connection does with requests at other PSNs. */
+/** Requests to the responder of a reliable connection at other PSNs than it expects. */
 export const outOfOrder: Section = {
   subject: 'duplicates and gaps',
   role: 'responder',
@@ -213,6 +213,38 @@ export const outOfOrder: Section = {
       ],
       memory: ['target 0+8=8'],
       linux: 'compares it with whatever its resource of that PSN holds',
+    },
+    {
+      clause: '9.7.5.1.3',
+      what: 'READ of no bytes at the PSN of an atomic: dropped',
+      setup: { word: 5 },
+      steps: [
+        { in: ['fetch_and_add @0 add=3'], out: ['atomic_acknowledge @0 ack msn=1 original=5'] },
+        { in: ['rdma_read_request @0 length=0'] },
+      ],
+      memory: ['target 0+8=8'],
+      linux: 'compares it with whatever its resource of that PSN holds',
+    },
+    {
+      clause: '9.7.5.1.3, 10.3.1',
+      what: 'READ and atomic at PSNs where there were such before a reset: dropped',
+      setup: { word: 5 },
+      steps: [
+        {
+          in: ['rdma_read_request @0 at=16 length=10', 'fetch_and_add @1 add=1'],
+          out: [
+            'rdma_read_response_only @0 ack msn=1 bytes=10 from=target+16',
+            'atomic_acknowledge @1 ack msn=2 original=5',
+          ],
+        },
+        {
+          reconnect: true,
+          in: ['rdma_write_only @0 at=64 bytes=1', 'rdma_write_only @1 at=65 bytes=1'],
+          out: ['acknowledge @0 ack msn=1', 'acknowledge @1 ack msn=2'],
+        },
+        { in: ['rdma_read_request @0 at=16 length=10', 'fetch_and_add @1 add=1'] },
+      ],
+      memory: ['target 0+8=6', 'target 64+1=@0', 'target 65+1=@1'],
     },
     {
       clause: '9.7.5.1.3',

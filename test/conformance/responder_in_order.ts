@@ -1,6 +1,6 @@
 import type { Section } from './table.ts';
 
-/** What a responder of a reliable connection does with requests at the PSN that it expects. */
+/** Requests to the responder of a reliable connection at the PSN that it expects. */
 export const inOrder: Section = {
   subject: 'requests in order',
   role: 'responder',

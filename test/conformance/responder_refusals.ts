@@ -41,7 +41,7 @@ function refusedSend(what: string, packets: readonly string[], memory: readonly 
 const first = 'send_first @0 bytes=256';
 const writeFirst = 'rdma_write_first @0 bytes=256 length=600';
 
-/** What a responder of a reliable connection refuses at the PSN that it expects. */
+/** Requests at the PSN that it expects which the responder of a reliable connection refuses. */
 export const refusals: Section = {
   subject: 'refusals',
   role: 'responder',

@@ -55,7 +55,7 @@ const requests: Readonly<Record<string, Opcode>> = {
   fetch_and_add: Opcode.atomicFetchAndAdd,
 };
 
-/** What a step brought about. */
+/** Packets and completions of a step. */
 export interface Outcome {
   out: string[];
   sent: string[];
@@ -66,6 +66,7 @@ export interface Outcome {
 export class Stage {
   private readonly service: Service;
   private readonly start: number;
+  private readonly setup: Setup;
   private readonly verbs: Verbs;
   private readonly board: EmulatedBoard;
   private readonly queuePair: QueuePair;
@@ -102,7 +103,8 @@ export class Stage {
       capabilities: { maxSendWorkRequests: 64, maxReceiveWorkRequests: 64 },
     });
     this.peerQueuePair = 0x4711;
-    this.bringUp(setup);
+    this.setup = setup;
+    this.bringUp();
     const make = (bytes: number, rights = everyRight, domain = protectionDomain): MemoryRegion =>
       domain.allocate(bytes, rights);
     const target = make(targetBytes, everyRight | Access.memoryWindowBind);
@@ -130,6 +132,7 @@ export class Stage {
 
   /** Lets one thing happen. */
   play(step: Step): Outcome {
+    if (step.reconnect === true) this.reconnect();
     this.queuePair.postReceive((step.receives ?? []).map((bytes) => this.receive(bytes)));
     if (step.post !== undefined) this.queuePair.postSend(step.post.map((text) => this.sendRequest(text)));
     for (const text of step.in ?? []) {
@@ -178,8 +181,13 @@ export class Stage {
       .map(([name]) => name);
   }
 
-  private bringUp(setup: Setup): void {
-    const { queuePair } = this;
+  private reconnect(): void {
+    this.queuePair.modify({ state: QueuePairState.reset });
+    this.bringUp();
+  }
+
+  private bringUp(): void {
+    const { queuePair, setup } = this;
     if (this.service === 'UD') {
       queuePair.modify({ state: QueuePairState.init, partitionKeyIndex: 0, port: 1, queueKey });
       queuePair.modify({ state: QueuePairState.readyToReceive });

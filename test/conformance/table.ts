@@ -5,6 +5,8 @@ import type { Service } from './wire.ts';
  * {@link ./notation.ts}: `send_only @0 bytes=10`, their PSN counted from the first.
  */
 export interface Step {
+  /** First of all the queue pair is reset and connected again, from the same PSN on. */
+  readonly reconnect?: boolean;
   /** Packets from the peer. */
   readonly in?: readonly string[];
   /** Send work requests, posted together; they are numbered from 0 through the row. */
@@ -53,7 +55,7 @@ export interface Row {
   readonly state?: 'RTS' | 'SQE' | 'ERR';
   /** All that has changed in memory, as in {@link ./notation.ts}: `inbox 0+10=@0`. */
   readonly memory?: readonly string[];
-  /** What Linux' rdma_rxe does by its source; nothing: the same. */
+  /** Linux' rdma_rxe does otherwise, by its source; nothing: it does the same. */
   readonly linux?: string;
 }
 

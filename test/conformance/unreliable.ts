@@ -17,7 +17,7 @@ function dropped(what: string, packets: readonly string[], row: Partial<Row> = {
   };
 }
 
-/** What a responder of an unreliable connection does: it answers nothing. */
+/** Packets to the responder of an unreliable connection, which answers nothing. */
 export const unreliableConnection: Section = {
   subject: 'unreliable connection',
   role: 'responder',
@@ -114,7 +114,7 @@ export const unreliableConnection: Section = {
   ],
 };
 
-/** What a receiver of unreliable datagrams does. */
+/** Packets to a queue pair of unreliable datagram. */
 export const unreliableDatagram: Section = {
   subject: 'unreliable datagram',
   role: 'responder',
@@ -165,7 +165,7 @@ export const unreliableDatagram: Section = {
   ],
 };
 
-/** What a sender of an unreliable connection does. */
+/** Work requests of an unreliable connection. */
 export const unacknowledged: Section = {
   subject: 'unreliable connection',
   role: 'requester',

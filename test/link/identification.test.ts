@@ -23,7 +23,7 @@ it('a UDP link takes packets whose IPv4 header has another identification than i
   // A peer that has sent 0 for long is believed to: one packet of 16 is looked at.
   expect(changed).toBeGreaterThanOrEqual(100 - 16);
   expect(changed).toBeLessThan(100);
-  // What may be fragmented is believed from the second on.
+  // Packets that may be fragmented are believed from the second on.
   expect(mayFragment).toBe(99);
   expect(rest).toEqual([0]);
 });
