@@ -278,13 +278,13 @@ export class ReferenceAnswers {
   /** One packet of a READ's answer. @param from the one with which it was asked for again */
   private respond(psn: number, index: number, count: number, bytes: Uint8Array, from = 0): void {
     const { mtu } = this.attributes;
-    const [place, all] = [index - from, count - from];
+    const [behind, all] = [index - from, count - from];
     const opcode =
       all === 1
         ? code.readOnly
-        : place === 0
+        : behind === 0
           ? code.readFirst
-          : place === all - 1
+          : behind === all - 1
             ? code.readLast
             : code.readMiddle;
     this.answer(psnAfter(psn, index), acknowledged, {
