@@ -36,8 +36,10 @@ const { explain } = await import(pathToFileURL(path.join(directory, 'explain.js'
 const one = given ?? (seed === undefined ? undefined : planOf(seed));
 const count = one === undefined ? seeds : 1;
 if (one === undefined) console.log(`seeds from ${first} on, at most ${count}`);
-const end = one === undefined ? performance.now() + minutes * 60_000 : Infinity;
+let end = one === undefined ? performance.now() + minutes * 60_000 : Infinity;
 let [next, done, steps, failed] = [0, 0, 0, 0];
+// What is playing comes to its end, and what was played is told.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (end = 0));
 await Promise.all(Array.from({ length: Math.max(1, Math.min(workers, count)) }, work));
 const from = one === undefined ? first : one.seed;
 console.log(`${done} seeds from ${from} on, ${steps} units of work, ${failed} failed`);

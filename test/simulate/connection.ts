@@ -5,7 +5,11 @@ import {
   type ProtectionDomain,
   type QueuePair,
 } from '../../lib/index.ts';
-import { connectQueuePair } from '../../lib/connect/index.ts';
+import {
+  connectQueuePair,
+  type ConnectionAttributes,
+  type QueuePairAddress,
+} from '../../lib/connect/index.ts';
 import type { Random } from '../hca/random.ts';
 import { Flow, type FlowPromises } from './flow.ts';
 import { FlowMemory } from './flow_memory.ts';
@@ -29,6 +33,8 @@ export interface ConnectionOptions extends FlowPromises {
   readonly isFaulty: boolean;
   readonly disconnects: boolean;
 }
+
+type Connecting = [QueuePairAddress, QueuePairAddress, ConnectionAttributes];
 
 const mostConnects = 6;
 const queues = { maxSendWorkRequests: 64, maxReceiveWorkRequests: 64 };
@@ -189,8 +195,18 @@ export class Connection implements Owner {
       timeout: 1 + random.below(6),
       readAtomics: 1 + random.below(16),
     };
-    connectQueuePair(one.queuePair, addresses[0]!, addresses[1]!, attributes);
-    connectQueuePair(other.queuePair, addresses[1]!, addresses[0]!, attributes);
+    this.connectEnd(one, addresses[0]!, addresses[1]!, attributes);
+    this.connectEnd(other, addresses[1]!, addresses[0]!, attributes);
+  }
+
+  /** In RTR it receives already: what is made up for it, or late, may fail it before it is in RTS. */
+  private connectEnd({ queuePair, flow }: End, ...attributes: Readonly<Connecting>): void {
+    try {
+      connectQueuePair(queuePair, ...attributes);
+    } catch (error) {
+      if (!this.isExcused || queuePair.query().state !== QueuePairState.error) throw error;
+      flow.fail();
+    }
   }
 
   private makeQueuePair(party: Party, protectionDomain: ProtectionDomain, pool: Pool | undefined): QueuePair {

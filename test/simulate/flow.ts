@@ -156,6 +156,11 @@ export class Flow {
     }
   }
 
+  /** Its queue pair is in ERR, before any work request of it failed. */
+  fail(): void {
+    this.failed = true;
+  }
+
   /** Its queue pairs begin anew: what is outstanding has happened or not. */
   restart(): void {
     for (const { isAtomic } of this.outstanding) if (isAtomic) this.adds[1]++;

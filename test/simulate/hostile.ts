@@ -1,15 +1,11 @@
-import { bitwise, onWire } from '../hca/icrc_reference.ts';
 import type { Random } from '../hca/random.ts';
 import type { Party } from './party.ts';
+import { putCheck } from './reference_packet.ts';
 
 // Offsets in a packet between link-local addresses of Ethernet ports: Ethernet 14 B, IPv6 40 B, UDP 8 B, BTH.
 const network = 14;
-const trafficClass = [network, network + 1, network + 2, network + 3];
-const hopLimit = network + 7;
-const udpChecksum = [network + 46, network + 47];
 const transport = network + 48;
 const destinationQueuePair = transport + 5;
-const reserved = transport + 4;
 const checkBytes = 4;
 const shortest = transport + 12 + checkBytes;
 /** Nobody has it. */
@@ -65,7 +61,7 @@ export class Hostile {
     }
     for (let count = 1 + this.random.below(3); count > 0; count--) this.change(packet);
     if (this.random.once(8)) packet = packet.subarray(0, 1 + this.random.below(packet.length));
-    else if (!this.random.once(4)) sign(packet);
+    else if (!this.random.once(4)) putCheck(packet);
     party.board.arrive(packet);
   }
 
@@ -80,13 +76,4 @@ export class Hostile {
 
 function numberAt(packet: Uint8Array, at: number): number {
   return (packet[at]! << 16) | (packet[at + 1]! << 8) | packet[at + 2]!;
-}
-
-/** Puts the right ICRC at the end (InfiniBand volume 1, 7.8.1, and annex A17.3.3). */
-function sign(packet: Uint8Array): void {
-  const covered = packet.slice(network, packet.length - checkBytes);
-  const variant = [...trafficClass, hopLimit, ...udpChecksum, reserved].map((at) => at - network);
-  for (const at of variant) covered[at] = at === 0 ? covered[at]! | 0x0f : 0xff;
-  const seed = bitwise('icrc', 0xffff_ffff, new Uint8Array(8).fill(0xff));
-  packet.set(onWire('icrc', bitwise('icrc', seed, covered)), packet.length - checkBytes);
 }

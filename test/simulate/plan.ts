@@ -30,6 +30,8 @@ export interface Plan {
   /** Work requests of each queue pair. */
   readonly operations: number;
   readonly faults: readonly FaultKind[];
+  /** Queue pairs of a board of their own, whose peers are references. */
+  readonly judged: number;
 }
 
 /** The plan of a seed: most are small, one of twenty has many queue pairs. */
@@ -43,6 +45,7 @@ export function planOf(seed: number): Plan {
     stations: random.below(isLarge ? 32 : 6),
     operations: isLarge ? 4 + random.below(8) : 10 + random.below(60),
     faults: faultKinds.filter(() => random.once(2)),
+    judged: random.below(4),
   };
 }
 
@@ -62,6 +65,7 @@ function* smallerThan(plan: Plan): Generator<Plan> {
     ['connections', 0],
     ['operations', 1],
     ['boards', 1],
+    ['judged', 0],
   ] as const) {
     const many = plan[name];
     const fewer = new Set([least, Math.floor(many / 4), Math.floor(many / 2), many - 1]);

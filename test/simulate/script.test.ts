@@ -22,7 +22,7 @@ describe('a seed that fails', () => {
     expect(lines).toEqual([
       'seed 1 fails: Violation: first',
       'so does the least of it: Violation: lost',
-      expect.stringContaining('"connections":0,"stations":0,"operations":1,"faults":[]') as string,
+      expect.stringContaining('"connections":0,"stations":0,"operations":1,"faults":[],"judged":0') as string,
     ]);
   });
 

@@ -15,7 +15,15 @@ describe('a fabric of boards, with faults of all kinds', () => {
 });
 
 it('a plan that fails is made smaller as long as it fails', async () => {
-  const plan: Plan = { seed: 1, boards: 4, connections: 11, stations: 5, operations: 60, faults: faultKinds };
+  const plan: Plan = {
+    seed: 1,
+    boards: 4,
+    connections: 11,
+    stations: 5,
+    operations: 60,
+    faults: faultKinds,
+    judged: 3,
+  };
   const fails = async ({ connections, faults, operations }: Plan): Promise<boolean> =>
     Promise.resolve(connections >= 3 && operations >= 7 && faults.includes('loss'));
   expect(await minimize(plan, fails)).toEqual({
@@ -25,5 +33,6 @@ it('a plan that fails is made smaller as long as it fails', async () => {
     stations: 0,
     operations: 7,
     faults: ['loss'],
+    judged: 0,
   });
 });

@@ -8,6 +8,7 @@ import { Hostile } from './hostile.ts';
 import { Party, require } from './party.ts';
 import type { FaultKind, Plan } from './plan.ts';
 import { Pool } from './pool.ts';
+import { playWithReferences } from './reference.ts';
 import { Station } from './station.ts';
 
 /** What a simulation came to. */
@@ -85,6 +86,7 @@ export class Simulation {
     const clock = performance.now;
     performance.now = () => this.look();
     try {
+      playWithReferences(this.plan.seed, this.plan.judged);
       this.work();
       this.settle();
       this.leave();
