@@ -8,7 +8,12 @@ const preloaded = process.env['FPGA_VERBS_PRELOAD'];
 if (preloaded !== undefined) process.env['LD_PRELOAD'] = preloaded;
 
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], pool: 'forks', testTimeout: 120_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    testTimeout: 120_000,
+    setupFiles: ['test/own_run_folder.ts'],
+  },
   // Examples import the package by its name; here that is its sources.
   resolve: {
     alias: [

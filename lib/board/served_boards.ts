@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 
@@ -25,10 +25,26 @@ export function servedPath(nameOrPath: string): string {
   return nameOrPath.includes('/') ? nameOrPath : path.join(servedFolder(), nameOrPath);
 }
 
-/** The path at which a board is going to be served; the folder of names is made. */
+/**
+ * The path at which a board is going to be served; the folder of names is made.
+ * @throws Error the folder is there, and others may put something into it
+ */
 export function newServedPath(nameOrPath: string): string {
-  if (!nameOrPath.includes('/')) mkdirSync(servedFolder(), { recursive: true, mode: 0o700 });
+  if (!nameOrPath.includes('/')) {
+    mkdirSync(servedFolder(), { recursive: true, mode: 0o700 });
+    refuseForeign(servedFolder());
+  }
   return servedPath(nameOrPath);
+}
+
+function refuseForeign(folder: string): void {
+  const writableByOthers = 0o022;
+  const found = lstatSync(folder);
+  const isOwn = found.isDirectory() && found.uid === process.getuid?.();
+  if (isOwn && (found.mode & writableByOthers) === 0) return;
+  throw new Error(
+    `${folder} is not a folder into which this user alone may write; remove it, or name another place by XDG_RUNTIME_DIR`,
+  );
 }
 
 /** Milliseconds that all servers have together to say what they serve. */

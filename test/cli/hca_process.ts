@@ -2,15 +2,19 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 
 const program = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
 /** Milliseconds: what is waited for comes much sooner, on a busy machine too. */
 const patience = 60_000;
 
-const running = new Set<ChildProcess>();
+/** Those that end with the test, and with the file. */
+const running = { test: new Set<ChildProcess>(), file: new Set<ChildProcess>() };
 afterEach(() => {
-  for (const child of running) child.kill('SIGKILL');
+  for (const child of running.test) child.kill('SIGKILL');
+});
+afterAll(() => {
+  for (const child of running.file) child.kill('SIGKILL');
 });
 
 /** How a process ended. */
@@ -21,7 +25,7 @@ export interface HcaEnd {
   readonly error: string;
 }
 
-/** `hca` in a process of its own, which ends with the test at the latest. */
+/** `hca` in a process of its own, which ends with the test at the latest, or with the file of tests. */
 export class HcaProcess {
   out = '';
   error = '';
@@ -30,12 +34,13 @@ export class HcaProcess {
   private readonly child: ChildProcess;
   private isMeantToDie = false;
 
-  constructor(words: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-    this.child = spawn(process.execPath, [program, ...words], { env: { ...process.env, ...environment } });
-    running.add(this.child);
+  /** @param lasts at most: a process of the file may take as long as it wants */
+  constructor(words: readonly string[], lasts: 'test' | 'file' = 'test') {
+    this.child = spawn(process.execPath, [program, ...words]);
+    running[lasts].add(this.child);
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.out += text));
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.error += text));
-    this.ended = this.end(words);
+    this.ended = this.end(words, lasts);
     this.ended.catch(() => {});
   }
 
@@ -58,11 +63,11 @@ export class HcaProcess {
     }, 'the promise of a prompt end');
   }
 
-  private async end(words: readonly string[]): Promise<HcaEnd> {
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), patience);
+  private async end(words: readonly string[], lasts: 'test' | 'file'): Promise<HcaEnd> {
+    const timer = lasts === 'file' ? undefined : setTimeout(() => this.child.kill('SIGKILL'), patience);
     const [exitCode, signal] = (await once(this.child, 'close')) as [number | null, string | null];
     clearTimeout(timer);
-    running.delete(this.child);
+    running[lasts].delete(this.child);
     const { out, error } = this;
     if (signal === 'SIGKILL' && !this.isMeantToDie)
       throw new Error(`hca ${words.join(' ')} does not end; it says: ${out}${error}`);

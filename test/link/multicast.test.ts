@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { Completion, Opcode } from '../../lib/index.ts';
 import { backends } from '../driver/backends.ts';
+import { freeNetwork } from '../free_port.ts';
 import { makeStation, queueKey, routeBytes, type Station } from '../verbs/datagram.ts';
 import { makeVerbs } from '../verbs/make_verbs.ts';
 
@@ -15,18 +16,13 @@ const slots = 8;
 const slotBytes = 64;
 const timeout = 20_000;
 
+const network = await freeNetwork();
 let last = 0;
-/** The end of an IPv4 address that no other test of this machine has. */
-const newEnd = (): [number, number, number] => [
-  1 + (process.pid % 250),
-  (process.pid >> 8) % 250,
-  (last += 1),
-];
-const newAddress = (): string => `127.${newEnd().join('.')}`;
+const newAddress = (): string => `${network}${(last += 1)}`;
 
 /** A group that no other test of this machine has. */
 function newGroup(version: 4 | 6 = 4): Uint8Array {
-  const end = newEnd();
+  const end = newAddress().split('.').slice(1).map(Number);
   return version === 4
     ? Uint8Array.of(...Array.from({ length: 10 }, () => 0), 0xff, 0xff, 239, ...end)
     : Uint8Array.of(0xff, 0x12, ...Array.from({ length: 11 }, () => 0), ...end);

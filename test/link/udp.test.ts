@@ -6,6 +6,7 @@ import type { BoardOptions } from '../../lib/board/addon.ts';
 import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
 import { Connection } from '../../lib/connect/index.ts';
 import { backends, closing, makeBoard } from '../driver/backends.ts';
+import { freeNetwork } from '../free_port.ts';
 import { Random } from '../hca/random.ts';
 import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
 import { playBothWays } from '../verbs/random_connections.ts';
@@ -20,9 +21,9 @@ afterEach(async () => {
   );
 });
 
+const network = await freeNetwork();
 let last = 0;
-/** Addresses that no other test of this machine has. */
-const newAddress = (): string => `127.${1 + (process.pid % 250)}.${(process.pid >> 8) % 250}.${(last += 1)}`;
+const newAddress = (): string => `${network}${(last += 1)}`;
 
 function makeSides(options: BoardOptions = {}): [Verbs, Verbs] {
   const side = (): Verbs => makeVerbs(shared, { ...options, link: `udp:${newAddress()}` });

@@ -10,6 +10,7 @@ import { openDevice, type Context, type QueuePair } from '../../lib/index.ts';
 import { UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_OFFSET } from '../../lib/spec/index.ts';
 import { runHca, type HcaRun } from '../cli/run_hca.ts';
 import { closing } from '../driver/backends.ts';
+import { freePort } from '../free_port.ts';
 import { open } from './serving.ts';
 
 const small = 'queuePairs=64&pageTableEntries=4096&memoryKeys=256';
@@ -149,7 +150,7 @@ describe('hca serve', { timeout: patience }, () => {
         'pingpong',
         'rc',
         '-p',
-        '18577',
+        `${await freePort()}`,
         '-n',
         '200',
         '-s',

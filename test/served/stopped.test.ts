@@ -1,0 +1,97 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { loadAddon } from '../../lib/board/addon.ts';
+import { getDeviceList, openDevice } from '../../lib/index.ts';
+import { HcaProcess } from '../cli/hca_process.ts';
+import { runHca } from '../cli/run_hca.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-stopped-'));
+  vi.stubEnv('XDG_RUNTIME_DIR', folder);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+const socket = (): string => path.join(folder, 'fpga-verbs', 'lab');
+const look = (milliseconds: number) => loadAddon().lookAtServed([socket()], milliseconds)[0];
+
+describe('a server that is stopped', () => {
+  let server: HcaProcess;
+  beforeEach(async () => {
+    server = new HcaProcess(['serve', 'lab', '--device', 'emu:?queuePairs=64&pageTableEntries=8192']);
+    await server.hasSaid('can be opened');
+    expect(look(60_000)).toMatchObject({ state: 'serving', underlyingFunctions: 8 });
+    server.kill('SIGSTOP');
+  });
+
+  /** Those who come and go stay in the way of those who come later: as long as none is accepted. */
+  const fill = (): void => {
+    const mostWaiting = 1000;
+    for (let count = 0; look(0)?.state !== 'busy'; count++) expect(count).toBeLessThan(mostWaiting);
+  };
+
+  it('is silent, and busy when its backlog is full: whoever lists devices is told, and goes on', async () => {
+    const listed = async (): Promise<unknown> => {
+      const { exitCode, error, out } = await new HcaProcess(['list', '--json']).ended;
+      expect([exitCode, error]).toEqual([0, '']);
+      return (JSON.parse(out) as { device: string }[]).find(({ device }) => device === 'serve:lab');
+    };
+    const description = 'board of another process';
+    expect(await listed()).toMatchObject({ description, obstacles: ['its server does not answer'] });
+    fill();
+    expect(await listed()).toMatchObject({
+      description,
+      obstacles: ['busy: its server accepts no connection'],
+    });
+    expect((await runHca(['list'])).out).toContain(
+      'board of another process; busy: its server accepts no connection\n',
+    );
+    expect(getDeviceList().map(({ name }) => name)).toContain('serve:lab');
+    server.kill('SIGCONT');
+    expect(look(60_000)).toMatchObject({ state: 'serving', open: [] });
+  });
+
+  it.each([
+    ['connection', false],
+    ['answer', true],
+  ])('does not hold whoever opens a function and waits for a %s', async (_, isAccepted) => {
+    if (!isAccepted) fill();
+    const process = new HcaProcess(['info', '--device', 'serve:lab/1']);
+    await process.isUp();
+    process.kill('SIGTERM');
+    expect(await process.ended).toMatchObject({ exitCode: 1, error: 'hca: interrupted\n' });
+  });
+
+  it.each([
+    ['does not answer', true, /the server does not answer; look whether it is stopped/],
+    [
+      'accepts no connection',
+      false,
+      /its server is busy: it accepts no connection; look whether it is stopped/,
+    ],
+  ])('is given up when it %s', (_, isAccepted, message) => {
+    if (!isAccepted) fill();
+    expect(() => openDevice('serve:lab/1')).toThrow(message);
+    expect(() => openDevice('serve:lab')).toThrow(message);
+  });
+});
+
+describe('the folder of names', () => {
+  it.each([
+    ['may be written by others', (place: string): void => (mkdirSync(place), chmodSync(place, 0o777))],
+    ['is a link to another one', (place: string): void => symlinkSync(tmpdir(), place)],
+  ])('is refused when it %s', async (_, make) => {
+    make(path.join(folder, 'fpga-verbs'));
+    const { exitCode, error } = await runHca(['serve', 'lab', '--device', 'emu:?queuePairs=64']);
+    expect(error).toBe(
+      `hca: ${folder}/fpga-verbs is not a folder into which this user alone may write; remove it, or name another place by XDG_RUNTIME_DIR\n`,
+    );
+    expect(exitCode).toBe(1);
+  });
+});
