@@ -47,6 +47,8 @@ import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
 
 const high = 2 ** 32;
+/** Polls that find nothing between two looks of the driver at its queues: about a second of them. */
+const pollsBetweenLooks = 2 ** 20;
 
 /** A completion, filled in by {@link CompletionQueue.poll}. Where `status` is an error, only the first five fields are meant. */
 export class Completion {
@@ -135,6 +137,7 @@ export class CompletionQueue {
   private taken = 0;
   /** Events of the queue that were taken. */
   private eventsTaken = 0;
+  private emptyPolls = 0;
   private reason: VerbsError | undefined;
   /** Called when nothing comes any more. */
   afterFailure: (() => void) | undefined;
@@ -183,7 +186,7 @@ export class CompletionQueue {
     let count = this.take(completions);
     if (count > 0) return count;
     if (this.device.board.advance()) count = this.take(completions);
-    if (count === 0) this.driver.events.collect();
+    if (count === 0) this.foundNothing();
     if (count === 0 && this.reason !== undefined && !this.hasCompletion) throw this.reason;
     return count;
   }
@@ -288,6 +291,13 @@ export class CompletionQueue {
   private free(): void {
     this.device.free(this.ring);
     this.device.free(this.head);
+  }
+
+  /** A program that polls and gives the event loop no turn has the driver look at its queues here. */
+  private foundNothing(): void {
+    this.driver.events.collect();
+    this.emptyPolls = (this.emptyPolls + 1) % pollsBetweenLooks;
+    if (this.emptyPolls === 0) this.driver.look();
   }
 
   private take(completions: readonly Completion[]): number {

@@ -6,7 +6,7 @@ const period = 1000;
 
 /**
  * Looks, while somebody waits, whether the device is still there: one that is gone gives no interrupt. While something is posted and
- * not completed it looks for events only, which takes no access to the device. It keeps no process and no device alive, and ends when
+ * not completed it looks for events and queues that stand still only, which takes no read of the device. It keeps no process and no device alive, and ends when
  * there has been neither for a while.
  */
 export class DeviceWatch {

@@ -85,7 +85,7 @@ export class HcaDriver {
       giveQueuingStructures(this.device, this.limits.queuePairs);
       this.events = new EventQueue(this.device, this.management, 0, asynchronousEventsLog2);
       this.management.afterAnswer = () => this.events.collect();
-      this.watch.afterLook = () => this.events.collect();
+      this.watch.afterLook = () => this.look();
       this.watch.isBusy = () =>
         [...this.queuePairs.values()].some(({ sendQueue }) => sendQueue.outstanding > 0);
       this.events.hear = (event) => this.hear(event);
@@ -119,6 +119,12 @@ export class HcaDriver {
     } finally {
       this.device.close();
     }
+  }
+
+  /** Finds what tells nothing of itself: events that no caller takes, and queues that stand still. */
+  look(): void {
+    this.events.collect();
+    for (const queuePair of this.queuePairs.values()) queuePair.look();
   }
 
   /** An asynchronous event was found: who is in error knows it from now on. */

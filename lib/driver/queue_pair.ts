@@ -26,6 +26,7 @@ import type { ReceiveQueueSizes, ReceiveRequest } from './receive_area.ts';
 import { ReceiveQueue } from './receive_queue.ts';
 import { SendQueue, type SendQueueSizes } from './send_queue.ts';
 import type { SharedReceiveQueue } from './shared_receive_queue.ts';
+import { Stall } from './stall.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
 
 const sendWorkQueue = 0;
@@ -67,6 +68,7 @@ export class QueuePair {
   private readonly origin: CommandOrigin;
   /** Whether the device has to be told of receives, so that it flushes them. */
   private flushing = false;
+  private readonly stall = new Stall();
 
   /** Creates a queue pair in RESET. @throws VerbsError EINVAL, ENOMEM: what the device says of it */
   constructor(driver: HcaDriver, options: QueuePairOptions) {
@@ -147,6 +149,15 @@ export class QueuePair {
   /** Has the device fetch all that is posted and not completed from the send queue. */
   startAll(): void {
     this.sendQueue.startAll(this.number, this.buffer);
+  }
+
+  /**
+   * The driver looks, about once a second: where nothing was posted and nothing completed since it looked last, the device may know
+   * nothing of what is posted, as where all writes of a command were lost, and is told.
+   */
+  look(): void {
+    const { sendQueue } = this;
+    if (this.stall.look(sendQueue.outstanding > 0, sendQueue.mark)) this.startAll();
   }
 
   /** @throws VerbsError EINVAL: an attribute is missing or not allowed in this transition, or a value is wrong */

@@ -92,6 +92,11 @@ export class SendQueue {
     return (this.next - this.completed - 1) & 0xffff;
   }
 
+  /** Changes whenever a work request is posted or completed. */
+  get mark(): number {
+    return this.next * 0x1_0000 + (this.completed & 0xffff);
+  }
+
   /** Sequence number of the next work request. */
   get nextSequenceNumber(): number {
     return this.next;

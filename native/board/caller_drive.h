@@ -10,12 +10,12 @@
 
 namespace fpga_verbs::board {
 
-// A device that the threads which use it drive, under a lock that is tried and never waited for. A thread that
-// sleeps does what is left over and what comes due, but leaves both to callers while they keep coming: nothing
-// crosses between CPUs then. It builds on the rules of BasicWakeups.
+// A device that the threads which use it drive, under a lock that is tried and never waited for. A thread
+// that sleeps does what is left over and what comes due, but leaves both to callers while they keep coming:
+// nothing crosses between CPUs then. It builds on the rules of BasicWakeups.
 //
-// `Parts`: Platform, Device (work(), next_deadline()), Ring (arriving()), Clock, and collect(), within which what
-// the device gives to others is driven too.
+// `Parts`: Platform, Device (work(), next_deadline()), Ring (arriving()), Clock, and collect(), within which
+// what the device gives to others is driven too.
 template <class Parts> class CallerDrive {
 public:
   using Platform = typename Parts::Platform;
@@ -29,7 +29,7 @@ public:
   bool drive() {
     if (!visited_.load(std::memory_order_relaxed))
       visited_.store(true, std::memory_order_relaxed);
-    return Parts::collect([this] { return work(Parts::work_of_a_caller); });
+    return Parts::collect([this] { return work(Parts::work_of_a_caller); }) == Outcome::worked;
   }
 
   void attend(Attendance attendance) {
@@ -63,43 +63,58 @@ public:
   // The thread, until it is stopped.
   void run() {
     uint64_t earliest = 0;
+    typename Platform::Loop loop;
     while (!wakeups_.stopped()) {
+      loop.again(earliest);
       const uint64_t until = due(earliest);
       if (until > clock_.now()) {
         if (wakeups_.announce(until, [this, earliest] { return due(earliest); }))
           wakeups_.sleep(until, clock_);
       } else if (visited_.exchange(false, std::memory_order_relaxed) && until != Wakeups::at_once) {
         earliest = in_a_while();
-      } else {
-        Parts::collect([this] { return work(Parts::work_of_the_thread); });
+      } else if (Parts::collect([this] { return work(Parts::work_of_the_thread); }) == Outcome::missed) {
+        leave_to_holder();
       }
     }
   }
 
 private:
-  // Rules 3 and 4. Gives whether anything was done.
-  bool work(uint64_t limit) {
-    bool worked = false;
+  enum class Outcome : uint8_t { missed, idle, worked }; // missed: another thread has the device
+
+  // Rule 3: what is left over is worked off by the one that clears it.
+  Outcome work(uint64_t limit) {
+    Outcome outcome = Outcome::missed;
+    typename Platform::Loop loop;
     do {
+      loop.again(static_cast<uint64_t>(outcome));
       if (!lock_.try_lock())
-        return worked;
+        return outcome;
       wakeups_.take_left_over();
       const uint64_t done = device_.work(limit);
-      worked = worked || done != 0;
       wakeups_.set_deadline(device_.next_deadline());
       lock_.unlock();
       if (done >= limit) {
         wakeups_.leave(visited_.load(std::memory_order_relaxed) ? in_a_while() : Wakeups::at_once);
-        return true;
+        return Outcome::worked;
       }
+      if (outcome != Outcome::worked)
+        outcome = done != 0 ? Outcome::worked : Outcome::idle;
     } while (ring_.arriving() || wakeups_.noted());
-    return worked;
+    return outcome;
+  }
+
+  // The thread has missed the lock: it neither spins against the holder nor relies on it for long.
+  void leave_to_holder() {
+    const uint64_t until = in_a_while();
+    const auto look = [this] { return wakeups_.stopped() ? Wakeups::at_once : Wakeups::no_deadline; };
+    if (wakeups_.announce(until, look))
+      wakeups_.sleep(until, clock_);
   }
 
   uint64_t in_a_while() const { return clock_.now() + clock_.ticks(Parts::a_while); }
 
-  // The clock tick at which the thread has something to do, if callers keep away; not before `earliest`, but for
-  // what it is to do at once.
+  // The clock tick at which the thread has something to do, if callers keep away; not before `earliest`, but
+  // for what it is to do at once.
   uint64_t due(uint64_t earliest) const {
     const uint64_t due = wakeups_.due();
     return due == Wakeups::at_once ? due : std::max(earliest, due);

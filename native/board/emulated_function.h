@@ -2,6 +2,7 @@
 
 #include "board/board.h"
 #include "board/interrupts.h"
+#include "board/transaction_ring.h"
 #include "board/write_combining.h"
 #include "link/descriptor.h"
 #include "link/one_way_signal.h"
@@ -15,7 +16,6 @@ namespace fpga_verbs::board {
 
 class EmulatedBoard;
 class Progress;
-class TransactionRing;
 
 // An open function of an emulated board: stores become messages to the device. The function is reset when
 // nobody has it open any more, as VFIO does, so that a driver that was killed leaves nothing behind.

@@ -19,15 +19,16 @@ public:
   bool collects() const { return collects_; }
   void add(std::weak_ptr<EmulatedBoard> board) { boards_.push_back(std::move(board)); }
 
-  // Lets `drive` drive a board, then the neighbours. Within itself: only `drive`.
-  template <class Drive> bool collect(Drive&& drive) {
+  // Lets `drive` drive a board, then the neighbours. Within itself: only `drive`. Gives
+  // what `drive` gives.
+  template <class Drive> auto collect(Drive&& drive) {
     if (collects_)
       return drive();
     collects_ = true;
-    const bool worked = drive();
+    const auto outcome = drive();
     drive_neighbours();
     collects_ = false;
-    return worked;
+    return outcome;
   }
 
 private:

@@ -8,8 +8,8 @@
 
 namespace fpga_verbs::board {
 
-// A device that a thread of its own drives: it spins like hardware while there is traffic, and sleeps when there
-// has been none for long. It builds on the rules of BasicWakeups.
+// A device that a thread of its own drives: it spins like hardware while there is traffic, and sleeps when
+// there has been none for long. It builds on the rules of BasicWakeups.
 //
 // `Parts`: Platform, Device (work(), next_deadline()), Ring (claimed()), Clock, and idle_time(), nanoseconds.
 template <class Parts> class ThreadDrive {
@@ -43,7 +43,9 @@ public:
     lock();
     uint64_t idle_since = Parts::idle_time();
     unsigned looks = 0;
+    typename Platform::Loop loop;
     while (!wakeups_.stopped()) {
+      loop.again(idle_since); // and how long it has not looked at the time
       if (contenders_.load(std::memory_order_relaxed) != 0) {
         lock_.unlock();
         lock();
@@ -75,7 +77,8 @@ private:
   void sleep() {
     const uint64_t until = device_.next_deadline();
     const auto look = [this] {
-      return ring_.claimed() || wakeups_.noted() || wakeups_.stopped() ? Wakeups::at_once : Wakeups::no_deadline;
+      return ring_.claimed() || wakeups_.noted() || wakeups_.stopped() ? Wakeups::at_once
+                                                                       : Wakeups::no_deadline;
     };
     if (!wakeups_.announce(until, look))
       return;

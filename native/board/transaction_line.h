@@ -1,5 +1,7 @@
 #pragma once
 
+#include "board/host_platform.h"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -19,12 +21,12 @@ inline constexpr size_t message_bytes = 320; // longest contiguous write: a comm
 // A cache line of a message on its way to the device. Each carries a sequence number, which is stored last:
 // whoever sees it sees the line. The first line of a message says what it is and has room for 48 B, the
 // following ones for 56 B.
-struct alignas(64) TransactionLine {
+template <class Platform> struct alignas(64) BasicTransactionLine {
   static constexpr size_t first_bytes = 48;
   static constexpr size_t next_bytes = 56;
   static constexpr size_t where_bytes = 8;
 
-  std::atomic<uint32_t> sequence{0};
+  typename Platform::template Atomic<uint32_t> sequence{0};
   uint16_t length = 0; // bytes of the message; in the first line, as is all but the sequence
   MessageKind kind = MessageKind::write;
   uint8_t count = 0;                       // lines of the message
@@ -44,6 +46,7 @@ struct alignas(64) TransactionLine {
   static uint8_t bar_of(uint64_t where) { return static_cast<uint8_t>(where >> 8); }
   static uint8_t underlying_function_of(uint64_t where) { return static_cast<uint8_t>(where); }
 };
+using TransactionLine = BasicTransactionLine<HostPlatform>;
 static_assert(sizeof(TransactionLine) == 64);
 
 // What the first line of a message says, and what lies before its data.
@@ -56,15 +59,15 @@ struct MessageHead {
 
 // Stores a message into `count` lines of a ring (a power of two long), which begin at `position`: each line
 // with its sequence number. `last`: the order of the last of these stores.
-template <size_t lines>
-inline void store_message(std::array<TransactionLine, lines>& ring, uint64_t position, uint64_t count,
+template <class Line, size_t lines>
+inline void store_message(std::array<Line, lines>& ring, uint64_t position, uint64_t count,
                           const MessageHead& head, const void* data, size_t length,
                           std::memory_order last = std::memory_order_release) {
-  const auto publish = [&](TransactionLine& line, uint64_t index) {
-    line.sequence.store(TransactionLine::sequence_at(position + index),
+  const auto publish = [&](Line& line, uint64_t index) {
+    line.sequence.store(Line::sequence_at(position + index),
                         index + 1 == count ? last : std::memory_order_release);
   };
-  TransactionLine& first = ring[position % lines];
+  Line& first = ring[position % lines];
   first.length = static_cast<uint16_t>(length);
   first.kind = head.kind;
   first.count = static_cast<uint8_t>(count);
@@ -73,20 +76,20 @@ inline void store_message(std::array<TransactionLine, lines>& ring, uint64_t pos
   if (head.prefix_bytes != 0)
     std::memcpy(room, head.prefix, head.prefix_bytes);
   const auto* source = static_cast<const uint8_t*>(data);
-  const size_t here = TransactionLine::first_bytes - head.prefix_bytes;
+  const size_t here = Line::first_bytes - head.prefix_bytes;
   std::memcpy(room + head.prefix_bytes, source, count == 1 ? length : here);
   publish(first, 0);
   size_t done = here;
   for (uint64_t i = 1; i < count; ++i) {
-    TransactionLine& line = ring[(position + i) % lines];
+    Line& line = ring[(position + i) % lines];
     const size_t left = length - done;
-    if (left >= TransactionLine::next_bytes)
+    if (left >= Line::next_bytes)
       std::memcpy(line.bytes.data(), source + done,
-                  TransactionLine::next_bytes); // constant size: a few vector moves
+                  Line::next_bytes); // constant size: a few vector moves
     else
       std::memcpy(line.bytes.data(), source + done, left);
     publish(line, i);
-    done += TransactionLine::next_bytes;
+    done += Line::next_bytes;
   }
 }
 

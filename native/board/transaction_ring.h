@@ -31,11 +31,11 @@ struct Message {
 // order. It is made of cache lines that carry a sequence number each, so that the consumer sees a message as
 // soon as its lines have arrived, without reading an index: what a post costs between two cores is the
 // transfer of its lines.
-class TransactionRing {
+template <class Platform, uint64_t lines> class BasicTransactionRing {
 public:
-  TransactionRing() = default;
-  TransactionRing(const TransactionRing&) = delete;
-  TransactionRing& operator=(const TransactionRing&) = delete;
+  BasicTransactionRing() = default;
+  BasicTransactionRing(const BasicTransactionRing&) = delete;
+  BasicTransactionRing& operator=(const BasicTransactionRing&) = delete;
 
   // Each gives false when the ring is full: the device has to consume first.
   // `data` must be readable up to `length`; 4 to 320 bytes, a multiple of 4.
@@ -89,12 +89,13 @@ public:
   }
 
 private:
-  static constexpr uint64_t lines = 512;
+  using Line = BasicTransactionLine<Platform>;
+  template <class Value> using Atomic = typename Platform::template Atomic<Value>;
+
   static constexpr uint64_t lines_watched = 2; // behind the first: those of a command with 96 B of payload
 
   bool arrived(uint64_t position) const {
-    return lines_[position % lines].sequence.load(std::memory_order_acquire) ==
-           TransactionLine::sequence_at(position);
+    return lines_[position % lines].sequence.load(std::memory_order_acquire) == Line::sequence_at(position);
   }
 
   bool claim(uint64_t count, uint64_t& position) {
@@ -118,26 +119,26 @@ private:
 
   bool push(MessageKind kind, unsigned underlying_function, unsigned bar, uint64_t offset, const void* prefix,
             size_t prefix_bytes, const void* data, size_t length) {
-    const uint64_t count = TransactionLine::lines_for(prefix_bytes + length);
+    const uint64_t count = Line::lines_for(prefix_bytes + length);
     uint64_t position = 0;
     if (!claim(count, position))
       return false;
-    const uint64_t where = TransactionLine::where(underlying_function, bar, offset);
+    const uint64_t where = Line::where(underlying_function, bar, offset);
     store_message(lines_, position, count, {kind, where, prefix, prefix_bytes}, data, length);
     return true;
   }
 
   void unpack(uint64_t head, uint64_t count, Message& message) const {
-    const TransactionLine& first = lines_[head % lines];
+    const Line& first = lines_[head % lines];
     uint64_t where = 0;
     std::memcpy(&where, first.bytes.data(), sizeof where);
     message.kind = first.kind;
     message.length = first.length;
-    message.offset = TransactionLine::offset_of(where);
-    message.bar = TransactionLine::bar_of(where);
-    message.underlying_function = TransactionLine::underlying_function_of(where);
-    constexpr size_t first_line_bytes = TransactionLine::first_bytes;
-    constexpr size_t next_line_bytes = TransactionLine::next_bytes;
+    message.offset = Line::offset_of(where);
+    message.bar = Line::bar_of(where);
+    message.underlying_function = Line::underlying_function_of(where);
+    constexpr size_t first_line_bytes = Line::first_bytes;
+    constexpr size_t next_line_bytes = Line::next_bytes;
     size_t prefix = 0;
     if (first.kind == MessageKind::partial_write) {
       std::memcpy(&message.byte_enables, first.bytes.data() + sizeof where, sizeof message.byte_enables);
@@ -154,10 +155,12 @@ private:
   }
 
   // What producers write, what the consumer writes, and what both do, on cache lines apart.
-  alignas(64) std::atomic<uint64_t> tail_{0};
-  std::atomic<uint64_t> head_seen_{0};
-  alignas(64) std::atomic<uint64_t> head_{0};
-  alignas(64) std::array<TransactionLine, lines> lines_;
+  alignas(64) Atomic<uint64_t> tail_{0};
+  Atomic<uint64_t> head_seen_{0};
+  alignas(64) Atomic<uint64_t> head_{0};
+  alignas(64) std::array<Line, lines> lines_;
 };
+
+using TransactionRing = BasicTransactionRing<HostPlatform, 512>;
 
 } // namespace fpga_verbs::board

@@ -27,18 +27,20 @@ namespace fpga_verbs::board {
 //   asleep → awake      word_ has changed, or the tick has come; call_off()
 //
 // The rules, on which all the rest of native/board builds:
-//   1. A maker of work publishes it first, and looks at the announcement then: wake(due). The thread announces
-//      first, and looks for work then. All four are sequentially consistent, so that one sees the other. While
-//      the thread is awake a wake() is one load.
-//   2. The note has one that sees to it: the one that sets it, with the function that it gives to note(). One that
+//   1. A maker of work publishes it first, and looks at the announcement then: wake(due). The thread
+//   announces
+//      first, and looks for work then. All four are sequentially consistent, so that one sees the other.
+//      While the thread is awake a wake() is one load.
+//   2. The note has one that sees to it: the one that sets it, with the function that it gives to note(). One
+//   that
 //      finds the note set has nothing to do, and relies on that. The driver takes the note before it looks at
 //      the ports.
-//   3. A caller that misses the board's lock leaves its ring entries and its note to the holder, who looks for
+//   3. A caller that misses the board's lock leaves its ring entries and its note to the holder, who looks
+//   for
 //      both after unlocking (BoardLock says why it sees them).
-//   4. What is left over is cleared under the lock before the device works, never after.
 //
-// `Platform` has the atomics and the two calls that sleep and wake; a check of all interleavings (native/test/
-// interleavings) brings its own, and drives this same source.
+// `Platform` has the atomics and the two calls that sleep and wake; a check of all interleavings
+// (native/test/ interleavings) brings its own, and drives this same source.
 template <class Platform> class BasicWakeups {
 public:
   static constexpr uint64_t at_once = 0;
@@ -92,7 +94,8 @@ public:
 
   // On the device's thread.
 
-  // The clock tick at which it has to work although no caller does: by what is left over, the deadline and stop.
+  // The clock tick at which it has to work although no caller does: by what is left over, the deadline and
+  // stop.
   uint64_t due() const {
     if (stopped())
       return at_once;
@@ -101,8 +104,8 @@ public:
     return left_over < deadline ? left_over : deadline;
   }
 
-  // Announces a sleep until a clock tick; `look` gives the tick at which there is work. False: that is before,
-  // and the sleep is called off.
+  // Announces a sleep until a clock tick; `look` gives the tick at which there is work. False: that is
+  // before, and the sleep is called off.
   template <class Look> bool announce(uint64_t until, Look&& look) {
     word_.store(1, std::memory_order_relaxed); // before what follows: who sees the tick finds the word set
     asleep_until_.store(until, std::memory_order_seq_cst);
