@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '..');
 
-/** By name: `rtl`, the sources by name, itself last; `synthesis`, small sizes. */
+/** By name: `rtl`, the sources by name, itself last; `synthesis`, small sizes; `full`, sizes of the card and their budgets. */
 export const blocks = JSON.parse(readFileSync(path.join(root, 'fpga/rtl/blocks.json'), 'utf8'));
 
 /** The SystemVerilog sources of a block, packages first, itself last; from the root of the repository. */
@@ -32,6 +32,17 @@ export function designsOf(names) {
       },
       sources: sourcesOf(block),
     })),
+  );
+}
+
+/**
+ * Blocks at their full sizes, where they have any.
+ * @param names of blocks; none: all
+ * @returns for each: block, size (in words), parameters by name, sources, budget (luts; levels of look-up tables)
+ */
+export function fullDesignsOf(names) {
+  return (names.length > 0 ? names : Object.keys(blocks)).flatMap((block) =>
+    (blocks[block].full ?? []).map((each) => ({ block, sources: sourcesOf(block), ...each })),
   );
 }
 

@@ -16,13 +16,14 @@ const cellKinds = [
   { type: /^RAM\d+X\d+D/, weight: lut, inputs: (output) => (output === 'DPO' ? /^DPRA\d*$/ : /^A\d*$/) },
   { type: /^RAM\d+X\d+S/, weight: lut, inputs: () => /^A\d*$/ },
   { type: /^TRELLIS_DPR16X4$/, weight: lut, inputs: () => 'RAD' },
-  { type: /^(FD[A-Z]+|TRELLIS_FF|RAMB\w+|DP16KD|URAM\w*)$/, weight: 0, inputs: () => '' },
+  { type: /^(SRL\w+|FD[A-Z]+|TRELLIS_FF|RAMB\w+|DP16KD|URAM\w*)$/, weight: 0, inputs: () => '' },
 ];
 
 /**
  * The longest path between registers, block memories and ports of a flat module.
  * @param cells of the module: type, port_directions, connections
- * @returns how many look-up tables are on it, memories made of them included, and how many carry cells
+ * @returns how many look-up tables are on it, memories made of them included, how many carry cells, and its weight in tenths of a
+ *   look-up table
  */
 export function longestPath(cells) {
   const outputs = cells.flatMap((cell) => {
@@ -35,7 +36,7 @@ export function longestPath(cells) {
 
   let latest = { weight: 0, luts: 0, carries: 0 };
   for (const output of outputs) latest = later(latest, arrivalAt(output));
-  return { luts: latest.luts, carries: latest.carries };
+  return latest;
 
   /** The longest path to an output; by a stack of our own, for paths are long. */
   function arrivalAt(wanted) {

@@ -1,16 +1,18 @@
 // Synthesizes the blocks of fpga/rtl with Yosys, and notes what each needs in fpga/doc/synthesis.md.
 //
-//   node scripts/rtl_synthesis.mjs [--check | --print] [--family NAME]… [--beat-bytes N]… [BLOCK]…
+//   node scripts/rtl_synthesis.mjs [--check | --print | --full] [--family NAME]… [--beat-bytes N]… [BLOCK]…
 //
-// Without a block: all blocks, at all widths of a beat, two at a time. Rows that are not made anew stay in the document; --print
-// leaves it alone, and --check only has Yosys read the blocks and look for what is not driven, or driven twice. Sizes are those of fpga/rtl/blocks.json.
+// Without a block: all blocks, at all widths of a beat, two at a time, and those that have one at full size, for UltraScale+; with --full
+// these alone. Rows that are not made anew stay in the document; --print leaves it alone, and --check only has Yosys read the blocks and
+// look for what is not driven, or driven twice. Sizes and budgets are those of fpga/rtl/blocks.json. Fails where a block at full size
+// passes its budget.
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
-import { designsOf } from './rtl_blocks.mjs';
+import { designsOf, fullDesignsOf } from './rtl_blocks.mjs';
 import { longestPath } from './rtl_longest_path.mjs';
 
 process.chdir(path.join(import.meta.dirname, '..'));
@@ -52,12 +54,14 @@ const kinds = [
   ['block memories', /^(RAMB\w+|DP16KD|URAM\w*)$/],
 ];
 const columns = ['block', 'BEAT_BYTES', 'family', ...kinds.map(([kind]) => kind), 'longest path'];
+const fullColumns = ['block', 'full size', ...kinds.map(([kind]) => kind), 'longest path', 'levels'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     check: { type: 'boolean', default: false },
     print: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
     family: { type: 'string', multiple: true, default: Object.keys(families) },
     'beat-bytes': { type: 'string', multiple: true },
   },
@@ -73,15 +77,39 @@ if (values.check) {
   }
   process.exit(0);
 }
-const runs = wanted.flatMap((each) => values.family.map((family) => ({ ...each, family })));
+const small = values.full ? [] : wanted.flatMap((each) => values.family.map((family) => ({ ...each, family })));
+const full = values.family.includes('xcup')
+  ? fullDesignsOf(positionals).map((each) => ({ ...each, family: 'xcup' }))
+  : [];
+const runs = [...small, ...full];
+const passed = [];
 await Promise.all(Array.from({ length: atOnce }, takeRuns));
+if (passed.length > 0) fail(passed.join('\n'));
 
 async function takeRuns() {
   for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
-    const row = [...nameOf(run), families[run.family].name, ...(await synthesize(run))];
+    const { counts, path: longest } = await synthesize(run);
+    const found = [...counts, `${longest.luts} LUTs, ${longest.carries} carries`];
+    const row =
+      run.size === undefined
+        ? [...nameOf(run), families[run.family].name, ...found]
+        : [run.block, run.size, ...found, levelsOf(longest).toFixed(1)];
     console.log(row.join(' | '));
-    if (!values.print) note(row.map(String));
+    if (run.size !== undefined) hold(run, counts[0], levelsOf(longest));
+    if (!values.print) note(run.size === undefined ? columns : fullColumns, row.map(String));
   }
+}
+
+/** Look-up tables on a path, a carry cell being a tenth and a multiplexer behind look-up tables three tenths of one. */
+function levelsOf({ weight }) {
+  return weight / 10;
+}
+
+/** Keeps in mind where a block passes its budget. */
+function hold({ block, size, budget }, luts, levels) {
+  if (luts > budget.luts) passed.push(`${block}, ${size}: ${luts} LUTs, more than the ${budget.luts} of its budget`);
+  if (levels > budget.levels)
+    passed.push(`${block}, ${size}: ${levels} levels, more than the ${budget.levels} of its budget`);
 }
 
 function nameOf({ block, beatBytes }) {
@@ -115,11 +143,10 @@ async function synthesize({ block, parameters, sources, family }) {
     await yosys(commands, `synthesize ${block} for ${families[family].name}`);
     const { modules } = JSON.parse(readFileSync(`${directory}/netlist.json`, 'utf8'));
     const cells = Object.values(modules[block].cells);
-    const { luts, carries } = longestPath(cells);
-    return [
-      ...kinds.map(([, kind]) => cells.filter(({ type }) => kind.test(type)).length),
-      `${luts} LUTs, ${carries} carries`,
-    ];
+    return {
+      counts: kinds.map(([, kind]) => cells.filter(({ type }) => kind.test(type)).length),
+      path: longestPath(cells),
+    };
   } finally {
     rmSync(directory, { recursive: true });
   }
@@ -158,22 +185,24 @@ function memoriesOf({ memories }, copy) {
   return [`read_verilog -lib ${copy}`];
 }
 
-/** Puts a row in the document, in place of the one with the same block, width and family. */
-function note(row) {
+/** Puts a row in a table of the document, in place of the one with the same names: all columns before the one of LUTs. */
+function note(header, row) {
   const text = readFileSync(document, 'utf8');
-  const begin = text.indexOf(`| ${columns.slice(0, 2).join(' | ')}`);
-  const kept = text
-    .slice(begin)
-    .split('\n')
+  const begin = text.indexOf(`| ${header.slice(0, 2).join(' | ')}`);
+  const end = text.indexOf('\n\n', begin);
+  const lines = text.slice(begin, end < 0 ? undefined : end).split('\n');
+  const rows = lines
     .slice(2)
-    .filter((line) => line !== '');
-  const rows = kept.map((line) => line.slice(2, -2).split(' | '));
-  const at = rows.findIndex((other) => other.slice(0, 3).join() === row.slice(0, 3).join());
+    .filter((line) => line !== '')
+    .map((line) => line.slice(2, -2).split(' | '));
+  const names = header.indexOf('LUTs');
+  const at = rows.findIndex((other) => other.slice(0, names).join() === row.slice(0, names).join());
   if (at < 0) rows.push(row);
   else rows[at] = row;
-  rows.sort((a, b) => a[0].localeCompare(b[0]) || a[2].localeCompare(b[2]) || Number(a[1]) - Number(b[1]));
-  const table = [columns, columns.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  writeFileSync(document, `${text.slice(0, begin)}${table.join('\n')}\n`);
+  if (header === columns)
+    rows.sort((a, b) => a[0].localeCompare(b[0]) || a[2].localeCompare(b[2]) || Number(a[1]) - Number(b[1]));
+  const table = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  writeFileSync(document, `${text.slice(0, begin)}${table.join('\n')}${end < 0 ? '\n' : text.slice(end)}`);
 }
 
 function fail(message) {

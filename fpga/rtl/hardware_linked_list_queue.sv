@@ -1,29 +1,32 @@
 // Hardware linked list queue (US8804752): many lists in one memory. A data unit joins the list of its index (a queue pair, a
 // TVL); the lists come and go by themselves and leave in order, each on its own.
 //
-// Every clock takes one push, one mark_ready or mark_not_ready, one pop or forward, and one access. Each answers in the next clock, from the
-// state before the clock it came in: what two commands of one clock do, they do as if in the order access, mark_ready, push,
-// pop, mark_not_ready, reclaiming, scrubbing. Reclaiming empties closed lists in turn, one entry a clock in which no access is made; the
-// scrubber goes on whenever the entry that it is at is not read. A reclaim command goes before a pop or forward of its clock:
-// pop_ready is clear then.
+// Every clock takes one push, one mark_ready or mark_not_ready, and one command to a list or forward, and each port answers after as
+// many clocks as it always takes. A command is done in the clock before `pushed`, two before `marked`, four before `answered`: it
+// sees the state before that clock, and what is done in one clock is done as if in the order mark, push, command.
+//
+// Lists are in memories with one writer each: what pushes know of a list, and what commands know of it. A list has data units when
+// the bits of both for it differ; so it is for entries that are used, and ready. What the last commands have just written is
+// forwarded. See fpga/doc/theory-of-operation.md.
 module hardware_linked_list_queue #(
     parameter int unsigned ENTRIES = 64,  // 1 to 4096
-    parameter int unsigned LISTS = 64,  // List identifiers, 1 to 4096.
+    parameter int unsigned LISTS = 64,  // List identifiers, 1 to 4096; a power of two where they are content addressed.
     parameter bit CONTENT_ADDRESSED = 1'b1,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter bit READY_ON_PUSH = 1'b0,  // Data units need no processing here.
     parameter int unsigned INDEX_WIDTH = 32,
     parameter int unsigned UNIT_WIDTH = 128,  // At most 128.
-    parameter int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
-    parameter int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1,
-    parameter int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1),
-    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
-    parameter int unsigned BIT_WIDTH = $clog2((UNIT_WIDTH + 63) / 64 * 72)
+    localparam int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
+    localparam int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1,
+    localparam int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1),
+    localparam int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1,
+    localparam int unsigned BIT_WIDTH = $clog2((UNIT_WIDTH + 63) / 64 * 72)
 ) (
     input logic clock,
     input logic reset,
+    output logic clearing,  // The memories, after a reset; nothing is taken until it is over.
 
-    // Inbound credits: how many data units the producer may push.
+    // Inbound credits: how many data units the producer may push, those that are not answered yet among them.
     output logic [COUNT_WIDTH-1:0] inbound_credits,
 
     // Adds a data unit at the tail of the list of an index, in an entry that the function pays for. Refused: full,
@@ -41,39 +44,32 @@ module hardware_linked_list_queue #(
     // list waits for it. empty, closed.
     input logic mark_ready,
     input logic mark_not_ready,
-    input logic [ENTRY_WIDTH-1:0] mark_ready_entry,
-    output logic marked_ready,
-    output linked_list_queue_pkg::linked_list_result_t marked_ready_result,
+    input logic [ENTRY_WIDTH-1:0] mark_entry,
+    output logic marked,
+    output linked_list_queue_pkg::linked_list_result_t marked_result,
 
-    // Removes the data unit at the head of a list: of list pop_list, or with forward (an outbound credit is there) of the
-    // ready list whose turn it is, if there is one. unknown_list, closed, empty, not_ready; corrupted: removed, and dropped.
-    // discard: as pop, but the data unit need not be ready.
-    input logic pop,
-    input logic discard,
-    input logic [LIST_WIDTH-1:0] pop_list,
+    // Does something with a list (see linked_list_command_t): unknown_list, closed, empty, not_ready, ready; corrupted: done, but the
+    // data unit cannot be read. Or with forward, an outbound credit being there, pops a ready list whose turn it is. Where
+    // nothing comes of that the credit is free again: `answered` is clear. Nothing is taken in a clock without `command_ready`,
+    // which is a turn of reclaiming.
+    output logic command_ready,
+    input logic command,
+    input linked_list_queue_pkg::linked_list_command_t command_kind,
+    input logic [LIST_WIDTH-1:0] command_list,
     input logic forward,
-    output logic pop_ready,
-    output logic popped,
-    output linked_list_queue_pkg::linked_list_result_t popped_result,
-    output logic [LIST_WIDTH-1:0] popped_list,
-    output logic [ENTRY_WIDTH-1:0] popped_entry,
-    output logic [INDEX_WIDTH-1:0] popped_index,
-    output logic [UNIT_WIDTH-1:0] popped_unit,
+    output logic answered,
+    output logic answered_forward,
+    output linked_list_queue_pkg::linked_list_command_t answered_kind,  // A forward is a pop.
+    output linked_list_queue_pkg::linked_list_result_t answered_result,
+    output logic [LIST_WIDTH-1:0] answered_list,
+    output logic [ENTRY_WIDTH-1:0] answered_entry,
+    output logic [INDEX_WIDTH-1:0] answered_index,
+    output logic [UNIT_WIDTH-1:0] answered_unit,
 
-    // Peek, reset the peek pointer, reclaim. unknown_list, closed, empty; peek: corrupted.
-    input logic access,
-    input linked_list_queue_pkg::linked_list_access_t access_command,
-    input logic [LIST_WIDTH-1:0] access_list,
-    output logic accessed,
-    output linked_list_queue_pkg::linked_list_result_t accessed_result,
-    output logic [ENTRY_WIDTH-1:0] accessed_entry,
-    output logic [INDEX_WIDTH-1:0] accessed_index,
-    output logic [UNIT_WIDTH-1:0] accessed_unit,
-
-    // A data unit of a closed list leaves, so that the block can give back what it refers to. It is in the accessed_ outputs.
+    // Data units of closed lists leave in clocks without a command, and in every fourth clock; with `reclaim_ready` only: there is room
+    // for eight. They are answers of the kind reclaim_step.
     input logic reclaim_ready,
     output logic reclaiming,
-    output logic reclaimed,
 
     // The scrubber checks an entry.
     input logic scrub,
@@ -81,13 +77,14 @@ module hardware_linked_list_queue #(
     output logic [ENTRY_WIDTH-1:0] scrubbed_entry,
     output logic [1:0] scrubbed_status,  // secded_status_t
 
-    // Flips a stored bit, in a clock without push.
+    // Flips a stored bit. Held until it is injected.
     input logic inject_error,
     input logic [ENTRY_WIDTH-1:0] inject_error_entry,
     input logic [BIT_WIDTH-1:0] inject_error_bit,
+    output logic error_injected,
 
-    // The most data units that a list may have; the entry credits of a function alone; those shared, and the most of them that
-    // one function may hold.
+    // The most data units that a list may have, for pushes that come after it; the entry credits of a function alone; those shared, and
+    // the most of them that one function may hold.
     input logic set_maximum,
     input logic [LIST_WIDTH-1:0] set_maximum_list,
     input logic [COUNT_WIDTH-1:0] set_maximum_data_units,
@@ -98,346 +95,115 @@ module hardware_linked_list_queue #(
     input logic [COUNT_WIDTH-1:0] set_shared_entry_credits_credits,
     input logic [COUNT_WIDTH-1:0] set_shared_entry_credits_cap,
 
-    // What there is, without a clock.
-    input logic [INDEX_WIDTH-1:0] find_index,
-    output logic found,
-    output logic [LIST_WIDTH-1:0] found_list,
+    // Data units of a list, two clocks later; entry credits of a function, and those shared that all hold, a clock later.
     input logic [LIST_WIDTH-1:0] query_list,
     output logic [COUNT_WIDTH-1:0] query_count,
-    output logic [ENTRY_WIDTH-1:0] query_head,
     input logic [FUNCTION_WIDTH-1:0] query_underlying_function,
     output logic [COUNT_WIDTH-1:0] query_own_held,
     output logic [COUNT_WIDTH-1:0] query_shared_held,
-    output logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available,  // The functions that can get one.
-    output logic [COUNT_WIDTH-1:0] shared_entry_credits_held,  // By all functions.
-    output logic [ENTRIES-1:0] data_units_ready,
-    output logic [LISTS-1:0] lists_ready,
-    output logic [LISTS-1:0] occupied,  // Lists that have data units.
-    output logic [COUNT_WIDTH-1:0] query_maximum,
-    output logic [LISTS-1:0] at_maximum,  // Lists that take no data unit more.
+    output logic [COUNT_WIDTH-1:0] shared_entry_credits_held,
     output linked_list_queue_pkg::linked_list_queue_counters_t counters
 );
+  localparam int unsigned WAYS = !CONTENT_ADDRESSED ? 1 : LISTS < 4 ? LISTS : 4;
+  localparam int unsigned WAY_WIDTH = $clog2(WAYS);
+  localparam int unsigned PLACE_WIDTH = LIST_WIDTH > WAY_WIDTH ? LIST_WIDTH - WAY_WIDTH : 1;
+  localparam int unsigned SWEEP_WIDTH = ENTRY_WIDTH > LIST_WIDTH ? ENTRY_WIDTH : LIST_WIDTH;
+  localparam int unsigned SETTERS = READY_ON_PUSH ? 2 : 1;
+  localparam logic [1:0] CORRECTED = linked_list_queue_pkg::SECDED_STATUS_CORRECTED;
+  localparam logic [1:0] UNCORRECTABLE = linked_list_queue_pkg::SECDED_STATUS_UNCORRECTABLE;
+
   if (ENTRIES < 1 || ENTRIES > 4096 || LISTS < 1 || LISTS > 4096 || UNIT_WIDTH < 1 || UNIT_WIDTH > 128
-      || UNDERLYING_FUNCTIONS < 1) begin : gen_check
+      || UNDERLYING_FUNCTIONS < 1 || CONTENT_ADDRESSED && LISTS != 1 << $clog2(LISTS)) begin : gen_check
     $error("ENTRIES and LISTS can be 1 to 4096, UNIT_WIDTH 1 to 128, UNDERLYING_FUNCTIONS 1 and more");
   end
 
-  logic [ENTRIES-1:0] used;
-  logic [LISTS-1:0] one_left;
-  logic [LISTS-1:0] peek_pending;
-  logic [LISTS-1:0] assigned;
-  logic [LISTS-1:0] closed;
+  function automatic logic [WAY_WIDTH:0] way_of(input logic [LIST_WIDTH-1:0] number);
+    way_of = (WAY_WIDTH + 1)'(number & LIST_WIDTH'(WAYS - 1));
+  endfunction
+  function automatic logic [PLACE_WIDTH-1:0] place_of(input logic [LIST_WIDTH-1:0] number);
+    place_of = PLACE_WIDTH'(number >> WAY_WIDTH);
+  endfunction
 
-  // Who pays for a used entry.
-  logic [FUNCTION_WIDTH+1:0] entry_credit[ENTRIES];  // Function and source.
-
-  // Push.
-  logic list_available;
-  logic list_found;
-  logic [LIST_WIDTH-1:0] list_of_push;
-  logic [ENTRY_WIDTH-1:0] free_entry;
-  linked_list_queue_pkg::credit_source_t credit;
-  linked_list_queue_pkg::linked_list_result_t push_result;
-  logic push_accepted;
-
-  always_comb begin
-    if (inbound_credits == '0) push_result = linked_list_queue_pkg::LINKED_LIST_RESULT_FULL;
-    else if (credit == linked_list_queue_pkg::CREDIT_SOURCE_NONE)
-      push_result = linked_list_queue_pkg::LINKED_LIST_RESULT_NO_ENTRY_CREDIT;
-    else if (!list_available) push_result = linked_list_queue_pkg::LINKED_LIST_RESULT_NO_LIST_IDENTIFIER;
-    else if (closed[list_of_push]) push_result = linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED;
-    else if (at_maximum[list_of_push]) push_result = linked_list_queue_pkg::LINKED_LIST_RESULT_LIST_FULL;
-    else push_result = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  end
-  assign push_accepted = push && push_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-
-  // Mark ready, or not.
-  logic [LIST_WIDTH-1:0] list_of_mark;
-  logic [ENTRY_WIDTH-1:0] head_of_mark;
-  logic mark_accepted;
-  logic unmark_accepted;
-  linked_list_queue_pkg::linked_list_result_t mark_ready_result;
-  logic mark_in_range;
-
-  if (ENTRIES == 1 << ENTRY_WIDTH) begin : gen_all_entries
-    assign mark_in_range = 1'b1;
-  end else begin : gen_some_entries
-    assign mark_in_range = mark_ready_entry < ENTRY_WIDTH'(ENTRIES);
-  end
-  assign mark_ready_result = !mark_in_range || !used[mark_ready_entry] ? linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY :
-      closed[list_of_mark] ? linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED : linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  assign mark_accepted = mark_ready && !mark_not_ready && mark_ready_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  assign unmark_accepted = mark_not_ready && mark_ready_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-
-  // Access, and reclaiming in the clocks without.
-  logic access_in_range;
-  logic is_peek;
-  logic is_reset_peek_pointer;
-  logic is_reclaim;
-  logic closes;
-  logic peeks;
-  logic reclaims;
-  logic reads_b;
-  logic [LIST_WIDTH-1:0] last_reclaimed;
-  logic [LIST_WIDTH-1:0] reclaim_list;
-  logic [LIST_WIDTH-1:0] list_b;
-  logic [ENTRY_WIDTH-1:0] head_b;
-  logic [ENTRY_WIDTH-1:0] peek_pointer_b;
-  logic [ENTRY_WIDTH-1:0] entry_b;
-  logic [INDEX_WIDTH-1:0] index_b;
-  linked_list_queue_pkg::linked_list_result_t access_refusal;
-  linked_list_queue_pkg::linked_list_result_t access_result;
-
-  find_next #(.SIZE(LISTS)) i_reclaim (.bits(closed), .after(last_reclaimed), .next(reclaim_list));
-
-  assign is_peek = access && access_command == linked_list_queue_pkg::LINKED_LIST_ACCESS_PEEK;
-  assign is_reset_peek_pointer = access && access_command == linked_list_queue_pkg::LINKED_LIST_ACCESS_RESET_PEEK_POINTER;
-  assign is_reclaim = access && access_command == linked_list_queue_pkg::LINKED_LIST_ACCESS_RECLAIM;
-  assign access_refusal = !access_in_range || !assigned[access_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_UNKNOWN_LIST :
-      closed[access_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED :
-      !occupied[access_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY : linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  assign access_result = access_refusal == linked_list_queue_pkg::LINKED_LIST_RESULT_OK && is_peek
-      && !peek_pending[access_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY : access_refusal;
-  assign closes = is_reclaim && access_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  assign peeks = is_peek && access_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  assign reclaiming = closed != '0;
-  assign reclaims = !access && reclaiming && reclaim_ready;
-  assign list_b = access ? access_list : reclaim_list;
-  assign entry_b = access ? peek_pointer_b : head_b;
-  assign reads_b = peeks || reclaims;
-
-  // Pop, and forward of the list whose turn it is.
-  logic pop_in_range;
-  logic pops_list;  // The list `pop_list`.
-  logic pops;
-  logic [LIST_WIDTH-1:0] last_granted;
-  logic [LIST_WIDTH-1:0] granted;
-  logic [LIST_WIDTH-1:0] list_a;
-  logic [ENTRY_WIDTH-1:0] entry_a;
-  logic [ENTRY_WIDTH-1:0] successor_a;
-  logic [INDEX_WIDTH-1:0] index_a;
-  linked_list_queue_pkg::linked_list_result_t pop_refusal;
-
-  find_next #(.SIZE(LISTS)) i_arbiter (.bits(lists_ready), .after(last_granted), .next(granted));
-
-  assign pop_ready = !is_reclaim;
-  assign list_a = pop || discard ? pop_list : granted;
-  assign pops_list = pop_in_range && (lists_ready[pop_list] || discard && occupied[pop_list] && !closed[pop_list]);
-  assign pops = pop_ready && (pop || discard ? pops_list : forward && lists_ready != '0);
-  assign pop_refusal = !pop_in_range || !assigned[pop_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_UNKNOWN_LIST :
-      closed[pop_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED :
-      !occupied[pop_list] ? linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY :
-      linked_list_queue_pkg::LINKED_LIST_RESULT_NOT_READY;
-
-  if (LISTS == 1 << LIST_WIDTH) begin : gen_all_lists
-    assign access_in_range = 1'b1;
-    assign pop_in_range = 1'b1;
-  end else begin : gen_some_lists
-    assign access_in_range = access_list < LIST_WIDTH'(LISTS);
-    assign pop_in_range = pop_list < LIST_WIDTH'(LISTS);
+  // After a reset all memories are swept.
+  logic is_swept, sweeps;
+  logic [SWEEP_WIDTH-1:0] sweep;
+  assign clearing = !is_swept;
+  assign sweeps = !is_swept && !reset;
+  always_ff @(posedge clock) begin
+    if (reset) is_swept <= 1'b0;
+    else if (sweep == '1) is_swept <= 1'b1;
+    sweep <= reset ? '0 : sweep + SWEEP_WIDTH'(1);
   end
 
-  // Data unit ready and list ready bits; lists that close, open and end.
-  logic successor_ready;
-  logic [LISTS-1:0] ended;
-
-  assign successor_ready = (data_units_ready[successor_a] || mark_accepted && mark_ready_entry == successor_a)
-      && !(unmark_accepted && mark_ready_entry == successor_a);
-
-  for (genvar entry = 0; entry < ENTRIES; entry++) begin : gen_entry
-    localparam logic [ENTRY_WIDTH-1:0] NUMBER = ENTRY_WIDTH'(entry);
-    logic becomes_ready;
-    logic leaves;
-    logic is_unmarked;
-    assign is_unmarked = unmark_accepted && mark_ready_entry == NUMBER;
-    assign becomes_ready = mark_accepted && mark_ready_entry == NUMBER
-        || READY_ON_PUSH && push_accepted && free_entry == NUMBER;
-    assign leaves = pops && entry_a == NUMBER || reclaims && entry_b == NUMBER;
-    always_ff @(posedge clock) begin
-      if (reset) data_units_ready[entry] <= 1'b0;
-      else data_units_ready[entry] <= (data_units_ready[entry] || becomes_ready) && !leaves && !is_unmarked;
-    end
-  end
-
-  for (genvar list = 0; list < LISTS; list++) begin : gen_list
-    localparam logic [LIST_WIDTH-1:0] NUMBER = LIST_WIDTH'(list);
-    logic appended;
-    logic removed_a;
-    logic removed;
-    logic names_head;  // A mark.
-    logic ready_next;
-    assign appended = push_accepted && list_of_push == NUMBER;
-    assign removed_a = pops && list_a == NUMBER;
-    assign removed = removed_a || reclaims && list_b == NUMBER;
-    assign ended[list] = removed && one_left[list] && !appended;
-    assign names_head = list_of_mark == NUMBER && mark_ready_entry == head_of_mark;
-    always_comb begin
-`ifdef FPGA_VERBS_MUTANT_UNREADY_HEAD_LEAVES
-      ready_next = lists_ready[list] || mark_accepted && names_head;
-`else
-      ready_next = (lists_ready[list] || mark_accepted && names_head) && !(unmark_accepted && names_head);
-`endif
-      if (removed_a && !one_left[list]) ready_next = successor_ready;
-      else if (removed_a || !occupied[list]) ready_next = appended && READY_ON_PUSH;
-    end
-    always_ff @(posedge clock) begin
-      if (reset) begin
-        lists_ready[list] <= 1'b0;
-        closed[list] <= 1'b0;
-      end else begin
-        lists_ready[list] <= ready_next && !(closes && list_b == NUMBER);
-        closed[list] <= (closed[list] || closes && list_b == NUMBER) && !ended[list];
-      end
-    end
-  end
+  // A push in its stages. In the third it is decided on and done, in the fourth it is answered.
+  logic push_1, push_2, push_3;
+  logic [INDEX_WIDTH-1:0] push_index_1;
+  logic [UNIT_WIDTH-1:0] push_unit_1, push_unit_2, push_unit_3;
+  logic [FUNCTION_WIDTH-1:0] push_function_1, push_function_2, push_function_3, push_function_4;
+  logic [WAYS*PLACE_WIDTH-1:0] hash_places, places_1, places_2, places_3;
+  logic [WAYS-1:0] match_3, occupied_3, occupied_bits_3, closed_3, full_3, hit_3, free_3, way_3, appended_4;
+  logic [WAYS*ENTRY_WIDTH-1:0] tails_3;
+  logic [ENTRY_WIDTH-1:0] tail_3, free_entry;
+  logic [LIST_WIDTH-1:0] push_list_3;
+  logic entry_available, accept_3, begins_3, occupied_bit_3, accepted_4, begins_4;
+  linked_list_queue_pkg::credit_source_t credit_3, credit_4;
+  linked_list_queue_pkg::linked_list_result_t push_result_3;
 
   always_ff @(posedge clock) begin
-    if (push_accepted) entry_credit[free_entry] <= {push_underlying_function, credit};
+    push_1 <= push && is_swept && !reset;
+    push_2 <= push_1 && !reset;
+    push_3 <= push_2 && !reset;
+    push_index_1 <= push_index;
+    {push_unit_3, push_unit_2, push_unit_1} <= {push_unit_2, push_unit_1, push_unit};
+    {push_function_4, push_function_3, push_function_2, push_function_1} <=
+        {push_function_3, push_function_2, push_function_1, push_underlying_function};
+    {places_2, places_1} <= {places_1, hash_places};
   end
+
+  // A command in its stages. In the third it is decided on, in the fourth it is done.
+  logic valid_1, valid_2, valid_3, valid_4, forward_1, forward_2, forward_3, forward_4;
+  linked_list_queue_pkg::linked_list_command_t kind_1, kind_2, kind_3, kind_4;
+  logic [LIST_WIDTH-1:0] list_1, list_2, list_3, list_4;
+  logic reads_4, removed_4, ends_4, closes_4, occupied_bit_4, head_ready_3;
+  logic [ENTRY_WIDTH-1:0] head_3, head_4, entry_4;
+  logic [COUNT_WIDTH-1:0] removals_4;
+  linked_list_queue_pkg::linked_list_result_t result_4;
+
+  // Commands come from their port, the arbiter, and reclaiming.
+  logic takes_command, takes_forward, takes_step, offered, has_closed, reclaim_turn;
+  logic [1:0] turn;
+  logic [LIST_WIDTH-1:0] offered_list, closed_list;
+
+  // Steps that come after the one with which their list ended are void, for it may have been closed again.
+  logic step_ends_4, is_late_step_2, reclaimed_odd, reclaimed_odd_1, reclaimed_odd_2;  // So many lists were.
+  assign step_ends_4 = ends_4 && kind_4 == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP;
+  assign is_late_step_2 = kind_2 == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP
+      && (step_ends_4 || reclaimed_odd_2 != reclaimed_odd);
+
+  assign command_ready = !reclaim_turn;
+  assign takes_command = command && !reclaim_turn && is_swept;
+  assign takes_forward = forward && !reclaim_turn && !command && offered && is_swept;
+  assign takes_step = has_closed && reclaim_ready && !takes_command && !takes_forward;
 
   always_ff @(posedge clock) begin
-    if (reset) begin
-      last_granted <= LIST_WIDTH'(LISTS - 1);
-      last_reclaimed <= LIST_WIDTH'(LISTS - 1);
-    end else begin
-      if (pops && !pop && !discard) last_granted <= granted;
-      if (reclaims) last_reclaimed <= reclaim_list;
-    end
+    turn <= reset ? '0 : turn + 2'd1;
+    reclaim_turn <= turn == 2'd3 && has_closed && reclaim_ready && !reset;
+    {valid_4, valid_3, valid_2, valid_1} <=
+        reset ? '0 : {valid_3, valid_2 && !is_late_step_2, valid_1, takes_command || takes_forward || takes_step};
+    {reclaimed_odd_2, reclaimed_odd_1} <= {reclaimed_odd_1, reclaimed_odd};
+    reclaimed_odd <= !reset && reclaimed_odd != step_ends_4;
+    {forward_4, forward_3, forward_2, forward_1} <= {forward_3, forward_2, forward_1, takes_forward};
+    kind_1 <= takes_command ? command_kind : takes_forward ? linked_list_queue_pkg::LINKED_LIST_COMMAND_POP :
+        linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP;
+    kind_2 <= kind_1;
+    kind_3 <= kind_2;
+    kind_4 <= kind_3;
+    list_1 <= takes_command ? command_list : takes_forward ? offered_list : closed_list;
+    list_2 <= list_1;
   end
 
-  // The scrubber.
-  logic [ENTRY_WIDTH-1:0] scrub_entry;
-  logic scrubs;
-  logic memory_scrubbed;
-  logic scrub_done;
-  logic scrubbed_used;
-  logic [1:0] memory_scrub_status;
-
-  assign scrubs = scrub && !inject_error && !(pops && entry_a == scrub_entry) && !(reads_b && entry_b == scrub_entry);
-  assign scrub_done = scrubs && (memory_scrubbed || !used[scrub_entry]);
-  assign scrubbed_status = scrubbed_used ? memory_scrub_status : linked_list_queue_pkg::SECDED_STATUS_CLEAN;
-
-  always_ff @(posedge clock) begin
-    if (reset) scrub_entry <= '0;
-    else if (scrub_done) scrub_entry <= scrub_entry == ENTRY_WIDTH'(ENTRIES - 1) ? '0 : scrub_entry + ENTRY_WIDTH'(1);
-  end
-
-  // Answers.
-  logic [1:0] status_a;
-  logic [1:0] status_b;
-  logic popped_accepted;
-  logic accessed_read;
-  linked_list_queue_pkg::linked_list_result_t popped_refusal;
-  linked_list_queue_pkg::linked_list_result_t accessed_refusal;
-
-  always_ff @(posedge clock) begin
-    pushed <= !reset && push;
-    pushed_result <= push_result;
-    pushed_list <= list_of_push;
-    pushed_entry <= free_entry;
-    marked_ready <= !reset && (mark_ready || mark_not_ready);
-    marked_ready_result <= mark_ready_result;
-    popped <= !reset && (pops || (pop || discard) && pop_ready);
-    popped_accepted <= !reset && pops;
-    popped_refusal <= pop_refusal;
-    popped_list <= list_a;
-    popped_entry <= entry_a;
-    popped_index <= index_a;
-    accessed <= !reset && access;
-    accessed_read <= !reset && reads_b;
-    accessed_refusal <= access_result;
-    accessed_entry <= entry_b;
-    accessed_index <= index_b;
-    reclaimed <= !reset && reclaims;
-    scrubbed <= !reset && scrub_done;
-    scrubbed_entry <= scrub_entry;
-    scrubbed_used <= used[scrub_entry];
-  end
-
-  assign popped_result = !popped_accepted ? popped_refusal :
-      status_a == linked_list_queue_pkg::SECDED_STATUS_UNCORRECTABLE ? linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED :
-      linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  assign accessed_result = !accessed_read ? accessed_refusal :
-      status_b == linked_list_queue_pkg::SECDED_STATUS_UNCORRECTABLE ? linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED :
-      linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-
-  // Counters.
-  logic [1:0] corrected_bit_errors;
-  logic [1:0] detected_bit_errors;
-  logic popped_unreadable;
-  logic reclaimed_unreadable;
-
-  assign popped_unreadable = popped_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;
-  assign reclaimed_unreadable = accessed_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;
-
-  always_ff @(posedge clock) begin
-    if (reset) counters <= '0;
-    else begin
-      if (pushed) begin
-        case (pushed_result)
-          linked_list_queue_pkg::LINKED_LIST_RESULT_OK: counters.pushed <= counters.pushed + 1;
-          linked_list_queue_pkg::LINKED_LIST_RESULT_FULL: counters.dropped_full <= counters.dropped_full + 1;
-          linked_list_queue_pkg::LINKED_LIST_RESULT_NO_ENTRY_CREDIT:
-          counters.dropped_no_entry_credit <= counters.dropped_no_entry_credit + 1;
-          linked_list_queue_pkg::LINKED_LIST_RESULT_NO_LIST_IDENTIFIER:
-          counters.dropped_no_list_identifier <= counters.dropped_no_list_identifier + 1;
-          linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED: counters.dropped_closed <= counters.dropped_closed + 1;
-          default: counters.dropped_list_full <= counters.dropped_list_full + 1;
-        endcase
-      end
-      counters.popped <= counters.popped + 32'(popped_accepted && !popped_unreadable);
-      counters.reclaimed <= counters.reclaimed + 32'(reclaimed && !reclaimed_unreadable);
-      counters.dropped_corrupted <= counters.dropped_corrupted + 32'(popped_accepted && popped_unreadable)
-          + 32'(reclaimed && reclaimed_unreadable);
-      counters.corrected_bit_errors <= counters.corrected_bit_errors + 32'(corrected_bit_errors);
-      counters.detected_bit_errors <= counters.detected_bit_errors + 32'(detected_bit_errors);
-    end
-  end
-
-  // The parts.
-  logic [FUNCTION_WIDTH+1:0] credit_a;
-  logic [FUNCTION_WIDTH+1:0] credit_b;
-  logic [COUNT_WIDTH-1:0] unused_query_available;
-
-  assign credit_a = entry_credit[entry_a];
-  assign credit_b = entry_credit[entry_b];
-
-  data_list #(
-      .ENTRIES(ENTRIES),
-      .LISTS(LISTS)
-  ) i_data_list (
-      .clock(clock),
-      .reset(reset),
-      .append(push_accepted),
-      .append_list(list_of_push),
-      .append_entry(free_entry),
-      .remove_a(pops),
-      .list_a(list_a),
-      .head_a(entry_a),
-      .successor_a(successor_a),
-      .remove_b(reclaims),
-      .list_b(list_b),
-      .head_b(head_b),
-      .peek_pointer_b(peek_pointer_b),
-      .advance_peek_pointer(peeks),
-      .reset_peek_pointer(is_reset_peek_pointer && access_result == linked_list_queue_pkg::LINKED_LIST_RESULT_OK),
-      .set_maximum(set_maximum),
-      .set_maximum_list(set_maximum_list),
-      .set_maximum_data_units(set_maximum_data_units),
-      .query_entry(mark_ready_entry),
-      .query_entry_list(list_of_mark),
-      .query_entry_head(head_of_mark),
-      .query_list(query_list),
-      .query_head(query_head),
-      .query_count(query_count),
-      .query_maximum(query_maximum),
-      .used(used),
-      .free_entries(inbound_credits),
-      .occupied(occupied),
-      .one_left(one_left),
-      .at_maximum(at_maximum),
-      .peek_pending(peek_pending)
-  );
+  // What a push finds: the list identifier, in each way, and the list.
+  logic [INDEX_WIDTH-1:0] index_4;
 
   list_identifier_memory #(
       .LISTS(LISTS),
@@ -445,50 +211,326 @@ module hardware_linked_list_queue #(
       .CONTENT_ADDRESSED(CONTENT_ADDRESSED)
   ) i_list_identifier_memory (
       .clock(clock),
-      .reset(reset),
-      .find_index(push_index),
-      .found(list_found),
-      .list(list_of_push),
-      .available(list_available),
-      .other_index(find_index),
-      .other_found(found),
-      .other_list(found_list),
-      .allocate(push_accepted && !list_found),
-      .release_lists(ended),
-      .assigned(assigned),
-      .list_a(list_a),
-      .index_a(index_a),
-      .list_b(list_b),
-      .index_b(index_b)
+      .hash_index(push_index),
+      .hash_places(hash_places),
+      .find_index(push_index_1),
+      .find_places(places_1),
+      .match(match_3),
+      .places(places_3),
+      .give(begins_3 && accept_3 ? way_3 : '0),
+      .of_list(list_3),
+      .index(index_4)
   );
 
-  credit_pool #(
-      .OWNERS(UNDERLYING_FUNCTIONS),
-      .OWN(ENTRIES),
-      .CREDIT_WIDTH(COUNT_WIDTH)
+  logic [WAYS-1:0] push_same_1, push_same_2, push_same_3;
+  logic [WAYS*COUNT_WIDTH-1:0] numbers_4;
+
+  for (genvar way = 0; way < WAYS; way++) begin : gen_way
+    localparam logic [WAY_WIDTH:0] WAY = (WAY_WIDTH + 1)'(way);
+    localparam int unsigned AT = way * PLACE_WIDTH;
+
+    list_push_way #(
+        .ENTRIES(ENTRIES),
+        .PLACES(1 << PLACE_WIDTH),
+        .BLOCK(LISTS > 256)
+    ) i_list_push_way (
+        .clock(clock),
+        .sweeps(sweeps),
+        .sweep_place(PLACE_WIDTH'(sweep)),
+        .place_1(places_1[AT+:PLACE_WIDTH]),
+        .place_2(places_2[AT+:PLACE_WIDTH]),
+        .place_3(places_3[AT+:PLACE_WIDTH]),
+        .occupied(occupied_3[way]),
+        .occupied_bit(occupied_bits_3[way]),
+        .closed(closed_3[way]),
+        .full(full_3[way]),
+        .tail(tails_3[way*ENTRY_WIDTH+:ENTRY_WIDTH]),
+        .append(accept_3 && way_3[way]),
+        .begins(begins_3),
+        .append_entry(free_entry),
+        .appended(appended_4[way]),
+        .appended_entry(pushed_entry),
+        .appended_number(numbers_4[way*COUNT_WIDTH+:COUNT_WIDTH]),
+        .command_here_3(valid_3 && way_of(list_3) == WAY),
+        .command_place_3(place_of(list_3)),
+        .command_here_4(valid_4 && way_of(list_4) == WAY),
+        .command_place_4(place_of(list_4)),
+        .removed_4(removed_4),
+        .removals_4(removals_4),
+        .ends_4(ends_4),
+        .closes_4(closes_4),
+        .command_occupied_bit_4(occupied_bit_4),
+        .set_maximum(set_maximum && way_of(set_maximum_list) == WAY),
+        .set_maximum_place(place_of(set_maximum_list)),
+        .set_maximum_data_units(set_maximum_data_units)
+    );
+
+    assign push_same_1[way] = list_1 == LIST_WIDTH'({places_3[AT+:PLACE_WIDTH], {WAY_WIDTH{1'b0}}}) + LIST_WIDTH'(way);
+    assign push_same_2[way] = list_2 == LIST_WIDTH'({places_3[AT+:PLACE_WIDTH], {WAY_WIDTH{1'b0}}}) + LIST_WIDTH'(way);
+    assign push_same_3[way] = list_3 == LIST_WIDTH'({places_3[AT+:PLACE_WIDTH], {WAY_WIDTH{1'b0}}}) + LIST_WIDTH'(way);
+  end
+
+  // The way of the list that the index has, or the first that is free.
+  assign hit_3 = CONTENT_ADDRESSED ? match_3 & occupied_3 : match_3;
+  assign free_3 = CONTENT_ADDRESSED ? ~occupied_3 : '0;
+  assign way_3 = hit_3 != '0 ? hit_3 : free_3 & (~free_3 + WAYS'(1));
+  assign begins_3 = CONTENT_ADDRESSED ? hit_3 == '0 : !occupied_3[0];
+  assign occupied_bit_3 = (way_3 & occupied_bits_3) != '0;
+  always_comb begin
+    push_list_3 = '0;
+    tail_3 = '0;
+    for (int unsigned way = 0; way < WAYS; way++)
+      if (way_3[way]) begin
+        push_list_3 = push_list_3 | LIST_WIDTH'(places_3[way*PLACE_WIDTH+:PLACE_WIDTH]) << WAY_WIDTH | LIST_WIDTH'(way);
+        tail_3 = tail_3 | tails_3[way*ENTRY_WIDTH+:ENTRY_WIDTH];
+      end
+    if (!entry_available) push_result_3 = linked_list_queue_pkg::LINKED_LIST_RESULT_FULL;
+    else if (credit_3 == linked_list_queue_pkg::CREDIT_SOURCE_NONE)
+      push_result_3 = linked_list_queue_pkg::LINKED_LIST_RESULT_NO_ENTRY_CREDIT;
+    else if (way_3 == '0) push_result_3 = linked_list_queue_pkg::LINKED_LIST_RESULT_NO_LIST_IDENTIFIER;
+    else if ((way_3 & closed_3) != '0) push_result_3 = linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED;
+    else if ((way_3 & full_3) != '0) push_result_3 = linked_list_queue_pkg::LINKED_LIST_RESULT_LIST_FULL;
+    else push_result_3 = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+  end
+`ifdef FPGA_VERBS_MUTANT_DOES_NOTHING
+  assign accept_3 = 1'b0;
+`else
+  assign accept_3 = push_3 && entry_available && credit_3 != linked_list_queue_pkg::CREDIT_SOURCE_NONE
+      && (way_3 & ~closed_3 & ~full_3) != '0;
+`endif
+
+  always_ff @(posedge clock) begin
+    pushed <= push_3 && !reset;
+    pushed_result <= push_result_3;
+    pushed_list <= push_list_3;
+    pushed_entry <= free_entry;
+    accepted_4 <= accept_3 && !reset;
+    appended_4 <= accept_3 && !reset ? way_3 : '0;
+    begins_4 <= begins_3;
+    credit_4 <= credit_3;
+  end
+
+  // Entries.
+  logic release_5;
+  logic [FUNCTION_WIDTH-1:0] release_function_4, release_function_5;
+  logic [1:0] release_source_4;
+  logic [1:0] release_source_5;
+
+  free_entries #(
+      .ENTRIES(ENTRIES)
+  ) i_free_entries (
+      .clock(clock),
+      .reset(reset),
+      .sweep(sweeps && 32'(sweep) < ENTRIES),
+      .sweep_entry(ENTRY_WIDTH'(sweep)),
+      .available(entry_available),
+      .entry(free_entry),
+      .take(accept_3),
+      .give_back(removed_4),
+      .give_back_entry(head_4),
+      .entries_free(inbound_credits)
+  );
+
+  lut_memory #(
+      .WIDTH(FUNCTION_WIDTH + 2),
+      .SIZE(1 << ENTRY_WIDTH)
+  ) i_credits_of_entries (
+      .clock(clock),
+      .write(accepted_4),
+      .write_address(pushed_entry),
+      .write_data({push_function_4, credit_4}),
+      .read_addresses(head_4),
+      .read_data({release_function_4, release_source_4})
+  );
+  always_ff @(posedge clock) begin
+    release_5 <= removed_4 && !reset;
+    release_function_5 <= release_function_4;
+    release_source_5 <= release_source_4;
+  end
+
+  entry_credits #(
+      .FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .ENTRIES(ENTRIES)
   ) i_entry_credits (
       .clock(clock),
       .reset(reset),
-      .available(entry_credits_available),
-      .owner(push_underlying_function),
-      .source(credit),
-      .take(push_accepted),
-      .give_back({reclaims, pops}),
-      .give_back_owner({credit_b[FUNCTION_WIDTH+1:2], credit_a[FUNCTION_WIDTH+1:2]}),
-      .give_back_source({credit_b[1:0], credit_a[1:0]}),
+      .look_underlying_function(push_function_2),
+      .source(credit_3),
+      .take(accept_3),
+      .give_back(release_5),
+      .give_back_underlying_function(release_function_5),
+      .give_back_source(release_source_5),
       .set_own(set_entry_credits),
-      .set_own_owner(set_entry_credits_underlying_function),
+      .set_own_underlying_function(set_entry_credits_underlying_function),
       .set_own_credits(set_entry_credits_credits),
       .set_shared(set_shared_entry_credits),
       .set_shared_credits(set_shared_entry_credits_credits),
-      .set_shared_cap({UNDERLYING_FUNCTIONS{set_shared_entry_credits}}),
-      .set_shared_cap_credits(set_shared_entry_credits_cap),
-      .query_owner(query_underlying_function),
+      .set_shared_cap(set_shared_entry_credits_cap),
+      .query_underlying_function(query_underlying_function),
       .query_own_held(query_own_held),
       .query_shared_held(query_shared_held),
-      .query_available(unused_query_available),
-      .all_shared_held(shared_entry_credits_held)
+      .shared_held(shared_entry_credits_held)
   );
+
+  // Marks: done in the first stage, answered in the third.
+  logic mark_1, mark_value_1, marked_used, marked_ready, marked_closed, scrub_used;
+  logic [ENTRY_WIDTH-1:0] mark_entry_1, scrub_entry;
+  logic [LIST_WIDTH-1:0] marked_list;
+
+  always_ff @(posedge clock) begin
+    mark_1 <= (mark_ready || mark_not_ready) && is_swept && !reset;
+    mark_value_1 <= mark_ready;
+    mark_entry_1 <= mark_entry;
+    marked_result <= !marked_used ? linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY :
+        marked_closed ? linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED : linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+  end
+  logic marked_2;
+  always_ff @(posedge clock) marked <= marked_2 && !reset;
+
+  entry_states #(
+      .ENTRIES(ENTRIES),
+      .LISTS(LISTS),
+      .READY_ON_PUSH(READY_ON_PUSH)
+  ) i_entry_states (
+      .clock(clock),
+      .sweeps(sweeps),
+      .sweep_entry(ENTRY_WIDTH'(sweep)),
+      .push(accept_3),
+      .push_entry(free_entry),
+      .pushed(accepted_4),
+      .pushed_entry(pushed_entry),
+      .pushed_list(pushed_list),
+      .removed(removed_4),
+      .removed_entry(head_4),
+      .mark(mark_1),
+      .mark_value(mark_value_1),
+      .mark_entry(mark_entry_1),
+      .marked(marked_2),
+      .marked_used(marked_used),
+      .marked_ready(marked_ready),
+      .marked_list(marked_list),
+      .head(head_3),
+      .head_ready(head_ready_3),
+      .scrub_entry(scrub_entry),
+      .scrub_used(scrub_used)
+  );
+
+  // Lists.
+  logic [COUNT_WIDTH-1:0] query_number, query_removals, number_5;
+  logic pushed_5;
+  logic [LIST_WIDTH-1:0] pushed_list_5;
+
+  list_commands #(
+      .ENTRIES(ENTRIES),
+      .LISTS(LISTS),
+      .CONTENT_ADDRESSED(CONTENT_ADDRESSED)
+  ) i_list_commands (
+      .clock(clock),
+      .sweeps(sweeps),
+      .sweep_list(LIST_WIDTH'(sweep)),
+      .list_1(list_1),
+      .list_2(list_2),
+      .valid_3(valid_3 && !reset),
+      .kind_3(kind_3),
+      .list_3(list_3),
+      .list_4(list_4),
+      .push_same_1(push_same_1),
+      .push_same_2(push_same_2),
+      .push_same_3(push_same_3),
+      .append(accept_3),
+      .append_begins(begins_3),
+      .append_occupied_bit(occupied_bit_3),
+      .append_list(push_list_3),
+      .append_tail(tail_3),
+      .append_entry(free_entry),
+      .appended(appended_4),
+      .appended_begins(begins_4),
+      .appended_entry(pushed_entry),
+      .head_3(head_3),
+      .head_ready_3(head_ready_3),
+      .result_4(result_4),
+      .reads_4(reads_4),
+      .entry_4(entry_4),
+      .removed_4(removed_4),
+      .head_4(head_4),
+      .removals_4(removals_4),
+      .ends_4(ends_4),
+      .closes_4(closes_4),
+      .occupied_bit_4(occupied_bit_4),
+      .marked_list(marked_list),
+      .marked_closed(marked_closed),
+      .query_list(query_list),
+      .query_removals(query_removals)
+  );
+
+  always_ff @(posedge clock) begin
+    number_5 <= '0;
+    for (int unsigned way = 0; way < WAYS; way++) if (appended_4[way]) number_5 <= numbers_4[way*COUNT_WIDTH+:COUNT_WIDTH];
+    pushed_5 <= accepted_4;
+    pushed_list_5 <= pushed_list;
+    query_count <= query_number - query_removals;
+  end
+  list_memory #(
+      .WIDTH(COUNT_WIDTH),
+      .SIZE(1 << LIST_WIDTH),
+      .BLOCK(LISTS > 256)
+  ) i_query_numbers (
+      .clock(clock),
+      .write(pushed_5 || sweeps),
+      .write_address(sweeps ? LIST_WIDTH'(sweep) : pushed_list_5),
+      .write_data(sweeps ? '0 : number_5),
+      .read_address(query_list),
+      .read_data(query_number)
+  );
+
+  closed_lists #(
+      .LISTS(LISTS)
+  ) i_closed_lists (
+      .clock(clock),
+      .reset(reset),
+      .close(closes_4),
+      .close_list(list_4),
+      .valid(has_closed),
+      .first(closed_list),
+      .ends(step_ends_4),
+      .any(reclaiming)
+  );
+
+  logic [SETTERS-1:0] made_ready;
+  logic [SETTERS*LIST_WIDTH-1:0] made_ready_list;
+  if (READY_ON_PUSH) begin : gen_ready_on_push
+    assign made_ready = {accepted_4, marked_ready};
+    assign made_ready_list = {pushed_list, marked_list};
+  end else begin : gen_ready_when_marked
+    assign made_ready = marked_ready;
+    assign made_ready_list = marked_list;
+  end
+
+  list_arbiter #(
+      .LISTS(LISTS),
+      .SETTERS(SETTERS)
+  ) i_list_arbiter (
+      .clock(clock),
+      .reset(reset),
+      .made_ready(made_ready),
+      .made_ready_list(made_ready_list),
+      .find(valid_4 && (removed_4 || kind_4 == linked_list_queue_pkg::LINKED_LIST_COMMAND_POP)),
+      .find_list(list_4),
+      .find_ready(removed_4 && !ends_4 && kind_4 != linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP),
+      .offered(offered),
+      .offered_list(offered_list),
+      .take(takes_forward)
+  );
+
+  // The data memory, and answers, which come with what is read.
+  logic [1:0] status_7;
+  logic answers_5, answers_6, answers_7, reads_5, reads_6, reads_7, removed_5, removed_6, removed_7, forward_5, forward_6;
+  linked_list_queue_pkg::linked_list_command_t kind_5, kind_6;
+  linked_list_queue_pkg::linked_list_result_t result_5, result_6, result_7;
+  logic [LIST_WIDTH-1:0] list_5, list_6;
+  logic [ENTRY_WIDTH-1:0] entry_5, entry_6;
+  logic [INDEX_WIDTH-1:0] index_5, index_6;
+  logic is_reclaimed, is_corrupted;
 
   data_memory #(
       .ENTRIES(ENTRIES),
@@ -496,29 +538,89 @@ module hardware_linked_list_queue #(
   ) i_data_memory (
       .clock(clock),
       .reset(reset),
-      .write(push_accepted),
-      .write_entry(free_entry),
-      .write_unit(push_unit),
-      .read_a(pops),
-      .entry_a(entry_a),
-      .unit_a(popped_unit),
-      .status_a(status_a),
-      .read_b(reads_b),
-      .entry_b(entry_b),
-      .unit_b(accessed_unit),
-      .status_b(status_b),
-      .scrub(scrubs && used[scrub_entry]),
-      .scrub_entry(scrub_entry),
-      .scrubbed(memory_scrubbed),
-      .scrub_status(memory_scrub_status),
+      .write_unit(push_unit_3),
+      .write(accepted_4),
+      .write_entry(pushed_entry),
+      .read(reads_4),
+      .read_entry(entry_4),
+      .unit(answered_unit),
+      .status(status_7),
       .inject(inject_error),
       .inject_entry(inject_error_entry),
       .inject_bit(inject_error_bit),
-      .corrected_bit_errors(corrected_bit_errors),
-      .detected_bit_errors(detected_bit_errors)
+      .injected(error_injected),
+      .scrub(scrub && is_swept),
+      .scrub_entry(scrub_entry),
+      .scrub_used(scrub_used),
+      .scrubbed(scrubbed),
+      .scrubbed_entry(scrubbed_entry),
+      .scrubbed_status(scrubbed_status)
   );
 
-`ifdef FORMAL
-`include "hardware_linked_list_queue.svh"
-`endif
+  always_ff @(posedge clock) begin
+    answers_5 <= valid_4 && !reset
+        && (removed_4 || !forward_4 && kind_4 != linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP);
+    {answers_7, answers_6} <= reset ? '0 : {answers_6, answers_5};
+    {reads_7, reads_6, reads_5} <= reset ? '0 : {reads_6, reads_5, reads_4};
+    {removed_7, removed_6, removed_5} <= reset ? '0 : {removed_6, removed_5, removed_4};
+    {answered_forward, forward_6, forward_5} <= {forward_6, forward_5, forward_4};
+    {answered_list, list_6, list_5} <= {list_6, list_5, list_4};
+    {answered_entry, entry_6, entry_5} <= {entry_6, entry_5, entry_4};
+    {answered_index, index_6, index_5} <= {index_6, index_5, index_4};
+    kind_5 <= kind_4;
+    kind_6 <= kind_5;
+    answered_kind <= kind_6;
+    result_5 <= result_4;
+    result_6 <= result_5;
+    result_7 <= result_6;
+  end
+  assign is_corrupted = reads_7 && status_7 == UNCORRECTABLE;
+  assign is_reclaimed = answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP;
+  assign answered = answers_7;
+  assign answered_result = is_corrupted ? linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED : result_7;
+
+  // An entry that cannot be corrected is counted once: as long as the bits of reads and pushes for it are the same it was not.
+  logic reported_bit, written_bit, reported_of_push, finds, detects;
+  logic [ENTRY_WIDTH-1:0] found_entry, pushed_entry_5;
+
+  assign found_entry = reads_7 ? answered_entry : scrubbed_entry;
+  assign finds = is_corrupted || scrubbed && scrubbed_status == UNCORRECTABLE;
+  assign detects = finds && reported_bit == written_bit;
+  always_ff @(posedge clock) pushed_entry_5 <= pushed_entry;
+
+  lut_memory #(
+      .SIZE(1 << ENTRY_WIDTH),
+      .READERS(2)
+  ) i_reported (
+      .clock(clock),
+      .write(finds),
+      .write_address(found_entry),
+      .write_data(!written_bit),
+      .read_addresses({pushed_entry_5, found_entry}),
+      .read_data({reported_of_push, reported_bit})
+  );
+  lut_memory #(
+      .SIZE(1 << ENTRY_WIDTH)
+  ) i_written (
+      .clock(clock),
+      .write(pushed_5),
+      .write_address(pushed_entry_5),
+      .write_data(reported_of_push),
+      .read_addresses(found_entry),
+      .read_data(written_bit)
+  );
+
+  queue_counters i_queue_counters (
+      .clock(clock),
+      .reset(reset),
+      .pushed(pushed),
+      .pushed_result(pushed_result),
+      .left(removed_7),
+      .left_reclaimed(is_reclaimed),
+      .left_corrupted(is_corrupted),
+      .corrected(reads_7 && status_7 == CORRECTED || scrubbed && scrubbed_status == CORRECTED),
+      .detected(detects),
+      .counters(counters)
+  );
+
 endmodule

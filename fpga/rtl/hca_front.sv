@@ -467,10 +467,10 @@ module hca_front #(
   logic unused;
   logic collect_has_responses;
   logic [1:0] collect_responses;
-  logic lane_kick_corrupted, lane_listed, lane_command_stale,
+  logic lane_kick_corrupted, lane_listed, lane_starting, lane_left, lane_command_stale,
       lane_dropping, lane_dropped, lane_discarded,
       lane_outlook_lane_invalid, lane_outlook_has_fetched, collect_store_ready;
-  logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_inspect_lane, lane_query_lane, lane_discarded_lane,
+  logic [LANE_WIDTH-1:0] lane_kick_corrupted_lane, lane_listed_lane, lane_starting_lane, lane_left_lane, lane_inspect_lane, lane_query_lane, lane_discarded_lane,
       lane_outlook_lane;
   logic [7:0] lane_discarded_physical_collect_buffer;
   logic [FUNCTION_WIDTH-1:0] lane_counted_underlying_function;
@@ -482,7 +482,8 @@ module hca_front #(
   linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
   assign unused = &{1'b0, stale_buffer, management_kick, management_unit, management_credit, command_read,
       collect_responses, collect_has_responses, lane_kick_corrupted,
-      lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_command_stale, lane_counted_underlying_function,
+      lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_starting, lane_starting_lane, lane_left, lane_left_lane,
+      lane_command_stale, lane_counted_underlying_function,
       lane_inspect_commands, lane_inspect_lane,
       lane_counters, lane_dropping, lane_dropped, lane_discarded, lane_discarded_lane,
       lane_discarded_physical_collect_buffer, lane_outlook_lane, lane_outlook_lane_invalid, lane_outlook_room,
@@ -601,6 +602,10 @@ module hca_front #(
       .kick_corrupted_lane(lane_kick_corrupted_lane),
       .listed(lane_listed),
       .listed_lane(lane_listed_lane),
+      .starting(lane_starting),
+      .starting_lane(lane_starting_lane),
+      .left(lane_left),
+      .left_lane(lane_left_lane),
       .command_stale(lane_command_stale),
       .counted_underlying_function(lane_counted_underlying_function),
       .drop('0),

@@ -1,17 +1,20 @@
 // The lists of virtual_kick: a hardware linked list queue with a list for each lane, whose data units need no processing. A
-// command that is dropped is marked as not ready, and discarded when it is the first of its list. What virtual_kick has no use for
-// ends here.
+// command that is dropped is marked as not ready, and discarded when it is the first of its list: as long as a lane has such commands,
+// it is found out what its first one is, one after the other. What virtual_kick has no use for ends here.
+//
+// What a command of the queue does is known seven clocks later. Until then a command that is started counts as one of its list.
 module kick_lists #(
     parameter int unsigned ENTRIES = 72,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
-    parameter int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
-    parameter int unsigned LANE_WIDTH = LANES > 1 ? $clog2(LANES) : 1,
-    parameter int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1),
-    parameter int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
+    localparam int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
+    localparam int unsigned LANE_WIDTH = LANES > 1 ? $clog2(LANES) : 1,
+    localparam int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1),
+    localparam int unsigned FUNCTION_WIDTH = UNDERLYING_FUNCTIONS > 1 ? $clog2(UNDERLYING_FUNCTIONS) : 1
 ) (
     input logic clock,
     input logic reset,
+    output logic clearing,  // Nothing is listed as yet.
 
     // Lists a command. Its function has an entry credit, then there is an entry too; its lane is not full.
     input logic push,
@@ -21,16 +24,18 @@ module kick_lists #(
     output logic [UNDERLYING_FUNCTIONS-1:0] entry_credits_available,
     output logic [LANES-1:0] full,
 
-    // Takes the first command of a lane that is waiting, or discards a dropped one; it comes in the next clock.
+    // Takes the first command of a lane that is waiting, or discards it if it was dropped, which is to be looked into.
     output logic [LANES-1:0] waiting,
-    output logic [LANES-1:0] discardable,
-    input logic pop,
-    input logic discard,
-    input logic [LANE_WIDTH-1:0] pop_lane,
-    output logic popped,
-    output logic popped_corrupted,
-    output logic [LANE_WIDTH-1:0] popped_lane,
-    output hca_spec_pkg::kick_unit_t popped_unit,
+    output logic [LANES-1:0] to_look_into,
+    input logic start,
+    input logic look,
+    input logic [LANE_WIDTH-1:0] start_lane,
+    // Seven clocks later, if a command has left its list.
+    output logic left,
+    output logic left_dropped,
+    output logic left_corrupted,
+    output logic [LANE_WIDTH-1:0] left_lane,
+    output hca_spec_pkg::kick_unit_t left_unit,
 
     // The commands of a queue pair are dropped; see listed_commands.
     input logic drop,
@@ -55,151 +60,192 @@ module kick_lists #(
 );
   localparam int unsigned UNIT_WIDTH = hca_spec_pkg::KICK_UNIT_BYTES * 8;
 
-  linked_list_queue_pkg::linked_list_result_t popped_result;
-  assign popped_corrupted = popped_result != linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+  // What the queue answers.
+  logic pushed, answered;
+  logic [ENTRY_WIDTH-1:0] pushed_entry, answered_entry, dropped_entry;
+  logic [LANE_WIDTH-1:0] pushed_lane, answered_lane;
+  linked_list_queue_pkg::linked_list_command_t answered_kind;
+  linked_list_queue_pkg::linked_list_result_t answered_result;
+  logic is_looked_into, is_alive, leaves;
 
-  logic [LANES-1:0] occupied;
-  logic [ENTRIES-1:0] alive;
-  logic pushed;
-  logic [ENTRY_WIDTH-1:0] pushed_entry;
-  logic [ENTRY_WIDTH-1:0] popped_entry;
-  logic [ENTRY_WIDTH-1:0] dropped_entry;
-  assign discardable = occupied & ~waiting;
+  assign is_looked_into = answered
+      && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY;
+  assign is_alive = answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_READY;
+  assign leaves = answered && !is_alive;
+  assign left = leaves;
+  assign left_dropped = is_looked_into;
+  assign left_corrupted = answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;
+  assign left_lane = answered_lane;
 
   listed_commands #(
       .ENTRIES(ENTRIES),
       .LANES(LANES),
       .FUNCTION_WIDTH(FUNCTION_WIDTH)
-  ) i_listed_commands (.*);
+  ) i_listed_commands (
+      .left_entry(answered_entry),
+      .*
+  );
 
-  // Fetched commands of each lane. A command's entry is known in the clock after it came, and when it has left.
-  logic [ENTRIES-1:0] fetched;
-  logic is_fetched;
-  logic pushed_fetched;
-  logic popped_fetched;
-  logic [COUNT_WIDTH-1:0] fetched_of_lane[LANES];
-  assign is_fetched = push && push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
-  assign popped_fetched = popped && fetched[popped_entry];
-  assign query_has_fetched = fetched_of_lane[query_lane] != COUNT_WIDTH'(popped_fetched && popped_lane == query_lane);
-  always_ff @(posedge clock) begin
-    pushed_fetched <= is_fetched;
-    if (pushed) fetched[pushed_entry] <= pushed_fetched;
-  end
+  // By lane: commands on its list, those that are not started yet, those that were dropped; whether the first is known not to be, or
+  // is being looked into; the most that it may have; those that were fetched.
+  logic [LANES*COUNT_WIDTH-1:0] listed_of, maximum_of;
+  logic [LANES-1:0] has_fetched;
+  logic [COUNT_WIDTH-1:0] maximum;
+  logic is_fetched, left_fetched;
+
+  assign is_fetched = push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
+  assign query_commands = listed_of[query_lane*COUNT_WIDTH+:COUNT_WIDTH];
+  assign maximum = maximum_of[query_lane*COUNT_WIDTH+:COUNT_WIDTH];
+  assign query_room = query_commands < maximum ? maximum - query_commands : '0;
+  assign query_has_fetched = has_fetched[query_lane];
+
   for (genvar number = 0; number < LANES; number++) begin : gen_lane
+    localparam logic [LANE_WIDTH-1:0] NUMBER = LANE_WIDTH'(number);
+    logic [COUNT_WIDTH-1:0] listed, to_start, dropped_here, fetched_here, most;
+    logic joins, starts, looks, drops, answers_look, leaves_here, first_alive, looked_into;
+
+    assign joins = push && push_lane == NUMBER;
+    assign starts = start && start_lane == NUMBER;
+    assign looks = look && start_lane == NUMBER;
+    assign drops = dropped && dropped_lane == NUMBER;
+    assign leaves_here = leaves && answered_lane == NUMBER;
+    assign answers_look = is_looked_into && answered_lane == NUMBER;
+    assign listed_of[number*COUNT_WIDTH+:COUNT_WIDTH] = listed;
+    assign maximum_of[number*COUNT_WIDTH+:COUNT_WIDTH] = most;
+    assign full[number] = listed >= most;
+    assign waiting[number] = to_start != '0 && (dropped_here == '0 || first_alive);
+    assign to_look_into[number] = to_start != '0 && dropped_here != '0 && !first_alive && !looked_into;
+    assign has_fetched[number] = fetched_here != '0;
+
     always_ff @(posedge clock) begin
-      if (reset) fetched_of_lane[number] <= '0;
-      else
-        fetched_of_lane[number] <= fetched_of_lane[number] + COUNT_WIDTH'(is_fetched && push_lane == LANE_WIDTH'(number))
-            - COUNT_WIDTH'(popped_fetched && popped_lane == LANE_WIDTH'(number));
+      if (reset) begin
+        listed <= '0;
+        to_start <= '0;
+        dropped_here <= '0;
+        fetched_here <= '0;
+        most <= COUNT_WIDTH'(ENTRIES);
+        first_alive <= 1'b0;
+        looked_into <= 1'b0;
+      end else begin
+        listed <= listed + COUNT_WIDTH'(joins) - COUNT_WIDTH'(leaves_here);
+        to_start <= to_start + COUNT_WIDTH'(joins) - COUNT_WIDTH'(starts || answers_look && !is_alive);
+        dropped_here <= dropped_here + COUNT_WIDTH'(drops) - COUNT_WIDTH'(answers_look && !is_alive);
+        fetched_here <= fetched_here + COUNT_WIDTH'(joins && is_fetched) - COUNT_WIDTH'(leaves_here && left_fetched);
+        if (set_size && set_size_lane == NUMBER) most <= set_size_commands;
+        first_alive <= !starts && !drops && (first_alive || answers_look && is_alive);
+        looked_into <= looks || looked_into && !answers_look;
+      end
     end
   end
 
-  logic [COUNT_WIDTH-1:0] maximum;
-  assign query_room = query_commands < maximum ? maximum - query_commands : '0;
+  // Entry credits of functions; one comes back when its command has left the list.
+  logic [FUNCTION_WIDTH-1:0] left_function;
+  linked_list_queue_pkg::credit_source_t unused_source;
+  logic [COUNT_WIDTH-1:0] unused_own_held, unused_shared_held, unused_available, unused_all_shared_held;
 
-  logic [COUNT_WIDTH-1:0] unused_inbound_credits;
+  credit_pool #(
+      .OWNERS(UNDERLYING_FUNCTIONS),
+      .OWN(ENTRIES),
+      .RETURNS(1),
+      .CREDIT_WIDTH(COUNT_WIDTH)
+  ) i_entry_credits (
+      .clock(clock),
+      .reset(reset),
+      .available(entry_credits_available),
+      .owner(push_underlying_function),
+      .source(unused_source),
+      .take(push),
+      .give_back(leaves),
+      .give_back_owner(left_function),
+      .give_back_source(linked_list_queue_pkg::CREDIT_SOURCE_OWN),
+      .set_own(set_entry_credits),
+      .set_own_owner(set_entry_credits_underlying_function),
+      .set_own_credits(set_entry_credits_credits),
+      .set_shared(1'b0),
+      .set_shared_credits('0),
+      .set_shared_cap('0),
+      .set_shared_cap_credits('0),
+      .query_owner('0),
+      .query_own_held(unused_own_held),
+      .query_shared_held(unused_shared_held),
+      .query_available(unused_available),
+      .all_shared_held(unused_all_shared_held)
+  );
+
+  logic [COUNT_WIDTH-1:0] unused_inbound_credits, unused_query_count;
   linked_list_queue_pkg::linked_list_result_t unused_pushed_result;
-  logic [LANE_WIDTH-1:0] unused_pushed_list;
-  logic unused_marked_ready;
-  linked_list_queue_pkg::linked_list_result_t unused_marked_ready_result;
-  logic unused_pop_ready;
-  logic [LANE_WIDTH:0] unused_popped_index;
-  logic unused_accessed;
-  linked_list_queue_pkg::linked_list_result_t unused_accessed_result;
-  logic [ENTRY_WIDTH-1:0] unused_accessed_entry;
-  logic [LANE_WIDTH:0] unused_accessed_index;
-  logic [UNIT_WIDTH-1:0] unused_accessed_unit;
-  logic unused_reclaiming;
-  logic unused_reclaimed;
-  logic unused_scrubbed;
+  logic unused_marked, unused_command_ready, unused_answered_forward, unused_reclaiming, unused_scrubbed, unused_error_injected;
+  linked_list_queue_pkg::linked_list_result_t unused_marked_result;
+  logic [LANE_WIDTH:0] unused_answered_index;
   logic [ENTRY_WIDTH-1:0] unused_scrubbed_entry;
   logic [1:0] unused_scrubbed_status;
-  logic unused_found;
-  logic [LANE_WIDTH-1:0] unused_found_list;
-  logic [ENTRY_WIDTH-1:0] unused_query_head;
-  logic [COUNT_WIDTH-1:0] unused_query_own_held;
-  logic [COUNT_WIDTH-1:0] unused_query_shared_held;
-  logic [COUNT_WIDTH-1:0] unused_shared_entry_credits_held;
+  logic [COUNT_WIDTH-1:0] unused_query_own_held, unused_query_shared_held, unused_shared_entry_credits_held;
 
   hardware_linked_list_queue #(
       .ENTRIES(ENTRIES),
       .LISTS(LANES),
       .CONTENT_ADDRESSED(1'b0),
-      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .UNDERLYING_FUNCTIONS(1),
       .READY_ON_PUSH(1'b1),
       .INDEX_WIDTH(LANE_WIDTH + 1),
       .UNIT_WIDTH(UNIT_WIDTH)
   ) i_hardware_linked_list_queue (
       .clock(clock),
       .reset(reset),
+      .clearing(clearing),
+      .inbound_credits(unused_inbound_credits),
       .push(push),
       .push_index({1'b0, push_lane}),
       .push_unit(push_unit),
-      .push_underlying_function(push_underlying_function),
-      .mark_ready(1'b0),
-      .mark_not_ready(dropped),
-      .mark_ready_entry(dropped_entry),
-      .pop(pop),
-      .discard(discard),
-      .pop_list(pop_lane),
-      .forward(1'b0),
-      .popped(popped),
-      .popped_result(popped_result),
-      .popped_list(popped_lane),
-      .popped_unit(popped_unit),
-      .access(1'b0),
-      .access_command(linked_list_queue_pkg::LINKED_LIST_ACCESS_PEEK),
-      .access_list('0),
-      .reclaim_ready(1'b0),
-      .scrub(1'b1),
-      .inject_error(1'b0),
-      .inject_error_entry('0),
-      .inject_error_bit('0),
-      .set_maximum(set_size),
-      .set_maximum_list(set_size_lane),
-      .set_maximum_data_units(set_size_commands),
-      .set_entry_credits(set_entry_credits),
-      .set_entry_credits_underlying_function(set_entry_credits_underlying_function),
-      .set_entry_credits_credits(set_entry_credits_credits),
-      .set_shared_entry_credits(1'b0),
-      .set_shared_entry_credits_credits('0),
-      .set_shared_entry_credits_cap('0),
-      .find_index('0),
-      .query_list(query_lane),
-      .query_count(query_commands),
-      .query_underlying_function('0),
-      .entry_credits_available(entry_credits_available),
-      .lists_ready(waiting),
-      .occupied(occupied),
-      .query_maximum(maximum),
-      .at_maximum(full),
-      .counters(counters),
-      .inbound_credits(unused_inbound_credits),
+      .push_underlying_function(1'b0),
       .pushed(pushed),
       .pushed_result(unused_pushed_result),
-      .pushed_list(unused_pushed_list),
+      .pushed_list(pushed_lane),
       .pushed_entry(pushed_entry),
-      .marked_ready(unused_marked_ready),
-      .marked_ready_result(unused_marked_ready_result),
-      .pop_ready(unused_pop_ready),
-      .popped_entry(popped_entry),
-      .popped_index(unused_popped_index),
-      .accessed(unused_accessed),
-      .accessed_result(unused_accessed_result),
-      .accessed_entry(unused_accessed_entry),
-      .accessed_index(unused_accessed_index),
-      .accessed_unit(unused_accessed_unit),
+      .mark_ready(1'b0),
+      .mark_not_ready(dropped),
+      .mark_entry(dropped_entry),
+      .marked(unused_marked),
+      .marked_result(unused_marked_result),
+      .command_ready(unused_command_ready),
+      .command(start || look),
+      .command_kind(look ? linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY :
+          linked_list_queue_pkg::LINKED_LIST_COMMAND_POP),
+      .command_list(start_lane),
+      .forward(1'b0),
+      .answered(answered),
+      .answered_forward(unused_answered_forward),
+      .answered_kind(answered_kind),
+      .answered_result(answered_result),
+      .answered_list(answered_lane),
+      .answered_entry(answered_entry),
+      .answered_index(unused_answered_index),
+      .answered_unit(left_unit),
+      .reclaim_ready(1'b0),
       .reclaiming(unused_reclaiming),
-      .reclaimed(unused_reclaimed),
+      .scrub(1'b1),
       .scrubbed(unused_scrubbed),
       .scrubbed_entry(unused_scrubbed_entry),
       .scrubbed_status(unused_scrubbed_status),
-      .found(unused_found),
-      .found_list(unused_found_list),
-      .query_head(unused_query_head),
+      .inject_error(1'b0),
+      .inject_error_entry('0),
+      .inject_error_bit('0),
+      .error_injected(unused_error_injected),
+      .set_maximum(1'b0),
+      .set_maximum_list('0),
+      .set_maximum_data_units('0),
+      .set_entry_credits(1'b0),
+      .set_entry_credits_underlying_function('0),
+      .set_entry_credits_credits('0),
+      .set_shared_entry_credits(1'b0),
+      .set_shared_entry_credits_credits('0),
+      .set_shared_entry_credits_cap('0),
+      .query_list('0),
+      .query_count(unused_query_count),
+      .query_underlying_function('0),
       .query_own_held(unused_query_own_held),
       .query_shared_held(unused_query_shared_held),
-      .data_units_ready(alive),
-      .shared_entry_credits_held(unused_shared_entry_credits_held)
+      .shared_entry_credits_held(unused_shared_entry_credits_held),
+      .counters(counters)
   );
 endmodule

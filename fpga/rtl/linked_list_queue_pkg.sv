@@ -12,15 +12,20 @@ package linked_list_queue_pkg;
     LINKED_LIST_RESULT_UNKNOWN_LIST = 4'd6,  // No index has this list identifier.
     LINKED_LIST_RESULT_EMPTY = 4'd7,  // There is no (further) data unit.
     LINKED_LIST_RESULT_NOT_READY = 4'd8,  // The data unit at the head is not ready.
-    LINKED_LIST_RESULT_CORRUPTED = 4'd9  // The data unit has an uncorrectable bit error.
+    LINKED_LIST_RESULT_CORRUPTED = 4'd9,  // The data unit has an uncorrectable bit error.
+    LINKED_LIST_RESULT_READY = 4'd10  // The data unit at the head is ready: it is not discarded as one that is not.
   } linked_list_result_t;
 
-  // Commands of the access port.
-  typedef enum logic [1:0] {
-    LINKED_LIST_ACCESS_PEEK = 2'd0,  // Read the next data unit that was not peeked at yet.
-    LINKED_LIST_ACCESS_RESET_PEEK_POINTER = 2'd1,  // Peeking begins at the head again.
-    LINKED_LIST_ACCESS_RECLAIM = 2'd2  // Close the list; it is then emptied, and opens again.
-  } linked_list_access_t;
+  // What is asked of a list.
+  typedef enum logic [2:0] {
+    LINKED_LIST_COMMAND_POP = 3'd0,  // Remove the data unit at the head, which has to be ready.
+    LINKED_LIST_COMMAND_DISCARD = 3'd1,  // Remove it, ready or not.
+    LINKED_LIST_COMMAND_DISCARD_NOT_READY = 3'd2,  // Remove it if it is not ready.
+    LINKED_LIST_COMMAND_PEEK = 3'd3,  // Read the next data unit that was not peeked at yet.
+    LINKED_LIST_COMMAND_RESET_PEEK_POINTER = 3'd4,  // Peeking begins at the head again.
+    LINKED_LIST_COMMAND_RECLAIM = 3'd5,  // Close the list; it is then emptied, and opens again.
+    LINKED_LIST_COMMAND_RECLAIM_STEP = 3'd6  // Within the queue: remove the data unit at the head of a closed list.
+  } linked_list_command_t;
 
   // Where an entry credit came from, and returns to.
   typedef enum logic [1:0] {

@@ -1,77 +1,131 @@
-// Index to list identifier memory and list identifier to index memory (US8804752). Content addressed: an index is compared
-// with those of all lists at once, and gets the lowest free list identifier for as long as its list has a data unit. Direct:
-// the index is the list identifier, for few indexes that are all possible (a TVL).
+// List identifiers (US8804752, index to list identifier memory and list identifier to index memory). Direct: the index is the list
+// identifier, for few indexes that are all possible (a TVL). Content addressed: an index has a place in each of up to four ways, by a hash
+// of the way, and the identifier says place and way; it belongs to the index as long as its list has a data unit. An index whose
+// places all have lists of others finds none.
+//
+// In three stages: `find_index` comes in the first; in the third, two clocks later, `match` says for each way whether the list at its
+// place was last given to this index, and `places` which that is. `give` gives the list of a way to the index in the third stage.
 module list_identifier_memory #(
     parameter int unsigned LISTS = 64,
     parameter int unsigned INDEX_WIDTH = 32,
     parameter bit CONTENT_ADDRESSED = 1'b1,
-    parameter int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1
+    localparam int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1,
+    localparam int unsigned WAYS = !CONTENT_ADDRESSED ? 1 : LISTS < 4 ? LISTS : 4,
+    localparam int unsigned WAY_WIDTH = $clog2(WAYS),
+    localparam int unsigned PLACE_WIDTH = LIST_WIDTH > WAY_WIDTH ? LIST_WIDTH - WAY_WIDTH : 1
 ) (
     input logic clock,
-    input logic reset,
 
-    // The list of an index, and the one that it would get.
+    // Stage 0: the place of an index in each way. Its register is the caller's.
+    input logic [INDEX_WIDTH-1:0] hash_index,
+    output logic [WAYS*PLACE_WIDTH-1:0] hash_places,
+
     input logic [INDEX_WIDTH-1:0] find_index,
-    output logic found,
-    output logic [LIST_WIDTH-1:0] list,
-    output logic available,
+    input logic [WAYS*PLACE_WIDTH-1:0] find_places,
+    output logic [WAYS-1:0] match,
+    output logic [WAYS*PLACE_WIDTH-1:0] places,
+    input logic [WAYS-1:0] give,
 
-    input logic [INDEX_WIDTH-1:0] other_index,
-    output logic other_found,
-    output logic [LIST_WIDTH-1:0] other_list,
-
-    // Assigns `list` to `find_index`; ends the assignment of lists, a bit each.
-    input logic allocate,
-    input logic [LISTS-1:0] release_lists,
-
-    output logic [LISTS-1:0] assigned,
-    input logic [LIST_WIDTH-1:0] list_a,
-    output logic [INDEX_WIDTH-1:0] index_a,
-    input logic [LIST_WIDTH-1:0] list_b,
-    output logic [INDEX_WIDTH-1:0] index_b
+    // The index of a list, in the next clock.
+    input logic [LIST_WIDTH-1:0] of_list,
+    output logic [INDEX_WIDTH-1:0] index
 );
-  if (CONTENT_ADDRESSED) begin : gen_content_addressed
-    logic [INDEX_WIDTH-1:0] index[LISTS];
-    logic [LISTS-1:0] match;
-    logic [LISTS-1:0] other_match;
-    logic [LIST_WIDTH-1:0] found_list;
-    logic [LIST_WIDTH-1:0] free_list;
+  if (!CONTENT_ADDRESSED) begin : gen_direct
+    logic [INDEX_WIDTH-1:0] index_2;
+    logic unused_inputs;
+    assign unused_inputs = &{1'b0, give, find_places, hash_index};
+    assign hash_places = PLACE_WIDTH'(hash_index);
+    always_ff @(posedge clock) begin
+      index_2 <= find_index;
+      match <= index_2 < INDEX_WIDTH'(LISTS);
+      places <= PLACE_WIDTH'(index_2);
+      index <= INDEX_WIDTH'(of_list);
+    end
+  end else begin : gen_content_addressed
+    localparam int unsigned PARTS = (INDEX_WIDTH + PLACE_WIDTH - 1) / PLACE_WIDTH;
 
-    for (genvar number = 0; number < LISTS; number++) begin : gen_list
-      assign match[number] = assigned[number] && index[number] == find_index;
-      assign other_match[number] = assigned[number] && index[number] == other_index;
-      always_ff @(posedge clock) begin
-        if (reset) assigned[number] <= 1'b0;
-        else if (allocate && list == LIST_WIDTH'(number)) assigned[number] <= 1'b1;
-        else if (release_lists[number]) assigned[number] <= 1'b0;
-        if (allocate && list == LIST_WIDTH'(number)) index[number] <= find_index;
+    logic [INDEX_WIDTH-1:0] index_2, index_3, index_4;
+    logic [WAYS*PLACE_WIDTH-1:0] places_2;
+    logic [WAYS-1:0] given;
+    logic is_same_2, is_same_3, is_before_last_2;  // As the one a stage ahead; two stages ahead.
+    logic [WAYS*INDEX_WIDTH-1:0] index_of;
+    logic [WAY_WIDTH:0] list_way;
+
+    // Each way takes the low bits, and adds the others, part by part, rotated by its number times the number of the part: indices that
+    // follow each other have places of their own in every way, and those that meet in one way part in the next.
+    for (genvar way = 0; way < WAYS; way++) begin : gen_hash
+      always_comb begin
+        for (int unsigned place = 0; place < PLACE_WIDTH; place++) begin
+          hash_places[way*PLACE_WIDTH+place] = 1'b0;
+          for (int unsigned part = 0; part < PARTS; part++)
+            if (LISTS > WAYS && part * PLACE_WIDTH + (place + way * part) % PLACE_WIDTH < INDEX_WIDTH)
+              hash_places[way*PLACE_WIDTH+place] = hash_places[way*PLACE_WIDTH+place]
+                  ^ hash_index[part*PLACE_WIDTH+(place+way*part)%PLACE_WIDTH];
+        end
       end
     end
 
-    find_first #(.SIZE(LISTS)) i_match (.bits(match), .first(found_list));
-    find_first #(.SIZE(LISTS)) i_other_match (.bits(other_match), .first(other_list));
-    find_first #(.SIZE(LISTS)) i_free (.bits(~assigned), .first(free_list));
+    assign list_way = (WAY_WIDTH + 1)'(of_list & LIST_WIDTH'(WAYS - 1));
 
-    assign index_a = index[list_a];
-    assign index_b = index[list_b];
-    assign found = match != '0;
-    assign other_found = other_match != '0;
-    assign list = found ? found_list : free_list;
-    assign available = found || assigned != '1;
+    always_ff @(posedge clock) begin
+      index_2 <= find_index;
+      index_3 <= index_2;
+      index_4 <= index_3;
+      places_2 <= find_places;
+      places <= places_2;
+      given <= give;
+      is_same_2 <= find_index == index_2;
+      is_same_3 <= is_same_2;
+      is_before_last_2 <= find_index == index_3;
+    end
 
-`ifdef FORMAL
-`include "list_identifier_memory.svh"
-`endif
-  end else begin : gen_direct
-    logic unused_inputs;
-    assign unused_inputs = &{1'b0, clock, reset, allocate, release_lists};
-    assign index_a = INDEX_WIDTH'(list_a);
-    assign index_b = INDEX_WIDTH'(list_b);
-    assign assigned = '1;
-    assign found = find_index < INDEX_WIDTH'(LISTS);
-    assign list = LIST_WIDTH'(find_index);
-    assign available = found;
-    assign other_found = other_index < INDEX_WIDTH'(LISTS);
-    assign other_list = LIST_WIDTH'(other_index);
+    logic unused_index_4;
+    assign unused_index_4 = &{1'b0, index_4};
+
+    for (genvar way = 0; way < WAYS; way++) begin : gen_way
+      localparam int unsigned AT = way * PLACE_WIDTH;
+      logic [INDEX_WIDTH-1:0] found;
+      logic is_place_2, is_place_3, is_place_before_last_2, matches_3, was_given_4;
+      logic [PLACE_WIDTH-1:0] read_place;
+
+      list_memory #(
+          .WIDTH(INDEX_WIDTH),
+          .SIZE(1 << PLACE_WIDTH)
+      ) i_index (
+          .clock(clock),
+          .write(give[way]),
+          .write_address(places[AT+:PLACE_WIDTH]),
+          .write_data(index_3),
+          .read_address(find_places[AT+:PLACE_WIDTH]),
+          .read_data(found)
+      );
+
+      // The last two pushes may have been given this list after its index was read.
+      assign was_given_4 = given[way];
+      always_ff @(posedge clock) begin
+        is_place_2 <= find_places[AT+:PLACE_WIDTH] == places_2[AT+:PLACE_WIDTH];
+        is_place_3 <= is_place_2;
+        is_place_before_last_2 <= find_places[AT+:PLACE_WIDTH] == places[AT+:PLACE_WIDTH];
+        matches_3 <= was_given_4 && is_place_before_last_2 ? is_before_last_2 : found == index_2;
+      end
+      assign match[way] = was_given_4 && is_place_3 ? is_same_3 : matches_3;
+
+      assign read_place = PLACE_WIDTH'(of_list >> WAY_WIDTH);
+      list_memory #(
+          .WIDTH(INDEX_WIDTH),
+          .SIZE(1 << PLACE_WIDTH)
+      ) i_index_of_list (
+          .clock(clock),
+          .write(give[way]),
+          .write_address(places[AT+:PLACE_WIDTH]),
+          .write_data(index_3),
+          .read_address(read_place),
+          .read_data(index_of[way*INDEX_WIDTH+:INDEX_WIDTH])
+      );
+    end
+
+    logic [WAY_WIDTH:0] way_read;
+    always_ff @(posedge clock) way_read <= list_way;
+    assign index = index_of[way_read*INDEX_WIDTH+:INDEX_WIDTH];
   end
 endmodule

@@ -1,26 +1,31 @@
 // Whose commands are on the lists of virtual_kick, so that those of a queue pair that is to become quiet can be dropped: all
-// entries are gone through, one a clock.
+// entries are gone through, one a clock, once what was on its way to a list or from it has arrived.
 module listed_commands #(
     parameter int unsigned ENTRIES = 72,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
     parameter int unsigned FUNCTION_WIDTH = 3,
-    parameter int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
-    parameter int unsigned LANE_WIDTH = LANES > 1 ? $clog2(LANES) : 1
+    localparam int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
+    localparam int unsigned LANE_WIDTH = LANES > 1 ? $clog2(LANES) : 1
 ) (
     input logic clock,
     input logic reset,
 
-    // A command is listed; in the next clock, where.
-    input logic [LANE_WIDTH-1:0] push_lane,
+    // A command is listed; four clocks later, where.
     input hca_spec_pkg::kick_unit_t push_unit,
     input logic pushed,
     input logic [ENTRY_WIDTH-1:0] pushed_entry,
+    input logic [LANE_WIDTH-1:0] pushed_lane,
 
-    // Drops the commands of a queue pair, those that are listed in this clock too. Nothing is listed, and nothing leaves, as long as
-    // it is dropping. Alive are the entries that have a command and were not dropped.
+    // A command leaves its list: its function, and whether send_queue_scheduler had fetched it.
+    input logic left,
+    input logic [ENTRY_WIDTH-1:0] left_entry,
+    output logic [FUNCTION_WIDTH-1:0] left_function,
+    output logic left_fetched,
+
+    // Drops the commands of a queue pair, those that are listed in this clock too. Nothing is listed, and nothing started, as long as
+    // it is dropping.
     input logic drop,
     input logic [23:0] drop_queue_pair_number,
-    input logic [ENTRIES-1:0] alive,
     output logic dropping,
     output logic dropped,  // One, in this clock.
     output logic [ENTRY_WIDTH-1:0] dropped_entry,
@@ -29,26 +34,51 @@ module listed_commands #(
     output logic [23:0] dropped_queue_pair_number
 );
   localparam int unsigned WIDTH = FUNCTION_WIDTH + LANE_WIDTH + 24;
+  localparam int unsigned PUSH_CLOCKS = 4;
+  localparam int unsigned COMMAND_WIDTH = FUNCTION_WIDTH + 1 + 24;
+  localparam int unsigned SETTLE_WIDTH = 3;  // Eight clocks.
 
   logic [WIDTH-1:0] commands[ENTRIES];
-  logic [WIDTH-1:0] pushed_command;
-  logic is_settled;  // What was listed in the clock of the drop has its entry.
+  logic [FUNCTION_WIDTH:0] origins[ENTRIES];  // Function, and whether it was fetched.
+  logic [ENTRIES-1:0] alive;
+  logic [PUSH_CLOCKS*COMMAND_WIDTH-1:0] on_the_way;
+  logic [COMMAND_WIDTH-1:0] arrived;
+  logic [SETTLE_WIDTH:0] settled;
+  logic is_settled;
   logic [23:0] named;
   logic unused_push_unit;
   assign unused_push_unit = &{1'b0, push_unit};
 
+  assign arrived = on_the_way[(PUSH_CLOCKS-1)*COMMAND_WIDTH+:COMMAND_WIDTH];
+  assign {left_function, left_fetched} = origins[left_entry];
   assign {dropped_underlying_function, dropped_lane, named} = commands[dropped_entry];
+  assign is_settled = settled[SETTLE_WIDTH];
   assign dropped = dropping && is_settled && alive[dropped_entry] && named == dropped_queue_pair_number;
 
+  for (genvar number = 0; number < ENTRIES; number++) begin : gen_entry
+    localparam logic [ENTRY_WIDTH-1:0] NUMBER = ENTRY_WIDTH'(number);
+    always_ff @(posedge clock) begin
+      if (reset) alive[number] <= 1'b0;
+      else
+        alive[number] <= pushed && pushed_entry == NUMBER
+            || alive[number] && !(left && left_entry == NUMBER) && !(dropped && dropped_entry == NUMBER);
+    end
+  end
+
   always_ff @(posedge clock) begin
-    pushed_command <= {FUNCTION_WIDTH'(push_unit.underlying_function), push_lane, push_unit.queue_pair_number};
-    if (pushed) commands[pushed_entry] <= pushed_command;
+    on_the_way <= {on_the_way[(PUSH_CLOCKS-1)*COMMAND_WIDTH-1:0], FUNCTION_WIDTH'(push_unit.underlying_function),
+        push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED, push_unit.queue_pair_number};
+    if (pushed) begin
+      commands[pushed_entry] <= {arrived[COMMAND_WIDTH-1:25], pushed_lane, arrived[23:0]};
+      origins[pushed_entry] <= arrived[COMMAND_WIDTH-1:24];
+    end
     if (reset) dropping <= 1'b0;
     else dropping <= drop || dropping && !(is_settled && dropped_entry == ENTRY_WIDTH'(ENTRIES - 1));
-    is_settled <= dropping;
     if (!dropping) begin
+      settled <= '0;
       dropped_entry <= '0;
       dropped_queue_pair_number <= drop_queue_pair_number;
     end else if (is_settled) dropped_entry <= dropped_entry + ENTRY_WIDTH'(1);
+    else settled <= settled + (SETTLE_WIDTH + 1)'(1);
   end
 endmodule

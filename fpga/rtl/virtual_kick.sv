@@ -5,11 +5,12 @@
 //
 // A kick passes two stages: the first asks queue_pair_state_cache to pin its queue pair, which answers in the next clock; the
 // second chooses the lane and lists it. Every clock takes one kick, starts one command, and takes one unit of each finish port, of
-// those that end a command one in turn. All see the state before the clock. A command that is listed in one clock is out three
-// clocks later where nothing holds it up.
+// those that end a command one in turn. All see the state before the clock. A command that is started takes its credits at once, leaves
+// its list seven clocks later, and comes out a clock after that where nothing holds it up.
 //
 // The commands of a queue pair that is to become quiet are dropped: they are finished at once, and leave their list when it comes
-// to them, without a credit. That takes a clock for each entry, in which no other command is listed, started or finished.
+// to them, without a credit. That takes a clock for each entry, and eight before, in which no other command is listed, started or
+// finished.
 //
 // A command that is found to have an uncorrectable bit error on its list is not started: kick_corrupted tells its lane, the credits
 // go back, and its queue pair stays pinned until a reset, for nothing more is known of it.
@@ -57,9 +58,13 @@ module virtual_kick #(
     output logic kick_corrupted,
     output logic [LANE_WIDTH-1:0] kick_corrupted_lane,
 
-    // The kick of the second stage joins a lane.
+    // The kick of the second stage joins a lane; a lane starts its first command, which leaves its list some clocks later.
     output logic listed,
     output logic [LANE_WIDTH-1:0] listed_lane,
+    output logic starting,
+    output logic [LANE_WIDTH-1:0] starting_lane,
+    output logic left,
+    output logic [LANE_WIDTH-1:0] left_lane,
 
     // From each block that ends commands.
     input logic [FINISHES-1:0] finish,
@@ -170,7 +175,7 @@ module virtual_kick #(
   localparam int unsigned RETURNS = FINISHES + 1;  // And a start that came to nothing.
 
   // First stage.
-  logic clearing;
+  logic clearing, lists_clearing;
   logic first_valid;
   hca_spec_pkg::kick_unit_t first;
   logic first_leaves;
@@ -202,7 +207,7 @@ module virtual_kick #(
   logic [23:0] dropped_queue_pair_number;
 
   assign takes_scheduled = kick_scheduled && !(kick_collected && scheduled_before);
-  assign takes = !reset && !clearing && (!first_valid || first_leaves);
+  assign takes = !reset && !clearing && !lists_clearing && (!first_valid || first_leaves);
   assign kick_scheduled_ready = takes && takes_scheduled;
   assign kick_collected_ready = takes && !takes_scheduled;
   assign first_leaves = first_valid && (!valid || leaves);
@@ -343,68 +348,84 @@ module virtual_kick #(
   assign has_place = !full[lane];
 `endif
 
-  // Start.
-  logic [LANES-1:0] waiting;
-  logic [LANES-1:0] execution_available;
-  logic [LANES-1:0] completion_available;
-  logic [LANES-1:0] able;
-  logic pops;
-  logic starts;
-  logic [LANE_WIDTH-1:0] started_lane;
-  logic [LANES-1:0] discardable;
-  logic discards;
-  logic was_discard;
-  logic [LANE_WIDTH-1:0] last_started;
-  linked_list_queue_pkg::credit_source_t execution_source;
-  linked_list_queue_pkg::credit_source_t completion_source;
-  linked_list_queue_pkg::credit_source_t execution_taken;
-  linked_list_queue_pkg::credit_source_t completion_taken;
-  logic popped;
-  logic popped_corrupted;
+  // Start. A lane takes its credits as it starts; the command follows when it has left its list. Units that are out wait for room
+  // in a queue, in which those on their way have theirs.
+  localparam int unsigned START_CLOCKS = 7;
+  localparam int unsigned OUT_ENTRIES = 16;
+  localparam int unsigned OUT_WIDTH = $clog2(OUT_ENTRIES) + 1;
+
+  logic [LANES-1:0] waiting, to_look_into, execution_available, completion_available, able;
+  logic pops, looks, starts, out_valid, out_pop;
+  logic [LANE_WIDTH-1:0] started_lane, last_started;
+  linked_list_queue_pkg::credit_source_t execution_source, completion_source;
+  logic [1:0] execution_taken, completion_taken;
+  logic [START_CLOCKS*4-1:0] taken;  // By the commands that are on their way.
+  logic popped, popped_corrupted, popped_dropped;
   logic [LANE_WIDTH-1:0] popped_lane;
-  hca_spec_pkg::kick_unit_t popped_unit;
+  hca_spec_pkg::kick_unit_t popped_unit, popped_started, out_unit, refused_unit;
   logic was_refused;
-  hca_spec_pkg::kick_unit_t refused_unit;
+  logic [OUT_WIDTH-1:0] out_filling, owed;  // Owed: those that are started and not out.
+  logic unused_out_filling;
 
 `ifdef FPGA_VERBS_MUTANT_STARTED_WITHOUT_COMPLETION_CREDIT
-  assign able = waiting & execution_available | discardable;
+  assign able = waiting & execution_available & {LANES{owed != OUT_WIDTH'(OUT_ENTRIES)}} | to_look_into;
 `elsif FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT
-  assign able = (waiting | discardable) & execution_available & completion_available;
+  assign able = (waiting | to_look_into) & execution_available & completion_available;
 `else
-  assign able = waiting & execution_available & completion_available | discardable;
+  assign able = waiting & execution_available & completion_available & {LANES{owed != OUT_WIDTH'(OUT_ENTRIES)}} | to_look_into;
 `endif
-  assign pops = able != '0 && kick_started_credit && !refuses && !dropping;
-  assign discards = pops && discardable[started_lane];
-  assign starts = pops && !discardable[started_lane];
+  assign pops = able != '0 && !dropping && !drop;
+  assign looks = pops && to_look_into[started_lane];
+  assign starts = pops && !to_look_into[started_lane];
+  assign starting = starts;
+  assign starting_lane = started_lane;
+  assign left = popped && !popped_dropped;
+  assign left_lane = popped_lane;
 
   find_next #(.SIZE(LANES)) i_arbitrator (.bits(able), .after(last_started), .next(started_lane));
+
+  assign {execution_taken, completion_taken} = taken[(START_CLOCKS-1)*4+:4];
+  always_comb begin
+    popped_started = popped_unit;
+    popped_started.transmit_virtual_lane = 8'(popped_lane);
+    popped_started.execution_credit_shared = execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+    popped_started.completion_credit_shared = completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
+  end
+
+  unit_queue #(
+      .UNIT_WIDTH(hca_spec_pkg::KICK_UNIT_BYTES * 8),
+      .ENTRIES(OUT_ENTRIES)
+  ) i_out (
+      .clock(clock),
+      .reset(reset),
+      .push(left && !popped_corrupted),
+      .push_unit(popped_started),
+      .valid(out_valid),
+      .unit(out_unit),
+      .pop(out_pop),
+      .filling(out_filling)
+  );
+  assign unused_out_filling = &{1'b0, out_filling};
+  assign out_pop = out_valid && kick_started_credit && !was_refused;
 
   always_ff @(posedge clock) begin
     if (reset) last_started <= '0;
     else if (pops) last_started <= started_lane;
-    was_discard <= discards;
-    execution_taken <= execution_source;
-    completion_taken <= completion_source;
+    taken <= {taken[(START_CLOCKS-1)*4-1:0], execution_source, completion_source};
     was_refused <= !reset && refuses;
     refused_unit <= kick;
     refused_unit.origin <= hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
+    if (reset) owed <= '0;
+    else owed <= owed + OUT_WIDTH'(starts) - OUT_WIDTH'(out_pop) - OUT_WIDTH'(kick_corrupted && !popped_dropped);
   end
 
   assign kick_corrupted = popped && popped_corrupted;
   assign kick_corrupted_lane = popped_lane;
-  assign kick_started = was_refused || popped && !kick_corrupted && !was_discard;
-  assign discarded = popped && !kick_corrupted && was_discard;
+  assign kick_started = was_refused || out_pop;
+  assign kick_started_unit = was_refused ? refused_unit : out_unit;
+  assign discarded = popped && !kick_corrupted && popped_dropped;
   assign discarded_lane = popped_lane;
   assign discarded_physical_collect_buffer = popped_unit.physical_collect_buffer;
-  always_comb begin
-    kick_started_unit = refused_unit;
-    if (!was_refused) begin
-      kick_started_unit = popped_unit;
-      kick_started_unit.transmit_virtual_lane = 8'(popped_lane);
-      kick_started_unit.execution_credit_shared = execution_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
-      kick_started_unit.completion_credit_shared = completion_taken == linked_list_queue_pkg::CREDIT_SOURCE_SHARED;
-    end
-  end
 
   // Finish.
   logic [FINISHES-1:0] ends_command;
@@ -419,27 +440,27 @@ module virtual_kick #(
 
   for (genvar port = 0; port < FINISHES; port++) begin : gen_finish
     localparam int unsigned LSB = port * FINISH_WIDTH;
-    logic taken;
+    logic is_taken;
     assign ends_command[port] = finish[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
     assign finish_ready[port] = !ends_command[port] || takes_end && ending_port == PORT_WIDTH'(port);
-    assign taken = finish[port] && finish_ready[port];
+    assign is_taken = finish[port] && finish_ready[port];
     assign return_lane[port*LANE_WIDTH+:LANE_WIDTH] =
         finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:LANE_WIDTH];
-    assign execution_returned[port] = taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
+    assign execution_returned[port] = is_taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
     assign execution_return_source[port*2+:2] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_SHARED_LSB] ?
         linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
 `ifdef FPGA_VERBS_MUTANT_CREDIT_LEAKED
     assign completion_returned[port] = 1'b0;
 `else
-    assign completion_returned[port] = taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
+    assign completion_returned[port] = is_taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
 `endif
     assign completion_return_source[port*2+:2] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_SHARED_LSB] ?
         linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
   end
   assign return_lane[FINISHES*LANE_WIDTH+:LANE_WIDTH] = popped_lane;
-  assign execution_returned[FINISHES] = kick_corrupted && !was_discard;
+  assign execution_returned[FINISHES] = kick_corrupted && !popped_dropped;
   assign execution_return_source[FINISHES*2+:2] = execution_taken;
-  assign completion_returned[FINISHES] = kick_corrupted && !was_discard;
+  assign completion_returned[FINISHES] = kick_corrupted && !popped_dropped;
   assign completion_return_source[FINISHES*2+:2] = completion_taken;
 
   find_next #(.SIZE(FINISHES)) i_ending (.bits(ends_command), .after(last_port), .next(ending_port));
@@ -560,6 +581,7 @@ module virtual_kick #(
   ) i_kick_lists (
       .clock(clock),
       .reset(reset),
+      .clearing(lists_clearing),
       .push(lists),
       .push_lane(lane),
       .push_unit(kick),
@@ -567,14 +589,15 @@ module virtual_kick #(
       .entry_credits_available(entry_credits_available),
       .full(full),
       .waiting(waiting),
-      .discardable(discardable),
-      .pop(starts),
-      .discard(discards),
-      .pop_lane(started_lane),
-      .popped(popped),
-      .popped_corrupted(popped_corrupted),
-      .popped_lane(popped_lane),
-      .popped_unit(popped_unit),
+      .to_look_into(to_look_into),
+      .start(starts),
+      .look(looks),
+      .start_lane(started_lane),
+      .left(popped),
+      .left_dropped(popped_dropped),
+      .left_corrupted(popped_corrupted),
+      .left_lane(popped_lane),
+      .left_unit(popped_unit),
       .drop(drop),
       .drop_queue_pair_number(drop_queue_pair_number),
       .dropping(dropping),

@@ -35,6 +35,14 @@ using Rtl = Vvirtual_kick;
 using spec::FinishUnit;
 using spec::KickUnit;
 
+// The model, led by what the RTL decides.
+class Follower final : public hca::VirtualKick {
+public:
+  using VirtualKick::VirtualKick;
+  using VirtualKick::leave_list;
+  bool first_dropped(uint32_t lane) const { return (lanes_to_discard() >> lane & 1) != 0; }
+};
+
 class Bench {
 public:
   Bench(uint64_t seed, uint64_t clocks) : random_(seed), place_{.seed = seed}, clocks_(clocks) {
@@ -177,14 +185,10 @@ private:
     // Refused by the RTL: whether it is right, the model tells.
     const bool refuses = rtl_.release_buffer && !rtl_.command_stale;
     expect_fetch();
-    if (rtl_.kick_started_credit && !refuses && dropping_clocks_ == 0)
-      due_ = step_model(1);
-    if (due_) {
-      --listed_[due_->underlying_function()];
-      on_list_.reset(due_->physical_collect_buffer());
-    }
-    follow_discarded();
+    follow_starting();
     const bool leaves = second_ && !fetch_asked_ && dropping_clocks_ == 0 && follow_second(refuses);
+    follow_left();
+    follow_discarded();
     if (!leaves)
       expect_value("PCB given back", rtl_.release_buffer, 0);
     expect_value("command dropped", rtl_.dropped, rtl_.dropped && left_to_drop_ != 0);
@@ -199,7 +203,8 @@ private:
     follow_first();
     follow_settings();
     follow_drop();
-    if (const char* contradiction = model_.verify(); contradiction != nullptr) {
+    // As soon as it starts a lane holds credits for a command that is on its list as yet.
+    if (const char* contradiction = taken_.empty() ? model_.verify() : nullptr; contradiction != nullptr) {
       std::printf("seed %llu, clock %llu: RTL led the model to: %s\n",
                   static_cast<unsigned long long>(place_.seed), static_cast<unsigned long long>(place_.clock),
                   contradiction);
@@ -230,57 +235,117 @@ private:
     return listed_[kick.underlying_function()] < entry_credits_[kick.underlying_function()];
   }
 
-  // What left a list in the clock before, or was refused in it.
+  // What was refused in the clock before, or has left its list and waited for room.
   void expect_started() {
-    expect_value("kick started", rtl_.kick_started, due_.has_value());
+    const bool is_out = rtl_.kick_started && !due_refused_;
     expect_value("kick corrupted", rtl_.kick_corrupted, 0);
-    expect_value("dropped command discarded", rtl_.discarded, discard_due_.has_value());
-    if (discard_due_)
-      expect_value("PCB of a dropped command", rtl_.discarded_physical_collect_buffer, *discard_due_);
-    if (!due_)
+    if (due_refused_)
+      expect_value("kick refused", rtl_.kick_started, 1);
+    if (is_out && out_.empty())
+      differ(place_, "kick started that has not left its list", 1, 0);
+    if (is_out)
+      expect_value("credit of a kick that is started", rtl_.kick_started_credit, 1);
+    if (!out_.empty() && rtl_.kick_started_credit && !due_refused_)
+      expect_value("kick started", rtl_.kick_started, 1);
+    if (!rtl_.kick_started)
       return;
+    const KickUnit expected = due_refused_ ? *due_ : out_.front();
     const auto unit = get<KickUnit>(rtl_.kick_started_unit);
     for (uint32_t dword = 0; dword < unit_dwords; ++dword)
-      expect_value("data unit started", unit.dwords[dword], due_->dwords[dword]);
+      expect_value("data unit started", unit.dwords[dword], expected.dwords[dword]);
     due_.reset();
     if (due_refused_) {
       ++refused_;
       due_refused_ = false;
       return;
     }
+    out_.pop_front();
     ++started_;
     shared_ += unit.execution_credit_shared() != 0 || unit.completion_credit_shared() != 0;
     running_.push_back({.kick = unit, .port = random_.below(ports)});
     collect_buffer_.release(static_cast<uint16_t>(unit.physical_collect_buffer()));
   }
 
-  // A dropped command that the model has discarded leaves the RTL in the next clock.
-  void follow_discarded() {
-    discard_due_.reset();
-    for (uint32_t buffer = 0; buffer < entries; ++buffer) {
-      const hca::PhysicalCollectBuffer& pcb = collect_buffer_.buffer(static_cast<uint16_t>(buffer));
-      if (!dropped_.test(buffer) || pcb.state != spec::PhysicalCollectBufferState::free)
-        continue;
-      dropped_.reset(buffer);
-      on_list_.reset(buffer);
-      discard_due_ = buffer;
-      --listed_[pcb.underlying_function];
-      ++discarded_;
+  // A lane that starts has a command that is neither started nor dropped, and takes its credits now. One that could, does
+  // before the others have had many turns.
+  void follow_starting() {
+    if (rtl_.starting) {
+      const uint32_t lane = rtl_.starting_lane;
+      if (!able(lane))
+        differ(place_, "lane that starts without a command or a credit", lane, lanes);
+      taken_.push_back({.lane = lane,
+                        .execution = model_.execution_credits().take(lane),
+                        .completion = model_.completion_credits().take(lane)});
+      ++flying_[lane];
+      turns_[lane] = 0;
     }
+    const bool room = taken_.size() + out_.size() < out_entries && dropping_clocks_ == 0 && !rtl_.drop;
+    for (uint32_t lane = 0; lane < lanes; ++lane) {
+      turns_[lane] = able(lane) && room ? turns_[lane] + 1 : 0;
+      if (turns_[lane] > start_patience)
+        differ(place_, "clocks that a lane which could start waited", turns_[lane], start_patience);
+      discard_waited_[lane] = dropping_clocks_ == 0 && model_.first_dropped(lane) ? discard_waited_[lane] + 1 : 0;
+      if (discard_waited_[lane] > start_patience)
+        differ(place_, "clocks that a dropped command waited", discard_waited_[lane], start_patience);
+    }
+  }
+
+  bool able(uint32_t lane) const {
+    return model_.lane_state(lane).commands() > flying_[lane] && !model_.first_dropped(lane) && model_.execution_credits().available(lane) != 0 &&
+           model_.completion_credits().available(lane) != 0;
+  }
+
+  // What was started has left its list; it comes out when there is room.
+  void follow_left() {
+    if (!rtl_.left)
+      return;
+    expect_value("command that was started", taken_.empty(), 0);
+    const Taken taken = taken_.front();
+    taken_.pop_front();
+    expect_value("lane that a command leaves", rtl_.left_lane, taken.lane);
+    KickUnit unit;
+    expect_value("dropped command that is started", model_.leave_list(taken.lane, unit), 0);
+    unit.set_execution_credit_shared(taken.execution == hca::CreditSource::shared);
+    unit.set_completion_credit_shared(taken.completion == hca::CreditSource::shared);
+    --flying_[taken.lane];
+    --listed_[unit.underlying_function()];
+    on_list_.reset(unit.physical_collect_buffer());
+    out_.push_back(unit);
+  }
+
+  // A dropped command that was the first of its list is discarded.
+  void follow_discarded() {
+    if (!rtl_.discarded)
+      return;
+    KickUnit unit;
+    expect_value("command discarded that was not dropped", model_.leave_list(rtl_.discarded_lane, unit), 1);
+    const auto buffer = static_cast<uint32_t>(unit.physical_collect_buffer());
+    expect_value("PCB of a dropped command", rtl_.discarded_physical_collect_buffer, buffer);
+    dropped_.reset(buffer);
+    on_list_.reset(buffer);
+    --listed_[unit.underlying_function()];
+    ++discarded_;
   }
 
   // The model drops at once what takes the RTL a clock for each entry, in which neither does anything else.
   void follow_drop() {
     if (dropping_clocks_ != 0) {
       dropping_end_ = place_.clock;
+      if (dropping_clocks_ == entries + 1)
+        drop_all();
       left_to_drop_ -= rtl_.dropped;
       if (--dropping_clocks_ == 0)
         expect_value("commands not dropped", left_to_drop_, 0);
     }
     if (!rtl_.drop)
       return;
-    dropping_clocks_ = entries + 1;
+    dropping_clocks_ = entries + settle_clocks;
     dropped_number_ = static_cast<uint32_t>(rtl_.drop_queue_pair_number);
+  }
+
+  // All is where it went to.
+  void drop_all() {
+    expect_value("commands on their way while others are dropped", taken_.size(), 0);
     model_.drop(dropped_number_);
     for (uint32_t buffer = 0; buffer < entries; ++buffer) {
       const auto& header = collect_buffer_.buffer(static_cast<uint16_t>(buffer)).header();
@@ -506,6 +571,17 @@ private:
   }
 
   static constexpr uint32_t patience = 1000;
+  // Clocks in which a lane that can start, or has a command to discard, gets its turn.
+  static constexpr uint32_t start_patience = 16 * (lanes + 2);
+  static constexpr uint32_t settle_clocks = 8; // before commands are dropped
+  static constexpr uint32_t out_entries = 16;
+
+  // What a lane took when it started.
+  struct Taken {
+    uint32_t lane = 0;
+    hca::CreditSource execution = hca::CreditSource::none;
+    hca::CreditSource completion = hca::CreditSource::none;
+  };
 
   Rtl rtl_;
   hca::HcaParameters parameters_ = model_parameters();
@@ -525,7 +601,7 @@ private:
   hca::CollectBuffer collect_buffer_{
       parameters_,   counters_,        clock_,        queue_pair_state_cache_, events_,
       kick_records_, kicks_collected_, post_notices_, management_units_};
-  hca::VirtualKick model_{parameters_,      counters_,
+  Follower model_{parameters_,      counters_,
                           collect_buffer_,  queue_pair_state_cache_,
                           kicks_collected_, kicks_scheduled_,
                           kicks_started_,   {&finish_links_[0], &finish_links_[1], &finish_links_[2]}};
@@ -550,15 +626,19 @@ private:
   uint32_t inspected_ = 0; // of live_
   uint32_t least_inspected_ = ~0U;
   uint32_t most_inspected_ = 0;
-  std::optional<KickUnit> due_; // has to come in the next clock
+  std::optional<KickUnit> due_; // has to come in the next clock: refused
   bool due_refused_ = false;
+  std::deque<Taken> taken_;  // started, on their lists as yet
+  std::deque<KickUnit> out_; // started, and off their lists
+  std::array<uint32_t, lanes> flying_{};
+  std::array<uint32_t, lanes> turns_{};
+  std::array<uint32_t, lanes> discard_waited_{};
   std::vector<Running> running_;
   std::array<std::deque<FinishUnit>, ports> finishes_;
   std::array<uint32_t, ports> waited_{};
 
   std::bitset<entries> on_list_; // PCBs
   std::bitset<entries> dropped_; // of these
-  std::optional<uint32_t> discard_due_;
   uint32_t dropping_clocks_ = 0; // that the RTL still takes
   uint64_t dropping_end_ = 0;    // clock
   uint32_t left_to_drop_ = 0;

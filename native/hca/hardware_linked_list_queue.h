@@ -25,6 +25,7 @@ enum class LinkedListResult : uint8_t {
   empty,              // there is no (further) data unit
   not_ready,          // the data unit at the head is not ready
   corrupted,          // the data unit has an uncorrectable bit error
+  ready,              // the data unit at the head is ready: it is not discarded as one that is not
 };
 
 struct LinkedListQueueParameters {
@@ -52,6 +53,12 @@ struct LinkedListQueueCounters {
 // Hardware linked list queue (US8804752): many lists in one memory. A data unit joins the list of its index
 // (a queue pair, a TVL); the lists come and go by themselves and leave in order, each on its own. Every
 // command takes constant time.
+//
+// Which entry and which list identifier are given is not promised, only that they are free. Ready lists take
+// turns: while a list is ready, no other is granted more than four turns before it. Closed lists are emptied one
+// after the other, in the order in which they were closed. The RTL may say full, and no_entry_credit, where
+// the last entries have become free in its last three clocks; and no_list_identifier where the index's places all
+// have lists of others, while there are free ones elsewhere.
 //
 // Entry credits divide the entries among underlying functions; at first each may take all of them.
 template <class DataUnit> class HardwareLinkedListQueue {
@@ -82,7 +89,7 @@ public:
         identifiers_(parameters.addressing, parameters.lists),
         entry_credits_(parameters.underlying_functions, static_cast<uint32_t>(parameters.entries), 0, 0),
         entries_(parameters.entries), list_ready_(parameters.lists), closed_(parameters.lists),
-        last_granted_(static_cast<uint16_t>(parameters.lists - 1)), last_reclaimed_(last_granted_),
+        closed_order_(parameters.lists), last_granted_(static_cast<uint16_t>(parameters.lists - 1)),
         ready_on_push_(parameters.ready_on_push) {}
 
   // Inbound credits: how many data units the producer may push.
@@ -205,6 +212,16 @@ public:
     return take_head(list, counters_.popped);
   }
 
+  // Removes the data unit at the head of a list if it is not ready. unknown_list, closed, empty, ready;
+  // corrupted: removed, and dropped.
+  Read discard_not_ready(uint16_t list) {
+    if (const Result refusal = access(list); refusal != Result::ok)
+      return {refusal};
+    if (list_ready_.test(list))
+      return {Result::ready};
+    return take_head(list, counters_.popped);
+  }
+
   // Reads the next data unit of a list that was not peeked at yet, and leaves it there. unknown_list, closed,
   // empty, corrupted.
   Read peek(uint16_t list) {
@@ -231,19 +248,26 @@ public:
     if (refusal == Result::ok) {
       closed_.set(list);
       list_ready_.clear(list);
+      closed_order_[(first_closed_ + closed_lists_) % closed_order_.size()] = list;
+      ++closed_lists_;
     }
     return refusal;
   }
 
-  bool reclaiming() const { return closed_.any(); }
+  bool reclaiming() const { return closed_lists_ != 0; }
 
-  // One clock of reclaiming: frees one entry of a closed list, taking the lists in turn, and returns the data
+  // One step of reclaiming: frees one entry of the list that has been closed longest, and returns the data
   // unit so that the block can give back what it refers to. empty: no list is closed; corrupted.
   Read reclaim_step() {
-    if (!closed_.any())
+    if (closed_lists_ == 0)
       return {Result::empty};
-    last_reclaimed_ = static_cast<uint16_t>(closed_.find_next(last_reclaimed_));
-    return take_head(last_reclaimed_, counters_.reclaimed);
+    const uint16_t list = closed_order_[first_closed_];
+    const Read read = take_head(list, counters_.reclaimed);
+    if (!closed_.test(list)) {
+      first_closed_ = first_closed_ + 1 == closed_order_.size() ? 0 : first_closed_ + 1;
+      --closed_lists_;
+    }
+    return read;
   }
 
   // One clock of the scrubber: checks the next entry, and corrects it in memory. An uncorrectable entry is
@@ -251,6 +275,11 @@ public:
   Scrubbed scrub_step() {
     const uint16_t entry = next_scrubbed_;
     next_scrubbed_ = static_cast<uint16_t>(entry + 1U == data_list_.entries() ? 0 : entry + 1U);
+    return scrub_entry(entry);
+  }
+
+  // The same for an entry of the caller's choice.
+  Scrubbed scrub_entry(uint16_t entry) {
     const SecdedStatus status = data_list_.used(entry) ? memory_.scrub(entry) : SecdedStatus::clean;
     count_error(entry, status);
     return {status, entry};
@@ -341,8 +370,10 @@ private:
   std::vector<Entry> entries_;
   BitMask list_ready_; // the first data unit of the list is ready
   BitMask closed_;     // lists being reclaimed
+  std::vector<uint16_t> closed_order_; // a ring of them, from first_closed_ on
+  size_t first_closed_ = 0;
+  size_t closed_lists_ = 0;
   uint16_t last_granted_;
-  uint16_t last_reclaimed_;
   uint16_t next_scrubbed_ = 0;
   bool ready_on_push_;
   LinkedListQueueCounters counters_;

@@ -212,8 +212,7 @@ VirtualKick::Outlook VirtualKick::outlook(unsigned lane) const {
   return {.room = beyond(list_size(lane)), .credits = beyond(credits), .has_fetched = fetched_on_[lane] != 0};
 }
 
-// Lanes whose next command was dropped.
-uint64_t VirtualKick::lanes_to_discard() {
+uint64_t VirtualKick::lanes_to_discard() const {
   uint64_t lanes = 0;
 #ifdef FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT
   return lanes;

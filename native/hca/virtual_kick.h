@@ -143,6 +143,8 @@ protected:
   void finish(const spec::FinishUnit& unit);
   void fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
   uint32_t invalid_entries() const { return invalid_; }
+  // Lanes whose next command was dropped.
+  uint64_t lanes_to_discard() const;
 
   const HcaParameters& parameters_;
   Counters& counters_;
@@ -163,7 +165,6 @@ private:
   void divide_lanes();
   bool accept(const spec::KickUnit& kick);
   bool refuse(const spec::KickUnit& kick);
-  uint64_t lanes_to_discard();
   void start(unsigned lane);
   void end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane);
   void wake_waiting() const;

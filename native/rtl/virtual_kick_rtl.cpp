@@ -12,7 +12,9 @@ namespace fpga_verbs::rtl {
 namespace {
 
 // Clocks that something can be on its way inside without being seen.
-constexpr unsigned pipeline_clocks = 5;
+constexpr unsigned pipeline_clocks = 16;
+// Clocks of a drop before the first command is dropped.
+constexpr unsigned settle_clocks = 8;
 constexpr unsigned unit_dwords = spec::KickUnit::bytes / sizeof(uint32_t);
 static_assert(spec::FinishUnit::bytes == spec::KickUnit::bytes);
 constexpr std::array levels{spec::QualityOfServiceLevel::low, spec::QualityOfServiceLevel::high};
@@ -110,27 +112,27 @@ void VirtualKickRtl::drive() {
   rtl_->finish = static_cast<uint8_t>(finish);
 }
 
-// What has left its list, started or dropped before, and what was refused in the clock before.
+// What leaves its list, started or dropped before; what comes out, and what was refused in the clock before.
 bool VirtualKickRtl::follow_started() {
   if (rtl_->kick_corrupted)
     ++counters_.device.detected_bit_errors;
   spec::KickUnit first;
+  if (rtl_->left) {
+    [[maybe_unused]] const bool was_dropped = leave_list(rtl_->left_lane, first);
+    assert(!was_dropped);
+  }
   if (rtl_->discarded) {
     [[maybe_unused]] const bool was_dropped = leave_list(rtl_->discarded_lane, first);
     assert(was_dropped && first.physical_collect_buffer() == rtl_->discarded_physical_collect_buffer);
     ++counters_of_rtl_.commands_dropped;
-    return true;
   }
   if (!rtl_->kick_started)
-    return false;
+    return rtl_->left || rtl_->discarded;
   const spec::KickUnit started = kick_unit(rtl_->kick_started_unit);
   if (started.origin() == spec::KickOrigin::send_queue_mode) {
     kicks_started_.push(started);
     return true;
   }
-  const unsigned lane = started.transmit_virtual_lane();
-  [[maybe_unused]] const bool was_dropped = leave_list(lane, first);
-  assert(!was_dropped && first.physical_collect_buffer() == started.physical_collect_buffer());
   take_credits(started);
   count(now_ - taken_at_[started.physical_collect_buffer()]);
   kicks_started_.push(started);
@@ -205,12 +207,13 @@ unsigned VirtualKickRtl::choose_lane(unsigned underlying_function, spec::Quality
   return rtl_->outlook_lane;
 }
 
-// What is listed or leaves its list in the clock of the drop comes first, so that the model drops what the
+// What is listed in the clock of the drop, or was started before, comes first, so that the model drops what the
 // RTL does.
 void VirtualKickRtl::drop(uint32_t queue_pair_number) {
   rtl_->drop_queue_pair_number = queue_pair_number;
   strobe(rtl_->drop);
-  clock();
+  for (unsigned settling = 0; settling < settle_clocks; ++settling)
+    clock();
   VirtualKick::drop(queue_pair_number);
   while (rtl_->dropping)
     clock();

@@ -148,7 +148,7 @@ describe('hardware linked list queue', () => {
       expect(port.pop(3).unit).toBe(unit - 1n);
       expect(port.verify()).toBeNull();
     }
-    expect(reclaimed).toEqual([10n, 20n, 11n, 21n, 12n]);
+    expect(reclaimed).toEqual([10n, 11n, 12n, 20n, 21n]);
     for (const list of [1, 2]) expect(port.push(list, 99n, 0).result).toBe('ok');
     expect(port.counters()).toMatchObject({ reclaimed: 5, droppedClosed: 2 });
   });

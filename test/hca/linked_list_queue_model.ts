@@ -66,7 +66,7 @@ export class LinkedListQueueModel {
   private shared = 0;
   private sharedCap = 0;
   private lastGranted: number;
-  private lastReclaimed: number;
+  private readonly closedInOrder: List[] = [];
   private scrubbed = 0;
 
   constructor(shape: Shape) {
@@ -74,7 +74,6 @@ export class LinkedListQueueModel {
     this.maxima = Array.from({ length: shape.lists }, () => shape.entries);
     this.own = Array.from({ length: shape.underlyingFunctions }, () => shape.entries);
     this.lastGranted = shape.lists - 1;
-    this.lastReclaimed = shape.lists - 1;
     if (shape.direct)
       for (let list = 0; list < shape.lists; list++)
         this.lists.push({ list, index: list, units: [], closed: false });
@@ -181,17 +180,14 @@ export class LinkedListQueueModel {
     const list = this.access(number);
     if (typeof list === 'string') return list;
     list.closed = true;
+    this.closedInOrder.push(list);
     return 'ok';
   }
 
   reclaimStep(): ReadResult {
-    const closed = this.lists.filter((list) => list.closed);
-    if (closed.length === 0) return refused('empty');
-    this.lastReclaimed = this.nextInTurn(
-      closed.map(({ list }) => list),
-      this.lastReclaimed,
-    );
-    const list = closed.find((candidate) => candidate.list === this.lastReclaimed)!;
+    const list = this.closedInOrder[0];
+    if (list === undefined) return refused('empty');
+    if (list.units.length === 1) this.closedInOrder.shift();
     return this.takeHead(list, 'reclaimed');
   }
 

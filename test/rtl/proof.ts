@@ -26,8 +26,23 @@ export interface Proof {
  * @param mutant name of a fault to build in
  */
 export function holds(
-  { sources, top, parameters = {}, defines = [], bitwise = false }: Proof,
+  proof: Proof,
   way: 'from reset' | 'by induction',
+  clocks: number,
+  context: TestContext,
+  mutant?: string,
+): boolean {
+  return solve(proof, way === 'by induction' ? ['-i'] : [], clocks, context, mutant);
+}
+
+/** Whether every cover statement can come true in the first `clocks` clocks after reset. */
+export function covers(proof: Proof, clocks: number, context: TestContext): boolean {
+  return solve(proof, ['-c'], clocks, context);
+}
+
+function solve(
+  { sources, top, parameters = {}, defines = [], bitwise = false }: Proof,
+  way: readonly string[],
   clocks: number,
   context: TestContext,
   mutant?: string,
@@ -62,7 +77,7 @@ export function holds(
         ...(bitwise ? ['--noincr'] : []),
         '-s',
         solver,
-        ...(way === 'by induction' ? ['-i'] : []),
+        ...way,
         '-t',
         String(clocks),
         problem,

@@ -13,7 +13,14 @@ interface Cell {
   readonly connections: Readonly<Record<string, readonly number[]>>;
 }
 const { longestPath } = (await import(`${root}scripts/rtl_longest_path.mjs`)) as {
-  longestPath(cells: readonly Cell[]): { luts: number; carries: number };
+  longestPath(cells: readonly Cell[]): { luts: number; carries: number; weight: number };
+};
+const { fullDesignsOf } = (await import(`${root}scripts/rtl_blocks.mjs`)) as {
+  fullDesignsOf(names: readonly string[]): {
+    block: string;
+    size: string;
+    budget: { luts: number; levels: number };
+  }[];
 };
 
 function cell(type: string, inputs: Record<string, number[]>, outputs: Record<string, number[]>): Cell {
@@ -67,6 +74,17 @@ describe('synthesis of the blocks', () => {
     },
   );
 
+  it.each(fullDesignsOf([]))('has $block within its budget at full size: $size', ({ block, size, budget }) => {
+    const rows = readFileSync(`${root}fpga/doc/synthesis.md`, 'utf8')
+      .split('\n')
+      .map((line) => line.slice(2, -2).split(' | '))
+      .filter(([name, ofSize]) => name === block && ofSize === size);
+    expect(rows).toHaveLength(1);
+    expect(Number(rows[0]![2])).toBeGreaterThan(0);
+    expect(Number(rows[0]![2])).toBeLessThanOrEqual(budget.luts);
+    expect(Number(rows[0]!.at(-1))).toBeLessThanOrEqual(budget.levels);
+  });
+
   it('counts the longest path between registers, through memories made of look-up tables', () => {
     const cells = [
       cell('FDRE', { C: [1], D: [9] }, { Q: [2] }),
@@ -77,7 +95,7 @@ describe('synthesis of the blocks', () => {
       cell('RAM32M', { ADDRA: [6], ADDRB: [7], DIA: [8] }, { DOA: [7], DOB: [8] }),
       cell('FDRE', { C: [1], D: [8] }, { Q: [3] }),
     ];
-    expect(longestPath(cells)).toEqual({ luts: 4, carries: 1 });
+    expect(longestPath(cells)).toEqual({ luts: 4, carries: 1, weight: 41 });
     expect(() => longestPath([cell('LUT1', { I0: [1] }, { O: [1] })])).toThrow('combinational loop');
     expect(() => longestPath([cell('XYZ', {}, { O: [1] })])).toThrow('XYZ');
   });

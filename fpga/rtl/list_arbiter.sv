@@ -1,0 +1,107 @@
+// List ready bits, and whose turn it is. A bit is a hint: it says that the data unit at the head of a list may be ready, and whoever
+// takes it there looks again. Lists take turns in rounds, group by group: what is ready in a group when its turn comes is its round.
+// While a list is ready, no other gets more than four turns before it: two rounds are at hand, of which it may be too
+// late for.
+//
+// In one clock setting goes before what was found out about a list. A bit that is set is offered some clocks later.
+module list_arbiter #(
+    parameter int unsigned LISTS = 64,
+    parameter int unsigned SETTERS = 1,
+    localparam int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1,
+    localparam int unsigned SIZE_WIDTH = LIST_WIDTH > 1 ? LIST_WIDTH / 2 : 1,  // Of a group.
+    localparam int unsigned GROUP_WIDTH = LIST_WIDTH > SIZE_WIDTH ? LIST_WIDTH - SIZE_WIDTH : 1
+) (
+    input logic clock,
+    input logic reset,
+
+    input logic [SETTERS-1:0] made_ready,
+    input logic [SETTERS*LIST_WIDTH-1:0] made_ready_list,
+    input logic find,  // What was found out.
+    input logic [LIST_WIDTH-1:0] find_list,
+    input logic find_ready,
+
+    output logic offered,
+    output logic [LIST_WIDTH-1:0] offered_list,
+    input logic take
+);
+  localparam int unsigned SIZE = 1 << SIZE_WIDTH;
+  localparam int unsigned GROUPS = 1 << GROUP_WIDTH;
+
+  logic [GROUPS*SIZE-1:0] ready;
+  logic [GROUPS-1:0] any;  // A clock later.
+
+  // The numbers come decoded in halves, from registers.
+  logic [SETTERS*GROUPS-1:0] made_ready_group;
+  logic [SETTERS*SIZE-1:0] made_ready_place;
+  logic [GROUPS-1:0] find_group;
+  logic [SIZE-1:0] find_place;
+  logic found_ready;
+
+  for (genvar setter = 0; setter < SETTERS; setter++) begin : gen_setter
+    logic [GROUP_WIDTH+SIZE_WIDTH-1:0] number;
+    assign number = (GROUP_WIDTH + SIZE_WIDTH)'(made_ready_list[setter*LIST_WIDTH+:LIST_WIDTH]);
+    always_ff @(posedge clock) begin
+      made_ready_group[setter*GROUPS+:GROUPS] <= made_ready[setter] && !reset ? GROUPS'(1) << number[SIZE_WIDTH+:GROUP_WIDTH] : '0;
+      made_ready_place[setter*SIZE+:SIZE] <= SIZE'(1) << number[SIZE_WIDTH-1:0];
+    end
+  end
+  logic [GROUP_WIDTH+SIZE_WIDTH-1:0] find_number;
+  assign find_number = (GROUP_WIDTH + SIZE_WIDTH)'(find_list);
+  always_ff @(posedge clock) begin
+    find_group <= reset ? '1 : find ? GROUPS'(1) << find_number[SIZE_WIDTH+:GROUP_WIDTH] : '0;
+    find_place <= reset ? '1 : SIZE'(1) << find_number[SIZE_WIDTH-1:0];
+    found_ready <= find_ready && !reset;
+  end
+
+  for (genvar group = 0; group < GROUPS; group++) begin : gen_group
+    for (genvar place = 0; place < SIZE; place++) begin : gen_place
+      logic [SETTERS-1:0] is_set;
+      for (genvar setter = 0; setter < SETTERS; setter++) begin : gen_setter
+        assign is_set[setter] = made_ready_group[setter*GROUPS+group] && made_ready_place[setter*SIZE+place];
+      end
+      always_ff @(posedge clock) begin
+        ready[group*SIZE+place] <= is_set != '0 ||
+            (find_group[group] && find_place[place] ? found_ready : ready[group*SIZE+place]);
+      end
+    end
+    always_ff @(posedge clock) any[group] <= ready[group*SIZE+:SIZE] != '0;
+  end
+
+  // The group after the last one, the next after it at hand.
+  logic moves;
+  logic [GROUP_WIDTH-1:0] last_group, next_group;
+  logic [SIZE-1:0] next_round;
+  logic [GROUP_WIDTH-1:0] next_round_group;
+  logic [SIZE-1:0] round;
+  logic [GROUP_WIDTH-1:0] round_group;
+  logic [SIZE_WIDTH-1:0] first;
+  logic last_of_round, round_moves;
+
+  find_next #(.SIZE(GROUPS)) i_next_group (.bits(any), .after(last_group), .next(next_group));
+  find_first #(.SIZE(SIZE)) i_first (.bits(round), .first(first));
+
+  assign last_of_round = (round & (round - SIZE'(1))) == '0;
+  assign round_moves = !offered || take;
+  assign moves = next_round == '0 || round_moves && last_of_round;
+
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      last_group <= '0;
+      next_round <= '0;
+      round <= '0;
+      offered <= 1'b0;
+    end else begin
+      if (moves) begin
+        last_group <= next_group;
+        next_round <= ready[next_group*SIZE+:SIZE];
+        next_round_group <= next_group;
+      end
+      if (round_moves) begin
+        offered <= round != '0;
+        offered_list <= LIST_WIDTH'({round_group, first});
+        round <= last_of_round ? next_round : round & (round - SIZE'(1));
+        if (last_of_round) round_group <= next_round_group;
+      end
+    end
+  end
+endmodule
