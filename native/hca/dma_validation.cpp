@@ -357,7 +357,7 @@ void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
   const bool is_replayed = packet.duplicate;
 #endif
   if (is_replayed) {
-    if (done == nullptr || done->is_read)
+    if (done == nullptr)
       return;
   } else {
     uint64_t original = 0;

@@ -97,7 +97,7 @@ bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairPart
   if (unit.kind() == AnswerKind::atomic) {
     const ResponderResource* const done =
         responder_resources_.find(unit.queue_pair_number(), responder, unit.packet_sequence_number());
-    if (done == nullptr || done->is_read) { // the requester has gone on since it asked again
+    if (done == nullptr) { // the requester has gone on since it asked again
       packets_.release(handle);
       return true;
     }

@@ -254,6 +254,18 @@ export const responses: Section = {
       { linux: warns },
     ),
     badResponse(
+      'answer of an atomic to a READ of no bytes',
+      postedRead(0),
+      [{ in: ['atomic_acknowledge @0 ack original=1'] }],
+      { linux: warns },
+    ),
+    badResponse(
+      'READ response of no bytes to an atomic',
+      postedAtomic,
+      [{ in: ['rdma_read_response_only @0 ack'] }],
+      { linux: 'completes it with a fatal error' },
+    ),
+    badResponse(
       'READ response to an atomic',
       postedAtomic,
       [{ in: ['rdma_read_response_only @0 ack bytes=8'] }],

@@ -158,12 +158,13 @@ export const outOfOrder: Section = {
     },
     {
       clause: '9.7.5.1',
-      what: 'reserved opcode at a PSN behind: dropped',
+      what: 'reserved opcode at the PSN of an atomic: dropped',
+      setup: { word: 5 },
       steps: [
-        { in: ['rdma_write_only @0 bytes=1'], out: ['acknowledge @0 ack msn=1'] },
+        { in: ['fetch_and_add @0 add=3'], out: ['atomic_acknowledge @0 ack msn=1 original=5'] },
         { in: ['reserved_24 @0'] },
       ],
-      memory: ['target 0+1=@0'],
+      memory: ['target 0+8=8'],
     },
     {
       clause: '9.7.5.1.3',

@@ -50,10 +50,10 @@ def counted(source, count, flags=do_not_fragment):
         send(datagram(source, noise() or 1, flags), source)
 
 
-def damaged(source):
+def damaged(source, identification=0x1234):
     # Every bit behind the UDP header but of the reserved byte of the BTH, which the ICRC leaves out.
     transport = 28 * 8
-    whole = datagram(source, 0x1234)
+    whole = datagram(source, identification)
     for bit in range(transport, len(whole) * 8):
         if not transport + 32 <= bit < transport + 40:
             send(flipped(whole, bit), source)
@@ -68,6 +68,9 @@ phases = [
     lambda: zeros("127.0.0.2", 100),
     lambda: counted("127.0.0.4", 100, 0),
     lambda: damaged("127.0.0.4"),
+    lambda: zeros("127.0.0.5", 100),
+    lambda: damaged("127.0.0.5", 0),
+    lambda: counted("127.0.0.5", 100),
 ]
 for phase, _ in zip(phases, sys.stdin):
     phase()
