@@ -151,9 +151,14 @@ describe('a device that is disabled', () => {
       expect(() => queuePair.postSend([{ opcode: Opcode.send }])).toThrow(VerbsError);
     }
     expect(whyStalled(guest.context.driver.device, from.queuePair.number)!.reasons[0]).toMatch(/disabled/);
-    // A receive goes by a register, and is flushed like those before it.
-    from.queuePair.postReceive({ wrId: 7, scatter: [] });
-    expect(statuses(settle(from))).toEqual([[7, workRequestFlushedError]]);
+    // A receive goes by a register, and is flushed, also of a queue pair that had nothing posted.
+    for (const [{ queuePair }, wrId] of [
+      [from, 7],
+      [to, 8],
+    ] as const) {
+      queuePair.postReceive({ wrId, scatter: [] });
+      expect(statuses(settle(from))).toEqual([[wrId, workRequestFlushedError]]);
+    }
     // The device is there all the while: no wait ends because of it.
     guest.context.driver.watch.hold();
     vi.advanceTimersByTime(5000);
