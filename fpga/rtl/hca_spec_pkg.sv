@@ -3295,7 +3295,7 @@ package hca_spec_pkg;
   typedef struct packed {
     logic [29:0] reserved_2;
     logic reset;  // Writing 1 resets the device; reads 1 until it is done.
-    logic enable;  // Commands are accepted.
+    logic enable;  // Commands are accepted. Cleared: ports go down, packets and writes to VCBs are dropped and counted, queue pairs go to error and what is posted completes flushed, until it is set again.
   } control_control_t;
   // A command incomplete for longer raises an event; 0: never. Unit: clock ticks. 64 bits, rw.
   localparam int unsigned CONTROL_HALF_WRITTEN_LIMIT_OFFSET = 32'h8;

@@ -1,5 +1,5 @@
 import type { DeviceFunction } from './device_function.ts';
-import { requireEnabled } from './function_status.ts';
+import { requireKnown } from './function_status.ts';
 
 /** Milliseconds between two looks. */
 const period = 1000;
@@ -57,7 +57,7 @@ export class DeviceWatch {
     const isThere = !closed && presence.loss === undefined;
     if (isThere && this.holders > 0) {
       try {
-        requireEnabled(this.device);
+        requireKnown(this.device);
         this.afterLook?.();
       } catch (error) {
         if (presence.loss === undefined) throw error;

@@ -35,6 +35,9 @@ export function enable(device: DeviceFunction): boolean {
       expected: 'underlying function 0 open: it gives the device its memory and enables it',
     });
   }
+  // One that was disabled goes on with the memory that it has.
+  if (controlPage.read64(CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET) !== 0n && setEnabled(device, true))
+    return false;
   const memory = device.allocate(identity.contextMemoryNeeded);
   controlPage.write64(CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET, memory.address);
   controlPage.write64(CONTROL_CONTEXT_MEMORY_BYTES_OFFSET, BigInt(memory.buffer.byteLength));
@@ -42,13 +45,25 @@ export function enable(device: DeviceFunction): boolean {
     CONTROL_HALF_WRITTEN_LIMIT_OFFSET,
     BigInt(identity.clockFrequency) * BigInt(halfWrittenSeconds),
   );
-  controlPage.write32(CONTROL_CONTROL_OFFSET, CONTROL_CONTROL_ENABLE_MASK << CONTROL_CONTROL_ENABLE_SHIFT);
-  if (isEnabled(device)) return true;
+  if (setEnabled(device, true)) return true;
   throw new VerbsError(`the device did not take ${memory.buffer.byteLength} B of context memory`, {
     code: 'EIO',
     verb: 'openDevice',
     expected: 'memory that the device reaches by DMA',
   });
+}
+
+/**
+ * Enables the device, or disables it: until it is enabled again no packet comes or goes, and what is posted completes flushed. Of
+ * function 0.
+ * @returns whether it is enabled now
+ */
+export function setEnabled(device: DeviceFunction, enabled: boolean): boolean {
+  device.controlPage!.write32(
+    CONTROL_CONTROL_OFFSET,
+    enabled ? CONTROL_CONTROL_ENABLE_MASK << CONTROL_CONTROL_ENABLE_SHIFT : 0,
+  );
+  return isEnabled(device);
 }
 
 /** Resets the whole device, which is not enabled then. Of function 0. @throws VerbsError ENODEV: it is gone; ETIMEDOUT */

@@ -1,4 +1,5 @@
 import {
+  UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET,
   UNDERLYING_FUNCTION_STATUS_ENABLED_MASK,
   UNDERLYING_FUNCTION_STATUS_ENABLED_SHIFT,
   UNDERLYING_FUNCTION_STATUS_OFFSET,
@@ -8,7 +9,7 @@ import {
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 
-/** Whether the device has its memory and works. @throws VerbsError ENODEV: it is gone */
+/** Whether the device has its memory, and its control function lets it work. @throws VerbsError ENODEV: it is gone */
 export function isEnabled({ page }: DeviceFunction): boolean {
   const status = page.read32(UNDERLYING_FUNCTION_STATUS_OFFSET);
   return (
@@ -17,11 +18,14 @@ export function isEnabled({ page }: DeviceFunction): boolean {
 }
 
 /**
- * Refuses a device that does not work any more, and tells its presence.
+ * Refuses a device that has forgotten this function, and tells its presence. One that is disabled has not, and goes on when it is
+ * enabled again.
  * @throws VerbsError ENODEV: it is gone, or its control function has reset it
  */
-export function requireEnabled(device: DeviceFunction): void {
+export function requireKnown(device: DeviceFunction): void {
   if (isEnabled(device)) return;
+  const managementQueue = UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET;
+  if (device.page.read64(managementQueue) !== 0n) return;
   const reason = new VerbsError('the device was reset by its control function', {
     code: 'ENODEV',
     verb: 'readRegister',

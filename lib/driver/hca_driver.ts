@@ -17,9 +17,10 @@ import type { ClosedReceiver } from './closed_receiver.ts';
 import type { CompletionQueue } from './completion_queue.ts';
 import { DeviceFunction } from './device_function.ts';
 import { DeviceWatch } from './device_watch.ts';
-import { enable, resetDevice, resetFunction } from './enabling.ts';
+import { enable, resetDevice, resetFunction, setEnabled } from './enabling.ts';
 import { VerbsError, deviceGone } from './errors.ts';
 import { EventQueue, type DeviceEvent } from './event_queue.ts';
+import { isEnabled } from './function_status.ts';
 import { ManagementQueue } from './management_queue.ts';
 import type { QueuePair } from './queue_pair.ts';
 import { VirtualCollectBuffers } from './virtual_collect_buffers.ts';
@@ -67,6 +68,7 @@ export class HcaDriver {
   private readonly removal: Interrupt | undefined;
   private readonly hasEnabled: boolean;
   private isClosed = false;
+  private isDisabled = false;
 
   /**
    * Takes over an open function of a board, on any backend.
@@ -102,6 +104,37 @@ export class HcaDriver {
     return this.isClosed;
   }
 
+  /** The control function has disabled the device: what is posted would be dropped. As far as events tell. */
+  get disabled(): boolean {
+    return this.isDisabled;
+  }
+
+  /**
+   * Enables the device, or disables it: see {@link Context.disableDevice}.
+   * @throws VerbsError EPERM: this is not the control function; EIO: the device does not take its memory
+   */
+  setDeviceEnabled(enabled: boolean): void {
+    const verb = enabled ? 'enableDevice' : 'disableDevice';
+    if (this.device.controlPage === undefined) {
+      throw new VerbsError(
+        `underlying function ${this.device.underlyingFunction} does not control the device`,
+        {
+          code: 'EPERM',
+          verb,
+          expected: 'underlying function 0, the control function',
+        },
+      );
+    }
+    if (setEnabled(this.device, enabled) !== enabled) {
+      throw new VerbsError('the device does not go on with the context memory that it has', {
+        code: 'EIO',
+        verb,
+        expected: 'a device that was not reset meanwhile; open it again',
+      });
+    }
+    this.followEnabling();
+  }
+
   /**
    * Resets the function, after which the device reaches none of its memory, and frees all. Who has enabled the device resets it whole.
    * Twice is once; a device that is gone is no error.
@@ -132,10 +165,24 @@ export class HcaDriver {
     if (lost !== 0) this.recoverAll();
     if (type === EventType.completionQueueError) this.completionQueues.get(object)?.overrun();
     if (queuePairErrors.includes(type)) this.queuePairs.get(object)?.failed();
+    if (type === EventType.portError || type === EventType.portActive) this.followEnabling();
     if (type === EventType.resourcesChanged && object === Resource.virtualCollectBuffers)
       this.followDivision();
     if (type === EventType.virtualCollectBufferError || type === EventType.halfWrittenCommand)
       this.recover(object);
+  }
+
+  /**
+   * A port went down or came up, maybe because the device was disabled or enabled, and maybe both by now. A device that is disabled puts
+   * queue pairs in error without a word of each, and drops what is written: one that is enabled again is told of all that is posted.
+   */
+  private followEnabling(): void {
+    const enabled = isEnabled(this.device);
+    this.isDisabled = !enabled;
+    for (const queuePair of this.queuePairs.values()) {
+      queuePair.failed();
+      if (enabled) queuePair.startAll();
+    }
   }
 
   /** Pages that are another function's by now drop what is written to them. */
@@ -158,6 +205,7 @@ export class HcaDriver {
 
   /** Nobody knows what the events that were lost would have said. */
   private recoverAll(): void {
+    this.followEnabling();
     this.followDivision();
     for (const { number } of this.virtualCollectBuffers.all) this.recover(number);
   }

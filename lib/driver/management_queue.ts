@@ -20,7 +20,7 @@ import {
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
-import { requireEnabled } from './function_status.ts';
+import { requireKnown } from './function_status.ts';
 import { Mailbox } from './mailbox.ts';
 import { managementError, type ManagementAnswer } from './management_error.ts';
 
@@ -135,7 +135,7 @@ export class ManagementQueue {
     ) {
       if (this.device.board.advance()) continue;
       // A read brings what is on its way to the device, and tells when it is gone.
-      requireEnabled(this.device);
+      requireKnown(this.device);
       if (performance.now() > givenUp) {
         this.stopped = true;
         throw this.unanswered(request, `no answer came within ${patience / 1000} s`);

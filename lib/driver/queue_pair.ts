@@ -190,9 +190,11 @@ export class QueuePair {
    * Posts a send work request; see {@link SendQueue.post}. Looks before whether the buffers have changed or something was lost there, and
    * from the event loop as long as something is not completed, as whoever only posts hears of it nowhere else.
    * @returns its sequence number
+   * @throws VerbsError ENETDOWN: the device is disabled; as {@link SendQueue.post}
    */
   post(request: SendRequest): number {
     this.driver.events.collect();
+    if (this.driver.disabled) throw deviceDisabled();
     this.driver.watch.posted();
     return this.sendQueue.post(this.origin, this.buffer, request);
   }
@@ -200,6 +202,7 @@ export class QueuePair {
   /** Posts work requests by one doorbell; see {@link SendQueue.postBatch} and {@link post}. */
   postBatch(requests: readonly SendRequest[]): number {
     this.driver.events.collect();
+    if (this.driver.disabled) throw Object.assign(deviceDisabled(), { posted: 0 });
     this.driver.watch.posted();
     return this.sendQueue.postBatch(this.origin, this.buffer, requests);
   }
@@ -318,6 +321,15 @@ export class QueuePair {
       input: [encode('multicast_input', { gid })],
     });
   }
+}
+
+function deviceDisabled(): VerbsError {
+  return new VerbsError('the device is disabled: its control function has stopped it', {
+    code: 'ENETDOWN',
+    verb: 'postSend',
+    expected:
+      'the device enabled again (the event port_active says so), and the queue pair reset and connected again',
+  });
 }
 
 function pagesOf(memory: DmaMemory | undefined): number {

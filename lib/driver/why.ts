@@ -10,6 +10,7 @@ import {
 } from '../spec/index.ts';
 import { readCredits } from './credits.ts';
 import type { DeviceFunction } from './device_function.ts';
+import { isEnabled } from './function_status.ts';
 import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
 import {
   observeBuffersInUse,
@@ -37,6 +38,7 @@ export function whyStalled(device: DeviceFunction, number: number): Why | undefi
   const queuePair = observeQueuePair(device, number);
   if (queuePair === undefined) return undefined;
   const reasons = [
+    ...ofDevice(device),
     ...ofState(queuePair),
     ...ofHold(queuePair),
     ...ofLane(device, queuePair),
@@ -46,6 +48,11 @@ export function whyStalled(device: DeviceFunction, number: number): Why | undefi
   ];
   if (queuePair.waiting === 0 && queuePair.kicked === 0) reasons.push(...ofWriting(device, queuePair));
   return { queuePair, reasons };
+}
+
+function ofDevice(device: DeviceFunction): string[] {
+  if (isEnabled(device)) return [];
+  return ['the device is disabled: nothing is sent or received until its control function enables it'];
 }
 
 function ofState({ state }: ObservedQueuePair): string[] {

@@ -3009,7 +3009,7 @@ export const blockDescriptions: readonly BlockDescription[] = [
         stride: 4,
         doc: 'Enable and reset of the device.',
         fields: [
-          { name: 'enable', bit: 0, width: 1, count: 1, shape: 'number', doc: 'Commands are accepted.' },
+          { name: 'enable', bit: 0, width: 1, count: 1, shape: 'number', doc: 'Commands are accepted. Cleared: ports go down, packets and writes to VCBs are dropped and counted, queue pairs go to error and what is posted completes flushed, until it is set again.' },
           { name: 'reset', bit: 1, width: 1, count: 1, shape: 'number', doc: 'Writing 1 resets the device; reads 1 until it is done.' },
         ],
       },

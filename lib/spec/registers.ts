@@ -598,7 +598,7 @@ export const CONTROL_BYTES = 65536;
 /** control.control: Enable and reset of the device. 32 bits, rw. */
 export const CONTROL_CONTROL_OFFSET = 0x0;
 export const CONTROL_CONTROL_RESET = 0x0;
-/** control.control.enable: Commands are accepted. */
+/** control.control.enable: Commands are accepted. Cleared: ports go down, packets and writes to VCBs are dropped and counted, queue pairs go to error and what is posted completes flushed, until it is set again. */
 export const CONTROL_CONTROL_ENABLE_SHIFT = 0;
 export const CONTROL_CONTROL_ENABLE_MASK = 0x1;
 /** control.control.reset: Writing 1 resets the device; reads 1 until it is done. */

@@ -219,6 +219,28 @@ export class Context extends VerbsObject {
     allocateResources(management, device.underlyingFunction, requests);
   }
 
+  /**
+   * Disables the device, for all of its functions (US8589610, physical function). Its ports go down, each function hears `port_error`, and
+   * its queue pairs are in error: what is posted completes as flushed, and what is posted from then on is refused with ENETDOWN. Packets
+   * that arrive and commands that are written are dropped and counted; no memory changes but by completions, events and kick records.
+   * All objects stay, and can be queried, reset and closed. {@link enableDevice} lets it go on.
+   * @throws VerbsError EPERM: this is not the control function
+   */
+  disableDevice(): void {
+    this.requireOpen('disableDevice');
+    this.driver.setDeviceEnabled(false);
+  }
+
+  /**
+   * Enables a device that was disabled: its ports come up, and each function hears `port_active`. Queue pairs are in error until they are
+   * reset and connected again. Nothing happens where it is enabled.
+   * @throws VerbsError EPERM: this is not the control function; EIO: it was reset meanwhile
+   */
+  enableDevice(): void {
+    this.requireOpen('enableDevice');
+    this.driver.setDeviceEnabled(true);
+  }
+
   /** The oldest asynchronous event that was not taken; undefined: there is none. */
   pollEvent(): DeviceEvent | undefined {
     this.requireOpen('getAsyncEvent');

@@ -251,17 +251,21 @@ bool ControlRegisters::set_value(uint32_t offset, uint64_t value) {
   }
 }
 
-// Enabling takes context memory that is large enough and can be reached; without, the device stays off.
+// Enabling takes context memory that is large enough and can be reached; without, the device stays off. One
+// that was disabled goes on with the memory that it has.
 bool ControlRegisters::set_control(r::Control control) {
   if (control.reset() != 0) {
     device_.device_reset_requested = true;
     return true;
   }
-  if (control.enable() == 0)
+  if (control.enable() == 0) {
+    device_.disabled = device_.disabled || device_.enabled;
     device_.enabled = false;
-  else if (!device_.enabled)
+  } else if (!device_.enabled) {
     device_.enabled =
         blocks_.context_memory.open(device_.context_memory_address, device_.context_memory_bytes);
+    device_.disabled = device_.disabled && !device_.enabled;
+  }
   return true;
 }
 

@@ -42,7 +42,7 @@ std::optional<RegisterPage::Register> ControlRegisters::port_value(uint32_t offs
   if (const auto port =
           register_index(offset, r::port_control, r::port_control_count, r::port_control_stride)) {
     r::PortControl value{0};
-    value.set_enable(blocks_.port_attributes.enabled(*port + 1) ? 1 : 0);
+    value.set_enable(blocks_.port_attributes.is_set_enabled(*port + 1) ? 1 : 0);
     return Register{value.bits};
   }
   if (const auto found = port_counter(offset))

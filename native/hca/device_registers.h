@@ -11,6 +11,7 @@ namespace fpga_verbs::hca {
 // too.
 struct DeviceRegisters {
   bool enabled = false;
+  bool disabled = false; // by the control function, after it was enabled: all is there and stands still
   uint64_t context_memory_address = 0; // DMA address in the domain of function 0
   uint64_t context_memory_bytes = 0;
   spec::control::InspectSelect inspect_select;

@@ -49,15 +49,20 @@ void Hca::write(const BarWrite& write) {
   case spec::RegionType::underlying_function:
     if (write.page >= parameters_.underlying_functions)
       break;
-    if (is_management_page(write.offset))
-      blocks_->collect_buffer.write_management_page(write.page, write);
-    else
+    if (is_management_page(write.offset)) {
+      if (blocks_->device.disabled)
+        ++counters_.function[write.page].writes_dropped;
+      else
+        blocks_->collect_buffer.write_management_page(write.page, write);
+    } else {
       blocks_->function_registers[write.page].write(write);
+    }
     carry_out_resets();
     return;
   case spec::RegionType::control:
     blocks_->control_registers.write(write);
     carry_out_resets();
+    blocks_->follow_enable();
     return;
   case spec::RegionType::identity:
     if (write.page >= parameters_.underlying_functions)

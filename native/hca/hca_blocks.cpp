@@ -285,6 +285,29 @@ uint64_t HcaBlocks::next_deadline() const {
                    completion.next_deadline()});
 }
 
+void HcaBlocks::follow_enable() {
+  if (device.disabled == port_attributes.disabled())
+    return;
+  port_attributes.set_disabled(device.disabled);
+  if (device.disabled) {
+    for (unsigned buffer = 0; buffer < parameters.virtual_collect_buffers; ++buffer)
+      collect_buffer.cancel(buffer);
+    for (unsigned function = 0; function < parameters.underlying_functions; ++function)
+      fail_queue_pairs(function);
+  }
+  notify_port();
+}
+
+// Those in RESET have nothing posted; those that wait to be destroyed or reset end by themselves.
+void HcaBlocks::fail_queue_pairs(unsigned underlying_function) {
+  uint32_t index = 0;
+  while (const auto number = queue_pair_state_cache.take_next(underlying_function, index)) {
+    const auto found = queue_pair_state_cache.find(underlying_function, *number);
+    if (found && found->control.destroying() == 0 && found->control.state() != spec::QueuePairState::reset)
+      queue_pair_state_cache.enter_error(underlying_function, *number);
+  }
+}
+
 bool HcaBlocks::is_in_flight(unsigned underlying_function) const {
   if (virtual_kick.commands(underlying_function) != 0)
     return true;

@@ -87,6 +87,11 @@ struct HcaBlocks {
   // The earliest deadline of a block; ~0: none.
   uint64_t next_deadline() const;
 
+  // The control function has written whether the device is enabled. One that is disabled takes and gives no
+  // packet, and its queue pairs go to error, which completes what is posted as flushed; registers, kick
+  // records and events go on (US8589610, physical function: to disable the host channel adapter).
+  void follow_enable();
+
   void reset_function(unsigned underlying_function);
   const char* verify() const;
   // Likewise when there is nothing to do and nothing is on its way.
@@ -169,6 +174,7 @@ struct HcaBlocks {
   std::vector<UnderlyingFunctionRegisters> function_registers; // by function
 
 private:
+  void fail_queue_pairs(unsigned underlying_function);
   void count_data_units(const DeviceCounters& device_counters);
 
   // Whether a PCB or a kicked command of the function is left.

@@ -36,9 +36,13 @@ public:
   spec::LinkLayer link_layer() const { return parameters_.link_layer; }
   bool exists(unsigned port) const { return port >= 1 && port <= parameters_.ports; }
 
-  // A port that is not enabled, or has nobody at the other end of its link, is down.
-  bool enabled(unsigned port) const { return enabled_[port - 1]; }
+  // A port that is not enabled, or has nobody at the other end of its link, is down, and every port of a
+  // device that is disabled.
+  bool enabled(unsigned port) const { return enabled_[port - 1] && !disabled_; }
+  bool is_set_enabled(unsigned port) const { return enabled_[port - 1]; }
   void set_enabled(unsigned port, bool enabled) { enabled_[port - 1] = enabled; }
+  bool disabled() const { return disabled_; }
+  void set_disabled(bool disabled) { disabled_ = disabled; }
   spec::PortState state(unsigned port) const {
     return physical_state(port) == spec::PortPhysicalState::link_up ? spec::PortState::active
                                                                     : spec::PortState::down;
@@ -81,6 +85,7 @@ private:
   std::optional<link::Link::Source> link_source_; // what function 0 has to send from
   link::Address first_address_;
   std::array<bool, spec::ports> enabled_;
+  bool disabled_ = false; // the device
   std::array<std::array<GidTable, spec::underlying_functions>, spec::ports> gids_{};
   std::array<PartitionKeyTable, spec::ports> partition_keys_{};
 };

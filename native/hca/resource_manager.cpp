@@ -132,7 +132,8 @@ std::optional<spec::ManagementCompletion> ResourceManager::dispatch(const Comman
   const ManagementOpcode opcode = command.fields.opcode();
   if (opcode == ManagementOpcode::query_function)
     return query_function(command);
-  if (!device_.enabled)
+  // Of one that was disabled all is there: it can be looked at, reset and destroyed.
+  if (!device_.enabled && !device_.disabled)
     return answer_with(ManagementStatus::not_enabled);
   switch (opcode) {
   case ManagementOpcode::allocate_resources:

@@ -844,7 +844,7 @@ struct Control {
 
   uint32_t bits{};
 
-  /// Commands are accepted.
+  /// Commands are accepted. Cleared: ports go down, packets and writes to VCBs are dropped and counted, queue pairs go to error and what is posted completes flushed, until it is set again.
   constexpr uint32_t enable() const { return static_cast<uint32_t>((bits >> 0) & 0x1u); }
   constexpr void set_enable(uint32_t value) { bits = (bits & 0xfffffffeu) | ((value & 0x1u) << 0); }
 
