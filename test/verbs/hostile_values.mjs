@@ -13,44 +13,20 @@ export function randomFrom(seed) {
   return { below, pick: (list) => list[below(list.length)] };
 }
 
-const plain = [
-  ...[undefined, null, true, false, Symbol('hostile'), Symbol.iterator, () => {}, class {}],
-  ...[
-    0,
-    -0,
-    1,
-    -1,
-    0.5,
-    7,
-    64,
-    255,
-    4096,
-    65_536,
-    2 ** 31,
-    2 ** 32,
-    2 ** 53 - 1,
-    2 ** 53,
-    1e308,
-    NaN,
-    Infinity,
-    -Infinity,
-  ],
-  ...[0n, 1n, -1n, 2n ** 32n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, 2n ** 200n],
-  ...[
-    '',
-    '0',
-    'RC',
-    'UD',
-    'read',
-    'emu:',
-    'emu:?progress=stepped',
-    'emu:?seed=x',
-    'serve:nothing',
-    'vfio:0000:00:00.0',
-    'nothing',
-  ],
-  ...['\0', '__proto__', 'toString', 'constructor', 'x'.repeat(10_000), '\ud800'],
+const nothing = [
+  undefined,
+  null,
+  true,
+  false,
+  Symbol('hostile'),
+  Symbol.iterator,
+  () => {},
+  function named() {},
 ];
+const numbers = [0, -0, 1, -1, 0.5, 7, 64, 255, 4096, 65_536, 2 ** 31, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 1e308, NaN, Infinity, -Infinity]; // prettier-ignore
+const bigints = [0n, 1n, -1n, 2n ** 32n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, 2n ** 200n];
+const strings = ['', '0', 'RC', 'UD', 'read', 'emu:', 'emu:?progress=stepped', 'emu:?seed=x', 'serve:nothing', 'vfio:0000:00:00.0', '\0', '__proto__', 'toString', 'constructor', 'x'.repeat(10_000), '\ud800']; // prettier-ignore
+const plain = [...nothing, ...numbers, ...bigints, ...strings];
 
 /** @param tools random numbers, what there is to be closed, and what an argument throws */
 export function hostileValue(tools, depth = 0) {
@@ -85,7 +61,6 @@ export function hostileValue(tools, depth = 0) {
       ),
     () => ({ [Symbol.toPrimitive]: act }),
     () => ({ valueOf: act, toString: act }),
-    () => ({ then: (resolve) => resolve(again()) }),
     () => Object.defineProperties({}, Object.fromEntries(['opcode', 'entries', 'type', 'data', 'kind', 'path', 'buffer', 'byteLength', 'length'].map((key) => [key, { enumerable: true, get: act }]))), // prettier-ignore
     () => new Proxy(random.pick([{}, [], new Uint8Array(8), random.pick(pool.filter((value) => typeof value === 'object')) ?? {}]), { get: act }), // prettier-ignore
     () => new Proxy({}, { ownKeys: () => ['a', 'b'], getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true, value: act() }) }), // prettier-ignore

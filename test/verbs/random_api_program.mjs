@@ -53,16 +53,8 @@ const keep = (value) => {
 };
 const ofClass = (type) => pool.filter((value) => value instanceof type);
 const some = (type) => random.pick([...ofClass(type), undefined]);
-const {
-  Context,
-  ProtectionDomain,
-  CompletionQueue,
-  QueuePair,
-  SharedReceiveQueue,
-  MemoryRegion,
-  RemoteMemory,
-} = verbs;
-const { Access, Opcode, AddressHandle, MemoryWindow, CompletionChannel } = verbs;
+const { Context, CompletionQueue, QueuePair, SharedReceiveQueue, MemoryRegion, RemoteMemory } = verbs;
+const { Access, Opcode } = verbs;
 const every = Access.localWrite | Access.remoteWrite | Access.remoteRead | Access.remoteAtomic;
 const tools = { random, pool, trap };
 const hostile = () => hostileValue(tools);
@@ -136,8 +128,17 @@ const right = {
   startCapture: () => [`capture${random.below(3)}`],
 };
 
+/** What a getter does to the object whose method is called. */
+function closes(target) {
+  try {
+    if (random.below(2) === 0) target?.close?.();
+  } catch {
+    // something was made of it
+  }
+}
+
 /** A call's arguments: right ones, in which one thing may be made hostile, or hostile ones. */
-function argumentsOf(name) {
+function argumentsOf(name, target) {
   if (!Object.hasOwn(right, name) || random.below(4) === 0) {
     if (name === 'advanceTime') return [hostile(), random.below(20_000)]; // a limit is the caller's own patience
     return Array.from({ length: random.below(5) }, hostile);
@@ -159,7 +160,7 @@ function argumentsOf(name) {
       const value = options[field];
       Object.defineProperty(options, field, {
         enumerable: true,
-        get: () => (hostile(), random.below(2) === 0 ? value : hostile()),
+        get: () => (closes(target), random.below(4) > 0 ? value : hostile()),
       });
     }
   }
@@ -221,11 +222,13 @@ function perform() {
     target === undefined
       ? random.pick(exported)
       : (() => {
-          return [random.pick(methodsOf(target)), undefined];
+          const methods = methodsOf(target);
+          const known = methods.filter((method) => Object.hasOwn(right, method));
+          return [random.pick(random.below(3) > 0 && known.length > 0 ? known : methods), undefined];
         })();
   let call = String(name);
   try {
-    const words = argumentsOf(String(name));
+    const words = argumentsOf(String(name), target);
     call = `${target === undefined ? '' : describe(target)}.${String(name)}(${words.map(describe).join(', ')})`;
     writeSync(lastFile, call.padEnd(400).slice(0, 400), 0);
     let result;
@@ -267,6 +270,9 @@ function begin() {
   const queuePair = domain.createQueuePair({ type: 'RC', ...both });
   const address = connect.addressOf(context, queuePair);
   connect.connectQueuePair(queuePair, address, address);
+  // Without a receive it asks again for ever.
+  if (random.below(2) === 0)
+    queuePair.postSend({ opcode: Opcode.send, inlineData: new Uint8Array(8), signaled: true });
   for (const each of [made, context, domain, queue, queuePair, domain.allocate(4096, every), made.open(1)])
     keep(each);
 }
