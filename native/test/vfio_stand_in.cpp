@@ -38,8 +38,9 @@ struct Mapping {
   bool device_writes = false;
 };
 
-// What the kernel would know, as its documents say (driver-api/vfio, userspace-api/iommufd, linux/vfio.h). Its files
-// are ordinary ones, known by their paths: the device's holds BAR 0, and configuration space behind it.
+// What the kernel would know, as its documents say (driver-api/vfio, userspace-api/iommufd, linux/vfio.h).
+// Its files are ordinary ones, known by their paths: the device's holds BAR 0, and configuration space behind
+// it.
 struct StandIn {
   std::map<std::string, std::string> paths; // of container, group, device, iommu, cdev
   int refused_bind = 0;                     // errno
@@ -56,8 +57,8 @@ struct StandIn {
 StandIn stand_in;
 
 bool is_file(int file, const char* name) {
-  struct stat one {};
-  struct stat other {};
+  struct stat one{};
+  struct stat other{};
   const auto path = stand_in.paths.find(name);
   return path != stand_in.paths.end() && fstat(file, &one) == 0 && stat(path->second.c_str(), &other) == 0 &&
          one.st_ino == other.st_ino && one.st_dev == other.st_dev;

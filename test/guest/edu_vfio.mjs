@@ -95,7 +95,7 @@ result.second = second.read32(0, register.identification);
 // Its memory accesses disabled, as by its configuration space: the kernel takes the BARs away, and an access is a SIGBUS.
 const lost = new Promise((resolve) => second.removal((reason) => setImmediate(() => resolve(reason))).ref());
 disableMemory();
-result.zapped = [register.identification, register.liveness].map((at) => second.read32(0, at));
+result.zapped = [register.identification, register.liveness].map((offset) => second.read32(0, offset));
 second.write32(0, register.liveness, 1);
 result.zappedReason = await lost;
 second.close();
