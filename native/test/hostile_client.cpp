@@ -107,14 +107,16 @@ private:
   std::optional<served::ServedProducer> producer_;
 };
 
-// Takes and gives back as much memory as it may have, several requests at a time.
+// Takes and gives back as much memory as it may have, many requests at a time, and each a page short of a
+// block.
 void ask_for_memory(const HostileWay& way, const Ready& ready) {
-  constexpr unsigned at_once = 4;
+  constexpr unsigned at_once = 16;
+  constexpr uint64_t bytes = gibibyte / 4 - spec::page_bytes;
   Client client(way);
   for (bool is_first = true;; is_first = false) {
     std::array<uint64_t, at_once> addresses{};
     for (unsigned i = 0; i < at_once; ++i)
-      client.request({.kind = RequestKind::allocate, .value = gibibyte});
+      client.request({.kind = RequestKind::allocate, .value = bytes});
     if (is_first)
       ready();
     for (uint64_t& address : addresses) {
