@@ -1,5 +1,6 @@
 // Runs the library under a sanitizer: `address` (with undefined behaviour, and leaks of native code), `undefined` or `thread`.
-// First a native program whose many threads share boards, then the tests in Node.
+// First a native program whose many threads share boards, then the tests in Node: all that it is good for, or those that the arguments
+// behind it name.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -25,6 +26,7 @@ if (variant === undefined) {
   console.error(`no sanitizer build is named ${name}; there are ${Object.keys(variants).join(', ')}`);
   process.exit(2);
 }
+const [, , , ...chosen] = process.argv;
 /** Messages that each connection of the native program sends. */
 const messagesOfThreads = '100';
 const directory = path.resolve('build', `sanitize-${name}`);
@@ -41,7 +43,13 @@ const library = execFileSync('g++', [`-print-file-name=${variant.library}`], { e
 for (const report of reports()) rmSync(report);
 const { status } = spawnSync(
   process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '--exclude', '**/*.slow.test.ts', ...variant.tests],
+  [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--exclude',
+    '**/*.slow.test.ts',
+    ...(chosen.length === 0 ? variant.tests : chosen),
+  ],
   {
     stdio: 'inherit',
     env: {

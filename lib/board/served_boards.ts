@@ -17,34 +17,47 @@ function servedFolder(): string {
   return path.join(tmpdir(), `fpga-verbs-${userInfo().uid}`);
 }
 
+const othersRights = 0o077;
+
+/** What is wrong with the folder of names: another user could put sockets there, or take them away. Undefined: nothing; it may not be there. */
+function faultOf(folder: string): string | undefined {
+  const state = lstatSync(folder, { throwIfNoEntry: false });
+  if (state === undefined) return undefined;
+  if (!state.isDirectory()) return 'it is no folder';
+  if (state.uid !== userInfo().uid) return `it is of user ${state.uid}`;
+  const mode = state.mode & 0o777;
+  return (mode & othersRights) === 0 ? undefined : `it has mode 0${mode.toString(8)}`;
+}
+
+/** @throws Error with the code EACCES: the folder of names is not of this user alone */
+function requireOwn(folder: string): void {
+  const fault = faultOf(folder);
+  if (fault === undefined) return;
+  const text =
+    `the names of served boards lie in ${folder}, and ${fault}; ` +
+    `expected: a folder of user ${userInfo().uid} with mode 0700; remove it, or name a path`;
+  throw Object.assign(new Error(text), { code: 'EACCES' });
+}
+
 /**
  * The path of the socket of a served board.
  * @param nameOrPath a name, or a path: that has a slash
+ * @throws Error with the code EACCES: the folder of names is not of this user alone
  */
 export function servedPath(nameOrPath: string): string {
-  return nameOrPath.includes('/') ? nameOrPath : path.join(servedFolder(), nameOrPath);
+  if (nameOrPath.includes('/')) return nameOrPath;
+  const folder = servedFolder();
+  requireOwn(folder);
+  return path.join(folder, nameOrPath);
 }
 
-/**
- * The path at which a board is going to be served; the folder of names is made.
- * @throws Error the folder is there, and others may put something into it
- */
+/** The path at which a board is going to be served; the folder of names is made. @throws Error as {@link servedPath} */
 export function newServedPath(nameOrPath: string): string {
   if (!nameOrPath.includes('/')) {
+    requireOwn(servedFolder());
     mkdirSync(servedFolder(), { recursive: true, mode: 0o700 });
-    refuseForeign(servedFolder());
   }
   return servedPath(nameOrPath);
-}
-
-function refuseForeign(folder: string): void {
-  const writableByOthers = 0o022;
-  const found = lstatSync(folder);
-  const isOwn = found.isDirectory() && found.uid === process.getuid?.();
-  if (isOwn && (found.mode & writableByOthers) === 0) return;
-  throw new Error(
-    `${folder} is not a folder into which this user alone may write; remove it, or name another place by XDG_RUNTIME_DIR`,
-  );
 }
 
 /** Milliseconds that all servers have together to say what they serve. */
@@ -54,7 +67,9 @@ const patience = 500;
 export function findServedBoards(): FoundBoard[] {
   let names: string[];
   try {
-    names = readdirSync(servedFolder()).sort();
+    const folder = servedFolder();
+    if (faultOf(folder) !== undefined) return [];
+    names = readdirSync(folder).sort();
   } catch {
     return []; // no board was ever served
   }

@@ -58,7 +58,8 @@ public:
   explicit Client(const HostileWay& way, RequestKind kind = RequestKind::open)
       : connection_(connect(way.path)) {
     const std::optional<Reply> reply = connection_.ask({.kind = kind, .number = way.function}, page_file_);
-    void* const page = mmap(nullptr, sizeof(ServedPage), PROT_READ | PROT_WRITE, MAP_SHARED, page_file_.get(), 0);
+    void* const page =
+        mmap(nullptr, sizeof(ServedPage), PROT_READ | PROT_WRITE, MAP_SHARED, page_file_.get(), 0);
     if (!reply || page == MAP_FAILED)
       throw std::runtime_error("the function is not opened");
     page_ = static_cast<ServedPage*>(page);
@@ -106,14 +107,16 @@ private:
   std::optional<served::ServedProducer> producer_;
 };
 
-// Takes and gives back as much memory as it may have, several requests at a time.
+// Takes and gives back as much memory as it may have, many requests at a time, and each a page short of a
+// block.
 void ask_for_memory(const HostileWay& way, const Ready& ready) {
-  constexpr unsigned at_once = 4;
+  constexpr unsigned at_once = 16;
+  constexpr uint64_t bytes = gibibyte / 4 - spec::page_bytes;
   Client client(way);
   for (bool is_first = true;; is_first = false) {
     std::array<uint64_t, at_once> addresses{};
     for (unsigned i = 0; i < at_once; ++i)
-      client.request({.kind = RequestKind::allocate, .value = gibibyte});
+      client.request({.kind = RequestKind::allocate, .value = bytes});
     if (is_first)
       ready();
     for (uint64_t& address : addresses) {
@@ -181,8 +184,10 @@ void bring_descriptors(const HostileWay& way, const Ready& ready) {
       std::memcpy(CMSG_DATA(rights), unwanted.data(), count * sizeof(int));
       for (unsigned times = 0; times < 20; ++times)
         sendmsg(other.socket(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+      constexpr int refused_within = 30'000; // milliseconds
       pollfd gone{other.socket(), POLLRDHUP, 0};
-      poll(&gone, 1, 1000);
+      if (poll(&gone, 1, refused_within) != 1)
+        throw std::runtime_error("a message with descriptors is taken");
     }
     if (is_first)
       ready();
@@ -278,7 +283,8 @@ void sleep_on_answers(const HostileWay& way, const Ready& ready) {
     threads.emplace_back([&] {
       for (;;) {
         client.page().client_sleeps.store(1);
-        syscall(SYS_futex, &client.page().answered, FUTEX_WAIT, client.page().answered.load(), nullptr, nullptr, 0);
+        syscall(SYS_futex, &client.page().answered, FUTEX_WAIT, client.page().answered.load(), nullptr,
+                nullptr, 0);
       }
     });
   for (unsigned i = 0;; ++i) {
@@ -300,11 +306,16 @@ void stop_itself(const HostileWay& way, const Ready& ready) {
 }
 
 const std::map<std::string, void (*)(const HostileWay&, const Ready&)> ways{
-    {"asks for memory", ask_for_memory},   {"keeps memory", keep_memory},
-    {"brings descriptors", bring_descriptors}, {"is idle", be_idle},
-    {"looks on", look_on},                 {"comes and goes", come_and_go},
-    {"tears its ring", tear_its_ring},     {"punches holes", punch_holes},
-    {"sleeps on answers", sleep_on_answers},   {"stops itself", stop_itself},
+    {"asks for memory", ask_for_memory},
+    {"keeps memory", keep_memory},
+    {"brings descriptors", bring_descriptors},
+    {"is idle", be_idle},
+    {"looks on", look_on},
+    {"comes and goes", come_and_go},
+    {"tears its ring", tear_its_ring},
+    {"punches holes", punch_holes},
+    {"sleeps on answers", sleep_on_answers},
+    {"stops itself", stop_itself},
 };
 
 } // namespace

@@ -68,8 +68,9 @@ Napi::Value start(const Napi::CallbackInfo& info) {
     return Napi::Number::New(info.Env(), child);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  throw Napi::Error::New(info.Env(), way.name + ": " +
-                                         (length < 0 ? "is not ready" : std::string(said.data(), static_cast<size_t>(length))));
+  throw Napi::Error::New(
+      info.Env(), way.name + ": " +
+                      (length < 0 ? "is not ready" : std::string(said.data(), static_cast<size_t>(length))));
 }
 
 // (process): ends it; gives the signal that it ended by, or 0.

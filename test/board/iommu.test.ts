@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { BoardFunction, EmulatedBoard } from '../../lib/board/addon.ts';
+import type { BoardFunction, DmaMemory, EmulatedBoard } from '../../lib/board/addon.ts';
+import { Random } from '../hca/random.ts';
 import {
   engine,
   job,
@@ -52,6 +53,58 @@ describe('DMA memory', () => {
     expect(dma(board, opened, job.readHost, memory.address + 100n, 8)).toBe(false);
     expect(readPage(opened, 0, 8)).toEqual(pattern(8, 9));
   });
+
+  // Memory of any size lies anywhere in the blocks of 2 MiB and 1 GiB that a table can hold as one.
+  it.each([1, 2, 3])(
+    'is reached on both sides of every boundary within it, and not beyond it: seed %i',
+    (seed) => {
+      const board = makeBoard();
+      const opened = openFunction(board);
+      const random = new Random(seed);
+      const [page, block] = [BigInt(pageBytes), 2 ** 21];
+      const sizes = [pageBytes, block - pageBytes, block, 3 * block + pageBytes, 2 ** 30 + 5 * block];
+      const data = pattern(64, seed);
+      writeCommand(opened, 0, data);
+      const memories = Array.from({ length: 12 }, () => opened.allocateMemory(random.pick(sizes)));
+      const reaches = (address: bigint): boolean => {
+        const isReached = !dmaWrite(board, opened, address, data.length);
+        board.takeDmaFaults();
+        return isReached;
+      };
+      const expectReached = (memory: DmaMemory): void => {
+        const pages = memory.buffer.byteLength / pageBytes;
+        const boundaries = Array.from({ length: 8 }, () => random.below(pages));
+        for (const [unit, most] of [
+          [block, 4],
+          [2 ** 30, 2],
+        ] as const) {
+          const first = Number((BigInt(unit) - (memory.address % BigInt(unit))) / page);
+          for (let at = first, times = 0; at < pages && times < most; at += unit / pageBytes, times += 1)
+            boundaries.push(at - 1, at);
+        }
+        for (const at of [0, ...boundaries, pages - 1].filter((each) => each >= 0)) {
+          const offset = at * pageBytes + 64 * random.below(64);
+          const bytes = new Uint8Array(memory.buffer, offset, data.length);
+          bytes.fill(0);
+          expect([at, reaches(memory.address + BigInt(offset))]).toEqual([at, true]);
+          expect(bytes).toEqual(data);
+        }
+      };
+      for (const memory of memories) expectReached(memory);
+      const last = memories.at(-1)!;
+      expect(reaches(last.address + BigInt(last.buffer.byteLength))).toBe(false);
+      // What is taken back is not reached at any of its ends; its neighbors are.
+      for (const [index, memory] of memories.entries()) {
+        if (index % 2 === 0) continue;
+        const bytes = BigInt(memory.buffer.byteLength);
+        memory.free();
+        for (const at of [0n, (bytes / 2n / page) * page, bytes - page]) {
+          expect(reaches(memory.address + at)).toBe(false);
+        }
+      }
+      for (const [index, memory] of memories.entries()) if (index % 2 === 0) expectReached(memory);
+    },
+  );
 
   it('goes with free(): the buffer is detached, and the device has it no more', () => {
     const board = makeBoard();

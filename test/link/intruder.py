@@ -36,6 +36,42 @@ elif way == "leaves":  # before it has welcomed who comes, or in the middle
     select.select([meeting], [], [])
     if sys.argv[4] == "welcomed":
         meeting.accept()
+elif way == "half":  # comes to many, or often, and says nothing
+    count, names = int(sys.argv[4]), sys.argv[5:]
+    kept = []
+    for each in names:
+        for _ in range(count):
+            kept.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            kept[-1].connect("\0fpga-verbs/%d/%s" % (os.getuid(), each))
+    say("ready")
+    select.select([], [], [])
+elif way == "descriptors":  # brings what is not asked for
+    unwanted = [os.memfd_create("unwanted") for _ in range(253)]
+    for count in (1, 2, 3, 4, 5, 8, 253):
+        other = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        other.connect(address)
+        fds = array.array("i", unwanted[:count])
+        other.sendmsg([greeting], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])
+        other.recv(16)  # it is not answered, but parted with
+        other.close()
+    say("ready")
+elif way == "deaf":  # wants to be woken by each packet, and never is
+    meeting.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    memory, = meet()
+    rings = mmap.mmap(memory, os.fstat(memory).st_size)
+    say("ready")
+    while True:
+        for ring in (0, len(rings) // 4):  # those that the end that listens fills
+            if rings[ring + 72]:
+                continue
+            # It was to be woken: it takes one packet, and wants to be woken again.
+            tail, = struct.unpack("=Q", rings[ring : ring + 8])
+            head, = struct.unpack("=Q", rings[ring + 64 : ring + 72])
+            rings[ring + 72 : ring + 76] = struct.pack("=I", 1)
+            rings[ring + 64 : ring + 72] = struct.pack("=Q", min(tail, head + 1))
+            if rings[ring + 8]:
+                rings[ring + 8] = 0
+                meeting.send(b"\0")
 elif way == "silent":  # says nothing that means anything
     meeting.connect(address)
     meeting.send(b"good morning")

@@ -1,6 +1,6 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, type TestContext } from 'vitest';
@@ -193,6 +193,11 @@ describe('a link of shared memory', () => {
   });
 });
 
+/** As in /proc: T, it is stopped. */
+function stateOf({ pid }: ChildProcess): string | undefined {
+  return /\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
+}
+
 /** Starts an intruder, and gives the lines that it prints. */
 function intrude(context: TestContext, ...words: string[]): { next: () => Promise<string> } {
   const child = spawn(
@@ -249,6 +254,72 @@ describe('an end that nobody should trust', () => {
     const child = startEnd(`shm:${name}`, 1);
     await once(child, 'message');
     await until(opened, () => register(opened, engine.received) === 1);
+  });
+
+  it('comes often, and says nothing: the other end comes at once', async (context) => {
+    const name = newName();
+    const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    const intruder = intrude(context, 'half', name, '1', '30', name);
+    expect(await intruder.next()).toBe('ready');
+    const { opened: other } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    send(other, frameTo(0));
+    await until(opened, () => register(opened, engine.received) === 1);
+  });
+
+  // Each of them would wait for what it says as long as for one that is slow: together beyond the time of a test.
+  it('comes, and says nothing: no end of a link waits for it when it closes', async (context) => {
+    const names = Array.from({ length: 30 }, newName);
+    const ends = names.map((name) => makeEnd({ link: `shm:${name}`, progress: 'shared' }));
+    const intruder = intrude(context, 'half', names[0]!, '1', '1', ...names);
+    expect(await intruder.next()).toBe('ready');
+    for (const { opened, board } of ends) {
+      opened.close();
+      board.close();
+    }
+  });
+
+  it('brings descriptors: none of them stays', async (context) => {
+    const name = newName();
+    const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    const intruder = intrude(context, 'descriptors', name, '1');
+    expect(await intruder.next()).toBe('ready');
+    const { opened: other } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    send(other, frameTo(0));
+    await until(opened, () => register(opened, engine.received) === 1);
+    const unwanted = readdirSync('/proc/self/fd').filter((each) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${each}`).includes('unwanted');
+      } catch {
+        return false; // the one of the folder
+      }
+    });
+    expect(unwanted).toEqual([]);
+  });
+
+  it('wants to be woken, and does not hear it: nothing waits for it', async (context) => {
+    const packets = 500; // more than a socket and a ring hold
+    const name = newName();
+    const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    const intruder = intrude(context, 'deaf', name, '1');
+    expect(await intruder.next()).toBe('ready');
+    for (let sent = 1; sent <= packets; sent += 1) {
+      send(opened, frameTo(1));
+      await until(opened, () => register(opened, engine.sent) === sent);
+    }
+  });
+
+  it('stops: what is sent to it waits, and nothing else', async () => {
+    const slots = 64;
+    const name = newName();
+    const { opened } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+    const child = startEnd(`shm:${name}`, 1);
+    await once(child, 'message');
+    child.kill('SIGSTOP');
+    await until(opened, () => stateOf(child) === 'T');
+    for (let sent = 0; sent < slots + 2; sent += 1) send(opened, frameTo(1));
+    await until(opened, () => register(opened, engine.sent) === slots);
+    child.kill('SIGCONT');
+    await until(opened, () => register(opened, engine.sent) === slots + 2);
   });
 
   it.for(['64', '2000000'])('brings memory that is not sealed (%s B): refused', async (bytes, context) => {

@@ -16,6 +16,8 @@ type Neighbour = readonly [underlyingFunction: number, way: HostileWay];
 
 /** Units of work that one client can add to a turn: its ring, and the largest of its requests, which maps or unmaps 1 GiB. */
 const unitsOfOne = 2 * 32 + 4 * 512 + 512;
+/** Connections that open nothing, or looks, that a server keeps, and those that come at this moment. */
+const descriptorsOfOne = 64 + 16;
 /** Units after which a turn ends, whatever is to do. */
 const unitsOfTurn = 512;
 
@@ -40,7 +42,7 @@ async function work({ path }: ServerProcess, pair: readonly [Connection, Connect
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  const givenUp = performance.now() + 60_000;
+  const givenUp = performance.now() + 120_000;
   while (!isSo()) {
     if (performance.now() > givenUp) throw new Error('what the test waits for does not happen');
     await new Promise((resolve) => setImmediate(resolve));
@@ -64,7 +66,10 @@ async function untilGivenBack(server: ServerProcess, before: Footprint): Promise
   await until(isGivenBack).catch(() => expect(server.footprint()).toEqual(before));
 }
 
-describe('a client of a served board', () => {
+/** Milliseconds: all of them want the processors at once. */
+const patience = 400_000;
+
+describe('a client of a served board', { timeout: patience }, () => {
   it.each<[string, readonly Neighbour[]]>([
     ['asks for memory without end', [3, 4, 5, 6].map((number): Neighbour => [number, 'asks for memory'])],
     ['has much memory, and dies', [[3, 'keeps memory']]],
@@ -97,6 +102,8 @@ describe('a client of a served board', () => {
         startHostile(server.path, underlyingFunction, way, times);
       }
       await work(server, pair);
+      const most = before.descriptors + neighbours.length * descriptorsOfOne;
+      expect(server.footprint().descriptors).toBeLessThanOrEqual(most);
       endHostile();
       await untilGivenBack(server, before);
     }
