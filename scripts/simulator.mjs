@@ -1,20 +1,20 @@
 import { fork } from 'node:child_process';
 import path from 'node:path';
 
-/** Seconds after which a simulation hangs. */
-const patience = 300;
-
 /** Plays plans of simulations in a process of its own; one that dies, hangs or fails is replaced. */
 export class Simulator {
   #worker;
   #directory;
   #environment;
+  #patience;
 
   /**
    * @param directory where the simulation is compiled to
    * @param environment names the addon that it uses
+   * @param patience seconds after which a simulation hangs
    */
-  constructor(directory, environment) {
+  constructor(directory, environment, patience = 300) {
+    this.#patience = patience;
     this.#directory = directory;
     this.#environment = environment;
   }
@@ -29,7 +29,10 @@ export class Simulator {
     let said = '';
     played.stderr.removeAllListeners('data').on('data', (text) => (said = `${said}${text}`.slice(-2000)));
     const outcome = await new Promise((resolve) => {
-      const timer = setTimeout(() => resolve({ failure: `hangs for ${patience} s` }), patience * 1000);
+      const timer = setTimeout(
+        () => resolve({ failure: `hangs for ${this.#patience} s` }),
+        this.#patience * 1000,
+      );
       const over = (given) => {
         clearTimeout(timer);
         played.removeAllListeners();

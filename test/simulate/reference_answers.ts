@@ -319,6 +319,11 @@ export class ReferenceAnswers {
     this.succeed(all);
   }
 
+  /** RNR NAKs that it has to bear; of one that bears them for ever more than any other. */
+  private get mostWaits(): number {
+    return this.attributes.receiverNotReadyRetry === forever ? forever + 2 : this.receiverRetries;
+  }
+
   /** Two messages: the first is lost as often as it may be, and acknowledged; then the second may be as often. */
   private exchangeTwo(): void {
     const { line, random } = this;
@@ -326,7 +331,7 @@ export class ReferenceAnswers {
     for (let count = 0; count < 2; count++) {
       const sending = this.post('message');
       this.expect(line.settle(), sending.packets, 'sends');
-      const most = isWaiting ? Math.min(this.receiverRetries, 3) : this.retries;
+      const most = isWaiting ? this.mostWaits : this.retries;
       for (let times = 0; times < most; times++)
         if (!(isWaiting ? this.wait(sending) : this.lose(sending))) return;
       this.complete(sending, false);

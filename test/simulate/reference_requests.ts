@@ -187,7 +187,9 @@ export class ReferenceRequests {
   private message(kind: 'send' | 'write'): Packet[] {
     const { random, reference } = this;
     const { mtu } = this.attributes;
-    const length = this.length(3 * mtu);
+    const [receive] = reference.receives;
+    const isMeasured = kind === 'send' && receive !== undefined && random.once(3);
+    const length = isMeasured ? Math.min(receive.capacity + random.below(2), 3 * mtu) : this.length(3 * mtu);
     const { address, key } = this.place(length);
     const immediate = random.once(3) ? random.below(2 ** 31) : undefined;
     const count = Math.max(1, Math.ceil(length / mtu));
@@ -342,6 +344,7 @@ export class ReferenceRequests {
       () => ({ ...packet, opcode: random.below(code.writeOnlyImmediate + 1) }),
       () => ({ ...packet, payload: this.bytes(payload.length + 1) }),
       () => ({ ...packet, payload: payload.subarray(1) }),
+      () => ({ ...packets.at(-1)!, payload: new Uint8Array() }),
       () => ({ ...packet, length: packet.length! + (random.once(2) ? 1 : -1) }),
       () => ({ ...this.read(), opcode: code.readRequest, length: 2 ** 31 + 1 }),
       () => ({ ...packet, payload: this.bytes(attributes.mtu + 1) }),

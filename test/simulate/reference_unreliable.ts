@@ -46,11 +46,11 @@ export class ReferenceUnreliable implements Responder {
 
   take(packet: ReferencePacket): Answer[] {
     const kind = kindOf(packet.opcode);
-    if (!isMember(this.attributes, packet)) return [];
-    const isMessage = kind === 'send' || kind === 'write';
+    // What the service does not have is dropped before the transport looks at it (9.6.1.1).
+    if (!isMember(this.attributes, packet) || (kind !== 'send' && kind !== 'write')) return [];
     const { begins } = positionOf(packet.opcode);
     const isInTurn = begins || (packet.psn === this.expectedPsn && this.message?.kind === kind);
-    if (!isMessage || !isInTurn || !isProper(this.attributes, packet, this.message)) this.lose();
+    if (!isInTurn || !isProper(this.attributes, packet, this.message)) this.lose();
     else this.execute(packet, kind);
     return [];
   }

@@ -407,6 +407,25 @@ describe('receives that a closed queue pair has left', () => {
     expect(verbs.context.driver.closedReceivers.size).toBe(0);
   });
 
+  it('are not those of a later queue pair that has its number', () => {
+    const verbs = makeVerbs(stepped, { queuePairs: 5 });
+    const queue = verbs.protectionDomain.createSharedReceiveQueue();
+    const { client, server } = makeLine(verbs, queue);
+    fill(queue, verbs, 4);
+    for (let count = 0; count < 3; count++) say(client, 1);
+    verbs.board.runUntilIdle();
+    const { number } = server.queuePair;
+    server.queuePair.close();
+    for (let count = 0; count < 1024; count++) {
+      const later = makeQueuePair(verbs, {}, 'RC', queue);
+      if (later.number === number) break;
+      later.close();
+    }
+    expect(verbs.context.driver.queuePairs.has(number)).toBe(true);
+    expect(queue.driver.outstanding).toBe(1);
+    expect(received(settle(client))).toEqual([]);
+  });
+
   it("are nobody's when the shared receive queue is closed", () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue();
