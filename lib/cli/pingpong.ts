@@ -23,6 +23,7 @@ import {
   type SendRequest,
 } from '../index.ts';
 import { completionAtAny } from './completion_at_any.ts';
+import { Idle } from './idle.ts';
 import type { Output } from './output/output.ts';
 import { pathMtus } from './path_mtus.ts';
 import type { MeetingPlace } from './meeting.ts';
@@ -308,6 +309,7 @@ export async function play(
   const roundTrips = createHistogram(); // nanoseconds
   const begin = performance.now();
   let [last, rested] = [begin, begin];
+  const idle = new Idle();
   if (begins) local.send();
   for (let turn = 1; !ends.every((end) => end.isDone); turn++) {
     const received = local.received;
@@ -318,7 +320,9 @@ export async function play(
       last = now;
     }
     if (events && !worked) await someCompletion(ends, options);
-    if (turn % turnsBetweenClocks !== 0) continue;
+    const isIdle = !events && idle.turn(worked);
+    if (isIdle) await idle.sleep(signal);
+    else if (turn % turnsBetweenClocks !== 0) continue;
     const now = performance.now();
     if (now - rested < breath) continue;
     rested = now;

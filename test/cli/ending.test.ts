@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { freeNetwork, freePort } from '../free_port.ts';
 import { HcaProcess, until, untilListening } from './hca_process.ts';
+import { runHca } from './run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
 const device = (link: string): string[] => ['--device', `emu:?${small}&link=${link}`];
@@ -210,6 +211,32 @@ describe('a program of libibverbs', () => {
           "hca: the other end is a program of libibverbs, which emu: does not reach; give this end a device of its network, as --device 'emu:?link=udp:ADDRESS' or 'emu:?link=ethernet:PATH,PATH'\n",
       });
     }
+  });
+});
+
+// In this process no other thread ends what does not hear its signal.
+describe('a command hears its signal by itself', () => {
+  const run = async (words: readonly string[]): Promise<void> => {
+    const controller = new AbortController();
+    const interrupting = setTimeout(() => controller.abort(), 50);
+    closing.push(() => clearTimeout(interrupting));
+    expect(await runHca(words, controller.signal)).toMatchObject(interrupted);
+  };
+
+  it.each([
+    ['pingpong', 'rc', '--events'],
+    ['pingpong', 'ud'],
+    ['pingpong', 'srq'],
+    ...commands,
+    ['lat', 'write'],
+    ['lat', 'read', '--events'],
+  ])('while it runs: hca %s %s %s', async (...words) => run([...words, ...endless, ...plain]));
+
+  it.each(commands)('while it waits or connects: hca %s %s', async (...command) => {
+    const port = await freePort();
+    await run([...command, '--listen', '-p', `${port}`]);
+    await run([...command, '127.0.0.1', '-p', `${await fullPort()}`]);
+    await run([...command, '127.0.0.1', '-p', `${(await hostSaying('')).port}`]);
   });
 });
 

@@ -89,8 +89,8 @@ describe.each(commands)('hca %s %s between two processes', (...words: readonly s
         }
       }
       if (runs > 1)
-        console.log(
-          `${words[0]}: ${waiting} and ${looking}: ${runs} runs, ${(longest / 1000).toFixed(1)} s at most`,
+        process.stdout.write(
+          `${words[0]}: ${waiting} and ${looking}: ${runs} runs, ${(longest / 1000).toFixed(1)} s at most\n`,
         );
     },
     runs * secondsOfRun * 1000,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkAtomics, checkData, fillMemory, type Run } from '../../lib/cli/performance/data.ts';
 import { drive } from '../../lib/cli/performance/drive.ts';
 import { connectEnds } from '../../lib/cli/performance/ends.ts';
+import { Idle } from '../../lib/cli/idle.ts';
 import { Scope } from '../../lib/cli/scope.ts';
 import { Stopwatch } from '../../lib/cli/performance/stopwatch.ts';
 import { spreadOf } from '../../lib/cli/output/statistics.ts';
@@ -253,7 +254,7 @@ describe('sides that are driven', () => {
   ])('are given up when nothing comes but %i B that may be on their way', async (bytesBetween, seconds) => {
     let now = 0;
     const told: number[] = [];
-    const driven = drive([{ done: false, advance: () => {} }], {
+    const driven = drive([{ done: false, advance: () => true }], {
       messages: () => 7,
       bytesBetween,
       signal: new AbortController().signal,
@@ -263,6 +264,19 @@ describe('sides that are driven', () => {
     await expect(driven).rejects.toThrow(`nothing came for ${seconds} s after 7 messages`);
     expect(told.length).toBeGreaterThanOrEqual(seconds);
     expect(told.length).toBeLessThan(seconds + 3);
+  });
+});
+
+describe('a loop that polls', () => {
+  it('sleeps between its looks when nothing has come for some hundred of them, until something does', async () => {
+    const idle = new Idle();
+    const turns = (count: number): boolean[] => Array.from({ length: count }, () => idle.turn(false));
+    expect(turns(511)).not.toContain(true);
+    expect(turns(3)).toEqual([true, true, true]);
+    expect(idle.turn(true)).toBe(false);
+    expect(turns(511)).not.toContain(true);
+    expect(turns(1)).toEqual([true]);
+    await expect(idle.sleep(AbortSignal.abort(new Error('it has ended')))).rejects.toThrow('it has ended');
   });
 });
 

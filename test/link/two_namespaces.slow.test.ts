@@ -72,6 +72,19 @@ describe('two network namespaces with a veth between them', { timeout: 300_000 }
   });
 
   it.for([
+    ['pingpong rc', /^500 iters in/gm],
+    ['lat send', /^2 +500 /gm],
+    ['bw write', /^65536 +500 /gm],
+  ] as const)('find a UDP link by themselves for %s', async ([command, figures], context) => {
+    requireNamespaces(context);
+    const words = `${program('dist/lib/cli/main.js')} ${command} -n 500 --port ${tcpPort} --device 'emu:?${small}'`;
+    const said = await between(`${words} --listen`, `${words} 10.77.0.2`);
+    expect(said.match(figures)).toHaveLength(2);
+    const link = command === 'pingpong rc' ? /GID ::ffff:10\.77\.0\.[12]$/gm : /link=udp:10\.77\.0\.[12],/g;
+    expect(new Set(said.match(link))).toHaveProperty('size', 2);
+  });
+
+  it.for([
     ['IPv4', '10.77.0.'],
     ['IPv6', 'fd77::'],
   ] as const)('hear each other in a multicast group of %s', async ([version, network], context) => {

@@ -122,10 +122,11 @@ export class SendingSide implements Side {
     return Math.max(this.fastest, this.rate);
   }
 
-  advance(): void {
+  /** Its device works by these looks: there is no time to sleep. */
+  advance(): boolean {
     if (this.begin === 0) this.begin = this.windowBegin = performance.now();
     const worked = this.end.poll(this.complete, nothing);
-    if (this.done) return;
+    if (this.done) return true;
     if (worked) this.clock();
     let done = true;
     for (const flow of this.flows) {
@@ -133,6 +134,7 @@ export class SendingSide implements Side {
       done = flow.done && done;
     }
     if (done) this.ended = performance.now();
+    return true;
   }
 
   private clock(): void {

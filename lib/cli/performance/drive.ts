@@ -2,13 +2,17 @@ import { setImmediate } from 'node:timers/promises';
 
 import type { CompletionQueue } from '../../index.ts';
 import { completionAtAny } from '../completion_at_any.ts';
+import { Idle } from '../idle.ts';
 
 /** What one end of a measurement does. */
 export interface Side {
   /** It has nothing more to do but to let the peer finish. */
   readonly done: boolean;
-  /** Takes completions and posts what is due; nothing when it is done. */
-  advance(): void;
+  /**
+   * Takes completions and posts what is due; nothing when it is done.
+   * @returns false: nothing has come, and a sleep does no harm
+   */
+  advance(): boolean;
 }
 
 const turnsBetweenClocks = 64;
@@ -45,15 +49,19 @@ export async function drive(
   const longest = messages === undefined ? Infinity : patience + bytesBetween / slowest;
   let [rested, moved] = [clock(), clock()];
   let before = 0;
+  const idle = new Idle();
   for (let turn = 1; ; turn++) {
     let done = true;
+    let worked = false;
     for (const side of sides) {
-      side.advance();
+      worked = side.advance() || worked;
       done = side.done && done;
     }
     if (done) return;
     if (sleepAt !== undefined) await completionAtAny(sleepAt, { signal, timeout: longest });
-    if (turn % turnsBetweenClocks !== 0) continue;
+    const isIdle = sleepAt === undefined && idle.turn(worked);
+    if (isIdle) await idle.sleep(signal);
+    else if (turn % turnsBetweenClocks !== 0) continue;
     const now = clock();
     if (now - rested < breath) continue;
     rested = now;

@@ -93,19 +93,21 @@ class PingPongSide implements Side {
     return this.stopwatch?.stopped ?? !this.due;
   }
 
-  advance(): void {
-    if (this.pingPong.look()) this.due = true;
+  advance(): boolean {
+    const came = this.pingPong.look();
+    if (came) this.due = true;
     const queuePair = this.end.queuePairs[0]!;
     const { outstanding, capacity, nextSequenceNumber } = queuePair.driver.sendQueue;
-    if (!this.due || outstanding === capacity || this.stopwatch?.stopped === true) return;
+    if (!this.due || outstanding === capacity || this.stopwatch?.stopped === true) return came;
     if (this.stopwatch !== undefined) {
       this.stopwatch.lap();
-      if (this.stopwatch.stopped) return;
+      if (this.stopwatch.stopped) return true;
     }
     this.due = false;
     this.pingPong.prepare();
     const isSignaled = nextSequenceNumber % signaledEvery === signaledEvery - 1;
     queuePair.postSend(isSignaled ? this.requests.signaled : this.requests.unsignaled);
+    return true;
   }
 }
 
@@ -129,13 +131,14 @@ class RequestingSide implements Side {
     return this.stopwatch.stopped;
   }
 
-  advance(): void {
-    this.end.poll(this.hear, nothing);
-    if (!this.due || this.done) return;
+  advance(): boolean {
+    const came = this.end.poll(this.hear, nothing);
+    if (!this.due || this.done) return came;
     this.stopwatch.lap();
-    if (this.stopwatch.stopped) return;
+    if (this.stopwatch.stopped) return true;
     this.due = false;
     this.end.queuePairs[0]!.postSend(this.request);
+    return true;
   }
 }
 

@@ -12,7 +12,9 @@ export class PassiveSide implements Side {
     this.end = end;
   }
 
-  advance(): void {
+  /** Its device works by these looks: there is no time to sleep. */
+  advance(): boolean {
     this.end.poll(nothing, nothing);
+    return true;
   }
 }

@@ -71,13 +71,14 @@ class Companion<Tally extends object> implements Side {
     return this.said && this.tally !== undefined;
   }
 
-  advance(): void {
+  advance(): boolean {
     if (this.failure !== undefined) throw this.failure.error;
     const isMissed = this.tally !== undefined && !this.said; // the other end stays until this one is done
     if (isMissed && this.conversation.over.aborted) throw this.conversation.whyOver();
-    if (this.said || !this.sides.every(({ done }) => done)) return;
+    if (this.said || !this.sides.every(({ done }) => done)) return false;
     this.said = true;
     this.conversation.say('done', this.tell());
+    return true;
   }
 
   private async listen(): Promise<void> {
