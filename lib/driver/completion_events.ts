@@ -8,6 +8,7 @@ import { PolledInterrupt } from './polled_interrupt.ts';
 interface Listener {
   readonly queue: CompletionQueue;
   readonly hear: () => void;
+  readonly ask: () => void;
 }
 
 /**
@@ -46,11 +47,15 @@ export class CompletionEvents {
             asynchronous: board.interrupt(events.number, () => this.deliverAsynchronous()),
           };
     this.events.arm();
+    watch.afterHeldLook = () => this.look();
   }
 
-  /** Calls `hear` from the event loop after each event of a completion queue, one at a time for each time it was armed. */
-  listen(queue: CompletionQueue, hear: () => void): void {
-    this.listeners.set(queue.number, { queue, hear });
+  /**
+   * Calls `hear` from the event loop after each event of a completion queue, one at a time for each time it was armed; and `ask` from time
+   * to time while somebody waits, as an event, or what asked for it, may have been lost on its way.
+   */
+  listen(queue: CompletionQueue, hear: () => void, ask: () => void): void {
+    this.listeners.set(queue.number, { queue, hear, ask });
   }
 
   /** The completion queue is gone. */
@@ -83,6 +88,11 @@ export class CompletionEvents {
     this.asynchronous.collect();
     this.asynchronousArmed = false;
     if (this.holders > 0) this.armAsynchronous();
+  }
+
+  private look(): void {
+    this.deliver();
+    for (const { ask } of this.listeners.values()) ask();
   }
 
   private deliver(): void {

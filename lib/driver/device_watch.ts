@@ -14,6 +14,8 @@ export class DeviceWatch {
   private holders = 0;
   /** Called after each look that found the device there. */
   afterLook: (() => void) | undefined;
+  /** Called then while somebody waits. */
+  afterHeldLook: (() => void) | undefined;
   /** Whether something is posted and not completed. */
   isBusy: (() => boolean) | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -59,6 +61,7 @@ export class DeviceWatch {
       try {
         requireKnown(this.device);
         this.afterLook?.();
+        this.afterHeldLook?.();
       } catch (error) {
         if (presence.loss === undefined) throw error;
       }

@@ -39,7 +39,11 @@ export class CompletionQueue extends VerbsObject {
     this.driver = driver;
     this.events = events;
     this.label = `completion queue ${driver.number}`;
-    events.listen(driver, () => this.hear());
+    events.listen(
+      driver,
+      () => this.hear(),
+      () => this.ask(),
+    );
     driver.afterFailure = () => this.wakeAll();
   }
 
@@ -116,6 +120,13 @@ export class CompletionQueue extends VerbsObject {
       if (this.driver.hasCompletion) waiters.wake();
       else waiters.abandon(this.driver.failure);
     }
+  }
+
+  /** The event that is waited for may have been lost, or what asked for it: what lies here is told, and else it is asked for again. */
+  private ask(): void {
+    if (this.any.count === 0 && this.solicited.count === 0) return;
+    if (this.any.count > 0 && this.driver.hasCompletion) this.any.wake();
+    else this.driver.arm(this.any.count === 0);
   }
 
   /** The event that was asked for has come; what it told of may have been taken since. */

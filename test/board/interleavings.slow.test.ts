@@ -148,14 +148,24 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const flags = ['-std=c++20', '-O1', '-U_FORTIFY_SOURCE', '-Wall', '-Wextra', '-Werror'];
 
+const sources = path.join(native, 'test/interleavings');
+let explorer: Promise<string> | undefined;
+
+/** What explores, compiled once. */
+async function compileExplorer(compiler: string): Promise<string> {
+  const object = path.join(folder, 'explorer.o');
+  await run(compiler, [...flags, '-I', native, '-c', path.join(sources, 'explorer.cpp'), '-o', object]);
+  return object;
+}
+
 /** Compiles a program of native/test/interleavings, with a folder of changed headers before the others. */
 async function compile(context: TestContext, name: string, changed?: string): Promise<string> {
+  const compiler = requireTool('g++', context);
+  explorer ??= compileExplorer(compiler);
   const program = path.join(changed ?? folder, name);
-  const sources = [`${name}.cpp`, 'explorer.cpp'].map((file) =>
-    path.join(native, 'test/interleavings', file),
-  );
   const includes = [...(changed === undefined ? [] : ['-I', changed]), '-I', native];
-  await run(requireTool('g++', context), [...flags, ...includes, ...sources, '-o', program]);
+  const source = path.join(sources, `${name}.cpp`);
+  await run(compiler, [...flags, ...includes, source, await explorer, '-o', program]);
   return program;
 }
 

@@ -29,7 +29,9 @@ public:
   explicit CheckedLink(unsigned arrived) : arrived_(arrived) {}
 
   void arrive() { arrived_.fetch_add(1, std::memory_order_acq_rel); }
-  bool has_arrived() const { return arrived_.load(std::memory_order_acquire) != taken_.load(std::memory_order_relaxed); }
+  bool has_arrived() const {
+    return arrived_.load(std::memory_order_acquire) != taken_.load(std::memory_order_relaxed);
+  }
   // The device.
   bool take() {
     if (!has_arrived())
@@ -74,7 +76,8 @@ public:
   unsigned taken() const { return taken_; }
   bool fired() const { return deadline_ == no_deadline; }
   uint64_t state() const {
-    return taken_ | uint64_t{busy_} << 8 | uint64_t{in_use_} << 9 | (deadline_ == no_deadline ? 0 : deadline_ << 16);
+    return taken_ | uint64_t{busy_} << 8 | uint64_t{in_use_} << 9 |
+           (deadline_ == no_deadline ? 0 : deadline_ << 16);
   }
 
 private:

@@ -7,8 +7,8 @@
 
 namespace fpga_verbs::interleavings {
 
-// The atomics and system calls of a program whose interleavings are explored: HostPlatform with an Explorer in
-// the place of the machine.
+// The atomics and system calls of a program whose interleavings are explored: HostPlatform with an Explorer
+// in the place of the machine.
 struct CheckedPlatform {
   static constexpr uint64_t for_ever = ~uint64_t{0};
 
@@ -47,9 +47,9 @@ struct CheckedPlatform {
   private:
     friend struct CheckedPlatform;
     template <class Change> Value change(const Change& made) {
-      return static_cast<Value>(Explorer::here().exchange(
-          location_,
-          [&](uint64_t before) { return static_cast<uint64_t>(made(static_cast<Value>(before))); }));
+      return static_cast<Value>(Explorer::here().exchange(location_, [&](uint64_t before) {
+        return static_cast<uint64_t>(made(static_cast<Value>(before)));
+      }));
     }
 
     unsigned location_;

@@ -20,8 +20,7 @@ Explorer& Explorer::here() {
   return explorer;
 }
 
-Explorer::Result Explorer::explore(const std::function<std::unique_ptr<Program>()>& make,
-                                  unsigned early) {
+Explorer::Result Explorer::explore(const std::function<std::unique_ptr<Program>()>& make, unsigned early) {
   most_early_ = early;
   known_.clear();
   edges_.clear();

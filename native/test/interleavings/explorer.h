@@ -14,13 +14,14 @@
 namespace fpga_verbs::interleavings {
 
 // Threads of a program that is checked, and what is to hold of it. Made anew for each run, always in the same
-// way, on atomics of CheckedPlatform; what is not atomic is either constant, or follows from what its thread has
-// read.
+// way, on atomics of CheckedPlatform; what is not atomic is either constant, or follows from what its thread
+// has read.
 class Program {
 public:
   virtual ~Program() = default;
   virtual std::vector<std::function<void()>> threads() = 0;
-  // In a state in which no thread can go on but by the passing of time, if at all: what is wrong. Null: nothing.
+  // In a state in which no thread can go on but by the passing of time, if at all: what is wrong. Null:
+  // nothing.
   virtual const char* wrong_at_rest() const = 0;
   // What of its state is in no atomic and in no thread: clocks, what was consumed.
   virtual uint64_t state() const = 0;
@@ -29,15 +30,15 @@ public:
 // How a thread waits, for Program::wrong_at_rest().
 enum class Waiting : uint8_t { no, finished, for_time, for_ever };
 
-// Runs a program in all its interleavings: every order of the operations of its threads on memory, with a store
-// buffer for each thread. A store that is not sequentially consistent reaches memory at any time later, a relaxed
-// one before others of its thread, a release one after all before it; loads read their own buffer first. A
-// sequentially consistent store, an exchange and a system call wait until the buffer is empty. (What processors
-// do beyond that, loads that overtake loads, is not explored.)
+// Runs a program in all its interleavings: every order of the operations of its threads on memory, with a
+// store buffer for each thread. A store that is not sequentially consistent reaches memory at any time later,
+// a relaxed one before others of its thread, a release one after all before it; loads read their own buffer
+// first. A sequentially consistent store, an exchange and a system call wait until the buffer is empty. (What
+// processors do beyond that, loads that overtake loads, is not explored.)
 //
-// Runs are repeated with the same choices up to the last that has an alternative. A state that was there is not
-// explored again: memory, buffers, and of each thread what it has read since it began, from which its state
-// follows.
+// Runs are repeated with the same choices up to the last that has an alternative. A state that was there is
+// not explored again: memory, buffers, and of each thread what it has read since it began, from which its
+// state follows.
 class Explorer {
 public:
   struct Result {
@@ -62,7 +63,8 @@ public:
   void wait(unsigned location, uint64_t value, uint64_t deadline);
   void wake(unsigned location);
   uint64_t history() const;
-  // A turn of a loop begins: all that the thread has read since before the loop, and that matters, is `state`.
+  // A turn of a loop begins: all that the thread has read since before the loop, and that matters, is
+  // `state`.
   void again(uint64_t history_before, uint64_t state);
   // The thread has read something that is in no atomic.
   void observe(uint64_t value);

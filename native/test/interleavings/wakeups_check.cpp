@@ -1,6 +1,6 @@
-// Explores the interleavings of the threads around an emulated board: those who post, poll, bring packets, change
-// the device and close the board, and the device's thread. Prints a line for each program; exit code 1: one is
-// wrong.
+// Explores the interleavings of the threads around an emulated board: those who post, poll, bring packets,
+// change the device and close the board, and the device's thread. Prints a line for each program; exit code
+// 1: one is wrong.
 #include "board/caller_drive.h"
 #include "board/thread_drive.h"
 #include "test/interleavings/checked_board.h"
@@ -38,10 +38,18 @@ constexpr Cast casts[] = {
     {.name = "a link and a poller that polls twice", .packets = 1, .polls = 2, .early = 0, .is_large = true},
     {.name = "a poster and a link", .posters = 1, .packets = 1},
     {.name = "a poster and a poller", .posters = 1, .polls = 1},
-    {.name = "a poster, and a poller that finds a packet", .posters = 1, .polls = 1, .has_arrived = true, .early = 0},
+    {.name = "a poster, and a poller that finds a packet",
+     .posters = 1,
+     .polls = 1,
+     .has_arrived = true,
+     .early = 0},
     {.name = "a change under the lock", .changes = true},
     {.name = "a poster and a change under the lock", .posters = 1, .changes = true, .early = 0},
-    {.name = "a link and a change under the lock", .packets = 1, .changes = true, .early = 0, .is_large = true},
+    {.name = "a link and a change under the lock",
+     .packets = 1,
+     .changes = true,
+     .early = 0,
+     .is_large = true},
     {.name = "an end", .closes = true},
 };
 
@@ -87,7 +95,8 @@ public:
     if (cast_.closes)
       return explorer.waiting(0) == Waiting::finished ? nullptr : "the thread sleeps although the board goes";
     // A thread that leaves work to callers comes back in a while.
-    const uint64_t sleeps_until = explorer.waiting(0) == Waiting::for_ever ? ~uint64_t{0} : explorer.deadline(0);
+    const uint64_t sleeps_until =
+        explorer.waiting(0) == Waiting::for_ever ? ~uint64_t{0} : explorer.deadline(0);
     const uint64_t now = explorer.now();
     const uint64_t patience = sleeps_until > now ? sleeps_until - now : 0;
     if (device_.taken() != cast_.posters && patience > CheckedParts::a_while)
@@ -95,7 +104,8 @@ public:
     if (!link_.is_empty() && patience > CheckedParts::a_while)
       return "a packet lies on the link, and the thread sleeps";
     const uint64_t deadline = device_.next_deadline();
-    if (deadline != CheckedDevice::no_deadline && sleeps_until > std::max(deadline, now + CheckedParts::a_while))
+    if (deadline != CheckedDevice::no_deadline &&
+        sleeps_until > std::max(deadline, now + CheckedParts::a_while))
       return "the thread sleeps beyond a deadline";
     return nullptr;
   }
@@ -165,8 +175,8 @@ template <class Made> bool check(const char* progress, bool leaves_out_large, co
     const Explorer::Result result = Explorer::here().explore(
         [&]() -> std::unique_ptr<Program> { return std::make_unique<Made>(cast); }, cast.early);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    std::printf("%s: %zu states, %zu runs, %.1f s: %s\n", name.c_str(), result.states, result.runs, took.count(),
-                result.failure.empty() ? "right" : result.failure.c_str());
+    std::printf("%s: %zu states, %zu runs, %.1f s: %s\n", name.c_str(), result.states, result.runs,
+                took.count(), result.failure.empty() ? "right" : result.failure.c_str());
     std::fflush(stdout);
     right = right && result.failure.empty();
   }
