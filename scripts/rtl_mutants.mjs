@@ -86,9 +86,22 @@ function build(block, shape, mutant) {
   execFileSync(
     'verilator',
     [
-      ...['--cc', '--exe', '-Wall', '-Wno-fatal', '-Wno-WIDTH', '-O3', '--Mdir', here, ...parameters],
-      ...['-CFLAGS', flags, '--top-module', block, ...sources],
-      ...[`${root}/fpga/tb/${block}_tb.cpp`, `${root}/${model}`],
+      '--cc',
+      '--exe',
+      '-Wall',
+      '-Wno-fatal', // What only the right way uses is unused with a fault.
+      '-Wno-WIDTH',
+      '-O3',
+      '--Mdir',
+      here,
+      ...parameters,
+      '-CFLAGS',
+      flags,
+      '--top-module',
+      block,
+      ...sources,
+      `${root}/fpga/tb/${block}_tb.cpp`,
+      `${root}/${model}`,
     ],
     { stdio: 'pipe' },
   );
