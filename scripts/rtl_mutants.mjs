@@ -25,7 +25,9 @@ const { values, positionals } = parseArgs({
 const blocks = JSON.parse(readFileSync('fpga/tb/mutants.json', 'utf8'));
 const wanted = Object.entries(blocks).flatMap(([block, { mutants, ...bench }]) =>
   mutants
-    .filter(({ name }) => positionals.length === 0 || positionals.includes(name) || positionals.includes(block))
+    .filter(
+      ({ name }) => positionals.length === 0 || positionals.includes(name) || positionals.includes(block),
+    )
     .map((mutant) => ({ block, bench, ...mutant })),
 );
 if (wanted.length === 0) {
@@ -49,12 +51,14 @@ for (const mutant of wanted) {
     found = differs(build(mutant.block, shape, mutant), mutant.bench);
     if (found !== undefined) break;
   }
-  console.log(`${found === undefined ? 'SURVIVED' : 'red     '}  ${mutant.name.padEnd(40)}  ${found ?? mutant.what}`);
+  console.log(
+    `${found === undefined ? 'SURVIVED' : 'red     '}  ${mutant.name.padEnd(40)}  ${found ?? mutant.what}`,
+  );
   rows.push([mutant.block, mutant.name, mutant.what, found === undefined ? '**survived**' : found]);
+  if (!values.print) note(); // Each at once: all of them take a while.
 }
 const survived = rows.filter(([, , , found]) => found === '**survived**').length;
 console.log(`\n${rows.length - survived} red, ${survived} survived`);
-if (!values.print) note();
 process.exitCode = survived === 0 ? 0 : 1;
 
 /** Builds the bench of a block at a shape, with a fault; where. */
@@ -69,7 +73,10 @@ function build(block, shape, mutant) {
     if (text.split(mutant.from).length !== 2)
       throw new Error(`${mutant.name}: what it replaces is not once in ${source}`);
     const copy = path.join(here, path.basename(source));
-    writeFileSync(copy, text.replace(mutant.from, () => mutant.to));
+    writeFileSync(
+      copy,
+      text.replace(mutant.from, () => mutant.to),
+    );
     return copy;
   });
   const root = process.cwd();
@@ -79,16 +86,30 @@ function build(block, shape, mutant) {
   execFileSync(
     'verilator',
     [
-      ...['--cc', '--exe', '-Wall', '-Wno-fatal', '-Wno-WIDTH', '-O3', '--Mdir', here, ...parameters],
-      ...['-CFLAGS', flags, '--top-module', block, ...sources],
-      ...[`${root}/fpga/tb/${block}_tb.cpp`, `${root}/${model}`],
+      '--cc',
+      '--exe',
+      '-Wall',
+      '-Wno-fatal', // What only the right way uses is unused with a fault.
+      '-Wno-WIDTH',
+      '-O3',
+      '--Mdir',
+      here,
+      ...parameters,
+      '-CFLAGS',
+      flags,
+      '--top-module',
+      block,
+      ...sources,
+      `${root}/fpga/tb/${block}_tb.cpp`,
+      `${root}/${model}`,
     ],
     { stdio: 'pipe' },
   );
   // The bench and Verilator's library are the same with and without a fault.
   if (mutant !== undefined)
     for (const file of readdirSync(directory))
-      if (/\.[od]$/.test(file) && !file.startsWith('V')) copyFileSync(path.join(directory, file), path.join(here, file));
+      if (/\.[od]$/.test(file) && !file.startsWith('V'))
+        copyFileSync(path.join(directory, file), path.join(here, file));
   execFileSync('make', ['-s', '-j', '2', '-C', here, '-f', `V${block}.mk`, ...atOnce], { stdio: 'pipe' });
   return path.join(here, `V${block}`);
 }
@@ -126,5 +147,8 @@ function note() {
     (one, other) => order.indexOf(`${one[0]} ${one[1]}`) - order.indexOf(`${other[0]} ${other[1]}`),
   );
   const table = [['block', 'mutant', 'what is wrong', 'found'], ['---', '---', '---', '---'], ...all];
-  writeFileSync(document, `${text.slice(0, begin)}${table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`);
+  writeFileSync(
+    document,
+    `${text.slice(0, begin)}${table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`,
+  );
 }

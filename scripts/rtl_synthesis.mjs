@@ -77,7 +77,9 @@ if (values.check) {
   }
   process.exit(0);
 }
-const small = values.full ? [] : wanted.flatMap((each) => values.family.map((family) => ({ ...each, family })));
+const small = values.full
+  ? []
+  : wanted.flatMap((each) => values.family.map((family) => ({ ...each, family })));
 const full = values.family.includes('xcup')
   ? fullDesignsOf(positionals).map((each) => ({ ...each, family: 'xcup' }))
   : [];
@@ -107,7 +109,8 @@ function levelsOf({ weight }) {
 
 /** Keeps in mind where a block passes its budget. */
 function hold({ block, size, budget }, luts, levels) {
-  if (luts > budget.luts) passed.push(`${block}, ${size}: ${luts} LUTs, more than the ${budget.luts} of its budget`);
+  if (luts > budget.luts)
+    passed.push(`${block}, ${size}: ${luts} LUTs, more than the ${budget.luts} of its budget`);
   if (levels > budget.levels)
     passed.push(`${block}, ${size}: ${levels} levels, more than the ${budget.levels} of its budget`);
 }

@@ -54,17 +54,18 @@ module list_arbiter #(
   end
 
   for (genvar group = 0; group < GROUPS; group++) begin : gen_group
-    for (genvar place = 0; place < SIZE; place++) begin : gen_place
-      logic [SETTERS-1:0] is_set;
-      for (genvar setter = 0; setter < SETTERS; setter++) begin : gen_setter
-        assign is_set[setter] = made_ready_group[setter*GROUPS+group] && made_ready_place[setter*SIZE+place];
-      end
-      always_ff @(posedge clock) begin
-        ready[group*SIZE+place] <= is_set != '0 ||
-            (find_group[group] && find_place[place] ? found_ready : ready[group*SIZE+place]);
-      end
+    logic [SIZE-1:0] members, is_set, is_found;
+    always_comb begin
+      is_set = '0;
+      for (int unsigned setter = 0; setter < SETTERS; setter++)
+        if (made_ready_group[setter*GROUPS+group]) is_set = is_set | made_ready_place[setter*SIZE+:SIZE];
     end
-    always_ff @(posedge clock) any[group] <= ready[group*SIZE+:SIZE] != '0;
+    assign is_found = find_group[group] ? find_place : '0;
+    assign ready[group*SIZE+:SIZE] = members;
+    always_ff @(posedge clock) begin
+      members <= is_set | (found_ready ? members | is_found : members & ~is_found);
+      any[group] <= members != '0;
+    end
   end
 
   // The group after the last one, the next after it at hand.

@@ -10,11 +10,15 @@ module secded_decoder (
 
   logic [secded_pkg::BITS-1:0] wrong;
 
-  for (genvar place = 0; place < secded_pkg::DATA_BITS; place++) begin : gen_data
-    assign wrong[place] = syndrome == COLUMNS[place*secded_pkg::CHECK_BITS+:secded_pkg::CHECK_BITS];
-  end
-  for (genvar row = 0; row < secded_pkg::CHECK_BITS; row++) begin : gen_check
-    assign wrong[secded_pkg::DATA_BITS+row] = syndrome == secded_pkg::CHECK_BITS'(1) << row;
+  // Mostly nothing is: then simulation has nothing to look for.
+  always_comb begin
+    wrong = '0;
+    if (syndrome != '0) begin
+      for (int unsigned place = 0; place < secded_pkg::DATA_BITS; place++)
+        wrong[place] = syndrome == COLUMNS[place*secded_pkg::CHECK_BITS+:secded_pkg::CHECK_BITS];
+      for (int unsigned row = 0; row < secded_pkg::CHECK_BITS; row++)
+        wrong[secded_pkg::DATA_BITS+row] = syndrome == secded_pkg::CHECK_BITS'(1) << row;
+    end
   end
 
   assign corrected = stored ^ wrong;

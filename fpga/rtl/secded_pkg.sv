@@ -24,13 +24,27 @@ package secded_pkg;
       columns[(data_bit+rotation)*CHECK_BITS+:CHECK_BITS] = 8'h1f << rotation | 8'h1f >> (CHECK_BITS - rotation);
   endfunction
 
-  // The check bits of 64 data bits.
-  function automatic logic [CHECK_BITS-1:0] encode(input logic [DATA_BITS-1:0] data);
+  // The data bits that a check bit covers.
+  function automatic logic [DATA_BITS-1:0] covered(input int unsigned check_bit);
     logic [DATA_BITS*CHECK_BITS-1:0] all_columns;
     all_columns = columns();
-    encode = '0;
     for (int unsigned data_bit = 0; data_bit < DATA_BITS; data_bit++)
-      encode = encode ^ (all_columns[data_bit*CHECK_BITS+:CHECK_BITS] & {CHECK_BITS{data[data_bit]}});
+      covered[data_bit] = all_columns[data_bit*CHECK_BITS+check_bit];
+  endfunction
+
+  localparam logic [DATA_BITS-1:0] COVERED_0 = covered(0);
+  localparam logic [DATA_BITS-1:0] COVERED_1 = covered(1);
+  localparam logic [DATA_BITS-1:0] COVERED_2 = covered(2);
+  localparam logic [DATA_BITS-1:0] COVERED_3 = covered(3);
+  localparam logic [DATA_BITS-1:0] COVERED_4 = covered(4);
+  localparam logic [DATA_BITS-1:0] COVERED_5 = covered(5);
+  localparam logic [DATA_BITS-1:0] COVERED_6 = covered(6);
+  localparam logic [DATA_BITS-1:0] COVERED_7 = covered(7);
+
+  // The check bits of 64 data bits.
+  function automatic logic [CHECK_BITS-1:0] encode(input logic [DATA_BITS-1:0] data);
+    encode = {^(data & COVERED_7), ^(data & COVERED_6), ^(data & COVERED_5), ^(data & COVERED_4),
+              ^(data & COVERED_3), ^(data & COVERED_2), ^(data & COVERED_1), ^(data & COVERED_0)};
   endfunction
 
 endpackage

@@ -107,8 +107,12 @@ private:
   LinkedListCommand some_command() {
     if (random_.once(8))
       return LinkedListCommand::reclaim;
-    return std::array{LinkedListCommand::pop, LinkedListCommand::pop, LinkedListCommand::discard,
-                      LinkedListCommand::discard_not_ready, LinkedListCommand::peek, LinkedListCommand::peek,
+    return std::array{LinkedListCommand::pop,
+                      LinkedListCommand::pop,
+                      LinkedListCommand::discard,
+                      LinkedListCommand::discard_not_ready,
+                      LinkedListCommand::peek,
+                      LinkedListCommand::peek,
                       LinkedListCommand::reset_peek_pointer}[random_.below(7)];
   }
 

@@ -29,8 +29,8 @@ public:
   // What comes in before a clock.
   template <class Rtl> void see_inputs(const Rtl& rtl, const Unit& unit) {
     if (rtl.push)
-      pushes_.push_back({static_cast<uint32_t>(rtl.push_index), unit,
-                         static_cast<uint32_t>(rtl.push_underlying_function)});
+      pushes_.push_back(
+          {static_cast<uint32_t>(rtl.push_index), unit, static_cast<uint32_t>(rtl.push_underlying_function)});
     if (rtl.mark_ready || rtl.mark_not_ready)
       marks_.push_back({static_cast<uint32_t>(rtl.mark_entry), rtl.mark_ready != 0});
     if (rtl.command && rtl.command_ready)
@@ -115,8 +115,7 @@ public:
     expect_value("inbound credits", rtl.inbound_credits, model_.inbound_credits());
     expect_value("reclaiming", rtl.reclaiming, model_.reclaiming());
     expect_value("own entry credits held", rtl.query_own_held, credits_.own_held(function));
-    expect_value("shared entry credits held", rtl.query_shared_held,
-                 credits_.shared_held(function));
+    expect_value("shared entry credits held", rtl.query_shared_held, credits_.shared_held(function));
     const hca::LinkedListQueueCounters& model = model_.counters();
     const std::array expected{model.pushed,
                               model.popped,
@@ -182,7 +181,9 @@ private:
   };
 
   const Clock& at(uint64_t clock) const { return clocks_[clock % depth]; }
-  void expect_value(const char* what, uint64_t rtl, uint64_t model) const { expect(place_, what, rtl, model); }
+  void expect_value(const char* what, uint64_t rtl, uint64_t model) const {
+    expect(place_, what, rtl, model);
+  }
   void expect_result(const char* what, uint8_t rtl, Result model) {
     expect_value(what, rtl, static_cast<uint64_t>(model));
     ++seen_[rtl];
@@ -338,10 +339,10 @@ private:
     const uint32_t list = clock.pushed_list;
     const hca::CreditSource credit = credits_.available(push.function);
     const std::optional<Result> refusal =
-        free_ == 0                                              ? std::optional(Result::full)
-        : credit == hca::CreditSource::none                     ? std::optional(Result::no_entry_credit)
+        free_ == 0                                      ? std::optional(Result::full)
+        : credit == hca::CreditSource::none             ? std::optional(Result::no_entry_credit)
         : content_addressed && places_taken(push.index) ? std::optional(Result::no_list_identifier)
-                                                                : std::nullopt;
+                                                        : std::nullopt;
     if (refusal) {
       expect_result("push that the model need not refuse", clock.pushed_result, *refusal);
       ++refused_[clock.pushed_result];
@@ -362,7 +363,8 @@ private:
       expect_value("place of the list", may_have(push.index, list), 1);
     else
       expect_value("list of the push", list, push.index);
-    expect_value("list that the index had", found != hca::no_list && model_.count(found) > 1, used_[list] != 0);
+    expect_value("list that the index had", found != hca::no_list && model_.count(found) > 1,
+                 used_[list] != 0);
     held_[clock.pushed_entry] = pushed.entry;
     credits_.take(push.function, credit);
     paid_[clock.pushed_entry] = {push.function, credit};
@@ -420,12 +422,12 @@ private:
       differ(place_, "clocks that ready lists waited", waited_, patience);
   }
 
-  Model model_{{.entries = entries,
-                .lists = lists,
-                .addressing = content_addressed ? hca::ListAddressing::content_addressed
-                                                : hca::ListAddressing::direct,
-                .underlying_functions = functions,
-                .ready_on_push = ready_on_push}};
+  Model model_{
+      {.entries = entries,
+       .lists = lists,
+       .addressing = content_addressed ? hca::ListAddressing::content_addressed : hca::ListAddressing::direct,
+       .underlying_functions = functions,
+       .ready_on_push = ready_on_push}};
   Place place_;
   uint64_t now_ = 0;
   uint64_t done_ = 0;
@@ -449,7 +451,7 @@ private:
   hca::CreditPool credits_{functions, entries, 0, 0}; // as pushes see them; the model's own never run out
   std::array<Paid, entries> paid_{};                  // by the RTL's entries
   uint32_t free_ = entries;
-  std::deque<Freed> freed_;          // by the last commands
+  std::deque<Freed> freed_;           // by the last commands
   std::array<uint64_t, 4> refused_{}; // by result: the model was not asked
   std::array<uint32_t, lists> ready_for_{};
   std::array<std::array<uint32_t, lists>, lists> turns_{};

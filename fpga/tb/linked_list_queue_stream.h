@@ -53,7 +53,8 @@ template <class Rtl> void tick(Rtl& rtl) {
 // Nothing is taken until the memories are swept.
 template <class Rtl> void start_anew(Rtl& rtl) {
   rtl.reset = 1;
-  rtl.push = rtl.mark_ready = rtl.mark_not_ready = rtl.command = rtl.forward = rtl.scrub = rtl.inject_error = 0;
+  rtl.push = rtl.mark_ready = rtl.mark_not_ready = rtl.command = rtl.forward = rtl.scrub = rtl.inject_error =
+      0;
   rtl.set_maximum = rtl.set_entry_credits = rtl.set_shared_entry_credits = rtl.reclaim_ready = 0;
   tick(rtl);
   rtl.reset = 0;

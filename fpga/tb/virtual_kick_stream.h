@@ -16,13 +16,14 @@ struct Stream {
 
 // A kick in every clock, each finished when two more were started: how many are started on end.
 template <class Rtl> Stream run_stream(Rtl& rtl, const std::vector<uint32_t>& live) {
+  constexpr uint32_t before = 64;
   Stream stream;
   start_anew(rtl);
   rtl.kick_started_credit = 1;
   rtl.pinned = 1;
   std::deque<spec::FinishUnit> executing;
   uint32_t first_start = 0;
-  for (uint32_t clock = 0; clock < Stream::clocks + 16; ++clock) {
+  for (uint32_t clock = 0; clock < Stream::clocks + before; ++clock) {
     spec::KickUnit kick;
     kick.set_queue_pair_number(live[clock % live.size()]);
     kick.set_underlying_function(clock % live.size() % functions);
@@ -41,7 +42,7 @@ template <class Rtl> Stream run_stream(Rtl& rtl, const std::vector<uint32_t>& li
       executing.push_back(finish_of(unit, true, true));
       if (first_start == 0)
         first_start = clock;
-      stream.started += clock >= 16;
+      stream.started += clock >= before;
     }
     rtl.clock = 1;
     rtl.eval();

@@ -103,6 +103,9 @@ template <class Rtl> void start_anew(Rtl& rtl) {
     expect({}, "kick taken while the memories are cleared", rtl.kick_collected_ready, 0);
     tick(rtl);
   }
+  // Those of the lists may be larger.
+  for (rtl.eval(); !rtl.kick_collected_ready; rtl.eval())
+    tick(rtl);
   rtl.kick_collected = 0;
 }
 

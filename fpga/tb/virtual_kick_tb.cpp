@@ -38,8 +38,8 @@ using spec::KickUnit;
 // The model, led by what the RTL decides.
 class Follower final : public hca::VirtualKick {
 public:
-  using VirtualKick::VirtualKick;
   using VirtualKick::leave_list;
+  using VirtualKick::VirtualKick;
   bool first_dropped(uint32_t lane) const { return (lanes_to_discard() >> lane & 1) != 0; }
 };
 
@@ -266,8 +266,8 @@ private:
     collect_buffer_.release(static_cast<uint16_t>(unit.physical_collect_buffer()));
   }
 
-  // A lane that starts has a command that is neither started nor dropped, and takes its credits now. One that could, does
-  // before the others have had many turns.
+  // A lane that starts has a command that is neither started nor dropped, and takes its credits now. One that
+  // could, does before the others have had many turns.
   void follow_starting() {
     if (rtl_.starting) {
       const uint32_t lane = rtl_.starting_lane;
@@ -284,14 +284,16 @@ private:
       turns_[lane] = able(lane) && room ? turns_[lane] + 1 : 0;
       if (turns_[lane] > start_patience)
         differ(place_, "clocks that a lane which could start waited", turns_[lane], start_patience);
-      discard_waited_[lane] = dropping_clocks_ == 0 && model_.first_dropped(lane) ? discard_waited_[lane] + 1 : 0;
+      discard_waited_[lane] =
+          dropping_clocks_ == 0 && model_.first_dropped(lane) ? discard_waited_[lane] + 1 : 0;
       if (discard_waited_[lane] > start_patience)
         differ(place_, "clocks that a dropped command waited", discard_waited_[lane], start_patience);
     }
   }
 
   bool able(uint32_t lane) const {
-    return model_.lane_state(lane).commands() > flying_[lane] && !model_.first_dropped(lane) && model_.execution_credits().available(lane) != 0 &&
+    return model_.lane_state(lane).commands() > flying_[lane] && !model_.first_dropped(lane) &&
+           model_.execution_credits().available(lane) != 0 &&
            model_.completion_credits().available(lane) != 0;
   }
 
@@ -602,9 +604,9 @@ private:
       parameters_,   counters_,        clock_,        queue_pair_state_cache_, events_,
       kick_records_, kicks_collected_, post_notices_, management_units_};
   Follower model_{parameters_,      counters_,
-                          collect_buffer_,  queue_pair_state_cache_,
-                          kicks_collected_, kicks_scheduled_,
-                          kicks_started_,   {&finish_links_[0], &finish_links_[1], &finish_links_[2]}};
+                  collect_buffer_,  queue_pair_state_cache_,
+                  kicks_collected_, kicks_scheduled_,
+                  kicks_started_,   {&finish_links_[0], &finish_links_[1], &finish_links_[2]}};
   Random random_;
   Place place_;
   uint64_t clocks_;

@@ -55,10 +55,10 @@ struct LinkedListQueueCounters {
 // command takes constant time.
 //
 // Which entry and which list identifier are given is not promised, only that they are free. Ready lists take
-// turns: while a list is ready, no other is granted more than four turns before it. Closed lists are emptied one
-// after the other, in the order in which they were closed. The RTL may say full, and no_entry_credit, where
-// the last entries have become free in its last three clocks; and no_list_identifier where the index's places all
-// have lists of others, while there are free ones elsewhere.
+// turns: while a list is ready, no other is granted more than four turns before it. Closed lists are emptied
+// one after the other, in the order in which they were closed. The RTL may say full, and no_entry_credit,
+// where the last entries have become free in its last three clocks; and no_list_identifier where the index's
+// places all have lists of others, while there are free ones elsewhere.
 //
 // Entry credits divide the entries among underlying functions; at first each may take all of them.
 template <class DataUnit> class HardwareLinkedListQueue {
@@ -368,8 +368,8 @@ private:
   ListIdentifierMemory identifiers_;
   CreditPool entry_credits_;
   std::vector<Entry> entries_;
-  BitMask list_ready_; // the first data unit of the list is ready
-  BitMask closed_;     // lists being reclaimed
+  BitMask list_ready_;                 // the first data unit of the list is ready
+  BitMask closed_;                     // lists being reclaimed
   std::vector<uint16_t> closed_order_; // a ring of them, from first_closed_ on
   size_t first_closed_ = 0;
   size_t closed_lists_ = 0;

@@ -207,8 +207,8 @@ unsigned VirtualKickRtl::choose_lane(unsigned underlying_function, spec::Quality
   return rtl_->outlook_lane;
 }
 
-// What is listed in the clock of the drop, or was started before, comes first, so that the model drops what the
-// RTL does.
+// What is listed in the clock of the drop, or was started before, comes first, so that the model drops what
+// the RTL does.
 void VirtualKickRtl::drop(uint32_t queue_pair_number) {
   rtl_->drop_queue_pair_number = queue_pair_number;
   strobe(rtl_->drop);

@@ -19,9 +19,9 @@ Napi::Value identifier(Napi::Env env, uint16_t value) {
 }
 
 Napi::Value name_of(Napi::Env env, hca::LinkedListResult result) {
-  constexpr std::array names{"ok",     "full",        "noEntryCredit", "noListIdentifier", "listFull",
-                             "closed", "unknownList", "empty",         "notReady",         "corrupted",
-                             "ready"};
+  constexpr std::array names{"ok",       "full",      "noEntryCredit", "noListIdentifier",
+                             "listFull", "closed",    "unknownList",   "empty",
+                             "notReady", "corrupted", "ready"};
   return Napi::String::New(env, names[static_cast<size_t>(result)]);
 }
 

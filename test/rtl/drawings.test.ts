@@ -44,7 +44,7 @@ describe('drawings of the blocks', () => {
       words: 'UNDERLYING_FUNCTIONS',
       width: '[COMMANDS_WIDTH-1:0]',
     });
-    expect(registers).toEqual(expect.arrayContaining(['first_valid', 'was_discard', 'last_started']));
+    expect(registers).toEqual(expect.arrayContaining(['first_valid', 'was_refused', 'last_started']));
     expect(registers).not.toContain('function_commands');
   });
 });

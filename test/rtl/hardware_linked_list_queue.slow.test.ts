@@ -43,28 +43,34 @@ describe('hardware_linked_list_queue in SystemVerilog', () => {
     { name: 'content addressed', shape: odd, clocks: 60_000, stream: true },
     { name: 'direct, ready on push', shape: lanes, clocks: 20_000, stream: true },
     { name: 'one entry', shape: least, clocks: 20_000, stream: false },
-  ])('does what the device model does: $name; figures', patient, async ({ shape, clocks, stream }, context) => {
-    const bench = buildBench(requireTool('verilator', context), block, shape);
-    for (const seed of [1, 2, 3]) {
-      const { output, ok } = bench.run(seed, clocks);
-      expect(ok, output).toBe(true);
-      if (!stream) continue;
-      const rows = [...output.matchAll(/^(\d+) pushes and (\d+) pops in (\d+) clocks on end( on one list)?$/gm)];
-      await expectFigures(
-        block,
-        ['lists', 'pushes', 'pops', 'clocks'],
-        rows.map(([, pushes, pops, of, one]) => [one === undefined ? 3 : 1, pushes!, pops!, of!]),
-      );
-      // Every result but those that the shape cannot have.
-      const counts = /results (.*)$/m.exec(output)![1]!.split(' ').map(Number);
-      const impossible = shape === lanes ? ['unknown list'] : [];
-      const names =
-        'ok,full,no entry credit,no list identifier,list full,closed,unknown list,empty,not ready,corrupted,ready';
-      names.split(',').forEach((name, result) => {
-        if (!impossible.includes(name)) expect(counts[result], name).toBeGreaterThan(0);
-      });
-    }
-  });
+  ])(
+    'does what the device model does: $name; figures',
+    patient,
+    async ({ shape, clocks, stream }, context) => {
+      const bench = buildBench(requireTool('verilator', context), block, shape);
+      for (const seed of [1, 2, 3]) {
+        const { output, ok } = bench.run(seed, clocks);
+        expect(ok, output).toBe(true);
+        if (!stream) continue;
+        const rows = [
+          ...output.matchAll(/^(\d+) pushes and (\d+) pops in (\d+) clocks on end( on one list)?$/gm),
+        ];
+        await expectFigures(
+          block,
+          ['lists', 'pushes', 'pops', 'clocks'],
+          rows.map(([, pushes, pops, of, one]) => [one === undefined ? 3 : 1, pushes!, pops!, of!]),
+        );
+        // Every result but those that the shape cannot have.
+        const counts = /results (.*)$/m.exec(output)![1]!.split(' ').map(Number);
+        const impossible = shape === lanes ? ['unknown list'] : [];
+        const names =
+          'ok,full,no entry credit,no list identifier,list full,closed,unknown list,empty,not ready,corrupted,ready';
+        names.split(',').forEach((name, result) => {
+          if (!impossible.includes(name)) expect(counts[result], name).toBeGreaterThan(0);
+        });
+      }
+    },
+  );
 
   it.for(['push_with_last_removal_lost', 'unready_head_leaves'])(
     'is caught by the bench with %s',
@@ -92,9 +98,13 @@ describe('proofs of hardware_linked_list_queue', () => {
   };
   const clocks = 18;
 
-  it('what is pushed leaves once, in order, when it is ready; a push is taken, and what is ready leaves', patient, (context) => {
-    expect(holds(queue, 'from reset', clocks, context)).toBe(true);
-  });
+  it(
+    'what is pushed leaves once, in order, when it is ready; a push is taken, and what is ready leaves',
+    patient,
+    (context) => {
+      expect(holds(queue, 'from reset', clocks, context)).toBe(true);
+    },
+  );
 
   it('all that this speaks of happens', patient, (context) => {
     expect(covers({ ...queue, defines: ['FORMAL_COVER'] }, 26, context)).toBe(true);

@@ -74,16 +74,19 @@ describe('synthesis of the blocks', () => {
     },
   );
 
-  it.each(fullDesignsOf([]))('has $block within its budget at full size: $size', ({ block, size, budget }) => {
-    const rows = readFileSync(`${root}fpga/doc/synthesis.md`, 'utf8')
-      .split('\n')
-      .map((line) => line.slice(2, -2).split(' | '))
-      .filter(([name, ofSize]) => name === block && ofSize === size);
-    expect(rows).toHaveLength(1);
-    expect(Number(rows[0]![2])).toBeGreaterThan(0);
-    expect(Number(rows[0]![2])).toBeLessThanOrEqual(budget.luts);
-    expect(Number(rows[0]!.at(-1))).toBeLessThanOrEqual(budget.levels);
-  });
+  it.each(fullDesignsOf([]))(
+    'has $block within its budget at full size: $size',
+    ({ block, size, budget }) => {
+      const rows = readFileSync(`${root}fpga/doc/synthesis.md`, 'utf8')
+        .split('\n')
+        .map((line) => line.slice(2, -2).split(' | '))
+        .filter(([name, ofSize]) => name === block && ofSize === size);
+      expect(rows).toHaveLength(1);
+      expect(Number(rows[0]![2])).toBeGreaterThan(0);
+      expect(Number(rows[0]![2])).toBeLessThanOrEqual(budget.luts);
+      expect(Number(rows[0]!.at(-1))).toBeLessThanOrEqual(budget.levels);
+    },
+  );
 
   it('counts the longest path between registers, through memories made of look-up tables', () => {
     const cells = [
