@@ -268,9 +268,9 @@ describe('an end that nobody should trust', () => {
 
   // Each of them would wait for what it says as long as for one that is slow: together beyond the time of a test.
   it('comes, and says nothing: no end of a link waits for it when it closes', async (context) => {
-    const names = Array.from({ length: 30 }, newName);
-    const ends = names.map((name) => makeEnd({ link: `shm:${name}`, progress: 'shared' }));
-    const intruder = intrude(context, 'half', names[0]!, '1', '1', ...names);
+    const own = Array.from({ length: 30 }, newName);
+    const ends = own.map((name) => makeEnd({ link: `shm:${name}`, progress: 'shared' }));
+    const intruder = intrude(context, 'half', own[0]!, '1', '1', ...own);
     expect(await intruder.next()).toBe('ready');
     for (const { opened, board } of ends) {
       opened.close();
