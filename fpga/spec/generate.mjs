@@ -29,7 +29,7 @@ function outputs(model, golden) {
     ['native/test/spec_golden.cpp', cppGolden(golden, model)],
     ['fpga/doc/formats.md', formatsDocument(model)],
     ['fpga/doc/registers.md', registersDocument(model)],
-    ['fpga/rtl/hca_spec_pkg.sv', systemVerilogPackage(model)],
+    ['fpga/rtl/base/hca_spec_pkg.sv', systemVerilogPackage(model)],
     ['fpga/tb/spec_golden_tb.sv', systemVerilogGolden(golden)],
     ['lib/spec/parameters.ts', tsParameters(model)],
     ['lib/spec/enums.ts', tsEnums(model)],

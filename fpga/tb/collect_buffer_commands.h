@@ -1,9 +1,9 @@
 #pragma once
 
 #include "bench.h"
-#include "hca/collect_buffer.h"
-#include "hca/doorbell_checksum.h"
-#include "hca/scoreboard.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/collect/doorbell_checksum.h"
+#include "hca/collect/scoreboard.h"
 #include "spec/queues.h"
 
 #include <algorithm>

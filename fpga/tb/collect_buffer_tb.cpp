@@ -9,7 +9,7 @@
 #include "collect_buffer_stream.h"
 #include "collect_buffer_table.h"
 #include "collect_buffer_writes.h"
-#include "hca/collect_buffer.h"
+#include "hca/collect/collect_buffer.h"
 #include "spec/enums.h"
 
 #include <verilated.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bench.h"
-#include "hca/hardware_linked_list_queue.h"
+#include "hca/lists/hardware_linked_list_queue.h"
 #include "linked_list_queue_stream.h"
 
 #include <algorithm>

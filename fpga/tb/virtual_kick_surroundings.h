@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bench.h"
-#include "hca/virtual_kick.h"
+#include "hca/kick/virtual_kick.h"
 
 #include <cstdint>
 #include <cstdlib>

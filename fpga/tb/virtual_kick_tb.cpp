@@ -7,7 +7,7 @@
 // are the bench's: the model is told what was read.
 #include "Vvirtual_kick.h"
 #include "bench.h"
-#include "hca/virtual_kick.h"
+#include "hca/kick/virtual_kick.h"
 #include "virtual_kick_stream.h"
 #include "virtual_kick_surroundings.h"
 

@@ -30,7 +30,7 @@ export interface BoardOptions {
   doubleWordOnly?: boolean;
   /** An ACK is sent for the last packet of a message and where it is asked for, not for every packet. Default true. */
   acknowledgeCoalescing?: boolean;
-  /** Sizes of the device, as named in native/hca/parameters.h; the specification's are defaults and upper bounds. */
+  /** Sizes of the device, as named in native/hca/base/parameters.h; the specification's are defaults and upper bounds. */
   underlyingFunctions?: number;
   virtualCollectBuffers?: number;
   physicalCollectBuffers?: number;

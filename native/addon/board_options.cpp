@@ -1,7 +1,7 @@
 #include "addon/board_options.h"
 
 #include "addon/arguments.h"
-#include "hca/check_parameters.h"
+#include "hca/base/check_parameters.h"
 
 namespace fpga_verbs::addon {
 

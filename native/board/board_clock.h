@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/clock.h"
+#include "hca/base/clock.h"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #include "board/board_host.h"
 
 #include "board/processor.h"
-#include "hca/store_line.h"
+#include "hca/base/store_line.h"
 
 #include <algorithm>
 #include <atomic>

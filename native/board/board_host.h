@@ -4,8 +4,8 @@
 #include "board/fault_rules.h"
 #include "board/interrupts.h"
 #include "board/iommu.h"
-#include "hca/clock.h"
-#include "hca/host_port.h"
+#include "hca/base/clock.h"
+#include "hca/base/host_port.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "board/board_fabric.h"
-#include "hca/port.h"
+#include "hca/port/port.h"
 #include "spec/enums.h"
 
 #include <array>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "hca/bar_write.h"
-#include "hca/clock.h"
-#include "hca/host_port.h"
-#include "hca/port.h"
+#include "hca/collect/bar_write.h"
+#include "hca/base/clock.h"
+#include "hca/base/host_port.h"
+#include "hca/port/port.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "board/emulated_board.h"
-#include "hca/parameters.h"
+#include "hca/base/parameters.h"
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #include "board/impaired_link.h"
 
-#include "hca/packet_parse.h"
+#include "wire/packet_parse.h"
 #include "link/address.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "board/link_impairment.h"
 #include "board/random.h"
-#include "hca/clock.h"
+#include "hca/base/clock.h"
 #include "link/link.h"
 #include "spec/enums.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hca/clock.h"
-#include "hca/packet_tap.h"
+#include "hca/base/clock.h"
+#include "hca/port/packet_tap.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/packet_tap.h"
+#include "hca/port/packet_tap.h"
 #include "spec/enums.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hca/collect_buffer.h"
-#include "hca/virtual_kick.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/kick/virtual_kick.h"
 
 #include <memory>
 #include <utility>

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "hca/bar_write.h"
-#include "hca/clock.h"
-#include "hca/counters.h"
-#include "hca/host_port.h"
-#include "hca/parameters.h"
-#include "hca/port.h"
+#include "hca/collect/bar_write.h"
+#include "hca/base/clock.h"
+#include "hca/base/counters.h"
+#include "hca/base/host_port.h"
+#include "hca/base/parameters.h"
+#include "hca/port/port.h"
 #include "spec/enums.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "link/arrived_packets.h"
 
-#include "hca/packet_bytes.h"
+#include "wire/packet_bytes.h"
 #include "spec/enums.h"
 #include "spec/packets.h"
 

@@ -1,6 +1,6 @@
 #include "link/ethernet_frame.h"
 
-#include "hca/packet_bytes.h"
+#include "wire/packet_bytes.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "link/ethernet_link.h"
 
-#include "hca/packet_gid.h"
+#include "wire/packet_gid.h"
 #include "link/ethernet_frame.h"
 #include "spec/parameters.h"
 

@@ -1,6 +1,6 @@
 #include "link/ethernet_options.h"
 
-#include "hca/packet_gid.h"
+#include "wire/packet_gid.h"
 
 #include <algorithm>
 #include <arpa/inet.h>

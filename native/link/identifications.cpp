@@ -1,9 +1,9 @@
 #include "link/identifications.h"
 
-#include "hca/icrc.h"
-#include "hca/icrc_polynomial.h"
-#include "hca/packet_bytes.h"
-#include "hca/packet_checksum.h"
+#include "wire/icrc.h"
+#include "wire/icrc_polynomial.h"
+#include "wire/packet_bytes.h"
+#include "wire/packet_checksum.h"
 #include "spec/packets.h"
 #include "spec/parameters.h"
 

@@ -1,8 +1,8 @@
 #include "link/neighbor_messages.h"
 
-#include "hca/packet_bytes.h"
-#include "hca/packet_checksum.h"
-#include "hca/packet_gid.h"
+#include "wire/packet_bytes.h"
+#include "wire/packet_checksum.h"
+#include "wire/packet_gid.h"
 #include "link/ethernet_frame.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "link/socket_address.h"
 
-#include "hca/packet_gid.h"
+#include "wire/packet_gid.h"
 
 #include <arpa/inet.h>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "link/udp_groups.h"
 
-#include "hca/packet_gid.h"
+#include "wire/packet_gid.h"
 #include "link/socket_address.h"
 
 #include <arpa/inet.h>

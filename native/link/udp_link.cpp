@@ -1,6 +1,6 @@
 #include "link/udp_link.h"
 
-#include "hca/packet_gid.h"
+#include "wire/packet_gid.h"
 #include "link/socket_address.h"
 #include "spec/packets.h"
 #include "spec/parameters.h"

@@ -1,8 +1,8 @@
 #include "link/udp_packet.h"
 
-#include "hca/packet_bytes.h"
-#include "hca/packet_checksum.h"
-#include "hca/packet_gid.h"
+#include "wire/packet_bytes.h"
+#include "wire/packet_checksum.h"
+#include "wire/packet_gid.h"
 #include "spec/enums.h"
 #include "spec/packets.h"
 

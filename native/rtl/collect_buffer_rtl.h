@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/collect_buffer.h"
+#include "hca/collect/collect_buffer.h"
 #include "rtl/rtl_counters.h"
 #include "rtl/rtl_sizes.h"
 #include "spec/enums.h"

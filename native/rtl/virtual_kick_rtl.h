@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/virtual_kick.h"
+#include "hca/kick/virtual_kick.h"
 #include "rtl/rtl_counters.h"
 #include "rtl/rtl_sizes.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/bit_mask.h"
+#include "hca/base/bit_mask.h"
 
 #include <napi.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hca/collect_buffer.h"
-#include "hca/kick_records.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/collect/kick_records.h"
 #include "test/test_host.h"
 
 #include <napi.h>

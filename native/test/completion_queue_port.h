@@ -1,9 +1,9 @@
 #pragma once
 
-#include "hca/completion_queue.h"
-#include "hca/context_memory.h"
-#include "hca/memory_translation.h"
-#include "hca/queue_pair_state_cache.h"
+#include "hca/complete/completion_queue.h"
+#include "hca/memory/context_memory.h"
+#include "hca/memory/memory_translation.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"
 

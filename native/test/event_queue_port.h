@@ -1,8 +1,8 @@
 #pragma once
 
-#include "hca/context_memory.h"
-#include "hca/event_queue.h"
-#include "hca/memory_translation.h"
+#include "hca/memory/context_memory.h"
+#include "hca/complete/event_queue.h"
+#include "hca/memory/memory_translation.h"
 #include "test/hosted_port.h"
 
 #include <napi.h>

@@ -1,6 +1,6 @@
 #include "test/hca_port.h"
 
-#include "hca/check_parameters.h"
+#include "hca/base/check_parameters.h"
 #include "test/parameters_of.h"
 
 #include <cstring>

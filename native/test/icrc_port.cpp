@@ -1,6 +1,6 @@
 #include "test/icrc_port.h"
 
-#include "hca/icrc.h"
+#include "wire/icrc.h"
 
 #include <chrono>
 #include <string>

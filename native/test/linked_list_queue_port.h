@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/hardware_linked_list_queue.h"
+#include "hca/lists/hardware_linked_list_queue.h"
 
 #include <napi.h>
 

@@ -1,6 +1,6 @@
 #include "test/order_port.h"
 
-#include "hca/sequence_number.h"
+#include "hca/base/sequence_number.h"
 #include "test/parameters_of.h"
 
 #include <array>

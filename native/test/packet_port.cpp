@@ -1,8 +1,8 @@
 #include "test/packet_port.h"
 
-#include "hca/packet_headers.h"
-#include "hca/packet_opcodes.h"
-#include "hca/packet_parse.h"
+#include "wire/packet_headers.h"
+#include "wire/packet_opcodes.h"
+#include "wire/packet_parse.h"
 #include "spec/contexts.h"
 #include "spec/parameters.h"
 

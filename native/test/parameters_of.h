@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/parameters.h"
+#include "hca/base/parameters.h"
 #include "spec/enums.h"
 
 #include <napi.h>

@@ -1,6 +1,6 @@
 #include "test/pipeline_sink.h"
 
-#include "hca/finish.h"
+#include "hca/collect/finish.h"
 
 namespace fpga_verbs::test {
 

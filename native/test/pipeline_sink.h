@@ -1,10 +1,10 @@
 #pragma once
 
-#include "hca/block.h"
-#include "hca/collect_buffer.h"
-#include "hca/counters.h"
-#include "hca/data_link.h"
-#include "hca/kick_records.h"
+#include "hca/base/block.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/collect/kick_records.h"
 #include "spec/data_units.h"
 
 namespace fpga_verbs::test {

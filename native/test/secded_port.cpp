@@ -1,6 +1,6 @@
 #include "test/secded_port.h"
 
-#include "hca/secded.h"
+#include "hca/lists/secded.h"
 
 #include <array>
 

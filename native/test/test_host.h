@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hca/clock.h"
-#include "hca/host_port.h"
+#include "hca/base/clock.h"
+#include "hca/base/host_port.h"
 #include "spec/parameters.h"
 
 #include <array>

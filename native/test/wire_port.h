@@ -1,11 +1,11 @@
 #pragma once
 
-#include "hca/context_memory.h"
-#include "hca/packet_memory.h"
-#include "hca/packet_receiver.h"
-#include "hca/port.h"
-#include "hca/port_attributes.h"
-#include "hca/queue_pair_state_cache.h"
+#include "hca/memory/context_memory.h"
+#include "hca/port/packet_memory.h"
+#include "hca/receive/packet_receiver.h"
+#include "hca/port/port.h"
+#include "hca/port/port_attributes.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
 #include "link/link.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"

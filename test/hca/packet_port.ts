@@ -2,7 +2,7 @@ import { encode, LinkLayer } from '../../lib/spec/index.ts';
 import { loadTestAddon } from '../test_addon.ts';
 import { framings, type Framing } from './icrc_port.ts';
 
-/** native/hca/packet_headers.h */
+/** native/wire/packet_headers.h */
 export interface PacketFields {
   opcode: number;
   solicitedEvent: boolean;
@@ -42,7 +42,7 @@ export interface PacketPath {
   destinationQueuePair: number;
 }
 
-/** native/hca/packet_parse.h */
+/** native/wire/packet_parse.h */
 export interface ParsedPacket {
   framing: Framing;
   forwardCongestion: boolean;
@@ -57,7 +57,7 @@ export interface ParsedPacket {
   destinationGid: Uint8Array;
 }
 
-/** native/hca/packet_opcodes.h */
+/** native/wire/packet_opcodes.h */
 export interface PacketOpcodeTraits {
   isKnown: boolean;
   service: number;

@@ -8,7 +8,7 @@ const bits = 72;
 
 const ones = (value: number): number => value.toString(2).replaceAll('0', '').length;
 
-// The columns as native/hca/secded.h states them.
+// The columns as native/hca/lists/secded.h states them.
 const columns = [
   ...Array.from({ length: 256 }, (_, value) => value).filter((value) => ones(value) === 3),
   ...Array.from({ length: 8 }, (_, rotation) => ((0x1f << rotation) | (0x1f >> (8 - rotation))) & 0xff),

@@ -8,7 +8,7 @@ export type Lane = (typeof Lane)[keyof typeof Lane];
 /** What the link answers to what is sent: link::SendResult, or nothing is attached. */
 export const LinkState = { none: -1, sent: 0, paused: 1, unreachable: 2 } as const;
 
-/** PacketUse of native/hca/packet_memory.h */
+/** PacketUse of native/hca/port/packet_memory.h */
 export const PacketUse = { request: 0, response: 1, receive: 2 } as const;
 
 export interface WireOptions {

@@ -19,7 +19,7 @@ const { pointsOf, rowsOf } = (await import(`${root}scripts/rtl_coverage.mjs`)) a
 
 /** A line of Verilator's: how often a point of data_list was passed in one of its instances. */
 function passed(page: string, what: string, instance: string, count: number): string {
-  const parts = { f: 'fpga/rtl/data_list.sv', l: 7, n: 3, page: `${page}/data_list`, o: what };
+  const parts = { f: 'fpga/rtl/lists/data_list.sv', l: 7, n: 3, page: `${page}/data_list`, o: what };
   const key = Object.entries({ ...parts, h: `TOP.virtual_kick.${instance}` });
   return `C '${key.map(([name, value]) => `\x01${name}\x02${value}`).join('')}' ${count}\n`;
 }

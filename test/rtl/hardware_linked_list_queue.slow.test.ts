@@ -89,7 +89,7 @@ describe('proofs of hardware_linked_list_queue', () => {
     sources: [
       ...rtlSources(block)
         .filter((source) => !source.includes('secded'))
-        .map((source) => source.replace('rtl/data_memory.sv', 'formal/data_memory.sv')),
+        .map((source) => source.replace('rtl/lists/data_memory.sv', 'formal/data_memory.sv')),
       `${root}fpga/formal/linked_list_queue_ports.sv`,
     ],
     top: 'linked_list_queue_ports',

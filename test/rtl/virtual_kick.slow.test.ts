@@ -107,7 +107,7 @@ describe('proofs of virtual_kick', () => {
   const whole: Proof = {
     sources: rtlSources(block)
       .filter((source) => !source.includes('secded'))
-      .map((source) => source.replace('rtl/data_memory.sv', 'formal/data_memory.sv')),
+      .map((source) => source.replace('rtl/lists/data_memory.sv', 'formal/data_memory.sv')),
     top: block,
     parameters: {
       UNDERLYING_FUNCTIONS: 1,

@@ -12,7 +12,7 @@ const fpga = fileURLToPath(new URL('../../fpga/', import.meta.url));
 
 /** Builds the bench and runs it; what it prints. */
 function run(verilator: string, bench: string, directory: string): string {
-  const sources = [path.join(fpga, 'rtl/hca_spec_pkg.sv'), bench];
+  const sources = [path.join(fpga, 'rtl/base/hca_spec_pkg.sv'), bench];
   execFileSync(
     verilator,
     ['--binary', '--Mdir', directory, '--top-module', 'spec_golden_tb', '-O0', '-CFLAGS', '-O0', ...sources],

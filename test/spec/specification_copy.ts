@@ -28,7 +28,7 @@ export const repository = root;
 export const allOfSpecification: readonly string[] = [
   'fpga/spec',
   'fpga/doc',
-  'fpga/rtl/hca_spec_pkg.sv',
+  'fpga/rtl/base/hca_spec_pkg.sv',
   'fpga/tb/spec_golden_tb.sv',
   'lib/spec',
   'native/spec',

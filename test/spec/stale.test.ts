@@ -18,7 +18,7 @@ describe('generated files', () => {
     expect(check.stdout.trim().split('\n')).toEqual([
       'stale: native/spec/parameters.h',
       'stale: fpga/doc/formats.md',
-      'stale: fpga/rtl/hca_spec_pkg.sv',
+      'stale: fpga/rtl/base/hca_spec_pkg.sv',
       'stale: lib/spec/parameters.ts',
       'stale: lib/spec/descriptions.ts',
       'run `npm run generate`, and check in what it writes',

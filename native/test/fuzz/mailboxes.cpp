@@ -1,5 +1,5 @@
 #include "spec/mailboxes.h"
-#include "hca/queue_sizes.h"
+#include "hca/base/queue_sizes.h"
 #include "spec/commands.h"
 #include "spec/contexts.h"
 #include "spec/queues.h"

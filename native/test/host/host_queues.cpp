@@ -1,6 +1,6 @@
 #include "test/host/host_queues.h"
 
-#include "hca/port_attributes.h"
+#include "hca/port/port_attributes.h"
 #include "spec/registers.h"
 
 #include <cstring>

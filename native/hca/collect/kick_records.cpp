@@ -1,0 +1,107 @@
+#include "hca/collect/kick_records.h"
+
+#include "hca/collect/physical_collect_buffer.h"
+#include "hca/base/store_line.h"
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+constexpr unsigned entries_log2_maximum = 16;
+constexpr uint8_t no_lane = 0xff;
+constexpr uint32_t nearly_full = 8; // an eighth of the ring is left
+
+} // namespace
+
+KickRecords::KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events)
+    : counters_(counters), host_(host), clock_(clock), events_(events) {}
+
+void KickRecords::set_control(unsigned underlying_function,
+                              spec::underlying_function::KickRecordControl control) {
+  Ring& ring = rings_[underlying_function];
+  if (control.entries_log2() > entries_log2_maximum)
+    control.set_enable(0);
+  ring = {.control = control, .address = ring.address, .head_address = ring.head_address};
+}
+
+void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
+                        uint16_t virtual_collect_buffer, spec::Opcode opcode, std::optional<uint64_t> begin,
+                        uint8_t* place) {
+  const uint64_t end = clock_.now();
+  const unsigned function = unit.underlying_function();
+  Ring& ring = rings_[function];
+  const bool is_nearly_full = ring.tail - ring.head >= ring.entries() - ring.entries() / nearly_full;
+  if (is_nearly_full && !has_room_by_head(function)) {
+    drop(function);
+    return;
+  }
+  const uint32_t entries_log2 = ring.control.entries_log2();
+  const bool kicked = type == spec::KickRecordType::kicked;
+  const bool has_buffer = unit.origin() != spec::KickOrigin::send_queue_mode;
+
+  spec::KickRecord record;
+  record.set_type(type);
+  record.set_underlying_function(function);
+  record.set_quality_of_service_level(unit.quality_of_service_level());
+  record.set_origin(unit.origin());
+  record.set_status(unit.status());
+  record.set_kick_number(unit.kick_number());
+  record.set_virtual_collect_buffer(virtual_collect_buffer);
+  record.set_physical_collect_buffer(has_buffer ? unit.physical_collect_buffer() : no_buffer);
+  record.set_transmit_virtual_lane(kicked ? no_lane : unit.transmit_virtual_lane());
+  record.set_opcode(opcode);
+  record.set_send_queue_sequence_number(unit.send_queue_sequence_number());
+  record.set_queue_pair_number(unit.queue_pair_number());
+  record.set_length(unit.length());
+  record.set_begin(begin.value_or(end));
+  record.set_end(end);
+  record.set_written(end); // in the same unit of work
+  record.set_dropped(ring.dropped);
+  record.set_phase(~(ring.tail >> entries_log2) & 1);
+  record.set_sequence(ring.tail);
+
+  if (place != nullptr) {
+    store_line_in_order(place, record.dwords);
+  } else if (const uint64_t address = ring.next_address(); !write_by_dma(function, address, record)) {
+    fault(function, address);
+    drop(function);
+    return;
+  }
+  ++ring.tail;
+  ++counters_.function[function].kick_records_written;
+}
+
+// The record by value: what is stored in place need not lie in memory.
+bool KickRecords::write_by_dma(unsigned underlying_function, uint64_t address,
+                               const spec::KickRecord record) {
+  return host_.write(underlying_function, address, &record, sizeof(record)) == DmaStatus::ok;
+}
+
+// The host's head is read again only when the copy says that the ring is nearly full.
+bool KickRecords::has_room_by_head(unsigned underlying_function) {
+  Ring& ring = rings_[underlying_function];
+  spec::RingHead head;
+  if (host_.read(underlying_function, ring.head_address, &head, sizeof(head)) != DmaStatus::ok) {
+    fault(underlying_function, ring.head_address);
+    return false;
+  }
+  ring.head = head.head();
+  return ring.tail - ring.head < ring.entries();
+}
+
+void KickRecords::drop(unsigned underlying_function) {
+  ++rings_[underlying_function].dropped;
+  ++counters_.function[underlying_function].kick_records_dropped;
+}
+
+void KickRecords::fault(unsigned underlying_function, uint64_t address) {
+  rings_[underlying_function].control.set_enable(0);
+  ++counters_.function[underlying_function].dma_faults;
+  spec::EventUnit event;
+  event.set_type(spec::EventType::dma_fault);
+  event.set_underlying_function(underlying_function);
+  event.set_detail(address);
+  events_.report(event);
+}
+
+} // namespace fpga_verbs::hca

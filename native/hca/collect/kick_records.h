@@ -1,0 +1,104 @@
+#pragma once
+
+#include "hca/base/clock.h"
+#include "hca/base/counters.h"
+#include "hca/base/event_port.h"
+#include "hca/base/host_port.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+#include "spec/queues.h"
+#include "spec/registers.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+// Writes kick records into a ring of each function in host memory. A full ring drops and counts, and never
+// stalls; a ring that DMA cannot reach is turned off, with one event. Off, it costs a test.
+class KickRecords {
+public:
+  KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
+
+  // The registers of a function of the same names. Writing kick_record_control begins the ring anew; more
+  // entries than 2^16 leave it off.
+  void set_control(unsigned underlying_function, spec::underlying_function::KickRecordControl control);
+  spec::underlying_function::KickRecordControl control(unsigned underlying_function) const {
+    return rings_[underlying_function].control;
+  }
+  void set_address(unsigned underlying_function, uint64_t address) {
+    rings_[underlying_function].address = address;
+  }
+  uint64_t address(unsigned underlying_function) const { return rings_[underlying_function].address; }
+  void set_head_address(unsigned underlying_function, uint64_t address) {
+    rings_[underlying_function].head_address = address;
+  }
+  uint64_t head_address(unsigned underlying_function) const {
+    return rings_[underlying_function].head_address;
+  }
+
+  // The time at which something begins that a record of the function will tell, in clock ticks; 0 while its
+  // records are off.
+  uint64_t begin(unsigned underlying_function) const { return is_on(underlying_function) ? clock_.now() : 0; }
+
+  // A command of the function may be kicked by this write: the place of its record is made ready. Gives the
+  // place, for kicked(), or null: the record goes by HostPort::write.
+  uint8_t* expect(unsigned underlying_function) {
+    return is_on(underlying_function)
+               ? host_.expect_line(underlying_function, rings_[underlying_function].next_address())
+               : nullptr;
+  }
+
+  // A command is kicked; no lane is chosen yet. `begin`: its first write, in clock ticks; nothing: that is
+  // the kick, and the time is looked at once. `place`: what expect() gave, or null.
+  void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
+              std::optional<uint64_t> begin, uint8_t* place = nullptr) {
+    if (is_on(unit.underlying_function()))
+      write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin, place);
+  }
+
+  // The last packet of a command leaves. `begin`: start of its execution, in clock ticks.
+  void sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
+            uint64_t begin) {
+    if (is_on(unit.underlying_function()))
+      write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin, nullptr);
+  }
+
+  // Turns the records of a function off and forgets where they went; those of all.
+  void reset_function(unsigned underlying_function) { rings_[underlying_function] = {}; }
+  void reset() { rings_ = {}; }
+
+private:
+  struct Ring {
+    spec::underlying_function::KickRecordControl control;
+    uint64_t address = 0;      // DMA address of the ring
+    uint64_t head_address = 0; // DMA address of the host's head
+    uint32_t tail = 0;         // records written, modulo 2^32
+    uint32_t head = 0;         // the host's, as of the last time it was read
+    uint32_t dropped = 0;      // records dropped since the ring began
+
+    uint32_t entries() const { return uint32_t{1} << control.entries_log2(); }
+    uint64_t next_address() const {
+      const uint32_t slot = tail & (entries() - 1);
+      return address + uint64_t{slot} * spec::KickRecord::bytes;
+    }
+  };
+
+  bool is_on(unsigned underlying_function) const { return rings_[underlying_function].control.enable() != 0; }
+  void write(spec::KickRecordType type, const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
+             spec::Opcode opcode, std::optional<uint64_t> begin, uint8_t* place);
+  bool write_by_dma(unsigned underlying_function, uint64_t address, spec::KickRecord record);
+  bool has_room_by_head(unsigned underlying_function);
+  void drop(unsigned underlying_function);
+  void fault(unsigned underlying_function, uint64_t address);
+
+  Counters& counters_;
+  HostPort& host_;
+  const Clock& clock_;
+  EventPort& events_;
+  std::array<Ring, spec::underlying_functions> rings_{};
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,565 @@
+#include "hca/complete/completion.h"
+
+#include "hca/collect/finish.h"
+#include "hca/base/packet_sequence_number.h"
+#include "hca/complete/response_checks.h"
+#include "hca/send_queue/send_work_request.h"
+#include "hca/complete/transport_timers.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::CompletionStatus;
+using spec::MessageUnit;
+using spec::QueuePairNoticeKind;
+using spec::QueuePairState;
+
+constexpr uint32_t atomic_bytes = 8;
+
+spec::Opcode opcode_of(const MessageUnit& message) { return static_cast<spec::Opcode>(message.opcode()); }
+
+bool is_answered(const MessageUnit& message) { return is_read_or_atomic(opcode_of(message)); }
+
+CompletionStatus failure_of(const MessageUnit& message) {
+  return static_cast<CompletionStatus>(message.failure());
+}
+
+spec::CompletionOpcode completion_opcode_of(spec::Opcode opcode) {
+  switch (opcode) {
+  case spec::Opcode::rdma_write:
+  case spec::Opcode::rdma_write_with_immediate:
+    return spec::CompletionOpcode::rdma_write;
+  case spec::Opcode::rdma_read:
+    return spec::CompletionOpcode::rdma_read;
+  case spec::Opcode::atomic_compare_and_swap:
+    return spec::CompletionOpcode::compare_and_swap;
+  case spec::Opcode::atomic_fetch_and_add:
+    return spec::CompletionOpcode::fetch_and_add;
+  case spec::Opcode::bind_memory_window:
+    return spec::CompletionOpcode::bind_memory_window;
+  case spec::Opcode::local_invalidate:
+    return spec::CompletionOpcode::local_invalidate;
+  default:
+    return spec::CompletionOpcode::send;
+  }
+}
+
+} // namespace
+
+uint32_t Completion::Subject::mtu_bytes() const {
+  return path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
+}
+
+Completion::Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock,
+                       Blocks blocks, Links links)
+    : clock_(clock), sampled_clock_(sampled_clock), clock_frequency_(parameters.clock_frequency),
+      blocks_(blocks), links_(links), timer_(parameters),
+      // Each message holds a completion credit, so that there is an entry for each.
+      outstanding_({.entries = completion_credits(parameters), .lists = completion_credits(parameters)}) {}
+
+bool Completion::step() {
+  if (!has_credits())
+    return false;
+  if (answer_.active) {
+    continue_answer();
+    return true;
+  }
+  // A message has come before any answer to it.
+  return reclaim() || take_ended() || take_message() || take_answer() || take_expired();
+}
+
+// No step needs more: of the notices one that what was held may go on, and one that a retry begins.
+bool Completion::has_credits() const {
+  return links_.finishes_completed.has_credit() && links_.progress_notices.credits() >= 2 &&
+         links_.flushes.has_credit();
+}
+
+std::optional<Completion::Subject> Completion::subject(unsigned underlying_function,
+                                                       uint32_t queue_pair_number) {
+  QueuePairParts* found = blocks_.queue_pairs.parts(underlying_function, queue_pair_number);
+  if (found == nullptr || found->control.destroying() != 0)
+    return std::nullopt;
+  return Subject{.underlying_function = underlying_function,
+                 .number = queue_pair_number,
+                 .control = found->control,
+                 .requester = found->requester,
+                 .part = found->completion};
+}
+
+// Messages.
+
+bool Completion::take_message() {
+  if (links_.messages.empty())
+    return false;
+  const MessageUnit message = links_.messages.front();
+  links_.messages.pop();
+  // Numbers come again: after 2^16 work requests, and after a reset.
+  if (scattered_.queue_pair_number == message.queue_pair_number() &&
+      scattered_.sequence_number == message.send_queue_sequence_number())
+    scattered_.valid = false;
+  const auto its = subject(message.underlying_function(), message.queue_pair_number());
+  if (!its || message.retry_epoch() != its->part.retry_epoch()) {
+    finish(message);
+    return true;
+  }
+  if (outstanding_.find(its->number) == no_list && complete_at_once(*its, message))
+    return true;
+  [[maybe_unused]] const auto pushed = outstanding_.push(message.queue_pair_number(), message);
+  assert(pushed.result == LinkedListResult::ok);
+  if (!timer_.is_set(its->number))
+    start_timer(*its);
+  return true;
+}
+
+// A message with none before it that is over already: sent without an acknowledgement, carried out on this
+// side, failed, or flushed.
+bool Completion::complete_at_once(const Subject& subject, const MessageUnit& message) {
+  const CompletionStatus failure = failure_of(message);
+  if (subject.part.failure() != CompletionStatus::success)
+    fail(subject, message, subject.part.failure());
+  else if (subject.has_failed())
+    complete(subject, message, CompletionStatus::work_request_flushed_error);
+  else if (failure == CompletionStatus::work_request_flushed_error)
+    complete(subject, message, failure);
+  else if (failure != CompletionStatus::success)
+    fail(subject, message, failure);
+  else if (subject.control.service_type() != spec::ServiceType::reliable_connection)
+    complete(subject, message, CompletionStatus::success);
+  else if (is_local_operation(opcode_of(message))) {
+    complete(subject, message, CompletionStatus::success);
+    if (subject.requester.hold() != spec::SendHold::none)
+      notify(links_.progress_notices, subject, QueuePairNoticeKind::resume);
+  } else
+    return false;
+  return true;
+}
+
+std::optional<MessageUnit> Completion::oldest(const Subject& subject) {
+  const uint16_t list = outstanding_.find(subject.number);
+  if (list == no_list)
+    return std::nullopt;
+  outstanding_.reset_peek_pointer(list);
+  return outstanding_.peek(list).unit;
+}
+
+void Completion::pop_oldest(const Subject& subject) {
+  const uint16_t list = outstanding_.find(subject.number);
+  outstanding_.mark_ready(outstanding_.head(list));
+  outstanding_.pop(list);
+}
+
+// The end of a work request, whatever it is.
+void Completion::complete(const Subject& subject, const MessageUnit& message, CompletionStatus status) {
+  const bool failed = status != CompletionStatus::success;
+  subject.part.set_acknowledged(message.send_queue_sequence_number() + 1);
+  if (!failed) {
+    subject.part.set_message_psn(psn_add(message.last_psn(), 1));
+    if (is_answered(message))
+      subject.part.set_read_atomic_answered(subject.part.read_atomic_answered() + 1);
+  }
+  if (failed || message.signaled() != 0 || subject.control.signal_all() != 0) {
+    spec::CompletionQueueEntry entry;
+    entry.set_opcode(completion_opcode_of(opcode_of(message)));
+    entry.set_status(status);
+    entry.set_queue_pair_number(subject.number);
+    entry.set_port(subject.control.port());
+    entry.set_byte_length(failed ? 0 : message.message_length());
+    entry.set_sequence_number(message.send_queue_sequence_number());
+    blocks_.completion_queue.write(subject.underlying_function, subject.control.send_completion_queue(),
+                                   entry);
+  }
+  finish(message);
+}
+
+// What the message holds comes back.
+void Completion::finish(const MessageUnit& message) {
+  spec::FinishUnit unit;
+  unit.set_transmit_virtual_lane(message.transmit_virtual_lane());
+  unit.set_underlying_function(message.underlying_function());
+  unit.set_quality_of_service_level(message.quality_of_service_level());
+  unit.set_completion_credit_shared(message.completion_credit_shared());
+  unit.set_completion_credit_returned(1);
+  unit.set_finished(1);
+  unit.set_queue_pair_number(message.queue_pair_number());
+  unit.set_send_queue_sequence_number(message.send_queue_sequence_number());
+  links_.finishes_completed.push(unit);
+}
+
+// The oldest message fails, or will when its last packet has left.
+void Completion::fail_oldest(const Subject& subject, CompletionStatus status) {
+  if (const auto message = oldest(subject)) {
+    pop_oldest(subject);
+    fail(subject, *message, status);
+    return;
+  }
+  subject.part.set_failure(status);
+  blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, true);
+}
+
+// A message that has left its list, or was on none. The queue pair fails with it: of an unreliable service
+// its send queue alone (InfiniBand volume 1, 10.3.1).
+void Completion::fail(const Subject& subject, const MessageUnit& message, CompletionStatus status) {
+  subject.part.set_failure(CompletionStatus::success);
+  complete(subject, message, status);
+  const bool is_news =
+      subject.control.service_type() == spec::ServiceType::reliable_connection
+          ? blocks_.queue_pairs.enter_error(subject.underlying_function, subject.number)
+          : blocks_.queue_pairs.enter_send_queue_error(subject.underlying_function, subject.number);
+  // A completion tells of it, where there is a queue to write it to.
+  if (!is_news || subject.control.send_completion_queue() != 0)
+    return;
+  spec::EventUnit event;
+  event.set_type(spec::EventType::queue_pair_fatal);
+  event.set_underlying_function(subject.underlying_function);
+  event.set_object(subject.number);
+  event.set_detail(message.send_queue_sequence_number());
+  blocks_.events.report(event);
+}
+
+// Ends one message of a queue pair that has failed, goes back, or ends.
+bool Completion::reclaim() {
+  if (!outstanding_.reclaiming())
+    return false;
+  const MessageUnit message = outstanding_.reclaim_step().unit;
+  const auto its = subject(message.underlying_function(), message.queue_pair_number());
+  // Those of before a retry are flushed with what follows the oldest.
+  if (its && its->has_failed() && message.retry_epoch() == its->part.retry_epoch())
+    complete(*its, message, CompletionStatus::work_request_flushed_error);
+  else
+    finish(message);
+  return true;
+}
+
+// A queue pair that has failed, or is to be quiet.
+bool Completion::take_ended() {
+  const auto ended = blocks_.queue_pairs.take_ended();
+  if (!ended)
+    return false;
+  timer_.clear(ended->queue_pair_number);
+  if (const uint16_t list = outstanding_.find(ended->queue_pair_number); list != no_list)
+    outstanding_.reclaim(list);
+  if (const auto its = subject(ended->underlying_function, ended->queue_pair_number);
+      its && its->has_failed()) {
+    its->part.set_receiver_not_ready_wait(0);
+    notify(links_.progress_notices, *its, QueuePairNoticeKind::resume);
+    notify(links_.flushes, *its, QueuePairNoticeKind::flush);
+  }
+  return true;
+}
+
+// Answers.
+
+bool Completion::take_answer() {
+  if (links_.responses_arrived.empty())
+    return false;
+  const spec::PacketUnit unit = links_.responses_arrived.front();
+  links_.responses_arrived.pop();
+  answer_ = {.active = true, .unit = unit};
+  const auto its = subject(unit.underlying_function(), unit.queue_pair_number());
+  // One that goes back, or no further, has nothing to be answered.
+  if (!its || its->goes_no_further() || its->is_outdated() || its->part.receiver_not_ready_wait() != 0)
+    end_answer();
+  else
+    begin_answer(*its, unit);
+  return true;
+}
+
+void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& unit) {
+  const ParsedPacket& parsed = blocks_.packets[static_cast<uint16_t>(unit.packet())].parsed;
+  const uint32_t psn = parsed.fields.packet_sequence_number;
+  // Answers to what was not asked since the last retry, or was answered before, are ghosts.
+  if (psn_distance(subject.part.unacknowledged_psn(), psn) < 0 ||
+      psn_distance(psn, subject.requester.built_psn()) <= 0) {
+    end_answer();
+    return;
+  }
+  if (parsed.traits().operation == PacketOperation::acknowledge)
+    interpret(parsed.fields.syndrome);
+  else
+    answer_.then = Then::place_answer;
+  // A NAK, or an answer with data, acknowledges what is before it; an ACK its own packet too.
+  answer_.through_psn = answer_.then == Then::nothing ? psn : psn_add(psn, psn_mask);
+}
+
+void Completion::interpret(uint8_t syndrome) {
+  constexpr uint8_t value_bits = 0x1f;
+  switch (acknowledge_kind_of(syndrome)) {
+  case AcknowledgeKind::acknowledged:
+    break;
+  case AcknowledgeKind::receiver_not_ready:
+    answer_.then = Then::wait;
+    answer_.timer_code = syndrome & value_bits;
+    break;
+  case AcknowledgeKind::sequence_error:
+    answer_.then = Then::retry;
+    break;
+  case AcknowledgeKind::failed:
+    answer_.then = Then::fail;
+    answer_.failure = status_of_syndrome(syndrome);
+    break;
+  }
+}
+
+void Completion::continue_answer() {
+  const auto its = subject(answer_.unit.underlying_function(), answer_.unit.queue_pair_number());
+  if (!its || its->has_failed())
+    end_answer();
+  else if (!complete_acknowledged(*its))
+    conclude(*its);
+}
+
+// Completes the oldest message if it is acknowledged. False: it is not. An acknowledgement beyond a READ or
+// atomic whose answer is missing is a NAK of that one.
+bool Completion::complete_acknowledged(const Subject& subject) {
+  const auto message = oldest(subject);
+  if (!message)
+    return false;
+  if (failure_of(*message) != CompletionStatus::success) {
+    pop_oldest(subject);
+    fail(subject, *message, failure_of(*message));
+    end_answer();
+    return true;
+  }
+  if (is_answered(*message)) {
+    if (psn_distance(subject.part.unacknowledged_psn(), answer_.through_psn) >= 0 &&
+        psn_distance(subject.part.message_psn(), answer_.through_psn) >= 0) {
+      answer_.then = Then::retry;
+      answer_.through_psn = psn_add(subject.part.unacknowledged_psn(), psn_mask);
+    }
+    return false;
+  }
+  if (psn_distance(message->last_psn(), answer_.through_psn) < 0)
+    return false;
+  pop_oldest(subject);
+  complete(subject, *message, CompletionStatus::success);
+  subject.part.set_unacknowledged_psn(subject.part.message_psn());
+  made_progress(subject);
+  return true;
+}
+
+// All that is acknowledged is complete: now what else the answer says.
+void Completion::conclude(const Subject& subject) {
+  const uint32_t behind = psn_add(answer_.through_psn, 1);
+  if (psn_distance(subject.part.unacknowledged_psn(), behind) > 0) {
+    subject.part.set_unacknowledged_psn(behind);
+    made_progress(subject);
+  }
+  const Then then = answer_.then;
+  switch (then) {
+  case Then::nothing:
+    break;
+  case Then::place_answer:
+    // The message behind an answer that is complete may have failed already.
+    if (place_answer(subject)) {
+      answer_.then = Then::nothing;
+      return;
+    }
+    break;
+  case Then::retry:
+    retry_gap(subject);
+    break;
+  case Then::wait:
+    wait_until_ready(subject, answer_.timer_code);
+    break;
+  case Then::fail:
+    fail_oldest(subject, answer_.failure);
+    break;
+  }
+  end_answer();
+}
+
+void Completion::end_answer() {
+  answer_.active = false;
+  blocks_.packets.release(static_cast<uint16_t>(answer_.unit.packet()));
+  blocks_.queue_pairs.unpin(answer_.unit.queue_pair_number());
+}
+
+// An RDMA READ response, or what an atomic found. It has to be the next that is missing: one further ahead
+// tells that those between are lost; at the PSN of another message it is no answer of this peer's. True: the
+// message is complete with it.
+bool Completion::place_answer(const Subject& subject) {
+  const auto handle = static_cast<uint16_t>(answer_.unit.packet());
+  const ParsedPacket& parsed = blocks_.packets[handle].parsed;
+  const uint32_t psn = parsed.fields.packet_sequence_number;
+  const auto message = oldest(subject);
+  if (!message || !is_answered(*message)) {
+    fail_oldest(subject, CompletionStatus::bad_response_error);
+    return false;
+  }
+  if (psn != subject.part.unacknowledged_psn()) {
+    retry_gap(subject);
+    return false;
+  }
+  const AnsweredRequest request{.opcode = opcode_of(*message),
+                                .first_psn = subject.part.message_psn(),
+                                .last_psn = message->last_psn(),
+                                .length = message->message_length(),
+                                .mtu = subject.mtu_bytes(),
+                                .was_resumed = subject.part.resumed() != 0};
+  const bool last = psn == message->last_psn();
+  CompletionStatus status = CompletionStatus::success;
+  if (!is_proper_answer(request, parsed)) {
+    status = CompletionStatus::bad_response_error;
+  } else if (is_atomic(request.opcode)) {
+    const uint64_t original = parsed.fields.original_data;
+    status = scatter(subject, *message, 0, reinterpret_cast<const uint8_t*>(&original), atomic_bytes);
+  } else {
+    const std::span<const uint8_t> payload = blocks_.packets.payload(handle);
+    const uint64_t offset = uint64_t{(psn - request.first_psn) & psn_mask} * request.mtu;
+    status = scatter(subject, *message, offset, payload.data(), static_cast<uint32_t>(payload.size()));
+  }
+  if (status != CompletionStatus::success) {
+    fail_oldest(subject, status);
+    return false;
+  }
+  subject.part.set_unacknowledged_psn(psn_add(psn, 1));
+  if (last) {
+    pop_oldest(subject);
+    complete(subject, *message, CompletionStatus::success);
+  }
+  made_progress(subject);
+  return last;
+}
+
+// Writes `bytes` of the answer, `offset` bytes into it, where the work request says. Its scatter list is read
+// again from the send queue, where it lies until it is complete.
+CompletionStatus Completion::scatter(const Subject& subject, const MessageUnit& message, uint64_t offset,
+                                     const uint8_t* data, uint32_t bytes) {
+  const uint32_t sequence_number = message.send_queue_sequence_number();
+  if (!scattered_.valid || scattered_.queue_pair_number != subject.number ||
+      scattered_.sequence_number != sequence_number) {
+    scattered_.valid = blocks_.send_queues.read(subject.underlying_function, subject.control, subject.number,
+                                                sequence_number, scattered_.entry) == spec::Refusal::none;
+    scattered_.queue_pair_number = subject.number;
+    scattered_.sequence_number = sequence_number;
+    if (!scattered_.valid)
+      return CompletionStatus::local_queue_pair_operation_error;
+  }
+  uint64_t begin = 0;
+  for (const spec::GatherEntry& entry : gather_list(scattered_.entry)) {
+    const uint64_t end = begin + entry.length();
+    if (bytes != 0 && end > offset) {
+      const auto piece = static_cast<uint32_t>(std::min<uint64_t>(bytes, end - offset));
+      const KeyAccess access{.underlying_function = subject.underlying_function,
+                             .protection_domain = subject.control.protection_domain(),
+                             .key = entry.local_key(),
+                             .address = entry.address() + (offset - begin),
+                             .length = piece,
+                             .rights = right(spec::AccessFlag::local_write)};
+      if (blocks_.memory.write(access, data) != AccessFault::none)
+        return CompletionStatus::local_protection_error;
+      data += piece;
+      offset += piece;
+      bytes -= piece;
+    }
+    begin = end;
+  }
+  return bytes == 0 ? CompletionStatus::success : CompletionStatus::local_length_error;
+}
+
+// Something was acknowledged: retries count anew, the timer starts anew, and what was held may go on.
+void Completion::made_progress(const Subject& subject) {
+  subject.part.set_retry_count(subject.control.retry_count());
+  subject.part.set_receiver_not_ready_retry(subject.control.receiver_not_ready_retry());
+  subject.part.set_gap_known(0);
+  subject.part.set_resumed(0);
+  if (outstanding_.find(subject.number) != no_list)
+    start_timer(subject);
+  else
+    timer_.clear(subject.number);
+  if (subject.requester.hold() != spec::SendHold::none)
+    notify(links_.progress_notices, subject, QueuePairNoticeKind::resume);
+}
+
+// Retries.
+
+bool Completion::take_expired() {
+  if (!is_due_)
+    return false;
+  const auto expired = timer_.take_expired(clock_.now());
+  is_due_ = expired.has_value();
+  if (!expired)
+    return false;
+  const auto its = subject(expired->underlying_function, expired->queue_pair_number);
+  if (!its || its->goes_no_further())
+    return true;
+  if (its->part.receiver_not_ready_wait() != 0) {
+    its->part.set_receiver_not_ready_wait(0);
+    notify(links_.progress_notices, *its, QueuePairNoticeKind::resume);
+  } else {
+    retry(*its);
+  }
+  return true;
+}
+
+// Sends again from the oldest PSN that is not acknowledged, as often as the queue pair allows.
+void Completion::retry(const Subject& subject) {
+  if (subject.part.retry_count() == 0) {
+    fail_oldest(subject, CompletionStatus::retry_exceeded_error);
+    return;
+  }
+  subject.part.set_retry_count(subject.part.retry_count() - 1);
+  go_back(subject);
+}
+
+// A NAK, or an answer beyond one that is missing, tells of a gap. What was on its way when the send queue
+// went back tells of it again, and is no reason to go back once more; if the packet is lost again, the timer
+// tells.
+void Completion::retry_gap(const Subject& subject) {
+  if (subject.part.gap_known() != 0)
+    return;
+  subject.part.set_gap_known(1);
+  retry(subject);
+}
+
+void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
+  constexpr uint32_t forever = 7;
+  if (subject.control.receiver_not_ready_retry() != forever) {
+    if (subject.part.receiver_not_ready_retry() == 0) {
+      fail_oldest(subject, CompletionStatus::receiver_not_ready_retry_exceeded_error);
+      return;
+    }
+    subject.part.set_receiver_not_ready_retry(subject.part.receiver_not_ready_retry() - 1);
+  }
+  // The packet was there: only what is lost from now on counts as a retry.
+  subject.part.set_retry_count(subject.control.retry_count());
+  subject.part.set_gap_known(0);
+  subject.part.set_receiver_not_ready_wait(1);
+  go_back(subject);
+  timer_.set(subject.underlying_function, subject.number,
+             clock_.now() + receiver_not_ready_ticks(timer_code, clock_frequency_));
+}
+
+// What failed behind the oldest message is found to fail again.
+void Completion::go_back(const Subject& subject) {
+  blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, false);
+  subject.part.set_retry_epoch(subject.part.retry_epoch() + 1);
+  subject.part.set_resumed(1);
+  timer_.clear(subject.number);
+  if (const uint16_t list = outstanding_.find(subject.number); list != no_list)
+    outstanding_.reclaim(list);
+  notify(links_.progress_notices, subject, QueuePairNoticeKind::rewind);
+}
+
+void Completion::start_timer(const Subject& subject) {
+  if (subject.control.timeout() == 0)
+    return;
+  timer_.set(subject.underlying_function, subject.number,
+             sampled_clock_.now() + acknowledge_timeout_ticks(subject.control.timeout(), clock_frequency_));
+}
+
+void Completion::notify(DataLink<spec::QueuePairNotice, 16>& link, const Subject& subject,
+                        QueuePairNoticeKind kind) {
+  spec::QueuePairNotice notice;
+  notice.set_queue_pair_number(subject.number);
+  notice.set_underlying_function(subject.underlying_function);
+  notice.set_kind(kind);
+  link.push(notice);
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,147 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/base/clock.h"
+#include "hca/complete/completion_queue.h"
+#include "hca/base/data_link.h"
+#include "hca/base/event_port.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/memory/memory_access.h"
+#include "hca/port/packet_memory.h"
+#include "wire/packet_parse.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/send_queue/send_queue_reader.h"
+#include "hca/complete/timer.h"
+#include "spec/data_units.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+// Watches the messages of queue pairs that have left: those of unreliable services are complete then, those
+// of reliable ones when they are acknowledged, answered, or have failed (InfiniBand volume 1, 9.7.5 to 9.7.7
+// and 9.9). The one writer of the queue pairs' completion parts.
+//
+// A retry moves the queue pair to a new epoch: the messages outstanding give back their credits and are
+// forgotten, and queue_pair_fetch goes back to the oldest one that is not acknowledged. What dma still has of
+// the old epoch goes no further; it ends behind its packets that are on their way.
+class Completion final : public Block {
+public:
+  struct Blocks {
+    QueuePairStateCache& queue_pairs;
+    CompletionQueue& completion_queue;
+    SendQueueReader& send_queues;
+    MemoryAccess& memory;
+    PacketMemory& packets;
+    EventPort& events;
+  };
+  struct Links {
+    DataLink<spec::MessageUnit, 16>& messages;
+    DataLink<spec::PacketUnit, 16>& responses_arrived;
+    DataLink<spec::QueuePairNotice, 16>& progress_notices;
+    DataLink<spec::QueuePairNotice, 16>& flushes;
+    DataLink<spec::FinishUnit, 16>& finishes_completed;
+  };
+
+  Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock, Blocks blocks,
+             Links links);
+
+  // Goes on with an acknowledgement, or ends one message of those that are ended together, or takes an
+  // answer, a message, a queue pair that goes no further, a timer that has run out.
+  bool step() override;
+
+  uint64_t next_deadline() const { return timer_.next_deadline(); }
+  // The deadline has come: the next steps look for timers that have run out.
+  void notice_deadline() { is_due_ = true; }
+
+  const char* verify() const { return outstanding_.verify(); }
+
+private:
+  // A queue pair whose parts are at hand for one data unit.
+  struct Subject {
+    unsigned underlying_function;
+    uint32_t number;
+    const spec::QueuePairControl& control;
+    const spec::QueuePairRequester& requester;
+    spec::QueuePairCompletion& part;
+
+    bool has_failed() const { return control.state() == spec::QueuePairState::error; }
+    bool goes_no_further() const { return has_failed() || part.failure() != spec::CompletionStatus::success; }
+    bool is_outdated() const { return part.retry_epoch() != requester.retry_epoch(); }
+    uint32_t mtu_bytes() const;
+  };
+
+  // What follows when all that an answer acknowledges is complete.
+  enum class Then : uint8_t { nothing, place_answer, retry, wait, fail };
+
+  // An answer that is being taken, one message a step.
+  struct Answer {
+    bool active = false;
+    Then then = Then::nothing;
+    uint8_t timer_code = 0;                                           // wait
+    spec::CompletionStatus failure = spec::CompletionStatus::success; // fail
+    uint32_t through_psn = 0;                                         // acknowledged, itself included
+    spec::PacketUnit unit;
+  };
+
+  std::optional<Subject> subject(unsigned underlying_function, uint32_t queue_pair_number);
+  bool has_credits() const;
+
+  // Messages.
+  bool take_message();
+  bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
+  std::optional<spec::MessageUnit> oldest(const Subject& subject);
+  void pop_oldest(const Subject& subject);
+  void complete(const Subject& subject, const spec::MessageUnit& message, spec::CompletionStatus status);
+  void finish(const spec::MessageUnit& message);
+  void fail_oldest(const Subject& subject, spec::CompletionStatus status);
+  void fail(const Subject& subject, const spec::MessageUnit& message, spec::CompletionStatus status);
+  bool reclaim();
+  bool take_ended();
+
+  // Answers.
+  bool take_answer();
+  void begin_answer(const Subject& subject, const spec::PacketUnit& unit);
+  void interpret(uint8_t syndrome);
+  void continue_answer();
+  bool complete_acknowledged(const Subject& subject);
+  void conclude(const Subject& subject);
+  void end_answer();
+  bool place_answer(const Subject& subject);
+  spec::CompletionStatus scatter(const Subject& subject, const spec::MessageUnit& message, uint64_t offset,
+                                 const uint8_t* data, uint32_t bytes);
+  void made_progress(const Subject& subject);
+
+  // Retries.
+  bool take_expired();
+  void retry(const Subject& subject);
+  void retry_gap(const Subject& subject);
+  void wait_until_ready(const Subject& subject, uint8_t timer_code);
+  void go_back(const Subject& subject);
+  void start_timer(const Subject& subject);
+  void notify(DataLink<spec::QueuePairNotice, 16>& link, const Subject& subject,
+              spec::QueuePairNoticeKind kind);
+
+  const Clock& clock_;
+  const Clock& sampled_clock_;
+  uint64_t clock_frequency_;
+  Blocks blocks_;
+  Links links_;
+  Timer timer_;
+  bool is_due_ = false;
+  HardwareLinkedListQueue<spec::MessageUnit> outstanding_; // index: queue pair
+  Answer answer_;
+
+  // The work request whose answer was placed last: where it is scattered to.
+  struct Scattered {
+    bool valid = false;
+    uint32_t queue_pair_number = 0;
+    uint32_t sequence_number = 0;
+    PhysicalCollectBuffer entry;
+  };
+  Scattered scattered_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,140 @@
+#pragma once
+
+#include "hca/base/bit_mask.h"
+#include "hca/base/block.h"
+#include "hca/base/clock.h"
+#include "hca/base/counters.h"
+#include "hca/base/event_port.h"
+#include "hca/base/host_port.h"
+#include "hca/memory/memory_translation.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "spec/mailboxes.h"
+#include "spec/parameters.h"
+#include "spec/queues.h"
+#include "spec/registers.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// The completion queues of all functions, and the one writer of their entries (CQEs). A queue is a circular
+// buffer in host memory (US6725296): the device's tail says where the next entry goes, the host's head, a
+// record in memory, only whether there is room. A queue without room, or that DMA cannot reach, is in error
+// for good: nothing in it is overwritten, and its queue pairs fail (InfiniBand volume 1, 11.6.3.1).
+class CompletionQueue final : public Block {
+public:
+  static constexpr unsigned largest_entries_log2 = 15;
+  static_assert(spec::queue_entries_maximum == 1u << largest_entries_log2);
+  static constexpr uint32_t reserved_numbers = 1; // 0 names none
+
+  CompletionQueue(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
+                  MemoryTranslation& translation, QueuePairStateCache& queue_pairs, EventPort& events);
+
+  // Pages of a queue of 2^entries_log2 entries. With variable entries its references come first, and the
+  // entries begin with the next page.
+  static constexpr uint32_t pages(unsigned entries_log2, bool variable) {
+    return entry_pages(entries_log2) + (variable ? reference_pages(entries_log2) : 0);
+  }
+
+  // Writes an entry into the queue and fills in phase, sequence and time stamp; then the event, if the queue
+  // is armed for it. False: there is no such queue of this function (0: none was wanted), or it is in error;
+  // the entry is dropped, and counted unless none was wanted. A method and no link: an entry is larger than a
+  // data unit, and who writes one must not wait for a credit while holding what the host waits for.
+  bool write(unsigned underlying_function, uint32_t completion_queue_number,
+             spec::CompletionQueueEntry entry);
+
+  // Arms a queue for one event: at the next entry, or at once if one lies beyond the host's head; solicited:
+  // entries that ask for it and failures only. Any outlasts solicited. An arming with the sequence of the
+  // last event is ignored: the host has not seen that event, so that each queue has at most one on its way.
+  // False: the function has no such queue.
+  bool arm(unsigned underlying_function, spec::underlying_function::CompletionQueueArm request);
+
+  // For resource_manager. A new queue, whose pages the host has cleared; `page_table` is a table of
+  // memory_translation with input.pages() pages. Its number, from 1 on; nothing: all are in use.
+  std::optional<uint32_t> create(unsigned underlying_function, const spec::CreateCompletionQueueInput& input,
+                                 uint32_t page_table);
+  bool exists(unsigned underlying_function, uint32_t completion_queue_number) const;
+  bool is_in_error(uint32_t completion_queue_number) const {
+    return queues_[completion_queue_number].in_error;
+  }
+  // Send and receive queues that complete into an existing queue; 0 as a number is none.
+  void add_user(uint32_t completion_queue_number) { ++queues_[completion_queue_number].users; }
+  void remove_user(uint32_t completion_queue_number) { --queues_[completion_queue_number].users; }
+  uint32_t users(uint32_t completion_queue_number) const { return queues_[completion_queue_number].users; }
+  // Destroys an existing queue without users and gives its page table back to the caller.
+  uint32_t destroy(uint32_t completion_queue_number);
+
+  // Makes the next queue pair of a failed queue fail.
+  bool step() override;
+
+  // CQEs written.
+  const uint64_t& count() const { return count_; }
+
+  // Woken when a queue has failed.
+  void connect(Waker failed) { failed_waker_ = failed; }
+
+  // Forgets the queues of a function; their page tables are memory_translation's to reclaim.
+  void reset_function(unsigned underlying_function);
+
+  // For tests: what is wrong with the block's state, or null.
+  const char* verify() const;
+
+private:
+  enum class Armed : uint8_t { no, solicited, any };
+  static constexpr uint8_t no_sequence = 0xff; // arm sequences have 7 bits
+
+  struct Queue {
+    bool exists = false;
+    bool in_error = false;
+    bool variable = false;
+    Armed armed = Armed::no;
+    uint8_t underlying_function = 0;
+    uint8_t event_queue = 0;
+    uint8_t entries_log2 = 0;
+    uint8_t arm_sequence = 0;
+    uint8_t event_sequence = no_sequence; // arm sequence of the last event
+    uint32_t page_table = 0;
+    uint32_t head = 0;      // the host's, as of the last time it was told or read
+    uint32_t tail = 0;      // entries written, free-running
+    uint32_t solicited = 0; // tail after the newest entry that a solicited arming waits for
+    uint32_t users = 0;
+    uint64_t head_address = 0;
+    uint64_t user_handle = 0;
+  };
+
+  static constexpr uint32_t entry_pages(unsigned entries_log2) {
+    return ((spec::CompletionQueueEntry::bytes << entries_log2) + spec::page_bytes - 1) / spec::page_bytes;
+  }
+  static constexpr uint32_t reference_pages(unsigned entries_log2) {
+    return ((spec::CompletionQueueReference::bytes << entries_log2) + spec::page_bytes - 1) /
+           spec::page_bytes;
+  }
+
+  bool has_room(Queue& queue);
+  void believe(Queue& queue, uint32_t head);
+  bool write_entry(Queue& queue, spec::CompletionQueueEntry entry);
+  bool write_at(const Queue& queue, uint32_t offset, const void* source, uint32_t bytes);
+  void report_fault(const Queue& queue, uint64_t address);
+  void fail(uint32_t completion_queue_number);
+  void signal(uint32_t completion_queue_number);
+  void fail_queue_pair(unsigned underlying_function, uint32_t queue_pair_number);
+
+  Counters& counters_;
+  HostPort& host_;
+  const Clock& clock_;
+  MemoryTranslation& translation_;
+  QueuePairStateCache& queue_pairs_;
+  EventPort& events_;
+  std::vector<Queue> queues_; // by number
+  BitMask free_;
+  BitMask failed_;          // queues whose queue pairs have not all failed yet
+  uint32_t failing_ = 0;    // the one of these whose queue pairs fail now; 0: none
+  uint32_t next_index_ = 0; // of the queue pair to look at for it
+  Waker failed_waker_;
+  uint64_t count_ = 0;
+};
+
+} // namespace fpga_verbs::hca

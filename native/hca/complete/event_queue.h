@@ -1,0 +1,117 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/base/clock.h"
+#include "hca/base/counters.h"
+#include "hca/base/event_port.h"
+#include "hca/base/host_port.h"
+#include "hca/base/parameters.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/mailboxes.h"
+#include "spec/parameters.h"
+#include "spec/queues.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+class MemoryTranslation;
+
+// The event queues of all functions: rings of 32 B entries in host memory, each with an MSI-X vector of its
+// own. Queue 0 of a function takes the asynchronous events. An entry is written before its interrupt; an
+// event that finds no room is dropped, counted, and named in the next entry (`lost`).
+class EventQueue final : public Block, public EventPort {
+public:
+  static constexpr unsigned smallest_entries_log2 = 1;
+  static constexpr unsigned largest_entries_log2 = 15;
+
+  EventQueue(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
+             MemoryTranslation& translation);
+
+  // Pages of a queue of 2^entries_log2 entries.
+  static constexpr uint32_t pages(unsigned entries_log2) {
+    return ((spec::EventQueueEntry::bytes << entries_log2) + spec::page_bytes - 1) / spec::page_bytes;
+  }
+
+  // Creates a queue that is not armed; the host has cleared its pages. `page_table` is a table of
+  // memory_translation with input.pages() pages. bad_parameter: number, size, pages or head address out of
+  // range; in_use: it exists.
+  spec::ManagementStatus create(unsigned underlying_function, const spec::CreateEventQueueInput& input,
+                                uint32_t page_table);
+
+  // Destroys a queue and gives its page table back to the caller; nothing if there is no such queue.
+  std::optional<uint32_t> destroy(unsigned underlying_function, unsigned event_queue);
+
+  // Arms a queue for one interrupt, which comes at once if entries lie beyond the host's head. A queue that
+  // does not exist is not armed.
+  void arm(unsigned underlying_function, unsigned event_queue);
+
+  // Takes an event, always. While the event of an affiliated asynchronous error lies unread, the same error
+  // of the same object is not written again.
+  void report(const spec::EventUnit& event) override;
+
+  // Sends the interrupts whose moderation time is over; woken when next_deadline() has come.
+  bool step() override;
+
+  // The clock tick at which the next moderated interrupt is due; ~0 when none is.
+  uint64_t next_deadline() const { return deadline_; }
+
+  // Forgets the queues of a function; their page tables are memory_translation's to reclaim.
+  void reset_function(unsigned underlying_function);
+
+  // For tests: what is wrong with the block's state, or null.
+  const char* verify() const;
+
+private:
+  struct Queue {
+    bool exists = false;
+    bool armed = false;
+    uint8_t entries_log2 = 0;
+    uint16_t moderation_count = 0;
+    uint32_t page_table = 0;
+    uint32_t head = 0;     // the host's, as of the last time it was read
+    uint32_t tail = 0;     // entries written, free-running
+    uint32_t signaled = 0; // tail at the last interrupt
+    uint32_t lost = 0;     // events lost since the last entry
+    uint64_t moderation_ticks = 0;
+    uint64_t head_address = 0;
+    uint64_t deadline = ~uint64_t{0}; // of the moderated interrupt
+  };
+
+  // An affiliated asynchronous error that was written, by a hash of type, function and object.
+  struct UnreadError {
+    bool valid = false;
+    spec::EventType type = spec::EventType::completion_queue_error;
+    uint8_t underlying_function = 0;
+    uint8_t event_queue = 0;
+    uint32_t object = 0;
+    uint32_t number = 0; // of the entry
+  };
+
+  static constexpr unsigned queues_ = spec::underlying_functions * spec::event_queues_per_function;
+  static_assert(queues_ <= 64, "timed_ has a bit for each queue");
+
+  Queue& queue(unsigned underlying_function, unsigned event_queue);
+  UnreadError& unread_error(const spec::EventUnit& event);
+  bool is_unread(const spec::EventUnit& event);
+  void read_head(unsigned underlying_function, Queue& queue);
+  bool write_entry(unsigned underlying_function, Queue& queue, const spec::EventUnit& event);
+  void moderate(unsigned index);
+  void signal(unsigned index);
+  void set_deadline(unsigned index, uint64_t deadline);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  HostPort& host_;
+  const Clock& clock_;
+  MemoryTranslation& translation_;
+  std::array<Queue, queues_> all_{};
+  std::array<UnreadError, 256> unread_errors_{};
+  uint64_t timed_ = 0; // queues with a deadline
+  uint64_t deadline_ = ~uint64_t{0};
+};
+
+} // namespace fpga_verbs::hca

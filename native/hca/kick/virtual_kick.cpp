@@ -1,0 +1,377 @@
+#include "hca/kick/virtual_kick.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <utility>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+// Lanes that each function's levels share, where the board has enough of them.
+constexpr unsigned lanes_per_function = 4;
+
+constexpr uint64_t bit(unsigned lane) { return uint64_t{1} << lane; }
+constexpr uint64_t lanes_below(unsigned end) { return end == 64 ? ~uint64_t{0} : bit(end) - 1; }
+constexpr unsigned lowest(uint64_t lanes) { return static_cast<unsigned>(std::countr_zero(lanes)); }
+
+constexpr CreditSource source_of(uint32_t shared) {
+  return shared != 0 ? CreditSource::shared : CreditSource::own;
+}
+
+// One for a command that send_queue_scheduler fetched.
+constexpr unsigned was_fetched(const spec::KickUnit& kick) {
+  return kick.origin() == spec::KickOrigin::scheduled ? 1 : 0;
+}
+
+LinkedListQueueParameters list_parameters(const HcaParameters& parameters) {
+  // A command on a list has a PCB, so there is an entry for each.
+  return {.entries = parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers,
+          .lists = parameters.transmit_virtual_lanes,
+          .addressing = ListAddressing::direct,
+          .underlying_functions = parameters.underlying_functions,
+          .ready_on_push = true};
+}
+
+} // namespace
+
+VirtualKick::VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
+                         QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
+                         DataLink<spec::KickUnit, 16>& kicks_scheduled,
+                         DataLink<spec::KickUnit, 8>& kicks_started,
+                         std::vector<DataLink<spec::FinishUnit, 16>*> finishes)
+    : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
+      queue_pairs_(queue_pairs), kicks_collected_(kicks_collected), kicks_scheduled_(kicks_scheduled),
+      kicks_started_(kicks_started), finishes_(std::move(finishes)), lists_(list_parameters(parameters)),
+      execution_credits_(parameters.transmit_virtual_lanes, parameters.execution_credits_per_lane,
+                         parameters.shared_execution_credits, parameters.shared_execution_credits_cap),
+      completion_credits_(parameters.transmit_virtual_lanes, parameters.completion_credits_per_lane,
+                          parameters.shared_completion_credits, parameters.shared_completion_credits_cap),
+      holds_(parameters.queue_pairs), idle_(lanes_below(parameters.transmit_virtual_lanes)),
+      entry_of_(lists_.inbound_credits(), no_entry), waiting_for_room_(parameters) {
+  divide_lanes();
+}
+
+// The first half of the lanes at most is given to functions, for both of their levels; the rest is shared.
+void VirtualKick::divide_lanes() {
+  const unsigned functions = parameters_.underlying_functions;
+  const unsigned lanes = parameters_.transmit_virtual_lanes;
+  const unsigned each = std::min(lanes_per_function, lanes / (2 * functions));
+  for (unsigned function = 0; function < functions; ++function)
+    map_.functions[function].fill(lanes_below(each) << function * each);
+  map_.shared = lanes_below(lanes) & ~lanes_below(functions * each);
+}
+
+bool VirtualKick::set_map(LaneMap map) {
+  const uint64_t exist = lanes_below(parameters_.transmit_virtual_lanes);
+  for (LaneMap::Levels& levels : map.functions)
+    for (uint64_t& own : levels)
+      own &= exist;
+  map.shared &= exist;
+  if (!map.serves(parameters_.underlying_functions))
+    return false;
+  map_ = map;
+  notice_division();
+  return true;
+}
+
+bool VirtualKick::set_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level, uint64_t lanes) {
+  LaneMap map = map_;
+  map.functions[underlying_function][static_cast<unsigned>(level)] = lanes;
+  return set_map(map);
+}
+
+bool VirtualKick::set_shared_lanes(uint64_t lanes) {
+  LaneMap map = map_;
+  map.shared = lanes;
+  return set_map(map);
+}
+
+bool VirtualKick::step() {
+  bool worked = false;
+  for (DataLink<spec::FinishUnit, 16>* finishes : finishes_)
+    if (!finishes->empty()) {
+      finish(finishes->front());
+      finishes->pop();
+      worked = true;
+    }
+  if (!kicks_scheduled_.empty() && accept(kicks_scheduled_.front())) {
+    kicks_scheduled_.pop();
+    worked = true;
+  }
+  if (!kicks_collected_.empty() && accept(kicks_collected_.front())) {
+    kicks_collected_.pop();
+    worked = true;
+  }
+  const uint64_t able =
+      (waiting_ & execution_credits_.lanes() & completion_credits_.lanes()) | lanes_to_discard();
+  if (able != 0 && kicks_started_.has_credit()) {
+    const uint64_t behind = able & ~lanes_below(last_started_ + 1);
+    start(lowest(behind != 0 ? behind : able));
+    worked = true;
+  }
+  return worked;
+}
+
+// Puts a command on the list of its lane. False: it has to wait for a credit.
+bool VirtualKick::accept(const spec::KickUnit& kick) {
+  const unsigned function = kick.underlying_function();
+  const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
+  if (!has_entry_credit(function))
+    return refuse(kick);
+  if (!queue_pairs_.pin(kick.queue_pair_number())) {
+    collect_buffer_.release(buffer);
+    ++counters_.function[function].commands_stale;
+    return true;
+  }
+  const Hold& held = hold(kick.queue_pair_number());
+  const unsigned lane =
+      held.commands != 0 ? held.lane : VirtualKick::choose_lane(function, kick.quality_of_service_level());
+  if (lists_.count(static_cast<uint16_t>(lane)) >= list_size(lane)) {
+    const bool refused = refuse(kick);
+    queue_pairs_.unpin(kick.queue_pair_number());
+    return refused;
+  }
+  list(kick, lane);
+  return true;
+}
+
+void VirtualKick::list(const spec::KickUnit& kick, unsigned lane) {
+  const unsigned function = kick.underlying_function();
+  const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
+  Hold& held = hold(kick.queue_pair_number());
+  spec::KickUnit listed = kick;
+  listed.set_transmit_virtual_lane(lane);
+  std::array<uint64_t, spec::underlying_function::credit_waits_count>& waits =
+      counters_.function[function].credit_waits;
+  waits[0] += execution_credits_.available(lane) == 0 ? 1 : 0;
+  waits[1] += completion_credits_.available(lane) == 0 ? 1 : 0;
+  const auto pushed = lists_.push(lane, listed, function);
+  assert(pushed.result == LinkedListResult::ok);
+  entry_of_[buffer] = pushed.entry;
+  fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] + was_fetched(kick));
+  held.lane = static_cast<uint8_t>(lane);
+  ++held.commands;
+  ++load_[lane];
+  idle_ &= ~bit(lane);
+  waiting_ |= bit(lane);
+  ++commands_[function];
+}
+
+// Send queue mode for this command: the scheduler will bring it. False: it has to wait for a credit.
+bool VirtualKick::refuse(const spec::KickUnit& kick) {
+  if (!kicks_started_.has_credit())
+    return false;
+  ++counters_.function[kick.underlying_function()].list_refusals;
+  spec::KickUnit refused = kick;
+  refused.set_origin(spec::KickOrigin::send_queue_mode);
+  collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
+  kicks_started_.push(refused);
+  return true;
+}
+
+// The least loaded lane of function and level, or of those that all share; its own before them.
+unsigned VirtualKick::choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) {
+  if (invalid_ != 0)
+    fetch_lanes(underlying_function, level);
+  const uint64_t own = lanes(underlying_function, level);
+  if ((own & idle_) != 0)
+    return lowest(own & idle_);
+  if ((map_.shared & idle_) != 0)
+    return lowest(map_.shared & idle_);
+  uint64_t rest = own | map_.shared;
+  unsigned least = lowest(rest);
+  for (; rest != 0; rest &= rest - 1)
+    if (load_[lowest(rest)] < load_[least])
+      least = lowest(rest);
+  return least;
+}
+
+// What cannot be read, or would leave the level without a lane, leaves the entry as it was.
+void VirtualKick::fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level) {
+  const uint32_t entry = LaneMapReader::entry(underlying_function, level);
+  if (reader_ == nullptr || (invalid_ >> entry & 1) == 0)
+    return;
+  invalid_ &= ~(uint32_t{1} << entry);
+  if (const std::optional<uint64_t> lanes = reader_->read(underlying_function, level))
+    set_lanes(underlying_function, level, *lanes);
+}
+
+VirtualKick::NextLane VirtualKick::next_lane(const WaitingForRoom::Waiter& queue_pair) {
+  const Hold& held = hold(queue_pair.queue_pair_number);
+  if (held.commands != 0)
+    return {.lane = held.lane, .bound = true};
+  return {.lane = choose_lane(queue_pair.underlying_function, queue_pair.level)};
+}
+
+VirtualKick::Outlook VirtualKick::outlook(unsigned lane) const {
+  const uint32_t listed = lists_.count(static_cast<uint16_t>(lane));
+  const uint32_t credits = std::min(execution_credits_.available(lane), completion_credits_.available(lane));
+  const auto beyond = [listed](uint32_t amount) { return amount - std::min(amount, listed); };
+  return {.room = beyond(list_size(lane)), .credits = beyond(credits), .has_fetched = fetched_on_[lane] != 0};
+}
+
+uint64_t VirtualKick::lanes_to_discard() const {
+  uint64_t lanes = 0;
+#ifdef FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT
+  return lanes;
+#endif
+  for (uint64_t rest = lanes_with_dropped_; rest != 0; rest &= rest - 1) {
+    const unsigned lane = lowest(rest);
+    if (!lists_.lists_ready().test(lane))
+      lanes |= bit(lane);
+  }
+  return lanes;
+}
+
+// Starts, or discards, the first command of a list.
+void VirtualKick::start(unsigned lane) {
+  last_started_ = lane;
+  spec::KickUnit first;
+  if (leave_list(lane, first))
+    return;
+  first.set_execution_credit_shared(execution_credits_.take(lane) == CreditSource::shared);
+  first.set_completion_credit_shared(completion_credits_.take(lane) == CreditSource::shared);
+  kicks_started_.push(first);
+}
+
+bool VirtualKick::leave_list(unsigned lane, spec::KickUnit& first) {
+  const auto list = static_cast<uint16_t>(lane);
+  const bool was_dropped = !lists_.lists_ready().test(list);
+  const auto read = lists_.discard(list);
+  assert(read.result == LinkedListResult::ok);
+  if (lists_.count(list) == 0)
+    waiting_ &= ~bit(lane);
+  first = read.unit;
+  wake_waiting();
+  const auto buffer = static_cast<uint16_t>(read.unit.physical_collect_buffer());
+  entry_of_[buffer] = no_entry;
+  fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] - was_fetched(read.unit));
+  if (was_dropped) {
+    if (--dropped_on_[lane] == 0)
+      lanes_with_dropped_ &= ~bit(lane);
+    collect_buffer_.release(buffer);
+    return true;
+  }
+  return false;
+}
+
+void VirtualKick::take_credits(const spec::KickUnit& started) {
+  const unsigned lane = started.transmit_virtual_lane();
+  execution_credits_.take_from(lane, source_of(started.execution_credit_shared()));
+  completion_credits_.take_from(lane, source_of(started.completion_credit_shared()));
+}
+
+void VirtualKick::finish(const spec::FinishUnit& unit) {
+  const unsigned lane = unit.transmit_virtual_lane();
+  if (unit.execution_credit_returned() != 0)
+    execution_credits_.give_back(lane, source_of(unit.execution_credit_shared()));
+#ifndef FPGA_VERBS_MUTANT_CREDIT_LEAKED
+  if (unit.completion_credit_returned() != 0)
+    completion_credits_.give_back(lane, source_of(unit.completion_credit_shared()));
+#endif
+  wake_waiting();
+  if (unit.finished() != 0)
+    end_command(unit.underlying_function(), unit.queue_pair_number(), lane);
+}
+
+// A command of the queue pair less that binds it to its lane.
+void VirtualKick::end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane) {
+  if (--hold(queue_pair_number).commands == 0 && waiting_for_room_.any())
+    waiting_for_room_.unbind(queue_pair_number);
+  --commands_[underlying_function];
+  if (--load_[lane] == 0)
+    idle_ |= bit(lane);
+  queue_pairs_.unpin(queue_pair_number);
+}
+
+void VirtualKick::wake_waiting() const {
+#ifndef FPGA_VERBS_MUTANT_WAITER_NOT_WOKEN
+  if (waiting_for_room_.any())
+    room_.wake();
+#endif
+}
+
+void VirtualKick::drop(uint32_t queue_pair_number) {
+  release(queue_pair_number);
+  const unsigned lane = hold(queue_pair_number).lane;
+  for (unsigned buffer = 0;
+       buffer < parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers;
+       ++buffer) {
+    const uint16_t entry = entry_of_[buffer];
+    if (entry == no_entry || !lists_.data_unit_ready(entry))
+      continue;
+    const PhysicalCollectBuffer& pcb = collect_buffer_.buffer(static_cast<uint16_t>(buffer));
+    if (pcb.header().queue_pair_number() != queue_pair_number)
+      continue;
+    lists_.mark_not_ready(entry);
+    ++dropped_on_[lane];
+    lanes_with_dropped_ |= bit(lane);
+    ++counters_.function[pcb.underlying_function].commands_stale;
+    end_command(pcb.underlying_function, queue_pair_number, lane);
+  }
+  if (lanes_with_dropped_ != 0)
+    self_.wake();
+}
+
+void VirtualKick::release(uint32_t queue_pair_number) {
+  waiting_for_room_.release(queue_pair_number);
+  wake_waiting();
+}
+
+VirtualKick::Hold& VirtualKick::hold(uint32_t queue_pair_number) {
+  return holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+}
+
+const VirtualKick::Hold& VirtualKick::hold(uint32_t queue_pair_number) const {
+  return holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+}
+
+VirtualKick::QueuePairLane VirtualKick::queue_pair_lane(uint32_t queue_pair_number) const {
+  const Hold& held = hold(queue_pair_number);
+  return {.commands = held.commands,
+          .lane = held.lane,
+          .room_wait = waiting_for_room_.wait_of(queue_pair_number)};
+}
+
+spec::control::LaneState VirtualKick::lane_state(unsigned lane) const {
+  spec::control::LaneState state;
+  state.set_commands(lists_.count(static_cast<uint16_t>(lane)));
+  state.set_execution_credits(execution_credits_.own_free(lane));
+  state.set_completion_credits(completion_credits_.own_free(lane));
+  state.set_shared_execution_credits(execution_credits_.shared_held(lane));
+  state.set_shared_completion_credits(completion_credits_.shared_held(lane));
+  return state;
+}
+
+const char* VirtualKick::verify() const {
+  if (const char* contradiction = lists_.verify(); contradiction != nullptr)
+    return contradiction;
+  std::array<uint32_t, spec::transmit_virtual_lanes> held{};
+  uint32_t kicked = 0;
+  for (const Hold& hold : holds_) {
+    held[hold.lane] += hold.commands;
+    kicked += hold.commands;
+  }
+  for (const uint32_t commands : commands_)
+    kicked -= commands;
+  if (kicked != 0)
+    return "commands of the functions are not those of the queue pairs";
+  for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane) {
+    const uint32_t listed = lists_.count(static_cast<uint16_t>(lane));
+    const uint32_t alive = listed - dropped_on_[lane];
+    if (held[lane] != load_[lane] || load_[lane] < alive)
+      return "the load of a lane is not what its queue pairs have on it";
+    if (((idle_ & bit(lane)) != 0) != (load_[lane] == 0) || ((waiting_ & bit(lane)) != 0) != (listed != 0))
+      return "a lane is not in the state that its commands are in";
+    const uint32_t started = load_[lane] - alive;
+    if (execution_credits_.held(lane) > started || completion_credits_.held(lane) > started)
+      return "a lane holds more credits than it has commands started";
+  }
+  if (!waiting_for_room_.verify())
+    return "queue pairs that wait for room are not where they are said to be";
+  return nullptr;
+}
+
+} // namespace fpga_verbs::hca

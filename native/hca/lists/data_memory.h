@@ -1,0 +1,104 @@
+#pragma once
+
+#include "hca/lists/secded.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// The data memory of a linked list queue: one data unit per entry, in words of 64 data bits and 8 check bits.
+// Instead of computing check bits on every write, an entry keeps the bits that have flipped since; only where
+// there are any does a read go through the arithmetic of secded.h.
+template <class DataUnit> class DataMemory {
+  static_assert(std::is_trivially_copyable_v<DataUnit> && sizeof(DataUnit) <= 16,
+                "data units are handles of at most 16 B");
+
+public:
+  static constexpr size_t words = (sizeof(DataUnit) + 7) / 8;
+  static constexpr size_t entry_bits = words * secded_bits;
+
+  explicit DataMemory(size_t entries) : units_(entries), flipped_(entries) {}
+
+  void write(size_t entry, const DataUnit& unit) {
+    units_[entry] = unit;
+    if (flawed(entry)) [[unlikely]]
+      flipped_[entry] = {};
+  }
+
+  // Reads a data unit, corrected where it can be; memory stays as it is.
+  SecdedStatus read(size_t entry, DataUnit& unit) const {
+    unit = units_[entry];
+    return flawed(entry) ? decode(entry, unit) : SecdedStatus::clean;
+  }
+
+  // Reads, and writes back what was corrected.
+  SecdedStatus scrub(size_t entry) {
+    DataUnit unit;
+    const SecdedStatus status = read(entry, unit);
+    if (status == SecdedStatus::corrected)
+      write(entry, unit);
+    return status;
+  }
+
+  // Flips a stored bit: bits 0 to 63 are data and 64 to 71 check bits of word 0, and so on.
+  void flip(size_t entry, size_t bit) {
+    assert(bit < entry_bits);
+    Flipped& flipped = flipped_[entry];
+    const size_t word = bit / secded_bits;
+    const size_t place = bit % secded_bits;
+    if (place < secded_data_bits)
+      flipped.data[word] ^= uint64_t{1} << place;
+    else
+      flipped.check[word] = static_cast<uint8_t>(flipped.check[word] ^ 1U << (place - secded_data_bits));
+    flipped.any = true;
+    any_flipped_ = true;
+  }
+
+  // True the first time since the entry was written or corrected: an uncorrectable error is reported once.
+  bool first_report(size_t entry) {
+    const bool first = !flipped_[entry].reported;
+    flipped_[entry].reported = true;
+    return first;
+  }
+
+private:
+  using Words = std::array<uint64_t, words>;
+
+  struct Flipped {
+    Words data{};
+    std::array<uint8_t, words> check{};
+    bool any = false;
+    bool reported = false;
+  };
+
+  bool flawed(size_t entry) const { return any_flipped_ && flipped_[entry].any; }
+
+  // What memory holds for `unit` since bits have flipped, decoded.
+  SecdedStatus decode(size_t entry, DataUnit& unit) const {
+    const Flipped& flipped = flipped_[entry];
+    SecdedStatus status = SecdedStatus::clean;
+    Words content{};
+    std::memcpy(content.data(), &unit, sizeof(DataUnit));
+    for (size_t word = 0; word < words; ++word) {
+      const auto check = static_cast<uint8_t>(secded_encode(content[word]) ^ flipped.check[word]);
+      const SecdedWord decoded = secded_decode(content[word] ^ flipped.data[word], check);
+      content[word] = decoded.data;
+      status = std::max(status, decoded.status);
+    }
+    std::memcpy(static_cast<void*>(&unit), content.data(), sizeof(DataUnit));
+    return status;
+  }
+
+  std::vector<DataUnit> units_;
+  std::vector<Flipped> flipped_;
+  bool any_flipped_ = false; // ever, in any entry
+};
+
+} // namespace fpga_verbs::hca

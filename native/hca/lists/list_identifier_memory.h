@@ -1,0 +1,76 @@
+#pragma once
+
+#include "hca/base/bit_mask.h"
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+inline constexpr uint16_t no_list = 0xffff;
+
+// Where list identifiers come from.
+enum class ListAddressing : uint8_t {
+  direct,            // the index is the list identifier: few indexes, all possible (a TVL)
+  content_addressed, // an index gets the lowest free list identifier for as long as its list has a data unit
+                     // (a queue pair number)
+};
+
+// The list identifier to index memory and the index to list identifier memory (US8804752). In RTL the latter
+// is a content addressable memory that compares an index with all of its own at once; here it is a hash table
+// with two buckets or more to a list, chained through the list identifiers.
+class ListIdentifierMemory {
+public:
+  ListIdentifierMemory(ListAddressing addressing, size_t lists);
+
+  size_t lists() const { return index_.size(); }
+  ListAddressing addressing() const { return addressing_; }
+
+  // The list of an index, or no_list. Direct: of every index below lists().
+  uint16_t find(uint32_t index) const {
+    if (addressing_ == ListAddressing::direct)
+      return index < lists() ? static_cast<uint16_t>(index) : no_list;
+    uint16_t list = first_[bucket(index)];
+    while (list != no_list && index_[list] != index)
+      list = next_[list];
+    return list;
+  }
+
+  // The index of a list that is assigned.
+  uint32_t index(uint16_t list) const {
+    assert(assigned(list));
+    return index_[list];
+  }
+
+  bool assigned(uint16_t list) const {
+    return list < lists() && (addressing_ == ListAddressing::direct || !free_.test(list));
+  }
+
+  // The list of an index; an index without one gets the lowest free list identifier. no_list: none is free.
+  uint16_t find_or_allocate(uint32_t index) {
+    const uint16_t list = find(index);
+    return list != no_list || addressing_ == ListAddressing::direct ? list : allocate(index);
+  }
+
+  // Ends the assignment of a list. Direct assignments never end.
+  void release(uint16_t list) {
+    if (addressing_ == ListAddressing::content_addressed)
+      free(list);
+  }
+
+private:
+  uint16_t allocate(uint32_t index);
+  void free(uint16_t list);
+  size_t bucket(uint32_t index) const { return (index * 0x9e3779b9U) >> shift_; }
+
+  ListAddressing addressing_;
+  std::vector<uint32_t> index_; // by list
+  BitMask free_;                // by list
+  std::vector<uint16_t> next_;  // by list: the next in its bucket
+  std::vector<uint16_t> first_; // by bucket
+  unsigned shift_;              // leaves the bits of a bucket's number
+};
+
+} // namespace fpga_verbs::hca

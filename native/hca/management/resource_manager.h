@@ -1,0 +1,207 @@
+#pragma once
+
+#include "hca/queue_pair/address_handles.h"
+#include "hca/base/block.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/complete/completion_queue.h"
+#include "hca/memory/context_memory.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/base/device_registers.h"
+#include "hca/complete/event_queue.h"
+#include "hca/base/host_port.h"
+#include "hca/management/mailbox.h"
+#include "hca/management/management_queue.h"
+#include "hca/memory/memory_translation.h"
+#include "hca/port/multicast_groups.h"
+#include "hca/base/parameters.h"
+#include "hca/port/port_attributes.h"
+#include "hca/management/protection_domains.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/management/resource_division.h"
+#include "hca/send_queue/send_queue_port.h"
+#include "hca/receive/shared_receive_queues.h"
+#include "hca/kick/virtual_kick.h"
+#include "spec/commands.h"
+#include "spec/data_units.h"
+#include "spec/mailboxes.h"
+#include "spec/queues.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// Carries out management commands, one a step: makes, changes, shows and unmakes objects, and answers each
+// command once. A command that has to wait until its queue pair or key is quiet is answered then; others go
+// on. The one writer of the queue pairs' control parts.
+class ResourceManager final : public Block {
+public:
+  // The blocks that it works on.
+  struct Blocks {
+    CollectBuffer& collect_buffer;
+    ManagementQueue& management_queue;
+    DataLink<spec::ManagementUnit, 16>& management_units;
+    QueuePairStateCache& queue_pair_state_cache;
+    const ContextMemory& context_memory;
+    MemoryTranslation& memory_translation;
+    EventQueue& event_queue;
+    PortAttributes& port_attributes;
+    AddressHandles& address_handles;
+    SharedReceiveQueues& shared_receive_queues;
+    MulticastGroups& multicast_groups;
+    const DeviceCounters& counters;
+    CompletionQueue& completion_queue;
+    SendQueuePort& queue_pair_fetch;
+    VirtualKick& virtual_kick;
+    // The links whose data units are not pinned: a reset outlasts what is in them.
+    const DataLink<spec::KickUnit, 128>& kicks_collected;
+    const DataLink<spec::KickUnit, 16>& kicks_scheduled;
+    const DataLink<spec::KickUnit, 8>& kicks_started;
+    const DataLink<spec::PostNotice, 16>& post_notices;
+  };
+
+  ResourceManager(const HcaParameters& parameters, HostPort& host, const DeviceRegisters& device,
+                  Blocks blocks);
+
+  // Finishes what waited for a queue pair or key that is quiet now, or carries out the next command.
+  bool step() override;
+
+  // Forgets the function's protection domains and its commands, waiting and not taken yet. Event and
+  // completion queues, queue pairs, keys, page tables and management queues are forgotten by the blocks that
+  // hold them.
+  void reset_function(unsigned underlying_function);
+  void reset();
+
+private:
+  using Answer = spec::ManagementCompletion;
+
+  static constexpr uint32_t no_table = ~uint32_t{0};
+
+  // A command in hand.
+  struct Command {
+    unsigned underlying_function = 0;
+    uint16_t sequence_number = 0; // of its place in the management send queue
+    spec::ManagementCommand fields;
+  };
+  // A modify to RESET, or a destroy, that waits until its queue pair is quiet.
+  struct Waiting {
+    uint32_t queue_pair_number = 0;
+    Command command;
+  };
+  // A deregistration, or the end of a window, that waits until no access with its key is in flight.
+  struct WaitingKey {
+    uint32_t key = 0;
+    uint32_t page_table = no_table; // of a window none
+    uint32_t protection_domain = 0;
+    Command command;
+  };
+  // A modify to RESET whose queue pair is quiet, but may be named by data units that are not pinned. They
+  // would be taken for new ones; they have passed when so many have left the links.
+  using LinkCounts = std::array<uint64_t, 4>;
+  struct Passing {
+    Waiting waiting;
+    LinkCounts left{};
+  };
+  struct Resumed {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+  };
+  // A page list of an input mailbox and the table that it becomes.
+  struct PageList {
+    uint32_t pages = 0; // 0: no list, no table
+    uint32_t table = no_table;
+  };
+
+  void take_unit();
+  void take_fetched();
+  void take_quiet(const QueuePairStateCache::Named& quiet);
+  bool has_passed(const Passing& passing) const;
+  void carry_out(const Command& command);
+  void complete(const Command& command, Answer answer);
+
+  // One for each opcode. Nothing: the answer comes when the queue pair, or the key, is quiet.
+  std::optional<Answer> dispatch(const Command& command);
+  Answer query_function(const Command& command);
+  Answer allocate_resources(const Command& command);
+  Answer query_resources(const Command& command);
+  Answer create_event_queue(const Command& command);
+  Answer destroy_event_queue(const Command& command);
+  Answer create_completion_queue(const Command& command);
+  Answer destroy_completion_queue(const Command& command);
+  Answer query_port(const Command& command);
+  Answer set_global_identifier(const Command& command);
+  Answer set_partition_key(const Command& command);
+  Answer create_address_handle(const Command& command);
+  Answer destroy_address_handle(const Command& command);
+  Answer change_multicast(const Command& command); // attach, detach
+  Answer create_protection_domain(const Command& command);
+  Answer destroy_protection_domain(const Command& command);
+  Answer register_memory(const Command& command);
+  std::optional<Answer> deregister_memory(const Command& command);
+  Answer create_memory_window(const Command& command);
+  std::optional<Answer> destroy_memory_window(const Command& command);
+  Answer create_shared_receive_queue(const Command& command);
+  Answer modify_shared_receive_queue(const Command& command);
+  Answer query_shared_receive_queue(const Command& command);
+  Answer destroy_shared_receive_queue(const Command& command);
+  Answer create_queue_pair(const Command& command);
+  std::optional<Answer> modify_queue_pair(const Command& command);
+  Answer query_queue_pair(const Command& command);
+  std::optional<Answer> destroy_queue_pair(const Command& command);
+
+  // How everything is divided now; and the division put in its place. VCBs that change their owner are closed
+  // in between.
+  ResourceDivision division() const;
+  void divide(const ResourceDivision& division);
+  // Tells functions what changed of theirs; the requester knows, but for VCBs, whose pages it has mapped.
+  void report_changes(const ResourceDivision& before, const ResourceDivision& after, unsigned requester);
+  Answer query_share(const Command& command, unsigned function);
+  Answer query_shared(const Command& command);
+  Answer query_lane(const Command& command, unsigned lane);
+
+  // What is wrong with the command's fields, or nothing.
+  std::optional<Answer> check(const Command& command) const;
+  // Reads the format that the input mailbox begins with; nothing when all is well.
+  static std::optional<Answer> read_input(const Command& command, MailboxReader& reader, void* input,
+                                          uint32_t bytes);
+  // Answers with what goes into the output mailbox.
+  Answer output(const Command& command, const void* content, uint32_t bytes);
+
+  // Makes tables of the page lists that come next in the mailbox, after `format_bytes` of it; nothing when
+  // all are made, otherwise none is.
+  std::optional<Answer> create_tables(unsigned underlying_function, MailboxReader& reader,
+                                      uint32_t format_bytes, std::span<PageList> lists);
+  std::optional<Answer> copy_list(MailboxReader& reader, const PageList& list, uint32_t first_bit);
+  void destroy_tables(std::span<const PageList> lists);
+
+  // What is wrong with the completion queues that a queue pair names, or nothing.
+  std::optional<Answer> check_completion_queues(unsigned underlying_function,
+                                                const spec::CreateQueuePairInput& input) const;
+  void add_completion_queue_users(const spec::QueuePairControl& control);
+  void remove_completion_queue_users(const spec::QueuePairControl& control);
+
+  void enter_state(const Command& command, spec::QueuePairControl& control, bool drained_event);
+  void wait_until_quiet(const Command& command);
+  void end_shared_receive(unsigned underlying_function, uint32_t queue_pair_number);
+  void finish_destroy(const Waiting& waiting);
+  void finish_reset(const Waiting& waiting);
+  void finish_deregister(uint32_t key);
+  void finish_drain(const QueuePairStateCache::Named& quiet);
+
+  const HcaParameters& parameters_;
+  HostPort& host_;
+  const DeviceRegisters& device_;
+  Blocks blocks_;
+  ProtectionDomains protection_domains_;
+  std::vector<Waiting> waiting_;
+  std::vector<WaitingKey> waiting_keys_;
+  std::vector<Passing> passing_;   // in the order in which they became quiet
+  std::optional<Resumed> resumed_; // to be told to queue_pair_fetch
+  bool fetch_next_ = false;        // commands of page and send queue take turns
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "hca/memory/access_rights.h"
+#include "hca/memory/context_memory.h"
+#include "hca/memory/key_table.h"
+#include "hca/base/parameters.h"
+#include "hca/memory/run_allocator.h"
+#include "spec/contexts.h"
+#include "spec/enums.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// Why an access with a key is refused.
+enum class AccessFault : uint8_t {
+  none,
+  unknown_key,   // no key, another variant of it, another function's, or one that is being taken back
+  other_domain,  // of another protection domain, or a window of another queue pair
+  missing_right, // the key does not allow it
+  out_of_bounds,
+  unreachable, // a page that is not mapped, or context memory that could not be reached
+};
+
+// An access to memory that a key names.
+struct KeyAccess {
+  unsigned underlying_function = 0;
+  uint32_t protection_domain = 0;
+  uint32_t key = 0;
+  uint64_t address = 0;
+  uint64_t length = 0;            // bytes
+  uint32_t rights = 0;            // of access_flag, a bit each; all are asked for
+  uint32_t queue_pair_number = 0; // of a peer's access; windows of type 2 belong to one
+  bool begun = false; // it counts as in flight: a key that is being taken back is still good for it
+};
+
+// Bytes that lie together at a DMA address.
+struct MemoryPiece {
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
+// Keys and page tables in context memory: the way from a key and an address, or from a place in a queue, to a
+// DMA address (US6725296, queue page table). A table is a run of entries, named by the index of its first; a
+// small direct-mapped cache keeps lines of eight.
+class MemoryTranslation {
+public:
+  MemoryTranslation(const HcaParameters& parameters, ContextMemory& context_memory);
+
+  // A table of `pages` (more than 0) entries for a function; nothing: no run of context memory is that long.
+  // The entries are undefined until all are written; writing takes them out of the cache.
+  std::optional<uint32_t> create_table(unsigned underlying_function, uint32_t pages);
+
+  // Writes entries from `first` on. False: context memory could not be reached.
+  bool write_entries(uint32_t table, uint32_t first, std::span<const spec::PageTableEntry> entries);
+
+  void destroy_table(uint32_t table);
+
+  // DMA address of the byte `offset` of what the table maps, in the domain of the table's function; nothing:
+  // no such table, beyond its end, not mapped, or context memory could not be reached.
+  std::optional<uint64_t> translate(uint32_t table, uint64_t offset);
+
+  KeyTable& keys() { return keys_; }
+
+  // Whether the key allows the access; one of no bytes is always allowed, whatever the key.
+  AccessFault check(const KeyAccess& access);
+
+  // Where the byte `address` of what an existing key names lies, and how many bytes follow it there; nothing:
+  // it is not mapped, or context memory could not be reached.
+  std::optional<MemoryPiece> locate(unsigned underlying_function, uint32_t key, uint64_t address);
+
+  // Entries of the longest table that could be created.
+  uint32_t longest_table() const { return runs_.longest() * line_entries; }
+
+  // Takes back all keys and tables of a function, of the device.
+  void reset_function(unsigned underlying_function);
+  void reset();
+
+  // For tests: entries free, and whether tables and runs agree.
+  uint32_t entries_free() const { return runs_.units_free() * line_entries; }
+  bool verify() const;
+
+private:
+  static constexpr uint32_t line_entries = 8; // 64 B: what one DMA reads
+  static constexpr uint32_t cache_lines = 128;
+  static constexpr uint32_t no_line = ~uint32_t{0};
+
+  // A table that begins at a line; no pages: none does.
+  struct Table {
+    uint32_t pages : 24 = 0;
+    uint32_t underlying_function : 8 = 0;
+  };
+  struct CachedLine {
+    uint32_t line = no_line;
+    std::array<spec::PageTableEntry, line_entries> entries{};
+  };
+
+  static AccessFault check_window(const spec::MemoryKeyEntry& window, const KeyAccess& access);
+  // Number of pages of a table; 0: there is none.
+  uint32_t pages(uint32_t table) const;
+  std::optional<uint64_t> page_address(uint32_t table, uint64_t page);
+  const CachedLine* cached(uint32_t line);
+  void forget_lines(uint32_t first, uint32_t lines);
+
+  ContextMemory& context_memory_;
+  RunAllocator runs_; // in lines
+  std::vector<Table> tables_;
+  std::array<CachedLine, cache_lines> cache_{};
+  KeyTable keys_;
+};
+
+} // namespace fpga_verbs::hca

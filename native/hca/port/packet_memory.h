@@ -1,0 +1,111 @@
+#pragma once
+
+#include "hca/base/bit_mask.h"
+#include "hca/base/block.h"
+#include "wire/packet_cause.h"
+#include "wire/packet_parse.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+inline constexpr uint16_t no_packet = 0xffff;
+inline constexpr uint8_t no_receive_entry = 0xff;
+
+// What a packet buffer is used for. Each use has buffers of its own, so that an answer never waits for what a
+// request holds, and neither for what arrives.
+enum class PacketUse : uint8_t { request, response, receive };
+
+// What is known of the packet in a buffer.
+struct Packet {
+  uint16_t begin = 0;         // offset of its first byte in the buffer
+  uint16_t end = 0;           // offset behind its last byte, ICRC (and VCRC) included
+  uint16_t payload = 0;       // offset of the payload
+  uint16_t payload_bytes = 0; // without pad
+  uint8_t port = 0;           // where it arrived, or leaves; from 1
+  PacketUse use = PacketUse::request;
+  PacketCause cause{};
+
+  ParsedPacket parsed{}; // of a packet that has arrived
+  uint32_t number = 0;   // of the packet in its message, on the way out
+
+  // Of a request that receive has accepted.
+  uint32_t answer_psn = 0;              // PSN to answer with; of a READ: of its first response
+  uint32_t message_offset = 0;          // of its payload in the message, in bytes
+  uint32_t message_length = 0;          // RDMA: of the whole message; SEND: 0
+  uint64_t remote_address = 0;          // RDMA, atomics: where the message begins
+  uint32_t remote_key = 0;              // RDMA, atomics
+  uint32_t message_sequence_number = 0; // MSN to answer with
+  uint32_t receive_entry_offset = 0;    // SEND: of the receive entry that it goes into, as in its descriptor
+  uint16_t receive_entry_length = 0;    // SEND: of that entry
+  uint16_t receive_sequence_number = 0; // receive work request that it takes, or completes
+  uint8_t receive_entry = no_receive_entry; // place in receive_queue_entry_handler's cache
+  uint8_t syndrome = 0;                     // refuse: AETH syndrome of the NAK
+  bool first = false;                       // of its message
+  bool last = false;
+  bool duplicate = false;
+  bool receive_kept = false; // its receive work request was taken by an earlier message, whose end was lost
+};
+
+// Packet buffers of a fixed size in one memory, each named by a handle. A payload is copied in once, behind
+// the headroom in which headers are built, and out once.
+class PacketMemory {
+public:
+  PacketMemory();
+
+  // A free buffer for this use; nothing: none is left, and the block that was connected is woken when one
+  // comes free.
+  std::optional<uint16_t> allocate(PacketUse use);
+  void release(uint16_t packet);
+
+  // Hands a packet over to another use: it pays with a buffer of that use, from now on the first's. False:
+  // none is left.
+  bool change_use(uint16_t packet, PacketUse use);
+
+  // The block that was connected is woken when a buffer of this use comes free.
+  void want(PacketUse use) { wanted_[static_cast<size_t>(use)] = true; }
+
+  uint32_t free(PacketUse use) const { return free_[static_cast<size_t>(use)]; }
+  Packet& operator[](uint16_t packet) { return packets_[packet]; }
+  const Packet& operator[](uint16_t packet) const { return packets_[packet]; }
+  uint8_t* bytes(uint16_t packet) { return memory_.get() + size_t{packet} * spec::packet_buffer_bytes; }
+  // The packet as it is on the wire.
+  std::span<uint8_t> wire(uint16_t packet) {
+    return {bytes(packet) + packets_[packet].begin, bytes(packet) + packets_[packet].end};
+  }
+  std::span<uint8_t> payload(uint16_t packet) {
+    return {bytes(packet) + packets_[packet].payload, packets_[packet].payload_bytes};
+  }
+
+  // Woken when a buffer of the use comes free and one was missing.
+  void connect(PacketUse use, Waker waker) { wakers_[static_cast<size_t>(use)] = waker; }
+
+  // For tests: every buffer is free or counted once.
+  bool verify() const;
+  bool all_free() const { return free_ == buffers_of; }
+
+private:
+  static constexpr size_t uses = 3;
+  static constexpr std::array<uint32_t, uses> buffers_of{
+      spec::request_packet_buffers, spec::response_packet_buffers, spec::receive_packet_buffers};
+  static constexpr uint32_t buffers = buffers_of[0] + buffers_of[1] + buffers_of[2];
+
+  bool take_credit(PacketUse use);
+  void return_credit(PacketUse use);
+
+  std::unique_ptr<uint8_t[]> memory_;
+  std::vector<Packet> packets_ = std::vector<Packet>(buffers);
+  BitMask free_buffers_{buffers, true};
+  std::array<uint32_t, uses> free_ = buffers_of;
+  std::array<bool, uses> wanted_{};
+  std::array<Waker, uses> wakers_;
+};
+
+} // namespace fpga_verbs::hca

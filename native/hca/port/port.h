@@ -1,0 +1,93 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/base/clock.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/port/lane_turn.h"
+#include "hca/port/multicast_groups.h"
+#include "hca/port/packet_memory.h"
+#include "hca/port/packet_tap.h"
+#include "hca/port/port_attributes.h"
+#include "link/link.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace fpga_verbs::hca {
+
+// What the board plugs into its ports; it outlives the device.
+struct PortAttachments {
+  std::array<link::Link*, spec::ports> links{}; // null: nothing
+  PacketTap* tap = nullptr;                     // null: nobody looks
+};
+
+// The physical ports. Finished packets leave by the port that their Packet names: one to an own address goes
+// back into the device, in the same buffer, every other one onto the link. A packet waits while its link is
+// paused, a request to an own address while there is no receive buffer for it, both up to the discard limit;
+// responses have buffers of their own. A packet to a multicast group leaves onto the link, and comes back in
+// where the device has members of groups: packet_receiver knows of which. What has arrived on a link stays
+// there until there is a buffer for it.
+// Both ways responses go first, and requests in between (LaneTurn).
+class Port final : public Block {
+public:
+  Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory, const PortAttributes& attributes,
+       const MulticastGroups& groups, const PortAttachments& attachments,
+       DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::PacketUnit, 4>& responses_built,
+       DataLink<spec::PacketUnit, 16>& packets_arrived);
+
+  // Lets one packet leave or come in, in turn where both can.
+  bool step() override;
+
+  // When the packet that waits longest is discarded, or one on its way on a link arrives; ~0: there is none.
+  uint64_t next_deadline() const;
+
+  // Clock ticks.
+  uint64_t discard_limit() const { return discard_limit_; }
+  void set_discard_limit(uint64_t ticks) { discard_limit_ = ticks; }
+
+private:
+  static constexpr uint64_t never = ~uint64_t{0};
+
+  // The packets that are to leave on a lane.
+  struct Leaving {
+    DataLink<spec::PacketUnit, 4>& built;
+    uint64_t since = never; // when the first of them began to wait
+  };
+
+  bool send_next();
+  bool send_front(link::Lane lane);
+  bool loop_back(link::Lane lane, const spec::PacketUnit& unit, PortAttributes::Owner to);
+  bool send_to_group(link::Lane lane, const spec::PacketUnit& unit);
+  bool loop_copy(uint16_t handle);
+  bool wait(Leaving& leaving, spec::PortDiscard reason);
+  void finish(Leaving& leaving);
+  void discard(Leaving& leaving, spec::PortDiscard reason);
+  bool receive_next();
+  bool receive_front(unsigned port, link::Lane lane);
+  bool has_receive_buffer(link::Lane lane);
+  void arrive(uint16_t handle);
+  void count_out(unsigned port, uint16_t handle);
+  void count_discard(unsigned port, spec::PortDiscard reason);
+  PortCounters& counters_of(unsigned port) { return counters_.device.port[port - 1]; }
+
+  Counters& counters_;
+  const Clock& clock_;
+  PacketMemory& packet_memory_;
+  const PortAttributes& attributes_;
+  const MulticastGroups& groups_;
+  const PortAttachments& attachments_;
+  std::array<Leaving, link::lanes> leaving_; // by link::Lane: responses first
+  DataLink<spec::PacketUnit, 16>& packets_arrived_;
+  uint64_t discard_limit_ = spec::port_discard_limit;
+  unsigned receive_turn_ = 0; // port that is looked at first
+  bool send_turn_ = false;
+  LaneTurn out_;
+  std::array<LaneTurn, spec::ports> in_; // by port
+};
+
+} // namespace fpga_verbs::hca

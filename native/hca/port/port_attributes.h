@@ -1,0 +1,93 @@
+#pragma once
+
+#include "wire/packet_headers.h"
+#include "hca/base/parameters.h"
+#include "link/address.h"
+#include "link/link.h"
+#include "spec/contexts.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace fpga_verbs::hca {
+
+// What the ports of a board are called, and what they can: MAC addresses, LIDs, GID and P_Key tables, state.
+// Each function has a MAC address or LID and a GID table of its own at each port. Ports count from 1, as in
+// address vectors.
+class PortAttributes {
+public:
+  using GidTable = std::array<Gid, spec::gid_table_entries>;
+  using PartitionKeyTable = std::array<uint16_t, spec::partition_key_table_entries>;
+
+  // A function at a port.
+  struct Owner {
+    unsigned port = 0;
+    unsigned underlying_function = 0;
+  };
+
+  // `link`: of the first port; null: one that leaves addresses as they are.
+  explicit PortAttributes(const HcaParameters& parameters, link::Link* link = nullptr);
+
+  unsigned ports() const { return parameters_.ports; }
+  spec::LinkLayer link_layer() const { return parameters_.link_layer; }
+  bool exists(unsigned port) const { return port >= 1 && port <= parameters_.ports; }
+
+  // A port that is not enabled, or has nobody at the other end of its link, is down, and every port of a
+  // device that is disabled.
+  bool enabled(unsigned port) const { return enabled_[port - 1] && !disabled_; }
+  bool is_set_enabled(unsigned port) const { return enabled_[port - 1]; }
+  void set_enabled(unsigned port, bool enabled) { enabled_[port - 1] = enabled; }
+  bool disabled() const { return disabled_; }
+  void set_disabled(bool disabled) { disabled_ = disabled; }
+  spec::PortState state(unsigned port) const {
+    return physical_state(port) == spec::PortPhysicalState::link_up ? spec::PortState::active
+                                                                    : spec::PortState::down;
+  }
+  spec::PortPhysicalState physical_state(unsigned port) const;
+
+  // Whose address on the link this is; nothing: none of this board's.
+  std::optional<Owner> owner_of(link::Address address) const;
+
+  MacAddress mac(unsigned port, unsigned underlying_function) const;            // of an Ethernet port, else 0
+  uint16_t local_identifier(unsigned port, unsigned underlying_function) const; // of an InfiniBand port, or 0
+
+  const GidTable& gids(unsigned port, unsigned underlying_function) const {
+    return gids_[port - 1][underlying_function];
+  }
+  void set_gid(unsigned port, unsigned underlying_function, unsigned index, const Gid& gid) {
+    gids_[port - 1][underlying_function][index] = gid;
+  }
+
+  const PartitionKeyTable& partition_keys(unsigned port) const { return partition_keys_[port - 1]; }
+  void set_partition_key(unsigned port, unsigned index, uint16_t partition_key) {
+    partition_keys_[port - 1][index] = partition_key;
+  }
+
+  // What packets of a function that leave by this address vector carry. Its port exists, and its indices lie
+  // within the tables.
+  PacketSource source(unsigned underlying_function, const spec::AddressVector& address_vector,
+                      unsigned partition_key_index) const;
+
+  // The function's GID tables are as after reset.
+  void reset_function(unsigned underlying_function);
+
+private:
+  link::Address address(unsigned port, unsigned underlying_function) const {
+    return first_address_ + (port - 1) * link::addresses_per_port + underlying_function;
+  }
+
+  const HcaParameters& parameters_;
+  link::Link* link_;
+  std::optional<link::Link::Source> link_source_; // what function 0 has to send from
+  link::Address first_address_;
+  std::array<bool, spec::ports> enabled_;
+  bool disabled_ = false; // the device
+  std::array<std::array<GidTable, spec::underlying_functions>, spec::ports> gids_{};
+  std::array<PartitionKeyTable, spec::ports> partition_keys_{};
+};
+
+} // namespace fpga_verbs::hca

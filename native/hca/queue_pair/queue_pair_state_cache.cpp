@@ -1,0 +1,456 @@
+#include "hca/queue_pair/queue_pair_state_cache.h"
+
+#include <algorithm>
+#include <cassert>
+#include <span>
+#include <utility>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+constexpr uint32_t index_mask = (uint32_t{1} << spec::queue_pair_index_bits) - 1;
+constexpr uint32_t multicast = 0xffffff; // names a multicast group, never a queue pair
+
+constexpr uint32_t index_of(uint32_t queue_pair_number) { return queue_pair_number & index_mask; }
+
+constexpr uint8_t generation_of(uint32_t queue_pair_number) {
+  return static_cast<uint8_t>(queue_pair_number >> spec::queue_pair_index_bits);
+}
+
+constexpr uint32_t number_of(uint32_t index, uint8_t generation) {
+  return index | uint32_t{generation} << spec::queue_pair_index_bits;
+}
+
+} // namespace
+
+QueuePairStateCache::QueuePairStateCache(const HcaParameters& parameters, Counters& counters,
+                                         ContextMemory& context_memory)
+    : counters_(counters), context_memory_(context_memory), directory_(parameters.queue_pairs),
+      slots_(std::min(parameters.queue_pair_contexts_cached, parameters.queue_pairs)) {
+  reset();
+}
+
+void QueuePairStateCache::reset() {
+  std::ranges::fill(directory_, Entry{});
+  std::ranges::fill(slots_, Slot{});
+  free_ = {};
+  quiet_list_ = {};
+  ended_list_ = {};
+  pinned_ = {};
+  unpinned_ = {};
+  free_count_ = 0;
+  for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
+    append_index(free_, index);
+  free_count_ = static_cast<uint32_t>(directory_.size()) - reserved_indices;
+  for (uint32_t slot = 0; slot < slots_.size(); ++slot)
+    append(unpinned_, slot);
+}
+
+// Lists of indices: taken from the front, appended at the end.
+
+void QueuePairStateCache::append_index(List& list, uint32_t index) {
+  directory_[index].next = none;
+  (list.last == none ? list.first : directory_[list.last].next) = index;
+  list.last = index;
+}
+
+uint32_t QueuePairStateCache::take_index(List& list) {
+  const uint32_t index = list.first;
+  list.first = directory_[index].next;
+  if (list.first == none)
+    list.last = none;
+  return index;
+}
+
+// Lists of slots: oldest use first.
+
+void QueuePairStateCache::append(List& list, uint32_t slot) {
+  slots_[slot].previous = list.last;
+  slots_[slot].next = none;
+  (list.last == none ? list.first : slots_[list.last].next) = slot;
+  list.last = slot;
+}
+
+void QueuePairStateCache::prepend(List& list, uint32_t slot) {
+  slots_[slot].previous = none;
+  slots_[slot].next = list.first;
+  (list.first == none ? list.last : slots_[list.first].previous) = slot;
+  list.first = slot;
+}
+
+void QueuePairStateCache::remove(List& list, uint32_t slot) {
+  const Slot& removed = slots_[slot];
+  (removed.previous == none ? list.first : slots_[removed.previous].next) = removed.next;
+  (removed.next == none ? list.last : slots_[removed.next].previous) = removed.previous;
+}
+
+QueuePairStateCache::List& QueuePairStateCache::list_of(uint32_t slot) {
+  const uint32_t index = slots_[slot].index;
+  return index != none && directory_[index].pins != 0 ? pinned_ : unpinned_;
+}
+
+// Finding.
+
+const QueuePairStateCache::Entry* QueuePairStateCache::live_entry(uint32_t queue_pair_number) const {
+  const uint32_t index = index_of(queue_pair_number);
+  if (index >= directory_.size() || queue_pair_number > multicast)
+    return nullptr;
+  const Entry& entry = directory_[index];
+  return entry.live && entry.generation == generation_of(queue_pair_number) ? &entry : nullptr;
+}
+
+QueuePairStateCache::Entry* QueuePairStateCache::live_entry(uint32_t queue_pair_number) {
+  return const_cast<Entry*>(std::as_const(*this).live_entry(queue_pair_number));
+}
+
+Absence QueuePairStateCache::absence(unsigned underlying_function, uint32_t queue_pair_number) const {
+  const uint32_t index = index_of(queue_pair_number);
+  if (index >= directory_.size() || queue_pair_number > multicast || !directory_[index].live)
+    return Absence::unknown;
+  const Entry& entry = directory_[index];
+  if (entry.underlying_function != underlying_function)
+    return Absence::other_function;
+  return entry.generation == generation_of(queue_pair_number) ? Absence::none : Absence::wrong_generation;
+}
+
+QueuePairStateCache::Slot* QueuePairStateCache::slot_of(uint32_t index) {
+  const Entry& entry = directory_[index];
+  if (entry.slot != none) {
+    ++counters_.device.queue_pair_cache_hits;
+    List& list = entry.pins != 0 ? pinned_ : unpinned_;
+    if (list.last != entry.slot) {
+      remove(list, entry.slot);
+      append(list, entry.slot);
+    }
+    return &slots_[entry.slot];
+  }
+  ++counters_.device.queue_pair_cache_misses;
+  Slot* slot = take_slot(index);
+  if (slot == nullptr)
+    return nullptr;
+  const auto context = std::as_writable_bytes(std::span{&slot->parts, 1});
+  if (context_memory_.read_queue_pair(index, context) == DmaStatus::fault ||
+      !is_context_of(slot->parts, entry)) {
+    give_up_slot(index);
+    return nullptr;
+  }
+  return slot;
+}
+
+// Makes room for a context: the one longest unused that is not pinned, or, when all are pinned, of these.
+QueuePairStateCache::Slot* QueuePairStateCache::take_slot(uint32_t index) {
+  List& victims = unpinned_.first != none ? unpinned_ : pinned_;
+  const uint32_t taken = victims.first;
+  Slot& slot = slots_[taken];
+  if (slot.index != none) {
+    const auto context = std::as_bytes(std::span{&slot.parts, 1});
+    if (slot.dirty && context_memory_.write_queue_pair(slot.index, context) == DmaStatus::fault)
+      return nullptr;
+    directory_[slot.index].slot = none;
+  }
+  remove(victims, taken);
+  slot.index = index;
+  slot.dirty = false;
+  directory_[index].slot = taken;
+  append(list_of(taken), taken);
+  return &slot;
+}
+
+void QueuePairStateCache::give_up_slot(uint32_t index) {
+  const uint32_t slot = directory_[index].slot;
+  remove(list_of(slot), slot);
+  slots_[slot].index = none;
+  slots_[slot].dirty = false;
+  directory_[index].slot = none;
+  prepend(unpinned_, slot);
+}
+
+// Context memory is the control function's; what comes back is checked all the same.
+bool QueuePairStateCache::is_context_of(const QueuePairParts& parts, const Entry& entry) const {
+  return parts.control.valid() != 0 && parts.control.generation() == entry.generation &&
+         parts.control.underlying_function() == entry.underlying_function;
+}
+
+QueuePairStateCache::Found QueuePairStateCache::find(unsigned underlying_function,
+                                                     uint32_t queue_pair_number) {
+  const Absence why = absence(underlying_function, queue_pair_number);
+  if (why != Absence::none)
+    return {.absence = why};
+  const Slot* slot = slot_of(index_of(queue_pair_number));
+  return slot != nullptr ? Found{.queue_pair = &slot->parts}
+                         : Found{.absence = Absence::context_memory_fault};
+}
+
+QueuePairStateCache::Found QueuePairStateCache::find_any(uint32_t queue_pair_number) {
+  const Entry* entry = live_entry(queue_pair_number);
+  return entry != nullptr ? find(entry->underlying_function, queue_pair_number)
+                          : Found{.absence = Absence::unknown};
+}
+
+const spec::QueuePairControl* QueuePairStateCache::find_control(unsigned underlying_function,
+                                                                uint32_t queue_pair_number) {
+  const Found found = find(underlying_function, queue_pair_number);
+  return found ? &found->control : nullptr;
+}
+
+QueuePairParts* QueuePairStateCache::parts(unsigned underlying_function, uint32_t queue_pair_number) {
+  if (absence(underlying_function, queue_pair_number) != Absence::none)
+    return nullptr;
+  Slot* slot = slot_of(index_of(queue_pair_number));
+  if (slot == nullptr)
+    return nullptr;
+  slot->dirty = true;
+  return &slot->parts;
+}
+
+spec::QueuePairRequester* QueuePairStateCache::requester(unsigned underlying_function,
+                                                         uint32_t queue_pair_number) {
+  QueuePairParts* found = parts(underlying_function, queue_pair_number);
+  return found != nullptr ? &found->requester : nullptr;
+}
+
+spec::QueuePairResponder* QueuePairStateCache::responder(unsigned underlying_function,
+                                                         uint32_t queue_pair_number) {
+  QueuePairParts* found = parts(underlying_function, queue_pair_number);
+  return found != nullptr ? &found->responder : nullptr;
+}
+
+bool QueuePairStateCache::enter_error(unsigned underlying_function, uint32_t queue_pair_number) {
+  const Found found = find(underlying_function, queue_pair_number);
+  if (!found || found->control.state() == spec::QueuePairState::error)
+    return false;
+  parts(underlying_function, queue_pair_number)->control.set_state(spec::QueuePairState::error);
+  end(index_of(queue_pair_number));
+  return true;
+}
+
+bool QueuePairStateCache::enter_send_queue_error(unsigned underlying_function, uint32_t queue_pair_number) {
+  const Found found = find(underlying_function, queue_pair_number);
+  if (!found || found->control.state() == spec::QueuePairState::error ||
+      found->control.state() == spec::QueuePairState::send_queue_error)
+    return false;
+  parts(underlying_function, queue_pair_number)->control.set_state(spec::QueuePairState::send_queue_error);
+  return true;
+}
+
+void QueuePairStateCache::set_send_error(unsigned underlying_function, uint32_t queue_pair_number,
+                                         bool failed) {
+  if (QueuePairParts* found = parts(underlying_function, queue_pair_number); found != nullptr)
+    found->control.set_send_error(failed ? 1 : 0);
+}
+
+// The ended. One may be gone when its turn comes: whoever takes it looks.
+
+void QueuePairStateCache::end(uint32_t index) {
+  // One that was listed under this index before is gone, with nothing outstanding.
+  directory_[index].ended_number = number_of(index, directory_[index].generation);
+  if (directory_[index].ended)
+    return;
+  directory_[index].ended = true;
+  directory_[index].next_ended = none;
+  (ended_list_.last == none ? ended_list_.first : directory_[ended_list_.last].next_ended) = index;
+  ended_list_.last = index;
+  ended_.wake();
+}
+
+std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_ended() {
+  if (ended_list_.first == none)
+    return std::nullopt;
+  const uint32_t index = ended_list_.first;
+  Entry& entry = directory_[index];
+  ended_list_.first = entry.next_ended;
+  if (ended_list_.first == none)
+    ended_list_.last = none;
+  entry.ended = false;
+  return Named{.underlying_function = entry.underlying_function, .queue_pair_number = entry.ended_number};
+}
+
+std::optional<uint32_t> QueuePairStateCache::take_next(unsigned underlying_function, uint32_t& index) const {
+  while (index < directory_.size()) {
+    const uint32_t looked_at = index++;
+    const Entry& entry = directory_[looked_at];
+    if (entry.live && entry.underlying_function == underlying_function)
+      return number_of(looked_at, entry.generation);
+  }
+  return std::nullopt;
+}
+
+// Pins.
+
+bool QueuePairStateCache::pin(uint32_t queue_pair_number) {
+  Entry* entry = live_entry(queue_pair_number);
+  if (entry == nullptr || entry->quiescing)
+    return false;
+  if (entry->pins == 0 && entry->slot != none) {
+    remove(unpinned_, entry->slot);
+    append(pinned_, entry->slot);
+  }
+  ++entry->pins;
+  return true;
+}
+
+void QueuePairStateCache::unpin(uint32_t queue_pair_number) {
+  Entry* entry = live_entry(queue_pair_number);
+  if (entry == nullptr)
+    return;
+  assert(entry->pins != 0);
+  if (--entry->pins != 0)
+    return;
+  if (entry->slot != none) {
+    remove(pinned_, entry->slot);
+    append(unpinned_, entry->slot);
+  }
+  become_quiet(index_of(queue_pair_number));
+}
+
+uint32_t QueuePairStateCache::pins(uint32_t queue_pair_number) const {
+  const Entry* entry = live_entry(queue_pair_number);
+  return entry != nullptr ? entry->pins : 0;
+}
+
+void QueuePairStateCache::become_quiet(uint32_t index) {
+  Entry& entry = directory_[index];
+  if (entry.quiet || !(entry.quiescing || entry.watched))
+    return;
+  entry.quiet = true;
+  entry.watched = false;
+  append_index(quiet_list_, index);
+  quiet_.wake();
+}
+
+void QueuePairStateCache::quiesce(uint32_t queue_pair_number) {
+  Entry* entry = live_entry(queue_pair_number);
+  assert(entry != nullptr);
+  entry->quiescing = true;
+  end(index_of(queue_pair_number));
+  if (entry->pins == 0)
+    become_quiet(index_of(queue_pair_number));
+}
+
+void QueuePairStateCache::watch(uint32_t queue_pair_number) {
+  Entry* entry = live_entry(queue_pair_number);
+  assert(entry != nullptr);
+  entry->watched = true;
+  if (entry->pins == 0)
+    become_quiet(index_of(queue_pair_number));
+}
+
+void QueuePairStateCache::watch_next(uint32_t queue_pair_number) {
+  Entry* entry = live_entry(queue_pair_number);
+  assert(entry != nullptr);
+  entry->watched = true;
+}
+
+std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_quiet() {
+  if (quiet_list_.first == none)
+    return std::nullopt;
+  const uint32_t index = take_index(quiet_list_);
+  Entry& entry = directory_[index];
+  entry.quiet = false;
+  return Named{.underlying_function = entry.underlying_function,
+               .queue_pair_number = number_of(index, entry.generation)};
+}
+
+void QueuePairStateCache::resume(uint32_t queue_pair_number) {
+  Entry* entry = live_entry(queue_pair_number);
+  assert(entry != nullptr);
+  entry->quiescing = false;
+}
+
+// Creation and end.
+
+void QueuePairStateCache::reset_requester_and_responder(QueuePairParts& queue_pair) {
+  queue_pair.requester = {};
+  queue_pair.completion = {};
+  queue_pair.responder = {};
+  // The newest is the one before the next: nothing is owed.
+  queue_pair.requester.set_posted(queue_pair.requester.next() - 1);
+}
+
+std::optional<uint32_t> QueuePairStateCache::create(unsigned underlying_function,
+                                                    const spec::QueuePairControl& control) {
+  if (free_.first == none)
+    return std::nullopt;
+  Slot* slot = take_slot(free_.first);
+  if (slot == nullptr)
+    return std::nullopt;
+  const uint32_t index = take_index(free_);
+  --free_count_;
+  Entry& entry = directory_[index];
+  entry.live = true;
+  entry.underlying_function = static_cast<uint8_t>(underlying_function);
+  slot->parts.control = control;
+  slot->parts.control.set_valid(1);
+  slot->parts.control.set_underlying_function(underlying_function);
+  slot->parts.control.set_generation(entry.generation);
+  reset_requester_and_responder(slot->parts);
+  slot->dirty = true;
+  return number_of(index, entry.generation);
+}
+
+void QueuePairStateCache::destroy(uint32_t queue_pair_number) {
+  [[maybe_unused]] const Entry* entry = live_entry(queue_pair_number);
+  assert(entry != nullptr && entry->pins == 0 && !entry->quiet);
+  free_index(index_of(queue_pair_number));
+}
+
+void QueuePairStateCache::free_index(uint32_t index) {
+  Entry& entry = directory_[index];
+  if (entry.slot != none)
+    give_up_slot(index);
+  uint8_t generation = static_cast<uint8_t>(entry.generation + 1);
+  if (number_of(index, generation) == multicast)
+    ++generation;
+  // One that has ended stays among these until it is taken.
+  entry = {.next_ended = entry.next_ended,
+           .ended_number = entry.ended_number,
+           .generation = generation,
+           .underlying_function = entry.underlying_function,
+           .ended = entry.ended};
+  append_index(free_, index);
+  ++free_count_;
+}
+
+void QueuePairStateCache::reset_function(unsigned underlying_function) {
+  List others;
+  while (quiet_list_.first != none) {
+    const uint32_t index = take_index(quiet_list_);
+    if (directory_[index].underlying_function != underlying_function)
+      append_index(others, index);
+  }
+  quiet_list_ = others;
+  for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
+    if (directory_[index].live && directory_[index].underlying_function == underlying_function) {
+      end(index);
+      free_index(index);
+    }
+}
+
+bool QueuePairStateCache::verify() const {
+  uint32_t free = 0;
+  for (uint32_t index = free_.first; index != none; index = directory_[index].next, ++free)
+    if (directory_[index].live || directory_[index].slot != none)
+      return false;
+  for (uint32_t index = quiet_list_.first; index != none; index = directory_[index].next)
+    if (!directory_[index].live || !directory_[index].quiet)
+      return false;
+  uint32_t live = 0;
+  for (uint32_t index = 0; index < directory_.size(); ++index) {
+    const Entry& entry = directory_[index];
+    live += entry.live ? 1 : 0;
+    if ((entry.slot != none && slots_[entry.slot].index != index) || (!entry.live && entry.pins != 0))
+      return false;
+  }
+  uint32_t listed = 0;
+  for (const List* list : {&pinned_, &unpinned_})
+    for (uint32_t slot = list->first; slot != none; slot = slots_[slot].next, ++listed) {
+      const uint32_t index = slots_[slot].index;
+      if ((index != none && directory_[index].pins != 0) != (list == &pinned_))
+        return false;
+    }
+  return free == free_count_ && live + free + reserved_indices == directory_.size() &&
+         listed == slots_.size();
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,197 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/memory/context_memory.h"
+#include "hca/base/counters.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_port.h"
+#include "spec/contexts.h"
+#include "spec/parameters.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// The parts of a queue pair context, each with one writer: control by resource_manager, requester by
+// queue_pair_fetch, completion by completion, responder by receive.
+struct QueuePairParts {
+  spec::QueuePairControl control;
+  spec::QueuePairRequester requester;
+  spec::QueuePairCompletion completion;
+  spec::QueuePairResponder responder;
+};
+static_assert(offsetof(QueuePairParts, control) == spec::QueuePairContext::control_byte &&
+              offsetof(QueuePairParts, requester) == spec::QueuePairContext::requester_byte &&
+              offsetof(QueuePairParts, completion) == spec::QueuePairContext::completion_byte &&
+              offsetof(QueuePairParts, responder) == spec::QueuePairContext::responder_byte);
+
+// Why a queue pair is not found.
+enum class Absence : uint8_t {
+  none,
+  unknown,              // no queue pair has this index
+  wrong_generation,     // a former queue pair's number
+  other_function,       // another function's
+  context_memory_fault, // its context could not be read
+};
+
+// Queue pair contexts: a write-back cache before context memory, found by index without search.
+//
+// A number is index and generation; the generation advances whenever an index comes free, so that numbers of
+// former queue pairs are refused. Data units in flight pin their queue pair: it is not destroyed or reset
+// before its pins are zero, and stays cached, except that when every cached context is pinned the one longest
+// unused makes room and is read again at its next use. So references are good until the next call that finds
+// or creates, pinned or not.
+class QueuePairStateCache final : public QueuePairPort {
+public:
+  static constexpr uint32_t reserved_indices = 2; // management and general services interface
+
+  QueuePairStateCache(const HcaParameters& parameters, Counters& counters, ContextMemory& context_memory);
+
+  struct Found {
+    const QueuePairParts* queue_pair = nullptr;
+    Absence absence = Absence::none;
+
+    explicit operator bool() const { return queue_pair != nullptr; }
+    const QueuePairParts& operator*() const { return *queue_pair; }
+    const QueuePairParts* operator->() const { return queue_pair; }
+  };
+
+  // The queue pair that the function owns under this number. One that waits to be quiet (control.destroying)
+  // is found too.
+  Found find(unsigned underlying_function, uint32_t queue_pair_number);
+  // The queue pair of any function under this number, for packets, which name no function.
+  Found find_any(uint32_t queue_pair_number);
+  const spec::QueuePairControl* find_control(unsigned underlying_function,
+                                             uint32_t queue_pair_number) override;
+
+  // Mutable access for the one writer; null as find(). Requester part: queue_pair_fetch. Responder part:
+  // receive, and descriptor_fetch its receive queue. All parts: modify and reset, by resource_manager.
+  spec::QueuePairRequester* requester(unsigned underlying_function, uint32_t queue_pair_number);
+  spec::QueuePairResponder* responder(unsigned underlying_function, uint32_t queue_pair_number);
+  QueuePairParts* parts(unsigned underlying_function, uint32_t queue_pair_number);
+
+  // A data unit refers to the queue pair from now on. False: it is gone, or waits to be quiet; drop the unit.
+  bool pin(uint32_t queue_pair_number);
+
+  // One reference less. Nothing happens when the queue pair is gone: a reset of its function took the pins.
+  void unpin(uint32_t queue_pair_number);
+  uint32_t pins(uint32_t queue_pair_number) const;
+
+  // The queue pair has failed: its state becomes ERR. False: it was before, or it is gone.
+  bool enter_error(unsigned underlying_function, uint32_t queue_pair_number);
+
+  // A work request of the send queue of an unreliable service has failed: the state becomes SQE. False: it
+  // was SQE or ERR before, or the queue pair is gone.
+  bool enter_send_queue_error(unsigned underlying_function, uint32_t queue_pair_number);
+
+  // Whether a work request of the send queue has failed: those behind it are flushed.
+  void set_send_error(unsigned underlying_function, uint32_t queue_pair_number, bool failed);
+
+  // Queue pairs that go no further, one after the other: they have failed, or wait to be quiet. completion
+  // takes them, and ends what they have outstanding.
+  struct Named {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+  };
+  std::optional<Named> take_ended();
+  void connect_ended(Waker ended) { ended_ = ended; }
+
+  // For resource_manager. A new queue pair in the state of `control`, in which owner, generation and valid
+  // are filled in: its number; nothing: all are in use, or context memory could not take the context that
+  // made room. `requester` and `responder` are as after reset.
+  std::optional<uint32_t> create(unsigned underlying_function, const spec::QueuePairControl& control);
+  // Puts requester and responder back to the state after creation.
+  static void reset_requester_and_responder(QueuePairParts& queue_pair);
+  // No new pin until the queue pair is destroyed or resumed. Once no pin is left, it comes out of
+  // take_quiet(), and the waker is woken.
+  void quiesce(uint32_t queue_pair_number);
+  // Asks that the queue pair come out of take_quiet() when no pin is left, new pins allowed: drained.
+  void watch(uint32_t queue_pair_number);
+  // The same of one without a pin, once it has had one again.
+  void watch_next(uint32_t queue_pair_number);
+  std::optional<Named> take_quiet();
+  void resume(uint32_t queue_pair_number);
+  // The queue pair is gone, and its index free. No pin is left.
+  void destroy(uint32_t queue_pair_number);
+
+  void connect(Waker quiet) { quiet_ = quiet; }
+
+  // The function's queue pair with the lowest index from `index` on, which moves behind it; nothing: none is
+  // left. A sweep, for failures.
+  std::optional<uint32_t> take_next(unsigned underlying_function, uint32_t& index) const;
+
+  uint32_t queue_pairs_free() const { return free_count_; }
+
+  // Forgets the queue pairs of a function, of the device, with pins and all.
+  void reset_function(unsigned underlying_function);
+  void reset();
+
+  // For tests: every index is free or in use once, lists and cached contexts agree with the directory.
+  bool verify() const;
+
+private:
+  static constexpr uint32_t none = ~uint32_t{0};
+
+  // What is known of an index without its context.
+  struct Entry {
+    uint32_t slot = none; // of its cached context
+    uint32_t next = none; // in the free list or the list of the quiet
+    uint32_t next_ended = none;
+    uint32_t ended_number = 0; // of the queue pair that has ended; it may be gone
+    uint16_t pins = 0;
+    uint8_t generation = 0;
+    uint8_t underlying_function = 0;
+    bool live = false;
+    bool quiescing = false;
+    bool watched = false;
+    bool quiet = false; // in the list of the quiet
+    bool ended = false; // in the list of the ended
+  };
+  struct Slot {
+    QueuePairParts parts;
+    uint32_t index = none;
+    uint32_t previous = none; // in the list of pinned or unpinned slots
+    uint32_t next = none;
+    bool dirty = false;
+  };
+  struct List {
+    uint32_t first = none;
+    uint32_t last = none;
+  };
+
+  Entry* live_entry(uint32_t queue_pair_number);
+  const Entry* live_entry(uint32_t queue_pair_number) const;
+  Absence absence(unsigned underlying_function, uint32_t queue_pair_number) const;
+  bool is_context_of(const QueuePairParts& parts, const Entry& entry) const;
+  Slot* slot_of(uint32_t index);
+  Slot* take_slot(uint32_t index);
+  void give_up_slot(uint32_t index);
+  void become_quiet(uint32_t index);
+  void end(uint32_t index);
+  void free_index(uint32_t index);
+
+  void append_index(List& list, uint32_t index);
+  uint32_t take_index(List& list);
+  void append(List& list, uint32_t slot);
+  void prepend(List& list, uint32_t slot);
+  void remove(List& list, uint32_t slot);
+  List& list_of(uint32_t slot);
+
+  Counters& counters_;
+  ContextMemory& context_memory_;
+  std::vector<Entry> directory_;
+  std::vector<Slot> slots_;
+  List pinned_;   // oldest use first
+  List unpinned_; // oldest use first, empty slots before all
+  List free_;     // indices; the one longest free is taken first
+  List quiet_list_;
+  List ended_list_;
+  uint32_t free_count_ = 0;
+  Waker quiet_;
+  Waker ended_;
+};
+
+} // namespace fpga_verbs::hca

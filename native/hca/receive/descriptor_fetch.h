@@ -1,0 +1,152 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/base/event_port.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/base/host_port.h"
+#include "hca/memory/memory_translation.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/send_queue/queue_reader.h"
+#include "hca/receive/shared_receive_queues.h"
+#include "spec/contexts.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/queues.h"
+#include "spec/registers.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace fpga_verbs::hca {
+
+// Where a receive work request lies in the receive entry area of its queue.
+struct ReceiveDescriptor {
+  uint16_t sequence_number = 0;
+  uint16_t length = 0; // bytes
+  uint32_t offset = 0; // bytes
+};
+
+// Descriptors of receive queues in host memory (US6789143, references to work queue entries): the one writer
+// of the fields receive_* of spec::QueuePairResponder, and of the positions of shared receive queues. The
+// host stores the queue's tail behind the entries; it is read again before it would cut a cache line of
+// references short, hence always before a queue is called empty, and before the limit event of a shared one.
+//
+// Who wants a receive work request takes it at once if its reference is here; else asks, and has the answer
+// when the host was read. Each queue pair's questions are answered in their order, and wait for no other's.
+class DescriptorFetch final : public Block {
+public:
+  DescriptorFetch(const HcaParameters& parameters, Counters& counters, HostPort& host,
+                  QueuePairStateCache& queue_pairs, SharedReceiveQueues& shared_receive_queues,
+                  MemoryTranslation& translation, EventPort& events,
+                  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
+                  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched);
+
+  // Takes the next receive work request of a queue pair, if its reference is here and sound. False: ask on
+  // descriptors_wanted.
+  bool take_prefetched(unsigned underlying_function, uint32_t queue_pair_number);
+
+  // Takes one question, and answers one: the next receive work request was taken; or none: none is posted; or
+  // the queue pair is gone; or its receive queue cannot be read or contradicts itself, and then the queue
+  // pair is in ERR, with the event queue_pair_fatal. A shared receive queue is then in error for all queue
+  // pairs, with the event shared_receive_queue_error. Looks at one limit that was set.
+  bool step() override;
+
+  // What was taken last, as long as nothing else is: the one of the message that is being received.
+  static ReceiveDescriptor taken(const spec::QueuePairResponder& responder) {
+    return {.sequence_number = static_cast<uint16_t>(responder.receive_entry_number()),
+            .length = static_cast<uint16_t>(responder.receive_entry_length()),
+            .offset = responder.receive_entry_offset()};
+  }
+
+  // Register receive_doorbell of a function. The tail that it brings saves reading it; one that is not ahead
+  // of the copy, or claims more than the queue holds, is left aside: the tail in memory decides. In ERR it
+  // asks for a flush. A shared queue has no flush, and its tail in memory decides. False: there is no such
+  // queue.
+  bool doorbell(unsigned underlying_function, spec::underlying_function::ReceiveDoorbell doorbell);
+
+  // A queue pair in ERR to whose receive queue something was added, oldest first: for receive, which is woken
+  // when there is one. It may be gone, or out of ERR, by now.
+  struct Flush {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+  };
+  std::optional<Flush> take_flush();
+  void connect(Waker flush) { flush_ = flush; }
+
+  // For tests: what contradicts itself, or null.
+  const char* verify() const { return queue_.verify(); }
+
+private:
+  static constexpr size_t entries = 256;         // of a queue pair that waits there is one question
+  static constexpr uint32_t line_references = 8; // 64 B: what one DMA reads
+  static constexpr size_t lines = 64;
+  static constexpr uint32_t none = ~uint32_t{0};
+
+  // What a queue pair's own receive queue and a shared one have in common.
+  struct Queue {
+    uint32_t number = 0;
+    bool is_shared = false;
+    uint32_t entries = 0;
+    uint32_t pages = 0; // page table of the references
+    uint32_t entry_bytes = 0;
+    uint64_t tail_address = 0;
+    uint32_t head = 0;
+    uint32_t tail = 0;
+    uint32_t prefetched = 0;
+  };
+  // References of one queue, by their place in a cache line; `prefetched` tells which are good.
+  struct Line {
+    uint32_t tag = none;
+    std::array<spec::WorkQueueReference, line_references> references{};
+  };
+  struct WaitingFlush {
+    uint32_t next = none; // index of a queue pair
+    uint32_t queue_pair_number = none;
+    uint8_t underlying_function = 0;
+    bool waits = false;
+  };
+
+  bool take_wanted();
+  bool answer_next();
+  void answer(const spec::QueuePairNotice& wanted);
+  bool take(unsigned underlying_function, uint32_t queue_pair_number);
+  static Queue own_queue(uint32_t queue_pair_number, const QueuePairParts& queue_pair);
+  static Queue queue_of(uint32_t number, const SharedReceiveQueue& shared);
+  static void keep(const Queue& queue, spec::QueuePairResponder& responder, SharedReceiveQueue* shared);
+  static bool take_from(const Line& line, Queue& queue, spec::QueuePairResponder& responder);
+  Line& line_of(const Queue& queue);
+  spec::Refusal take_next(unsigned underlying_function, Queue& queue, spec::QueuePairResponder& responder,
+                          bool& taken);
+  spec::Refusal prefetch(unsigned underlying_function, Queue& queue, Line& line);
+  spec::Refusal read_tail(unsigned underlying_function, Queue& queue);
+  bool look_at_armed();
+  void look_at_limit(unsigned underlying_function, uint32_t number, SharedReceiveQueue& shared);
+  void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
+            uint32_t sequence_number);
+  void fail_shared(unsigned underlying_function, uint32_t number, SharedReceiveQueue& shared,
+                   spec::Refusal refusal);
+  void report(spec::EventType type, unsigned underlying_function, uint32_t object, spec::Refusal refusal,
+              uint32_t detail);
+  void ask_for_flush(unsigned underlying_function, uint32_t queue_pair_number);
+
+  QueueReader reader_;
+  QueuePairStateCache& queue_pairs_;
+  SharedReceiveQueues& shared_receive_queues_;
+  EventPort& events_;
+  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted_;
+  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched_;
+  HardwareLinkedListQueue<spec::QueuePairNotice> queue_; // index: queue pair
+  std::array<Line, lines> lines_;                        // by the low bits of the queue's index
+  std::vector<WaitingFlush> flushes_;                    // by index of the queue pair
+  uint32_t first_flush_ = none;
+  uint32_t last_flush_ = none;
+  Waker flush_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,582 @@
+#include "hca/receive/dma_validation.h"
+
+#include "hca/respond/negative_acknowledge.h"
+#include "hca/base/packet_sequence_number.h"
+#include "spec/byte_order.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::AccessFlag;
+using spec::AnswerKind;
+using spec::CompletionStatus;
+using spec::QueuePairState;
+using spec::ReceiveAction;
+using spec::Syndrome;
+
+constexpr auto acknowledge_syndrome = static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
+
+// What an atomic leaves in memory (InfiniBand volume 1, 9.4.5).
+uint64_t result_of(const PacketFields& fields, bool is_addition, uint64_t original) {
+  if (is_addition)
+    return original + fields.swap_add;
+  return original == fields.compare ? fields.swap_add : original;
+}
+
+// Where a datagram came from.
+void name_source(const ParsedPacket& parsed, spec::CompletionQueueEntry& entry) {
+  entry.set_with_global_route_header(parsed.framing != PacketFraming::infiniband_local ? 1 : 0);
+  entry.set_source_queue_pair(parsed.fields.source_queue_pair);
+  entry.set_service_level(parsed.service_level);
+  entry.set_source_local_identifier(parsed.source_local_identifier);
+  uint64_t mac = 0;
+  std::memcpy(&mac, parsed.source_mac.data(), parsed.source_mac.size());
+  entry.set_source_mac_low(static_cast<uint32_t>(mac));
+  entry.set_source_mac_high(static_cast<uint32_t>(mac >> 32));
+}
+
+} // namespace
+
+DmaValidation::DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+                             QueuePairStateCache& queue_pairs,
+                             const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
+                             MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
+                             CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
+                             ResponderResources& responder_resources,
+                             DataLink<spec::ReceiveUnit, 16>& requests_placed,
+                             DataLink<spec::AnswerUnit, 16>& answers)
+    : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
+      shared_receive_queues_(shared_receive_queues), translation_(translation), windows_(translation.keys()),
+      memory_(memory), receive_entries_(receive_entries), completion_queue_(completion_queue),
+      events_(events), reads_(reads), responder_resources_(responder_resources),
+      requests_placed_(requests_placed), answers_(answers),
+      queue_({.entries = entries,
+              .lists = entries,
+              .underlying_functions = parameters.underlying_functions,
+              .ready_on_push = true}) {}
+
+bool DmaValidation::step() {
+  const bool resumed = resume_waiting() || resume_waiting_for_keys();
+  const bool taken = take_placed();
+  return work() || taken || resumed;
+}
+
+// A READ that waits for a place may try again, in turn.
+bool DmaValidation::resume_waiting() {
+  if (!waiting_.any())
+    return false;
+  if (!reads_.has_free()) {
+    reads_.want();
+    return false;
+  }
+  resumed_ = static_cast<uint16_t>(waiting_.find_next(resumed_));
+  waiting_.clear(resumed_);
+  queue_.mark_ready(queue_.head(resumed_));
+  return true;
+}
+
+// A key that somebody waits for may be idle: all who wait look.
+bool DmaValidation::resume_waiting_for_keys() {
+  if (!waiting_for_keys_.any() || idle_seen_ == translation_.keys().idle_count())
+    return false;
+  while (waiting_for_keys_.any())
+    queue_.mark_ready(queue_.head(static_cast<uint16_t>(waiting_for_keys_.take_first())));
+  return true;
+}
+
+bool DmaValidation::take_placed() {
+  if (requests_placed_.empty() || queue_.inbound_credits() == 0)
+    return false;
+  const spec::ReceiveUnit& unit = requests_placed_.front();
+  queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+  requests_placed_.pop();
+  return true;
+}
+
+// A unit has at most one answer, for which there is a credit.
+bool DmaValidation::work() {
+  const uint16_t list = queue_.arbitrate(answers_.credits());
+  if (list == no_list)
+    return false;
+  queue_.reset_peek_pointer(list);
+  const Progress progress = work_on(queue_.peek(list).unit);
+  if (progress == Progress::done)
+    queue_.pop(list);
+  if (progress == Progress::waits || progress == Progress::waits_for_key) {
+    queue_.mark_not_ready(queue_.head(list));
+    (progress == Progress::waits ? waiting_ : waiting_for_keys_).set(list);
+  }
+  return true;
+}
+
+DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  const bool flushes = unit.action() == ReceiveAction::flush;
+  const bool is_wanted = found && found->control.destroying() == 0 &&
+                         (found->control.state() == QueuePairState::error) == flushes;
+  Progress progress = Progress::done;
+  if (is_wanted) {
+    const Owner owner = owner_of(unit, found->control);
+    progress = !flushes                     ? execute(owner, unit)
+               : owner.shares_receive_queue ? flush_shared(owner)
+                                            : flush(owner);
+  } else if (found && !flushes && found->control.shared_receive_queue() != 0) {
+    flush_taken(owner_of(unit, found->control), unit);
+  }
+  if (progress == Progress::done)
+    end(unit);
+  return progress;
+}
+
+DmaValidation::Owner DmaValidation::owner_of(const spec::ReceiveUnit& unit,
+                                             const spec::QueuePairControl& control) const {
+  Owner owner{.underlying_function = unit.underlying_function(),
+              .queue_pair_number = unit.queue_pair_number(),
+              .protection_domain = control.protection_domain(),
+              .receive_protection_domain = control.protection_domain(),
+              .receive_completion_queue = control.receive_completion_queue(),
+              .partition_key_index = static_cast<uint16_t>(control.partition_key_index()),
+              .port = static_cast<uint8_t>(control.port()),
+              .is_reliable = control.service_type() == spec::ServiceType::reliable_connection,
+              .shares_receive_queue = control.shared_receive_queue() != 0};
+  if (owner.shares_receive_queue)
+    if (const SharedReceiveQueue* const shared =
+            shared_receive_queues_.find(owner.underlying_function, control.shared_receive_queue()))
+      owner.receive_protection_domain = shared->protection_domain;
+  return owner;
+}
+
+DmaValidation::Progress DmaValidation::execute(const Owner& owner, const spec::ReceiveUnit& unit) {
+  const auto handle = static_cast<uint16_t>(unit.packet());
+  const Packet& packet = packets_[handle];
+  switch (unit.action()) {
+  case ReceiveAction::send:
+    return place_send(owner, packet, handle);
+  case ReceiveAction::rdma_write:
+    place_write(owner, packet, handle);
+    break;
+  case ReceiveAction::rdma_read:
+    return begin_read(owner, packet);
+  case ReceiveAction::atomic:
+    execute_atomic(owner, packet);
+    break;
+  case ReceiveAction::acknowledge:
+    acknowledge(owner, packet);
+    break;
+  case ReceiveAction::refuse:
+    refuse(owner, packet.answer_psn, packet.message_sequence_number, packet.syndrome);
+    break;
+  case ReceiveAction::flush:
+    break;
+  }
+  return Progress::done;
+}
+
+// SEND.
+
+DmaValidation::Progress DmaValidation::place_send(const Owner& owner, const Packet& packet, uint16_t handle) {
+  const ReceiveEntry& entry = receive_entries_.entry(packet.receive_entry);
+  if (packet.first && owner.shares_receive_queue)
+    open_receive(owner, packet);
+  if (is_refused(owner, packet)) {
+    refuse_message(owner, packet, CompletionStatus::local_length_error);
+    return Progress::done;
+  }
+  if (entry.refusal != spec::Refusal::none)
+    fail_receive(owner, packet, CompletionStatus::local_queue_pair_operation_error,
+                 Syndrome::remote_operational_error);
+  else if (uint64_t{packet.message_offset} + packet.payload_bytes > entry.capacity)
+    refuse_length(owner, packet);
+  else if (scatter(owner, packet, handle) != AccessFault::none)
+    fail_receive(owner, packet, CompletionStatus::local_protection_error, Syndrome::remote_operational_error);
+  else
+    switch (invalidate(owner, packet)) {
+    case MemoryWindows::Outcome::waits:
+      return Progress::waits_for_key;
+    case MemoryWindows::Outcome::done:
+      finish(owner, packet);
+      break;
+    case MemoryWindows::Outcome::refused:
+      refuse_invalidate(owner, packet);
+      break;
+    }
+  return Progress::done;
+}
+
+// The receive is too small. Of a service that answers, that is an invalid request, which both queue pairs
+// fail with. Of one that does not, a peer cannot fail the queue pair: the receive fails alone.
+void DmaValidation::refuse_length(const Owner& owner, const Packet& packet) {
+  if (owner.is_reliable)
+    fail_receive(owner, packet, CompletionStatus::local_length_error, Syndrome::invalid_request);
+  else
+    refuse_message(owner, packet, CompletionStatus::local_length_error);
+}
+
+// Takes back the key that the packet names, if it names one: before the completion that tells of it.
+MemoryWindows::Outcome DmaValidation::invalidate(const Owner& owner, const Packet& packet) {
+  if (!packet.parsed.traits().has(invalidate_header))
+    return MemoryWindows::Outcome::done;
+  idle_seen_ = translation_.keys().idle_count();
+  return windows_.invalidate({.underlying_function = owner.underlying_function,
+                              .queue_pair_number = owner.queue_pair_number,
+                              .protection_domain = owner.protection_domain},
+                             packet.parsed.fields.remote_key);
+}
+
+// The message itself has arrived, and is acknowledged; what it asked for is not done (InfiniBand volume 1,
+// 9.9.3, a responder's class J error).
+void DmaValidation::refuse_invalidate(const Owner& owner, const Packet& packet) {
+  complete(owner, packet, CompletionStatus::remote_invalid_request_error);
+  acknowledge(owner, packet);
+  enter_error(owner, spec::EventType::queue_pair_access_error, packet.answer_psn);
+}
+
+// The payload goes to the entries of the scatter list that it falls into, those of no length left aside.
+AccessFault DmaValidation::scatter(const Owner& owner, const Packet& packet, uint16_t handle) {
+  const ReceiveEntry& receive = receive_entries_.entry(packet.receive_entry);
+  const uint8_t* payload = packets_.payload(handle).data();
+  const uint64_t begin = packet.message_offset;
+  const uint64_t end = begin + packet.payload_bytes;
+  uint64_t entry_begin = 0;
+  for (unsigned index = 0; index < receive.scatter_count && entry_begin < end; ++index) {
+    const spec::GatherEntry& entry = receive.scatter[index];
+    const uint64_t entry_end = entry_begin + entry.length();
+    const uint64_t from = std::max(begin, entry_begin);
+    const uint64_t to = std::min(end, entry_end);
+    if (from < to) {
+      const AccessFault fault = memory_.write({.underlying_function = owner.underlying_function,
+                                               .protection_domain = owner.receive_protection_domain,
+                                               .key = entry.local_key(),
+                                               .address = entry.address() + (from - entry_begin),
+                                               .length = to - from,
+                                               .rights = right(AccessFlag::local_write)},
+                                              payload + (from - begin));
+      if (fault != AccessFault::none)
+        return fault;
+    }
+    entry_begin = entry_end;
+  }
+  return AccessFault::none;
+}
+
+// RDMA.
+
+// The whole message is checked at its first packet, each packet's part again when it is written: the key may
+// have been taken back meanwhile.
+void DmaValidation::place_write(const Owner& owner, const Packet& packet, uint16_t handle) {
+  KeyAccess access{.underlying_function = owner.underlying_function,
+                   .protection_domain = owner.protection_domain,
+                   .key = packet.remote_key,
+                   .address = packet.remote_address,
+                   .length = packet.message_length,
+                   .rights = right(AccessFlag::remote_write),
+                   .queue_pair_number = owner.queue_pair_number};
+  if (is_refused(owner, packet)) {
+    refuse_message(owner, packet, CompletionStatus::remote_access_error);
+    return;
+  }
+  AccessFault fault = packet.first ? translation_.check(access) : AccessFault::none;
+  if (fault == AccessFault::none) {
+    access.address += packet.message_offset;
+    access.length = packet.payload_bytes;
+    fault = memory_.write(access, packets_.payload(handle).data());
+  }
+  if (fault == AccessFault::none)
+    finish(owner, packet);
+  else if (owner.is_reliable) {
+    fail(owner, packet, syndrome_of(fault));
+    // A queue pair's own is flushed with all others that it has taken.
+    if (owner.shares_receive_queue && packet.parsed.traits().completes_receive())
+      flush_one(owner, packet.receive_sequence_number);
+  } else
+    refuse_message(owner, packet, CompletionStatus::remote_access_error);
+}
+
+// Whether a part of the message before this packet was refused, of a service that does not answer.
+bool DmaValidation::is_refused(const Owner& owner, const Packet& packet) {
+  if (owner.is_reliable)
+    return false;
+  spec::QueuePairResponder& responder =
+      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  if (packet.first)
+    responder.set_message_refused(0);
+  return responder.message_refused() != 0;
+}
+
+// Of a service that does not answer: the rest of the message is dropped. The receive work request that it has
+// taken completes in error at its end; if the end is lost, the next message takes it (see receive).
+void DmaValidation::refuse_message(const Owner& owner, const Packet& packet, CompletionStatus status) {
+  queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number)->set_message_refused(1);
+  ++counters_.function[owner.underlying_function].requests_dropped;
+  if (packet.parsed.traits().completes_receive() && !complete(owner, packet, status))
+    fail(owner, packet, Syndrome::remote_operational_error);
+}
+
+DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Packet& packet) {
+  const AccessFault fault = translation_.check({.underlying_function = owner.underlying_function,
+                                                .protection_domain = owner.protection_domain,
+                                                .key = packet.remote_key,
+                                                .address = packet.remote_address,
+                                                .length = packet.message_length,
+                                                .rights = right(AccessFlag::remote_read),
+                                                .queue_pair_number = owner.queue_pair_number});
+  if (fault != AccessFault::none) {
+    fail(owner, packet, syndrome_of(fault));
+    return Progress::done;
+  }
+  const auto read = reads_.begin(
+      {.address = packet.remote_address, .remote_key = packet.remote_key, .length = packet.message_length});
+  if (!read)
+    return Progress::waits;
+  if (packet.message_length != 0)
+    translation_.keys().begin_access(packet.remote_key);
+  spec::AnswerUnit unit;
+  unit.set_kind(AnswerKind::read);
+  unit.set_duplicate(packet.duplicate ? 1 : 0);
+  unit.set_packet_sequence_number(packet.answer_psn);
+  unit.set_message_sequence_number(packet.message_sequence_number);
+  unit.set_read(*read);
+  answer(owner, unit);
+  return Progress::done;
+}
+
+// A duplicate is answered with what the first one found. The result is stored before the answer leaves.
+void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
+  const PacketFields& fields = packet.parsed.fields;
+  ResponderResource* const done = responder_resources_.find(
+      owner.queue_pair_number,
+      queue_pairs_.find(owner.underlying_function, owner.queue_pair_number)->responder, packet.answer_psn);
+#ifdef FPGA_VERBS_MUTANT_ATOMIC_NOT_REPLAYED
+  constexpr bool is_replayed = false;
+#else
+  const bool is_replayed = packet.duplicate;
+#endif
+  if (is_replayed) {
+    if (done == nullptr)
+      return;
+  } else {
+    uint64_t original = 0;
+    const KeyAccess access{.underlying_function = owner.underlying_function,
+                           .protection_domain = owner.protection_domain,
+                           .key = packet.remote_key,
+                           .address = packet.remote_address,
+                           .length = sizeof original,
+                           .rights = right(AccessFlag::remote_atomic),
+                           .queue_pair_number = owner.queue_pair_number};
+    AccessFault fault = memory_.read(access, &original);
+    const bool is_addition = packet.parsed.traits().operation == PacketOperation::fetch_and_add;
+    const uint64_t result = result_of(fields, is_addition, original);
+    if (fault == AccessFault::none && result != original)
+      fault = memory_.write(access, &result);
+    if (fault != AccessFault::none) {
+      fail(owner, packet, syndrome_of(fault));
+      return;
+    }
+    if (done != nullptr)
+      done->original_data = original;
+  }
+  spec::AnswerUnit unit;
+  unit.set_kind(AnswerKind::atomic);
+  unit.set_duplicate(packet.duplicate ? 1 : 0);
+  unit.set_packet_sequence_number(packet.answer_psn);
+  unit.set_message_sequence_number(packet.message_sequence_number);
+  answer(owner, unit);
+}
+
+// Receive completions.
+
+// Completes the oldest receive work request that was taken and not completed.
+DmaValidation::Progress DmaValidation::flush(const Owner& owner) {
+  const auto found = queue_pairs_.find(owner.underlying_function, owner.queue_pair_number);
+  const uint32_t number = found->responder.completed();
+  if (number == found->responder.receive_head())
+    return Progress::done;
+  flush_one(owner, number);
+  return Progress::more;
+}
+
+void DmaValidation::flush_one(const Owner& owner, uint32_t sequence_number) {
+  spec::CompletionQueueEntry entry;
+  entry.set_opcode(spec::CompletionOpcode::receive);
+  entry.set_status(CompletionStatus::work_request_flushed_error);
+  write_completion(owner, entry, sequence_number);
+}
+
+// The work request of a shared receive queue, from the first packet of its message until it is completed.
+void DmaValidation::open_receive(const Owner& owner, const Packet& packet) {
+  spec::QueuePairResponder& responder =
+      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  responder.set_receive_open(1);
+  responder.set_completed(packet.receive_sequence_number);
+}
+
+// A packet that is dropped because its queue pair is in ERR, reset or destroyed may have taken a work request
+// of a shared queue. One that took what an earlier message had taken leaves it to that one's first packet.
+void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& unit) {
+  if (unit.action() != ReceiveAction::send && unit.action() != ReceiveAction::rdma_write)
+    return;
+  const Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
+  const PacketOpcodeTraits& traits = packet.parsed.traits();
+  const bool takes =
+      unit.action() == ReceiveAction::send ? traits.begins_message() : traits.completes_receive();
+#ifdef FPGA_VERBS_MUTANT_TAKEN_SHARED_RECEIVE_LOST
+  return;
+#endif
+  if (!takes || packet.receive_kept)
+    return;
+  const spec::QueuePairResponder& responder =
+      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  if (responder.receive_open() != 0 && responder.completed() != packet.receive_sequence_number)
+    flush_one(owner, responder.completed());
+  flush_one(owner, packet.receive_sequence_number);
+}
+
+DmaValidation::Progress DmaValidation::flush_shared(const Owner& owner) {
+  spec::QueuePairResponder& responder =
+      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
+  if (responder.receive_open() != 0) {
+    flush_one(owner, responder.completed());
+    return Progress::more;
+  }
+  if (responder.last_entry_reached() != 0)
+    return Progress::done;
+  responder.set_last_entry_reached(1);
+  spec::EventUnit event;
+  event.set_type(spec::EventType::queue_pair_last_work_queue_entry_reached);
+  event.set_underlying_function(owner.underlying_function);
+  event.set_object(owner.queue_pair_number);
+  events_.report(event);
+  return Progress::done;
+}
+
+// Completes the receive work request of a packet. False: the completion queue did not take it.
+bool DmaValidation::complete(const Owner& owner, const Packet& packet, CompletionStatus status) {
+  const PacketOpcodeTraits& traits = packet.parsed.traits();
+  const bool is_send = traits.operation == PacketOperation::send;
+  spec::CompletionQueueEntry entry;
+  entry.set_opcode(is_send ? spec::CompletionOpcode::receive
+                           : spec::CompletionOpcode::receive_rdma_with_immediate);
+  entry.set_status(status);
+  if (status == CompletionStatus::success) {
+    entry.set_byte_length(is_send ? packet.message_offset + packet.payload_bytes : packet.message_length);
+    entry.set_solicited(packet.parsed.fields.solicited_event ? 1 : 0);
+    entry.set_with_immediate(traits.has(immediate_header) ? 1 : 0);
+    // Opaque: the same bytes in memory as on the wire.
+    entry.set_immediate_data(spec::big_endian(packet.parsed.fields.immediate_data));
+    if (traits.has(invalidate_header)) {
+      entry.set_with_invalidate(1);
+      entry.set_immediate_data(packet.parsed.fields.remote_key);
+    }
+    if (traits.has(datagram_header))
+      name_source(packet.parsed, entry);
+  }
+  return write_completion(owner, entry, packet.receive_sequence_number);
+}
+
+void DmaValidation::note_completed(const Owner& owner, spec::QueuePairResponder& responder,
+                                   uint32_t sequence_number) {
+  if (!owner.shares_receive_queue)
+    responder.set_completed(sequence_number + 1);
+  else if (responder.completed() == sequence_number)
+    responder.set_receive_open(0);
+}
+
+// True if there was no completion queue to write to.
+bool DmaValidation::write_completion(const Owner& owner, spec::CompletionQueueEntry entry,
+                                     uint32_t sequence_number) {
+  entry.set_queue_pair_number(owner.queue_pair_number);
+  entry.set_port(owner.port);
+  entry.set_partition_key_index(owner.partition_key_index);
+  entry.set_sequence_number(sequence_number);
+  entry.set_work_queue(1);
+  if (auto* responder = queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number))
+    note_completed(owner, *responder, sequence_number);
+  return owner.receive_completion_queue == 0 ||
+         completion_queue_.write(owner.underlying_function, owner.receive_completion_queue, entry);
+}
+
+// The payload of a SEND or RDMA WRITE is placed: completes what it completes, then acknowledges.
+void DmaValidation::finish(const Owner& owner, const Packet& packet) {
+  if (packet.parsed.traits().completes_receive() && !complete(owner, packet, CompletionStatus::success))
+    fail(owner, packet, Syndrome::remote_operational_error);
+  else
+    acknowledge(owner, packet);
+}
+
+// Answers.
+
+void DmaValidation::fail_receive(const Owner& owner, const Packet& packet, CompletionStatus status,
+                                 Syndrome syndrome) {
+  complete(owner, packet, status);
+  fail(owner, packet, syndrome);
+}
+
+// The message of this packet is not complete: receive has counted it too early.
+void DmaValidation::fail(const Owner& owner, const Packet& packet, Syndrome syndrome) {
+  const bool counted = packet.last && !packet.duplicate;
+  refuse(owner, packet.answer_psn, psn_add(packet.message_sequence_number, counted ? psn_mask : 0),
+         static_cast<uint8_t>(syndrome));
+}
+
+// A NAK, of a reliable service; unless the requester is to repeat the request, the queue pair is in ERR
+// behind it.
+void DmaValidation::refuse(const Owner& owner, uint32_t psn, uint32_t message_sequence_number,
+                           uint8_t syndrome) {
+  spec::AnswerUnit unit;
+  unit.set_kind(AnswerKind::acknowledge);
+  unit.set_packet_sequence_number(psn);
+  unit.set_message_sequence_number(message_sequence_number);
+  unit.set_syndrome(syndrome);
+  if (owner.is_reliable)
+    answer(owner, unit);
+  if (is_fatal(syndrome))
+    enter_error(owner, event_of(static_cast<Syndrome>(syndrome)), psn);
+}
+
+// The queue pair fails, and the event tells why, unless it had failed before.
+void DmaValidation::enter_error(const Owner& owner, spec::EventType type, uint32_t psn) {
+  if (!queue_pairs_.enter_error(owner.underlying_function, owner.queue_pair_number))
+    return;
+  spec::EventUnit event;
+  event.set_type(type);
+  event.set_underlying_function(owner.underlying_function);
+  event.set_object(owner.queue_pair_number);
+  event.set_detail(psn);
+  events_.report(event);
+}
+
+void DmaValidation::acknowledge(const Owner& owner, const Packet& packet) {
+  if (!owner.is_reliable)
+    return;
+  if (parameters_.acknowledge_coalescing && !packet.last && !packet.parsed.fields.acknowledge_request)
+    return;
+  spec::AnswerUnit unit;
+  unit.set_kind(AnswerKind::acknowledge);
+  unit.set_packet_sequence_number(packet.answer_psn);
+  unit.set_message_sequence_number(packet.message_sequence_number);
+  unit.set_syndrome(acknowledge_syndrome);
+  answer(owner, unit);
+}
+
+void DmaValidation::answer(const Owner& owner, spec::AnswerUnit unit) {
+  [[maybe_unused]] const bool pinned = queue_pairs_.pin(owner.queue_pair_number);
+  assert(pinned);
+  unit.set_queue_pair_number(owner.queue_pair_number);
+  unit.set_underlying_function(owner.underlying_function);
+  answers_.push(unit);
+}
+
+void DmaValidation::end(const spec::ReceiveUnit& unit) {
+  if (const auto handle = static_cast<uint16_t>(unit.packet()); handle != no_packet) {
+    receive_entries_.release(packets_[handle]);
+    packets_.release(handle);
+  }
+  queue_pairs_.unpin(unit.queue_pair_number());
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,141 @@
+#pragma once
+
+#include "hca/base/bit_mask.h"
+#include "hca/base/block.h"
+#include "hca/complete/completion_queue.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/base/event_port.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/memory/memory_access.h"
+#include "hca/memory/memory_translation.h"
+#include "hca/memory/memory_windows.h"
+#include "hca/port/packet_memory.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/receive/receive_queue_entry_handler.h"
+#include "hca/respond/responder_resources.h"
+#include "hca/respond/response_reads.h"
+#include "hca/receive/shared_receive_queues.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/queues.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Executes accepted requests, each queue pair's in their order: puts payload where it belongs once keys,
+// protection domain, bounds and rights allow it, then writes the completion of a receive, then has the
+// request answered. Atomics are executed here, one a step, and so atomic against each other. A READ is only
+// checked here; response reads the memory, and holds the key until then.
+//
+// An unreliable service answers nothing: a message that is too long for its receive, or an RDMA WRITE that is
+// refused, is dropped, and the receive work request that it took completes in error; the queue pair goes on,
+// since no peer may fail it (InfiniBand volume 1, 9.9.3: classes D and E of a responder's errors). By class D
+// a queue pair's own receive work request would be left for the next message; here that one may have taken
+// the next already, and so both are treated as class E has it.
+//
+// A queue pair that a request makes fail is in ERR from there on: what follows of it is dropped. A flush
+// completes the receive work requests that were taken and not completed, one a step. Those of a shared
+// receive queue are not numbered one after the other: each is completed as flushed when the packet that took
+// it is dropped, the one whose message has begun by the flush, behind which the last WQE is reached
+// (InfiniBand volume 1, 11.6.3.2). Those of a queue pair that is reset or destroyed are completed in the same
+// way, the one whose message has begun by resource_manager: InfiniBand lets them leak (volume 1, 10.3.1), but
+// then the queue would shrink with every queue pair that goes.
+class DmaValidation final : public Block {
+public:
+  DmaValidation(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+                QueuePairStateCache& queue_pairs, const SharedReceiveQueues& shared_receive_queues,
+                MemoryTranslation& translation, MemoryAccess& memory,
+                ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
+                EventPort& events, ResponseReads& reads, ResponderResources& responder_resources,
+                DataLink<spec::ReceiveUnit, 16>& requests_placed, DataLink<spec::AnswerUnit, 16>& answers);
+
+  // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
+  // place waits, and so does a SEND with invalidate whose key is not idle; only their queue pair with them.
+  bool step() override;
+
+  // For tests: what is wrong with the block's state, or null.
+  const char* verify() const { return queue_.verify(); }
+
+private:
+  static constexpr size_t entries = 256; // all receive packet buffers, and flushes
+  static_assert(entries > spec::receive_packet_buffers);
+
+  // How the work on a data unit went.
+  enum class Progress : uint8_t { done, more, waits, waits_for_key };
+  // What of a queue pair is needed when its context may have been moved.
+  struct Owner {
+    unsigned underlying_function = 0;
+    uint32_t queue_pair_number = 0;
+    uint32_t protection_domain = 0;
+    uint32_t receive_protection_domain = 0; // of what receive work requests name
+    uint32_t receive_completion_queue = 0;
+    uint16_t partition_key_index = 0;
+    uint8_t port = 0;
+    bool is_reliable = true;
+    bool shares_receive_queue = false;
+  };
+
+  bool resume_waiting();
+  bool resume_waiting_for_keys();
+  bool take_placed();
+  bool work();
+  Progress work_on(const spec::ReceiveUnit& unit);
+  Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
+
+  Progress place_send(const Owner& owner, const Packet& packet, uint16_t handle);
+  MemoryWindows::Outcome invalidate(const Owner& owner, const Packet& packet);
+  AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
+  void place_write(const Owner& owner, const Packet& packet, uint16_t handle);
+  bool is_refused(const Owner& owner, const Packet& packet);
+  void refuse_message(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
+  void refuse_length(const Owner& owner, const Packet& packet);
+  Progress begin_read(const Owner& owner, const Packet& packet);
+  void execute_atomic(const Owner& owner, const Packet& packet);
+  Owner owner_of(const spec::ReceiveUnit& unit, const spec::QueuePairControl& control) const;
+  Progress flush(const Owner& owner);
+  Progress flush_shared(const Owner& owner);
+  void flush_taken(const Owner& owner, const spec::ReceiveUnit& unit);
+  void open_receive(const Owner& owner, const Packet& packet);
+  static void note_completed(const Owner& owner, spec::QueuePairResponder& responder,
+                             uint32_t sequence_number);
+  void flush_one(const Owner& owner, uint32_t sequence_number);
+
+  bool complete(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
+  bool write_completion(const Owner& owner, spec::CompletionQueueEntry entry, uint32_t sequence_number);
+  void finish(const Owner& owner, const Packet& packet);
+  void fail_receive(const Owner& owner, const Packet& packet, spec::CompletionStatus status,
+                    spec::Syndrome syndrome);
+  void fail(const Owner& owner, const Packet& packet, spec::Syndrome syndrome);
+  void refuse(const Owner& owner, uint32_t psn, uint32_t message_sequence_number, uint8_t syndrome);
+  void refuse_invalidate(const Owner& owner, const Packet& packet);
+  void enter_error(const Owner& owner, spec::EventType type, uint32_t psn);
+  void acknowledge(const Owner& owner, const Packet& packet);
+  void answer(const Owner& owner, spec::AnswerUnit unit);
+  void end(const spec::ReceiveUnit& unit);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  PacketMemory& packets_;
+  QueuePairStateCache& queue_pairs_;
+  const SharedReceiveQueues& shared_receive_queues_;
+  MemoryTranslation& translation_;
+  MemoryWindows windows_;
+  MemoryAccess& memory_;
+  ReceiveQueueEntryHandler& receive_entries_;
+  CompletionQueue& completion_queue_;
+  EventPort& events_;
+  ResponseReads& reads_;
+  ResponderResources& responder_resources_;
+  DataLink<spec::ReceiveUnit, 16>& requests_placed_;
+  DataLink<spec::AnswerUnit, 16>& answers_;
+  HardwareLinkedListQueue<spec::ReceiveUnit> queue_;
+  BitMask waiting_{entries};          // lists whose first unit is a READ without a place
+  uint16_t resumed_ = 0;              // of these the one that went on last
+  BitMask waiting_for_keys_{entries}; // lists whose first unit takes a key back that is not idle
+  uint32_t idle_seen_ = 0;            // KeyTable::idle_count() when they were looked at
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,231 @@
+#include "hca/receive/packet_receiver.h"
+
+#include "hca/queue_pair/address_vectors.h"
+#include "wire/packet_bytes.h"
+#include "spec/packets.h"
+
+#include <algorithm>
+#include <span>
+
+namespace fpga_verbs::hca {
+
+using spec::PacketDrop;
+
+namespace {
+
+uint32_t destination_local_identifier(const ParsedPacket& parsed, const uint8_t* bytes) {
+  return read_header<spec::LocalRouteHeader>(bytes + parsed.network_offset).destination_local_identifier();
+}
+
+} // namespace
+
+PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
+                               const PortAttributes& attributes, const MulticastGroups& groups,
+                               QueuePairStateCache& queue_pair_state_cache,
+                               DataLink<spec::PacketUnit, 16>& packets_arrived,
+                               DataLink<spec::PacketUnit, 16>& responses_arrived,
+                               DataLink<spec::PacketUnit, 16>& requests_arrived)
+    : counters_(counters), packet_memory_(packet_memory), attributes_(attributes), groups_(groups),
+      queue_pair_state_cache_(queue_pair_state_cache), packets_arrived_(packets_arrived),
+      responses_arrived_(responses_arrived), requests_arrived_(requests_arrived) {}
+
+bool PacketReceiver::step() {
+  bool worked = false;
+  if (!waiting_.empty() && requests_arrived_.has_credit()) {
+    requests_arrived_.push(waiting_.front());
+    waiting_.pop();
+    worked = true;
+  }
+  // The next may be a response; completion takes those sooner or later, whatever else waits.
+  if (packets_arrived_.empty() || !responses_arrived_.has_credit())
+    return worked;
+  const auto handle = static_cast<uint16_t>(packets_arrived_.front().packet());
+  packets_arrived_.pop();
+  receive(handle);
+  return true;
+}
+
+void PacketReceiver::receive(uint16_t handle) {
+  ParsedPacket& parsed = packet_memory_[handle].parsed;
+  const std::span<const uint8_t> bytes = packet_memory_.wire(handle);
+  const PacketDrop unreadable =
+      parse_packet(attributes_.link_layer(), bytes.data(), static_cast<uint32_t>(bytes.size()), parsed);
+  if (unreadable != PacketDrop::none)
+    return drop(handle, unreadable);
+  if (parsed.traits().operation == PacketOperation::congestion_notification) {
+    ++counters_.device.congestion_notifications;
+    return packet_memory_.release(handle);
+  }
+  if (parsed.destination_queue_pair == spec::multicast_queue_pair)
+    return receive_for_group(handle);
+  const auto found = queue_pair_state_cache_.find_any(parsed.destination_queue_pair);
+  if (!found)
+    return drop(handle, PacketDrop::unknown_queue_pair);
+  const unsigned underlying_function = found->control.underlying_function();
+  const PacketDrop reason = check(found->control, packet_memory_[handle].port, parsed, bytes.data());
+  if (reason != PacketDrop::none)
+    return drop(handle, reason);
+  if (!queue_pair_state_cache_.pin(parsed.destination_queue_pair))
+    return drop(handle, PacketDrop::unknown_queue_pair);
+  pass(handle, underlying_function, parsed);
+}
+
+// The last member gets the packet itself, those before it copies.
+void PacketReceiver::receive_for_group(uint16_t handle) {
+  const ParsedPacket& parsed = packet_memory_[handle].parsed;
+  const uint8_t* const bytes = packet_memory_.wire(handle).data();
+  const unsigned port = packet_memory_[handle].port;
+  const Gid group = addresses_of(bytes, parsed).destination;
+  if (!is_multicast(group))
+    return drop(handle, PacketDrop::wrong_destination);
+  const MulticastGroups::Member* last = nullptr;
+  PacketDrop refusal = PacketDrop::unknown_queue_pair;
+  for (const MulticastGroups::Member& member : groups_.members()) {
+    if (member.group != group)
+      continue;
+    const auto found = queue_pair_state_cache_.find(member.underlying_function, member.queue_pair_number);
+    const PacketDrop reason =
+        found ? check(found->control, port, parsed, bytes) : PacketDrop::unknown_queue_pair;
+    if (reason != PacketDrop::none) {
+      if (refusal != PacketDrop::unknown_queue_pair)
+        count(port, refusal);
+      refusal = reason;
+      continue;
+    }
+    if (!queue_pair_state_cache_.pin(member.queue_pair_number))
+      continue;
+    if (last != nullptr)
+      copy(handle, *last);
+    last = &member;
+  }
+  if (last == nullptr)
+    return drop(handle, refusal);
+  if (refusal != PacketDrop::unknown_queue_pair)
+    count(port, refusal);
+  pass_to(handle, *last);
+}
+
+// For a member whose queue pair is pinned.
+void PacketReceiver::copy(uint16_t handle, const MulticastGroups::Member& member) {
+  if (packet_memory_.free(PacketUse::receive) <= spec::receive_packet_buffers_reserved) {
+    ++counters_.function[member.underlying_function].requests_dropped;
+    queue_pair_state_cache_.unpin(member.queue_pair_number);
+    return;
+  }
+  const uint16_t made = *packet_memory_.allocate(PacketUse::receive);
+  Packet& target = packet_memory_[made];
+  const Packet& source = packet_memory_[handle];
+  target.begin = source.begin;
+  target.end = source.end;
+  target.port = source.port;
+  target.parsed = source.parsed;
+  std::ranges::copy(packet_memory_.wire(handle), packet_memory_.wire(made).begin());
+  pass_to(made, member);
+}
+
+void PacketReceiver::pass_to(uint16_t handle, const MulticastGroups::Member& member) {
+  ParsedPacket& parsed = packet_memory_[handle].parsed;
+  parsed.destination_queue_pair = member.queue_pair_number;
+  pass(handle, member.underlying_function, parsed);
+}
+
+void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const ParsedPacket& parsed) {
+  Packet& packet = packet_memory_[handle];
+  packet.payload = static_cast<uint16_t>(packet.begin + parsed.payload_offset);
+  packet.payload_bytes = parsed.payload_bytes;
+  spec::PacketUnit unit;
+  unit.set_packet(handle);
+  unit.set_underlying_function(underlying_function);
+  unit.set_queue_pair_number(parsed.destination_queue_pair);
+  unit.set_first(parsed.traits().begins_message() ? 1 : 0);
+  unit.set_last(parsed.traits().ends_message() ? 1 : 0);
+  if (parsed.traits().is_response())
+    responses_arrived_.push(unit);
+  else if (waiting_.empty() && requests_arrived_.has_credit())
+    requests_arrived_.push(unit);
+  else
+    waiting_.push(unit);
+}
+
+// InfiniBand volume 1, 9.6.1: what is checked before the transport looks at a packet.
+PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned port,
+                                 const ParsedPacket& parsed, const uint8_t* bytes) const {
+  if (parsed.traits().service != control.service_type())
+    return PacketDrop::wrong_service;
+  if (port != control.port())
+    return PacketDrop::wrong_destination;
+  const bool is_datagram = control.service_type() == spec::ServiceType::unreliable_datagram;
+  const PacketDrop wrong = is_datagram ? check_datagram(control, port, parsed, bytes)
+                                       : check_addresses(control, port, parsed, bytes);
+  if (wrong != PacketDrop::none)
+    return wrong;
+  if (!is_in_partition(control, parsed.partition_key))
+    return PacketDrop::wrong_partition_key;
+  return is_datagram && parsed.fields.queue_key != control.queue_key() ? PacketDrop::wrong_queue_key
+                                                                       : PacketDrop::none;
+}
+
+// A datagram comes from anywhere to an address of the queue pair's function at its port, or to a group.
+PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control, unsigned port,
+                                          const ParsedPacket& parsed, const uint8_t* bytes) const {
+  if (parsed.destination_queue_pair == spec::multicast_queue_pair)
+    return PacketDrop::none;
+  const unsigned underlying_function = control.underlying_function();
+  if (!is_ethernet(parsed.framing) &&
+      destination_local_identifier(parsed, bytes) != attributes_.local_identifier(port, underlying_function))
+    return PacketDrop::wrong_destination;
+  if (parsed.framing == PacketFraming::infiniband_local)
+    return PacketDrop::none;
+  const Gid destination = addresses_of(bytes, parsed).destination;
+  const bool is_own = destination != Gid{} &&
+                      std::ranges::count(attributes_.gids(port, underlying_function), destination) != 0;
+  return is_own ? PacketDrop::none : PacketDrop::wrong_destination;
+}
+
+// A packet of a connection comes from the peer's address to the address that it was connected with.
+PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control, unsigned port,
+                                           const ParsedPacket& parsed, const uint8_t* bytes) const {
+  const spec::AddressVector peer = read_address_vector(control.address_vector());
+  const unsigned underlying_function = control.underlying_function();
+  if (!is_ethernet(parsed.framing)) {
+    if (destination_local_identifier(parsed, bytes) !=
+        attributes_.local_identifier(port, underlying_function))
+      return PacketDrop::wrong_destination;
+    if (parsed.source_local_identifier != peer.destination_local_identifier())
+      return PacketDrop::wrong_source;
+  }
+  const bool has_gids = parsed.framing != PacketFraming::infiniband_local;
+  if (has_gids != (peer.is_global() != 0))
+    return PacketDrop::wrong_source;
+  if (!has_gids)
+    return PacketDrop::none;
+  const PacketAddresses addresses = addresses_of(bytes, parsed);
+  if (addresses.destination != attributes_.gids(port, underlying_function)[peer.gid_index()])
+    return PacketDrop::wrong_destination;
+  return std::ranges::equal(addresses.source, peer.destination_gid()) ? PacketDrop::none
+                                                                      : PacketDrop::wrong_source;
+}
+
+// The same partition, and one of the two is a full member (InfiniBand volume 1, 10.9.3).
+bool PacketReceiver::is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const {
+  constexpr uint16_t full_member = 0x8000;
+  const uint16_t own = attributes_.partition_keys(control.port())[control.partition_key_index()];
+  return (own & ~full_member) != 0 && ((own ^ partition_key) & ~full_member) == 0 &&
+         ((own | partition_key) & full_member) != 0;
+}
+
+void PacketReceiver::drop(uint16_t handle, PacketDrop reason) {
+  count(packet_memory_[handle].port, reason);
+  packet_memory_.release(handle);
+}
+
+void PacketReceiver::count(unsigned port, PacketDrop reason) {
+  ++counters_.device.packets_dropped[static_cast<size_t>(reason)];
+  PortCounters& counters = counters_.device.port[port - 1];
+  if (reason == PacketDrop::wrong_partition_key)
+    ++counters.bad_partition_keys;
+  if (reason == PacketDrop::wrong_queue_key)
+    ++counters.bad_queue_keys;
+}
+
+} // namespace fpga_verbs::hca

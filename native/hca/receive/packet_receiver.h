@@ -1,0 +1,62 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/port/multicast_groups.h"
+#include "hca/port/packet_memory.h"
+#include "wire/packet_parse.h"
+#include "hca/port/port_attributes.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Parses what has arrived and checks whom it is for: the queue pair exists, its service is the packet's, and
+// port, addresses and P_Key are its own and its peer's, of a datagram port, address, P_Key and Q_Key its own.
+// A datagram to a multicast group is for each member that passes, in a buffer of its own; a member that there
+// is none for loses it. Drops and counts the rest. What passes pins its queue pair and goes on, parsed
+// (Packet::parsed), responses to completion, requests to receive. Requests that receive has no room for wait
+// here, so that they do not hold up the responses behind them.
+class PacketReceiver final : public Block {
+public:
+  PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
+                 const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
+                 DataLink<spec::PacketUnit, 16>& packets_arrived,
+                 DataLink<spec::PacketUnit, 16>& responses_arrived,
+                 DataLink<spec::PacketUnit, 16>& requests_arrived);
+
+  bool step() override;
+
+private:
+  void receive(uint16_t handle);
+  void receive_for_group(uint16_t handle);
+  void copy(uint16_t handle, const MulticastGroups::Member& member);
+  void pass_to(uint16_t handle, const MulticastGroups::Member& member);
+  void pass(uint16_t handle, unsigned underlying_function, const ParsedPacket& parsed);
+  void drop(uint16_t handle, spec::PacketDrop reason);
+  void count(unsigned port, spec::PacketDrop reason);
+  spec::PacketDrop check(const spec::QueuePairControl& control, unsigned port, const ParsedPacket& parsed,
+                         const uint8_t* bytes) const;
+  spec::PacketDrop check_addresses(const spec::QueuePairControl& control, unsigned port,
+                                   const ParsedPacket& parsed, const uint8_t* bytes) const;
+  spec::PacketDrop check_datagram(const spec::QueuePairControl& control, unsigned port,
+                                  const ParsedPacket& parsed, const uint8_t* bytes) const;
+  bool is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const;
+
+  Counters& counters_;
+  PacketMemory& packet_memory_;
+  const PortAttributes& attributes_;
+  const MulticastGroups& groups_;
+  QueuePairStateCache& queue_pair_state_cache_;
+  DataLink<spec::PacketUnit, 16>& packets_arrived_;
+  DataLink<spec::PacketUnit, 16>& responses_arrived_;
+  DataLink<spec::PacketUnit, 16>& requests_arrived_;
+  DataLink<spec::PacketUnit, spec::receive_packet_buffers> waiting_; // requests; holds all that can arrive
+};
+
+} // namespace fpga_verbs::hca

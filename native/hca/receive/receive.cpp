@@ -1,0 +1,416 @@
+#include "hca/receive/receive.h"
+
+#include "hca/receive/global_route.h"
+#include "hca/base/packet_sequence_number.h"
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::QueuePairResponder;
+using spec::QueuePairState;
+using spec::ReceiveAction;
+using spec::ReceiveMessage;
+using spec::ServiceType;
+using spec::Syndrome;
+
+bool receives(QueuePairState state) {
+  return state == QueuePairState::ready_to_receive || state == QueuePairState::ready_to_send ||
+         state == QueuePairState::send_queue_drained || state == QueuePairState::send_queue_error;
+}
+
+bool is_rdma_read(const ParsedPacket& packet) {
+  return packet.traits().operation == PacketOperation::rdma_read_request;
+}
+
+bool is_message(const ParsedPacket& packet) {
+  return packet.traits().operation == PacketOperation::send ||
+         packet.traits().operation == PacketOperation::rdma_write;
+}
+
+ReceiveAction action_of(const ParsedPacket& packet) {
+  switch (packet.traits().operation) {
+  case PacketOperation::send:
+    return ReceiveAction::send;
+  case PacketOperation::rdma_write:
+    return ReceiveAction::rdma_write;
+  case PacketOperation::rdma_read_request:
+    return ReceiveAction::rdma_read;
+  default:
+    return ReceiveAction::atomic;
+  }
+}
+
+// A receive work request is taken: by the first packet of a SEND, the last of an RDMA WRITE with immediate.
+bool takes_receive(const PacketOpcodeTraits& traits) {
+  return traits.operation == PacketOperation::send ? traits.begins_message() : traits.completes_receive();
+}
+
+} // namespace
+
+Receive::Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+                 QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
+                 ResponderResources& resources, DataLink<spec::PacketUnit, 16>& requests_arrived,
+                 DataLink<spec::QueuePairNotice, 16>& flushes,
+                 DataLink<spec::QueuePairNotice, 16>& descriptors_fetched,
+                 DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
+                 DataLink<spec::ReceiveUnit, 16>& requests_accepted)
+    : counters_(counters), packets_(packets), queue_pairs_(queue_pairs), descriptors_(descriptors),
+      events_(events), resources_(resources), requests_arrived_(requests_arrived), flushes_(flushes),
+      descriptors_fetched_(descriptors_fetched), descriptors_wanted_(descriptors_wanted),
+      requests_accepted_(requests_accepted), queue_({.entries = entries,
+                                                     .lists = entries,
+                                                     .underlying_functions = parameters.underlying_functions,
+                                                     .ready_on_push = true}) {}
+
+bool Receive::step() {
+  const bool fetched = take_fetched();
+  const bool taken = take_flush() || take_arrived();
+  return work() || taken || fetched;
+}
+
+// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+bool Receive::take_arrived() {
+  if (requests_arrived_.empty() || queue_.inbound_credits() == 0)
+    return false;
+  const spec::PacketUnit unit = requests_arrived_.front();
+  requests_arrived_.pop();
+  const bool passes = queue_.empty() && can_work();
+  if (passes && work_on(unit) == Progress::done)
+    return true;
+  const auto pushed = queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+  if (passes)
+    queue_.mark_not_ready(pushed.entry);
+  return true;
+}
+
+// What waited for a receive work request goes on.
+bool Receive::take_fetched() {
+  if (descriptors_fetched_.empty() || !can_work())
+    return false;
+  const spec::QueuePairNotice notice = descriptors_fetched_.front();
+  descriptors_fetched_.pop();
+  const uint16_t list = queue_.find(notice.queue_pair_number());
+  queue_.mark_ready(queue_.head(list));
+  if (go_on(head(list), notice.kind() == spec::QueuePairNoticeKind::descriptor_taken) == Progress::done)
+    queue_.pop(list);
+  return true;
+}
+
+// The data unit of the queue pair whose turn it is.
+bool Receive::work() {
+  if (!can_work())
+    return false;
+  const uint16_t list = queue_.arbitrate(1);
+  if (list == no_list)
+    return false;
+  switch (work_on(head(list))) {
+  case Progress::done:
+    queue_.pop(list);
+    break;
+  case Progress::waits:
+    queue_.mark_not_ready(queue_.head(list));
+    break;
+  case Progress::more:
+    break;
+  }
+  return true;
+}
+
+spec::PacketUnit Receive::head(uint16_t list) {
+  queue_.reset_peek_pointer(list);
+  return queue_.peek(list).unit;
+}
+
+Receive::Progress Receive::work_on(const spec::PacketUnit& unit) {
+  return unit.packet() == no_packet ? flush(unit) : take_request(unit);
+}
+
+Receive::Progress Receive::go_on(const spec::PacketUnit& unit, bool has_descriptor) {
+  if (unit.packet() == no_packet)
+    return has_descriptor ? Progress::more : end_flush(unit);
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  const auto request = request_of(unit, found);
+  if (!request && has_descriptor && found && found->control.shared_receive_queue() != 0)
+    pass_taken(unit);
+  else if (!request)
+    drop(unit);
+  else if (has_descriptor)
+    execute(*request);
+  else if (request->is_reliable())
+    refuse(*request, static_cast<uint8_t>(static_cast<uint8_t>(Syndrome::receiver_not_ready) |
+                                          request->receiver_not_ready_timer));
+  else
+    lose(*request);
+  return Progress::done;
+}
+
+// The queue pair has failed since it asked: what it took from a shared queue is flushed where it is
+// completed.
+void Receive::pass_taken(const spec::PacketUnit& unit) {
+  Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
+  describe(responder_of(unit), packet);
+  accept(unit, action_of(packet.parsed));
+}
+
+void Receive::want_descriptor(const spec::PacketUnit& unit) {
+  spec::QueuePairNotice notice;
+  notice.set_queue_pair_number(unit.queue_pair_number());
+  notice.set_underlying_function(unit.underlying_function());
+  notice.set_kind(spec::QueuePairNoticeKind::take_descriptor);
+  descriptors_wanted_.push(notice);
+}
+
+// Flushes.
+
+bool Receive::take_flush() {
+  if (queue_.inbound_credits() == 0)
+    return false;
+  if (!flushes_.empty()) {
+    const spec::QueuePairNotice notice = flushes_.front();
+    flushes_.pop();
+    begin_flush(notice.underlying_function(), notice.queue_pair_number());
+    return true;
+  }
+  const auto asked = descriptors_.take_flush();
+  if (asked)
+    begin_flush(asked->underlying_function, asked->queue_pair_number);
+  return asked.has_value();
+}
+
+// A queue pair that waits to be quiet has nothing to flush any more.
+void Receive::begin_flush(unsigned underlying_function, uint32_t queue_pair_number) {
+  const auto found = queue_pairs_.find(underlying_function, queue_pair_number);
+  if (!found || found->control.state() != QueuePairState::error || !queue_pairs_.pin(queue_pair_number))
+    return;
+  spec::PacketUnit unit;
+  unit.set_packet(no_packet);
+  unit.set_underlying_function(underlying_function);
+  unit.set_queue_pair_number(queue_pair_number);
+  queue_.push(queue_pair_number, unit, underlying_function);
+}
+
+Receive::Progress Receive::flush(const spec::PacketUnit& unit) {
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  // What is left in a shared queue is the other queue pairs'.
+  if (!found || found->control.destroying() != 0 || found->control.state() != QueuePairState::error ||
+      found->control.shared_receive_queue() != 0)
+    return end_flush(unit);
+  if (descriptors_.take_prefetched(unit.underlying_function(), unit.queue_pair_number()))
+    return Progress::more;
+  want_descriptor(unit);
+  return Progress::waits;
+}
+
+// Goes behind what was accepted: all that were taken are completed there.
+Receive::Progress Receive::end_flush(const spec::PacketUnit& unit) {
+  accept(unit, ReceiveAction::flush);
+  return Progress::done;
+}
+
+// Requests.
+
+// Nothing: the queue pair is gone, or takes no requests now.
+std::optional<Receive::Request> Receive::request_of(const spec::PacketUnit& unit,
+                                                    const QueuePairStateCache::Found& found) {
+  if (!found || found->control.destroying() != 0 || !receives(found->control.state()))
+    return std::nullopt;
+  return Request{.unit = unit,
+                 .state = found->control.state(),
+                 .mtu = path_mtu_bytes(static_cast<uint32_t>(found->control.path_mtu())),
+                 .receiver_not_ready_timer =
+                     static_cast<uint8_t>(found->control.min_receiver_not_ready_timer()),
+                 .service = found->control.service_type()};
+}
+
+Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  const std::optional<Request> request = request_of(unit, found);
+  if (!request) {
+    drop(unit);
+    return Progress::done;
+  }
+  const ParsedPacket& packet = packets_[static_cast<uint16_t>(unit.packet())].parsed;
+  const RequestJudgement judgement = judge_request(found->control, found->responder, packet, resources_);
+  switch (judgement.verdict) {
+  case RequestVerdict::execute:
+    if (!request->is_reliable() && packet.traits().begins_message())
+      lose_message(responder_of(unit));
+    if (takes_receive(packet.traits()) && !take_receive(*request)) {
+      want_descriptor(unit);
+      return Progress::waits;
+    }
+    execute(*request);
+    break;
+  case RequestVerdict::repeat:
+    repeat(*request);
+    break;
+  case RequestVerdict::refuse:
+    refuse(*request, static_cast<uint8_t>(judgement.syndrome));
+    break;
+  case RequestVerdict::drop:
+    lose(*request);
+    break;
+  }
+  return Progress::done;
+}
+
+// Takes the receive work request that the packet needs. False: it has to be fetched.
+bool Receive::take_receive(const Request& request) {
+  if (QueuePairResponder& responder = responder_of(request.unit); responder.receive_kept() != 0) {
+    responder.set_receive_kept(0);
+    packets_[static_cast<uint16_t>(request.unit.packet())].receive_kept = true;
+    return true;
+  }
+  return descriptors_.take_prefetched(request.unit.underlying_function(), request.unit.queue_pair_number());
+}
+
+void Receive::execute(const Request& request) {
+  Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
+  QueuePairResponder* found =
+      queue_pairs_.responder(request.unit.underlying_function(), request.unit.queue_pair_number());
+  if (found == nullptr) {
+    drop(request.unit);
+    return;
+  }
+  QueuePairResponder& responder = *found;
+  establish(request, responder);
+  if (!request.is_reliable())
+    responder.set_expected_psn(packet.parsed.fields.packet_sequence_number);
+  packet.answer_psn = responder.expected_psn();
+  describe(responder, packet);
+  if (packet.parsed.traits().has(datagram_header))
+    packet.message_offset = expose_global_route(packets_, static_cast<uint16_t>(request.unit.packet()));
+  const uint32_t psns = is_rdma_read(packet.parsed) ? packets_of(packet.message_length, request.mtu) : 1;
+  responder.set_expected_psn(psn_add(responder.expected_psn(), psns));
+  responder.set_nak_sent(0);
+  if (!is_message(packet.parsed))
+    resources_.add(request.unit.queue_pair_number(), responder,
+                   {.is_read = is_rdma_read(packet.parsed),
+                    .psn = packet.answer_psn,
+                    .packets = psns,
+                    .remote_key = packet.remote_key,
+                    .length = packet.message_length,
+                    .address = packet.remote_address});
+  // A READ counts when its execution is sure to begin, the others when they are complete (9.7.7.1).
+  if (packet.last)
+    responder.set_message_sequence_number(psn_add(responder.message_sequence_number(), 1));
+  packet.message_sequence_number = responder.message_sequence_number();
+  accept(request.unit, action_of(packet.parsed));
+}
+
+// Where in its message a packet stands, and where it goes.
+void Receive::describe(QueuePairResponder& responder, Packet& packet) {
+  const PacketOpcodeTraits& traits = packet.parsed.traits();
+  const PacketFields& fields = packet.parsed.fields;
+  packet.first = traits.begins_message();
+  packet.last = traits.ends_message();
+  if (packet.first) {
+    responder.set_current_offset(0);
+    responder.set_current_address(fields.virtual_address);
+    responder.set_current_key(fields.remote_key);
+    responder.set_current_length(fields.dma_length);
+    if (traits.operation == PacketOperation::send)
+      responder.set_current_message(ReceiveMessage::send);
+    else if (traits.operation == PacketOperation::rdma_write)
+      responder.set_current_message(ReceiveMessage::rdma_write);
+  }
+  packet.message_offset = responder.current_offset();
+  packet.message_length = responder.current_length();
+  packet.remote_address = responder.current_address();
+  packet.remote_key = responder.current_key();
+  responder.set_current_offset(responder.current_offset() + packet.payload_bytes);
+  if (packet.last)
+    responder.set_current_message(ReceiveMessage::none);
+  if (traits.operation == PacketOperation::send || traits.completes_receive()) {
+    const ReceiveDescriptor taken = DescriptorFetch::taken(responder);
+    packet.receive_sequence_number = taken.sequence_number;
+    packet.receive_entry_offset = taken.offset;
+    packet.receive_entry_length = taken.length;
+  }
+}
+
+// The first packet of a connection tells that the peer is there.
+void Receive::establish(const Request& request, QueuePairResponder& responder) {
+  if (request.service == ServiceType::unreliable_datagram ||
+      request.state != QueuePairState::ready_to_receive || responder.communication_established() != 0)
+    return;
+  responder.set_communication_established(1);
+  spec::EventUnit event;
+  event.set_type(spec::EventType::communication_established);
+  event.set_underlying_function(request.unit.underlying_function());
+  event.set_object(request.unit.queue_pair_number());
+  events_.report(event);
+}
+
+// A SEND or RDMA WRITE is acknowledged up to the newest that was accepted; the others are answered again.
+void Receive::repeat(const Request& request) {
+  Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
+  QueuePairResponder& responder = responder_of(request.unit);
+  ++counters_.function[request.unit.underlying_function()].requests_duplicate;
+  packet.duplicate = true;
+  packet.first = true;
+  packet.last = true;
+  packet.message_sequence_number = responder.message_sequence_number();
+  if (is_message(packet.parsed)) {
+    packet.answer_psn = psn_add(responder.expected_psn(), psn_mask);
+    accept(request.unit, ReceiveAction::acknowledge);
+    return;
+  }
+  packet.answer_psn = packet.parsed.fields.packet_sequence_number;
+  packet.message_length = packet.parsed.fields.dma_length;
+  packet.remote_address = packet.parsed.fields.virtual_address;
+  packet.remote_key = packet.parsed.fields.remote_key;
+  if (is_rdma_read(packet.parsed))
+    responder.set_repeated_reads_accepted(responder.repeated_reads_accepted() + 1);
+  accept(request.unit, action_of(packet.parsed));
+}
+
+// A NAK names the PSN that is expected. What comes then is dropped until that packet is there again.
+void Receive::refuse(const Request& request, uint8_t syndrome) {
+  Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
+  QueuePairResponder& responder = responder_of(request.unit);
+  responder.set_nak_sent(1);
+  packet.answer_psn = responder.expected_psn();
+  packet.message_sequence_number = responder.message_sequence_number();
+  packet.syndrome = syndrome;
+  accept(request.unit, ReceiveAction::refuse);
+}
+
+void Receive::accept(const spec::PacketUnit& unit, ReceiveAction action) {
+  spec::ReceiveUnit accepted;
+  accepted.set_packet(unit.packet());
+  accepted.set_action(action);
+  accepted.set_underlying_function(unit.underlying_function());
+  accepted.set_queue_pair_number(unit.queue_pair_number());
+  requests_accepted_.push(accepted);
+}
+
+// A packet that is not executed, and of an unreliable service the message that had begun.
+void Receive::lose(const Request& request) {
+  if (!request.is_reliable())
+    if (auto* responder =
+            queue_pairs_.responder(request.unit.underlying_function(), request.unit.queue_pair_number()))
+      lose_message(*responder);
+  drop(request.unit);
+}
+
+// The receive work request of a SEND whose end was lost is taken by the next message.
+void Receive::lose_message(QueuePairResponder& responder) {
+  if (responder.current_message() == ReceiveMessage::send)
+    responder.set_receive_kept(1);
+  responder.set_current_message(ReceiveMessage::none);
+}
+
+void Receive::drop(const spec::PacketUnit& unit) {
+  ++counters_.function[unit.underlying_function()].requests_dropped;
+  packets_.release(static_cast<uint16_t>(unit.packet()));
+  queue_pairs_.unpin(unit.queue_pair_number());
+}
+
+// Of a queue pair that was found last.
+QueuePairResponder& Receive::responder_of(const spec::PacketUnit& unit) {
+  return *queue_pairs_.responder(unit.underlying_function(), unit.queue_pair_number());
+}
+
+} // namespace fpga_verbs::hca

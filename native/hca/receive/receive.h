@@ -1,0 +1,110 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/receive/descriptor_fetch.h"
+#include "hca/base/event_port.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/port/packet_memory.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/receive/request_checks.h"
+#include "hca/respond/responder_resources.h"
+#include "spec/contexts.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+// Decides what becomes of a request packet: executed, answered again, refused or dropped (InfiniBand volume
+// 1, 9.7). The one writer of spec::QueuePairResponder, but for the fields that name another. Everything that
+// is accepted of a queue pair goes one way from here, so that it is executed and answered in its order; a
+// refusal goes that way too. What comes for a queue pair whose receive work request has to be fetched waits,
+// and no other queue pair with it. A flush takes all receive work requests that are posted to the queue pair
+// itself, one a turn, and then goes behind what was accepted.
+//
+// What it sets in a packet's Packet: answer_psn and message_sequence_number, always; syndrome of a refusal;
+// for what is executed first, last, message_offset, of RDMA and atomics message_length, remote_address and
+// remote_key, of a receive work request that it takes receive_*; duplicate.
+class Receive final : public Block {
+public:
+  Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+          QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
+          ResponderResources& resources, DataLink<spec::PacketUnit, 16>& requests_arrived,
+          DataLink<spec::QueuePairNotice, 16>& flushes,
+          DataLink<spec::QueuePairNotice, 16>& descriptors_fetched,
+          DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
+          DataLink<spec::ReceiveUnit, 16>& requests_accepted);
+
+  // Takes one flush or one packet, takes one receive work request that was fetched, and works for one queue
+  // pair.
+  bool step() override;
+
+  // For tests: what contradicts itself, or null.
+  const char* verify() const { return queue_.verify(); }
+
+private:
+  static constexpr size_t entries = 256; // all receive packet buffers, and flushes
+  static_assert(entries > spec::receive_packet_buffers);
+
+  // How the work on a data unit went.
+  enum class Progress : uint8_t { done, more, waits };
+  // Whose packet it is, and what of the control part is needed while the responder part is changed.
+  struct Request {
+    spec::PacketUnit unit;
+    spec::QueuePairState state = spec::QueuePairState::reset;
+    uint32_t mtu = 0; // bytes
+    uint8_t receiver_not_ready_timer = 0;
+    spec::ServiceType service = spec::ServiceType::reliable_connection;
+
+    bool is_reliable() const { return service == spec::ServiceType::reliable_connection; }
+  };
+
+  bool can_work() const { return requests_accepted_.has_credit() && descriptors_wanted_.has_credit(); }
+  bool take_flush();
+  void begin_flush(unsigned underlying_function, uint32_t queue_pair_number);
+  bool take_arrived();
+  bool take_fetched();
+  bool work();
+  Progress work_on(const spec::PacketUnit& unit);
+  Progress flush(const spec::PacketUnit& unit);
+  Progress take_request(const spec::PacketUnit& unit);
+  static std::optional<Request> request_of(const spec::PacketUnit& unit,
+                                           const QueuePairStateCache::Found& found);
+  void pass_taken(const spec::PacketUnit& unit);
+  void want_descriptor(const spec::PacketUnit& unit);
+  Progress go_on(const spec::PacketUnit& unit, bool has_descriptor);
+  Progress end_flush(const spec::PacketUnit& unit);
+  spec::PacketUnit head(uint16_t list);
+  void execute(const Request& request);
+  void repeat(const Request& request);
+  void refuse(const Request& request, uint8_t syndrome);
+  bool take_receive(const Request& request);
+  void lose(const Request& request);
+  static void lose_message(spec::QueuePairResponder& responder);
+  void drop(const spec::PacketUnit& unit);
+  static void describe(spec::QueuePairResponder& responder, Packet& packet);
+  void establish(const Request& request, spec::QueuePairResponder& responder);
+  void accept(const spec::PacketUnit& unit, spec::ReceiveAction action);
+  spec::QueuePairResponder& responder_of(const spec::PacketUnit& unit);
+
+  Counters& counters_;
+  PacketMemory& packets_;
+  QueuePairStateCache& queue_pairs_;
+  DescriptorFetch& descriptors_;
+  EventPort& events_;
+  ResponderResources& resources_;
+  DataLink<spec::PacketUnit, 16>& requests_arrived_;
+  DataLink<spec::QueuePairNotice, 16>& flushes_;
+  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched_;
+  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted_;
+  DataLink<spec::ReceiveUnit, 16>& requests_accepted_;
+  HardwareLinkedListQueue<spec::PacketUnit> queue_; // index: queue pair; a flush has no packet
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,205 @@
+#include "hca/receive/receive_queue_entry_handler.h"
+
+#include "spec/queues.h"
+
+#include <cassert>
+#include <cstring>
+#include <numeric>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::Refusal;
+
+constexpr uint64_t key_of(uint32_t queue_pair_number, uint32_t sequence_number) {
+  return uint64_t{queue_pair_number} << 16 | sequence_number;
+}
+
+} // namespace
+
+ReceiveQueueEntryHandler::ReceiveQueueEntryHandler(const HcaParameters& parameters, Counters& counters,
+                                                   HostPort& host, PacketMemory& packets,
+                                                   QueuePairStateCache& queue_pairs,
+                                                   const SharedReceiveQueues& shared_receive_queues,
+                                                   MemoryTranslation& translation, EventPort& events,
+                                                   DataLink<spec::ReceiveUnit, 16>& requests_accepted,
+                                                   DataLink<spec::ReceiveUnit, 16>& requests_placed)
+    : reader_(counters, host, translation, events), packets_(packets), queue_pairs_(queue_pairs),
+      shared_receive_queues_(shared_receive_queues), requests_accepted_(requests_accepted),
+      requests_placed_(requests_placed), queue_({.entries = entries,
+                                                 .lists = entries,
+                                                 .underlying_functions = parameters.underlying_functions,
+                                                 .ready_on_push = true}) {
+  keys_.fill(no_key);
+}
+
+bool ReceiveQueueEntryHandler::step() {
+  const bool served = serve_waiting();
+  const bool taken = take_accepted();
+  return pass() || taken || served;
+}
+
+// Those who wait come before those who come: a place that is free is given to one of them first.
+bool ReceiveQueueEntryHandler::serve_waiting() {
+  if (!waiting_.any() || !unreferenced_.any())
+    return false;
+  served_ = static_cast<uint16_t>(waiting_.find_next(served_));
+  waiting_.clear(served_);
+  [[maybe_unused]] const bool placed = has_place(head(served_));
+  assert(placed);
+  queue_.mark_ready(queue_.head(served_));
+  return true;
+}
+
+// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+bool ReceiveQueueEntryHandler::take_accepted() {
+  if (requests_accepted_.empty() || queue_.inbound_credits() == 0)
+    return false;
+  const spec::ReceiveUnit& unit = requests_accepted_.front();
+  if (queue_.empty() && requests_placed_.has_credit() && has_place(unit))
+    requests_placed_.push(unit);
+  else
+    queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+  requests_accepted_.pop();
+  return true;
+}
+
+// Passes on the first unit of the list whose turn it is, or lets the list wait for a place.
+bool ReceiveQueueEntryHandler::pass() {
+  const uint16_t list = queue_.arbitrate(requests_placed_.credits());
+  if (list == no_list)
+    return false;
+  if (has_place(head(list))) {
+    requests_placed_.push(queue_.pop(list).unit);
+  } else {
+    queue_.mark_not_ready(queue_.head(list));
+    waiting_.set(list);
+  }
+  return true;
+}
+
+spec::ReceiveUnit ReceiveQueueEntryHandler::head(uint16_t list) {
+  queue_.reset_peek_pointer(list);
+  return queue_.peek(list).unit;
+}
+
+// Whether the unit has all that it needs from here.
+bool ReceiveQueueEntryHandler::has_place(const spec::ReceiveUnit& unit) {
+  if (unit.action() != spec::ReceiveAction::send)
+    return true;
+  Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
+  return packet.receive_entry != no_receive_entry || place(unit, packet);
+}
+
+// Puts the packet's entry into a place. False: all are referred to.
+bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& packet) {
+  const Key key = key_of(unit.queue_pair_number(), packet.receive_sequence_number);
+  std::optional<uint8_t> found = find(key);
+  // What a message that was cut short has left behind, before its queue pair began anew.
+  bool is_stale = found && packet.first;
+#ifdef FPGA_VERBS_MUTANT_STALE_RECEIVE_ENTRY
+  is_stale = false;
+#endif
+  if (!found || is_stale) {
+    const std::optional<uint8_t> taken = take_place();
+    if (!taken)
+      return false;
+    if (is_stale)
+      keys_[*found] = no_key;
+    found = taken;
+    ReceiveEntry& entry = entries_[*taken];
+    entry = {.sequence_number = packet.receive_sequence_number};
+    entry.refusal = load(unit, packet, entry);
+    keys_[*taken] = key;
+  }
+  packet.receive_entry = *found;
+  ++references_[*found];
+  unreferenced_.clear(*found);
+  return true;
+}
+
+// Content-addressed: all places are compared at once.
+std::optional<uint8_t> ReceiveQueueEntryHandler::find(Key key) const {
+  uint32_t matches = 0;
+  for (unsigned index = 0; index < places; ++index)
+    matches |= uint32_t{keys_[index] == key} << index;
+  if (matches == 0)
+    return std::nullopt;
+  return static_cast<uint8_t>(std::countr_zero(matches));
+}
+
+// In turn, so that an entry is left as long as possible.
+std::optional<uint8_t> ReceiveQueueEntryHandler::take_place() {
+  if (!unreferenced_.any())
+    return std::nullopt;
+  taken_ = static_cast<uint8_t>(unreferenced_.find_next(taken_));
+  return taken_;
+}
+
+// Page table of the entries of the receive queue; nothing: the queue pair is gone.
+std::optional<uint32_t> ReceiveQueueEntryHandler::entry_pages(const spec::ReceiveUnit& unit) {
+  const unsigned function = unit.underlying_function();
+  const auto queue_pair = queue_pairs_.find(function, unit.queue_pair_number());
+  if (!queue_pair)
+    return std::nullopt;
+  const uint32_t number = queue_pair->control.shared_receive_queue();
+  if (number == 0)
+    return queue_pair->control.receive_entry_pages();
+  const SharedReceiveQueue* const shared = shared_receive_queues_.find(function, number);
+  return shared != nullptr ? std::optional(shared->entry_pages) : std::nullopt;
+}
+
+// Reads an entry and believes nothing of it.
+Refusal ReceiveQueueEntryHandler::load(const spec::ReceiveUnit& unit, const Packet& packet,
+                                       ReceiveEntry& entry) {
+  struct Contents {
+    spec::ReceiveEntryHeader header;
+    std::array<spec::GatherEntry, spec::gather_entries> scatter;
+  } contents;
+  static_assert(sizeof(Contents) ==
+                spec::ReceiveEntryHeader::bytes + spec::gather_entries * spec::GatherEntry::bytes);
+  const uint32_t length = packet.receive_entry_length;
+  const std::optional<uint32_t> pages = entry_pages(unit);
+  if (!pages ||
+      !reader_.read(unit.underlying_function(), *pages, packet.receive_entry_offset, &contents, length))
+    return Refusal::receive_queue_fault;
+  const auto& [header, scatter] = contents;
+  if (!header.reserved_is_zero() || header.sequence_number() != packet.receive_sequence_number ||
+      spec::ReceiveEntryHeader::bytes + header.scatter_count() * spec::GatherEntry::bytes != length)
+    return Refusal::receive_queue_mismatch;
+  entry.scatter_count = static_cast<uint8_t>(header.scatter_count());
+  for (unsigned index = 0; index < entry.scatter_count; ++index) {
+    entry.scatter[index] = scatter[index];
+    entry.capacity += scatter[index].length();
+  }
+  return Refusal::none;
+}
+
+void ReceiveQueueEntryHandler::release(const Packet& packet) {
+  const uint8_t place = packet.receive_entry;
+  if (place == no_receive_entry)
+    return;
+  assert(references_[place] != 0);
+  // A message's last unit is ended after all others of it.
+  if (packet.last)
+    keys_[place] = no_key;
+  if (--references_[place] != 0)
+    return;
+  unreferenced_.set(place);
+  if (waiting_.any())
+    waker_.wake();
+}
+
+unsigned ReceiveQueueEntryHandler::references() const {
+  return std::accumulate(references_.begin(), references_.end(), 0u);
+}
+
+unsigned ReceiveQueueEntryHandler::places_filled() const {
+  unsigned filled = 0;
+  for (const Key key : keys_)
+    filled += key != no_key ? 1 : 0;
+  return filled;
+}
+
+} // namespace fpga_verbs::hca

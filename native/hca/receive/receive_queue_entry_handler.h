@@ -1,0 +1,113 @@
+#pragma once
+
+#include "hca/base/bit_mask.h"
+#include "hca/base/block.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/base/event_port.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/base/host_port.h"
+#include "hca/memory/memory_translation.h"
+#include "hca/port/packet_memory.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/send_queue/queue_reader.h"
+#include "hca/receive/shared_receive_queues.h"
+#include "spec/commands.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+// The contents of a receive queue entry. Anything but `none` in `refusal`: there are none; the receive work
+// request fails with local_queue_pair_operation_error, the sender gets a NAK remote operational error, and
+// the queue pair enters ERR.
+struct ReceiveEntry {
+  uint64_t capacity = 0; // bytes of the whole scatter list
+  uint16_t sequence_number = 0;
+  uint8_t scatter_count = 0;
+  spec::Refusal refusal = spec::Refusal::none;
+  std::array<spec::GatherEntry, spec::gather_entries> scatter{};
+};
+
+// Brings the contents of receive queue entries before the packets that go into them. Units of action `send`
+// leave with Packet::receive_entry, the place of their entry in the cache, and count as a reference on it;
+// whoever ends such a unit calls release(). All other units pass as they are. Each queue pair's stay in their
+// order, and wait for no other's: while units refer to every place, only those wait that need another one,
+// and they are served in turn.
+//
+// An entry is read when the first packet of its message comes, and lasts until the unit of the last is ended;
+// in between it may make room for another and be read again.
+class ReceiveQueueEntryHandler final : public Block {
+public:
+  static constexpr unsigned places = 32;
+
+  ReceiveQueueEntryHandler(const HcaParameters& parameters, Counters& counters, HostPort& host,
+                           PacketMemory& packets, QueuePairStateCache& queue_pairs,
+                           const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
+                           EventPort& events, DataLink<spec::ReceiveUnit, 16>& requests_accepted,
+                           DataLink<spec::ReceiveUnit, 16>& requests_placed);
+
+  // Gives a place to one that waits for it, takes one unit and passes one on.
+  bool step() override;
+
+  const ReceiveEntry& entry(uint8_t place) const { return entries_[place]; }
+
+  // The unit of this packet has ended. Nothing happens if it has no receive entry.
+  void release(const Packet& packet);
+
+  // Wakes this block: a place has come free, and somebody waits for it.
+  void connect(Waker waker) { waker_ = waker; }
+
+  // For tests: references to all places; places that hold an entry.
+  unsigned references() const;
+  unsigned places_filled() const;
+
+  // For tests: what contradicts itself, or null.
+  const char* verify() const { return queue_.verify(); }
+
+private:
+  static constexpr size_t entries = 256; // all receive packet buffers, and flushes
+  static_assert(entries > spec::receive_packet_buffers);
+
+  // Which entry lies in a place: the queue pair's number above the work request's.
+  using Key = uint64_t;
+  static constexpr Key no_key = ~Key{0};
+
+  bool serve_waiting();
+  bool take_accepted();
+  bool pass();
+  spec::ReceiveUnit head(uint16_t list);
+  bool has_place(const spec::ReceiveUnit& unit);
+  bool place(const spec::ReceiveUnit& unit, Packet& packet);
+  std::optional<uint8_t> find(Key key) const;
+  std::optional<uint8_t> take_place();
+  std::optional<uint32_t> entry_pages(const spec::ReceiveUnit& unit);
+  spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
+
+  QueueReader reader_;
+  PacketMemory& packets_;
+  QueuePairStateCache& queue_pairs_;
+  const SharedReceiveQueues& shared_receive_queues_;
+  DataLink<spec::ReceiveUnit, 16>& requests_accepted_;
+  DataLink<spec::ReceiveUnit, 16>& requests_placed_;
+
+  HardwareLinkedListQueue<spec::ReceiveUnit> queue_; // index: queue pair
+  BitMask waiting_{entries}; // lists whose first unit needs a place when there is none
+  uint16_t served_ = 0;      // of these the one served last
+
+  std::array<ReceiveEntry, places> entries_{};
+  std::array<Key, places> keys_;
+  std::array<uint8_t, places> references_{};
+  BitMask unreferenced_{places, true};
+  uint8_t taken_ = places - 1; // the place taken last
+  Waker waker_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "wire/packet_parse.h"
+#include "hca/respond/responder_resources.h"
+#include "spec/contexts.h"
+#include "spec/enums.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// What receive does with a request packet.
+enum class RequestVerdict : uint8_t {
+  execute,
+  repeat, // a duplicate: it is answered again
+  refuse, // a NAK
+  drop,   // in silence
+};
+
+struct RequestJudgement {
+  RequestVerdict verdict = RequestVerdict::drop;
+  spec::Syndrome syndrome = spec::Syndrome::acknowledge; // refuse: of the NAK
+};
+
+// The checks of a responder (InfiniBand volume 1, 9.7.4 and 9.8.2): PSN, order of opcodes, lengths, rights of
+// the queue pair, responder resources. Not those of keys, which come when memory is reached. The packet is a
+// request of the queue pair's service, or has a reserved opcode of it. Of an unreliable one that is dropped
+// the message that had begun is lost.
+RequestJudgement judge_request(const spec::QueuePairControl& control,
+                               const spec::QueuePairResponder& responder, const ParsedPacket& packet,
+                               const ResponderResources& resources);
+
+} // namespace fpga_verbs::hca

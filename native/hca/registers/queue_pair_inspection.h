@@ -1,0 +1,55 @@
+#pragma once
+
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/kick/virtual_kick.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// What the inspect registers show of a queue pair: in the control registers of any function's, in the
+// register page of a function of its own. Each has types of its own for the same fields; 0 where nothing is
+// found.
+
+template <class State> uint32_t inspected_state(const QueuePairStateCache::Found& found) {
+  State value;
+  if (!found)
+    return value.bits;
+  value.set_found(1);
+  value.set_stopped(found->requester.stopped());
+  value.set_scheduled(found->requester.scheduled());
+  value.set_receiver_not_ready_wait(found->completion.receiver_not_ready_wait());
+  value.set_state(found->control.state());
+  value.set_hold(found->requester.hold());
+  value.set_quality_of_service_level(found->control.quality_of_service_level());
+  value.set_retry_count(found->completion.retry_count());
+  value.set_receiver_not_ready_retry(found->completion.receiver_not_ready_retry());
+  value.set_underlying_function(found->control.underlying_function());
+  return value.bits;
+}
+
+template <class Positions> uint64_t inspected_positions(const QueuePairStateCache::Found& found) {
+  Positions value;
+  if (!found)
+    return value.bits;
+  value.set_next(found->requester.next());
+  value.set_posted(found->requester.posted());
+  value.set_acknowledged(found->completion.acknowledged());
+  value.set_fetch_next(found->requester.fetch_next());
+  return value.bits;
+}
+
+template <class Lane>
+uint32_t inspected_lane(const QueuePairStateCache::Found& found, uint32_t number,
+                        const VirtualKick& virtual_kick) {
+  Lane value;
+  if (!found)
+    return value.bits;
+  const VirtualKick::QueuePairLane lane = virtual_kick.queue_pair_lane(number);
+  value.set_commands(lane.commands);
+  value.set_transmit_virtual_lane(lane.lane);
+  value.set_room_wait(lane.room_wait);
+  return value.bits;
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,215 @@
+#include "hca/respond/response.h"
+
+#include "hca/respond/negative_acknowledge.h"
+#include "hca/base/packet_sequence_number.h"
+
+#include <algorithm>
+#include <span>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::AnswerKind;
+using spec::PacketOpcode;
+using spec::Syndrome;
+
+PacketOpcode read_response_opcode(bool first, bool last) {
+  if (first)
+    return last ? PacketOpcode::reliable_connection_rdma_read_response_only
+                : PacketOpcode::reliable_connection_rdma_read_response_first;
+  return last ? PacketOpcode::reliable_connection_rdma_read_response_last
+              : PacketOpcode::reliable_connection_rdma_read_response_middle;
+}
+
+bool is_acknowledge(const spec::AnswerUnit& unit) {
+  return unit.kind() == AnswerKind::acknowledge &&
+         unit.syndrome() == static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
+}
+
+} // namespace
+
+Response::Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+                   QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
+                   PacketTemplates& templates, EventPort& events, ResponseReads& reads,
+                   const ResponderResources& responder_resources, DataLink<spec::AnswerUnit, 16>& answers,
+                   DataLink<spec::PacketUnit, 4>& responses_built)
+    : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
+      translation_(translation), memory_(memory), templates_(templates), events_(events), reads_(reads),
+      responder_resources_(responder_resources), answers_(answers), responses_built_(responses_built),
+      queue_({.entries = spec::response_entries,
+              .lists = spec::response_entries,
+              .underlying_functions = parameters.underlying_functions,
+              .ready_on_push = true}) {}
+
+bool Response::step() {
+  const bool taken = take_answer();
+  return build() || taken;
+}
+
+bool Response::take_answer() {
+  if (answers_.empty() || queue_.inbound_credits() == 0)
+    return false;
+  const spec::AnswerUnit& unit = answers_.front();
+  queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+  answers_.pop();
+  return true;
+}
+
+bool Response::build() {
+  if (!responses_built_.has_credit() || !queue_.lists_ready().any())
+    return false;
+  const std::optional<uint16_t> handle = packets_.allocate(PacketUse::response);
+  if (!handle)
+    return false;
+  const uint16_t list = queue_.arbitrate(responses_built_.credits());
+  queue_.reset_peek_pointer(list);
+  const spec::AnswerUnit unit = queue_.peek(list).unit;
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  const bool is_wanted = found && found->control.destroying() == 0 && found->responder.answers_ended() == 0 &&
+                         !is_superseded(list, unit);
+  if (!is_wanted)
+    packets_.release(*handle);
+  if (!is_wanted || build_packet_of(unit, *found, *handle))
+    end(list, unit);
+  return true;
+}
+
+// A newer ACK says all that this one does.
+bool Response::is_superseded(uint16_t list, const spec::AnswerUnit& unit) {
+  if (!parameters_.acknowledge_coalescing || !is_acknowledge(unit))
+    return false;
+  const auto next = queue_.peek(list);
+  return next.result == LinkedListResult::ok && is_acknowledge(next.unit);
+}
+
+// Builds one packet. True: it is the answer's last.
+bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
+                               uint16_t handle) {
+  const spec::QueuePairControl& control = queue_pair.control;
+  const spec::QueuePairResponder& responder = queue_pair.responder;
+  if (unit.kind() == AnswerKind::read)
+    return build_read(unit, control, handle);
+  PacketFields fields{.opcode = PacketOpcode::reliable_connection_acknowledge,
+                      .packet_sequence_number = unit.packet_sequence_number(),
+                      .message_sequence_number = unit.message_sequence_number(),
+                      .syndrome = static_cast<uint8_t>(unit.syndrome())};
+  if (unit.kind() == AnswerKind::atomic) {
+    const ResponderResource* const done =
+        responder_resources_.find(unit.queue_pair_number(), responder, unit.packet_sequence_number());
+    if (done == nullptr) { // the requester has gone on since it asked again
+      packets_.release(handle);
+      return true;
+    }
+    fields.opcode = PacketOpcode::reliable_connection_atomic_acknowledge;
+    fields.original_data = done->original_data;
+    fields.syndrome = static_cast<uint8_t>(Syndrome::acknowledge_without_credits);
+  }
+  count(unit, fields.syndrome);
+  send(unit, control, fields, 0, handle);
+  return true;
+}
+
+// The next response of a READ; a NAK in its place if memory cannot be read.
+bool Response::build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
+                          uint16_t handle) {
+  ResponseRead& read = reads_[static_cast<uint16_t>(unit.read())];
+  const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
+  const uint32_t bytes = std::min(mtu, read.length - read.offset);
+  PacketFields fields{.packet_sequence_number = psn_add(unit.packet_sequence_number(), read.packets),
+                      .message_sequence_number = unit.message_sequence_number()};
+  const AccessFault fault = memory_.read({.underlying_function = unit.underlying_function(),
+                                          .protection_domain = control.protection_domain(),
+                                          .key = read.remote_key,
+                                          .address = read.address + read.offset,
+                                          .length = bytes,
+                                          .rights = right(spec::AccessFlag::remote_read),
+                                          .queue_pair_number = unit.queue_pair_number(),
+                                          .begun = true},
+                                         packets_.bytes(handle) + spec::packet_headroom);
+  if (fault != AccessFault::none) {
+    const Syndrome syndrome = syndrome_of(fault);
+    fields.opcode = PacketOpcode::reliable_connection_acknowledge;
+    fields.syndrome = static_cast<uint8_t>(syndrome);
+    if (unit.duplicate() == 0) // its message is not complete
+      fields.message_sequence_number = psn_add(fields.message_sequence_number, psn_mask);
+    count(unit, fields.syndrome);
+    send(unit, control, fields, 0, handle);
+    fail_read(unit, syndrome);
+    return true;
+  }
+  const bool first = read.packets == 0;
+  const bool last = read.offset + bytes == read.length;
+  fields.opcode = read_response_opcode(first, last);
+  fields.syndrome = static_cast<uint8_t>(Syndrome::acknowledge_without_credits);
+  ++read.packets;
+  read.offset += bytes;
+  send(unit, control, fields, bytes, handle);
+  return last;
+}
+
+// Nothing is answered behind a READ that failed half way.
+void Response::fail_read(const spec::AnswerUnit& unit, Syndrome syndrome) {
+  if (auto* responder = queue_pairs_.responder(unit.underlying_function(), unit.queue_pair_number()))
+    responder->set_answers_ended(1);
+  if (!queue_pairs_.enter_error(unit.underlying_function(), unit.queue_pair_number()))
+    return;
+  spec::EventUnit event;
+  event.set_type(event_of(syndrome));
+  event.set_underlying_function(unit.underlying_function());
+  event.set_object(unit.queue_pair_number());
+  event.set_detail(unit.packet_sequence_number());
+  events_.report(event);
+}
+
+void Response::send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
+                    const PacketFields& fields, uint32_t payload_bytes, uint16_t handle) {
+  uint8_t* const buffer = packets_.bytes(handle);
+  const std::span<const uint8_t> wire =
+      build_packet(buffer + spec::packet_headroom, templates_.of(unit.queue_pair_number(), control), fields,
+                   payload_bytes);
+  Packet& packet = packets_[handle];
+  packet.begin = static_cast<uint16_t>(wire.data() - buffer);
+  packet.end = static_cast<uint16_t>(packet.begin + wire.size());
+  packet.payload = spec::packet_headroom;
+  packet.payload_bytes = static_cast<uint16_t>(payload_bytes);
+  packet.port = static_cast<uint8_t>(control.port());
+  packet.cause = {.origin = PacketOrigin::request, .queue_pair_number = unit.queue_pair_number()};
+  spec::PacketUnit built;
+  built.set_packet(handle);
+  built.set_underlying_function(unit.underlying_function());
+  built.set_queue_pair_number(unit.queue_pair_number());
+  built.set_first(traits_of(fields.opcode).begins_message() ? 1 : 0);
+  built.set_last(traits_of(fields.opcode).ends_message() ? 1 : 0);
+  responses_built_.push(built);
+}
+
+void Response::count(const spec::AnswerUnit& unit, uint8_t syndrome) {
+  FunctionCounters& counters = counters_.function[unit.underlying_function()];
+  if (is_negative(syndrome))
+    ++counters.negative_acknowledges;
+  else if (is_receiver_not_ready(syndrome))
+    ++counters.receiver_not_ready_negative_acknowledges;
+}
+
+// The answer is sent, or nobody waits for it any more.
+void Response::end(uint16_t list, const spec::AnswerUnit& unit) {
+  queue_.pop(list);
+  if (unit.kind() == AnswerKind::read) {
+    const auto place = static_cast<uint16_t>(unit.read());
+    if (reads_[place].length != 0)
+      translation_.keys().end_access(reads_[place].remote_key);
+    reads_.end(place);
+  }
+  const unsigned function = unit.underlying_function();
+  if (unit.kind() != AnswerKind::acknowledge)
+    if (auto* responder = queue_pairs_.responder(function, unit.queue_pair_number())) {
+      if (unit.duplicate() == 0)
+        responder->set_read_atomic_head(responder->read_atomic_head() + 1);
+      else if (unit.kind() == AnswerKind::read)
+        responder->set_repeated_reads_answered(responder->repeated_reads_answered() + 1);
+    }
+  queue_pairs_.unpin(unit.queue_pair_number());
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/base/event_port.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/memory/memory_access.h"
+#include "hca/memory/memory_translation.h"
+#include "hca/port/packet_memory.h"
+#include "hca/transmit/packet_templates.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/respond/responder_resources.h"
+#include "hca/respond/response_reads.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+#include "spec/parameters.h"
+
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// Answers requests: ACK, NAK, RNR NAK, RDMA READ responses and atomic answers, each queue pair's in the order
+// of its requests, one packet a step, round robin over queue pairs. A READ stays at the head of its queue
+// pair's list until its last response. With acknowledge coalescing, an ACK leaves only if no other follows
+// it.
+class Response final : public Block {
+public:
+  Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
+           QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
+           PacketTemplates& templates, EventPort& events, ResponseReads& reads,
+           const ResponderResources& responder_resources, DataLink<spec::AnswerUnit, 16>& answers,
+           DataLink<spec::PacketUnit, 4>& responses_built);
+
+  // Takes one answer into its queue pair's list, and builds one packet.
+  bool step() override;
+
+  // For tests: what is wrong with the block's state, or null.
+  const char* verify() const { return queue_.verify(); }
+
+private:
+  bool take_answer();
+  bool build();
+  bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
+  bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
+  bool build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
+  void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);
+  void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, const PacketFields& fields,
+            uint32_t payload_bytes, uint16_t handle);
+  void count(const spec::AnswerUnit& unit, uint8_t syndrome);
+  void end(uint16_t list, const spec::AnswerUnit& unit);
+
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  PacketMemory& packets_;
+  QueuePairStateCache& queue_pairs_;
+  MemoryTranslation& translation_;
+  MemoryAccess& memory_;
+  PacketTemplates& templates_;
+  EventPort& events_;
+  ResponseReads& reads_;
+  const ResponderResources& responder_resources_;
+  DataLink<spec::AnswerUnit, 16>& answers_;
+  DataLink<spec::PacketUnit, 4>& responses_built_;
+  HardwareLinkedListQueue<spec::AnswerUnit> queue_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "hca/queue_pair/address_handles.h"
+#include "hca/base/block.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/base/event_port.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/collect/kick_records.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/send_queue/send_queue_port.h"
+#include "spec/contexts.h"
+#include "spec/data_units.h"
+#include "spec/enums.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+// Decides whether a queue pair may execute a command now: the one writer of spec::QueuePairRequester. The
+// order of a queue pair is the order of its send queue, whichever way a command came: it runs when its number
+// is next and, if it was kicked directly, the scheduler owes the queue pair nothing. What comes early is
+// handed back: it lies in the send queue too, and the scheduler brings it in its turn (US8589610, send queue
+// scheduler). So only what follows can make a command wait here.
+class QueuePairFetch final : public Block, public SendQueuePort {
+public:
+  QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
+                 CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+                 const AddressHandles& address_handles, EventPort& events,
+                 DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
+                 DataLink<spec::ScheduleDone, 16>& schedule_dones,
+                 DataLink<spec::QueuePairNotice, 16>& progress_notices,
+                 DataLink<spec::KickUnit, 8>& executions,
+                 DataLink<spec::ScheduleRequest, 16>& schedule_requests,
+                 DataLink<spec::FinishUnit, 16>& finishes_handed_back);
+
+  // Takes one data unit of each kind, and decides on one command.
+  bool step() override;
+
+  // The queue pair has become RTS: what it owes is scheduled. False: no credit now; call again.
+  bool resume(unsigned underlying_function, uint32_t queue_pair_number) override;
+
+  // Whether a command of the queue pair waits here.
+  bool has_commands(uint32_t queue_pair_number) const override {
+    return queue_.find(queue_pair_number) != no_list;
+  }
+
+  // For tests: what contradicts itself, or null.
+  const char* verify() const { return queue_.verify(); }
+
+private:
+  // What is to become of a kicked command.
+  enum class Verdict : uint8_t { execute, stale, hand_back, out_of_range };
+  // What of the other parts is needed while the requester part is changed.
+  struct Standing {
+    spec::QueuePairControl control;
+    spec::QueuePairCompletion completion;
+    int entries = 0; // of the send queue
+  };
+
+  std::optional<Standing> standing(unsigned underlying_function, uint32_t queue_pair_number);
+
+  void take_done(const spec::ScheduleDone& done);
+  void take_notice(const spec::PostNotice& notice);
+  bool can_decide() const;
+  bool take_started();
+  bool decide_next();
+  void decide(const spec::KickUnit& kick);
+  void take_progress(const spec::QueuePairNotice& notice);
+
+  Verdict judge(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
+  static spec::SendHold hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
+                             const spec::QueuePairRequester& requester);
+  void execute(spec::KickUnit kick, const Standing& standing, spec::QueuePairRequester& requester);
+  const AddressHandles::Entry* find_address(const spec::KickUnit& kick, const PhysicalCollectBuffer& pcb,
+                                            const spec::QueuePairControl& control) const;
+  void plan(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester,
+            PhysicalCollectBuffer& pcb);
+  void hand_back(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
+  void give_back(const spec::KickUnit& kick);
+  void schedule(unsigned underlying_function, uint32_t queue_pair_number, const Standing& standing,
+                spec::QueuePairRequester& requester);
+  void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
+            uint32_t sequence_number);
+  void enter_error(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
+                   uint32_t sequence_number);
+
+  Counters& counters_;
+  const KickRecords& kick_records_;
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  const AddressHandles& address_handles_;
+  EventPort& events_;
+  DataLink<spec::KickUnit, 8>& kicks_started_;
+  DataLink<spec::PostNotice, 16>& post_notices_;
+  DataLink<spec::ScheduleDone, 16>& schedule_dones_;
+  DataLink<spec::QueuePairNotice, 16>& progress_notices_;
+  DataLink<spec::KickUnit, 8>& executions_;
+  DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
+  DataLink<spec::FinishUnit, 16>& finishes_handed_back_;
+  HardwareLinkedListQueue<spec::KickUnit> queue_; // index: queue pair
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "hca/base/counters.h"
+#include "hca/base/event_port.h"
+#include "hca/base/host_port.h"
+#include "hca/memory/memory_translation.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+// DMA reads of queues in host memory. One that reaches nothing is counted and an event.
+class QueueReader {
+public:
+  QueueReader(Counters& counters, HostPort& host, MemoryTranslation& translation, EventPort& events)
+      : counters_(counters), host_(host), translation_(translation), events_(events) {}
+
+  // Reads what the table maps from the byte `offset` on; it must not cross a page. False: it is not mapped,
+  // or could not be reached.
+  bool read(unsigned underlying_function, uint32_t table, uint64_t offset, void* destination, size_t bytes);
+
+  // Reads at a DMA address. False: it could not be reached.
+  bool read(unsigned underlying_function, uint64_t address, void* destination, size_t bytes);
+
+private:
+  Counters& counters_;
+  HostPort& host_;
+  MemoryTranslation& translation_;
+  EventPort& events_;
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,88 @@
+#include "hca/send_queue/send_work_request.h"
+
+#include "hca/base/packet_sequence_number.h"
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::CompletionStatus;
+using spec::Opcode;
+using spec::ServiceType;
+
+constexpr uint32_t atomic_bytes = 8;
+
+// The operations that each service has (InfiniBand volume 1, table 81).
+bool is_executed(Opcode opcode, ServiceType service) {
+  switch (opcode) {
+  case Opcode::send:
+  case Opcode::send_with_immediate:
+    return service != ServiceType::reliable_datagram;
+  case Opcode::rdma_write:
+  case Opcode::rdma_write_with_immediate:
+    return service == ServiceType::reliable_connection || service == ServiceType::unreliable_connection;
+  case Opcode::bind_memory_window:
+    return service == ServiceType::reliable_connection || service == ServiceType::unreliable_connection;
+  case Opcode::send_with_invalidate:
+  case Opcode::local_invalidate:
+  case Opcode::rdma_read:
+  case Opcode::atomic_compare_and_swap:
+  case Opcode::atomic_fetch_and_add:
+    return service == ServiceType::reliable_connection;
+  default:
+    return false;
+  }
+}
+
+// Inline data is no list, and only what is sent can be inline.
+bool has_sound_list(const spec::CommandHeader& header) {
+  if (is_local_operation(header.opcode())) {
+    const uint32_t bytes = header.opcode() == Opcode::bind_memory_window ? spec::BindEntry::bytes : 0;
+    return header.inline_data() == 0 && header.gather_count() == 0 && header.length() == bytes;
+  }
+  if (header.inline_data() != 0)
+    return header.gather_count() == 0 && !is_read_or_atomic(header.opcode());
+  return header.gather_count() * spec::GatherEntry::bytes == header.length();
+}
+
+} // namespace
+
+std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb) {
+  const spec::CommandHeader& header = pcb.header();
+  const uint32_t entries = header.inline_data() != 0 ? 0 : header.length() / spec::GatherEntry::bytes;
+  return {reinterpret_cast<const spec::GatherEntry*>(pcb.data.data() + spec::CommandHeader::bytes), entries};
+}
+
+const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb) {
+  return *reinterpret_cast<const spec::BindEntry*>(pcb.data.data() + spec::CommandHeader::bytes);
+}
+
+uint64_t send_message_length(const PhysicalCollectBuffer& pcb) {
+  if (is_local_operation(pcb.header().opcode()))
+    return 0;
+  if (pcb.header().inline_data() != 0)
+    return pcb.header().length();
+  uint64_t length = 0;
+  for (const spec::GatherEntry& entry : gather_list(pcb))
+    length += entry.length();
+  return length;
+}
+
+spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
+                                               const spec::QueuePairControl& control) {
+  const spec::CommandHeader& header = pcb.header();
+  const Opcode opcode = header.opcode();
+  if (!is_executed(opcode, control.service_type()) || !has_sound_list(header) ||
+      (is_read_or_atomic(opcode) && control.max_read_atomic() == 0))
+    return CompletionStatus::local_queue_pair_operation_error;
+  const uint64_t length = send_message_length(pcb);
+  // A datagram is one packet.
+  const uint64_t most = control.service_type() == ServiceType::unreliable_datagram
+                            ? path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()))
+                            : spec::message_bytes_maximum;
+  if (length > most || (is_atomic(opcode) && length != atomic_bytes))
+    return CompletionStatus::local_length_error;
+  return CompletionStatus::success;
+}
+
+} // namespace fpga_verbs::hca

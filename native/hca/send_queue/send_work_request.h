@@ -1,0 +1,42 @@
+#pragma once
+
+#include "hca/collect/physical_collect_buffer.h"
+#include "spec/commands.h"
+#include "spec/contexts.h"
+#include "spec/enums.h"
+
+#include <cstdint>
+#include <span>
+
+namespace fpga_verbs::hca {
+
+// What a send work request, in its PCB, asks for.
+
+constexpr bool is_atomic(spec::Opcode opcode) {
+  return opcode == spec::Opcode::atomic_compare_and_swap || opcode == spec::Opcode::atomic_fetch_and_add;
+}
+
+constexpr bool is_read_or_atomic(spec::Opcode opcode) {
+  return opcode == spec::Opcode::rdma_read || is_atomic(opcode);
+}
+
+// It works on keys of this side, and sends nothing.
+constexpr bool is_local_operation(spec::Opcode opcode) {
+  return opcode == spec::Opcode::local_invalidate || opcode == spec::Opcode::bind_memory_window;
+}
+
+// The gather list; of a READ or atomic, where the answer is scattered.
+std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb);
+
+// What bind_memory_window carries.
+const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb);
+
+// Bytes that the message carries: inline data, or what the list names; 0 where nothing is sent.
+uint64_t send_message_length(const PhysicalCollectBuffer& pcb);
+
+// Whether its fields go together and its queue pair can execute it: success, or the status that it completes
+// with (InfiniBand volume 1, 10.8.2 and 11.6.2).
+spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
+                                               const spec::QueuePairControl& control);
+
+} // namespace fpga_verbs::hca

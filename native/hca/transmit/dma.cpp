@@ -1,0 +1,205 @@
+#include "hca/transmit/dma.h"
+
+#include "hca/base/packet_sequence_number.h"
+#include "hca/send_queue/send_work_request.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::CompletionStatus;
+
+KeyAccess access_of(const spec::QueuePairControl& control, const spec::GatherEntry& entry) {
+  return {.underlying_function = control.underlying_function(),
+          .protection_domain = control.protection_domain(),
+          .key = entry.local_key(),
+          .address = entry.address(),
+          .length = entry.length()};
+}
+
+} // namespace
+
+Dma::Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+         MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
+         DataLink<spec::PacketUnit, 16>& packets_gathered)
+    : collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), memory_(memory), keys_(keys),
+      windows_(keys), packets_(packets), executions_(executions), packets_gathered_(packets_gathered),
+      // Each command holds an execution credit, so that there is an entry for each.
+      commands_({.entries = execution_credits(parameters),
+                 .lists = execution_credits(parameters),
+                 .ready_on_push = true}),
+      waiting_(execution_credits(parameters)) {}
+
+bool Dma::step() {
+  const bool resumed = resume_waiting();
+  const bool taken = take_command();
+  return serve() || taken || resumed;
+}
+
+// A key that somebody waits for may be idle: all who wait look.
+bool Dma::resume_waiting() {
+  if (!waiting_.any() || idle_seen_ == keys_.idle_count())
+    return false;
+  while (waiting_.any()) {
+    const auto list = static_cast<uint16_t>(waiting_.take_first());
+    commands_.mark_ready(commands_.head(list));
+  }
+  return true;
+}
+
+bool Dma::take_command() {
+  if (executions_.empty())
+    return false;
+  const spec::KickUnit kick = executions_.front();
+  executions_.pop();
+  [[maybe_unused]] const auto pushed = commands_.push(kick.queue_pair_number(), kick);
+  assert(pushed.result == LinkedListResult::ok);
+  return true;
+}
+
+// The next packet of the queue pair whose turn it is.
+bool Dma::serve() {
+  if (!commands_.lists_ready().any() || !packets_gathered_.has_credit())
+    return false;
+  const std::optional<uint16_t> packet = packets_.allocate(PacketUse::request);
+  if (!packet)
+    return false;
+  const uint16_t list = commands_.arbitrate(1);
+  commands_.reset_peek_pointer(list);
+  const spec::KickUnit kick = commands_.peek(list).unit;
+  const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
+  PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
+  Execution& execution = pcb.execution;
+  const auto found = queue_pairs_.find(kick.underlying_function(), kick.queue_pair_number());
+  // A retry, or the end of its queue pair, may have overtaken the command: it goes no further, and ends
+  // behind those of its packets that are on their way.
+  const bool abandoned =
+      !found || found->control.destroying() != 0 || execution.retry_epoch != found->completion.retry_epoch();
+  const bool first = execution.next_packet == 0;
+  const bool is_local = is_local_operation(pcb.header().opcode());
+  if (!abandoned && execution.kick.status() == CompletionStatus::success) {
+    const std::optional<CompletionStatus> status =
+        is_local ? carry_out(found->control, pcb) : gather(found->control, pcb, *packet);
+    if (!status) {
+      packets_.release(*packet);
+      commands_.mark_not_ready(commands_.head(list));
+      waiting_.set(list);
+      return true;
+    }
+    execution.kick.set_status(*status);
+  }
+  const bool failed = !abandoned && execution.kick.status() != CompletionStatus::success;
+  const bool has_packet = !abandoned && !failed && !is_local;
+  const bool last = !has_packet || execution.next_packet >= execution.packets;
+  spec::PacketUnit unit;
+  unit.set_packet(has_packet ? *packet : no_packet);
+  unit.set_physical_collect_buffer(buffer);
+  unit.set_underlying_function(kick.underlying_function());
+  unit.set_queue_pair_number(kick.queue_pair_number());
+  unit.set_first(first);
+  unit.set_last(last);
+  packets_gathered_.push(unit);
+  if (!has_packet)
+    packets_.release(*packet);
+  // One that is flushed follows the one that failed, which may be over already.
+  if (failed && execution.kick.status() != CompletionStatus::work_request_flushed_error)
+    queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
+  if (last)
+    commands_.pop(list);
+  return true;
+}
+
+// A bind or local invalidate. Nothing: it waits until no access with the key is in flight.
+std::optional<CompletionStatus> Dma::carry_out(const spec::QueuePairControl& control,
+                                               const PhysicalCollectBuffer& pcb) {
+  if (control.state() == spec::QueuePairState::error || control.send_error() != 0)
+    return CompletionStatus::work_request_flushed_error;
+  const spec::CommandHeader& header = pcb.header();
+  const MemoryWindows::Owner owner{.underlying_function = control.underlying_function(),
+                                   .queue_pair_number = pcb.execution.kick.queue_pair_number(),
+                                   .protection_domain = control.protection_domain()};
+  idle_seen_ = keys_.idle_count();
+  const MemoryWindows::Outcome outcome = header.opcode() == spec::Opcode::bind_memory_window
+                                             ? windows_.bind(owner, header.remote_key(), binding_of(pcb))
+                                             : windows_.invalidate(owner, header.immediate_data());
+  switch (outcome) {
+  case MemoryWindows::Outcome::done:
+    return CompletionStatus::success;
+  case MemoryWindows::Outcome::waits:
+    return std::nullopt;
+  case MemoryWindows::Outcome::refused:
+    break;
+  }
+  return CompletionStatus::memory_window_bind_error;
+}
+
+// Fills the packet whose turn it is, and turns to the next.
+CompletionStatus Dma::gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
+                             uint16_t packet) {
+  // It may have failed since the command was started.
+  if (control.state() == spec::QueuePairState::error || control.send_error() != 0)
+    return CompletionStatus::work_request_flushed_error;
+  Execution& execution = pcb.execution;
+  assert(execution.next_packet < execution.packets);
+  Packet& filled = packets_[packet];
+  filled.payload = spec::packet_headroom;
+  filled.payload_bytes = 0;
+  filled.number = execution.next_packet;
+  if (is_read_or_atomic(pcb.header().opcode())) {
+    execution.next_packet = execution.packets;
+    return check_scatter(control, pcb);
+  }
+  const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
+  const uint64_t offset = uint64_t{execution.next_packet} * mtu;
+  const auto bytes = static_cast<uint32_t>(std::min<uint64_t>(mtu, execution.message_length - offset));
+  ++execution.next_packet;
+  filled.payload_bytes = static_cast<uint16_t>(bytes);
+  uint8_t* target = packets_.bytes(packet) + filled.payload;
+  if (pcb.header().inline_data() != 0) {
+    std::memcpy(target, pcb.data.data() + spec::CommandHeader::bytes + offset, bytes);
+    return CompletionStatus::success;
+  }
+  return read_list(control, pcb, offset, target, bytes);
+}
+
+// Reads `bytes` of what the gather list names, from `offset` on, which never goes back.
+CompletionStatus Dma::read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
+                                uint64_t offset, uint8_t* target, uint32_t bytes) {
+  Execution& execution = pcb.execution;
+  const std::span<const spec::GatherEntry> list = gather_list(pcb);
+  while (bytes != 0) {
+    const spec::GatherEntry& entry = list[execution.gather_entry];
+    const uint64_t end = execution.entry_begin + entry.length();
+    if (end <= offset) {
+      execution.entry_begin = end;
+      ++execution.gather_entry;
+      continue;
+    }
+    const auto piece = static_cast<uint32_t>(std::min<uint64_t>(bytes, end - offset));
+    KeyAccess access = access_of(control, entry);
+    access.address += offset - execution.entry_begin;
+    access.length = piece;
+    if (memory_.read(access, target) != AccessFault::none)
+      return CompletionStatus::local_protection_error;
+    target += piece;
+    offset += piece;
+    bytes -= piece;
+  }
+  return CompletionStatus::success;
+}
+
+// What an answer is scattered to has to be there before it is asked for.
+CompletionStatus Dma::check_scatter(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb) {
+  for (const spec::GatherEntry& entry : gather_list(pcb)) {
+    KeyAccess access = access_of(control, entry);
+    access.rights = right(spec::AccessFlag::local_write);
+    if (memory_.check(access) != AccessFault::none)
+      return CompletionStatus::local_protection_error;
+  }
+  return CompletionStatus::success;
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,62 @@
+#pragma once
+
+#include "hca/base/bit_mask.h"
+#include "hca/base/block.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/base/data_link.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/memory/key_table.h"
+#include "hca/memory/memory_access.h"
+#include "hca/memory/memory_windows.h"
+#include "hca/port/packet_memory.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "spec/data_units.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace fpga_verbs::hca {
+
+// Gathers the payload of packets from host memory, or from the PCB where it is inline. A command stays head
+// of its queue pair's list until its last packet; the queue pairs with work take turns packet by packet, so
+// that a long message delays nobody.
+class Dma final : public Block {
+public:
+  Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+      MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
+      DataLink<spec::PacketUnit, 16>& packets_gathered);
+
+  // Takes one command, and gathers one packet, or carries out one bind or invalidate. One of those that waits
+  // for a key to be idle lets only its own queue pair wait.
+  bool step() override;
+
+  const char* verify() const { return commands_.verify(); }
+
+private:
+  bool take_command();
+  bool resume_waiting();
+  bool serve();
+  std::optional<spec::CompletionStatus> carry_out(const spec::QueuePairControl& control,
+                                                  const PhysicalCollectBuffer& pcb);
+  spec::CompletionStatus gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
+                                uint16_t packet);
+  spec::CompletionStatus read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
+                                   uint64_t offset, uint8_t* target, uint32_t bytes);
+  spec::CompletionStatus check_scatter(const spec::QueuePairControl& control,
+                                       const PhysicalCollectBuffer& pcb);
+
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  MemoryAccess& memory_;
+  KeyTable& keys_;
+  MemoryWindows windows_;
+  PacketMemory& packets_;
+  DataLink<spec::KickUnit, 8>& executions_;
+  DataLink<spec::PacketUnit, 16>& packets_gathered_;
+  HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
+  BitMask waiting_;                                  // lists whose first command waits for a key
+  uint32_t idle_seen_ = 0;                           // KeyTable::idle_count() when they were looked at
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,179 @@
+#include "hca/transmit/packet_builder.h"
+
+#include "hca/collect/finish.h"
+#include "wire/packet_headers.h"
+#include "hca/base/packet_sequence_number.h"
+#include "hca/transmit/request_opcode.h"
+#include "hca/send_queue/send_work_request.h"
+#include "spec/byte_order.h"
+
+#include <cassert>
+
+namespace fpga_verbs::hca {
+
+namespace {
+
+using spec::CompletionStatus;
+using spec::Opcode;
+
+// Packets that can be here at once: those in packet memory, and a failed command for each execution credit.
+size_t units_at_once(const HcaParameters& parameters) {
+  return spec::request_packet_buffers + execution_credits(parameters);
+}
+
+// The high bit asks for the queue pair's own Q_Key: the others with that bit are for privileged users
+// (InfiniBand volume 1, 10.2.5).
+uint32_t queue_key_of(const spec::CommandHeader& header, const spec::QueuePairControl& control) {
+  constexpr uint32_t is_controlled = 0x80000000;
+  return (header.queue_key() & is_controlled) != 0 ? control.queue_key() : header.queue_key();
+}
+
+} // namespace
+
+PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters,
+                             CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+                             KickRecords& kick_records, PacketTemplates& templates, PacketMemory& packets,
+                             DataLink<spec::PacketUnit, 16>& packets_gathered,
+                             DataLink<spec::PacketUnit, 4>& requests_built,
+                             DataLink<spec::MessageUnit, 16>& messages,
+                             DataLink<spec::FinishUnit, 16>& finishes_sent)
+    : counters_(counters), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
+      kick_records_(kick_records), templates_(templates), packets_(packets),
+      packets_gathered_(packets_gathered), requests_built_(requests_built), messages_(messages),
+      finishes_sent_(finishes_sent),
+      units_(
+          {.entries = units_at_once(parameters), .lists = units_at_once(parameters), .ready_on_push = true}) {
+}
+
+bool PacketBuilder::step() {
+  const bool taken = take_packet();
+  return serve() || taken;
+}
+
+bool PacketBuilder::take_packet() {
+  if (packets_gathered_.empty())
+    return false;
+  const spec::PacketUnit unit = packets_gathered_.front();
+  packets_gathered_.pop();
+  [[maybe_unused]] const auto pushed = units_.push(unit.queue_pair_number(), unit);
+  assert(pushed.result == LinkedListResult::ok);
+  return true;
+}
+
+bool PacketBuilder::serve() {
+  if (!requests_built_.has_credit() || !messages_.has_credit() || !finishes_sent_.has_credit() ||
+      !units_.lists_ready().any())
+    return false;
+  const spec::PacketUnit unit = units_.pop(units_.arbitrate(1)).unit;
+  const PhysicalCollectBuffer& pcb =
+      collect_buffer_.buffer(static_cast<uint16_t>(unit.physical_collect_buffer()));
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  const bool has_packet = unit.packet() != no_packet;
+  if (has_packet && found) {
+    build(unit, *found, pcb);
+    note_built(unit, pcb);
+  }
+  // The message is known before its last packet can be answered.
+  if (unit.last() != 0)
+    end_message(unit, pcb);
+  if (has_packet && found)
+    requests_built_.push(unit);
+  else if (has_packet)
+    packets_.release(static_cast<uint16_t>(unit.packet()));
+  if (unit.last() != 0)
+    end_command(pcb);
+  return true;
+}
+
+void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
+                          const PhysicalCollectBuffer& pcb) {
+  const auto handle = static_cast<uint16_t>(unit.packet());
+  Packet& packet = packets_[handle];
+  const spec::CommandHeader& header = pcb.header();
+  const Execution& execution = pcb.execution;
+  const uint64_t offset =
+      uint64_t{packet.number} * path_mtu_bytes(static_cast<uint32_t>(queue_pair.control.path_mtu()));
+  PacketFields fields;
+  fields.opcode = request_opcode(queue_pair.control.service_type(), header.opcode(), packet.number == 0,
+                                 unit.last() != 0);
+  fields.packet_sequence_number = psn_add(execution.first_psn, packet.number);
+  fields.solicited_event = unit.last() != 0 && header.solicited() != 0;
+  fields.acknowledge_request =
+      unit.last() != 0 && queue_pair.control.service_type() == spec::ServiceType::reliable_connection;
+  fields.remote_key =
+      header.opcode() == Opcode::send_with_invalidate ? header.immediate_data() : header.remote_key();
+  // A READ that is resumed asks for the rest; a message that is, has sent its RETH already.
+  fields.virtual_address = header.remote_address() + offset;
+  fields.dma_length = static_cast<uint32_t>(execution.message_length - offset);
+  const bool is_swap = header.opcode() == Opcode::atomic_compare_and_swap;
+  fields.swap_add = is_swap ? header.swap() : header.compare_add();
+  fields.compare = is_swap ? header.compare_add() : 0;
+  // Opaque: the bytes on the wire are those of the command.
+  fields.immediate_data = spec::big_endian(header.immediate_data());
+  packet.port = static_cast<uint8_t>(queue_pair.control.port());
+  packet.cause = {.origin = PacketOrigin::command,
+                  .opcode = header.opcode(),
+                  .send_queue_sequence_number =
+                      static_cast<uint16_t>(execution.kick.send_queue_sequence_number()),
+                  .queue_pair_number = unit.queue_pair_number(),
+                  .packet = packet.number};
+  uint8_t* buffer = packets_.bytes(handle);
+  const bool is_datagram = queue_pair.control.service_type() == spec::ServiceType::unreliable_datagram;
+  if (is_datagram) {
+    fields.queue_key = queue_key_of(header, queue_pair.control);
+    fields.source_queue_pair = unit.queue_pair_number();
+  }
+  const PacketTemplate& packet_template =
+      is_datagram ? templates_.of(unit.queue_pair_number(), queue_pair.control, execution.destination,
+                                  header.destination_queue_pair())
+                  : templates_.of(unit.queue_pair_number(), queue_pair.control);
+  const std::span<const uint8_t> wire =
+      build_packet(buffer + packet.payload, packet_template, fields, packet.payload_bytes);
+  packet.begin = static_cast<uint16_t>(wire.data() - buffer);
+  packet.end = static_cast<uint16_t>(packet.begin + wire.size());
+}
+
+// From now on the packet may be answered. One of before a retry is not asked for any more.
+void PacketBuilder::note_built(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {
+  const Execution& execution = pcb.execution;
+  spec::QueuePairRequester& requester =
+      *queue_pairs_.requester(unit.underlying_function(), unit.queue_pair_number());
+  if (requester.retry_epoch() != execution.retry_epoch)
+    return;
+  const uint32_t packet = packets_[static_cast<uint16_t>(unit.packet())].number;
+  const uint32_t built = is_read_or_atomic(pcb.header().opcode()) ? execution.packets : packet + 1;
+  requester.set_built_psn(psn_add(execution.first_psn, built));
+}
+
+void PacketBuilder::end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {
+  const Execution& execution = pcb.execution;
+  spec::MessageUnit message;
+  message.set_queue_pair_number(unit.queue_pair_number());
+  message.set_underlying_function(unit.underlying_function());
+  message.set_opcode(static_cast<uint32_t>(pcb.header().opcode()));
+  message.set_send_queue_sequence_number(execution.kick.send_queue_sequence_number());
+  message.set_transmit_virtual_lane(execution.kick.transmit_virtual_lane());
+  message.set_quality_of_service_level(execution.kick.quality_of_service_level());
+  message.set_completion_credit_shared(execution.kick.completion_credit_shared());
+  message.set_failure(static_cast<uint32_t>(execution.kick.status()));
+  message.set_last_psn(psn_add(execution.first_psn, execution.packets - 1));
+  message.set_retry_epoch(execution.retry_epoch);
+  message.set_signaled(pcb.header().signaled());
+  message.set_message_length(static_cast<uint32_t>(execution.message_length));
+  messages_.push(message);
+}
+
+// The last packet has left: PCB and execution credit come back.
+void PacketBuilder::end_command(const PhysicalCollectBuffer& pcb) {
+  const spec::KickUnit kick = pcb.execution.kick;
+  kick_records_.sent(kick, no_buffer, pcb.header().opcode(), pcb.execution.begun);
+  FunctionCounters& counters = counters_.function[kick.underlying_function()];
+  ++(kick.status() == CompletionStatus::success ? counters.commands_sent : counters.commands_failed);
+  spec::FinishUnit finish = finish_of(kick);
+  finish.set_completion_credit_returned(0);
+  finish.set_finished(0);
+  collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
+  finishes_sent_.push(finish);
+}
+
+} // namespace fpga_verbs::hca

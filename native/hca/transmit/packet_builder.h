@@ -1,0 +1,55 @@
+#pragma once
+
+#include "hca/base/block.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/base/counters.h"
+#include "hca/base/data_link.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/collect/kick_records.h"
+#include "hca/port/packet_memory.h"
+#include "hca/transmit/packet_templates.h"
+#include "hca/base/parameters.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "spec/data_units.h"
+
+namespace fpga_verbs::hca {
+
+// Puts headers and checks around payloads, and ends commands: with its last packet a command becomes a
+// message that completion watches, and gives back PCB and execution credit. A queue pair's packets leave in
+// order; the queue pairs take turns.
+class PacketBuilder final : public Block {
+public:
+  PacketBuilder(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
+                QueuePairStateCache& queue_pairs, KickRecords& kick_records, PacketTemplates& templates,
+                PacketMemory& packets, DataLink<spec::PacketUnit, 16>& packets_gathered,
+                DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::MessageUnit, 16>& messages,
+                DataLink<spec::FinishUnit, 16>& finishes_sent);
+
+  // Takes one packet, and builds one.
+  bool step() override;
+
+  const char* verify() const { return units_.verify(); }
+
+private:
+  bool take_packet();
+  bool serve();
+  void build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
+             const PhysicalCollectBuffer& pcb);
+  void note_built(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
+  void end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
+  void end_command(const PhysicalCollectBuffer& pcb);
+
+  Counters& counters_;
+  CollectBuffer& collect_buffer_;
+  QueuePairStateCache& queue_pairs_;
+  KickRecords& kick_records_;
+  PacketTemplates& templates_;
+  PacketMemory& packets_;
+  DataLink<spec::PacketUnit, 16>& packets_gathered_;
+  DataLink<spec::PacketUnit, 4>& requests_built_;
+  DataLink<spec::MessageUnit, 16>& messages_;
+  DataLink<spec::FinishUnit, 16>& finishes_sent_;
+  HardwareLinkedListQueue<spec::PacketUnit> units_; // index: queue pair
+};
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,31 @@
+#include "hca/transmit/packet_templates.h"
+
+#include "hca/queue_pair/address_vectors.h"
+
+namespace fpga_verbs::hca {
+
+const PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec::QueuePairControl& control) {
+  return of(queue_pair_number, control, read_address_vector(control.address_vector()),
+            control.destination_queue_pair());
+}
+
+const PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
+                                          const spec::AddressVector& destination,
+                                          uint32_t destination_queue_pair) {
+  const PacketSource source =
+      attributes_.source(control.underlying_function(), destination, control.partition_key_index());
+  Entry& entry = cache_[queue_pair_number % cached];
+  if (!entry.valid || entry.queue_pair_number != queue_pair_number ||
+      entry.destination_queue_pair != destination_queue_pair || entry.destination != destination ||
+      entry.source != source)
+    entry = {.valid = true,
+             .queue_pair_number = queue_pair_number,
+             .destination_queue_pair = destination_queue_pair,
+             .destination = destination,
+             .source = source,
+             .packet_template =
+                 make_packet_template(destination, source, queue_pair_number, destination_queue_pair)};
+  return entry.packet_template;
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,305 @@
+#include "wire/packet_parse.h"
+
+#include "wire/icrc.h"
+#include "wire/packet_bytes.h"
+#include "wire/packet_checksum.h"
+#include "wire/packet_gid.h"
+#include "spec/packets.h"
+#include "spec/parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace fpga_verbs::hca {
+namespace {
+
+using spec::PacketDrop;
+
+// Behind the Ethernet header and its EtherType.
+constexpr uint32_t ethernet_bytes = spec::EthernetHeader::bytes - spec::EthernetHeader::padding_width / 8;
+
+// One packet on its way through the checks.
+struct Parser {
+  const uint8_t* packet;
+  uint32_t bytes; // of the packet; once a length is known, through its ICRC
+  ParsedPacket& parsed;
+  uint32_t at = 0;
+
+  bool has(uint32_t more) const { return bytes - at >= more; }
+
+  PacketDrop parse(spec::LinkLayer link_layer) {
+    const PacketDrop drop = link_layer == spec::LinkLayer::infiniband ? parse_infiniband() : parse_ethernet();
+    return drop == PacketDrop::none ? parse_transport() : drop;
+  }
+
+  PacketDrop parse_ethernet() {
+    if (!has(ethernet_bytes))
+      return PacketDrop::too_short;
+    at = ethernet_bytes;
+    constexpr uint32_t source_at =
+        spec::EthernetHeader::source_byte - spec::EthernetHeader::padding_width / 8;
+    std::copy_n(packet + source_at, parsed.source_mac.size(), parsed.source_mac.begin());
+    // The EtherType is the end of each header.
+    uint32_t ether_type = ether_type_before(at);
+    if (ether_type == static_cast<uint32_t>(spec::EtherType::virtual_lan)) {
+      if (!has(spec::VirtualLanHeader::bytes))
+        return PacketDrop::too_short;
+      at += spec::VirtualLanHeader::bytes;
+      ether_type = ether_type_before(at);
+    }
+    parsed.network_offset = static_cast<uint8_t>(at);
+    if (ether_type == static_cast<uint32_t>(spec::EtherType::ipv4))
+      return parse_ipv4();
+    if (ether_type == static_cast<uint32_t>(spec::EtherType::ipv6))
+      return parse_ipv6();
+    return PacketDrop::unknown_ether_type;
+  }
+
+  uint32_t ether_type_before(uint32_t offset) const {
+    return read_header<spec::VirtualLanHeader>(packet + offset - spec::VirtualLanHeader::bytes).ether_type();
+  }
+
+  PacketDrop parse_ipv4() {
+    if (!has(spec::Ipv4Header::bytes))
+      return PacketDrop::too_short;
+    const auto ip = read_header<spec::Ipv4Header>(packet + at);
+    if (ip.version() != 4 || ip.header_length() != spec::Ipv4Header::bytes / 4)
+      return PacketDrop::bad_ip_header;
+    if (folded(internet_sum(packet + at, spec::Ipv4Header::bytes)) != 0xffff)
+      return PacketDrop::ip_checksum_mismatch;
+    if (ip.more_fragments() != 0 || ip.fragment_offset() != 0)
+      return PacketDrop::ip_fragment;
+    if (ip.protocol() != static_cast<uint32_t>(spec::IpProtocol::udp))
+      return PacketDrop::unknown_ip_protocol;
+    // An Ethernet frame may be longer than what is in it.
+    if (!has(ip.total_length()) || ip.total_length() < spec::Ipv4Header::bytes)
+      return PacketDrop::length_mismatch;
+    bytes = at + ip.total_length();
+    at += spec::Ipv4Header::bytes;
+    parsed.framing = PacketFraming::ethernet_ipv4;
+    parsed.forward_congestion = ip.congestion_notification() == congestion_experienced;
+    constexpr uint32_t address_bytes = 2 * spec::Ipv4Header::source_address_width / 8;
+    return parse_udp(internet_sum(packet + at - address_bytes, address_bytes));
+  }
+
+  PacketDrop parse_ipv6() {
+    if (!has(spec::Ipv6Header::bytes))
+      return PacketDrop::too_short;
+    const auto ip = read_header<spec::Ipv6Header>(packet + at);
+    if (ip.version() != 6)
+      return PacketDrop::bad_ip_header;
+    if (ip.next_header() != static_cast<uint32_t>(spec::IpProtocol::udp))
+      return PacketDrop::unknown_ip_protocol;
+    at += spec::Ipv6Header::bytes;
+    if (!has(ip.payload_length()))
+      return PacketDrop::length_mismatch;
+    bytes = at + ip.payload_length();
+    parsed.framing = PacketFraming::ethernet_ipv6;
+    parsed.forward_congestion = (ip.traffic_class() & congestion_experienced) == congestion_experienced;
+    constexpr uint32_t address_bytes = 2 * spec::Ipv6Header::source_address_bytes;
+    return parse_udp(internet_sum(packet + at - address_bytes, address_bytes));
+  }
+
+  // `address_sum`: of the IP header's addresses, which the checksum covers.
+  PacketDrop parse_udp(uint64_t address_sum) {
+    if (!has(spec::UdpHeader::bytes))
+      return PacketDrop::too_short;
+    const auto udp = read_header<spec::UdpHeader>(packet + at);
+    if (udp.length() != bytes - at)
+      return PacketDrop::length_mismatch;
+    if (udp.destination_port() != spec::rocev2_udp_port)
+      return PacketDrop::wrong_udp_port;
+    // 0: the sender has not computed one.
+    if (udp.checksum() != 0) {
+      const uint64_t sum = address_sum + static_cast<uint32_t>(spec::IpProtocol::udp) + udp.length() +
+                           internet_sum(packet + at, udp.length());
+      if (folded(sum) != 0xffff)
+        return PacketDrop::udp_checksum_mismatch;
+    }
+    at += spec::UdpHeader::bytes;
+    return PacketDrop::none;
+  }
+
+  PacketDrop parse_infiniband() {
+    if (!has(spec::LocalRouteHeader::bytes + spec::vcrc_bytes))
+      return PacketDrop::too_short;
+    bytes -= spec::vcrc_bytes;
+    if (!ends_with_vcrc())
+      return PacketDrop::vcrc_mismatch;
+    const auto route = read_header<spec::LocalRouteHeader>(packet);
+    if (route.link_version() != 0)
+      return PacketDrop::unknown_link_version;
+    if (route.packet_length() * 4 != bytes)
+      return PacketDrop::length_mismatch;
+    parsed.source_local_identifier = static_cast<uint16_t>(route.source_local_identifier());
+    parsed.service_level = static_cast<uint8_t>(route.service_level());
+    at = spec::LocalRouteHeader::bytes;
+    parsed.framing = PacketFraming::infiniband_local;
+    if (route.link_next_header() == static_cast<uint32_t>(spec::LinkNextHeader::global))
+      return parse_global_route();
+    return route.link_next_header() == static_cast<uint32_t>(spec::LinkNextHeader::local)
+               ? PacketDrop::none
+               : PacketDrop::raw_packet;
+  }
+
+  bool ends_with_vcrc() const {
+    std::array<uint8_t, spec::vcrc_bytes> expected;
+    write_vcrc(expected.data(), vcrc_update(vcrc_start, packet, bytes));
+    return std::ranges::equal(expected, std::span(packet + bytes, spec::vcrc_bytes));
+  }
+
+  PacketDrop parse_global_route() {
+    if (!has(spec::GlobalRouteHeader::bytes))
+      return PacketDrop::too_short;
+    const auto route = read_header<spec::GlobalRouteHeader>(packet + at);
+    if (route.ip_version() != 6)
+      return PacketDrop::bad_global_route_header;
+    if (route.next_header() != static_cast<uint32_t>(spec::IpProtocol::infiniband_transport))
+      return PacketDrop::unknown_ip_protocol;
+    at += spec::GlobalRouteHeader::bytes;
+    parsed.framing = PacketFraming::infiniband_global;
+    return route.payload_length() == bytes - at ? PacketDrop::none : PacketDrop::length_mismatch;
+  }
+
+  PacketDrop parse_transport() {
+    if (!has(spec::BaseTransportHeader::bytes + spec::icrc_bytes))
+      return PacketDrop::too_short;
+    const auto transport = read_header<spec::BaseTransportHeader>(packet + at);
+    if (transport.transport_header_version() != 0)
+      return PacketDrop::unknown_transport_version;
+    parsed.fields.opcode = static_cast<spec::PacketOpcode>(transport.opcode());
+    const PacketOpcodeTraits& traits = parsed.traits();
+    if (!traits.is_known)
+      return PacketDrop::unknown_opcode;
+    parsed.transport_offset = static_cast<uint8_t>(at);
+    const PacketDrop drop = measure(traits, transport.pad_count());
+    if (drop != PacketDrop::none)
+      return drop;
+#ifndef FPGA_VERBS_MUTANT_ICRC_UNCHECKED
+    if (!ends_with_icrc())
+      return PacketDrop::icrc_mismatch;
+#endif
+    take_transport(transport);
+    take_extended_headers(traits);
+    return PacketDrop::none;
+  }
+
+  // Where the payload lies, and whether that can be.
+  PacketDrop measure(const PacketOpcodeTraits& traits, uint32_t pad_count) {
+    const uint32_t header_bytes = spec::BaseTransportHeader::bytes + traits.extended_bytes;
+    if (!has(header_bytes + spec::icrc_bytes))
+      return PacketDrop::too_short;
+    const uint32_t padded_bytes = bytes - at - header_bytes - spec::icrc_bytes;
+    if (padded_bytes % 4 != 0 || pad_count > padded_bytes)
+      return PacketDrop::length_mismatch;
+    if (padded_bytes != 0 && !traits.has_payload)
+      return PacketDrop::unexpected_payload;
+    if (padded_bytes - pad_count > spec::packet_payload_bytes)
+      return PacketDrop::too_long;
+    parsed.payload_offset = static_cast<uint8_t>(at + header_bytes);
+    parsed.payload_bytes = static_cast<uint16_t>(padded_bytes - pad_count);
+    return PacketDrop::none;
+  }
+
+  bool ends_with_icrc() const {
+    const uint8_t* const network = packet + parsed.network_offset;
+    const uint32_t covered = bytes - spec::icrc_bytes;
+    uint32_t crc = icrc_of_headers(parsed.framing, network, parsed.payload_offset - parsed.network_offset);
+    crc = icrc_update(crc, packet + parsed.payload_offset, covered - parsed.payload_offset);
+    std::array<uint8_t, spec::icrc_bytes> expected;
+    write_icrc(expected.data(), crc);
+    return std::ranges::equal(expected, std::span(packet + covered, spec::icrc_bytes));
+  }
+
+  void take_transport(const spec::BaseTransportHeader& transport) {
+    parsed.partition_key = static_cast<uint16_t>(transport.partition_key());
+    parsed.destination_queue_pair = transport.destination_queue_pair();
+    parsed.forward_congestion |= transport.forward_congestion() != 0;
+    parsed.backward_congestion = transport.backward_congestion() != 0;
+    parsed.fields.solicited_event = transport.solicited_event() != 0;
+    parsed.fields.acknowledge_request = transport.acknowledge_request() != 0;
+    parsed.fields.packet_sequence_number = transport.packet_sequence_number();
+    at += spec::BaseTransportHeader::bytes;
+  }
+
+  // The header that comes next.
+  template <class Header> Header take() {
+    const auto header = read_header<Header>(packet + at);
+    at += Header::bytes;
+    return header;
+  }
+
+  void take_extended_headers(const PacketOpcodeTraits& traits) {
+    PacketFields& fields = parsed.fields;
+    if (traits.has(datagram_header)) {
+      const auto datagram = take<spec::DatagramExtendedTransportHeader>();
+      fields.queue_key = datagram.queue_key();
+      fields.source_queue_pair = datagram.source_queue_pair();
+    }
+    if (traits.has(rdma_header)) {
+      const auto rdma = take<spec::RdmaExtendedTransportHeader>();
+      fields.virtual_address = rdma.virtual_address();
+      fields.remote_key = rdma.remote_key();
+      fields.dma_length = rdma.dma_length();
+    }
+    if (traits.has(atomic_header)) {
+      const auto atomic = take<spec::AtomicExtendedTransportHeader>();
+      fields.virtual_address = atomic.virtual_address();
+      fields.remote_key = atomic.remote_key();
+      fields.swap_add = atomic.swap_add();
+      fields.compare = atomic.compare();
+    }
+    if (traits.has(acknowledge_header)) {
+      const auto acknowledge = take<spec::AcknowledgeExtendedTransportHeader>();
+      fields.syndrome = static_cast<uint8_t>(acknowledge.syndrome());
+      fields.message_sequence_number = acknowledge.message_sequence_number();
+    }
+    if (traits.has(atomic_acknowledge_header))
+      fields.original_data = take<spec::AtomicAcknowledgeExtendedTransportHeader>().original_data();
+    if (traits.has(immediate_header))
+      fields.immediate_data = take<spec::ImmediateExtendedTransportHeader>().immediate_data();
+    if (traits.has(invalidate_header))
+      fields.remote_key = take<spec::InvalidateExtendedTransportHeader>().remote_key();
+  }
+
+  // ECN (RFC 3168).
+  static constexpr uint32_t congestion_experienced = 3;
+};
+
+} // namespace
+
+PacketDrop parse_packet(spec::LinkLayer link_layer, const uint8_t* packet, uint32_t bytes,
+                        ParsedPacket& parsed) {
+  parsed = {};
+  return Parser{packet, bytes, parsed}.parse(link_layer);
+}
+
+PacketAddresses addresses_of(const uint8_t* packet, const ParsedPacket& parsed) {
+  const uint8_t* const network = packet + parsed.network_offset;
+  PacketAddresses addresses;
+  switch (parsed.framing) {
+  case PacketFraming::ethernet_ipv4: {
+    const auto ip = read_header<spec::Ipv4Header>(network);
+    addresses = {ipv4_gid(ip.source_address()), ipv4_gid(ip.destination_address())};
+    break;
+  }
+  case PacketFraming::ethernet_ipv6: {
+    const auto ip = read_header<spec::Ipv6Header>(network);
+    std::ranges::copy(ip.source_address(), addresses.source.begin());
+    std::ranges::copy(ip.destination_address(), addresses.destination.begin());
+    break;
+  }
+  case PacketFraming::infiniband_global: {
+    const auto route = read_header<spec::GlobalRouteHeader>(network + spec::LocalRouteHeader::bytes);
+    std::ranges::copy(route.source_gid(), addresses.source.begin());
+    std::ranges::copy(route.destination_gid(), addresses.destination.begin());
+    break;
+  }
+  case PacketFraming::infiniband_local:
+    break;
+  }
+  return addresses;
+}
+
+} // namespace fpga_verbs::hca

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "wire/packet_framing.h"
+#include "wire/packet_gid.h"
+#include "spec/contexts.h"
+#include "spec/enums.h"
+
+#include <array>
+#include <cstdint>
+
+namespace fpga_verbs::hca {
+
+using MacAddress = std::array<uint8_t, 6>;
+
+// What a packet takes from the port that it leaves by, and from entries of its tables.
+struct PacketSource {
+  spec::LinkLayer link_layer = spec::LinkLayer::ethernet;
+  MacAddress mac{};
+  uint16_t local_identifier = 0; // to which the path bits are added
+  Gid gid{};                     // ::ffff:a.b.c.d on Ethernet: IPv4
+  uint16_t partition_key = 0xffff;
+  uint16_t udp_source_port = 0; // that the link sends from; 0: any
+
+  bool operator==(const PacketSource&) const = default;
+};
+
+// What is the same for all packets from one queue pair to another: everything before the extended headers,
+// but for lengths, IPv4 checksum, opcode, flags and PSN. Made once per connected queue pair, per send of a
+// datagram.
+struct PacketTemplate {
+  // Ethernet with 802.1Q tag, IPv6, UDP and BTH, and the padding of the spec's Ethernet header.
+  static constexpr unsigned bytes = 80;
+
+  alignas(8) std::array<uint8_t, bytes> headers{}; // at its end
+  PacketFraming framing = PacketFraming::ethernet_ipv4;
+  uint8_t link_bytes = 0; // of Ethernet header and tag; 0 for InfiniBand, whose ICRC begins with the LRH
+  uint8_t size = 0;       // of all headers through the BTH
+  uint32_t ipv4_checksum_sum = 0; // the IPv4 header's 16-bit words without its length
+};
+
+// The template of packets to `destination` from queue pair `source_queue_pair` to `destination_queue_pair`.
+// On Ethernet the address vector's GID counts whether or not is_global is set; without a UDP source port it
+// gets one of C000h to FFFFh from a hash of both numbers (annex A17), unless the source has one, and with
+// VLAN 0 no tag.
+PacketTemplate make_packet_template(const spec::AddressVector& destination, const PacketSource& source,
+                                    uint32_t source_queue_pair, uint32_t destination_queue_pair);
+
+} // namespace fpga_verbs::hca
