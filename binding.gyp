@@ -1,7 +1,7 @@
 {
   "variables": {
     "library_sources": [
-      "native/hca/queue_pair/address_vectors.cpp",
+      "native/hca/management/check_address_vector.cpp",
       "native/hca/base/check_parameters.cpp",
       "native/hca/collect/collect_buffer.cpp",
       "native/hca/collect/collect_buffer_burst.cpp",

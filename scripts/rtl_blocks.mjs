@@ -47,6 +47,6 @@ export function fullDesignsOf(names) {
 }
 
 function widths(block) {
-  const source = readFileSync(path.join(root, `fpga/rtl/${block}.sv`), 'utf8');
+  const source = readFileSync(path.join(root, sourcesOf(block).at(-1)), 'utf8');
   return /parameter int unsigned BEAT_BYTES/.test(source) ? [8, 16, 32, 64] : [undefined];
 }

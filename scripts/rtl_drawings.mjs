@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { blocks } from './rtl_blocks.mjs';
+import { blocks, sourcesOf } from './rtl_blocks.mjs';
 
 const root = path.join(import.meta.dirname, '..');
 const [row, column, box, gap] = [15, 420, 460, 10];
@@ -25,13 +25,19 @@ export function structureOf(block) {
   const own = new Set(memories.map(({ name }) => name));
   return {
     groups: portGroups(/^\) \(\n([^]*?)^\);$/m.exec(source)[1]),
-    parts: partsOf(source, blocks[block].rtl),
+    parts: partsOf(source),
     memories,
     registers: registersOf(source).filter((name) => !own.has(name)),
   };
 }
 
-const sourceOf = (name) => readFileSync(path.join(root, `fpga/rtl/${name}.sv`), 'utf8');
+/** Where each source lies, by its module's name. */
+const files = new Map(
+  Object.keys(blocks)
+    .flatMap(sourcesOf)
+    .map((file) => [path.basename(file, '.sv'), file]),
+);
+const sourceOf = (name) => readFileSync(path.join(root, files.get(name)), 'utf8');
 
 function portGroups(text) {
   return text.split('\n\n').map((group) => {
@@ -57,10 +63,10 @@ function memoriesOf(source) {
   );
 }
 
-function partsOf(source, known) {
+function partsOf(source) {
   const instances = [...source.matchAll(/^ +(\w+) (?:#\(|i_\w+ \()/gm)].map(([, name]) => name);
   return [...new Set(instances)]
-    .filter((name) => known.includes(name))
+    .filter((name) => files.has(name))
     .map((name) => ({
       name,
       times: instances.filter((each) => each === name).length,

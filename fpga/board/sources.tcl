@@ -22,7 +22,7 @@ proc caught {file pattern name} {
 proc rtl_sources {block} {
   set names [lindex [caught fpga/rtl/blocks.json {"NAME": \{\s*"rtl": \[([^\]]*)\]} $block] 0]
   set sources {}
-  foreach {quoted name} [regexp -all -inline {"(\w+)"} $names] {
+  foreach {quoted name} [regexp -all -inline {"([\w/]+)"} $names] {
     lappend sources [file join $::repository fpga rtl $name.sv]
   }
   return $sources

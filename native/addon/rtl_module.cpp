@@ -26,9 +26,7 @@ const hca::BlockMakers makers{
     .collect_buffer = [](auto&... ports) -> std::unique_ptr<hca::CollectBuffer> {
       return std::make_unique<rtl::CollectBufferRtl>(ports...);
     },
-    .beat_bytes = rtl::beat_bytes_of_rtl,
-    .virtual_kick_is_rtl = true,
-    .collect_buffer_is_rtl = true};
+    .rtl = {.beat_bytes = rtl::beat_bytes_of_rtl, .virtual_kick = true, .collect_buffer = true}};
 
 Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
   const rtl::RtlCounters counters = rtl::RtlCountersSum::of_process().get();

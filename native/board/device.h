@@ -1,8 +1,8 @@
 #pragma once
 
-#include "hca/collect/bar_write.h"
 #include "hca/base/clock.h"
 #include "hca/base/host_port.h"
+#include "hca/collect/bar_write.h"
 #include "hca/port/port.h"
 
 #include <cstdint>

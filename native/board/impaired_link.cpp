@@ -1,7 +1,7 @@
 #include "board/impaired_link.h"
 
-#include "wire/packet_parse.h"
 #include "link/address.h"
+#include "wire/packet_parse.h"
 
 #include <algorithm>
 #include <tuple>

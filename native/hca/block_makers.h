@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/rtl_blocks.h"
 #include "hca/collect/collect_buffer.h"
 #include "hca/kick/virtual_kick.h"
 
@@ -30,9 +31,7 @@ struct BlockMakers {
                                                    DataLink<spec::PostNotice, 16>& post_notices,
                                                    DataLink<spec::ManagementUnit, 16>& management_units) =
       [](auto&... ports) { return std::make_unique<CollectBuffer>(ports...); };
-  unsigned beat_bytes = spec::beat_bytes; // at their ports
-  bool virtual_kick_is_rtl = false;
-  bool collect_buffer_is_rtl = false;
+  RtlBlocks rtl;
 };
 
 } // namespace fpga_verbs::hca

@@ -1,7 +1,7 @@
 #include "hca/hca.h"
 
-#include "hca/hca_blocks.h"
 #include "hca/collect/scoreboard.h"
+#include "hca/hca_blocks.h"
 #include "spec/registers.h"
 
 #include <algorithm>

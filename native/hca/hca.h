@@ -1,10 +1,10 @@
 #pragma once
 
-#include "hca/collect/bar_write.h"
 #include "hca/base/clock.h"
 #include "hca/base/counters.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
+#include "hca/collect/bar_write.h"
 #include "hca/port/port.h"
 #include "spec/enums.h"
 

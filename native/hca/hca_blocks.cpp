@@ -143,7 +143,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& counters, 
   virtual_kick.connect(lane_map_reader);
   for (unsigned function = 0; function < parameters.underlying_functions; ++function) {
     identity_registers.emplace_back(parameters, counters.function[function], context_memory.bytes_needed(),
-                                    makers);
+                                    makers.rtl);
     function_registers.emplace_back(
         function, clock, counters.function[function], device,
         UnderlyingFunctionRegisters::Blocks{.collect_buffer = collect_buffer,

@@ -1,8 +1,8 @@
 #include "link/arrived_packets.h"
 
-#include "wire/packet_bytes.h"
 #include "spec/enums.h"
 #include "spec/packets.h"
+#include "wire/packet_bytes.h"
 
 namespace fpga_verbs::link {
 

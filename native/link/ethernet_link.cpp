@@ -1,8 +1,8 @@
 #include "link/ethernet_link.h"
 
-#include "wire/packet_gid.h"
 #include "link/ethernet_frame.h"
 #include "spec/parameters.h"
+#include "wire/packet_gid.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 #include "link/identifications.h"
 
+#include "spec/packets.h"
+#include "spec/parameters.h"
 #include "wire/icrc.h"
 #include "wire/icrc_polynomial.h"
 #include "wire/packet_bytes.h"
 #include "wire/packet_checksum.h"
-#include "spec/packets.h"
-#include "spec/parameters.h"
 
 #include <cstring>
 

@@ -1,9 +1,9 @@
 #include "link/neighbor_messages.h"
 
+#include "link/ethernet_frame.h"
 #include "wire/packet_bytes.h"
 #include "wire/packet_checksum.h"
 #include "wire/packet_gid.h"
-#include "link/ethernet_frame.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "link/udp_groups.h"
 
-#include "wire/packet_gid.h"
 #include "link/socket_address.h"
+#include "wire/packet_gid.h"
 
 #include <arpa/inet.h>
 #include <cstring>

@@ -1,9 +1,9 @@
 #include "link/udp_link.h"
 
-#include "wire/packet_gid.h"
 #include "link/socket_address.h"
 #include "spec/packets.h"
 #include "spec/parameters.h"
+#include "wire/packet_gid.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,10 +1,10 @@
 #include "link/udp_packet.h"
 
+#include "spec/enums.h"
+#include "spec/packets.h"
 #include "wire/packet_bytes.h"
 #include "wire/packet_checksum.h"
 #include "wire/packet_gid.h"
-#include "spec/enums.h"
-#include "spec/packets.h"
 
 namespace fpga_verbs::link {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hca/memory/context_memory.h"
 #include "hca/complete/event_queue.h"
+#include "hca/memory/context_memory.h"
 #include "hca/memory/memory_translation.h"
 #include "test/hosted_port.h"
 

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "hca/collect/collect_buffer.h"
-#include "hca/memory/context_memory.h"
 #include "hca/collect/kick_records.h"
-#include "hca/memory/memory_translation.h"
-#include "hca/send_queue/queue_pair_fetch.h"
-#include "hca/queue_pair/queue_pair_state_cache.h"
-#include "hca/send_queue/send_queue_scheduler.h"
 #include "hca/kick/virtual_kick.h"
+#include "hca/memory/context_memory.h"
+#include "hca/memory/memory_translation.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/send_queue/queue_pair_fetch.h"
+#include "hca/send_queue/send_queue_scheduler.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"
 #include "test/pipeline_sink.h"

@@ -1,10 +1,10 @@
 #include "test/packet_port.h"
 
+#include "spec/contexts.h"
+#include "spec/parameters.h"
 #include "wire/packet_headers.h"
 #include "wire/packet_opcodes.h"
 #include "wire/packet_parse.h"
-#include "spec/contexts.h"
-#include "spec/parameters.h"
 
 #include <algorithm>
 #include <cstring>

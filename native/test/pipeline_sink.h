@@ -1,9 +1,9 @@
 #pragma once
 
 #include "hca/base/block.h"
-#include "hca/collect/collect_buffer.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
+#include "hca/collect/collect_buffer.h"
 #include "hca/collect/kick_records.h"
 #include "spec/data_units.h"
 

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "hca/memory/context_memory.h"
-#include "hca/receive/descriptor_fetch.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/port/packet_memory.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/receive/descriptor_fetch.h"
 #include "hca/receive/receive_queue_entry_handler.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"

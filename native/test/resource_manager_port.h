@@ -1,16 +1,16 @@
 #pragma once
 
 #include "hca/collect/collect_buffer.h"
-#include "hca/complete/completion_queue.h"
-#include "hca/memory/context_memory.h"
-#include "hca/complete/event_queue.h"
 #include "hca/collect/kick_records.h"
+#include "hca/complete/completion_queue.h"
+#include "hca/complete/event_queue.h"
+#include "hca/kick/virtual_kick.h"
 #include "hca/management/management_queue.h"
+#include "hca/management/resource_manager.h"
+#include "hca/memory/context_memory.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/port/port_attributes.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
-#include "hca/management/resource_manager.h"
-#include "hca/kick/virtual_kick.h"
 #include "test/hosted_port.h"
 
 #include <array>

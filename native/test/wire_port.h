@@ -2,10 +2,10 @@
 
 #include "hca/memory/context_memory.h"
 #include "hca/port/packet_memory.h"
-#include "hca/receive/packet_receiver.h"
 #include "hca/port/port.h"
 #include "hca/port/port_attributes.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/receive/packet_receiver.h"
 #include "link/link.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"

@@ -1,9 +1,9 @@
 #include "wire/icrc.h"
 
-#include "wire/icrc_implementations.h"
-#include "wire/packet_bytes.h"
 #include "spec/packets.h"
 #include "spec/parameters.h"
+#include "wire/icrc_implementations.h"
+#include "wire/packet_bytes.h"
 
 #include <algorithm>
 #include <array>

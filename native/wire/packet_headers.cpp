@@ -1,11 +1,11 @@
 #include "wire/packet_headers.h"
 
+#include "spec/packets.h"
+#include "spec/parameters.h"
 #include "wire/icrc.h"
 #include "wire/packet_bytes.h"
 #include "wire/packet_checksum.h"
 #include "wire/packet_opcodes.h"
-#include "spec/packets.h"
-#include "spec/parameters.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "wire/packet_template.h"
 #include "spec/enums.h"
+#include "wire/packet_template.h"
 
 #include <cstdint>
 #include <span>

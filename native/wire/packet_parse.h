@@ -1,9 +1,9 @@
 #pragma once
 
+#include "spec/enums.h"
 #include "wire/packet_framing.h"
 #include "wire/packet_headers.h"
 #include "wire/packet_opcodes.h"
-#include "spec/enums.h"
 
 #include <array>
 #include <cstdint>

@@ -1,9 +1,9 @@
 #include "wire/packet_template.h"
 
-#include "wire/packet_bytes.h"
-#include "wire/packet_checksum.h"
 #include "spec/packets.h"
 #include "spec/parameters.h"
+#include "wire/packet_bytes.h"
+#include "wire/packet_checksum.h"
 
 #include <cstring>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "wire/packet_framing.h"
-#include "wire/packet_gid.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
+#include "wire/packet_framing.h"
+#include "wire/packet_gid.h"
 
 #include <array>
 #include <cstdint>

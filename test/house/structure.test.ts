@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -72,4 +72,50 @@ describe('imports', () => {
       );
     expect(reaching).toEqual([]);
   });
+
+  const folders = foldersOfNative();
+
+  it('of native/ know of every folder', () => {
+    expect([...folders.keys()]).toEqual(
+      expect.arrayContaining(['wire', 'link', 'board', 'hca', 'hca/collect']),
+    );
+  });
+
+  it.for([...folders.keys()])('of native/%s lead back to it from no other folder', (folder) => {
+    expect(circleThrough(folder, folders)).toBeUndefined();
+  });
 });
+
+/** The folders of native/, each with those whose headers its files include. */
+function foldersOfNative(): Map<string, ReadonlySet<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const file of [...filesIn('native', '.h'), ...filesIn('native', '.cpp')]) {
+    const folder = path.relative('native', path.dirname(file));
+    const included = [...readFileSync(path.join(root, file), 'utf8').matchAll(/^#include "([^"]+)"/gm)]
+      .filter(([, name]) => existsSync(path.join(root, 'native', name!)))
+      .map(([, name]) => path.dirname(name!))
+      .filter((other) => other !== folder);
+    const known = folders.get(folder) ?? new Set();
+    for (const other of included) known.add(other);
+    folders.set(folder, known);
+  }
+  return folders;
+}
+
+/** A way along includes from a folder back to it: the folders in order; none: undefined. */
+function circleThrough(
+  folder: string,
+  folders: ReadonlyMap<string, ReadonlySet<string>>,
+): readonly string[] | undefined {
+  const ways = [[folder]];
+  const seen = new Set<string>();
+  for (let way = ways.shift(); way !== undefined; way = ways.shift()) {
+    for (const next of folders.get(way.at(-1)!) ?? []) {
+      if (next === folder) return [...way, next];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      ways.push([...way, next]);
+    }
+  }
+  return undefined;
+}

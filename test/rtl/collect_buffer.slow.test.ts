@@ -98,7 +98,7 @@ describe('collect_buffer in SystemVerilog', () => {
 describe('proofs of collect_buffer', () => {
   const whole: Proof = {
     sources: rtlSources(block).map((source) =>
-      source.replace(/rtl\/(command_memory|doorbell_checksum)\.sv$/, 'formal/$1.sv'),
+      source.replace(/rtl\/collect\/(command_memory|doorbell_checksum)\.sv$/, 'formal/$1.sv'),
     ),
     top: block,
     parameters: {

@@ -73,7 +73,7 @@ describe('virtual_kick in SystemVerilog', () => {
 
 describe('proofs of virtual_kick', () => {
   const pool: Proof = {
-    sources: ['linked_list_queue_pkg', 'credit_pool'].map((name) => `${root}fpga/rtl/${name}.sv`),
+    sources: ['linked_list_queue_pkg', 'credit_pool'].map((name) => `${root}fpga/rtl/lists/${name}.sv`),
     top: 'credit_pool',
     parameters: { OWNERS: 2, OWN: 1, SHARED: 2, SHARED_CAP: 1, SETTABLE: 0, RETURNS: 3, CREDIT_WIDTH: 3 },
     defines: ['FORMAL_CREDIT_POOL'],
@@ -93,7 +93,7 @@ describe('proofs of virtual_kick', () => {
   );
 
   const laneHolds: Proof = {
-    sources: ['hca_spec_pkg', 'lane_holds'].map((name) => `${root}fpga/rtl/${name}.sv`),
+    sources: ['base/hca_spec_pkg', 'kick/lane_holds'].map((name) => `${root}fpga/rtl/${name}.sv`),
     top: 'lane_holds',
     parameters: { QUEUE_PAIRS: 4, LANES: 3, COUNT_WIDTH: 3 },
   };

@@ -1,20 +1,20 @@
 #pragma once
 
-#include "hca/collect/bar_write.h"
 #include "hca/base/bit_mask.h"
 #include "hca/base/block.h"
 #include "hca/base/clock.h"
-#include "hca/collect/collect_group_table.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
 #include "hca/base/event_port.h"
+#include "hca/base/parameters.h"
+#include "hca/collect/bar_write.h"
+#include "hca/collect/collect_group_table.h"
 #include "hca/collect/half_written_list.h"
 #include "hca/collect/kick_records.h"
-#include "hca/base/parameters.h"
 #include "hca/collect/physical_collect_buffer.h"
-#include "hca/queue_pair/queue_pair_port.h"
 #include "hca/collect/underlying_function_table.h"
 #include "hca/collect/virtual_collect_buffer.h"
+#include "hca/queue_pair/queue_pair_port.h"
 #include "spec/data_units.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 #include "hca/collect/kick_records.h"
 
-#include "hca/collect/physical_collect_buffer.h"
 #include "hca/base/store_line.h"
+#include "hca/collect/physical_collect_buffer.h"
 
 namespace fpga_verbs::hca {
 

@@ -2,18 +2,18 @@
 
 #include "hca/base/block.h"
 #include "hca/base/clock.h"
-#include "hca/complete/completion_queue.h"
 #include "hca/base/data_link.h"
 #include "hca/base/event_port.h"
+#include "hca/base/parameters.h"
+#include "hca/complete/completion_queue.h"
+#include "hca/complete/timer.h"
 #include "hca/lists/hardware_linked_list_queue.h"
 #include "hca/memory/memory_access.h"
 #include "hca/port/packet_memory.h"
-#include "wire/packet_parse.h"
-#include "hca/base/parameters.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/send_queue/send_queue_reader.h"
-#include "hca/complete/timer.h"
 #include "spec/data_units.h"
+#include "wire/packet_parse.h"
 
 #include <cstdint>
 #include <optional>

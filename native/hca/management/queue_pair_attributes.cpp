@@ -1,7 +1,8 @@
 #include "hca/management/queue_pair_attributes.h"
 
-#include "hca/queue_pair/address_vectors.h"
+#include "hca/management/check_address_vector.h"
 #include "hca/management/management_answer.h"
+#include "hca/queue_pair/address_vector.h"
 #include "hca/queue_pair/queue_pair_transitions.h"
 
 #include <bit>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "hca/collect/collect_group_table.h"
-#include "hca/kick/lane_map.h"
 #include "hca/base/parameters.h"
+#include "hca/collect/collect_group_table.h"
 #include "hca/collect/underlying_function_table.h"
+#include "hca/kick/lane_map.h"
 #include "spec/enums.h"
 #include "spec/mailboxes.h"
 #include "spec/parameters.h"

@@ -1,7 +1,8 @@
 // Management commands about address handles.
-#include "hca/queue_pair/address_vectors.h"
+#include "hca/management/check_address_vector.h"
 #include "hca/management/management_answer.h"
 #include "hca/management/resource_manager.h"
+#include "hca/queue_pair/address_vector.h"
 
 namespace fpga_verbs::hca {
 

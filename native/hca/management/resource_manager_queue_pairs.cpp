@@ -1,9 +1,9 @@
 // Management commands about queue pairs.
+#include "hca/base/queue_sizes.h"
 #include "hca/management/management_answer.h"
 #include "hca/management/queue_pair_attributes.h"
-#include "hca/queue_pair/queue_pair_transitions.h"
-#include "hca/base/queue_sizes.h"
 #include "hca/management/resource_manager.h"
+#include "hca/queue_pair/queue_pair_transitions.h"
 
 #include <algorithm>
 #include <array>

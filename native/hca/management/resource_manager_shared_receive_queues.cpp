@@ -1,6 +1,6 @@
 // Management commands about shared receive queues.
-#include "hca/management/management_answer.h"
 #include "hca/base/queue_sizes.h"
+#include "hca/management/management_answer.h"
 #include "hca/management/resource_manager.h"
 
 #include <array>

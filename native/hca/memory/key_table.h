@@ -1,8 +1,8 @@
 #pragma once
 
 #include "hca/base/block.h"
-#include "hca/memory/context_memory.h"
 #include "hca/base/parameters.h"
+#include "hca/memory/context_memory.h"
 #include "spec/contexts.h"
 #include "spec/parameters.h"
 

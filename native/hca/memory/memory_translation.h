@@ -1,9 +1,9 @@
 #pragma once
 
+#include "hca/base/parameters.h"
 #include "hca/memory/access_rights.h"
 #include "hca/memory/context_memory.h"
 #include "hca/memory/key_table.h"
-#include "hca/base/parameters.h"
 #include "hca/memory/run_allocator.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "wire/packet_gid.h"
 #include "link/link.h"
 #include "spec/parameters.h"
+#include "wire/packet_gid.h"
 
 #include <cstdint>
 #include <span>

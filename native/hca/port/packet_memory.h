@@ -2,9 +2,9 @@
 
 #include "hca/base/bit_mask.h"
 #include "hca/base/block.h"
+#include "spec/parameters.h"
 #include "wire/packet_cause.h"
 #include "wire/packet_parse.h"
-#include "spec/parameters.h"
 
 #include <array>
 #include <cstddef>

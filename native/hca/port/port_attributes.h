@@ -1,12 +1,12 @@
 #pragma once
 
-#include "wire/packet_headers.h"
 #include "hca/base/parameters.h"
 #include "link/address.h"
 #include "link/link.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
+#include "wire/packet_headers.h"
 
 #include <array>
 #include <cstdint>

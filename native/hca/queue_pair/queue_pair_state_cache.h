@@ -1,9 +1,9 @@
 #pragma once
 
 #include "hca/base/block.h"
-#include "hca/memory/context_memory.h"
 #include "hca/base/counters.h"
 #include "hca/base/parameters.h"
+#include "hca/memory/context_memory.h"
 #include "hca/queue_pair/queue_pair_port.h"
 #include "spec/contexts.h"
 #include "spec/parameters.h"

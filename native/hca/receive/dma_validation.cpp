@@ -1,7 +1,7 @@
 #include "hca/receive/dma_validation.h"
 
-#include "hca/respond/negative_acknowledge.h"
 #include "hca/base/packet_sequence_number.h"
+#include "hca/respond/negative_acknowledge.h"
 #include "spec/byte_order.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "hca/receive/packet_receiver.h"
 
-#include "hca/queue_pair/address_vectors.h"
-#include "wire/packet_bytes.h"
+#include "hca/queue_pair/address_vector.h"
 #include "spec/packets.h"
+#include "wire/packet_bytes.h"
 
 #include <algorithm>
 #include <span>

@@ -5,12 +5,12 @@
 #include "hca/base/data_link.h"
 #include "hca/port/multicast_groups.h"
 #include "hca/port/packet_memory.h"
-#include "wire/packet_parse.h"
 #include "hca/port/port_attributes.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
+#include "wire/packet_parse.h"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #include "hca/receive/receive.h"
 
-#include "hca/receive/global_route.h"
 #include "hca/base/packet_sequence_number.h"
+#include "hca/receive/global_route.h"
 
 namespace fpga_verbs::hca {
 

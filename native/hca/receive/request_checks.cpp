@@ -1,7 +1,7 @@
 #include "hca/receive/request_checks.h"
 
-#include "hca/memory/memory_translation.h"
 #include "hca/base/packet_sequence_number.h"
+#include "hca/memory/memory_translation.h"
 
 #include <optional>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "wire/packet_parse.h"
 #include "hca/respond/responder_resources.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
+#include "wire/packet_parse.h"
 
 #include <cstdint>
 

@@ -1,16 +1,16 @@
 #pragma once
 
-#include "hca/collect/collect_buffer.h"
-#include "hca/memory/context_memory.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_unit_counts.h"
 #include "hca/base/device_registers.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/kick/virtual_kick.h"
+#include "hca/memory/context_memory.h"
 #include "hca/port/port.h"
 #include "hca/port/port_attributes.h"
 #include "hca/port/port_states.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/registers/register_page.h"
-#include "hca/kick/virtual_kick.h"
 
 #include <cstdint>
 

@@ -42,9 +42,9 @@ std::array<Region, regions> region_table(const HcaParameters& parameters) {
 }
 
 IdentityRegisters::IdentityRegisters(const HcaParameters& parameters, FunctionCounters& counters,
-                                     uint64_t context_memory_needed, const BlockMakers& makers)
-    : parameters_(parameters), counters_(counters), context_memory_needed_(context_memory_needed),
-      makers_(makers), table_(region_table(parameters)) {}
+                                     uint64_t context_memory_needed, const RtlBlocks& rtl)
+    : parameters_(parameters), counters_(counters), context_memory_needed_(context_memory_needed), rtl_(rtl),
+      table_(region_table(parameters)) {}
 
 uint32_t IdentityRegisters::board_name(uint32_t index) const {
   std::array<char, spec::identity::board_name_count * 4> name{};
@@ -71,8 +71,8 @@ std::optional<RegisterPage::Register> IdentityRegisters::value(uint32_t offset) 
     capabilities.set_scoreboard_variant(parameters_.scoreboard_variant);
     capabilities.set_double_word_only(parameters_.double_word_only ? 1 : 0);
     capabilities.set_kick_records(1);
-    capabilities.set_rtl_collect_buffer(makers_.collect_buffer_is_rtl ? 1 : 0);
-    capabilities.set_rtl_virtual_kick(makers_.virtual_kick_is_rtl ? 1 : 0);
+    capabilities.set_rtl_collect_buffer(rtl_.collect_buffer ? 1 : 0);
+    capabilities.set_rtl_virtual_kick(rtl_.virtual_kick ? 1 : 0);
     return Register{capabilities.bits};
   }
   case r::underlying_functions:
@@ -98,7 +98,7 @@ std::optional<RegisterPage::Register> IdentityRegisters::value(uint32_t offset) 
   case r::clock_frequency:
     return Register{parameters_.clock_frequency, true};
   case r::beat_bytes:
-    return Register{makers_.beat_bytes};
+    return Register{rtl_.beat_bytes};
   case r::queue_entries_maximum:
     return Register{spec::queue_entries_maximum};
   case r::context_memory_needed:

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "hca/block_makers.h"
 #include "hca/base/counters.h"
 #include "hca/base/parameters.h"
+#include "hca/base/rtl_blocks.h"
 #include "hca/registers/register_page.h"
 #include "spec/enums.h"
 
@@ -32,9 +32,9 @@ std::array<Region, regions> region_table(const HcaParameters& parameters);
 // Identity, sizes and region table, as one function reads them.
 class IdentityRegisters final : public RegisterPage {
 public:
-  // `context_memory_needed` in bytes; `makers` tell which blocks are RTL.
+  // `context_memory_needed` in bytes.
   IdentityRegisters(const HcaParameters& parameters, FunctionCounters& counters,
-                    uint64_t context_memory_needed, const BlockMakers& makers);
+                    uint64_t context_memory_needed, const RtlBlocks& rtl);
 
 private:
   std::optional<Register> value(uint32_t offset) const override;
@@ -46,7 +46,7 @@ private:
   const HcaParameters& parameters_;
   FunctionCounters& counters_;
   uint64_t context_memory_needed_;
-  const BlockMakers& makers_;
+  RtlBlocks rtl_;
   std::array<Region, regions> table_;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/kick/virtual_kick.h"
+#include "hca/queue_pair/queue_pair_state_cache.h"
 
 #include <cstdint>
 

@@ -1,19 +1,19 @@
 #pragma once
 
 #include "hca/base/clock.h"
-#include "hca/collect/collect_buffer.h"
-#include "hca/complete/completion_queue.h"
 #include "hca/base/counters.h"
-#include "hca/receive/descriptor_fetch.h"
 #include "hca/base/device_registers.h"
-#include "hca/complete/event_queue.h"
-#include "hca/collect/kick_records.h"
-#include "hca/management/management_queue.h"
 #include "hca/base/parameters.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/collect/kick_records.h"
+#include "hca/complete/completion_queue.h"
+#include "hca/complete/event_queue.h"
+#include "hca/kick/virtual_kick.h"
+#include "hca/management/management_queue.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/receive/descriptor_fetch.h"
 #include "hca/registers/register_page.h"
 #include "hca/send_queue/send_queue_scheduler.h"
-#include "hca/kick/virtual_kick.h"
 #include "spec/enums.h"
 
 #include <cstdint>

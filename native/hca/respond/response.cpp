@@ -1,7 +1,7 @@
 #include "hca/respond/response.h"
 
-#include "hca/respond/negative_acknowledge.h"
 #include "hca/base/packet_sequence_number.h"
+#include "hca/respond/negative_acknowledge.h"
 
 #include <algorithm>
 #include <span>

@@ -1,10 +1,10 @@
 #include "hca/send_queue/queue_pair_fetch.h"
 
+#include "hca/base/packet_sequence_number.h"
+#include "hca/base/sequence_number.h"
 #include "hca/collect/finish.h"
 #include "hca/send_queue/may_send.h"
-#include "hca/base/packet_sequence_number.h"
 #include "hca/send_queue/send_work_request.h"
-#include "hca/base/sequence_number.h"
 
 namespace fpga_verbs::hca {
 

@@ -1,14 +1,14 @@
 #pragma once
 
-#include "hca/queue_pair/address_handles.h"
 #include "hca/base/block.h"
-#include "hca/collect/collect_buffer.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
 #include "hca/base/event_port.h"
-#include "hca/lists/hardware_linked_list_queue.h"
-#include "hca/collect/kick_records.h"
 #include "hca/base/parameters.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/collect/kick_records.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/queue_pair/address_handles.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/send_queue/send_queue_port.h"
 #include "spec/contexts.h"

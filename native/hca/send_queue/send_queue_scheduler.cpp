@@ -1,7 +1,7 @@
 #include "hca/send_queue/send_queue_scheduler.h"
 
-#include "hca/send_queue/may_send.h"
 #include "hca/base/sequence_number.h"
+#include "hca/send_queue/may_send.h"
 #include "spec/commands.h"
 
 #include <optional>

@@ -2,14 +2,14 @@
 
 #include "hca/base/bit_mask.h"
 #include "hca/base/block.h"
-#include "hca/collect/collect_buffer.h"
 #include "hca/base/data_link.h"
+#include "hca/base/parameters.h"
+#include "hca/collect/collect_buffer.h"
 #include "hca/lists/hardware_linked_list_queue.h"
 #include "hca/memory/key_table.h"
 #include "hca/memory/memory_access.h"
 #include "hca/memory/memory_windows.h"
 #include "hca/port/packet_memory.h"
-#include "hca/base/parameters.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "spec/data_units.h"
 

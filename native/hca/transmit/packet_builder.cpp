@@ -1,11 +1,11 @@
 #include "hca/transmit/packet_builder.h"
 
-#include "hca/collect/finish.h"
-#include "wire/packet_headers.h"
 #include "hca/base/packet_sequence_number.h"
-#include "hca/transmit/request_opcode.h"
+#include "hca/collect/finish.h"
 #include "hca/send_queue/send_work_request.h"
+#include "hca/transmit/request_opcode.h"
 #include "spec/byte_order.h"
+#include "wire/packet_headers.h"
 
 #include <cassert>
 

@@ -1,15 +1,15 @@
 #pragma once
 
 #include "hca/base/block.h"
-#include "hca/collect/collect_buffer.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
-#include "hca/lists/hardware_linked_list_queue.h"
-#include "hca/collect/kick_records.h"
-#include "hca/port/packet_memory.h"
-#include "hca/transmit/packet_templates.h"
 #include "hca/base/parameters.h"
+#include "hca/collect/collect_buffer.h"
+#include "hca/collect/kick_records.h"
+#include "hca/lists/hardware_linked_list_queue.h"
+#include "hca/port/packet_memory.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/transmit/packet_templates.h"
 #include "spec/data_units.h"
 
 namespace fpga_verbs::hca {

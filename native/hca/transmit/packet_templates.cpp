@@ -1,6 +1,6 @@
 #include "hca/transmit/packet_templates.h"
 
-#include "hca/queue_pair/address_vectors.h"
+#include "hca/queue_pair/address_vector.h"
 
 namespace fpga_verbs::hca {
 

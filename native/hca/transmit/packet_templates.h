@@ -1,8 +1,8 @@
 #pragma once
 
-#include "wire/packet_template.h"
 #include "hca/port/port_attributes.h"
 #include "spec/contexts.h"
+#include "wire/packet_template.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,13 +1,13 @@
 #include "board/board_fabric.h"
-#include "wire/packet_headers.h"
-#include "wire/packet_opcodes.h"
-#include "wire/packet_template.h"
 #include "hca/port/port_attributes.h"
 #include "link/address.h"
 #include "spec/parameters.h"
 #include "test/fuzz/fuzz_board.h"
 #include "test/fuzz/fuzz_input.h"
 #include "test/fuzz/fuzz_targets.h"
+#include "wire/packet_headers.h"
+#include "wire/packet_opcodes.h"
+#include "wire/packet_template.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "hca/queue_pair/address_vectors.h"
+#include "hca/management/check_address_vector.h"
 
 #include "hca/management/management_answer.h"
 #include "spec/parameters.h"
