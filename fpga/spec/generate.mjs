@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { cppEnums, cppFormats, cppParameters } from './generator/cpp.mjs';
 import { cppRegisters } from './generator/cpp_registers.mjs';
 import { formatsDocument, registersDocument } from './generator/document.mjs';
-import { cppGolden } from './generator/golden_cpp.mjs';
+import { cppFormatTable } from './generator/golden_cpp.mjs';
 import { readGolden } from './generator/golden.mjs';
-import { systemVerilogGolden } from './generator/golden_systemverilog.mjs';
+import { systemVerilogFormatTable } from './generator/golden_systemverilog.mjs';
 import { readModel } from './generator/model.mjs';
 import { systemVerilogPackage } from './generator/systemverilog.mjs';
 import { tsPciFunctions } from './generator/typescript_pci_functions.mjs';
@@ -21,16 +21,16 @@ const specification = path.dirname(fileURLToPath(import.meta.url));
 const root = path.resolve(specification, '../..');
 
 /** Content of every generated file, by its path from the root. */
-function outputs(model, golden) {
+function outputs(model) {
   const files = new Map([
     ['native/spec/parameters.h', cppParameters(model)],
     ['native/spec/enums.h', cppEnums(model)],
     ['native/spec/registers.h', cppRegisters(model)],
-    ['native/test/spec_golden.cpp', cppGolden(golden, model)],
+    ['native/test/spec_formats.cpp', cppFormatTable(model)],
     ['fpga/doc/formats.md', formatsDocument(model)],
     ['fpga/doc/registers.md', registersDocument(model)],
     ['fpga/rtl/base/hca_spec_pkg.sv', systemVerilogPackage(model)],
-    ['fpga/tb/spec_golden_tb.sv', systemVerilogGolden(golden)],
+    ['fpga/tb/spec_golden_tb.sv', systemVerilogFormatTable(model)],
     ['lib/spec/parameters.ts', tsParameters(model)],
     ['lib/spec/enums.ts', tsEnums(model)],
     ['lib/spec/registers.ts', tsRegisters(model)],
@@ -40,7 +40,7 @@ function outputs(model, golden) {
   ]);
   for (const file of model.files) {
     files.set(`native/spec/${file.stem}.h`, cppFormats(file));
-    files.set(`lib/spec/${file.stem}.ts`, tsFormats(file));
+    files.set(`lib/spec/${file.stem}.ts`, tsFormats(file, model));
   }
   return files;
 }
@@ -78,7 +78,8 @@ function main(args) {
   let files;
   try {
     const model = readModel(specification);
-    files = outputs(model, readGolden(specification, model));
+    readGolden(specification, model); // checks it
+    files = outputs(model);
     checkExports(files);
   } catch (error) {
     console.error(error.message);

@@ -2,7 +2,7 @@
 //
 // Entries of queues in host memory. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
 // A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
-// it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
+// it; setters keep the low bits of a value that is too large and leave the neighbors as they are.
 import type { CompletionOpcode, CompletionStatus, EventType, KickOrigin, KickRecordType, ManagementOpcode, ManagementStatus, Opcode, QualityOfServiceLevel, Resource } from './enums.ts';
 
 /** Bytes of work_queue_reference: Entry of a work queue: refers to a work queue entry in the queue's area. Source: US6789143, references to work queue entries. */
@@ -399,43 +399,6 @@ export function setCompletionQueueEntrySequence(view: DataView, base: number, va
 /** Bytes of completion_queue_reference: Entry of a completion queue with variable entries: refers to a CQE in the queue's entry area; written after it. */
 export const COMPLETION_QUEUE_REFERENCE_BYTES = 8;
 
-/** completion_queue_reference.offset: Place of the CQE in the entry area, a multiple of 64. Unit: bytes. */
-export const COMPLETION_QUEUE_REFERENCE_OFFSET_BYTE = 0;
-export const COMPLETION_QUEUE_REFERENCE_OFFSET_SHIFT = 0;
-export const COMPLETION_QUEUE_REFERENCE_OFFSET_MASK = 0xffffffff;
-export function getCompletionQueueReferenceOffset(view: DataView, base: number): number {
-  return view.getUint32(base + COMPLETION_QUEUE_REFERENCE_OFFSET_BYTE, true);
-}
-export function setCompletionQueueReferenceOffset(view: DataView, base: number, value: number): void {
-  view.setUint32(base + COMPLETION_QUEUE_REFERENCE_OFFSET_BYTE, value, true);
-}
-
-/** completion_queue_reference.length: Length of the CQE. Unit: bytes. */
-export const COMPLETION_QUEUE_REFERENCE_LENGTH_BYTE = 4;
-export const COMPLETION_QUEUE_REFERENCE_LENGTH_SHIFT = 0;
-export const COMPLETION_QUEUE_REFERENCE_LENGTH_MASK = 0xffff;
-export function getCompletionQueueReferenceLength(view: DataView, base: number): number {
-  return (view.getUint32(base + COMPLETION_QUEUE_REFERENCE_LENGTH_BYTE, true) >>> COMPLETION_QUEUE_REFERENCE_LENGTH_SHIFT) & COMPLETION_QUEUE_REFERENCE_LENGTH_MASK;
-}
-export function setCompletionQueueReferenceLength(view: DataView, base: number, value: number): void {
-  const at = base + COMPLETION_QUEUE_REFERENCE_LENGTH_BYTE;
-  const kept = view.getUint32(at, true) & ~(COMPLETION_QUEUE_REFERENCE_LENGTH_MASK << COMPLETION_QUEUE_REFERENCE_LENGTH_SHIFT);
-  view.setUint32(at, kept | ((value & COMPLETION_QUEUE_REFERENCE_LENGTH_MASK) << COMPLETION_QUEUE_REFERENCE_LENGTH_SHIFT), true);
-}
-
-/** completion_queue_reference.phase: Alternates each time round, beginning with 1. */
-export const COMPLETION_QUEUE_REFERENCE_PHASE_BYTE = 4;
-export const COMPLETION_QUEUE_REFERENCE_PHASE_SHIFT = 16;
-export const COMPLETION_QUEUE_REFERENCE_PHASE_MASK = 0x1;
-export function getCompletionQueueReferencePhase(view: DataView, base: number): number {
-  return (view.getUint32(base + COMPLETION_QUEUE_REFERENCE_PHASE_BYTE, true) >>> COMPLETION_QUEUE_REFERENCE_PHASE_SHIFT) & COMPLETION_QUEUE_REFERENCE_PHASE_MASK;
-}
-export function setCompletionQueueReferencePhase(view: DataView, base: number, value: number): void {
-  const at = base + COMPLETION_QUEUE_REFERENCE_PHASE_BYTE;
-  const kept = view.getUint32(at, true) & ~(COMPLETION_QUEUE_REFERENCE_PHASE_MASK << COMPLETION_QUEUE_REFERENCE_PHASE_SHIFT);
-  view.setUint32(at, kept | ((value & COMPLETION_QUEUE_REFERENCE_PHASE_MASK) << COMPLETION_QUEUE_REFERENCE_PHASE_SHIFT), true);
-}
-
 /** Bytes of management_completion: Answer to a management command in the management completion queue. */
 export const MANAGEMENT_COMPLETION_BYTES = 64;
 
@@ -747,43 +710,6 @@ export function setEventQueueEntrySequence(view: DataView, base: number, value: 
 
 /** Bytes of queuing_structure_entry: Entry of the queuing structure: a queue pair whose commands the scheduler fetches. Source: US8589610, queuing structure in host memory. */
 export const QUEUING_STRUCTURE_ENTRY_BYTES = 8;
-
-/** queuing_structure_entry.queue_pair_number: Queue pair. */
-export const QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_BYTE = 0;
-export const QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT = 0;
-export const QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_MASK = 0xffffff;
-export function getQueuingStructureEntryQueuePairNumber(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_BYTE, true) >>> QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT) & QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_MASK;
-}
-export function setQueuingStructureEntryQueuePairNumber(view: DataView, base: number, value: number): void {
-  const at = base + QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_MASK << QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_MASK) << QUEUING_STRUCTURE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT), true);
-}
-
-/** queuing_structure_entry.valid: 1. */
-export const QUEUING_STRUCTURE_ENTRY_VALID_BYTE = 0;
-export const QUEUING_STRUCTURE_ENTRY_VALID_SHIFT = 24;
-export const QUEUING_STRUCTURE_ENTRY_VALID_MASK = 0x1;
-export function getQueuingStructureEntryValid(view: DataView, base: number): number {
-  return (view.getUint32(base + QUEUING_STRUCTURE_ENTRY_VALID_BYTE, true) >>> QUEUING_STRUCTURE_ENTRY_VALID_SHIFT) & QUEUING_STRUCTURE_ENTRY_VALID_MASK;
-}
-export function setQueuingStructureEntryValid(view: DataView, base: number, value: number): void {
-  const at = base + QUEUING_STRUCTURE_ENTRY_VALID_BYTE;
-  const kept = view.getUint32(at, true) & ~(QUEUING_STRUCTURE_ENTRY_VALID_MASK << QUEUING_STRUCTURE_ENTRY_VALID_SHIFT);
-  view.setUint32(at, kept | ((value & QUEUING_STRUCTURE_ENTRY_VALID_MASK) << QUEUING_STRUCTURE_ENTRY_VALID_SHIFT), true);
-}
-
-/** queuing_structure_entry.sequence: Running number of the entry. */
-export const QUEUING_STRUCTURE_ENTRY_SEQUENCE_BYTE = 4;
-export const QUEUING_STRUCTURE_ENTRY_SEQUENCE_SHIFT = 0;
-export const QUEUING_STRUCTURE_ENTRY_SEQUENCE_MASK = 0xffffffff;
-export function getQueuingStructureEntrySequence(view: DataView, base: number): number {
-  return view.getUint32(base + QUEUING_STRUCTURE_ENTRY_SEQUENCE_BYTE, true);
-}
-export function setQueuingStructureEntrySequence(view: DataView, base: number, value: number): void {
-  view.setUint32(base + QUEUING_STRUCTURE_ENTRY_SEQUENCE_BYTE, value, true);
-}
 
 /** Bytes of ring_head: Head of a ring, written by the host and read by the device when its copy says nearly full. */
 export const RING_HEAD_BYTES = 8;

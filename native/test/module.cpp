@@ -18,7 +18,7 @@
 #include "test/secded_port.h"
 #include "test/served_client_port.h"
 #include "test/served_ring_port.h"
-#include "test/spec_golden_port.h"
+#include "test/spec_formats_port.h"
 #include "test/transaction_ring_port.h"
 #include "test/vfio_stand_in.h"
 #include "test/wire_port.h"
@@ -44,8 +44,9 @@ Napi::Object start(Napi::Env env, Napi::Object exports) {
   exports.Set("WirePort", WirePort::define(env));
   exports.Set("secdedEncode", Napi::Function::New<secded_encode>(env, "secdedEncode"));
   exports.Set("secdedDecode", Napi::Function::New<secded_decode>(env, "secdedDecode"));
-  exports.Set("encodeGolden", Napi::Function::New<encode_golden_structure>(env, "encodeGolden"));
-  exports.Set("goldenMismatch", Napi::Function::New<golden_structure_mismatch>(env, "goldenMismatch"));
+  exports.Set("encodeFormat", Napi::Function::New<encode_spec_format>(env, "encodeFormat"));
+  exports.Set("decodeFormat", Napi::Function::New<decode_spec_format>(env, "decodeFormat"));
+  exports.Set("reservedIsZero", Napi::Function::New<spec_format_reserved_is_zero>(env, "reservedIsZero"));
   define_fuzz_port(env, exports);
   define_hostile_client_port(env, exports);
   define_icrc_port(env, exports);

@@ -2,6 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import {
+  DoorbellSlot,
+  KickOrigin,
+  PhysicalCollectBufferState,
+  ScoreboardVariant,
+  VirtualCollectBufferState,
+} from '../../lib/spec/enums.ts';
+import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
+import { lineWrite, makeCommand, post, wholeLines, type LineWrite } from './command.ts';
+import { viewOf } from './data_view.ts';
+import {
   getKickUnitKickNumber,
   getKickUnitLength,
   getKickUnitOrigin,
@@ -12,17 +22,7 @@ import {
   getPostNoticeQueuePairNumber,
   getPostNoticeSendQueueSequenceNumber,
   getPostNoticeSlot,
-} from '../../lib/spec/data_units.ts';
-import {
-  DoorbellSlot,
-  KickOrigin,
-  PhysicalCollectBufferState,
-  ScoreboardVariant,
-  VirtualCollectBufferState,
-} from '../../lib/spec/enums.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { lineWrite, makeCommand, post, wholeLines, type LineWrite } from './command.ts';
-import { viewOf } from './data_view.ts';
+} from './fields.ts';
 
 const queuePairNumber = 0x050007;
 const variants = [

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { EventType, Refusal, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
+import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
+import { makeCommand, post, wholeLines, type LineWrite } from './command.ts';
+import { viewOf } from './data_view.ts';
 import {
   getEventUnitDetailLow,
   getEventUnitObject,
@@ -8,11 +12,7 @@ import {
   getEventUnitReason,
   getEventUnitType,
   getEventUnitUnderlyingFunction,
-} from '../../lib/spec/data_units.ts';
-import { EventType, Refusal, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { makeCommand, post, wholeLines, type LineWrite } from './command.ts';
-import { viewOf } from './data_view.ts';
+} from './fields.ts';
 
 const own = 0x010007;
 const foreign = 0x010008;

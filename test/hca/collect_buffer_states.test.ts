@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { DoorbellSlot, EventType, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
+import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
+import { lineWrite, makeCommand, post, wholeLines } from './command.ts';
+import { viewOf } from './data_view.ts';
 import {
   getEventUnitObject,
   getEventUnitType,
@@ -9,11 +13,7 @@ import {
   getPostNoticeSendQueueSequenceNumber,
   getPostNoticeSlot,
   getPostNoticeUnderlyingFunction,
-} from '../../lib/spec/data_units.ts';
-import { DoorbellSlot, EventType, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { lineWrite, makeCommand, post, wholeLines } from './command.ts';
-import { viewOf } from './data_view.ts';
+} from './fields.ts';
 
 const queuePairNumber = 0x010007;
 const start = 3968;

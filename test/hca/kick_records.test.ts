@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 
-import { getEventUnitDetailLow, getEventUnitType } from '../../lib/spec/data_units.ts';
 import { EventType, KickOrigin, KickRecordType, Opcode } from '../../lib/spec/enums.ts';
 import {
   getKickRecordBeginLow,
@@ -26,6 +25,7 @@ import {
 import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
 import { makeCommand, post, wholeLines } from './command.ts';
 import { viewOf } from './data_view.ts';
+import { getEventUnitDetailLow, getEventUnitType } from './fields.ts';
 
 const queuePairNumber = 0x010007;
 const headOffset = 0x8000;

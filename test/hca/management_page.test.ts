@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { setManagementCommandOpcode } from '../../lib/spec/commands.ts';
+import { ManagementOpcode, PhysicalCollectBufferState, Refusal } from '../../lib/spec/enums.ts';
+import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
+import { lineWrite, makeCommand } from './command.ts';
+import { viewOf } from './data_view.ts';
 import {
   getEventUnitObject,
   getEventUnitReason,
@@ -8,11 +11,8 @@ import {
   getManagementUnitPhysicalCollectBuffer,
   getManagementUnitSendQueueSequenceNumber,
   getManagementUnitUnderlyingFunction,
-} from '../../lib/spec/data_units.ts';
-import { ManagementOpcode, PhysicalCollectBufferState, Refusal } from '../../lib/spec/enums.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { lineWrite, makeCommand } from './command.ts';
-import { viewOf } from './data_view.ts';
+  setManagementCommandOpcode,
+} from './fields.ts';
 
 const firstDedicated = 64;
 

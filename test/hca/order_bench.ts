@@ -1,21 +1,3 @@
-import {
-  getKickUnitOrigin,
-  getKickUnitQueuePairNumber,
-  getKickUnitSendQueueSequenceNumber,
-  getKickUnitStatus,
-  getKickUnitTransmitVirtualLane,
-  getKickUnitUnderlyingFunction,
-  getEventUnitObject,
-  getEventUnitReason,
-  getEventUnitType,
-} from '../../lib/spec/data_units.ts';
-import {
-  getQueuePairRequesterFetchNext,
-  getQueuePairRequesterNext,
-  getQueuePairRequesterPosted,
-  getQueuePairRequesterScheduled,
-  getQueuePairRequesterStopped,
-} from '../../lib/spec/contexts.ts';
 import { DoorbellSlot, QueuePairState } from '../../lib/spec/enums.ts';
 import { COMMAND_HEADER_BYTES } from '../../lib/spec/commands.ts';
 import { DOORBELL_SLOTS_OFFSET, PAGE_BYTES } from '../../lib/spec/parameters.ts';
@@ -27,6 +9,22 @@ import {
 import { makeCommand } from './command.ts';
 import { viewOf } from './data_view.ts';
 import { Block, makeOrderPort, type OrderOptions, type OrderPort } from './order_port.ts';
+import {
+  getEventUnitObject,
+  getEventUnitReason,
+  getEventUnitType,
+  getKickUnitOrigin,
+  getKickUnitQueuePairNumber,
+  getKickUnitSendQueueSequenceNumber,
+  getKickUnitStatus,
+  getKickUnitTransmitVirtualLane,
+  getKickUnitUnderlyingFunction,
+  getQueuePairRequesterFetchNext,
+  getQueuePairRequesterNext,
+  getQueuePairRequesterPosted,
+  getQueuePairRequesterScheduled,
+  getQueuePairRequesterStopped,
+} from './fields.ts';
 
 /** Distance of two work queue entries: a divisor of the page that holds the largest command. */
 export const entryStride = 512;

@@ -5,7 +5,6 @@ import { setCommandHeaderSendQueueSequenceNumber } from '../../lib/spec/commands
 import { CompletionStatus, EventType, QueuePairState, Refusal } from '../../lib/spec/enums.ts';
 import { PAGE_BYTES } from '../../lib/spec/parameters.ts';
 import {
-  setQueuingStructureEntryQueuePairNumber,
   setWorkQueueReferenceLength,
   setWorkQueueReferenceOffset,
   setWorkQueueReferenceSequenceNumber,
@@ -13,6 +12,7 @@ import {
 import { OrderBench, entryStride, type BenchQueuePair } from './order_bench.ts';
 import { Block } from './order_port.ts';
 import { Random } from './random.ts';
+import { setQueuingStructureEntryQueuePairNumber } from './fields.ts';
 
 function post(bench: OrderBench, queuePair: BenchQueuePair, times: number): void {
   for (let posts = 0; posts < times; posts++) bench.post(queuePair, 24);

@@ -43,6 +43,11 @@ export function addArraySample(copy: SpecificationCopy): void {
     subject: 'Arrays',
     formats: [format('little'), format('big')],
   });
+  copy.replace(
+    'fpga/spec/consumers.json',
+    '"command_header",',
+    '"command_header", "little_arrays", "big_arrays",',
+  );
   const golden = copy.path('fpga/spec/golden.json');
   const entries = JSON.parse(readFileSync(golden, 'utf8')) as object[];
   writeFileSync(golden, JSON.stringify([...entries, goldenEntry('little'), goldenEntry('big')]));

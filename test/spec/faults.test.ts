@@ -314,6 +314,14 @@ describe('faults of a specification', () => {
     expect(copy.generate().stderr).toContain('enums.json: must be a JSON file: ');
   });
 
+  it('a consumer of a format that is not there is named', () => {
+    const copy = new SpecificationCopy('fpga/spec');
+    copy.replace('fpga/spec/consumers.json', '"ring_head"', '"ring_hat"');
+    expect(copy.generate().stderr).toContain(
+      'consumers.json: typescript_flat_functions: no format "ring_hat"; there are ',
+    );
+  });
+
   it('golden bytes of the wrong length, for an unknown field or with a value out of range are named', () => {
     const copy = new SpecificationCopy('fpga/spec');
     copy.write('fpga/spec/golden.json', [

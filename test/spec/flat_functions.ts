@@ -15,6 +15,16 @@ function named(name: string): Accessor {
   return found as Accessor;
 }
 
+/** Formats whose fields have functions of their own. */
+export const flatFormats: readonly FormatDescription[] = spec.formatDescriptions.filter(
+  ({ name, fields }) => {
+    const functions = fields.map((field) => `get${pascalCase(name)}${pascalCase(field.name)}` in exported);
+    if (functions.every(Boolean)) return true;
+    if (functions.some(Boolean)) throw new Error(`only some fields of ${name} have functions`);
+    return false;
+  },
+);
+
 const nameOf = (format: FormatDescription, field: FieldDescription): string =>
   pascalCase(format.name) + pascalCase(field.name);
 

@@ -1,10 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { decode, encode, formatDescriptions, type FieldValue } from '../../lib/spec/index.ts';
-import { getFlat, setFlat } from './flat_functions.ts';
+import { flatFormats, getFlat, setFlat } from './flat_functions.ts';
 import { goldenEntries } from './golden_entries.ts';
 
 const isZero = (value: FieldValue): boolean =>
   value instanceof Uint8Array ? value.every((byte) => byte === 0) : Number(value) === 0;
+
+const consumers = JSON.parse(
+  readFileSync(new URL('../../fpga/spec/consumers.json', import.meta.url), 'utf8'),
+) as { readonly typescript_flat_functions: { readonly formats: readonly string[] } };
 
 /** Bytes before and after the structure, so that a write beyond it shows. */
 const margin = 8;
@@ -19,6 +24,7 @@ describe('golden bytes', () => {
       expect(decoded).toMatchObject(Object.fromEntries(numbers));
     });
 
+    if (!flatFormats.includes(format)) continue;
     it(`${name}: flat functions`, () => {
       const decoded = decode(format.name, bytes);
       const room = new Uint8Array(format.bytes + 2 * margin).fill(0xff);
@@ -34,6 +40,11 @@ describe('golden bytes', () => {
       expect(Object.fromEntries(read)).toEqual(decoded);
     });
   }
+
+  it('formats have flat functions where fpga/spec/consumers.json says so', () => {
+    const { formats } = consumers.typescript_flat_functions;
+    expect(flatFormats.map(({ name }) => name).sort()).toEqual([...formats].sort());
+  });
 
   it('every format has an entry, and every field is set in one', () => {
     const bare = formatDescriptions.flatMap((format) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
+  decode,
   formatDescriptions,
   type FieldDescription,
   type FieldInput,
@@ -50,3 +51,14 @@ function entryOf({ name, format: formatName, fields, hex }: WrittenEntry): Golde
 export const goldenEntries: readonly GoldenEntry[] = (
   JSON.parse(readFileSync(file, 'utf8')) as WrittenEntry[]
 ).map(entryOf);
+
+/** The values of a structure's fields in order: one of a number, those of an array, the bytes of a byte array. */
+export function goldenElements({ format, bytes }: GoldenEntry): BigUint64Array {
+  const values = decode(format.name, bytes);
+  return BigUint64Array.from(
+    format.fields.flatMap(({ name }) => {
+      const value = values[name]!;
+      return typeof value === 'object' ? [...value].map(BigInt) : [BigInt(value)];
+    }),
+  );
+}

@@ -32,8 +32,8 @@ export const allOfSpecification: readonly string[] = [
   'fpga/tb/spec_golden_tb.sv',
   'lib/spec',
   'native/spec',
-  'native/test/spec_golden.h',
-  'native/test/spec_golden.cpp',
+  'native/test/spec_format.h',
+  'native/test/spec_formats.cpp',
 ];
 
 /** A copy of the specification, removed when the test is over. */

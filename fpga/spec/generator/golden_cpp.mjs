@@ -1,96 +1,37 @@
-// C++ that makes the golden structures with the setters and reads them with the getters.
+// C++ that has all formats by name, for the golden structures to be made with setters and read with getters.
 import { pascalCase } from './names.mjs';
-import { hex, notice } from './text.mjs';
+import { namedFields, notice } from './text.mjs';
 
-const byteList = (bytes) => [...bytes].map((byte) => hex(byte, 2)).join(', ');
-
-/** spec_golden.cpp */
-export function cppGolden(golden, { files }) {
-  const headers = files.map(({ stem }) => `#include "spec/${stem}.h"\n`).join('');
+/** spec_formats.cpp */
+export function cppFormatTable({ files }) {
+  const formats = files.flatMap((file) => file.formats);
   return `// ${notice}
 // clang-format off
-#include "test/spec_golden.h"
-${headers}
-#include <algorithm>
-#include <array>
-#include <cstring>
-
+#include "test/spec_format.h"
+${files.map(({ stem }) => `#include "spec/${stem}.h"\n`).join('')}
 namespace fpga_verbs::test {
+
 namespace {
 
 using namespace fpga_verbs::spec;
 
-${golden.map(cppEntry).join('\n')}
-template <class Format>
-std::vector<uint8_t> bytes_of(const Format& format) {
-  std::vector<uint8_t> bytes(Format::bytes);
-  std::memcpy(bytes.data(), format.dwords.data(), bytes.size());
-  return bytes;
-}
-
-template <class Format>
-Format format_of(std::span<const uint8_t> bytes) {
-  Format format;
-  std::memcpy(format.dwords.data(), bytes.data(), std::min<size_t>(bytes.size(), Format::bytes));
-  return format;
-}
-
+${formats.map(cppMove).join('\n')}
 }  // namespace
 
-std::vector<uint8_t> encode_golden(std::string_view name) {
-${golden.map(({ name }) => `  if (name == "${name}") return bytes_of(make_${name}());\n`).join('')}  return {};
-}
-
-std::string_view golden_mismatch(std::string_view name, std::span<const uint8_t> bytes) {
-${golden
-  .map(
-    ({ name, format }) =>
-      `  if (name == "${name}") return mismatch_${name}(format_of<${pascalCase(format.name)}>(bytes));\n`,
-  )
-  .join('')}  return "name";
+const std::map<std::string_view, SpecFormat>& spec_formats() {
+  static const std::map<std::string_view, SpecFormat> formats{
+${formats.map(({ name }) => `      {"${name}", spec_format<${pascalCase(name)}, move_${name}>()},\n`).join('')}  };
+  return formats;
 }
 
 }  // namespace fpga_verbs::test
 `;
 }
 
-function cppEntry({ name, format, fields }) {
-  const type = pascalCase(format.name);
-  const statements = fields.map((each) => cppField(each));
-  return `${type} make_${name}() {
-  ${type} golden;
-${statements.map(({ set }) => set).join('')}  return golden;
-}
-
-std::string_view mismatch_${name}(const ${type}& golden) {
-${statements.map(({ compare }) => compare).join('')}  return golden.reserved_is_zero() ? "" : "reserved";
-}
-`;
-}
-
-function cppField({ field, value, enumValue }) {
-  const { name, shape, array, width } = field;
-  if (shape === 'bytes') {
-    const constant = `constexpr std::array<uint8_t, ${field.count}> bytes{${byteList(value)}};`;
-    return {
-      set: `  {\n    ${constant}\n    golden.set_${name}(bytes);\n  }\n`,
-      compare: `  {\n    ${constant}\n    if (!std::ranges::equal(golden.${name}(), bytes)) return "${name}";\n  }\n`,
-    };
-  }
-  const literal = (each) => `${hex(each)}${width > 32 ? 'ull' : 'u'}`;
-  if (array) {
-    const lines = value.map((each, index) => ({
-      set: `  golden.set_${name}(${index}, ${literal(each)});\n`,
-      compare: `  if (golden.${name}(${index}) != ${literal(each)}) return "${name}";\n`,
-    }));
-    return {
-      set: lines.map(({ set }) => set).join(''),
-      compare: lines.map(({ compare }) => compare).join(''),
-    };
-  }
-  const text = enumValue === undefined ? literal(value) : `${pascalCase(field.enum)}::${enumValue}`;
-  return {
-    set: `  golden.set_${name}(${text});\n`,
-    compare: `  if (golden.${name}() != ${text}) return "${name}";\n`,
-  };
+function cppMove(format) {
+  const fields = namedFields(format).map(({ name, shape, array, count }) => {
+    if (shape === 'bytes') return `  SPEC_BYTES(${name}, ${count})\n`;
+    return array ? `  SPEC_ARRAY(${name}, ${count})\n` : `  SPEC_NUMBER(${name})\n`;
+  });
+  return `void move_${format.name}(SpecMove& move, ${pascalCase(format.name)}& format) {\n${fields.join('')}}\n`;
 }

@@ -32,7 +32,8 @@ const takenStems = new Set([
 
 /**
  * Reads and checks the specification.
- * @param {string} directory the folder that holds pci_functions.json, parameters.json, enums.json, registers.json and formats/
+ * @param {string} directory the folder that holds pci_functions.json, parameters.json, enums.json, registers.json, consumers.json and
+ *   formats/
  * @returns {Model}
  * @throws {Error} that lists every fault, with file, entry and what would be right
  */
@@ -44,9 +45,10 @@ export function readModel(directory) {
   const enumsByName = new Map(enums.map((each) => [each.name, each]));
   const files = readFormatFiles(directory, enumsByName, faults);
   const blocks = readBlocks(directory, enumsByName, faults);
+  const flatFormats = readFlatFormats(directory, files, faults);
   checkTypeNames(enums, files, faults);
   if (faults.list.length > 0) throw new Error(faults.list.join('\n'));
-  return { pciFunctions, parameters, enums, files, blocks };
+  return { pciFunctions, parameters, enums, files, blocks, flatFormats };
 }
 
 /** Reads a JSON file whose one list stands under `key`; an unreadable file is a fault and an empty list. */
@@ -161,6 +163,20 @@ function readFormatFiles(directory, enums, faults) {
     faults,
   );
   return files;
+}
+
+/** Names of the formats whose fields TypeScript reads and writes with a function each. */
+function readFlatFormats(directory, files, faults) {
+  const file = 'consumers.json';
+  const key = 'typescript_flat_functions';
+  const { entries: consumer } = readList(directory, file, kinds.consumersFile, key, faults);
+  if (Array.isArray(consumer) || !checkEntry(consumer, kinds.consumer, `${file}: ${key}`, faults))
+    return new Set();
+  const known = files.flatMap(({ formats }) => formats).map(({ name }) => name);
+  for (const name of consumer.formats)
+    if (!known.includes(name))
+      faults.add(`${file}: ${key}`, `no format "${name}"; there are ${known.join(', ')}`);
+  return new Set(consumer.formats);
 }
 
 function readFormat(entry, file, index, enums, faults) {

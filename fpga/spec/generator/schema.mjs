@@ -62,6 +62,8 @@ export const kinds = {
   enumFile: { enums: list },
   enum: { name: named('constant'), width: positive, doc: text, values: list },
   enumValue: { name: named('constant'), value: natural, doc: text },
+  consumersFile: { typescript_flat_functions: object },
+  consumer: { doc: text, formats: list },
   formatFile: { subject: text, formats: list },
   format: {
     name: named('constant'),

@@ -31,27 +31,30 @@ ${names}};
   return `// ${notice}\n\n${parts.join('\n')}`;
 }
 
-/** The module of one formats file. */
-export function tsFormats({ subject, formats }) {
+/** The module of one formats file: the sizes of all formats, and the fields of those in `flatFormats`. */
+export function tsFormats({ subject, formats }, { flatFormats }) {
+  const flat = formats.filter(({ name }) => flatFormats.has(name));
   const enums = new Set(
-    formats
-      .flatMap(namedFields)
-      .flatMap((field) => (field.enum === undefined ? [] : [pascalCase(field.enum)])),
+    flat.flatMap(namedFields).flatMap((field) => (field.enum === undefined ? [] : [pascalCase(field.enum)])),
   );
   const imports =
     enums.size === 0 ? '' : `import type { ${[...enums].toSorted().join(', ')} } from './enums.ts';\n`;
   return `// ${notice}
 //
-// ${subject}. For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
-// A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
-// it; setters keep the low bits of a value that is too large and leave the neighbours as they are.
+// ${subject}.${flat.length === 0 ? '' : fieldsSaid}
 ${imports}
-${formats.map(tsFormat).join('\n')}`;
+${formats.map((format) => tsFormat(format, flatFormats)).join('\n')}`;
 }
 
-function tsFormat(format) {
+const fieldsSaid = ` For each field: _BYTE, where the aligned 32-bit word lies that holds it; _SHIFT in that word; _MASK before the shift.
+// A field over 32 bits has a _LOW_BYTE and a _HIGH_BYTE. Functions take the view and the offset of the structure in
+// it; setters keep the low bits of a value that is too large and leave the neighbors as they are.`;
+
+function tsFormat(format, flatFormats) {
   const { name, bytes, order } = format;
-  const fields = namedFields(format).map((field) => tsField(format, field, order));
+  const fields = flatFormats.has(name)
+    ? namedFields(format).map((field) => tsField(format, field, order))
+    : [];
   return `/** Bytes of ${name}: ${formatSentence(format)} */
 export const ${upperCase(name)}_BYTES = ${bytes};
 ${fields.join('')}`;

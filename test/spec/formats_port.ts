@@ -1,0 +1,13 @@
+import { loadTestAddon } from '../test_addon.ts';
+
+/**
+ * native/test/spec_formats_port.h: formats by name, through the setters and getters of C++. Elements are the values of the
+ * fields in order: one of a number, those of an array, the bytes of a byte array.
+ */
+interface SpecFormats {
+  encodeFormat(format: string, elements: BigUint64Array): Uint8Array;
+  decodeFormat(format: string, bytes: Uint8Array): BigUint64Array;
+  reservedIsZero(format: string, bytes: Uint8Array): boolean;
+}
+
+export const { encodeFormat, decodeFormat, reservedIsZero } = loadTestAddon() as SpecFormats;
