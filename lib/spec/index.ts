@@ -10,5 +10,6 @@ export * from './mailboxes.ts';
 export * from './packets.ts';
 export * from './parameters.ts';
 export * from './pci_functions.ts';
+export * from './queue_pair_transitions.ts';
 export * from './queues.ts';
 export * from './registers.ts';

@@ -10,8 +10,8 @@
 
 namespace fpga_verbs::test {
 
-// A format of the specification by name, for tests that go over all of them. Its elements are the values of its
-// fields in order: one of a number, those of an array, the bytes of a byte array.
+// A format of the specification by name, for tests that go over all of them. Its elements are the values of
+// its fields in order: one of a number, those of an array, the bytes of a byte array.
 struct SpecFormat {
   std::vector<uint8_t> (*encode)(std::span<const uint64_t> elements); // with the setters
   std::vector<uint64_t> (*decode)(std::span<const uint8_t> bytes);    // with the getters

@@ -322,6 +322,24 @@ describe('faults of a specification', () => {
     );
   });
 
+  it('a transition of a queue pair with an unknown attribute, or that stands twice, is named', () => {
+    const copy = new SpecificationCopy('fpga/spec');
+    const transition = { service: 'unreliable_datagram', from: 'ready_to_send', to: 'ready_to_send' };
+    copy.write('fpga/spec/queue_pair_transitions.json', {
+      source: 'A clause.',
+      doc,
+      queue_pair_transitions: [
+        { ...transition, required: [], optional: ['quack'] },
+        { ...transition, required: [], optional: ['queue_key'] },
+      ],
+    });
+    const { stderr } = copy.generate();
+    expect(stderr).toContain(
+      'queue_pair_transitions.json: queue_pair_transitions[0]: queue_pair_attribute has no value "quack"; it has state, ',
+    );
+    expect(stderr).toContain('[1]: is the second of unreliable_datagram: ready_to_send to ready_to_send');
+  });
+
   it('golden bytes of the wrong length, for an unknown field or with a value out of range are named', () => {
     const copy = new SpecificationCopy('fpga/spec');
     copy.write('fpga/spec/golden.json', [

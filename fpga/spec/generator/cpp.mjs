@@ -20,7 +20,8 @@ export const header = (includes, body) => `// ${notice}
 ${includes.map((each) => `#include ${each}\n`).join('')}
 ${body}`;
 
-const inNamespace = (body) => `namespace fpga_verbs::spec {
+/** Declarations of namespace fpga_verbs::spec. */
+export const inNamespace = (body) => `namespace fpga_verbs::spec {
 
 ${body}
 }  // namespace fpga_verbs::spec

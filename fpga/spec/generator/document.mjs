@@ -1,4 +1,5 @@
 // The reference documents: every region, register, format, field, enum and parameter, with a sentence each.
+import { queuePairTransitionsTable } from './queue_pair_transitions.mjs';
 import { hex, namedFields, notice } from './text.mjs';
 
 const heading = (title) => `<!-- ${notice} -->\n\n# ${title}\n`;
@@ -40,7 +41,8 @@ function registerSection(block, register) {
 }
 
 /** formats.md */
-export function formatsDocument({ parameters, enums, files }) {
+export function formatsDocument(model) {
+  const { parameters, enums, files } = model;
   return `${heading('Formats, enums and parameters')}
 The rows of a diagram are 32-bit words. Little-endian formats show the most significant byte at the left, as the word reads as a
 number; big-endian formats show the bytes in wire order. A number in brackets is the part of a field that lies in a cell: bits of
@@ -55,7 +57,8 @@ ${enums.map(enumSection).join('\n')}
 ${table(
   ['parameter', 'value', 'unit', ''],
   parameters.map(({ name, value, unit, doc }) => [name, value, unit ?? '', doc]),
-)}`;
+)}
+${queuePairTransitionsTable(model)}`;
 }
 
 const fileSection = ({ subject, formats }) => `## ${subject}\n\n${formats.map(formatSection).join('\n')}`;

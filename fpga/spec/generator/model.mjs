@@ -4,6 +4,7 @@ import path from 'node:path';
 import { layOut } from './layout.mjs';
 import { pascalCase } from './names.mjs';
 import { Faults, checkEntry, checkUnique, integer, kinds } from './schema.mjs';
+import { enumsOfTransition } from './queue_pair_transitions.mjs';
 
 /**
  * @typedef {import('./layout.mjs').Field} Field
@@ -25,6 +26,7 @@ const takenStems = new Set([
   'descriptions',
   'description',
   'pci_functions',
+  'queue_pair_transitions',
   'codec',
   'index',
   'byte_order',
@@ -32,8 +34,8 @@ const takenStems = new Set([
 
 /**
  * Reads and checks the specification.
- * @param {string} directory the folder that holds pci_functions.json, parameters.json, enums.json, registers.json, consumers.json and
- *   formats/
+ * @param {string} directory the folder that holds pci_functions.json, parameters.json, enums.json, registers.json, consumers.json,
+ *   queue_pair_transitions.json and formats/
  * @returns {Model}
  * @throws {Error} that lists every fault, with file, entry and what would be right
  */
@@ -46,9 +48,10 @@ export function readModel(directory) {
   const files = readFormatFiles(directory, enumsByName, faults);
   const blocks = readBlocks(directory, enumsByName, faults);
   const flatFormats = readFlatFormats(directory, files, faults);
+  const queuePairTransitions = readQueuePairTransitions(directory, enumsByName, faults);
   checkTypeNames(enums, files, faults);
   if (faults.list.length > 0) throw new Error(faults.list.join('\n'));
-  return { pciFunctions, parameters, enums, files, blocks, flatFormats };
+  return { pciFunctions, parameters, enums, files, blocks, flatFormats, queuePairTransitions };
 }
 
 /** Reads a JSON file whose one list stands under `key`; an unreadable file is a fault and an empty list. */
@@ -163,6 +166,30 @@ function readFormatFiles(directory, enums, faults) {
     faults,
   );
   return files;
+}
+
+function readQueuePairTransitions(directory, enums, faults) {
+  const file = 'queue_pair_transitions.json';
+  const key = 'queue_pair_transitions';
+  const { content, entries } = readList(directory, file, kinds.queuePairTransitionsFile, key, faults);
+  const seen = new Set();
+  const checked = entries.filter((entry, index) => {
+    const where = `${file}: ${key}[${index}]`;
+    if (!checkEntry(entry, kinds.queuePairTransition, where, faults)) return false;
+    for (const [member, name] of Object.entries(enumsOfTransition))
+      for (const value of [entry[member]].flat()) checkEnumValue(value, enums.get(name), where, faults);
+    const change = `${entry.service}: ${entry.from} to ${entry.to}`;
+    if (seen.has(change)) faults.add(where, `is the second of ${change}; a transition stands once`);
+    seen.add(change);
+    return true;
+  });
+  return { source: content.source, doc: content.doc, entries: checked };
+}
+
+function checkEnumValue(value, enumeration, where, faults) {
+  const known = (enumeration?.values ?? []).map(({ name }) => name);
+  if (!known.includes(value))
+    faults.add(where, `${enumeration?.name} has no value "${value}"; it has ${known.join(', ')}`);
 }
 
 /** Names of the formats whose fields TypeScript reads and writes with a function each. */

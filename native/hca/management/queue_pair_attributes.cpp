@@ -72,8 +72,8 @@ std::optional<spec::ManagementCompletion> check_attributes(const spec::QueuePair
   if (given.has(QueuePairAttribute::current_state) && input.current_state() != from)
     return answer_with(ManagementStatus::bad_state);
   const QueuePairState to = given.has(QueuePairAttribute::state) ? input.state() : from;
-  const QueuePairTransition* transition = find_transition(control.service_type(), from, to);
-  if (transition == nullptr)
+  const std::optional<TransitionAttributes> transition = find_transition(control.service_type(), from, to);
+  if (!transition)
     return answer_with(ManagementStatus::bad_state);
   const uint32_t allowed = transition->required.mask() | transition->optional.mask() | states.mask();
   if ((given.mask() & ~allowed) != 0)

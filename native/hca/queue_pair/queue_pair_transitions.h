@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 
 namespace fpga_verbs::hca {
 
@@ -27,13 +28,13 @@ private:
 };
 
 // What a change of state asks for and lets be given besides (InfiniBand volume 1, 11.2.5.2).
-struct QueuePairTransition {
+struct TransitionAttributes {
   QueuePairAttributeSet required;
   QueuePairAttributeSet optional;
 };
 
-// The transition of a queue pair of this service; null: there is none.
-const QueuePairTransition* find_transition(spec::ServiceType service_type, spec::QueuePairState from,
-                                           spec::QueuePairState to);
+// Those of a transition of a queue pair of this service; none: there is no such transition.
+std::optional<TransitionAttributes> find_transition(spec::ServiceType service_type, spec::QueuePairState from,
+                                                    spec::QueuePairState to);
 
 } // namespace fpga_verbs::hca
