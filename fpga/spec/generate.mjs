@@ -12,6 +12,7 @@ import { cppFormatTable } from './generator/golden_cpp.mjs';
 import { readGolden } from './generator/golden.mjs';
 import { systemVerilogFormatTable } from './generator/golden_systemverilog.mjs';
 import { readModel } from './generator/model.mjs';
+import { cppOperations, tsOperations } from './generator/operations.mjs';
 import { cppQueuePairTransitions, tsQueuePairTransitions } from './generator/queue_pair_transitions.mjs';
 import { systemVerilogPackage } from './generator/systemverilog.mjs';
 import { tsPciFunctions } from './generator/typescript_pci_functions.mjs';
@@ -27,6 +28,7 @@ function outputs(model) {
     ['native/spec/parameters.h', cppParameters(model)],
     ['native/spec/enums.h', cppEnums(model)],
     ['native/spec/registers.h', cppRegisters(model)],
+    ['native/spec/operations.h', cppOperations(model)],
     ['native/spec/queue_pair_transitions.h', cppQueuePairTransitions(model)],
     ['native/test/spec_formats.cpp', cppFormatTable(model)],
     ['fpga/doc/formats.md', formatsDocument(model)],
@@ -37,6 +39,7 @@ function outputs(model) {
     ['lib/spec/enums.ts', tsEnums(model)],
     ['lib/spec/registers.ts', tsRegisters(model)],
     ['lib/spec/pci_functions.ts', tsPciFunctions(model)],
+    ['lib/spec/operations.ts', tsOperations(model)],
     ['lib/spec/queue_pair_transitions.ts', tsQueuePairTransitions(model)],
     ['lib/spec/descriptions.ts', tsDescriptions(model)],
     ['lib/spec/index.ts', tsIndex(model)],

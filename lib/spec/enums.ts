@@ -22,10 +22,6 @@ export const Opcode = {
   localInvalidate: 9,
   /** bind a type 2 memory window */
   bindMemoryWindow: 10,
-  /** FLUSH (later) */
-  flush: 11,
-  /** ATOMIC WRITE (later) */
-  atomicWrite: 12,
 } as const;
 export type Opcode = (typeof Opcode)[keyof typeof Opcode];
 
@@ -41,8 +37,102 @@ export const opcodeNames: Readonly<Record<number, string>> = {
   8: 'atomic_fetch_and_add',
   9: 'local_invalidate',
   10: 'bind_memory_window',
-  11: 'flush',
-  12: 'atomic_write',
+};
+
+/** Operation that a packet is part of (InfiniBand volume 1, table 38). */
+export const PacketOperation = {
+  /** SEND */
+  send: 0,
+  /** RDMA WRITE */
+  rdmaWrite: 1,
+  /** RDMA READ request */
+  rdmaReadRequest: 2,
+  /** RDMA READ response */
+  rdmaReadResponse: 3,
+  /** ACK or NAK */
+  acknowledge: 4,
+  /** response to an atomic */
+  atomicAcknowledge: 5,
+  /** compare and swap request */
+  compareAndSwap: 6,
+  /** fetch and add request */
+  fetchAndAdd: 7,
+  /** congestion notification packet (annex A17.9.3) */
+  congestionNotification: 8,
+  /** reserved opcode of a reliable connection, which the responder refuses */
+  reserved: 9,
+} as const;
+export type PacketOperation = (typeof PacketOperation)[keyof typeof PacketOperation];
+
+/** Names of the values of {@link PacketOperation}, as the specification writes them. */
+export const packetOperationNames: Readonly<Record<number, string>> = {
+  0: 'send',
+  1: 'rdma_write',
+  2: 'rdma_read_request',
+  3: 'rdma_read_response',
+  4: 'acknowledge',
+  5: 'atomic_acknowledge',
+  6: 'compare_and_swap',
+  7: 'fetch_and_add',
+  8: 'congestion_notification',
+  9: 'reserved',
+};
+
+/** Direction of an operation's data. */
+export const OperationData = {
+  /** there is none */
+  none: 0,
+  /** sent with the request: inline or by a gather list */
+  sent: 1,
+  /** returned by the peer, into the places of the gather list */
+  returned: 2,
+} as const;
+export type OperationData = (typeof OperationData)[keyof typeof OperationData];
+
+/** Names of the values of {@link OperationData}, as the specification writes them. */
+export const operationDataNames: Readonly<Record<number, string>> = {
+  0: 'none',
+  1: 'sent',
+  2: 'returned',
+};
+
+/** The further 32 bits of an operation. */
+export const OperationCarries = {
+  /** none */
+  nothing: 0,
+  /** immediate data, for the receive's completion */
+  immediateData: 1,
+  /** a key that is invalidated */
+  invalidatedKey: 2,
+} as const;
+export type OperationCarries = (typeof OperationCarries)[keyof typeof OperationCarries];
+
+/** Names of the values of {@link OperationCarries}, as the specification writes them. */
+export const operationCarriesNames: Readonly<Record<number, string>> = {
+  0: 'nothing',
+  1: 'immediate_data',
+  2: 'invalidated_key',
+};
+
+/** Ordering class of an operation (InfiniBand volume 1, table 76). */
+export const OperationOrdering = {
+  /** complete when the peer has acknowledged it */
+  write: 0,
+  /** complete when its data has returned; counts against the initiator depth */
+  read: 1,
+  /** as read, and done once */
+  atomic: 2,
+  /** done before the next work request of the queue pair begins */
+  local: 3,
+} as const;
+export type OperationOrdering = (typeof OperationOrdering)[keyof typeof OperationOrdering];
+
+/** Names of the values of {@link OperationOrdering}, as the specification writes them. */
+export const operationOrderingNames: Readonly<Record<number, string>> = {
+  0: 'write',
+  1: 'read',
+  2: 'atomic',
+  3: 'local',
 };
 
 /** What a management command asks for. */

@@ -7,6 +7,7 @@ export * from './description.ts';
 export * from './descriptions.ts';
 export * from './enums.ts';
 export * from './mailboxes.ts';
+export * from './operations.ts';
 export * from './packets.ts';
 export * from './parameters.ts';
 export * from './pci_functions.ts';

@@ -1,54 +1,19 @@
 import type { SendRequest } from '../driver/command.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { checkGatherList } from '../driver/gather_list.ts';
-import { Opcode, ServiceType, opcodeNames, serviceTypeNames } from '../spec/index.ts';
+import {
+  Opcode,
+  OperationCarries,
+  OperationData,
+  OperationOrdering,
+  ServiceType,
+  opcodeNames,
+  operations,
+  serviceTypeNames,
+  type Operation,
+} from '../spec/index.ts';
 
 const atomicBytes = 8;
-
-/** What an operation asks of its work request. */
-interface Operation {
-  /** The services that have it. */
-  readonly services: readonly ServiceType[];
-  /** RDMA and atomics name a memory of the peer. */
-  readonly remote: boolean;
-  /** Its data can be inline: READs and atomics bring data. */
-  readonly inline: boolean;
-  readonly atomic: boolean;
-  readonly immediate: boolean;
-  /** It names a key that is taken back. */
-  readonly invalidate: boolean;
-  /** It works on keys of this side: there is no data. */
-  readonly local: boolean;
-}
-
-const { reliableConnection, unreliableConnection, unreliableDatagram } = ServiceType;
-
-const send: Operation = {
-  services: [reliableConnection, unreliableConnection, unreliableDatagram],
-  remote: false,
-  inline: true,
-  atomic: false,
-  immediate: false,
-  invalidate: false,
-  local: false,
-};
-const write: Operation = { ...send, services: [reliableConnection, unreliableConnection], remote: true };
-const read: Operation = { ...write, services: [reliableConnection], inline: false };
-const atomic: Operation = { ...read, atomic: true };
-const invalidate: Operation = { ...send, services: [reliableConnection], invalidate: true };
-
-const operations: readonly (Operation | undefined)[] = Object.assign([] as (Operation | undefined)[], {
-  [Opcode.send]: send,
-  [Opcode.sendWithImmediate]: { ...send, immediate: true },
-  [Opcode.sendWithInvalidate]: invalidate,
-  [Opcode.localInvalidate]: { ...invalidate, local: true },
-  [Opcode.bindMemoryWindow]: { ...write, remote: false, local: true },
-  [Opcode.rdmaWrite]: write,
-  [Opcode.rdmaWriteWithImmediate]: { ...write, immediate: true },
-  [Opcode.rdmaRead]: read,
-  [Opcode.atomicCompareAndSwap]: atomic,
-  [Opcode.atomicFetchAndAdd]: atomic,
-});
 
 /**
  * Refuses a work request that its service does not have, or that lacks what its operation needs.
@@ -56,12 +21,12 @@ const operations: readonly (Operation | undefined)[] = Object.assign([] as (Oper
  */
 export function checkSendWorkRequest(service: ServiceType, request: SendRequest): void {
   const { opcode, remote, inlineData, gather } = request;
-  const operation = operations[opcode];
+  const operation: Operation | undefined = operations[opcode];
   if (operation === undefined || !operation.services.includes(service)) {
     const owner = (serviceTypeNames[service] ?? '').replace('_', ' ');
     throw wrong(opcode, 'opcode', `is not an operation of a queue pair of ${owner}`, known(service));
   }
-  if (operation.remote) {
+  if (operation.remoteRight !== undefined) {
     if (remote === undefined) throw wrong(opcode, 'remote', 'names no memory of the peer', 'a RemoteMemory');
     if (typeof remote.key !== 'number' || typeof remote.addressLow !== 'number') {
       throw new TypeError(
@@ -72,14 +37,14 @@ export function checkSendWorkRequest(service: ServiceType, request: SendRequest)
   if (inlineData !== undefined && gather !== undefined) {
     throw wrong(opcode, 'gather', 'has inlineData and gather', 'one of them');
   }
-  if (!operation.inline && inlineData !== undefined) {
+  if (operation.data === OperationData.returned && inlineData !== undefined) {
     throw wrong(opcode, 'inlineData', 'brings data, and has none inline', 'gather: where the data goes');
   }
-  if (service === unreliableDatagram) checkDatagram(request);
-  if (operation.immediate) checkImmediateData(request);
-  if (operation.invalidate) checkInvalidateKey(request);
-  if (operation.local) checkLocal(request);
-  if (!operation.atomic) return;
+  if (service === ServiceType.unreliableDatagram) checkDatagram(request);
+  if (operation.carries === OperationCarries.immediateData) checkImmediateData(request);
+  if (operation.carries === OperationCarries.invalidatedKey) checkInvalidateKey(request);
+  if (operation.ordering === OperationOrdering.local) checkLocal(request);
+  if (operation.ordering !== OperationOrdering.atomic) return;
   if (gather?.length !== 1 || gather[0]!.length !== atomicBytes) {
     throw wrong(opcode, 'gather', 'has no place for the former value', `one entry of ${atomicBytes} B`);
   }
@@ -134,8 +99,9 @@ function checkLocal({ opcode, inlineData, gather, bind }: SendRequest): void {
 }
 
 function known(service: ServiceType): string {
-  return operations
-    .flatMap((operation, opcode) => (operation?.services.includes(service) ? opcodeNames[opcode] : []))
+  return Object.values(Opcode)
+    .filter((opcode) => operations[opcode].services.includes(service))
+    .map((opcode) => opcodeNames[opcode])
     .join(', ');
 }
 

@@ -17,8 +17,6 @@ enum class Opcode : uint8_t {
   atomic_fetch_and_add = 8,  ///< 64-bit fetch and add
   local_invalidate = 9,  ///< invalidate a local key
   bind_memory_window = 10,  ///< bind a type 2 memory window
-  flush = 11,  ///< FLUSH (later)
-  atomic_write = 12,  ///< ATOMIC WRITE (later)
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -34,8 +32,90 @@ constexpr const char* name(Opcode value) {
     case Opcode::atomic_fetch_and_add: return "atomic_fetch_and_add";
     case Opcode::local_invalidate: return "local_invalidate";
     case Opcode::bind_memory_window: return "bind_memory_window";
-    case Opcode::flush: return "flush";
-    case Opcode::atomic_write: return "atomic_write";
+  }
+  return "unknown";
+}
+
+/// Operation that a packet is part of (InfiniBand volume 1, table 38). 8 bits.
+enum class PacketOperation : uint8_t {
+  send = 0,  ///< SEND
+  rdma_write = 1,  ///< RDMA WRITE
+  rdma_read_request = 2,  ///< RDMA READ request
+  rdma_read_response = 3,  ///< RDMA READ response
+  acknowledge = 4,  ///< ACK or NAK
+  atomic_acknowledge = 5,  ///< response to an atomic
+  compare_and_swap = 6,  ///< compare and swap request
+  fetch_and_add = 7,  ///< fetch and add request
+  congestion_notification = 8,  ///< congestion notification packet (annex A17.9.3)
+  reserved = 9,  ///< reserved opcode of a reliable connection, which the responder refuses
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(PacketOperation value) {
+  switch (value) {
+    case PacketOperation::send: return "send";
+    case PacketOperation::rdma_write: return "rdma_write";
+    case PacketOperation::rdma_read_request: return "rdma_read_request";
+    case PacketOperation::rdma_read_response: return "rdma_read_response";
+    case PacketOperation::acknowledge: return "acknowledge";
+    case PacketOperation::atomic_acknowledge: return "atomic_acknowledge";
+    case PacketOperation::compare_and_swap: return "compare_and_swap";
+    case PacketOperation::fetch_and_add: return "fetch_and_add";
+    case PacketOperation::congestion_notification: return "congestion_notification";
+    case PacketOperation::reserved: return "reserved";
+  }
+  return "unknown";
+}
+
+/// Direction of an operation's data. 2 bits.
+enum class OperationData : uint8_t {
+  none = 0,  ///< there is none
+  sent = 1,  ///< sent with the request: inline or by a gather list
+  returned = 2,  ///< returned by the peer, into the places of the gather list
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(OperationData value) {
+  switch (value) {
+    case OperationData::none: return "none";
+    case OperationData::sent: return "sent";
+    case OperationData::returned: return "returned";
+  }
+  return "unknown";
+}
+
+/// The further 32 bits of an operation. 2 bits.
+enum class OperationCarries : uint8_t {
+  nothing = 0,  ///< none
+  immediate_data = 1,  ///< immediate data, for the receive's completion
+  invalidated_key = 2,  ///< a key that is invalidated
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(OperationCarries value) {
+  switch (value) {
+    case OperationCarries::nothing: return "nothing";
+    case OperationCarries::immediate_data: return "immediate_data";
+    case OperationCarries::invalidated_key: return "invalidated_key";
+  }
+  return "unknown";
+}
+
+/// Ordering class of an operation (InfiniBand volume 1, table 76). 2 bits.
+enum class OperationOrdering : uint8_t {
+  write = 0,  ///< complete when the peer has acknowledged it
+  read = 1,  ///< complete when its data has returned; counts against the initiator depth
+  atomic = 2,  ///< as read, and done once
+  local = 3,  ///< done before the next work request of the queue pair begins
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(OperationOrdering value) {
+  switch (value) {
+    case OperationOrdering::write: return "write";
+    case OperationOrdering::read: return "read";
+    case OperationOrdering::atomic: return "atomic";
+    case OperationOrdering::local: return "local";
   }
   return "unknown";
 }

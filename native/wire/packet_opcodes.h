@@ -8,19 +8,7 @@
 
 namespace fpga_verbs::hca {
 
-// What a packet is part of.
-enum class PacketOperation : uint8_t {
-  send,
-  rdma_write,
-  rdma_read_request,
-  rdma_read_response,
-  acknowledge,
-  atomic_acknowledge,
-  compare_and_swap,
-  fetch_and_add,
-  congestion_notification,
-  reserved, // of a reliable connection, whose responder refuses it
-};
+using PacketOperation = spec::PacketOperation;
 
 // Where in its message a packet stands.
 enum class PacketPosition : uint8_t { first, middle, last, only };

@@ -10,7 +10,7 @@ const place = { addressLow: 0, addressHigh: 0, length: 8, localKey: 1 };
 describe('postSend', () => {
   it.each([
     ['opcode', { opcode: 200 as Opcode }],
-    ['opcode', { opcode: Opcode.flush }],
+    ['opcode', { opcode: 11 as Opcode }],
     ['invalidateKey', { opcode: Opcode.sendWithInvalidate }],
     ['immediateData', { opcode: Opcode.sendWithImmediate }],
     ['remote', { opcode: Opcode.rdmaWrite }],

@@ -136,10 +136,44 @@ package hca_spec_pkg;
     OPCODE_ATOMIC_COMPARE_AND_SWAP = 8'd7,  // 64-bit compare and swap
     OPCODE_ATOMIC_FETCH_AND_ADD = 8'd8,  // 64-bit fetch and add
     OPCODE_LOCAL_INVALIDATE = 8'd9,  // invalidate a local key
-    OPCODE_BIND_MEMORY_WINDOW = 8'd10,  // bind a type 2 memory window
-    OPCODE_FLUSH = 8'd11,  // FLUSH (later)
-    OPCODE_ATOMIC_WRITE = 8'd12  // ATOMIC WRITE (later)
+    OPCODE_BIND_MEMORY_WINDOW = 8'd10  // bind a type 2 memory window
   } opcode_t;
+
+  // Operation that a packet is part of (InfiniBand volume 1, table 38).
+  typedef enum logic [7:0] {
+    PACKET_OPERATION_SEND = 8'd0,  // SEND
+    PACKET_OPERATION_RDMA_WRITE = 8'd1,  // RDMA WRITE
+    PACKET_OPERATION_RDMA_READ_REQUEST = 8'd2,  // RDMA READ request
+    PACKET_OPERATION_RDMA_READ_RESPONSE = 8'd3,  // RDMA READ response
+    PACKET_OPERATION_ACKNOWLEDGE = 8'd4,  // ACK or NAK
+    PACKET_OPERATION_ATOMIC_ACKNOWLEDGE = 8'd5,  // response to an atomic
+    PACKET_OPERATION_COMPARE_AND_SWAP = 8'd6,  // compare and swap request
+    PACKET_OPERATION_FETCH_AND_ADD = 8'd7,  // fetch and add request
+    PACKET_OPERATION_CONGESTION_NOTIFICATION = 8'd8,  // congestion notification packet (annex A17.9.3)
+    PACKET_OPERATION_RESERVED = 8'd9  // reserved opcode of a reliable connection, which the responder refuses
+  } packet_operation_t;
+
+  // Direction of an operation's data.
+  typedef enum logic [1:0] {
+    OPERATION_DATA_NONE = 2'd0,  // there is none
+    OPERATION_DATA_SENT = 2'd1,  // sent with the request: inline or by a gather list
+    OPERATION_DATA_RETURNED = 2'd2  // returned by the peer, into the places of the gather list
+  } operation_data_t;
+
+  // The further 32 bits of an operation.
+  typedef enum logic [1:0] {
+    OPERATION_CARRIES_NOTHING = 2'd0,  // none
+    OPERATION_CARRIES_IMMEDIATE_DATA = 2'd1,  // immediate data, for the receive's completion
+    OPERATION_CARRIES_INVALIDATED_KEY = 2'd2  // a key that is invalidated
+  } operation_carries_t;
+
+  // Ordering class of an operation (InfiniBand volume 1, table 76).
+  typedef enum logic [1:0] {
+    OPERATION_ORDERING_WRITE = 2'd0,  // complete when the peer has acknowledged it
+    OPERATION_ORDERING_READ = 2'd1,  // complete when its data has returned; counts against the initiator depth
+    OPERATION_ORDERING_ATOMIC = 2'd2,  // as read, and done once
+    OPERATION_ORDERING_LOCAL = 2'd3  // done before the next work request of the queue pair begins
+  } operation_ordering_t;
 
   // What a management command asks for.
   typedef enum logic [7:0] {

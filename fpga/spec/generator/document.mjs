@@ -1,4 +1,5 @@
 // The reference documents: every region, register, format, field, enum and parameter, with a sentence each.
+import { operationsTable } from './operations.mjs';
 import { queuePairTransitionsTable } from './queue_pair_transitions.mjs';
 import { hex, namedFields, notice } from './text.mjs';
 
@@ -58,6 +59,7 @@ ${table(
   ['parameter', 'value', 'unit', ''],
   parameters.map(({ name, value, unit, doc }) => [name, value, unit ?? '', doc]),
 )}
+${operationsTable(model)}
 ${queuePairTransitionsTable(model)}`;
 }
 

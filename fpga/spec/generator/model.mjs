@@ -4,6 +4,7 @@ import path from 'node:path';
 import { layOut } from './layout.mjs';
 import { pascalCase } from './names.mjs';
 import { Faults, checkEntry, checkUnique, integer, kinds } from './schema.mjs';
+import { enumsOfOperation } from './operations.mjs';
 import { enumsOfTransition } from './queue_pair_transitions.mjs';
 
 /**
@@ -26,6 +27,7 @@ const takenStems = new Set([
   'descriptions',
   'description',
   'pci_functions',
+  'operations',
   'queue_pair_transitions',
   'codec',
   'index',
@@ -35,7 +37,7 @@ const takenStems = new Set([
 /**
  * Reads and checks the specification.
  * @param {string} directory the folder that holds pci_functions.json, parameters.json, enums.json, registers.json, consumers.json,
- *   queue_pair_transitions.json and formats/
+ *   operations.json, queue_pair_transitions.json and formats/
  * @returns {Model}
  * @throws {Error} that lists every fault, with file, entry and what would be right
  */
@@ -48,10 +50,11 @@ export function readModel(directory) {
   const files = readFormatFiles(directory, enumsByName, faults);
   const blocks = readBlocks(directory, enumsByName, faults);
   const flatFormats = readFlatFormats(directory, files, faults);
+  const operations = readOperations(directory, enumsByName, faults);
   const queuePairTransitions = readQueuePairTransitions(directory, enumsByName, faults);
   checkTypeNames(enums, files, faults);
   if (faults.list.length > 0) throw new Error(faults.list.join('\n'));
-  return { pciFunctions, parameters, enums, files, blocks, flatFormats, queuePairTransitions };
+  return { pciFunctions, parameters, enums, files, blocks, flatFormats, operations, queuePairTransitions };
 }
 
 /** Reads a JSON file whose one list stands under `key`; an unreadable file is a fault and an empty list. */
@@ -183,6 +186,24 @@ function readQueuePairTransitions(directory, enums, faults) {
     seen.add(change);
     return true;
   });
+  return { source: content.source, doc: content.doc, entries: checked };
+}
+
+function readOperations(directory, enums, faults) {
+  const file = 'operations.json';
+  const { content, entries } = readList(directory, file, kinds.operationsFile, 'operations', faults);
+  const checked = entries.filter((entry, index) => {
+    const where = `${file}: ${entry?.opcode ?? `operations[${index}]`}`;
+    if (!checkEntry(entry, kinds.operation, where, faults)) return false;
+    for (const [member, name] of Object.entries(enumsOfOperation))
+      for (const value of [entry[member] ?? []].flat()) checkEnumValue(value, enums.get(name), where, faults);
+    return true;
+  });
+  const opcodes = (enums.get('opcode')?.values ?? []).map(({ name }) => name);
+  for (const name of opcodes) {
+    const count = checked.filter(({ opcode }) => opcode === name).length;
+    if (count !== 1) faults.add(file, `has ${count} operations for the opcode "${name}"; each has one`);
+  }
   return { source: content.source, doc: content.doc, entries: checked };
 }
 

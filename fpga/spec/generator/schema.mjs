@@ -62,6 +62,17 @@ export const kinds = {
   enumFile: { enums: list },
   enum: { name: named('constant'), width: positive, doc: text, values: list },
   enumValue: { name: named('constant'), value: natural, doc: text },
+  operationsFile: { source: text, doc: text, operations: list },
+  operation: {
+    opcode: named('constant'),
+    services: list,
+    '?packets': named('constant'),
+    data: named('constant'),
+    '?remote_right': named('constant'),
+    '?carries': named('constant'),
+    ordering: named('constant'),
+    completion: named('constant'),
+  },
   queuePairTransitionsFile: { source: text, doc: text, queue_pair_transitions: list },
   queuePairTransition: {
     service: named('constant'),

@@ -102,6 +102,7 @@ export function tsIndex({ files }) {
     'enums',
     'parameters',
     'pci_functions',
+    'operations',
     'queue_pair_transitions',
     'registers',
     ...files.map(({ stem }) => stem),

@@ -29,26 +29,6 @@ CompletionStatus failure_of(const MessageUnit& message) {
   return static_cast<CompletionStatus>(message.failure());
 }
 
-spec::CompletionOpcode completion_opcode_of(spec::Opcode opcode) {
-  switch (opcode) {
-  case spec::Opcode::rdma_write:
-  case spec::Opcode::rdma_write_with_immediate:
-    return spec::CompletionOpcode::rdma_write;
-  case spec::Opcode::rdma_read:
-    return spec::CompletionOpcode::rdma_read;
-  case spec::Opcode::atomic_compare_and_swap:
-    return spec::CompletionOpcode::compare_and_swap;
-  case spec::Opcode::atomic_fetch_and_add:
-    return spec::CompletionOpcode::fetch_and_add;
-  case spec::Opcode::bind_memory_window:
-    return spec::CompletionOpcode::bind_memory_window;
-  case spec::Opcode::local_invalidate:
-    return spec::CompletionOpcode::local_invalidate;
-  default:
-    return spec::CompletionOpcode::send;
-  }
-}
-
 } // namespace
 
 uint32_t Completion::Subject::mtu_bytes() const {
@@ -164,7 +144,7 @@ void Completion::complete(const Subject& subject, const MessageUnit& message, Co
   }
   if (failed || message.signaled() != 0 || subject.control.signal_all() != 0) {
     spec::CompletionQueueEntry entry;
-    entry.set_opcode(completion_opcode_of(opcode_of(message)));
+    entry.set_opcode(spec::operation_of(opcode_of(message)).completion);
     entry.set_status(status);
     entry.set_queue_pair_number(subject.number);
     entry.set_port(subject.control.port());

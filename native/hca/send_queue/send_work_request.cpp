@@ -12,28 +12,6 @@ using spec::ServiceType;
 
 constexpr uint32_t atomic_bytes = 8;
 
-// The operations that each service has (InfiniBand volume 1, table 81).
-bool is_executed(Opcode opcode, ServiceType service) {
-  switch (opcode) {
-  case Opcode::send:
-  case Opcode::send_with_immediate:
-    return service != ServiceType::reliable_datagram;
-  case Opcode::rdma_write:
-  case Opcode::rdma_write_with_immediate:
-    return service == ServiceType::reliable_connection || service == ServiceType::unreliable_connection;
-  case Opcode::bind_memory_window:
-    return service == ServiceType::reliable_connection || service == ServiceType::unreliable_connection;
-  case Opcode::send_with_invalidate:
-  case Opcode::local_invalidate:
-  case Opcode::rdma_read:
-  case Opcode::atomic_compare_and_swap:
-  case Opcode::atomic_fetch_and_add:
-    return service == ServiceType::reliable_connection;
-  default:
-    return false;
-  }
-}
-
 // Inline data is no list, and only what is sent can be inline.
 bool has_sound_list(const spec::CommandHeader& header) {
   if (is_local_operation(header.opcode())) {
@@ -72,7 +50,7 @@ spec::CompletionStatus check_send_work_request(const PhysicalCollectBuffer& pcb,
                                                const spec::QueuePairControl& control) {
   const spec::CommandHeader& header = pcb.header();
   const Opcode opcode = header.opcode();
-  if (!is_executed(opcode, control.service_type()) || !has_sound_list(header) ||
+  if (!spec::operation_of(opcode).is_of(control.service_type()) || !has_sound_list(header) ||
       (is_read_or_atomic(opcode) && control.max_read_atomic() == 0))
     return CompletionStatus::local_queue_pair_operation_error;
   const uint64_t length = send_message_length(pcb);

@@ -4,6 +4,7 @@
 #include "spec/commands.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
+#include "spec/operations.h"
 
 #include <cstdint>
 #include <span>
@@ -13,16 +14,16 @@ namespace fpga_verbs::hca {
 // What a send work request, in its PCB, asks for.
 
 constexpr bool is_atomic(spec::Opcode opcode) {
-  return opcode == spec::Opcode::atomic_compare_and_swap || opcode == spec::Opcode::atomic_fetch_and_add;
+  return spec::operation_of(opcode).ordering == spec::OperationOrdering::atomic;
 }
 
 constexpr bool is_read_or_atomic(spec::Opcode opcode) {
-  return opcode == spec::Opcode::rdma_read || is_atomic(opcode);
+  return spec::operation_of(opcode).data == spec::OperationData::returned;
 }
 
 // It works on keys of this side, and sends nothing.
 constexpr bool is_local_operation(spec::Opcode opcode) {
-  return opcode == spec::Opcode::local_invalidate || opcode == spec::Opcode::bind_memory_window;
+  return spec::operation_of(opcode).ordering == spec::OperationOrdering::local;
 }
 
 // The gather list; of a READ or atomic, where the answer is scattered.

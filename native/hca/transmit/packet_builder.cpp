@@ -100,8 +100,9 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   fields.solicited_event = unit.last() != 0 && header.solicited() != 0;
   fields.acknowledge_request =
       unit.last() != 0 && queue_pair.control.service_type() == spec::ServiceType::reliable_connection;
-  fields.remote_key =
-      header.opcode() == Opcode::send_with_invalidate ? header.immediate_data() : header.remote_key();
+  const spec::Operation operation = spec::operation_of(header.opcode());
+  fields.remote_key = operation.carries == spec::OperationCarries::invalidated_key ? header.immediate_data()
+                                                                                   : header.remote_key();
   // A READ that is resumed asks for the rest; a message that is, has sent its RETH already.
   fields.virtual_address = header.remote_address() + offset;
   fields.dma_length = static_cast<uint32_t>(execution.message_length - offset);

@@ -1,5 +1,6 @@
 #include "hca/transmit/request_opcode.h"
 
+#include "spec/operations.h"
 #include "wire/packet_opcodes.h"
 
 #include <array>
@@ -10,46 +11,29 @@ namespace fpga_verbs::hca {
 namespace {
 
 constexpr unsigned services = 4;
-constexpr unsigned operations = 16; // commands' opcodes
-constexpr unsigned positions = 4;   // of PacketPosition
+constexpr unsigned positions = 4; // of PacketPosition
 
 using Positions = std::array<uint8_t, positions>;
-using Table = std::array<std::array<Positions, operations>, services>;
-
-PacketOperation operation_of(spec::Opcode opcode) {
-  switch (opcode) {
-  case spec::Opcode::rdma_write:
-  case spec::Opcode::rdma_write_with_immediate:
-    return PacketOperation::rdma_write;
-  case spec::Opcode::rdma_read:
-    return PacketOperation::rdma_read_request;
-  case spec::Opcode::atomic_compare_and_swap:
-    return PacketOperation::compare_and_swap;
-  case spec::Opcode::atomic_fetch_and_add:
-    return PacketOperation::fetch_and_add;
-  default:
-    return PacketOperation::send;
-  }
-}
-
-bool has_immediate(spec::Opcode opcode) {
-  return opcode == spec::Opcode::send_with_immediate || opcode == spec::Opcode::rdma_write_with_immediate;
-}
+using Table = std::array<std::array<Positions, spec::operation_opcodes>, services>;
 
 // Turns the table of all packet opcodes round.
 Table make_table() {
   Table table{};
-  for (unsigned command = 1; command <= static_cast<unsigned>(spec::Opcode::atomic_fetch_and_add); ++command)
+  for (unsigned command = 0; command < spec::operation_opcodes; ++command) {
+    const spec::Operation& operation = spec::operations[command];
+    if (!operation.exists || operation.ordering == spec::OperationOrdering::local)
+      continue;
     for (unsigned value = 0; value < packet_opcodes.size(); ++value) {
       const PacketOpcodeTraits& traits = packet_opcodes[value];
-      const auto opcode = static_cast<spec::Opcode>(command);
-      const bool immediate = has_immediate(opcode) && traits.ends_message();
-      const bool invalidate = opcode == spec::Opcode::send_with_invalidate && traits.ends_message();
-      if (traits.is_known && traits.operation == operation_of(opcode) &&
-          traits.has(immediate_header) == immediate && traits.has(invalidate_header) == invalidate)
+      const spec::OperationCarries carries =
+          traits.ends_message() ? operation.carries : spec::OperationCarries::nothing;
+      if (traits.is_known && traits.operation == operation.packets &&
+          traits.has(immediate_header) == (carries == spec::OperationCarries::immediate_data) &&
+          traits.has(invalidate_header) == (carries == spec::OperationCarries::invalidated_key))
         table[static_cast<unsigned>(traits.service)][command][static_cast<unsigned>(traits.position)] =
             static_cast<uint8_t>(value);
     }
+  }
   return table;
 }
 
@@ -62,7 +46,7 @@ spec::PacketOpcode request_opcode(spec::ServiceType service, spec::Opcode opcode
   const Positions& packets = table[static_cast<unsigned>(service)][static_cast<unsigned>(opcode)];
   // A READ or atomic is one packet, wherever a retry resumes it.
   const bool is_one_packet = packets[static_cast<unsigned>(PacketPosition::first)] == 0 &&
-                             operation_of(opcode) != PacketOperation::send;
+                             spec::operation_of(opcode).packets != PacketOperation::send;
   return static_cast<spec::PacketOpcode>(
       packets[static_cast<unsigned>(is_one_packet ? PacketPosition::only : position)]);
 }
