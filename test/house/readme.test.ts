@@ -6,7 +6,14 @@ import { runHca } from '../cli/run_hca.ts';
 import { quoted, read, root, rowsOf } from './documents.ts';
 
 const readme = read('README.md');
-const documents = ['README.md', ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`)];
+const contributing = read('CONTRIBUTING.md');
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`),
+];
 
 describe('links lead somewhere', () => {
   it.each(documents)('%s', (document) => {
@@ -34,9 +41,13 @@ it('every command of hca has its row in the README, and there is none of another
   expect([...new Set(told)].sort()).toEqual(commands.filter((name) => name !== 'help').sort());
 });
 
-it('every npm script for people is in the README, and there is none of another', () => {
+it('the README has at most 1,000 words', () => {
+  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1000);
+});
+
+it('every npm script for people is in CONTRIBUTING.md, and there is none of another', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
-  const told = [...readme.matchAll(/npm (?!ci\b)(?:run )?([a-z:]+)/g)].map(([, name]) => name!);
+  const told = [...contributing.matchAll(/npm (?!ci\b)(?:run )?([a-z:]+)/g)].map(([, name]) => name!);
   expect(told.filter((name) => !(name in scripts))).toEqual([]);
   const forNpm = ['install', 'prepack'];
   expect(Object.keys(scripts).filter((name) => !told.includes(name) && !forNpm.includes(name))).toEqual([]);

@@ -1,7 +1,9 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+
+import { foldersOfNative } from './native_folders.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -85,22 +87,6 @@ describe('imports', () => {
     expect(circleThrough(folder, folders)).toBeUndefined();
   });
 });
-
-/** The folders of native/, each with those whose headers its files include. */
-function foldersOfNative(): Map<string, ReadonlySet<string>> {
-  const folders = new Map<string, Set<string>>();
-  for (const file of [...filesIn('native', '.h'), ...filesIn('native', '.cpp')]) {
-    const folder = path.relative('native', path.dirname(file));
-    const included = [...readFileSync(path.join(root, file), 'utf8').matchAll(/^#include "([^"]+)"/gm)]
-      .filter(([, name]) => existsSync(path.join(root, 'native', name!)))
-      .map(([, name]) => path.dirname(name!))
-      .filter((other) => other !== folder);
-    const known = folders.get(folder) ?? new Set();
-    for (const other of included) known.add(other);
-    folders.set(folder, known);
-  }
-  return folders;
-}
 
 /** A way along includes from a folder back to it: the folders in order; none: undefined. */
 function circleThrough(
