@@ -34,8 +34,8 @@ async function meetIt(
   };
   const options = { place, deviceString: 'emu:?link=udp:127.0.0.1', settings: {}, port: 1, told: 1 };
   return Scope.run(newSignal(), async (scope) => {
-    const { remotes, play } = await meetPeer(options, scope, () => end);
-    await play(async () => whileConnected(remotes));
+    const { remotes, play: playOut } = await meetPeer(options, scope, () => end);
+    await playOut(async () => whileConnected(remotes));
     return remotes;
   });
 }
