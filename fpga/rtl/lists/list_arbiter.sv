@@ -94,8 +94,8 @@ module list_arbiter #(
     end else begin
       if (moves) begin
         last_group <= next_group;
-        next_round <= ready[next_group*SIZE+:SIZE];
-        next_round_group <= next_group;
+        next_round <= ready[last_group*SIZE+:SIZE];  // The group was chosen in a clock before.
+        next_round_group <= last_group;
       end
       if (round_moves) begin
         offered <= round != '0;

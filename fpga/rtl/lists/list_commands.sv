@@ -26,12 +26,13 @@ module list_commands #(
     input logic [WAYS-1:0] push_same_2,  // second,
     input logic [WAYS-1:0] push_same_3,  // third, if it goes to that way.
     input logic append,
+    input logic [WAYS-1:0] append_way,
     input logic append_begins,
     input logic append_occupied_bit,
     input logic [LIST_WIDTH-1:0] append_list,
     input logic [ENTRY_WIDTH-1:0] append_tail,
     input logic [ENTRY_WIDTH-1:0] append_entry,
-    input logic [WAYS-1:0] appended,
+    input logic appended,
     input logic appended_begins,
     input logic [ENTRY_WIDTH-1:0] appended_entry,
 
@@ -66,7 +67,7 @@ module list_commands #(
 
   // Fourth stage, as what it leaves.
   logic valid_4, last_4, has_peeked_4, has_peeked_5, push_to_4;
-  logic [WAYS-1:0] push_same_4;
+  logic push_held_4, peeks_4, may_have_peeked_4, peeked_is_head_4;
   logic [ENTRY_WIDTH-1:0] next_4, left_head_4, left_head_5, peeked_4, peeked_5;
   logic [COUNT_WIDTH-1:0] seen_removals_4, left_removals_4, left_removals_5;
 
@@ -172,12 +173,12 @@ module list_commands #(
 
   // Second stage.
   logic same_2, same_before_2, push_to_2, is_fresh_2, same_3;
-  logic [WAYS-1:0] push_held_2, push_held_3;
+  logic push_held_2, push_held_3;
   logic [ENTRY_WIDTH-1:0] first_2, old_head_2, head_held, tail_held, peeked_held;
   logic [COUNT_WIDTH-1:0] removals_held;
   logic has_peeked_held;
 
-  assign push_to_2 = (push_held_2 & appended) != '0;
+  assign push_to_2 = push_held_2 && appended;
   assign is_fresh_2 = occupied_bits[0] != taken_bit && !(same_2 && removed_4);
   assign first_2 = push_to_2 && appended_begins ? appended_entry : first_read;
   assign old_head_2 = same_2 ? left_head_4 : same_before_2 ? left_head_5 : head_read;
@@ -188,9 +189,9 @@ module list_commands #(
     same_2 <= list_1 == list_3 && valid_3;
     same_before_2 <= list_1 == list_4 && valid_4;
     same_3 <= list_2 == list_3 && valid_3;
-    push_held_2 <= push_same_1;
-    push_held_3 <= push_same_2;
-    push_same_4 <= push_same_3;
+    push_held_2 <= (push_same_1 & append_way) != '0;
+    push_held_3 <= (push_same_2 & append_way) != '0;
+    push_held_4 <= (push_same_3 & append_way) != '0;
     head_held <= is_fresh_2 ? first_2 : old_head_2;
     tail_held <= push_to_2 ? appended_entry : tail_read;
     peeked_held <= same_2 ? peeked_4 : same_before_2 ? peeked_5 : peeked_read;
@@ -218,7 +219,7 @@ module list_commands #(
       .read_data({next_peeked, next})
   );
 
-  assign push_to_3 = (push_held_3 & appended) != '0;
+  assign push_to_3 = push_held_3 && appended;
 `ifdef FPGA_VERBS_MUTANT_FIRST_NOT_SEEN
   assign head_3 = same_3 ? left_head_4 : head_held;
 `else
@@ -261,13 +262,13 @@ module list_commands #(
     else if (kind_3 == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY && head_ready_3)
       result = linked_list_queue_pkg::LINKED_LIST_RESULT_READY;
     else result = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-    if (removes) result = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+    if (kind_3 == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP) result = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
   end
 
   always_ff @(posedge clock) begin
     valid_4 <= valid_3;
     result_4 <= result;
-    reads_4 <= removes || peeks;
+    peeks_4 <= peeks;
     removed_4 <= removes;
     closes_4 <= closes;
     last_4 <= is_last;
@@ -277,7 +278,8 @@ module list_commands #(
     seen_removals_4 <= removals;
     removals_4 <= removals + COUNT_WIDTH'(1);
     peeked_4 <= !is_peek || all_peeked ? peeked : has_peeked ? next_peeked : head_3;
-    has_peeked_4 <= peeks || has_peeked && is_occupied && !resets && !(removes && peeked == head_3);
+    may_have_peeked_4 <= peeks || has_peeked && is_occupied && !resets;
+    peeked_is_head_4 <= peeked == head_3 && !is_peek;
     left_head_5 <= left_head_4;
     left_removals_5 <= left_removals_4;
     peeked_5 <= peeked_4;
@@ -285,12 +287,14 @@ module list_commands #(
   end
 
   // Fourth stage. After the last data unit the head is what was pushed in the same clock, if it was pushed to this list.
-  assign push_to_4 = (push_same_4 & appended) != '0;
+  assign push_to_4 = push_held_4 && appended;
 `ifdef FPGA_VERBS_MUTANT_PUSH_WITH_LAST_REMOVAL_LOST
   assign ends_4 = removed_4 && last_4;
 `else
   assign ends_4 = removed_4 && last_4 && !push_to_4;
 `endif
+  assign reads_4 = removed_4 || peeks_4;
+  assign has_peeked_4 = may_have_peeked_4 && !(removed_4 && peeked_is_head_4);
   assign left_head_4 = !removed_4 ? head_4 : last_4 ? appended_entry : next_4;
   assign left_removals_4 = removed_4 ? removals_4 : seen_removals_4;
 endmodule
