@@ -69,6 +69,7 @@ export class QueuePair {
   /** Whether the device has to be told of receives, so that it flushes them. */
   private flushing = false;
   private readonly stall = new Stall();
+  private isDestroying = false;
 
   /** Creates a queue pair in RESET. @throws VerbsError EINVAL, ENOMEM: what the device says of it */
   constructor(driver: HcaDriver, options: QueuePairOptions) {
@@ -146,8 +147,12 @@ export class QueuePair {
     this.startAll();
   }
 
-  /** Has the device fetch all that is posted and not completed from the send queue. */
+  /**
+   * Has the device fetch all that is posted and not completed from the send queue. Not of a queue pair that goes: the device refuses a
+   * doorbell of one that it has no more, by an event that would have this driver ring again.
+   */
   startAll(): void {
+    if (this.isDestroying) return;
     this.sendQueue.startAll(this.number, this.buffer);
   }
 
@@ -263,11 +268,17 @@ export class QueuePair {
 
   /** Destroys the queue pair when nothing of it is in flight, and frees its memory. */
   destroy(): void {
-    this.driver.management.execute({
-      verb: 'destroyQueuePair',
-      opcode: ManagementOpcode.destroyQueuePair,
-      object: this.number,
-    });
+    this.isDestroying = true;
+    try {
+      this.driver.management.execute({
+        verb: 'destroyQueuePair',
+        opcode: ManagementOpcode.destroyQueuePair,
+        object: this.number,
+      });
+    } catch (error) {
+      this.isDestroying = false;
+      throw error;
+    }
     const { queuePairs, closedReceivers } = this.driver;
     queuePairs.delete(this.number);
     const { sharedReceiveQueue } = this;

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+
+import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
+import { EventType, Opcode, eventTypeNames } from '../../lib/spec/index.ts';
+import { makePair } from '../verbs/connected.ts';
+import { makeVerbs } from '../verbs/make_verbs.ts';
+
+it('a port that comes up while a queue pair is destroyed has the driver ring for no queue pair that is gone', () => {
+  const verbs = makeVerbs();
+  const [{ queuePair }] = makePair(verbs);
+  queuePair.postSend({ opcode: Opcode.send, inlineData: new Uint8Array(8) });
+  const driver = Reflect.get(queuePair.driver, 'driver') as HcaDriver;
+  const afterAnswer = driver.management.afterAnswer!;
+  driver.management.afterAnswer = () => {
+    // The device has destroyed the queue pair, and the driver still lists it.
+    const type = EventType.portActive;
+    const nothing = { reason: 0, offset: 0, object: 1, detail: 0n, timestamp: 0n, lost: 0 };
+    driver.events.report({ type, name: eventTypeNames[type]!, ...nothing });
+    verbs.board.runUntilIdle();
+    afterAnswer();
+  };
+  queuePair.close();
+  driver.management.afterAnswer = afterAnswer;
+  const names: string[] = [];
+  for (let event = verbs.context.pollEvent(); event !== undefined; event = verbs.context.pollEvent())
+    names.push(event.name);
+  expect(names).toContain('port_active');
+  expect(names).not.toContain('virtual_collect_buffer_error');
+});
