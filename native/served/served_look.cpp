@@ -2,6 +2,7 @@
 
 #include "served/served_connection.h"
 
+#include <algorithm>
 #include <optional>
 #include <poll.h>
 
@@ -14,14 +15,16 @@ using State = ServedFacts::State;
 
 // One server that is asked.
 struct Look {
-  std::optional<ServedConnection> connection; // while an answer is due
-  ServedFacts facts;
+  const std::string& path;
+  std::optional<ServedConnection> connection{}; // while an answer is due
+  ServedFacts facts{};
+
+  bool is_busy() const { return facts.state == State::busy; }
 };
 
-Look ask(const std::string& path) {
-  Look look;
+void ask(Look& look) {
   std::string failure;
-  switch (ServedConnection::make(path, look.connection, failure)) {
+  switch (ServedConnection::make(look.path, look.connection, failure)) {
   case Reached::reached:
     look.facts.state = State::silent;
     if (!look.connection->say({.kind = RequestKind::look}))
@@ -32,9 +35,9 @@ Look ask(const std::string& path) {
     break;
   case Reached::absent:
   case Reached::failed:
+    look.facts = {};
     break;
   }
-  return look;
 }
 
 void hear(Look& look) {
@@ -49,10 +52,11 @@ void hear(Look& look) {
 
 std::vector<ServedFacts> look_at_served(std::span<const std::string> paths,
                                         std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds between_attempts{5}; // nothing tells of room in a backlog
   const Clock::time_point given_up = Clock::now() + patience;
   std::vector<Look> looks;
   for (const std::string& path : paths)
-    looks.push_back(ask(path));
+    ask(looks.emplace_back(Look{.path = path}));
   for (;;) {
     std::vector<pollfd> polled;
     std::vector<Look*> due;
@@ -63,13 +67,18 @@ std::vector<ServedFacts> look_at_served(std::span<const std::string> paths,
       due.push_back(&look);
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(given_up - Clock::now());
-    if (due.empty() || left.count() <= 0)
+    const bool any_busy = std::ranges::any_of(looks, &Look::is_busy);
+    if ((due.empty() && !any_busy) || left.count() <= 0)
       break;
-    if (poll(polled.data(), polled.size(), static_cast<int>(left.count())) <= 0)
-      continue; // a signal, or the end of patience
-    for (size_t i = 0; i < due.size(); ++i)
-      if (polled[i].revents != 0)
-        hear(*due[i]);
+    const auto wait = any_busy ? std::min(left, between_attempts) : left;
+    if (poll(polled.data(), polled.size(), static_cast<int>(wait.count())) > 0) {
+      for (size_t i = 0; i < due.size(); ++i)
+        if (polled[i].revents != 0)
+          hear(*due[i]);
+    }
+    for (Look& look : looks)
+      if (look.is_busy())
+        ask(look);
   }
   std::vector<ServedFacts> facts;
   for (const Look& look : looks)

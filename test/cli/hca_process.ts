@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach } from 'vitest';
 
@@ -52,6 +52,14 @@ export class HcaProcess {
   /** Waits until it has said something. */
   async hasSaid(text: string): Promise<void> {
     await until(() => this.out.includes(text) || this.error.includes(text), `"${text}"`);
+  }
+
+  /** Stops it, and waits until all its threads stand still: the signal alone stops none at once. */
+  async stop(): Promise<void> {
+    this.kill('SIGSTOP');
+    const tasks = `/proc/${this.child.pid}/task`;
+    const stands = (task: string): boolean => /\) T /.test(readFileSync(`${tasks}/${task}/stat`, 'utf8'));
+    await until(() => readdirSync(tasks).every(stands), 'the stop of all threads');
   }
 
   /** Waits until it has promised a prompt end: before, a signal ends it as any process. */

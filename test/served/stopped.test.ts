@@ -27,7 +27,7 @@ describe('a server that is stopped', () => {
     server = new HcaProcess(['serve', 'lab', '--device', 'emu:?queuePairs=64&pageTableEntries=8192']);
     await server.hasSaid('can be opened');
     expect(look(60_000)).toMatchObject({ state: 'serving', underlyingFunctions: 8 });
-    server.kill('SIGSTOP');
+    await server.stop();
   });
 
   /** Those who come and go stay in the way of those who come later: as long as none is accepted. */
