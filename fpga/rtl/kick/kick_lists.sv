@@ -77,6 +77,10 @@ module kick_lists #(
   assign left_corrupted = answered_result == linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED;
   assign left_lane = answered_lane;
 
+  // The command that leaves: its function, and whether it was fetched.
+  logic [FUNCTION_WIDTH-1:0] left_function;
+  logic left_fetched;
+
   listed_commands #(
       .ENTRIES(ENTRIES),
       .LANES(LANES),
@@ -91,7 +95,7 @@ module kick_lists #(
   logic [LANES*COUNT_WIDTH-1:0] listed_of, maximum_of;
   logic [LANES-1:0] has_fetched;
   logic [COUNT_WIDTH-1:0] maximum;
-  logic is_fetched, left_fetched;
+  logic is_fetched;
 
   assign is_fetched = push_unit.origin == hca_spec_pkg::KICK_ORIGIN_SCHEDULED;
   assign query_commands = listed_of[query_lane*COUNT_WIDTH+:COUNT_WIDTH];
@@ -139,7 +143,6 @@ module kick_lists #(
   end
 
   // Entry credits of functions; one comes back when its command has left the list.
-  logic [FUNCTION_WIDTH-1:0] left_function;
   linked_list_queue_pkg::credit_source_t unused_source;
   logic [COUNT_WIDTH-1:0] unused_own_held, unused_shared_held, unused_available, unused_all_shared_held;
 
