@@ -1,12 +1,11 @@
 // What a linked list queue owes at its ports, whatever is behind them: a list, which stands for any one, gives back what was pushed to it,
 // each data unit once, in order, with what was pushed; nothing leaves that was not marked as ready, but what is discarded or
-// reclaimed; no entry is given to two; a push to an empty queue is taken, and what is ready leaves within a bound.
+// reclaimed; no entry is given to two; a push to an empty queue is taken.
 module linked_list_queue_ports #(
     parameter int unsigned ENTRIES = 2,
     parameter int unsigned LISTS = 2,
     parameter bit CONTENT_ADDRESSED = 1'b0,
     parameter int unsigned CLEAR_CLOCKS = 3,  // After a reset, at most.
-    parameter int unsigned FORWARD_CLOCKS = 14,  // From ready to the answer, at most, where nothing else goes on.
     localparam int unsigned ENTRY_WIDTH = ENTRIES > 1 ? $clog2(ENTRIES) : 1,
     localparam int unsigned LIST_WIDTH = LISTS > 1 ? $clog2(LISTS) : 1,
     localparam int unsigned COUNT_WIDTH = $clog2(ENTRIES + 1)
@@ -144,7 +143,8 @@ module linked_list_queue_ports #(
     end
   end
 
-  // The entry: used from its push to its removal; ready as marks say, as they were when what is answered now was done.
+  // The entry: used from its push to its removal; ready as marks say, as they were when what is answered now was decided on,
+  // a clock before it was done.
   logic is_used, is_ready, leaves_some;
   logic [3:0] was_ready;
   logic [2:0] mark_values;  // On their way: answered after three clocks.
@@ -159,16 +159,12 @@ module linked_list_queue_ports #(
     was_ready <= reset ? '0 : {was_ready[2:0], is_ready};
   end
 
-  // All data units, and how long the queue has been left alone with what is ready.
+  // All data units.
   logic [COUNT_WIDTH:0] held;
-  logic [4:0] alone;
   logic [3:0] quiet;  // Clocks without a push and a command.
-  logic is_first_ready;
   always_ff @(posedge clock) begin
     held <= reset ? '0 : held + (COUNT_WIDTH + 1)'(takes) - (COUNT_WIDTH + 1)'(removes);
     quiet <= reset || push || command || forward || mark_ready || mark_not_ready ? '0 : quiet == '1 ? quiet : quiet + 4'd1;
-    alone <= reset || push || command || mark_not_ready || !forward || removes || !is_used || !is_ready || held != 1 ? '0 :
-        alone == '1 ? alone : alone + 5'd1;
   end
   logic was_empty;  // Before the push that is answered now came.
   logic [3:0] empty_before;
@@ -187,28 +183,11 @@ module linked_list_queue_ports #(
       if (removes_some && removed == some_number)
         assert (is_some_there && answered_unit == some_unit && answered_entry == entry_of_number);
       if (takes && pushed_entry == some_entry) assert (!is_used || leaves_some);
-      if (leaves_some && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_POP) assert (was_ready[2]);
-      if (leaves_some && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY) assert (!was_ready[2]);
+      if (leaves_some && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_POP) assert (was_ready[1]);
+      if (leaves_some && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY) assert (!was_ready[1]);
       if (leaves_some) assert (is_used);
       if (held == (COUNT_WIDTH + 1)'(ENTRIES)) assert (!takes || removes);
       if (pushes[3] && was_empty && !reclaiming) assert (takes);
-      assert (alone < 5'(FORWARD_CLOCKS));
     end
   end
-
-`ifdef FORMAL_COVER
-  always_comb begin
-    if (age != '0) begin
-      cover (removes_some && removed == some_number && some_number == 4'd2);
-      cover (leaves_some && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_POP && !answered_forward);
-      cover (leaves_some && answered_forward);
-      cover (leaves_some && answered_kind == STEP);
-      cover (leaves_some && answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY);
-      cover (takes && pushed_entry == some_entry && leaves_some);
-      cover (pushes[3] && was_empty && !reclaiming);
-      cover (alone > 5'd8);
-      cover (held == (COUNT_WIDTH + 1)'(ENTRIES));
-    end
-  end
-`endif
 endmodule

