@@ -61,9 +61,12 @@ bool VirtualKickRtl::step() {
   if (quiet_ > pipeline_clocks)
     quiet_ = 0; // woken
   tell_division();
-  quiet_ = clock() ? 0 : quiet_ + 1;
-  if (rtl_->fetch_lanes)
-    answer_fetch();
+  unsigned clocks = 0;
+  do {
+    quiet_ = clock() ? 0 : quiet_ + 1;
+    if (rtl_->fetch_lanes)
+      answer_fetch();
+  } while (room_is_due() && ++clocks < pipeline_clocks);
   return quiet_ <= pipeline_clocks;
 }
 
@@ -87,6 +90,7 @@ bool VirtualKickRtl::clock() {
   const bool took_kick = follow_kicks();
   const bool took_finish = follow_finishes();
   const bool waits = rtl_->fetch_lanes;
+  moved_ = rtl_->starting || rtl_->listed || took_finish;
   rtl_->clock = 1;
   rtl_->eval();
   rtl_->pinned = pinned;
@@ -95,11 +99,13 @@ bool VirtualKickRtl::clock() {
   return sent || took_kick || took_finish || waits;
 }
 
+// A kick that found no room would be refused, though what is on its way off the lists makes some: it waits.
 void VirtualKickRtl::drive() {
-  rtl_->kick_scheduled = !kicks_scheduled_.empty();
+  const bool waits = room_is_due();
+  rtl_->kick_scheduled = !waits && !kicks_scheduled_.empty();
   if (rtl_->kick_scheduled)
     put(rtl_->kick_scheduled_unit, kicks_scheduled_.front());
-  rtl_->kick_collected = !kicks_collected_.empty();
+  rtl_->kick_collected = !waits && !kicks_collected_.empty();
   if (rtl_->kick_collected)
     put(rtl_->kick_collected_unit, kicks_collected_.front());
   rtl_->kick_started_credit = kicks_started_.credits() >= 2;
@@ -112,12 +118,21 @@ void VirtualKickRtl::drive() {
   rtl_->finish = static_cast<uint8_t>(finish);
 }
 
+// Whether room is short, and some may come without anything else: kicks are in the two stages, or commands
+// are started, or may be in the next clock, and have not left their list, or are dropped.
+bool VirtualKickRtl::room_is_due() const {
+  const bool moves = !taken_.empty() || moved_ || leaving_ != 0 || lanes_to_discard() != 0;
+  return moves && !has_room_everywhere(static_cast<uint32_t>(taken_.size()) + 1);
+}
+
 // What leaves its list, started or dropped before; what comes out, and what was refused in the clock before.
 bool VirtualKickRtl::follow_started() {
   if (rtl_->kick_corrupted)
     ++counters_.device.detected_bit_errors;
+  leaving_ += rtl_->starting;
   spec::KickUnit first;
   if (rtl_->left) {
+    --leaving_;
     [[maybe_unused]] const bool was_dropped = leave_list(rtl_->left_lane, first);
     assert(!was_dropped);
   }
@@ -233,6 +248,7 @@ template <class Input> void VirtualKickRtl::strobe(Input& input) {
   input = 1;
   if (clock())
     quiet_ = 0;
+  moved_ = true;
   input = 0;
 }
 

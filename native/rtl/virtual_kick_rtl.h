@@ -30,7 +30,8 @@ public:
   VirtualKickRtl(const VirtualKickRtl&) = delete;
   VirtualKickRtl& operator=(const VirtualKickRtl&) = delete;
 
-  // One clock, until nothing happens any more.
+  // One clock, until nothing happens any more. Where room is short, the clocks too that it takes what leaves
+  // to leave: kicks of the next step find its room, as those of the model do.
   bool step() override;
   Outlook outlook(unsigned lane) const override;
   unsigned choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) override;
@@ -49,6 +50,7 @@ private:
   void tick();
   bool clock();
   void drive();
+  bool room_is_due() const;
   bool follow_started();
   bool follow_kicks();
   bool follow_finishes();
@@ -68,7 +70,9 @@ private:
   std::array<uint64_t, entries_of_rtl> taken_at_{}; // by PCB: the clock in which its kick was taken
   uint64_t now_ = 0;                                // clocks
   unsigned quiet_ = 0;                              // clocks in which nothing has happened
-  RtlCounters counters_of_rtl_;                     // not yet in the sum
+  unsigned leaving_ = 0;                            // commands that are started and still on their list
+  bool moved_ = false;          // in the last clock, so that a command may start in the next
+  RtlCounters counters_of_rtl_; // not yet in the sum
 
   std::array<LaneDivision, lanes_of_rtl> told_lanes_{};
   std::array<uint32_t, spec::underlying_functions> told_entry_credits_{};

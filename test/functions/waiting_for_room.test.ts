@@ -99,6 +99,17 @@ describe('a list that takes no more', () => {
     expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
   });
 
+  it('of one command: takes the next where the one before it starts', () => {
+    const credits = { executionCreditsPerLane: eight.length, completionCreditsPerLane: eight.length };
+    const verbs = makeVerbs(stepped, { ...oneCredit, ...credits });
+    verbs.context.allocateResources([{ resource: Resource.listSize, lane: 0, amount: 1 }]);
+    const [from, to] = makePair(verbs);
+    receive(to, eight.length);
+    send(from, eight);
+    expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));
+    expect(refusals(verbs)).toBe(0);
+  });
+
   /** Lane 0 is all that the low level has until `release` gives it lane 1 too. */
   function makeTwoLanes(completionCreditsPerLane: number): { verbs: Verbs; release: () => void } {
     const verbs = makeVerbs(stepped, { ...oneCredit, transmitVirtualLanes: 2, completionCreditsPerLane });

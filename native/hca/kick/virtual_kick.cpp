@@ -212,6 +212,17 @@ VirtualKick::Outlook VirtualKick::outlook(unsigned lane) const {
   return {.room = beyond(list_size(lane)), .credits = beyond(credits), .has_fetched = fetched_on_[lane] != 0};
 }
 
+bool VirtualKick::has_room_everywhere(uint32_t commands) const {
+  for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane)
+    if (lists_.count(static_cast<uint16_t>(lane)) + commands > list_size(lane))
+      return false;
+  const CreditPool& entries = lists_.entry_credits();
+  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+    if (entries.own_held(function) + commands > entries.own(function))
+      return false;
+  return true;
+}
+
 uint64_t VirtualKick::lanes_to_discard() const {
   uint64_t lanes = 0;
 #ifdef FPGA_VERBS_MUTANT_DROPPED_WAITS_FOR_CREDIT

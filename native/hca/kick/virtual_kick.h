@@ -143,6 +143,8 @@ protected:
   void finish(const spec::FinishUnit& unit);
   void fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
   uint32_t invalid_entries() const { return invalid_; }
+  // Whether every list, and the entry credits of every function, have room for so many commands more.
+  bool has_room_everywhere(uint32_t commands) const;
   // Lanes whose next command was dropped.
   uint64_t lanes_to_discard() const;
 
