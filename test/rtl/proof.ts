@@ -95,9 +95,9 @@ function search(proof: Proof, clocks: number, yosys: string, mutant?: string): b
       `write_aiger -zinit ${problem}`,
     ].join('\n');
     execFileSync(yosys, ['-q', '-p', script], { stdio: 'pipe' });
-    const solve = clocks === 0 ? 'fraig; orpos; iprove' : `dc2; bmc3 -F ${clocks}`;
+    const commands = clocks === 0 ? 'fraig; orpos; iprove' : `dc2; bmc3 -F ${clocks}`;
     // Comes with Yosys.
-    const { stdout } = spawnSync('yosys-abc', ['-c', `read_aiger ${problem}; fold; strash; ${solve}`], {
+    const { stdout } = spawnSync('yosys-abc', ['-c', `read_aiger ${problem}; fold; strash; ${commands}`], {
       encoding: 'utf8',
     });
     if (/No output asserted in \d+ frames|^UNSATISFIABLE/m.test(stdout)) return true;
