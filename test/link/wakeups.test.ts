@@ -17,6 +17,7 @@ import {
 } from '../../lib/index.ts';
 import { backends, closing } from '../driver/backends.ts';
 import { Random } from '../hca/random.ts';
+import { freeNetwork } from '../free_port.ts';
 import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
 
 /** How an end learns of what has come: `passive` does nothing, and its memory is written and read by the other one. */
@@ -33,8 +34,9 @@ const { options: emulated } = backends[0]!;
 let names = 0;
 const newName = (): string => `wakeups-${process.pid}-${(names += 1)}`;
 /** Addresses that no other test of this machine has. */
-const newAddress = (): string =>
-  `127.${1 + (process.pid % 250)}.${(process.pid >> 8) % 250}.${128 + (names += 1)}`;
+const network = await freeNetwork();
+let addresses = 0;
+const newAddress = (): string => `${network}${(addresses += 1)}`;
 
 function newPath(): string {
   const made = path.join(tmpdir(), newName());

@@ -396,7 +396,10 @@ class Chance {
     );
     this.accesses.write(control, 0, spec.CONTROL_BYTES - 4, 1);
     this.accesses.write(control, 0, ofControl('control'), 0, 1 + this.random.below(14));
-    // Switched off, the device counts what is written to VCBs, and nothing comes of it; management goes on.
+    // Disabled, the device counts what is written to VCBs, and nothing comes of it. The model cancels half-written commands then, which
+    // hca_front does not yet: they are cancelled before.
+    for (let buffer = 0; buffer < buffers; ++buffer)
+      this.accesses.write(control, 0, ofControl('cancel_virtual_collect_buffer'), buffer);
     this.accesses.write(control, 0, ofControl('control'), 0);
     this.writeCollectBuffer();
     this.lock();
