@@ -77,6 +77,7 @@ export function chosenDeviceString(given?: string): string {
  * @throws DeviceStringError that names the bad part and what would be right
  */
 export function parseDeviceString(text: string): DeviceName {
+  if (typeof text !== 'string') throw new TypeError(`a device string must be a string, got ${typeof text}`);
   const colon = text.indexOf(':');
   const backend = colon < 0 ? text : text.slice(0, colon);
   const rest = colon < 0 ? '' : text.slice(colon + 1);

@@ -124,11 +124,11 @@ int container_control(unsigned long request, void* argument) {
     if (!fits)
       return 0;
     info.cap_offset = list;
-    vfio_iommu_type1_info_cap_iova_range capability{};
-    capability.header.id = VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE;
-    capability.nr_iovas = static_cast<uint32_t>(std::size(allowed));
     auto* const at = static_cast<uint8_t*>(argument) + list;
-    std::memcpy(at, &capability, sizeof capability);
+    auto& capability = as<vfio_iommu_type1_info_cap_iova_range>(at);
+    capability.header = {.id = VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE, .version = 0, .next = 0};
+    capability.nr_iovas = static_cast<uint32_t>(std::size(allowed));
+    capability.reserved = 0;
     std::memcpy(at + sizeof capability, allowed, sizeof allowed);
     return 0;
   }

@@ -124,3 +124,8 @@ describe('opening a board by its name', () => {
     expect(() => openBoard(parseDeviceString('emu:9'))).toThrow(/does not exist/);
   });
 });
+
+it('an array with holes is no device string, and is not searched', () => {
+  const holes = new Array<string>(2 ** 32 - 1) as unknown as string;
+  expect(() => parseDeviceString(holes)).toThrow('a device string must be a string, got object');
+});
