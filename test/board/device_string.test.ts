@@ -126,6 +126,6 @@ describe('opening a board by its name', () => {
 });
 
 it('an array with holes is no device string, and is not searched', () => {
-  const holes = new Array<string>(2 ** 32 - 1) as unknown as string;
+  const holes = Object.assign([], { length: 2 ** 32 - 1 }) as unknown as string;
   expect(() => parseDeviceString(holes)).toThrow('a device string must be a string, got object');
 });
