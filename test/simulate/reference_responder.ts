@@ -41,6 +41,14 @@ export interface ResponderAttributes {
   readonly partitionKey: number;
   readonly receivePsn: number;
   readonly minReceiverNotReadyTimer: number;
+  readonly maxDestinationReadAtomic: number;
+}
+
+/** A READ or atomic that was executed; of an atomic, what it found. */
+export interface Executed {
+  readonly psn: number;
+  readonly packet: ReferencePacket;
+  readonly original: bigint;
 }
 
 /** A message that has begun. */
@@ -60,7 +68,7 @@ export interface Responder {
   readonly receives: PostedReceive[];
   readonly completions: Received[];
   /** READs and atomics that were executed, newest last. */
-  readonly executed: { readonly psn: number; readonly packet: ReferencePacket; readonly original: bigint }[];
+  readonly executed: Executed[];
   readonly expectedPsn: number;
   /** A packet comes. @returns what has to be sent for it */
   take(packet: ReferencePacket): Answer[];
@@ -245,11 +253,33 @@ export class ReferenceResponder implements Responder {
     const kind = kindOf(packet.opcode);
     if (kind === 'send' || kind === 'write')
       return [this.answer(psnAfter(this.expectedPsn, psnMask), acknowledged)];
-    const former = this.executed.find(({ psn }) => psn === packet.psn);
-    if (kind === 'atomic')
-      return former === undefined ? [] : [this.atomicAnswer(packet.psn, former.original)];
-    const count = Math.max(1, Math.ceil(packet.length / this.attributes.mtu));
-    return count > psnDistance(packet.psn, this.expectedPsn) ? [] : this.readOf(packet);
+    // Of READs and atomics it keeps as many as the requester may have outstanding.
+    const former = this.executed
+      .toReversed()
+      .slice(0, this.attributes.maxDestinationReadAtomic)
+      .find(({ psn, packet: earlier }) => {
+        const behind = psnDistance(psn, packet.psn);
+        return behind >= 0 && behind < this.packetsOf(earlier);
+      });
+    if (former === undefined || kindOf(former.packet.opcode) !== kind) return [];
+    if (kind === 'atomic') return [this.atomicAnswer(packet.psn, former.original)];
+    return this.isPartOf(former, packet) ? this.readOf(packet) : [];
+  }
+
+  /** Packets that a READ or atomic is answered by. */
+  private packetsOf({ opcode, length }: ReferencePacket): number {
+    return kindOf(opcode) === 'atomic' ? 1 : Math.max(1, Math.ceil(length / this.attributes.mtu));
+  }
+
+  /** Whether a duplicate READ asks for a part of what was asked for before (9.7.5.1). */
+  private isPartOf({ psn, packet: earlier }: Executed, packet: ReferencePacket): boolean {
+    const offset = packet.address - earlier.address;
+    return (
+      packet.key === earlier.key &&
+      offset >= 0n &&
+      offset + BigInt(packet.length) <= BigInt(earlier.length) &&
+      psnDistance(psn, packet.psn) + this.packetsOf(packet) <= this.packetsOf(earlier)
+    );
   }
 
   private accept(psns: number): void {
