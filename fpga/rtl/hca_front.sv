@@ -257,10 +257,11 @@ module hca_front #(
       .known(identity_known)
   );
 
-  // Control commands of collect_buffer: of the registers, of locks, of resets of a function.
-  logic [2:0] requests, requests_done;
-  logic [8:0] request_commands;
-  logic [3*PAGE_WIDTH-1:0] request_pages;
+  // Control commands of collect_buffer: of the registers, of locks, of resets of a function, of the device being disabled.
+  logic [3:0] requests, requests_done;
+  logic [11:0] request_commands;
+  logic [4*PAGE_WIDTH-1:0] request_pages;
+  logic disable_device, disable_done, in_burst;
   logic function_reset_request;
   logic [FUNCTION_WIDTH-1:0] function_reset_underlying_function, forget_underlying_function;
   logic [VCB_WIDTH:0] bar_base, bar_count;
@@ -293,7 +294,7 @@ module hca_front #(
   hca_spec_pkg::quality_of_service_level_t fetch_lanes_quality_of_service_level;
 
   control_commands #(
-      .PARTS(3),
+      .PARTS(4),
       .PAGE_WIDTH(PAGE_WIDTH)
   ) i_control_commands (
       .reset(block_reset),
@@ -417,6 +418,17 @@ module hca_front #(
       .turned_out(queuing_turned_out),
       .turned_out_unit(queuing_turned_out_unit),
       .turned_out_refusal(queuing_turned_out_refusal),
+      .*
+  );
+
+  device_disable #(
+      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)
+  ) i_device_disable (
+      .reset(block_reset),
+      .request(requests[3]),
+      .request_command(request_commands[3*3+:3]),
+      .request_page(request_pages[3*PAGE_WIDTH+:PAGE_WIDTH]),
+      .request_done(requests_done[3]),
       .*
   );
 

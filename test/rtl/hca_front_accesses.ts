@@ -158,11 +158,12 @@ export class Accesses {
     this.lines.push(`b ${address.toString(16)} ${Buffer.from(bytes).toString('hex')}`);
   }
 
-  /** The same, and then, while the beat is not done yet, writes a register of a function. */
+  /** The same, and then, while the beat is not done yet, writes a register. */
   writePageAndRegister(
     buffer: number,
     pageOffset: number,
     bytes: Uint8Array,
+    region: RegionType,
     page: number,
     offset: number,
     value: number,
@@ -170,7 +171,7 @@ export class Accesses {
   ): void {
     this.writePage(buffer, pageOffset, bytes);
     const burst = this.lines.pop()!.slice(2);
-    this.write(functionRegisters, page, offset, value, strobes);
+    this.write(region, page, offset, value, strobes);
     this.lines.push(`o ${burst} ${this.lines.pop()!.slice(2)}`);
   }
 

@@ -396,13 +396,16 @@ class Chance {
     );
     this.accesses.write(control, 0, spec.CONTROL_BYTES - 4, 1);
     this.accesses.write(control, 0, ofControl('control'), 0, 1 + this.random.below(14));
-    // Disabled, the device counts what is written to VCBs, and nothing comes of it. The model cancels half-written commands then, which
-    // hca_front does not yet: they are cancelled before.
-    for (let buffer = 0; buffer < buffers; ++buffer)
-      this.accesses.write(control, 0, ofControl('cancel_virtual_collect_buffer'), buffer);
+    // Disabled, the device cancels what is half written, counts what is written to VCBs, and drops writes to management pages.
     this.accesses.write(control, 0, ofControl('control'), 0);
     this.writeCollectBuffer();
     this.lock();
+    for (let time = 0; time < 3; ++time) {
+      const offset = ofFunction('management_page', this.random.below(80));
+      const strobes = 1 + this.random.below(15);
+      this.accesses.write(functionPage, this.random.below(functions), offset, 0x12345678, strobes);
+    }
+    readAll(this.accesses);
     this.enable();
   }
 
@@ -504,6 +507,7 @@ describe('the registers of hca_front', () => {
             random.below(buffers),
             spec.DOORBELL_SLOTS_OFFSET,
             new Uint8Array(16),
+            functionPage,
             number,
             offset,
             1,
@@ -514,6 +518,23 @@ describe('the registers of hca_front', () => {
       accesses.compare(bench, 'cost');
     },
   );
+
+  // A burst that began before the write of the register is collected first, and cancelled with the rest.
+  it('leave no half-written command when a burst is on its way as the device is disabled', patient, (context) => {
+    const bench = build(requireTool('verilator', context));
+    const accesses = new Accesses(shape);
+    const random = new Random(2);
+    for (let time = 0; time < 40; ++time) {
+      accesses.write(control, 0, ofControl('control'), 1);
+      const buffer = random.below(buffers);
+      const header = makeCommand({ length: 16, queuePairNumber: 5 }).subarray(0, 8);
+      accesses.writePageAndRegister(buffer, 0, header, control, 0, ofControl('control'), 0, 15);
+      readAll(accesses);
+      accesses.write(control, 0, ofControl('inspect_select'), buffer << 16);
+      accesses.read(control, 0, ofControl('inspect_virtual_collect_buffer'));
+    }
+    accesses.compare(bench, 'disable');
+  });
 
   it('say that a function is being reset until its DMA has ended', patient, (context) => {
     const bench = build(requireTool('verilator', context));

@@ -9,6 +9,7 @@ module page_writes #(
     input logic clock,
     input logic reset,
     output logic under_way,  // A burst that is not answered yet, or a DWORD.
+    output logic in_burst,  // Of the host: its last beat is still to come.
 
     // A DWORD of the management page of a function, held until it is done: it has taken effect.
     input logic page_write,
@@ -61,7 +62,7 @@ module page_writes #(
   // In collect_buffer; those of them that are ahead of the DWORD: none comes in for a clock before it, and a beat takes less than four.
   logic [1:0] beats, ahead;
   logic takes_beat;
-  logic in_burst, ends_here, is_open, begins, ends;
+  logic ends_here, is_open, begins, ends;
   logic [3:0] owed;  // Responses to the host.
 
   assign under_way = in_burst || owed != '0 || state != IDLE;

@@ -1,7 +1,8 @@
 // AXI4-Lite side of the registers: identity, control, and a page for each function. Registers are 4 bytes; of one of 64 bits the low
 // half latches the high one, for each page by itself. A read of what is not there is all zero, and a write to it, one of part of a
 // DWORD outside a management page, and a division that is not allowed change nothing and are answered with SLVERR. A write is
-// answered when it has taken effect, a VCB is closed once the answer is there; but for a reset, which begins then.
+// answered when it has taken effect, a VCB is closed once the answer is there; but for a reset, which begins then. A device that is
+// disabled drops and counts what is written to management pages.
 module host_registers #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
@@ -45,6 +46,8 @@ module host_registers #(
     input logic identity_known,
 
     output logic enabled,
+    output logic disable_device,  // The device was enabled, and a register says that it no longer is; held until it is done.
+    input logic disable_done,
     output logic [63:0] now,
     output logic [63:0] half_written_limit,
     input logic [COUNTS-1:0] counted,  // Commands kicked, those in send queue mode, refused, writes dropped, cancelled, mode entered.
@@ -139,6 +142,7 @@ module host_registers #(
   localparam int unsigned PAGES = UNDERLYING_FUNCTIONS + 2;
   localparam logic [PAGE_BITS-1:0] IDENTITY = PAGE_BITS'(0);
   localparam logic [PAGE_BITS-1:0] CONTROL = PAGE_BITS'(1);
+  localparam int unsigned WRITES_DROPPED = 3;  // Its place among what is counted.
   localparam logic [15:0] MANAGEMENT_PAGE = 16'(hca_spec_pkg::UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET);
   localparam logic [1:0] OKAY = 2'b00;
   localparam logic [1:0] SLVERR = 2'b10;
@@ -157,6 +161,8 @@ module host_registers #(
   logic [31:0] low;
   logic can_write, is_wide_low, is_wide_high;
   logic goes_on;  // To a block that takes its time.
+  logic disabled;  // Enabled once, and no longer: management pages take no writes.
+  logic disables, is_page_dropped;
   logic [PAGE_BITS-1:0] page_now;
   logic [15:0] offset_now;
   logic is_bar, is_sub_bar, is_allotment, is_cancel, is_close, is_open, is_enable, is_limit, is_limit_high, is_control, is_select;
@@ -277,7 +283,9 @@ module host_registers #(
       || is_sub_bar && bar_allowed
       || is_allotment && allotment_allowed
       || (is_cancel || is_close || is_open) && 32'(named.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS;
-  assign goes_on = is_allowed && (is_cancel || is_close || is_open || is_allotment) || is_of_host_memory || is_page || is_break || is_select
+  assign disables = is_enable && !enable.enable && !enable.reset && enabled;
+  assign is_page_dropped = is_page && disabled;
+  assign goes_on = disables || is_allowed && (is_cancel || is_close || is_open || is_allotment) || is_of_host_memory || is_page && !disabled || is_break || is_select
       || is_unlock && unlocks.unlock;
 
   logic is_done;
@@ -290,7 +298,7 @@ module host_registers #(
   assign broken = write_data;
   assign break_physical_collect_buffer = broken.physical_collect_buffer;
   assign function_reset_underlying_function = write_underlying_function;
-  assign is_done = request_done || write && write_ready || select_done || page_write_done || (unlock || break_lock) && lock_done;
+  assign is_done = request_done || disable_done || write && write_ready || select_done || page_write_done || (unlock || break_lock) && lock_done;
 
   always_ff @(posedge clock) begin
     if (reset) begin
@@ -304,6 +312,7 @@ module host_registers #(
       page_write <= 1'b0;
       unlock <= 1'b0;
       break_lock <= 1'b0;
+      disable_device <= 1'b0;
     end else begin
       if (writes && !goes_on || waits && is_done) register_bvalid <= 1'b1;
       else if (register_bready) register_bvalid <= 1'b0;
@@ -313,11 +322,13 @@ module host_registers #(
         page_write <= is_page;
         unlock <= is_unlock;
         break_lock <= is_break;
+        disable_device <= disables;
         waits <= 1'b1;
       end else begin
         if (request_done) request <= 1'b0;
         if (write_ready) write <= 1'b0;
         if (page_write_done) page_write <= 1'b0;
+        if (disable_done) disable_device <= 1'b0;
         if (lock_done) begin
           unlock <= 1'b0;
           break_lock <= 1'b0;
@@ -330,11 +341,15 @@ module host_registers #(
     end
     if (reset || device_reset) begin
       enabled <= 1'b0;
+      disabled <= 1'b0;
       has_low <= 1'b0;
       half_written_limit <= hca_spec_pkg::CONTROL_HALF_WRITTEN_LIMIT_RESET;
     end else begin
       if (writes && (is_wide_low || is_wide_high)) has_low <= is_wide_low;
-      if (writes && is_enable) enabled <= enable.enable && !enable.reset;
+      if (writes && is_enable) begin
+        enabled <= enable.enable && !enable.reset;
+        disabled <= !enable.enable && (enabled || disabled);
+      end
       if (writes && is_limit_high) half_written_limit <= wide_value;
     end
     if (writes && is_wide_low) begin
@@ -371,7 +386,8 @@ module host_registers #(
         end
         for (int unsigned count = 0; count < COUNTS; count++)
           counts[number][count*64+:64] <= counts[number][count*64+:64]
-              + 64'(counted[count] && counted_underlying_function == FUNCTION_WIDTH'(number));
+              + 64'(counted[count] && counted_underlying_function == FUNCTION_WIDTH'(number))
+              + 64'(count == WRITES_DROPPED && writes && is_page_dropped && page_now == PAGE_BITS'(number + 2));
       end
     end
   end
@@ -479,7 +495,7 @@ module host_registers #(
         hca_spec_pkg::UNDERLYING_FUNCTION_KICKS_OFFSET: value = counts[read_underlying_function][0*64+:64];
         hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET: value = counts[read_underlying_function][1*64+:64];
         hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_REFUSED_OFFSET: value = counts[read_underlying_function][2*64+:64];
-        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[read_underlying_function][3*64+:64];
+        hca_spec_pkg::UNDERLYING_FUNCTION_WRITES_DROPPED_OFFSET: value = counts[read_underlying_function][WRITES_DROPPED*64+:64];
         hca_spec_pkg::UNDERLYING_FUNCTION_COMMANDS_CANCELLED_OFFSET: value = counts[read_underlying_function][4*64+:64];
         hca_spec_pkg::UNDERLYING_FUNCTION_SEND_QUEUE_MODE_ENTERED_OFFSET: value = counts[read_underlying_function][5*64+:64];
         default: value = read_value;
