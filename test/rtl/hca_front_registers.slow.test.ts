@@ -520,21 +520,25 @@ describe('the registers of hca_front', () => {
   );
 
   // A burst that began before the write of the register is collected first, and cancelled with the rest.
-  it('leave no half-written command when a burst is on its way as the device is disabled', patient, (context) => {
-    const bench = build(requireTool('verilator', context));
-    const accesses = new Accesses(shape);
-    const random = new Random(2);
-    for (let time = 0; time < 40; ++time) {
-      accesses.write(control, 0, ofControl('control'), 1);
-      const buffer = random.below(buffers);
-      const header = makeCommand({ length: 16, queuePairNumber: 5 }).subarray(0, 8);
-      accesses.writePageAndRegister(buffer, 0, header, control, 0, ofControl('control'), 0, 15);
-      readAll(accesses);
-      accesses.write(control, 0, ofControl('inspect_select'), buffer << 16);
-      accesses.read(control, 0, ofControl('inspect_virtual_collect_buffer'));
-    }
-    accesses.compare(bench, 'disable');
-  });
+  it(
+    'leave no half-written command when a burst is on its way as the device is disabled',
+    patient,
+    (context) => {
+      const bench = build(requireTool('verilator', context));
+      const accesses = new Accesses(shape);
+      const random = new Random(2);
+      for (let time = 0; time < 40; ++time) {
+        accesses.write(control, 0, ofControl('control'), 1);
+        const buffer = random.below(buffers);
+        const header = makeCommand({ length: 16, queuePairNumber: 5 }).subarray(0, 8);
+        accesses.writePageAndRegister(buffer, 0, header, control, 0, ofControl('control'), 0, 15);
+        readAll(accesses);
+        accesses.write(control, 0, ofControl('inspect_select'), buffer << 16);
+        accesses.read(control, 0, ofControl('inspect_virtual_collect_buffer'));
+      }
+      accesses.compare(bench, 'disable');
+    },
+  );
 
   it('say that a function is being reset until its DMA has ended', patient, (context) => {
     const bench = build(requireTool('verilator', context));

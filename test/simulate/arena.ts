@@ -22,22 +22,45 @@ export class Arena {
   }
 }
 
+/** A message is this row of bytes from some place on, every 256 B anew. None is 0: what was not written is told from it. */
+const period = 255;
+const row = Uint8Array.from({ length: period + 256 }, (_, at) => 1 + ((at * 7) % period));
+const zeros = new Uint8Array(4096);
+
 /** What is sent as message `index` of sender `sender`, from its first byte on. */
 export function fillPattern(bytes: Uint8Array, sender: number, index: number): void {
-  for (let at = 0; at < bytes.length; at++) bytes[at] = patternByte(sender, index, at);
+  for (let at = 0; at < bytes.length; at += 256)
+    bytes.set(rowOf(sender, index, at, Math.min(256, bytes.length - at)), at);
 }
 
-/** Never 0: what was not written is told from it. */
-function patternByte(sender: number, index: number, at: number): number {
-  return 1 + ((sender * 89 + index * 31 + at * 7 + (at >> 8) * 13) % 255);
+function rowOf(sender: number, index: number, at: number, length: number): Uint8Array {
+  // 73 is the inverse of 7 in numbers modulo 255.
+  const begin = ((sender * 89 + index * 31 + at * 7 + (at >> 8) * 13) * 73) % period;
+  return row.subarray(begin, begin + length);
 }
 
 /** Whether bytes are those of a message. */
 export function isPattern(bytes: Uint8Array, sender: number, index: number): boolean {
-  return bytes.every((byte, at) => byte === patternByte(sender, index, at));
+  for (let at = 0; at < bytes.length; at += 256) {
+    const part = bytes.subarray(at, at + 256);
+    if (Buffer.compare(part, rowOf(sender, index, at, part.length)) !== 0) return false;
+  }
+  return true;
 }
 
 /** Whether bytes are those of a message, or were not written. */
 export function isPatternOrNothing(bytes: Uint8Array, sender: number, index: number): boolean {
-  return bytes.every((byte, at) => byte === 0 || byte === patternByte(sender, index, at));
+  if (isPattern(bytes, sender, index)) return true;
+  const pattern = new Uint8Array(bytes.length);
+  fillPattern(pattern, sender, index);
+  return bytes.every((byte, at) => byte === 0 || byte === pattern[at]);
+}
+
+/** Whether nothing was written to bytes. */
+export function isZero(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at += zeros.length) {
+    const part = bytes.subarray(at, at + zeros.length);
+    if (Buffer.compare(part, zeros.subarray(0, part.length)) !== 0) return false;
+  }
+  return true;
 }

@@ -6,7 +6,7 @@ import {
   type RemoteMemory,
 } from '../../lib/index.ts';
 import type { Random } from '../hca/random.ts';
-import { Arena, fillPattern, isPattern, isPatternOrNothing } from './arena.ts';
+import { Arena, fillPattern, isPattern, isPatternOrNothing, isZero } from './arena.ts';
 import { FlowWindow } from './flow_window.ts';
 
 export const slotBytes = 1200;
@@ -180,8 +180,4 @@ function slot({ bytes }: Arena, index: number): Uint8Array {
 function pieces(random: Random, region: MemoryRegion, at: number, length: number): MemorySlice[] {
   const cut = random.below(length + 1);
   return [region.slice(at, cut), region.slice(at + cut, length - cut)];
-}
-
-function isZero(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0);
 }
