@@ -38,14 +38,25 @@ const simulated = [
   '--minutes',
   '60',
 ];
-if (process.env.CI === 'true') rows.push(check('simulate: 1000 seeds', 'node', simulated));
+// Clients that attack a served board, and the memory that they share with it.
+const sanitized = [
+  'scripts/sanitize.mjs',
+  'address',
+  'test/served',
+  'test/link/shared_memory',
+  'test/board/iommu',
+];
+const onlyInCi = { 'simulate: 1000 seeds': simulated, 'address sanitizer: hostile clients': sanitized };
+if (process.env.CI === 'true')
+  for (const [suite, args] of Object.entries(onlyInCi)) rows.push(check(suite, 'node', args));
 if (existsSync(report)) rows.push(...suitesOf(JSON.parse(readFileSync(report, 'utf8'))));
 // What stopped vitest itself, outside of all tests.
 if (tests.status !== 0 && !rows.some(({ failed }) => failed > 0)) {
   rows.push({ suite: 'vitest', backend: '-', passed: 0, failed: 1, skipped: 0, seconds: 0 });
 }
 printTable(rows);
-if (process.env.CI !== 'true') console.log(`\nOnly with CI=true: node ${simulated.join(' ')}`);
+if (process.env.CI !== 'true')
+  for (const args of Object.values(onlyInCi)) console.log(`\nOnly with CI=true: node ${args.join(' ')}`);
 if (existsSync(leftOut)) {
   const reasons = [...new Set(readFileSync(leftOut, 'utf8').trim().split('\n'))];
   console.log(`\nLeft out on this machine:\n${reasons.map((reason) => `  ${reason}\n`).join('')}`);
