@@ -219,6 +219,7 @@
     "rtl_sources": ["native/addon/rtl_module.cpp", "native/rtl/collect_buffer_rtl.cpp", "native/rtl/rtl_sizes.cpp", "native/rtl/virtual_kick_rtl.cpp"],
     "libfuzzer_sources": ["native/test/fuzz/libfuzzer_main.cpp"],
     "interleavings_sources": ["native/test/interleavings/explorer.cpp", "native/test/interleavings/wakeups_check.cpp"],
+    "operation_counts_sources": ["native/test/counts/counted_clock.cpp", "native/test/counts/main.cpp", "native/test/counts/station.cpp"],
     "many_threads_sources": ["native/test/sanitize/main.cpp", "native/test/sanitize/many_threads.cpp"]
   },
   "target_defaults": {

@@ -17,6 +17,7 @@ const packages: Readonly<Record<string, string>> = {
   'qemu-system-x86_64': 'qemu-system-x86',
   tclsh: 'tcl',
   tshark: 'tshark',
+  valgrind: 'valgrind',
   verilator: 'verilator',
   xz: 'xz-utils',
   yosys: 'yosys',

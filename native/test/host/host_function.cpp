@@ -92,6 +92,11 @@ void HostFunction::write_command(unsigned virtual_collect_buffer, const void* co
   function_->write_command(page.bar, page.offset, command, bytes);
 }
 
+void HostFunction::store_command(unsigned virtual_collect_buffer, const void* command, size_t bytes) {
+  const Place page = place(spec::RegionType::virtual_collect_buffer, virtual_collect_buffer);
+  function_->store_command(page.bar, page.offset, command, bytes);
+}
+
 void HostFunction::write_slot(unsigned virtual_collect_buffer, spec::DoorbellSlot slot,
                               uint32_t queue_pair_number, uint32_t sequence_number) {
   spec::DoorbellSlotWrite value;

@@ -76,10 +76,15 @@ public:
   unsigned first_collect_buffer() const { return first_collect_buffer_; }
   unsigned collect_buffers() const { return collect_buffers_; }
   void write_command(unsigned virtual_collect_buffer, const void* command, size_t bytes);
+  // The same in two: what was stored is written at the fence.
+  void store_command(unsigned virtual_collect_buffer, const void* command, size_t bytes);
+  void fence() { function_->fence(); }
   void write_slot(unsigned virtual_collect_buffer, spec::DoorbellSlot slot, uint32_t queue_pair_number,
                   uint32_t sequence_number);
 
-  // Lets the device work, or time pass.
+  // Lets the device work where polling drives it.
+  void advance() { function_->advance(); }
+  // The same, or lets time pass.
   void wait_a_little();
 
   // Resets the function and waits until that is done. False: it does not end.

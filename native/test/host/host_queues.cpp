@@ -196,9 +196,15 @@ std::span<const uint8_t> HostQueuePair::put(spec::CommandHeader header, std::spa
 
 void HostQueuePair::post(HostFunction& through, unsigned virtual_collect_buffer,
                          const spec::CommandHeader& header, std::span<const uint8_t> payload) {
+  store(through, virtual_collect_buffer, header, payload);
+  through.fence();
+}
+
+void HostQueuePair::store(HostFunction& through, unsigned virtual_collect_buffer,
+                          const spec::CommandHeader& header, std::span<const uint8_t> payload) {
   const std::span<const uint8_t> command = put(header, payload);
   constexpr size_t unit = spec::segment_bytes;
-  through.write_command(virtual_collect_buffer, command.data(), (command.size() + unit - 1) / unit * unit);
+  through.store_command(virtual_collect_buffer, command.data(), (command.size() + unit - 1) / unit * unit);
 }
 
 void HostQueuePair::post_receive(std::span<const spec::GatherEntry> scatter) {

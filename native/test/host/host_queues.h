@@ -71,6 +71,9 @@ public:
   // The same, and writes it to a VCB.
   void post(HostFunction& through, unsigned virtual_collect_buffer, const spec::CommandHeader& header,
             std::span<const uint8_t> payload);
+  // The same, to be fenced by the caller.
+  void store(HostFunction& through, unsigned virtual_collect_buffer, const spec::CommandHeader& header,
+             std::span<const uint8_t> payload);
   void post_receive(std::span<const spec::GatherEntry> scatter);
 
   // Sequence number of the next command.

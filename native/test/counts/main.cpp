@@ -1,0 +1,83 @@
+// What an operation costs, for a tool that counts instructions: OPERATION TIMES. Two boards of one fabric, one thread that posts on both and
+// polls both, no Node. Prints the steps of blocks on both boards; the difference of two runs, by the difference of their TIMES, is an
+// operation's. See scripts/instruction_counts.mjs.
+#include "test/counts/station.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace fpga_verbs::test {
+
+namespace {
+
+constexpr uint32_t short_message = 64;
+constexpr uint32_t atomic_operand = 8;
+constexpr uint32_t long_message = 1 << 20;
+constexpr unsigned burst = 16;
+
+using Operate = bool (*)(Station& here, Station& there);
+
+// Half of a round trip: the others follow the same way back.
+bool send(Station& here, Station& there) {
+  there.post_receive(short_message);
+  here.store(spec::Opcode::send, there, short_message, true);
+  here.ring();
+  return there.complete() && here.complete();
+}
+
+template <spec::Opcode opcode, uint32_t bytes> bool one_sided(Station& here, Station& there) {
+  here.store(opcode, there, bytes, true);
+  here.ring();
+  return here.complete();
+}
+
+// One of sixteen that are stored before one fence, of which the last is signaled.
+bool write_burst(Station& here, Station& there) {
+  for (unsigned i = 0; i < burst; ++i)
+    here.store(spec::Opcode::rdma_write, there, short_message, i + 1 == burst);
+  here.ring();
+  return here.complete();
+}
+
+struct Operation {
+  std::string_view name;
+  Operate operate;
+};
+
+constexpr std::array operations{
+    Operation{"send", send},
+    Operation{"write", one_sided<spec::Opcode::rdma_write, short_message>},
+    Operation{"write_burst", write_burst},
+    Operation{"read", one_sided<spec::Opcode::rdma_read, short_message>},
+    Operation{"atomic", one_sided<spec::Opcode::atomic_fetch_and_add, atomic_operand>},
+    Operation{"write_long", one_sided<spec::Opcode::rdma_write, long_message>},
+};
+
+int run(std::string_view name, unsigned times) {
+  Operate operate = nullptr;
+  for (const Operation& operation : operations)
+    if (operation.name == name)
+      operate = operation.operate;
+  Station one;
+  Station other;
+  if (operate == nullptr || !one.made() || !other.made() || !one.connect(other) || !other.connect(one))
+    return EXIT_FAILURE;
+  const uint64_t before = one.steps() + other.steps();
+  for (unsigned i = 0; i < times; ++i)
+    if (!(i % 2 == 0 ? operate(one, other) : operate(other, one)))
+      return EXIT_FAILURE;
+  std::printf("%llu\n", static_cast<unsigned long long>(one.steps() + other.steps() - before));
+  return EXIT_SUCCESS;
+}
+
+} // namespace
+
+} // namespace fpga_verbs::test
+
+int main(int count, char** arguments) {
+  if (count != 3)
+    return EXIT_FAILURE;
+  return fpga_verbs::test::run(arguments[1], static_cast<unsigned>(std::strtoul(arguments[2], nullptr, 10)));
+}

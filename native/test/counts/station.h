@@ -1,0 +1,48 @@
+#pragma once
+
+#include "board/emulated_board.h"
+#include "spec/commands.h"
+#include "test/host/host_driver.h"
+#include "test/host/host_queues.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace fpga_verbs::test {
+
+// One of two boards, with a queue pair that is connected to the other's.
+class Station {
+public:
+  Station();
+
+  bool made() const { return board_ != nullptr && sent_.key != 0 && received_.key != 0 && queue_pair_->number() != 0; }
+  bool connect(const Station& peer);
+  uint64_t steps() { return board_->counters().steps; }
+
+  void post_receive(uint32_t bytes);
+  // Puts a command that names `bytes` of own memory into the send queue and stores it to a VCB; ring() fences what is stored.
+  void store(spec::Opcode opcode, const Station& peer, uint32_t bytes, bool signaled);
+  void ring();
+
+  // Polls until there is a completion, letting the device work. False: it tells of a failure.
+  bool complete();
+
+private:
+  std::shared_ptr<board::EmulatedBoard> board_;
+  std::unique_ptr<HostDriver> driver_;
+  // Registered with every right.
+  struct Region {
+    HostMemory memory;
+    uint32_t key = 0;
+  };
+
+  Region make_region(uint32_t protection_domain);
+
+  Region sent_;
+  Region received_;
+  std::unique_ptr<HostCompletionQueue> completion_queue_;
+  std::unique_ptr<HostQueuePair> queue_pair_;
+  unsigned next_collect_buffer_ = 0;
+};
+
+} // namespace fpga_verbs::test

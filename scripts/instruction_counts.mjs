@@ -1,0 +1,89 @@
+// npm run counts: the instructions and the steps of blocks that each operation takes in the device model, two boards and their driver
+// together, beside what test/counts/instructions.json records; with --record it records them. Valgrind's callgrind counts what the thread
+// that posts and polls executes, as the difference of two runs: time, load and other threads do not move it.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.join(import.meta.dirname, '..');
+const recordedFile = path.join(root, 'test/counts/instructions.json');
+const program = path.join(root, 'build/native/operation_counts');
+
+/** By name: what is counted, how often in the shorter of two runs (in the longer three times so often), and the units of one time. */
+export const operations = {
+  send: { what: 'SEND 64 B, half of a round trip', times: 1000, units: 1 },
+  write: { what: 'WRITE 64 B, posted one by one', times: 1000, units: 1 },
+  write_burst: { what: 'WRITE 64 B, sixteen stored before one fence', times: 100, units: 16 },
+  read: { what: 'READ 64 B', times: 1000, units: 1 },
+  atomic: { what: 'fetch and add', times: 1000, units: 1 },
+  write_long: { what: 'a 4 KiB packet of a 1 MiB WRITE', times: 10, units: 256 },
+};
+
+/** @returns {Record<string, {instructions: number, steps: number}>} what is recorded, of one unit */
+export function recordedCounts() {
+  return JSON.parse(readFileSync(recordedFile, 'utf8')).operations;
+}
+
+/** The compiler and processor of the recorded counts, as {@link machine} gives them: on others the counts differ. */
+export function recordedMachine() {
+  return JSON.parse(readFileSync(recordedFile, 'utf8')).machine;
+}
+
+/** @returns the compiler's name and version, and the processor's architecture */
+export function machine() {
+  const compiler = process.env.CXX ?? 'c++';
+  const version = execFileSync(compiler, ['--version'], { encoding: 'utf8' }).split('\n')[0];
+  return `${version}, ${process.arch}`;
+}
+
+/**
+ * Builds the program and counts an operation.
+ * @param {string} name one of {@link operations}
+ * @returns {{instructions: number, steps: number}} of one unit, to a hundredth
+ */
+export function count(name) {
+  execFileSync('cmake', ['--build', path.join(root, 'build'), '--target', 'operation_counts'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const { times, units } = operations[name];
+  const [few, many] = [times, 3 * times].map((each) => run(name, each));
+  const of = (counted) => Math.round(((many[counted] - few[counted]) / (2 * times * units)) * 100) / 100;
+  return { instructions: Math.round(of('instructions')), steps: of('steps') };
+}
+
+function run(name, times) {
+  const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-counts-'));
+  try {
+    const output = path.join(directory, 'counted');
+    const tool = ['--tool=callgrind', '--separate-threads=yes', `--callgrind-out-file=${output}`];
+    const steps = execFileSync('valgrind', [...tool, program, name, String(times)], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [, total] = /^totals: (\d+)$/m.exec(readFileSync(`${output}-01`, 'utf8'));
+    return { instructions: Number(total), steps: Number(steps) };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const recorded = recordedCounts();
+  const counted = {};
+  for (const [name, { what }] of Object.entries(operations)) {
+    counted[name] = count(name);
+    const { instructions, steps } = counted[name];
+    const change = recorded[name] && (instructions / recorded[name].instructions - 1) * 100;
+    console.log(
+      `${what.padEnd(44)} ${String(instructions).padStart(7)} instructions  ${steps.toFixed(2).padStart(6)} steps  ` +
+        (change === undefined ? 'not recorded' : `${change >= 0 ? '+' : ''}${change.toFixed(1)} %`),
+    );
+  }
+  if (process.argv.includes('--record'))
+    writeFileSync(
+      recordedFile,
+      `${JSON.stringify({ machine: machine(), operations: counted }, undefined, 2)}\n`,
+    );
+}
