@@ -164,6 +164,7 @@
       "native/addon/board_options.cpp",
       "native/addon/board_values.cpp",
       "native/addon/command_writer.cpp",
+      "native/addon/direct_calls.cpp",
       "native/addon/dma_memory.cpp",
       "native/addon/doorbell_probe.cpp",
       "native/addon/emulated_board.cpp",

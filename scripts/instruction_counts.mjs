@@ -1,6 +1,7 @@
 // npm run counts: the instructions and the steps of blocks that each operation takes in the device model, two boards and their driver
-// together, beside what test/counts/instructions.json records; with --record it records them. Valgrind's callgrind counts what the thread
-// that posts and polls executes, as the difference of two runs: time, load and other threads do not move it.
+// together, and the instructions that V8 has compiled of a plain JavaScript loop, beside what test/counts/instructions.json records; with
+// --record it records them. Valgrind's callgrind counts what the thread that posts and polls executes, as the difference of two runs: time,
+// load and other threads do not move it.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +11,12 @@ import { fileURLToPath } from 'node:url';
 const root = path.join(import.meta.dirname, '..');
 const recordedFile = path.join(root, 'test/counts/instructions.json');
 const program = path.join(root, 'build/native/operation_counts');
+const script = path.join(root, 'test/counts/javascript.mjs');
 
-/** By name: what is counted, how often in the shorter of two runs (in the longer three times so often), and the units of one time. */
+/**
+ * By name: what is counted, how often in the shorter of two runs (in the longer three times so often), and the units of one time. Of
+ * those in JavaScript, what V8 compiles when and what it collects differs a little from run to run: their tolerance is larger.
+ */
 export const operations = {
   send: { what: 'SEND 64 B, half of a round trip', times: 1000, units: 1 },
   write: { what: 'WRITE 64 B, posted one by one', times: 1000, units: 1 },
@@ -19,7 +24,28 @@ export const operations = {
   read: { what: 'READ 64 B', times: 1000, units: 1 },
   atomic: { what: 'fetch and add', times: 1000, units: 1 },
   write_long: { what: 'a 4 KiB packet of a 1 MiB WRITE', times: 10, units: 256 },
+  javascript_send: {
+    what: 'SEND 64 B, half, compiled JavaScript',
+    times: 20_000,
+    units: 1,
+    inJavaScript: true,
+  },
+  javascript_write_batch: {
+    what: 'WRITE 64 B, 16 at once, compiled JavaScript',
+    times: 2000,
+    units: 16,
+    inJavaScript: true,
+  },
+  javascript_empty_poll: {
+    what: 'a poll that finds nothing, compiled JavaScript',
+    times: 200_000,
+    units: 1,
+    inJavaScript: true,
+  },
 };
+
+/** What a count may be off that recorded, as a part of it. */
+export const toleranceOf = (name) => (operations[name].inJavaScript ? 0.1 : 0.02);
 
 /** @returns {Record<string, {instructions: number, steps: number}>} what is recorded, of one unit */
 export function recordedCounts() {
@@ -41,13 +67,17 @@ export function machine() {
 /**
  * Builds the program and counts an operation.
  * @param {string} name one of {@link operations}
- * @returns {{instructions: number, steps: number}} of one unit, to a hundredth
+ * @returns {{instructions: number, steps?: number}} of one unit; steps to a hundredth, and none of JavaScript
  */
 export function count(name) {
+  const { times, units, inJavaScript } = operations[name];
+  if (inJavaScript) {
+    const [few, many] = [times, 3 * times].map((each) => compiledInstructions(name, each));
+    return { instructions: Math.round((many - few) / (2 * times * units)) };
+  }
   execFileSync('cmake', ['--build', path.join(root, 'build'), '--target', 'operation_counts'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  const { times, units } = operations[name];
   const [few, many] = [times, 3 * times].map((each) => run(name, each));
   const of = (counted) => Math.round(((many[counted] - few[counted]) / (2 * times * units)) * 100) / 100;
   return { instructions: Math.round(of('instructions')), steps: of('steps') };
@@ -69,6 +99,37 @@ function run(name, times) {
   }
 }
 
+/** Instructions of code that lies in no file: what V8 has compiled. */
+function compiledInstructions(name, times) {
+  const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-counts-'));
+  try {
+    const output = path.join(directory, 'counted');
+    const tool = [
+      '--tool=callgrind',
+      '--smc-check=all-non-file',
+      '--separate-threads=yes',
+      `--callgrind-out-file=${output}`,
+    ];
+    const operation = name.replace('javascript_', '');
+    execFileSync(
+      'valgrind',
+      [...tool, process.execPath, '--single-threaded', script, operation, String(times)],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    const options = ['--threshold=100', '--auto=no', '--show-percs=no', `${output}-01`];
+    const lines = execFileSync('callgrind_annotate', options, { encoding: 'utf8', maxBuffer: 2 ** 28 }).split(
+      '\n',
+    );
+    return lines
+      .map((line) => /^ *([\d,]+) +\?\?\?:0x\S+ \[\?\?\?\]$/.exec(line)?.[1] ?? '0')
+      .reduce((sum, counted) => sum + Number(counted.replaceAll(',', '')), 0);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const recorded = recordedCounts();
   const counted = {};
@@ -77,7 +138,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     const { instructions, steps } = counted[name];
     const change = recorded[name] && (instructions / recorded[name].instructions - 1) * 100;
     console.log(
-      `${what.padEnd(44)} ${String(instructions).padStart(7)} instructions  ${steps.toFixed(2).padStart(6)} steps  ` +
+      `${what.padEnd(47)} ${String(instructions).padStart(7)} instructions  ` +
+        `${steps === undefined ? '            ' : `${steps.toFixed(2).padStart(6)} steps`}  ` +
         (change === undefined ? 'not recorded' : `${change >= 0 ? '+' : ''}${change.toFixed(1)} %`),
     );
   }

@@ -1,36 +1,40 @@
 // Makes a clone ready: packages, addons, dist/: node scripts/setup.mjs [ADDON], which is the one to build; default: all. Says what it
 // does; does nothing when nothing changed. Plain JavaScript: it runs before anything is installed.
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { buildAddons, run, runTool } from './build_addons.mjs';
+import { buildAddons, run } from './build_addons.mjs';
 import { fingerprint } from './fingerprint.mjs';
 
 const addon = process.argv[2];
 process.chdir(path.join(import.meta.dirname, '..'));
-step('node_modules', ['package-lock.json'], () => {
+await step('node_modules', ['package-lock.json'], () => {
   say('installing packages (npm ci)');
   run('npm', ['ci', '--no-audit', '--no-fund']);
 });
-step(
+await step(
   'build/Release',
   ['native', 'binding.gyp', 'CMakeLists.txt', 'package-lock.json'],
   () => buildAddons(say, addon),
   addon,
 );
-step('dist', ['lib', 'examples', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'], () => {
-  say('compiling lib/ and examples/ to dist/');
-  rmSync('dist', { recursive: true, force: true });
-  runTool('typescript', 'tsc', ['-p', 'tsconfig.build.json']);
-});
+await step(
+  'dist',
+  ['lib', 'examples', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+  async () => {
+    say('compiling lib/ and examples/ to dist/');
+    const { compile } = await import('./compile.mjs');
+    await compile();
+  },
+);
 
 /** Makes a directory, or a part of it, anew when one of its inputs has changed since it was made. */
-function step(output, inputs, make, part) {
+async function step(output, inputs, make, part) {
   const whole = path.join(output, '.setup');
   const stamp = part === undefined ? whole : `${whole}-${part}`;
   const now = fingerprint(inputs);
   if ([whole, stamp].some((each) => existsSync(each) && readFileSync(each, 'utf8') === now)) return;
-  make();
+  await make();
   writeFileSync(stamp, now);
 }
 

@@ -400,6 +400,22 @@ export interface CommandWriter {
    * BAR, and fences. `length` 4 to 320, a multiple of 4.
    */
   write(this: void, vcbOffset: number, sourceOffset: number, length: number): void;
+  /** Its number for {@link DirectCalls.writeCommand}. */
+  readonly number: number;
+  readonly calls: DirectCalls;
+}
+
+/**
+ * What a message calls on its way, without arguments: a tenth of what a call with three of them, of an object's own function, costs. All
+ * boards and queues of a thread share it; what it takes and gives lies in its words.
+ */
+export interface DirectCalls {
+  /** Number of a writer or function, offset in the BAR, offset in the memory, length. */
+  readonly words: Uint32Array;
+  /** {@link CommandWriter.write} of the writer whose number is the first word. Throws as that does. */
+  writeCommand(this: void): void;
+  /** {@link BoardFunction.advance} of the function whose number is the first word, which becomes 1 or 0. */
+  advance(this: void): void;
 }
 
 /**
@@ -500,6 +516,9 @@ export interface BoardFunction {
   fence(): void;
   /** Lets the device work where polling drives it; false: it has nothing to do, or works on its own. */
   advance(): boolean;
+  /** Its number for {@link DirectCalls.advance}. */
+  readonly number: number;
+  readonly calls: DirectCalls;
   /** Throws an Error with the code ENOMEM: no memory, or no DMA address, is left; RangeError: bytes. */
   allocateMemory(bytes: number): DmaMemory;
   /**

@@ -170,12 +170,16 @@ export function encodeCommand(
     remote === undefined ? 0 : remote.addressLow;
   dwords[base + COMMAND_HEADER_REMOTE_ADDRESS_HIGH_BYTE / dword] =
     remote === undefined ? 0 : remote.addressHigh;
-  operands[0] = request.compareAdd ?? 0n;
-  operands[1] = request.swap ?? 0n;
-  dwords[base + COMMAND_HEADER_COMPARE_ADD_LOW_BYTE / dword] = operandHalves[0]!;
-  dwords[base + COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE / dword] = operandHalves[1]!;
-  dwords[base + COMMAND_HEADER_SWAP_LOW_BYTE / dword] = operandHalves[2]!;
-  dwords[base + COMMAND_HEADER_SWAP_HIGH_BYTE / dword] = operandHalves[3]!;
+  const { compareAdd, swap } = request;
+  const hasOperands = compareAdd !== undefined || swap !== undefined;
+  if (hasOperands) {
+    operands[0] = compareAdd ?? 0n;
+    operands[1] = swap ?? 0n;
+  }
+  dwords[base + COMMAND_HEADER_COMPARE_ADD_LOW_BYTE / dword] = hasOperands ? operandHalves[0]! : 0;
+  dwords[base + COMMAND_HEADER_COMPARE_ADD_HIGH_BYTE / dword] = hasOperands ? operandHalves[1]! : 0;
+  dwords[base + COMMAND_HEADER_SWAP_LOW_BYTE / dword] = hasOperands ? operandHalves[2]! : 0;
+  dwords[base + COMMAND_HEADER_SWAP_HIGH_BYTE / dword] = hasOperands ? operandHalves[3]! : 0;
   dwords[base + COMMAND_HEADER_ADDRESS_HANDLE_BYTE / dword] = request.addressHandle?.number ?? 0;
   dwords[base + COMMAND_HEADER_DESTINATION_QUEUE_PAIR_BYTE / dword] = request.destinationQueuePair ?? 0;
   dwords[base + COMMAND_HEADER_QUEUE_KEY_BYTE / dword] = request.queueKey ?? 0;

@@ -1,4 +1,4 @@
-import type { BoardFunction, DmaMemory } from '../board/addon.ts';
+import type { BoardFunction, DirectCalls, DmaMemory } from '../board/addon.ts';
 import { readUnderlyingFunction } from '../board/own_function.ts';
 import { IDENTITY_BAR, type Region } from '../board/regions.ts';
 import {
@@ -33,6 +33,8 @@ export class DeviceFunction {
   readonly virtualCollectBufferRegion: Region;
   private readonly memory = new Set<DmaMemory>();
   private isClosed = false;
+  private readonly calls: DirectCalls;
+  private readonly number: number;
 
   /**
    * Takes over an open function of a board, on any backend; close() closes it.
@@ -41,6 +43,8 @@ export class DeviceFunction {
    */
   constructor(board: BoardFunction) {
     this.board = board;
+    this.calls = board.calls;
+    this.number = board.number;
     try {
       checkMagic(board);
       this.identityPage = new RegisterPage(board, this.presence, IDENTITY_BAR, 0);
@@ -73,6 +77,14 @@ export class DeviceFunction {
     } catch (error) {
       throw allocationError('allocate', error);
     }
+  }
+
+  /** Lets the device work where polling drives it; false: it has nothing to do, or works on its own. */
+  advance(): boolean {
+    const { words, advance } = this.calls;
+    words[0] = this.number;
+    advance();
+    return words[0] !== 0;
   }
 
   free(memory: DmaMemory): void {

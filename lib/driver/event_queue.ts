@@ -16,6 +16,7 @@ import {
 import type { DeviceFunction } from './device_function.ts';
 import type { ManagementQueue } from './management_queue.ts';
 import { pageList } from './page_list.ts';
+import { loadAcquire, storeRelease } from './memory_order.ts';
 
 /** Something that happened, as the device reports it (event_queue_entry). */
 export interface DeviceEvent {
@@ -93,12 +94,12 @@ export class EventQueue {
     const mask = (1 << this.entriesLog2) - 1;
     for (;;) {
       const at = (this.read & mask) * EVENT_QUEUE_ENTRY_BYTES;
-      const last = Atomics.load(this.dwords, (at + EVENT_QUEUE_ENTRY_PHASE_BYTE) / 4);
+      const last = loadAcquire(this.dwords, (at + EVENT_QUEUE_ENTRY_PHASE_BYTE) / 4);
       const phase = ((this.read >>> this.entriesLog2) & 1) ^ 1;
       if (((last >>> EVENT_QUEUE_ENTRY_PHASE_SHIFT) & EVENT_QUEUE_ENTRY_PHASE_MASK) !== phase) return;
       const event = eventOf(this.bytes.slice(at, at + EVENT_QUEUE_ENTRY_BYTES));
       this.read = (this.read + 1) >>> 0;
-      Atomics.store(this.headDwords, 0, this.read | 0);
+      storeRelease(this.headDwords, 0, this.read | 0);
       if (event.type !== EventType.managementCompletion || event.lost !== 0) this.report(event);
     }
   }

@@ -38,6 +38,7 @@ import {
   type QualityOfServiceLevel,
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
+import { loadAcquire, storeRelease } from './memory_order.ts';
 
 /** A kick record, filled in by {@link KickRecordRing.poll}. Times are device clock ticks. */
 export class KickRecord {
@@ -108,7 +109,7 @@ export class KickRecordRing {
     let count = 0;
     while (count < records.length && this.next(records[count]!)) count++;
     if (count === 0) this.device.board.advance();
-    else Atomics.store(this.headDwords, 0, this.taken | 0);
+    else storeRelease(this.headDwords, 0, this.taken | 0);
     return count;
   }
 
@@ -131,7 +132,7 @@ export class KickRecordRing {
 
   private next(record: KickRecord): boolean {
     const at = (this.taken & ((1 << this.entriesLog2) - 1)) * KICK_RECORD_BYTES;
-    const last = Atomics.load(this.dwords, (at + KICK_RECORD_PHASE_BYTE) / 4);
+    const last = loadAcquire(this.dwords, (at + KICK_RECORD_PHASE_BYTE) / 4);
     const phase = ((this.taken >>> this.entriesLog2) & 1) ^ 1;
     if (((last >>> KICK_RECORD_PHASE_SHIFT) & KICK_RECORD_PHASE_MASK) !== phase) return false;
     const { view } = this;

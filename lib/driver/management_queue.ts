@@ -23,6 +23,7 @@ import { VerbsError } from './errors.ts';
 import { requireKnown } from './function_status.ts';
 import { Mailbox } from './mailbox.ts';
 import { managementError, type ManagementAnswer } from './management_error.ts';
+import { loadAcquire } from './memory_order.ts';
 
 const entriesLog2 = 4;
 const entries = 1 << entriesLog2;
@@ -129,11 +130,11 @@ export class ManagementQueue {
     const phase = (Math.floor(number / entries) & 1) ^ 1;
     const givenUp = performance.now() + patience;
     while (
-      ((Atomics.load(this.phases, dword) >>> MANAGEMENT_COMPLETION_PHASE_SHIFT) &
+      ((loadAcquire(this.phases, dword) >>> MANAGEMENT_COMPLETION_PHASE_SHIFT) &
         MANAGEMENT_COMPLETION_PHASE_MASK) !==
       phase
     ) {
-      if (this.device.board.advance()) continue;
+      if (this.device.advance()) continue;
       // A read brings what is on its way to the device, and tells when it is gone.
       requireKnown(this.device);
       if (performance.now() > givenUp) {

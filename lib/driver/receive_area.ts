@@ -19,6 +19,7 @@ import { VerbsError } from './errors.ts';
 import { checkGatherList } from './gather_list.ts';
 import { checkSize, placeEntries } from './work_queue.ts';
 import { WorkRequestIds } from './work_request_ids.ts';
+import { storeRelease } from './memory_order.ts';
 
 /** Sizes of a receive queue. */
 export interface ReceiveQueueSizes {
@@ -142,7 +143,7 @@ export class ReceiveArea {
 
   /** After the entries, and seen by the device after them. @param next sequence number of the work request that is posted next */
   storeTail(next: number): void {
-    Atomics.store(this.tailDwords, RECEIVE_QUEUE_TAIL_TAIL_BYTE / dword, next);
+    storeRelease(this.tailDwords, RECEIVE_QUEUE_TAIL_TAIL_BYTE / dword, next);
   }
 
   /** The device does not reach it any more. */

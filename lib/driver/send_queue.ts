@@ -111,7 +111,12 @@ export class SendQueue {
   post(origin: CommandOrigin, buffer: VirtualCollectBuffer, request: SendRequest): number {
     const sequenceNumber = this.next;
     const slot = this.put(origin, request);
-    this.writer.write(buffer.offset, this.places[slot]!, this.lastBytes);
+    const { words, writeCommand } = this.writer.calls;
+    words[0] = this.writer.number;
+    words[1] = buffer.offset;
+    words[2] = this.places[slot]!;
+    words[3] = this.lastBytes;
+    writeCommand();
     return sequenceNumber;
   }
 

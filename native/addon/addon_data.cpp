@@ -17,6 +17,7 @@ void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_b
   env.SetInstanceData(data);
   data->make_board = std::move(make_board);
   data->usual = usual;
+  data->calls_object = Napi::Persistent(DirectCalls::make(env, data->calls));
   data->board_function = Napi::Persistent(BoardFunction::define(env));
   data->dma_memory = Napi::Persistent(DmaMemory::define(env));
   data->interrupt = Napi::Persistent(Interrupt::define(env));

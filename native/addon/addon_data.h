@@ -1,5 +1,6 @@
 #pragma once
 
+#include "addon/direct_calls.h"
 #include "board/hca_board.h"
 
 #include <napi.h>
@@ -19,6 +20,8 @@ using BoardMaker = std::function<std::shared_ptr<board::EmulatedBoard>(
 struct AddonData {
   BoardMaker make_board;
   hca::HcaParameters usual; // of a board
+  std::shared_ptr<DirectCalls> calls = std::make_shared<DirectCalls>();
+  Napi::ObjectReference calls_object; // for JavaScript
   Napi::FunctionReference board_function;
   Napi::FunctionReference dma_memory;
   Napi::FunctionReference interrupt;

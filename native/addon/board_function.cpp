@@ -42,6 +42,16 @@ BoardFunction::BoardFunction(const Napi::CallbackInfo& info)
     : ObjectWrap(info), open_(std::make_shared<OpenFunction>()) {
   open_->function =
       AddonData::given<std::shared_ptr<board::BoardFunction>>(info.Env(), "BoardFunction", "open");
+  const AddonData& data = AddonData::of(info.Env());
+  calls_ = data.calls;
+  number_ = calls_->add(open_);
+  Value().Set("number", number_);
+  Value().Set("calls", data.calls_object.Value());
+}
+
+BoardFunction::~BoardFunction() {
+  if (calls_ != nullptr)
+    calls_->remove_function(number_);
 }
 
 board::BoardFunction& BoardFunction::open(Napi::Env env) const {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "addon/direct_calls.h"
 #include "addon/open_function.h"
 
 #include <napi.h>
 
+#include <cstdint>
 #include <memory>
 
 namespace fpga_verbs::addon {
@@ -16,6 +18,7 @@ public:
 
   // Called with a function in an External.
   explicit BoardFunction(const Napi::CallbackInfo& info);
+  ~BoardFunction() override;
 
 private:
   board::BoardFunction& open(Napi::Env env) const; // ERR_CLOSED
@@ -36,6 +39,8 @@ private:
   void close(const Napi::CallbackInfo& info);
 
   std::shared_ptr<OpenFunction> open_;
+  std::shared_ptr<DirectCalls> calls_;
+  uint32_t number_ = 0; // among the functions of the calls
 };
 
 } // namespace fpga_verbs::addon

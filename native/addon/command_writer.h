@@ -8,8 +8,7 @@
 
 namespace fpga_verbs::addon {
 
-// An object with the function `write` that copies commands from `memory` to BAR `bar`; see CommandWriter in
-// lib/board/addon.ts. It is a bare function, since this is the one call of a post.
+// An object that copies commands from `memory` to BAR `bar`; see CommandWriter in lib/board/addon.ts.
 Napi::Object make_command_writer(Napi::Env env, const std::shared_ptr<Allocation>& memory, unsigned bar);
 
 } // namespace fpga_verbs::addon

@@ -26,11 +26,14 @@ export function capturing(board: BoardFunction, written: WrittenCommand[]): Boar
   return new Proxy(board, {
     get: (target, property) => {
       if (property === 'commandWriter') {
-        return (memory: DmaMemory) => ({
-          write: (offset: number, source: number, length: number) => {
+        return (memory: DmaMemory) => {
+          const words = new Uint32Array(4);
+          const writeCommand = (): void => {
+            const [, offset, source, length] = words as unknown as [number, number, number, number];
             written.push({ offset, bytes: new Uint8Array(memory.buffer).slice(source, source + length) });
-          },
-        });
+          };
+          return { number: 0, calls: { words, writeCommand } };
+        };
       }
       const value: unknown = Reflect.get(target, property, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;

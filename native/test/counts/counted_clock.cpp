@@ -1,5 +1,5 @@
-// In the place of board/board_clock.cpp: time that passes with each look at it and not otherwise, so that a program does the same at every
-// run, however slow the tool is that counts its instructions.
+// In the place of board/board_clock.cpp: time that passes with each look at it and not otherwise, so that a
+// program does the same at every run, however slow the tool is that counts its instructions.
 #include "board/board_clock.h"
 
 #include <atomic>

@@ -72,7 +72,8 @@ void Station::store(spec::Opcode opcode, const Station& peer, uint32_t bytes, bo
   entry.set_length(bytes);
   entry.set_local_key(sent_.key);
   HostFunction& function = driver_->function();
-  queue_pair_->store(function, function.first_collect_buffer() + next_collect_buffer_, header, bytes_of(entry));
+  queue_pair_->store(function, function.first_collect_buffer() + next_collect_buffer_, header,
+                     bytes_of(entry));
   next_collect_buffer_ = (next_collect_buffer_ + 1) % function.collect_buffers();
 }
 

@@ -15,12 +15,15 @@ class Station {
 public:
   Station();
 
-  bool made() const { return board_ != nullptr && sent_.key != 0 && received_.key != 0 && queue_pair_->number() != 0; }
+  bool made() const {
+    return board_ != nullptr && sent_.key != 0 && received_.key != 0 && queue_pair_->number() != 0;
+  }
   bool connect(const Station& peer);
   uint64_t steps() { return board_->counters().steps; }
 
   void post_receive(uint32_t bytes);
-  // Puts a command that names `bytes` of own memory into the send queue and stores it to a VCB; ring() fences what is stored.
+  // Puts a command that names `bytes` of own memory into the send queue and stores it to a VCB; ring() fences
+  // what is stored.
   void store(spec::Opcode opcode, const Station& peer, uint32_t bytes, bool signaled);
   void ring();
 
