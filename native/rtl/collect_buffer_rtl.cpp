@@ -34,21 +34,14 @@ template <class Unit, class Port> Unit unit_of(const Port& port) {
 
 } // namespace
 
-CollectBufferRtl::CollectBufferRtl(const hca::HcaParameters& parameters, hca::Counters& counters,
-                                   const hca::Clock& clock, hca::QueuePairPort& queue_pairs,
-                                   hca::EventPort& events, hca::KickRecords& kick_records,
-                                   hca::DataLink<spec::KickUnit, 128>& kicks_collected,
-                                   hca::DataLink<spec::PostNotice, 16>& post_notices,
-                                   hca::DataLink<spec::ManagementUnit, 16>& management_units)
-    : CollectBuffer(parameters, counters, clock, queue_pairs, events, kick_records, kicks_collected,
-                    post_notices, management_units),
-      context_(std::make_unique<VerilatedContext>()),
+CollectBufferRtl::CollectBufferRtl(const Ports& ports)
+    : CollectBuffer(ports), context_(std::make_unique<VerilatedContext>()),
       rtl_(std::make_unique<Vcollect_buffer>(context_.get())) {
   rtl_->unit_credit = 1; // the board asks before each write
   rtl_->bready = 1;
   rtl_->awsize = std::countr_zero(beat_bytes);
   rtl_->wlast = 1;
-  rtl_->scoreboard_variant = static_cast<uint8_t>(parameters.scoreboard_variant);
+  rtl_->scoreboard_variant = static_cast<uint8_t>(ports.parameters.scoreboard_variant);
   reset_rtl();
 }
 

@@ -21,11 +21,7 @@ namespace fpga_verbs::rtl {
 class CollectBufferRtl final : public hca::CollectBuffer {
 public:
   // Parameters pass check_sizes().
-  CollectBufferRtl(const hca::HcaParameters& parameters, hca::Counters& counters, const hca::Clock& clock,
-                   hca::QueuePairPort& queue_pairs, hca::EventPort& events, hca::KickRecords& kick_records,
-                   hca::DataLink<spec::KickUnit, 128>& kicks_collected,
-                   hca::DataLink<spec::PostNotice, 16>& post_notices,
-                   hca::DataLink<spec::ManagementUnit, 16>& management_units);
+  explicit CollectBufferRtl(const Ports& ports);
   ~CollectBufferRtl() override;
   CollectBufferRtl(const CollectBufferRtl&) = delete;
   CollectBufferRtl& operator=(const CollectBufferRtl&) = delete;

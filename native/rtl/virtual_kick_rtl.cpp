@@ -33,15 +33,9 @@ template <class Wide> spec::KickUnit kick_unit(const Wide& wide) {
 
 } // namespace
 
-VirtualKickRtl::VirtualKickRtl(const hca::HcaParameters& parameters, hca::Counters& counters,
-                               hca::CollectBuffer& collect_buffer, hca::QueuePairStateCache& queue_pairs,
-                               hca::DataLink<spec::KickUnit, 128>& kicks_collected,
-                               hca::DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                               hca::DataLink<spec::KickUnit, 8>& kicks_started,
-                               std::vector<hca::DataLink<spec::FinishUnit, 16>*> finishes)
-    : VirtualKick(parameters, counters, collect_buffer, queue_pairs, kicks_collected, kicks_scheduled,
-                  kicks_started, std::move(finishes)),
-      context_(std::make_unique<VerilatedContext>()), rtl_(std::make_unique<Vvirtual_kick>(context_.get())) {
+VirtualKickRtl::VirtualKickRtl(const Ports& ports)
+    : VirtualKick(ports), context_(std::make_unique<VerilatedContext>()),
+      rtl_(std::make_unique<Vvirtual_kick>(context_.get())) {
   assert(finishes_.size() == finish_ports);
   rtl_->reset = 1;
   tick();

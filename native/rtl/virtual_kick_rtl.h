@@ -20,12 +20,7 @@ namespace fpga_verbs::rtl {
 class VirtualKickRtl final : public hca::VirtualKick {
 public:
   // Parameters pass check_sizes().
-  VirtualKickRtl(const hca::HcaParameters& parameters, hca::Counters& counters,
-                 hca::CollectBuffer& collect_buffer, hca::QueuePairStateCache& queue_pairs,
-                 hca::DataLink<spec::KickUnit, 128>& kicks_collected,
-                 hca::DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                 hca::DataLink<spec::KickUnit, 8>& kicks_started,
-                 std::vector<hca::DataLink<spec::FinishUnit, 16>*> finishes);
+  explicit VirtualKickRtl(const Ports& ports);
   ~VirtualKickRtl() override;
   VirtualKickRtl(const VirtualKickRtl&) = delete;
   VirtualKickRtl& operator=(const VirtualKickRtl&) = delete;

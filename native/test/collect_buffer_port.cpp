@@ -97,8 +97,8 @@ Napi::Function CollectBufferPort::define(Napi::Env env) {
 CollectBufferPort::CollectBufferPort(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<CollectBufferPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       host_(1u << 16), kick_records_(counters_, host_, clock_, events_),
-      collect_buffer_(parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
-                      post_notices_, management_units_) {}
+      collect_buffer_({parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
+                       post_notices_, management_units_}) {}
 
 void CollectBufferPort::define_queue_pair(const Napi::CallbackInfo& info) {
   spec::QueuePairControl& control = queue_pairs_.define(number(info, 0), number(info, 1));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/hca_links.h"
 #include "hca/collect/collect_buffer.h"
 #include "hca/collect/kick_records.h"
 #include "test/test_host.h"
@@ -89,9 +90,10 @@ private:
   TestQueuePairs queue_pairs_;
   TestEvents events_;
   hca::KickRecords kick_records_;
-  hca::DataLink<spec::KickUnit, 128> kicks_collected_;
-  hca::DataLink<spec::PostNotice, 16> post_notices_;
-  hca::DataLink<spec::ManagementUnit, 16> management_units_;
+  hca::HcaLinks links_;
+  hca::DataLink<spec::KickUnit>& kicks_collected_ = links_.kicks_collected;
+  hca::DataLink<spec::PostNotice>& post_notices_ = links_.post_notices;
+  hca::DataLink<spec::ManagementUnit>& management_units_ = links_.management_units;
   hca::CollectBuffer collect_buffer_;
 };
 

@@ -18,10 +18,10 @@ template <class DataUnit> Napi::Value bytes_of(Napi::Env env, const DataUnit& un
 }
 
 // The data units on their way through a link.
-template <class DataUnit, size_t Depth> std::vector<DataUnit> units_of(hca::DataLink<DataUnit, Depth> link) {
+template <class DataUnit> std::vector<DataUnit> units_of(const hca::DataLink<DataUnit>& link) {
   std::vector<DataUnit> units;
-  for (; !link.empty(); link.pop())
-    units.push_back(link.front());
+  for (size_t ahead = 0; ahead < link.size(); ++ahead)
+    units.push_back(link.peek(ahead));
   return units;
 }
 
@@ -59,10 +59,17 @@ OrderPort::OrderPort(const Napi::CallbackInfo& info)
     : HostedPort<OrderPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
       queue_pairs_(parameters_, counters_, context_memory_), kick_records_(counters_, host_, clock_, events_),
-      collect_buffer_(parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
-                      post_notices_, management_units_),
-      virtual_kick_(parameters_, counters_, collect_buffer_, queue_pairs_, kicks_collected_, kicks_scheduled_,
-                    kicks_started_, {&finishes_handed_back_, &finishes_sent_}),
+      collect_buffer_({parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
+                       post_notices_, management_units_}),
+      virtual_kick_({parameters_,
+                     counters_,
+                     collect_buffer_,
+                     queue_pairs_,
+                     lane_map_reader_,
+                     kicks_collected_,
+                     kicks_scheduled_,
+                     kicks_started_,
+                     {&finishes_handed_back_, &finishes_sent_}}),
       queue_pair_fetch_(parameters_, counters_, kick_records_, collect_buffer_, queue_pairs_,
                         address_handles_, events_, kicks_started_, post_notices_, schedule_dones_,
                         progress_notices_, executions_, schedule_requests_, finishes_handed_back_),
@@ -261,9 +268,9 @@ Napi::Value OrderPort::counters(const Napi::CallbackInfo& info) {
 const char* OrderPort::contradiction() {
   if (const char* const wrong = virtual_kick_.verify(); wrong != nullptr)
     return wrong;
-  if (!send_queue_scheduler_.verify())
+  if (send_queue_scheduler_.verify() != nullptr)
     return "the queuing structures contradict each other";
-  if (!queue_pairs_.verify())
+  if (queue_pairs_.verify() != nullptr)
     return "queue_pair_state_cache contradicts itself";
 
   size_t started = executions_.size();

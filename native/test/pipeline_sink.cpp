@@ -5,8 +5,8 @@
 namespace fpga_verbs::test {
 
 PipelineSink::PipelineSink(hca::Counters& counters, hca::CollectBuffer& collect_buffer,
-                           hca::KickRecords& kick_records, hca::DataLink<spec::KickUnit, 8>& executions,
-                           hca::DataLink<spec::FinishUnit, 16>& finishes_sent)
+                           hca::KickRecords& kick_records, hca::DataLink<spec::KickUnit>& executions,
+                           hca::DataLink<spec::FinishUnit>& finishes_sent)
     : counters_(counters), collect_buffer_(collect_buffer), kick_records_(kick_records),
       executions_(executions), finishes_sent_(finishes_sent) {}
 

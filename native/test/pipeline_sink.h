@@ -14,8 +14,7 @@ namespace fpga_verbs::test {
 class PipelineSink final : public hca::Block {
 public:
   PipelineSink(hca::Counters& counters, hca::CollectBuffer& collect_buffer, hca::KickRecords& kick_records,
-               hca::DataLink<spec::KickUnit, 8>& executions,
-               hca::DataLink<spec::FinishUnit, 16>& finishes_sent);
+               hca::DataLink<spec::KickUnit>& executions, hca::DataLink<spec::FinishUnit>& finishes_sent);
 
   bool step() override;
 
@@ -23,8 +22,8 @@ private:
   hca::Counters& counters_;
   hca::CollectBuffer& collect_buffer_;
   hca::KickRecords& kick_records_;
-  hca::DataLink<spec::KickUnit, 8>& executions_;
-  hca::DataLink<spec::FinishUnit, 16>& finishes_sent_;
+  hca::DataLink<spec::KickUnit>& executions_;
+  hca::DataLink<spec::FinishUnit>& finishes_sent_;
 };
 
 } // namespace fpga_verbs::test

@@ -40,17 +40,14 @@ spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
 
 } // namespace
 
-CollectBuffer::CollectBuffer(const HcaParameters& parameters, Counters& counters, const Clock& clock,
-                             QueuePairPort& queue_pairs, EventPort& events, KickRecords& kick_records,
-                             DataLink<spec::KickUnit, 128>& kicks_collected,
-                             DataLink<spec::PostNotice, 16>& post_notices,
-                             DataLink<spec::ManagementUnit, 16>& management_units)
-    : parameters_(parameters), counters_(counters), clock_(clock), queue_pairs_(queue_pairs), events_(events),
-      kick_records_(kick_records), kicks_collected_(kicks_collected), post_notices_(post_notices),
-      management_units_(management_units), functions_(parameters), groups_(parameters),
-      virtual_(parameters.virtual_collect_buffers),
-      buffers_(parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers),
-      half_written_(parameters.virtual_collect_buffers), free_(buffers_.size(), true) {
+CollectBuffer::CollectBuffer(const Ports& ports)
+    : parameters_(ports.parameters), counters_(ports.counters), clock_(ports.clock),
+      queue_pairs_(ports.queue_pairs), events_(ports.events), kick_records_(ports.kick_records),
+      kicks_collected_(ports.kicks_collected), post_notices_(ports.post_notices),
+      management_units_(ports.management_units), functions_(parameters_), groups_(parameters_),
+      virtual_(parameters_.virtual_collect_buffers),
+      buffers_(parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers),
+      half_written_(parameters_.virtual_collect_buffers), free_(buffers_.size(), true) {
   management_lock_.fill(no_buffer);
 }
 

@@ -32,10 +32,22 @@ class CollectBuffer : public Block {
 public:
   static constexpr uint64_t no_deadline = ~uint64_t{0};
 
-  CollectBuffer(const HcaParameters& parameters, Counters& counters, const Clock& clock,
-                QueuePairPort& queue_pairs, EventPort& events, KickRecords& kick_records,
-                DataLink<spec::KickUnit, 128>& kicks_collected, DataLink<spec::PostNotice, 16>& post_notices,
-                DataLink<spec::ManagementUnit, 16>& management_units);
+  // Its links, and what else it is connected to.
+  struct Ports {
+    const HcaParameters& parameters;
+    Counters& counters;
+    const Clock& clock;
+    QueuePairPort& queue_pairs;
+    EventPort& events;
+    KickRecords& kick_records;
+    DataLink<spec::KickUnit>& kicks_collected;
+    DataLink<spec::PostNotice>& post_notices;
+    DataLink<spec::ManagementUnit>& management_units;
+  };
+  // The board asks before each write whether there are credits.
+  static constexpr bool is_woken_by_credit = false;
+
+  explicit CollectBuffer(const Ports& ports);
 
   // Whether the links have the credits that any one write may need.
   bool can_accept_write() const;
@@ -70,8 +82,8 @@ public:
   virtual std::optional<uint16_t> take_dedicated();
   // Whether send_queue_scheduler has another one left when it takes one, or never has more than one.
   bool has_dedicated_to_spare() const;
-  // Whom to wake when a dedicated PCB is free again.
-  void connect(Waker dedicated_freed) { dedicated_freed_ = dedicated_freed; }
+  // Woken when a dedicated PCB is free again.
+  void on_dedicated_freed(Waker dedicated_freed) { dedicated_freed_ = dedicated_freed; }
   virtual std::optional<uint16_t> take_management();
   // A command has been read into the data of a PCB that was taken.
   virtual void fetched(uint16_t) {}
@@ -146,9 +158,9 @@ protected:
   QueuePairPort& queue_pairs_;
   EventPort& events_;
   KickRecords& kick_records_;
-  DataLink<spec::KickUnit, 128>& kicks_collected_;
-  DataLink<spec::PostNotice, 16>& post_notices_;
-  DataLink<spec::ManagementUnit, 16>& management_units_;
+  DataLink<spec::KickUnit>& kicks_collected_;
+  DataLink<spec::PostNotice>& post_notices_;
+  DataLink<spec::ManagementUnit>& management_units_;
 
   UnderlyingFunctionTable functions_;
   CollectGroupTable groups_;

@@ -533,7 +533,7 @@ void Completion::start_timer(const Subject& subject) {
              sampled_clock_.now() + acknowledge_timeout_ticks(subject.control.timeout(), clock_frequency_));
 }
 
-void Completion::notify(DataLink<spec::QueuePairNotice, 16>& link, const Subject& subject,
+void Completion::notify(DataLink<spec::QueuePairNotice>& link, const Subject& subject,
                         QueuePairNoticeKind kind) {
   spec::QueuePairNotice notice;
   notice.set_queue_pair_number(subject.number);

@@ -36,20 +36,17 @@ LinkedListQueueParameters list_parameters(const HcaParameters& parameters) {
 
 } // namespace
 
-VirtualKick::VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
-                         QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
-                         DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                         DataLink<spec::KickUnit, 8>& kicks_started,
-                         std::vector<DataLink<spec::FinishUnit, 16>*> finishes)
-    : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
-      queue_pairs_(queue_pairs), kicks_collected_(kicks_collected), kicks_scheduled_(kicks_scheduled),
-      kicks_started_(kicks_started), finishes_(std::move(finishes)), lists_(list_parameters(parameters)),
-      execution_credits_(parameters.transmit_virtual_lanes, parameters.execution_credits_per_lane,
-                         parameters.shared_execution_credits, parameters.shared_execution_credits_cap),
-      completion_credits_(parameters.transmit_virtual_lanes, parameters.completion_credits_per_lane,
-                          parameters.shared_completion_credits, parameters.shared_completion_credits_cap),
-      holds_(parameters.queue_pairs), idle_(lanes_below(parameters.transmit_virtual_lanes)),
-      entry_of_(lists_.inbound_credits(), no_entry), waiting_for_room_(parameters) {
+VirtualKick::VirtualKick(const Ports& ports)
+    : parameters_(ports.parameters), counters_(ports.counters), collect_buffer_(ports.collect_buffer),
+      queue_pairs_(ports.queue_pairs), kicks_collected_(ports.kicks_collected),
+      kicks_scheduled_(ports.kicks_scheduled), kicks_started_(ports.kicks_started), finishes_(ports.finishes),
+      reader_(ports.lane_map_reader), lists_(list_parameters(parameters_)),
+      execution_credits_(parameters_.transmit_virtual_lanes, parameters_.execution_credits_per_lane,
+                         parameters_.shared_execution_credits, parameters_.shared_execution_credits_cap),
+      completion_credits_(parameters_.transmit_virtual_lanes, parameters_.completion_credits_per_lane,
+                          parameters_.shared_completion_credits, parameters_.shared_completion_credits_cap),
+      holds_(parameters_.queue_pairs), idle_(lanes_below(parameters_.transmit_virtual_lanes)),
+      entry_of_(lists_.inbound_credits(), no_entry), waiting_for_room_(parameters_) {
   divide_lanes();
 }
 
@@ -90,7 +87,7 @@ bool VirtualKick::set_shared_lanes(uint64_t lanes) {
 
 bool VirtualKick::step() {
   bool worked = false;
-  for (DataLink<spec::FinishUnit, 16>* finishes : finishes_)
+  for (DataLink<spec::FinishUnit>* finishes : finishes_)
     if (!finishes->empty()) {
       finish(finishes->front());
       finishes->pop();
@@ -191,10 +188,10 @@ unsigned VirtualKick::choose_lane(unsigned underlying_function, spec::QualityOfS
 // What cannot be read, or would leave the level without a lane, leaves the entry as it was.
 void VirtualKick::fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level) {
   const uint32_t entry = LaneMapReader::entry(underlying_function, level);
-  if (reader_ == nullptr || (invalid_ >> entry & 1) == 0)
+  if ((invalid_ >> entry & 1) == 0)
     return;
   invalid_ &= ~(uint32_t{1} << entry);
-  if (const std::optional<uint64_t> lanes = reader_->read(underlying_function, level))
+  if (const std::optional<uint64_t> lanes = reader_.read(underlying_function, level))
     set_lanes(underlying_function, level, *lanes);
 }
 

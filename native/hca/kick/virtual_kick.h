@@ -31,10 +31,20 @@ namespace fpga_verbs::hca {
 // The RTL can do its work: rtl::VirtualKickRtl lets it decide, and has what is kept here follow.
 class VirtualKick : public Block {
 public:
-  VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
-              QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
-              DataLink<spec::KickUnit, 16>& kicks_scheduled, DataLink<spec::KickUnit, 8>& kicks_started,
-              std::vector<DataLink<spec::FinishUnit, 16>*> finishes);
+  // Its links, and what else it is connected to.
+  struct Ports {
+    const HcaParameters& parameters;
+    Counters& counters;
+    CollectBuffer& collect_buffer;
+    QueuePairStateCache& queue_pairs;
+    LaneMapReader& lane_map_reader;
+    DataLink<spec::KickUnit>& kicks_collected;
+    DataLink<spec::KickUnit>& kicks_scheduled;
+    DataLink<spec::KickUnit>& kicks_started;
+    std::vector<DataLink<spec::FinishUnit>*> finishes; // one from each block that ends commands
+  };
+
+  explicit VirtualKick(const Ports& ports);
 
   // Takes what has finished, one kick of each kind, and starts or discards one command.
   bool step() override;
@@ -53,7 +63,6 @@ public:
 
   // Mapping table in host memory: entries that are invalidated, a bit each at 2 × function + level, are read
   // again before the next command of their level chooses a lane.
-  void connect(LaneMapReader& reader) { reader_ = &reader; }
   void invalidate(uint32_t entries) { invalid_ |= entries; }
 
   // Most commands, at least 1, that a function may have on the lists; at first all that there are.
@@ -98,10 +107,9 @@ public:
 
   // Who waits for room, for send_queue_scheduler, which is woken when there may be some.
   WaitingForRoom& waiting() { return waiting_for_room_; }
-  void connect(Waker self, Waker room) {
-    self_ = self;
-    room_ = room;
-  }
+  void on_room(Waker room) { room_ = room; }
+  // Woken when there is something to do that came by no link: this block.
+  void on_work(Waker self) { self_ = self; }
   // Credits, lists or lanes have been divided anew.
   void notice_division() const {
     self_.wake();
@@ -152,10 +160,10 @@ protected:
   Counters& counters_;
   CollectBuffer& collect_buffer_;
   QueuePairStateCache& queue_pairs_;
-  DataLink<spec::KickUnit, 128>& kicks_collected_;
-  DataLink<spec::KickUnit, 16>& kicks_scheduled_;
-  DataLink<spec::KickUnit, 8>& kicks_started_;
-  std::vector<DataLink<spec::FinishUnit, 16>*> finishes_; // one from each block that ends commands
+  DataLink<spec::KickUnit>& kicks_collected_;
+  DataLink<spec::KickUnit>& kicks_scheduled_;
+  DataLink<spec::KickUnit>& kicks_started_;
+  std::vector<DataLink<spec::FinishUnit>*> finishes_; // one from each block that ends commands
 
 private:
   // The lane of a queue pair, and how many of its commands are kicked and not finished.
@@ -175,7 +183,7 @@ private:
 
   LaneMap map_;
   uint32_t invalid_ = 0; // entries of the map
-  LaneMapReader* reader_ = nullptr;
+  LaneMapReader& reader_;
   HardwareLinkedListQueue<spec::KickUnit> lists_; // list index: lane
   LaneCredits execution_credits_;
   LaneCredits completion_credits_;

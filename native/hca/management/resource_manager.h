@@ -44,7 +44,7 @@ public:
   struct Blocks {
     CollectBuffer& collect_buffer;
     ManagementQueue& management_queue;
-    DataLink<spec::ManagementUnit, 16>& management_units;
+    DataLink<spec::ManagementUnit>& management_units;
     QueuePairStateCache& queue_pair_state_cache;
     const ContextMemory& context_memory;
     MemoryTranslation& memory_translation;
@@ -58,10 +58,10 @@ public:
     SendQueuePort& queue_pair_fetch;
     VirtualKick& virtual_kick;
     // The links whose data units are not pinned: a reset outlasts what is in them.
-    const DataLink<spec::KickUnit, 128>& kicks_collected;
-    const DataLink<spec::KickUnit, 16>& kicks_scheduled;
-    const DataLink<spec::KickUnit, 8>& kicks_started;
-    const DataLink<spec::PostNotice, 16>& post_notices;
+    const DataLink<spec::KickUnit>& kicks_collected;
+    const DataLink<spec::KickUnit>& kicks_scheduled;
+    const DataLink<spec::KickUnit>& kicks_started;
+    const DataLink<spec::PostNotice>& post_notices;
   };
 
   ResourceManager(const HcaParameters& parameters, HostPort& host, const DeviceRegisters& device,

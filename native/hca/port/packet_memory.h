@@ -85,11 +85,14 @@ public:
   }
 
   // Woken when a buffer of the use comes free and one was missing.
-  void connect(PacketUse use, Waker waker) { wakers_[static_cast<size_t>(use)] = waker; }
+  template <PacketUse use> void on_free(Waker waker) { wakers_[static_cast<size_t>(use)] = waker; }
 
   // For tests: every buffer is free or counted once.
-  bool verify() const;
-  bool all_free() const { return free_ == buffers_of; }
+  const char* verify() const;
+  // Likewise when no packet is on its way.
+  const char* verify_at_rest() const {
+    return free_ == buffers_of ? nullptr : "packet_memory: a packet that no block handles has a buffer";
+  }
 
 private:
   static constexpr size_t uses = 3;

@@ -48,8 +48,8 @@ DmaValidation::DmaValidation(const HcaParameters& parameters, Counters& counters
                              MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
                              CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
                              ResponderResources& responder_resources,
-                             DataLink<spec::ReceiveUnit, 16>& requests_placed,
-                             DataLink<spec::AnswerUnit, 16>& answers)
+                             DataLink<spec::ReceiveUnit>& requests_placed,
+                             DataLink<spec::AnswerUnit>& answers)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
       shared_receive_queues_(shared_receive_queues), translation_(translation), windows_(translation.keys()),
       memory_(memory), receive_entries_(receive_entries), completion_queue_(completion_queue),

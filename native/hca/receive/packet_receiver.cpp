@@ -22,9 +22,9 @@ uint32_t destination_local_identifier(const ParsedPacket& parsed, const uint8_t*
 PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
                                const PortAttributes& attributes, const MulticastGroups& groups,
                                QueuePairStateCache& queue_pair_state_cache,
-                               DataLink<spec::PacketUnit, 16>& packets_arrived,
-                               DataLink<spec::PacketUnit, 16>& responses_arrived,
-                               DataLink<spec::PacketUnit, 16>& requests_arrived)
+                               DataLink<spec::PacketUnit>& packets_arrived,
+                               DataLink<spec::PacketUnit>& responses_arrived,
+                               DataLink<spec::PacketUnit>& requests_arrived)
     : counters_(counters), packet_memory_(packet_memory), attributes_(attributes), groups_(groups),
       queue_pair_state_cache_(queue_pair_state_cache), packets_arrived_(packets_arrived),
       responses_arrived_(responses_arrived), requests_arrived_(requests_arrived) {}

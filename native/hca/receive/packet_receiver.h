@@ -26,9 +26,8 @@ class PacketReceiver final : public Block {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
                  const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
-                 DataLink<spec::PacketUnit, 16>& packets_arrived,
-                 DataLink<spec::PacketUnit, 16>& responses_arrived,
-                 DataLink<spec::PacketUnit, 16>& requests_arrived);
+                 DataLink<spec::PacketUnit>& packets_arrived, DataLink<spec::PacketUnit>& responses_arrived,
+                 DataLink<spec::PacketUnit>& requests_arrived);
 
   bool step() override;
 
@@ -53,10 +52,10 @@ private:
   const PortAttributes& attributes_;
   const MulticastGroups& groups_;
   QueuePairStateCache& queue_pair_state_cache_;
-  DataLink<spec::PacketUnit, 16>& packets_arrived_;
-  DataLink<spec::PacketUnit, 16>& responses_arrived_;
-  DataLink<spec::PacketUnit, 16>& requests_arrived_;
-  DataLink<spec::PacketUnit, spec::receive_packet_buffers> waiting_; // requests; holds all that can arrive
+  DataLink<spec::PacketUnit>& packets_arrived_;
+  DataLink<spec::PacketUnit>& responses_arrived_;
+  DataLink<spec::PacketUnit>& requests_arrived_;
+  DataLink<spec::PacketUnit> waiting_{spec::receive_packet_buffers}; // requests: all that can arrive
 };
 
 } // namespace fpga_verbs::hca

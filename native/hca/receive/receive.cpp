@@ -50,11 +50,11 @@ bool takes_receive(const PacketOpcodeTraits& traits) {
 
 Receive::Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                  QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
-                 ResponderResources& resources, DataLink<spec::PacketUnit, 16>& requests_arrived,
-                 DataLink<spec::QueuePairNotice, 16>& flushes,
-                 DataLink<spec::QueuePairNotice, 16>& descriptors_fetched,
-                 DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
-                 DataLink<spec::ReceiveUnit, 16>& requests_accepted)
+                 ResponderResources& resources, DataLink<spec::PacketUnit>& requests_arrived,
+                 DataLink<spec::QueuePairNotice>& flushes,
+                 DataLink<spec::QueuePairNotice>& descriptors_fetched,
+                 DataLink<spec::QueuePairNotice>& descriptors_wanted,
+                 DataLink<spec::ReceiveUnit>& requests_accepted)
     : counters_(counters), packets_(packets), queue_pairs_(queue_pairs), descriptors_(descriptors),
       events_(events), resources_(resources), requests_arrived_(requests_arrived), flushes_(flushes),
       descriptors_fetched_(descriptors_fetched), descriptors_wanted_(descriptors_wanted),

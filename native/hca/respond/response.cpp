@@ -32,8 +32,8 @@ bool is_acknowledge(const spec::AnswerUnit& unit) {
 Response::Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                    QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
                    PacketTemplates& templates, EventPort& events, ResponseReads& reads,
-                   const ResponderResources& responder_resources, DataLink<spec::AnswerUnit, 16>& answers,
-                   DataLink<spec::PacketUnit, 4>& responses_built)
+                   const ResponderResources& responder_resources, DataLink<spec::AnswerUnit>& answers,
+                   DataLink<spec::PacketUnit>& responses_built)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
       translation_(translation), memory_(memory), templates_(templates), events_(events), reads_(reads),
       responder_resources_(responder_resources), answers_(answers), responses_built_(responses_built),

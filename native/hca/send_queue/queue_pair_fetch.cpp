@@ -68,16 +68,13 @@ uint32_t mtu_of(const spec::QueuePairControl& control) {
 
 } // namespace
 
-QueuePairFetch::QueuePairFetch(const HcaParameters& parameters, Counters& counters,
-                               const KickRecords& kick_records, CollectBuffer& collect_buffer,
-                               QueuePairStateCache& queue_pairs, const AddressHandles& address_handles,
-                               EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
-                               DataLink<spec::PostNotice, 16>& post_notices,
-                               DataLink<spec::ScheduleDone, 16>& schedule_dones,
-                               DataLink<spec::QueuePairNotice, 16>& progress_notices,
-                               DataLink<spec::KickUnit, 8>& executions,
-                               DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                               DataLink<spec::FinishUnit, 16>& finishes_handed_back)
+QueuePairFetch::QueuePairFetch(
+    const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
+    CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs, const AddressHandles& address_handles,
+    EventPort& events, DataLink<spec::KickUnit>& kicks_started, DataLink<spec::PostNotice>& post_notices,
+    DataLink<spec::ScheduleDone>& schedule_dones, DataLink<spec::QueuePairNotice>& progress_notices,
+    DataLink<spec::KickUnit>& executions, DataLink<spec::ScheduleRequest>& schedule_requests,
+    DataLink<spec::FinishUnit>& finishes_handed_back)
     : counters_(counters), kick_records_(kick_records), collect_buffer_(collect_buffer),
       queue_pairs_(queue_pairs), address_handles_(address_handles), events_(events),
       kicks_started_(kicks_started), post_notices_(post_notices), schedule_dones_(schedule_dones),

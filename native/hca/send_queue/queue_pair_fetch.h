@@ -30,12 +30,11 @@ public:
   QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
                  CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                  const AddressHandles& address_handles, EventPort& events,
-                 DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
-                 DataLink<spec::ScheduleDone, 16>& schedule_dones,
-                 DataLink<spec::QueuePairNotice, 16>& progress_notices,
-                 DataLink<spec::KickUnit, 8>& executions,
-                 DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                 DataLink<spec::FinishUnit, 16>& finishes_handed_back);
+                 DataLink<spec::KickUnit>& kicks_started, DataLink<spec::PostNotice>& post_notices,
+                 DataLink<spec::ScheduleDone>& schedule_dones,
+                 DataLink<spec::QueuePairNotice>& progress_notices, DataLink<spec::KickUnit>& executions,
+                 DataLink<spec::ScheduleRequest>& schedule_requests,
+                 DataLink<spec::FinishUnit>& finishes_handed_back);
 
   // Takes one data unit of each kind, and decides on one command.
   bool step() override;
@@ -94,13 +93,13 @@ private:
   QueuePairStateCache& queue_pairs_;
   const AddressHandles& address_handles_;
   EventPort& events_;
-  DataLink<spec::KickUnit, 8>& kicks_started_;
-  DataLink<spec::PostNotice, 16>& post_notices_;
-  DataLink<spec::ScheduleDone, 16>& schedule_dones_;
-  DataLink<spec::QueuePairNotice, 16>& progress_notices_;
-  DataLink<spec::KickUnit, 8>& executions_;
-  DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
-  DataLink<spec::FinishUnit, 16>& finishes_handed_back_;
+  DataLink<spec::KickUnit>& kicks_started_;
+  DataLink<spec::PostNotice>& post_notices_;
+  DataLink<spec::ScheduleDone>& schedule_dones_;
+  DataLink<spec::QueuePairNotice>& progress_notices_;
+  DataLink<spec::KickUnit>& executions_;
+  DataLink<spec::ScheduleRequest>& schedule_requests_;
+  DataLink<spec::FinishUnit>& finishes_handed_back_;
   HardwareLinkedListQueue<spec::KickUnit> queue_; // index: queue pair
 };
 

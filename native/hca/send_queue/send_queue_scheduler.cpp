@@ -18,9 +18,9 @@ SendQueueScheduler::SendQueueScheduler(const HcaParameters& parameters, Counters
                                        CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                                        VirtualKick& virtual_kick, SendQueueReader& send_queues,
                                        EventPort& events, KickRecords& kick_records,
-                                       DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                                       DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                                       DataLink<spec::ScheduleDone, 16>& schedule_dones)
+                                       DataLink<spec::ScheduleRequest>& schedule_requests,
+                                       DataLink<spec::KickUnit>& kicks_scheduled,
+                                       DataLink<spec::ScheduleDone>& schedule_dones)
     : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
       queue_pairs_(queue_pairs), virtual_kick_(virtual_kick), send_queues_(send_queues),
       kick_records_(kick_records), schedule_requests_(schedule_requests), kicks_scheduled_(kicks_scheduled),

@@ -33,9 +33,8 @@ public:
   SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
                      CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                      VirtualKick& virtual_kick, SendQueueReader& send_queues, EventPort& events,
-                     KickRecords& kick_records, DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                     DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                     DataLink<spec::ScheduleDone, 16>& schedule_dones);
+                     KickRecords& kick_records, DataLink<spec::ScheduleRequest>& schedule_requests,
+                     DataLink<spec::KickUnit>& kicks_scheduled, DataLink<spec::ScheduleDone>& schedule_dones);
 
   // Takes one request, turns one queue pair out of a condemned FIFO, and begins a turn or fetches one
   // command.
@@ -64,7 +63,10 @@ public:
   }
 
   // For tests.
-  bool verify() const { return structures_.verify(); }
+  const char* verify() const {
+    return structures_.verify() ? nullptr
+                                : "send_queue_scheduler: the queuing structures contradict each other";
+  }
 
 private:
   // The queue pair that is being served.
@@ -100,9 +102,9 @@ private:
   VirtualKick& virtual_kick_;
   SendQueueReader& send_queues_;
   KickRecords& kick_records_;
-  DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
-  DataLink<spec::KickUnit, 16>& kicks_scheduled_;
-  DataLink<spec::ScheduleDone, 16>& schedule_dones_;
+  DataLink<spec::ScheduleRequest>& schedule_requests_;
+  DataLink<spec::KickUnit>& kicks_scheduled_;
+  DataLink<spec::ScheduleDone>& schedule_dones_;
 
   QueuingStructures structures_;
   Turn turn_;

@@ -23,8 +23,8 @@ KeyAccess access_of(const spec::QueuePairControl& control, const spec::GatherEnt
 } // namespace
 
 Dma::Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-         MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
-         DataLink<spec::PacketUnit, 16>& packets_gathered)
+         MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
+         DataLink<spec::PacketUnit>& packets_gathered)
     : collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), memory_(memory), keys_(keys),
       windows_(keys), packets_(packets), executions_(executions), packets_gathered_(packets_gathered),
       // Each command holds an execution credit, so that there is an entry for each.

@@ -24,8 +24,8 @@ namespace fpga_verbs::hca {
 class Dma final : public Block {
 public:
   Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-      MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
-      DataLink<spec::PacketUnit, 16>& packets_gathered);
+      MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
+      DataLink<spec::PacketUnit>& packets_gathered);
 
   // Takes one command, and gathers one packet, or carries out one bind or invalidate. One of those that waits
   // for a key to be idle lets only its own queue pair wait.
@@ -52,8 +52,8 @@ private:
   KeyTable& keys_;
   MemoryWindows windows_;
   PacketMemory& packets_;
-  DataLink<spec::KickUnit, 8>& executions_;
-  DataLink<spec::PacketUnit, 16>& packets_gathered_;
+  DataLink<spec::KickUnit>& executions_;
+  DataLink<spec::PacketUnit>& packets_gathered_;
   HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
   BitMask waiting_;                                  // lists whose first command waits for a key
   uint32_t idle_seen_ = 0;                           // KeyTable::idle_count() when they were looked at

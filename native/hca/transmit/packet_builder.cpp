@@ -33,10 +33,9 @@ uint32_t queue_key_of(const spec::CommandHeader& header, const spec::QueuePairCo
 PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters,
                              CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
                              KickRecords& kick_records, PacketTemplates& templates, PacketMemory& packets,
-                             DataLink<spec::PacketUnit, 16>& packets_gathered,
-                             DataLink<spec::PacketUnit, 4>& requests_built,
-                             DataLink<spec::MessageUnit, 16>& messages,
-                             DataLink<spec::FinishUnit, 16>& finishes_sent)
+                             DataLink<spec::PacketUnit>& packets_gathered,
+                             DataLink<spec::PacketUnit>& requests_built,
+                             DataLink<spec::MessageUnit>& messages, DataLink<spec::FinishUnit>& finishes_sent)
     : counters_(counters), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
       kick_records_(kick_records), templates_(templates), packets_(packets),
       packets_gathered_(packets_gathered), requests_built_(requests_built), messages_(messages),

@@ -21,9 +21,9 @@ class PacketBuilder final : public Block {
 public:
   PacketBuilder(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
                 QueuePairStateCache& queue_pairs, KickRecords& kick_records, PacketTemplates& templates,
-                PacketMemory& packets, DataLink<spec::PacketUnit, 16>& packets_gathered,
-                DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::MessageUnit, 16>& messages,
-                DataLink<spec::FinishUnit, 16>& finishes_sent);
+                PacketMemory& packets, DataLink<spec::PacketUnit>& packets_gathered,
+                DataLink<spec::PacketUnit>& requests_built, DataLink<spec::MessageUnit>& messages,
+                DataLink<spec::FinishUnit>& finishes_sent);
 
   // Takes one packet, and builds one.
   bool step() override;
@@ -45,10 +45,10 @@ private:
   KickRecords& kick_records_;
   PacketTemplates& templates_;
   PacketMemory& packets_;
-  DataLink<spec::PacketUnit, 16>& packets_gathered_;
-  DataLink<spec::PacketUnit, 4>& requests_built_;
-  DataLink<spec::MessageUnit, 16>& messages_;
-  DataLink<spec::FinishUnit, 16>& finishes_sent_;
+  DataLink<spec::PacketUnit>& packets_gathered_;
+  DataLink<spec::PacketUnit>& requests_built_;
+  DataLink<spec::MessageUnit>& messages_;
+  DataLink<spec::FinishUnit>& finishes_sent_;
   HardwareLinkedListQueue<spec::PacketUnit> units_; // index: queue pair
 };
 
