@@ -19,8 +19,8 @@ template <class Block, class Rtl> std::unique_ptr<Block> make(const typename Blo
   return std::make_unique<Rtl>(ports);
 }
 
-const hca::BlockMakers makers{.collect_buffer = make<hca::CollectBuffer, rtl::CollectBufferRtl>,
-                              .virtual_kick = make<hca::VirtualKick, rtl::VirtualKickRtl>,
+const hca::BlockMakers makers{.collect_buffer = make<hca::CollectBufferPort, rtl::CollectBufferRtl>,
+                              .virtual_kick = make<hca::VirtualKickPort, rtl::VirtualKickRtl>,
                               .beat_bytes = rtl::beat_bytes_of_rtl};
 
 Napi::Value rtl_counters(const Napi::CallbackInfo& info) {

@@ -42,7 +42,9 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& board_coun
       attachments(board_attachments), makers(block_makers), sampled_clock(clock),
       control_registers(parameters, counters, device,
                         {.collect_buffer = collect_buffer,
+                         .buffers = physical_collect_buffers,
                          .virtual_kick = virtual_kick,
+                         .waiting_for_room = waiting_for_room,
                          .lane_map_reader = lane_map_reader,
                          .queue_pairs = queue_pair_state_cache,
                          .context_memory = context_memory,
@@ -60,6 +62,7 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& board_coun
         function, clock, counters.function[function], device,
         UnderlyingFunctionRegisters::Blocks{.collect_buffer = collect_buffer,
                                             .virtual_kick = virtual_kick,
+                                            .waiting_for_room = waiting_for_room,
                                             .queue_pairs = queue_pair_state_cache,
                                             .send_queue_scheduler = send_queue_scheduler,
                                             .management_queue = management_queue,
@@ -177,15 +180,10 @@ void HcaBlocks::fail_queue_pairs(unsigned underlying_function) {
 bool HcaBlocks::is_in_flight(unsigned underlying_function) const {
   if (virtual_kick.commands(underlying_function) != 0)
     return true;
-  const unsigned buffers =
-      parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers;
-  for (unsigned buffer = 0; buffer < buffers; ++buffer) {
-    const PhysicalCollectBuffer& held = collect_buffer.buffer(static_cast<uint16_t>(buffer));
-    if (held.state != spec::PhysicalCollectBufferState::free &&
-        held.underlying_function == underlying_function)
-      return true;
-  }
-  return false;
+  return std::ranges::any_of(physical_collect_buffers, [=](const PhysicalCollectBuffer& held) {
+    return held.state != spec::PhysicalCollectBufferState::free &&
+           held.underlying_function == underlying_function;
+  });
 }
 
 // What the function owns is forgotten, its queue pairs' memory with it, so that no DMA follows. What is in

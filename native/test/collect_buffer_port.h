@@ -8,6 +8,7 @@
 #include <napi.h>
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,7 @@ private:
   void open(const Napi::CallbackInfo& info);
   Napi::Value set_bar(const Napi::CallbackInfo& info);
   Napi::Value set_allotment(const Napi::CallbackInfo& info);
+  void make();
   void reset_function(const Napi::CallbackInfo& info);
   void reset(const Napi::CallbackInfo& info);
 
@@ -94,7 +96,8 @@ private:
   hca::DataLink<spec::KickUnit>& kicks_collected_ = links_.kicks_collected;
   hca::DataLink<spec::PostNotice>& post_notices_ = links_.post_notices;
   hca::DataLink<spec::ManagementUnit>& management_units_ = links_.management_units;
-  hca::CollectBuffer collect_buffer_;
+  hca::PhysicalCollectBuffers buffers_{parameters_};
+  std::optional<hca::CollectBuffer> collect_buffer_;
 };
 
 } // namespace fpga_verbs::test

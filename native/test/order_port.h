@@ -77,8 +77,10 @@ private:
   hca::DataLink<spec::QueuePairNotice>& progress_notices_ = links_.progress_notices;
   hca::DataLink<spec::FinishUnit>& finishes_handed_back_ = links_.finishes_handed_back;
   hca::DataLink<spec::FinishUnit>& finishes_sent_ = links_.finishes_sent;
+  hca::PhysicalCollectBuffers buffers_{parameters_};
   hca::CollectBuffer collect_buffer_;
   hca::LaneMapReader lane_map_reader_{counters_, host_, events_};
+  hca::WaitingForRoom waiting_for_room_{parameters_};
   hca::VirtualKick virtual_kick_;
   hca::AddressHandles address_handles_;
   hca::QueuePairFetch queue_pair_fetch_;

@@ -116,8 +116,10 @@ private:
   hca::QueuePairStateCache queue_pair_state_cache_;
   hca::CompletionQueue completion_queue_;
   hca::KickRecords kick_records_;
+  hca::PhysicalCollectBuffers buffers_{parameters_};
   hca::CollectBuffer collect_buffer_;
   hca::LaneMapReader lane_map_reader_{counters_, host_, event_queue_};
+  hca::WaitingForRoom waiting_for_room_{parameters_};
   hca::VirtualKick virtual_kick_;
   hca::ManagementQueue management_queue_;
   hca::PortAttributes port_attributes_;

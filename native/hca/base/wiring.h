@@ -41,7 +41,7 @@
 #define FPGA_VERBS_WAKES(WAKE)                                                                               \
   WAKE(collect_buffer, send_queue_scheduler, on_dedicated_freed)                                             \
   WAKE(virtual_kick, virtual_kick, on_work)                                                                  \
-  WAKE(virtual_kick, send_queue_scheduler, on_room)                                                          \
+  WAKE(waiting_for_room, send_queue_scheduler, on_room)                                                      \
   WAKE(management_queue, resource_manager, on_command)                                                       \
   WAKE(queue_pair_state_cache, resource_manager, on_quiet)                                                   \
   WAKE(queue_pair_state_cache, completion, on_ended)                                                         \
@@ -62,9 +62,10 @@
 // model's type, the third, implements, and RTL can; a PART never steps. They are constructed in this order,
 // and reset: a reset lets no block step, so that what one forgets is not asked for by the next.
 #define FPGA_VERBS_BLOCKS(BLOCK, RTL_BLOCK, PART)                                                            \
-  RTL_BLOCK(collect_buffer, CollectBuffer, CollectBuffer, parameters, counters, clock,                       \
-            queue_pair_state_cache, event_queue, kick_records, links.kicks_collected, links.post_notices,    \
-            links.management_units)                                                                          \
+  PART(physical_collect_buffers, PhysicalCollectBuffers, parameters)                                         \
+  RTL_BLOCK(collect_buffer, CollectBufferPort, CollectBuffer, parameters, counters, clock,                   \
+            physical_collect_buffers, queue_pair_state_cache, event_queue, kick_records,                     \
+            links.kicks_collected, links.post_notices, links.management_units)                               \
   PART(kick_records, KickRecords, counters, host, clock, event_queue)                                        \
   PART(management_queue, ManagementQueue, counters, host, clock, event_queue)                                \
   PART(lane_map_reader, LaneMapReader, counters, host, event_queue)                                          \
@@ -78,24 +79,25 @@
   PART(multicast_groups, MulticastGroups, attachments.links)                                                 \
   PART(packet_templates, PacketTemplates, port_attributes)                                                   \
   PART(packet_memory, PacketMemory)                                                                          \
-  RTL_BLOCK(virtual_kick, VirtualKick, VirtualKick, parameters, counters, collect_buffer,                    \
-            queue_pair_state_cache, lane_map_reader, links.kicks_collected, links.kicks_scheduled,           \
-            links.kicks_started,                                                                             \
+  PART(waiting_for_room, WaitingForRoom, parameters)                                                         \
+  RTL_BLOCK(virtual_kick, VirtualKickPort, VirtualKick, parameters, counters, collect_buffer,                \
+            physical_collect_buffers, queue_pair_state_cache, lane_map_reader, waiting_for_room,             \
+            links.kicks_collected, links.kicks_scheduled, links.kicks_started,                               \
             {&links.finishes_handed_back, &links.finishes_sent, &links.finishes_completed})                  \
   BLOCK(queue_pair_fetch, QueuePairFetch, parameters, counters, kick_records, collect_buffer,                \
-        queue_pair_state_cache, address_handles, event_queue, links.kicks_started, links.post_notices,       \
-        links.schedule_dones, links.progress_notices, links.executions, links.schedule_requests,             \
-        links.finishes_handed_back)                                                                          \
+        physical_collect_buffers, queue_pair_state_cache, address_handles, event_queue, links.kicks_started, \
+        links.post_notices, links.schedule_dones, links.progress_notices, links.executions,                  \
+        links.schedule_requests, links.finishes_handed_back)                                                 \
   PART(queue_reader, QueueReader, counters, host, memory_translation, event_queue)                           \
   PART(send_queue_reader, SendQueueReader, queue_reader)                                                     \
   BLOCK(send_queue_scheduler, SendQueueScheduler, parameters, counters, host, collect_buffer,                \
-        queue_pair_state_cache, virtual_kick, send_queue_reader, event_queue, kick_records,                  \
-        links.schedule_requests, links.kicks_scheduled, links.schedule_dones)                                \
-  BLOCK(dma, Dma, parameters, collect_buffer, queue_pair_state_cache, memory_access,                         \
+        physical_collect_buffers, queue_pair_state_cache, virtual_kick, waiting_for_room, send_queue_reader, \
+        event_queue, kick_records, links.schedule_requests, links.kicks_scheduled, links.schedule_dones)     \
+  BLOCK(dma, Dma, parameters, physical_collect_buffers, queue_pair_state_cache, memory_access,               \
         memory_translation.keys(), packet_memory, links.executions, links.packets_gathered)                  \
-  BLOCK(packet_builder, PacketBuilder, parameters, counters, collect_buffer, queue_pair_state_cache,         \
-        kick_records, packet_templates, packet_memory, links.packets_gathered, links.requests_built,         \
-        links.messages, links.finishes_sent)                                                                 \
+  BLOCK(packet_builder, PacketBuilder, parameters, counters, collect_buffer, physical_collect_buffers,       \
+        queue_pair_state_cache, kick_records, packet_templates, packet_memory, links.packets_gathered,       \
+        links.requests_built, links.messages, links.finishes_sent)                                           \
   BLOCK(completion, Completion, parameters, clock, sampled_clock,                                            \
         {.queue_pairs = queue_pair_state_cache,                                                              \
          .completion_queue = completion_queue,                                                               \
@@ -110,6 +112,7 @@
          .finishes_completed = links.finishes_completed})                                                    \
   BLOCK(resource_manager, ResourceManager, parameters, host, device,                                         \
         {.collect_buffer = collect_buffer,                                                                   \
+         .buffers = physical_collect_buffers,                                                                \
          .management_queue = management_queue,                                                               \
          .management_units = links.management_units,                                                         \
          .queue_pair_state_cache = queue_pair_state_cache,                                                   \
@@ -124,6 +127,7 @@
          .completion_queue = completion_queue,                                                               \
          .queue_pair_fetch = queue_pair_fetch,                                                               \
          .virtual_kick = virtual_kick,                                                                       \
+         .waiting_for_room = waiting_for_room,                                                               \
          .kicks_collected = links.kicks_collected,                                                           \
          .kicks_scheduled = links.kicks_scheduled,                                                           \
          .kicks_started = links.kicks_started,                                                               \
@@ -151,6 +155,6 @@
         shared_receive_queues, memory_translation, memory_access, receive_queue_entry_handler,               \
         completion_queue, event_queue, response_reads, responder_resources, links.requests_placed,           \
         links.answers)                                                                                       \
-  BLOCK(response, Response, parameters, counters, packet_memory, queue_pair_state_cache,                     \
-        memory_translation, memory_access, packet_templates, event_queue, response_reads,                    \
-        responder_resources, links.answers, links.responses_built)
+  BLOCK(response, Response, parameters, counters, packet_memory, queue_pair_state_cache, memory_translation, \
+        memory_access, packet_templates, event_queue, response_reads, responder_resources, links.answers,    \
+        links.responses_built)

@@ -22,9 +22,6 @@ constexpr uint32_t slot_dwords(uint32_t slot) { return segment_dwords << slot * 
 constexpr uint32_t all_slot_dwords = (1u << slot_count * dwords_per_segment) - 1;
 constexpr uint32_t cancel_dwords = slot_dwords(static_cast<uint32_t>(DoorbellSlot::cancel));
 
-// One write can ring the start and the stop slot.
-constexpr size_t notices_per_write = 2;
-
 spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
                          const spec::CommandHeader& header, uint32_t kick_number) {
   spec::KickUnit unit;
@@ -41,19 +38,10 @@ spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
 } // namespace
 
 CollectBuffer::CollectBuffer(const Ports& ports)
-    : parameters_(ports.parameters), counters_(ports.counters), clock_(ports.clock),
-      queue_pairs_(ports.queue_pairs), events_(ports.events), kick_records_(ports.kick_records),
-      kicks_collected_(ports.kicks_collected), post_notices_(ports.post_notices),
-      management_units_(ports.management_units), functions_(parameters_), groups_(parameters_),
-      virtual_(parameters_.virtual_collect_buffers),
-      buffers_(parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers),
-      half_written_(parameters_.virtual_collect_buffers), free_(buffers_.size(), true) {
+    : ports_(ports), functions_(parameters_), groups_(parameters_),
+      virtual_(parameters_.virtual_collect_buffers), half_written_(parameters_.virtual_collect_buffers),
+      free_(buffers_.size(), true) {
   management_lock_.fill(no_buffer);
-}
-
-bool CollectBuffer::can_accept_write() const {
-  return kicks_collected_.has_credit() && post_notices_.credits() >= notices_per_write &&
-         management_units_.has_credit();
 }
 
 CollectBuffer::Portion CollectBuffer::portion_of(const BarWrite& write, uint32_t offset) {

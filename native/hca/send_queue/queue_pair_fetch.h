@@ -5,7 +5,7 @@
 #include "hca/base/data_link.h"
 #include "hca/base/event_port.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/collect_buffer_port.h"
 #include "hca/collect/kick_records.h"
 #include "hca/lists/hardware_linked_list_queue.h"
 #include "hca/queue_pair/address_handles.h"
@@ -28,8 +28,8 @@ namespace fpga_verbs::hca {
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
   QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
-                 CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                 const AddressHandles& address_handles, EventPort& events,
+                 CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
+                 QueuePairStateCache& queue_pairs, const AddressHandles& address_handles, EventPort& events,
                  DataLink<spec::KickUnit>& kicks_started, DataLink<spec::PostNotice>& post_notices,
                  DataLink<spec::ScheduleDone>& schedule_dones,
                  DataLink<spec::QueuePairNotice>& progress_notices, DataLink<spec::KickUnit>& executions,
@@ -89,7 +89,8 @@ private:
 
   Counters& counters_;
   const KickRecords& kick_records_;
-  CollectBuffer& collect_buffer_;
+  CollectBufferPort& collect_buffer_;
+  PhysicalCollectBuffers& buffers_;
   QueuePairStateCache& queue_pairs_;
   const AddressHandles& address_handles_;
   EventPort& events_;

@@ -6,9 +6,9 @@
 #include "hca/base/event_port.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/collect_buffer_port.h"
 #include "hca/collect/kick_records.h"
-#include "hca/kick/virtual_kick.h"
+#include "hca/kick/virtual_kick_port.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/send_queue/queuing_structures.h"
 #include "hca/send_queue/send_queue_reader.h"
@@ -31,8 +31,9 @@ namespace fpga_verbs::hca {
 class SendQueueScheduler final : public Block {
 public:
   SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
-                     CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                     VirtualKick& virtual_kick, SendQueueReader& send_queues, EventPort& events,
+                     CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
+                     QueuePairStateCache& queue_pairs, VirtualKickPort& virtual_kick,
+                     WaitingForRoom& waiting_for_room, SendQueueReader& send_queues, EventPort& events,
                      KickRecords& kick_records, DataLink<spec::ScheduleRequest>& schedule_requests,
                      DataLink<spec::KickUnit>& kicks_scheduled, DataLink<spec::ScheduleDone>& schedule_dones);
 
@@ -57,10 +58,7 @@ public:
   }
 
   // Forgets what the queue pairs of a function are owed; no DMA of it follows. They are gone already.
-  void reset_function(unsigned underlying_function) {
-    structures_.reset_function(underlying_function);
-    virtual_kick_.waiting().reset_function(underlying_function);
-  }
+  void reset_function(unsigned underlying_function) { structures_.reset_function(underlying_function); }
 
   // For tests.
   const char* verify() const {
@@ -97,9 +95,11 @@ private:
 
   const HcaParameters& parameters_;
   Counters& counters_;
-  CollectBuffer& collect_buffer_;
+  CollectBufferPort& collect_buffer_;
+  PhysicalCollectBuffers& buffers_;
   QueuePairStateCache& queue_pairs_;
-  VirtualKick& virtual_kick_;
+  VirtualKickPort& virtual_kick_;
+  WaitingForRoom& waiting_for_room_;
   SendQueueReader& send_queues_;
   KickRecords& kick_records_;
   DataLink<spec::ScheduleRequest>& schedule_requests_;

@@ -4,7 +4,7 @@
 #include "hca/base/block.h"
 #include "hca/base/data_link.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/physical_collect_buffer.h"
 #include "hca/lists/hardware_linked_list_queue.h"
 #include "hca/memory/key_table.h"
 #include "hca/memory/memory_access.h"
@@ -23,7 +23,7 @@ namespace fpga_verbs::hca {
 // that a long message delays nobody.
 class Dma final : public Block {
 public:
-  Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
+  Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
       MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
       DataLink<spec::PacketUnit>& packets_gathered);
 
@@ -46,7 +46,7 @@ private:
   spec::CompletionStatus check_scatter(const spec::QueuePairControl& control,
                                        const PhysicalCollectBuffer& pcb);
 
-  CollectBuffer& collect_buffer_;
+  PhysicalCollectBuffers& buffers_;
   QueuePairStateCache& queue_pairs_;
   MemoryAccess& memory_;
   KeyTable& keys_;

@@ -31,12 +31,13 @@ uint32_t queue_key_of(const spec::CommandHeader& header, const spec::QueuePairCo
 } // namespace
 
 PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters,
-                             CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                             KickRecords& kick_records, PacketTemplates& templates, PacketMemory& packets,
+                             CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
+                             QueuePairStateCache& queue_pairs, KickRecords& kick_records,
+                             PacketTemplates& templates, PacketMemory& packets,
                              DataLink<spec::PacketUnit>& packets_gathered,
                              DataLink<spec::PacketUnit>& requests_built,
                              DataLink<spec::MessageUnit>& messages, DataLink<spec::FinishUnit>& finishes_sent)
-    : counters_(counters), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
+    : counters_(counters), collect_buffer_(collect_buffer), buffers_(buffers), queue_pairs_(queue_pairs),
       kick_records_(kick_records), templates_(templates), packets_(packets),
       packets_gathered_(packets_gathered), requests_built_(requests_built), messages_(messages),
       finishes_sent_(finishes_sent),
@@ -64,8 +65,7 @@ bool PacketBuilder::serve() {
       !units_.lists_ready().any())
     return false;
   const spec::PacketUnit unit = units_.pop(units_.arbitrate(1)).unit;
-  const PhysicalCollectBuffer& pcb =
-      collect_buffer_.buffer(static_cast<uint16_t>(unit.physical_collect_buffer()));
+  const PhysicalCollectBuffer& pcb = buffers_[unit.physical_collect_buffer()];
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
   const bool has_packet = unit.packet() != no_packet;
   if (has_packet && found) {
