@@ -39,7 +39,6 @@
       "native/hca/port/multicast_groups.cpp",
       "native/wire/packet_headers.cpp",
       "native/hca/port/packet_memory.cpp",
-      "native/wire/packet_opcodes.cpp",
       "native/wire/packet_parse.cpp",
       "native/wire/packet_template.cpp",
       "native/hca/receive/packet_receiver.cpp",

@@ -221,8 +221,8 @@ Napi::Value ResponderPort::arrive(const Napi::CallbackInfo& info) {
   const uint16_t handle = *packets_.allocate(hca::PacketUse::receive);
   std::copy_n(wire.Data(), wire.ByteLength(), packets_.bytes(handle));
   hca::Packet& packet = packets_[handle];
-  const spec::PacketDrop drop = hca::parse_packet(spec::LinkLayer::ethernet, packets_.bytes(handle),
-                                                  static_cast<uint32_t>(wire.ByteLength()), packet.parsed);
+  const spec::PacketDrop drop = wire::parse_packet(spec::LinkLayer::ethernet, packets_.bytes(handle),
+                                                   static_cast<uint32_t>(wire.ByteLength()), packet.parsed);
   if (drop != spec::PacketDrop::none)
     throw Napi::Error::New(info.Env(), std::string("not a packet: ") + spec::name(drop));
   packet.end = static_cast<uint16_t>(wire.ByteLength());

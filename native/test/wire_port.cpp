@@ -269,7 +269,7 @@ Napi::Value WirePort::verify(const Napi::CallbackInfo& info) {
 }
 
 void WirePort::packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-                      const hca::PacketCause&) {
+                      const wire::PacketCause&) {
   tapped_.push_back({direction, port, {bytes.begin(), bytes.end()}});
 }
 

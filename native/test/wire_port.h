@@ -90,7 +90,7 @@ private:
   Napi::Value verify(const Napi::CallbackInfo& info);
 
   void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-              const hca::PacketCause& cause) override;
+              const wire::PacketCause& cause) override;
 
   struct Tapped {
     hca::PacketDirection direction;

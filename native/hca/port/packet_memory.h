@@ -31,10 +31,10 @@ struct Packet {
   uint16_t payload_bytes = 0; // without pad
   uint8_t port = 0;           // where it arrived, or leaves; from 1
   PacketUse use = PacketUse::request;
-  PacketCause cause{};
+  wire::PacketCause cause{};
 
-  ParsedPacket parsed{}; // of a packet that has arrived
-  uint32_t number = 0;   // of the packet in its message, on the way out
+  wire::ParsedPacket parsed{}; // of a packet that has arrived
+  uint32_t number = 0;         // of the packet in its message, on the way out
 
   // Of a request that receive has accepted.
   uint32_t answer_psn = 0;              // PSN to answer with; of a READ: of its first response

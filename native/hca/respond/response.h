@@ -46,8 +46,8 @@ private:
   bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
   bool build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
   void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);
-  void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, const PacketFields& fields,
-            uint32_t payload_bytes, uint16_t handle);
+  void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
+            const wire::PacketFields& fields, uint32_t payload_bytes, uint16_t handle);
   void count(const spec::AnswerUnit& unit, uint8_t syndrome);
   void end(uint16_t list, const spec::AnswerUnit& unit);
 

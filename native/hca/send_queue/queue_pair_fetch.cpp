@@ -57,9 +57,12 @@ CompletionStatus status_in(const spec::QueuePairControl& control) {
   case QueuePairState::ready_to_send:
   case QueuePairState::send_queue_drained: // what may_send() lets through
     return CompletionStatus::success;
-  default:
-    return CompletionStatus::local_queue_pair_operation_error;
+  case QueuePairState::reset:
+  case QueuePairState::init:
+  case QueuePairState::ready_to_receive:
+    break;
   }
+  return CompletionStatus::local_queue_pair_operation_error;
 }
 
 uint32_t mtu_of(const spec::QueuePairControl& control) {

@@ -92,7 +92,7 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   const Execution& execution = pcb.execution;
   const uint64_t offset =
       uint64_t{packet.number} * path_mtu_bytes(static_cast<uint32_t>(queue_pair.control.path_mtu()));
-  PacketFields fields;
+  wire::PacketFields fields;
   fields.opcode = request_opcode(queue_pair.control.service_type(), header.opcode(), packet.number == 0,
                                  unit.last() != 0);
   fields.packet_sequence_number = psn_add(execution.first_psn, packet.number);
@@ -111,7 +111,7 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   // Opaque: the bytes on the wire are those of the command.
   fields.immediate_data = spec::big_endian(header.immediate_data());
   packet.port = static_cast<uint8_t>(queue_pair.control.port());
-  packet.cause = {.origin = PacketOrigin::command,
+  packet.cause = {.origin = wire::PacketOrigin::command,
                   .opcode = header.opcode(),
                   .send_queue_sequence_number =
                       static_cast<uint16_t>(execution.kick.send_queue_sequence_number()),
@@ -123,12 +123,12 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
     fields.queue_key = queue_key_of(header, queue_pair.control);
     fields.source_queue_pair = unit.queue_pair_number();
   }
-  const PacketTemplate& packet_template =
+  const wire::PacketTemplate& packet_template =
       is_datagram ? templates_.of(unit.queue_pair_number(), queue_pair.control, execution.destination,
                                   header.destination_queue_pair())
                   : templates_.of(unit.queue_pair_number(), queue_pair.control);
   const std::span<const uint8_t> wire =
-      build_packet(buffer + packet.payload, packet_template, fields, packet.payload_bytes);
+      wire::build_packet(buffer + packet.payload, packet_template, fields, packet.payload_bytes);
   packet.begin = static_cast<uint16_t>(wire.data() - buffer);
   packet.end = static_cast<uint16_t>(packet.begin + wire.size());
 }
