@@ -1,6 +1,6 @@
 import { read } from './documents.ts';
 
-interface Link {
+export interface Link {
   readonly name: string;
   readonly unit: string;
   readonly depth: string;
@@ -30,6 +30,16 @@ export const links: readonly Link[] = rows('LINK').map(([name, unit, depth, prod
   producer: producer!,
   consumer: consumer!,
 }));
+
+const { formats } = JSON.parse(read('fpga/spec/formats/data_units.json')) as {
+  formats: readonly { readonly name: string; readonly bytes: number }[];
+};
+
+/** Bytes of the data units of a link. */
+export function bytesOf({ unit }: Link): number {
+  const name = unit.replaceAll(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+  return formats.find((format) => format.name === name)!.bytes;
+}
 
 /** Wakings beside the links. */
 export const wakes: readonly Wake[] = rows('WAKE').map(([part, block, event]) => ({
