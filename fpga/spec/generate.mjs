@@ -13,6 +13,7 @@ import { readGolden } from './generator/golden.mjs';
 import { systemVerilogFormatTable } from './generator/golden_systemverilog.mjs';
 import { readModel } from './generator/model.mjs';
 import { cppOperations, tsOperations } from './generator/operations.mjs';
+import { cppPacketOpcodes, tsPacketOpcodes } from './generator/packet_opcodes.mjs';
 import { cppQueuePairTransitions, tsQueuePairTransitions } from './generator/queue_pair_transitions.mjs';
 import { systemVerilogPackage } from './generator/systemverilog.mjs';
 import { tsPciFunctions } from './generator/typescript_pci_functions.mjs';
@@ -29,6 +30,7 @@ function outputs(model) {
     ['native/spec/enums.h', cppEnums(model)],
     ['native/spec/registers.h', cppRegisters(model)],
     ['native/spec/operations.h', cppOperations(model)],
+    ['native/spec/packet_opcodes.h', cppPacketOpcodes(model)],
     ['native/spec/queue_pair_transitions.h', cppQueuePairTransitions(model)],
     ['native/test/spec_formats.cpp', cppFormatTable(model)],
     ['fpga/doc/formats.md', formatsDocument(model)],
@@ -40,6 +42,7 @@ function outputs(model) {
     ['lib/spec/registers.ts', tsRegisters(model)],
     ['lib/spec/pci_functions.ts', tsPciFunctions(model)],
     ['lib/spec/operations.ts', tsOperations(model)],
+    ['lib/spec/packet_opcodes.ts', tsPacketOpcodes(model)],
     ['lib/spec/queue_pair_transitions.ts', tsQueuePairTransitions(model)],
     ['lib/spec/descriptions.ts', tsDescriptions(model)],
     ['lib/spec/index.ts', tsIndex(model)],

@@ -9,6 +9,7 @@
 #include "collect_buffer_stream.h"
 #include "collect_buffer_table.h"
 #include "collect_buffer_writes.h"
+#include "hca/base/hca_links.h"
 #include "hca/collect/collect_buffer.h"
 #include "spec/enums.h"
 
@@ -118,7 +119,7 @@ private:
     if (rtl_.store) {
       rtl_.store_physical_collect_buffer = fetching_;
       rtl_.store_beat = fetched_beats_;
-      std::memcpy(&rtl_.store_data, model_.buffer(fetching_).data.data() + fetched_beats_ * beat_bytes,
+      std::memcpy(&rtl_.store_data, buffers_[fetching_].data.data() + fetched_beats_ * beat_bytes,
                   beat_bytes);
     }
     rtl_.control = rtl_.control_ready && random_.once(50);
@@ -364,26 +365,26 @@ private:
   void compare_state(uint32_t page) {
     rtl_.inspect_page = page;
     rtl_.eval();
-    const hca::VirtualCollectBuffer& vcb = model_.virtual_collect_buffer(page);
+    const hca::CollectBufferPort::Inspection vcb = model_.inspect(page);
     expect_value("VCB state", rtl_.inspect_state, static_cast<uint64_t>(vcb.state));
     if (vcb.state == VirtualCollectBufferState::error)
       expect_value("refusal of the VCB", rtl_.inspect_refusal, static_cast<uint64_t>(vcb.refusal));
     if (vcb.state == VirtualCollectBufferState::collecting) {
-      const hca::PhysicalCollectBuffer& pcb = model_.buffer(vcb.physical_collect_buffer);
+      const hca::PhysicalCollectBuffer& pcb = buffers_[vcb.physical_collect_buffer];
       expect_value("PCB bound", rtl_.inspect_physical_collect_buffer, vcb.physical_collect_buffer);
       expect_value("scoreboard", rtl_.inspect_scoreboard, pcb.scoreboard);
       expect_value("scoreboard mask", rtl_.inspect_scoreboard_mask, pcb.scoreboard_mask);
     }
     for (uint16_t buffer = 0; buffer < pcbs + dedicated; ++buffer)
       expect_value("free PCB", uint64_t{rtl_.free_buffers} >> buffer & 1,
-                   model_.buffer(buffer).state == PhysicalCollectBufferState::free);
+                   buffers_[buffer].state == PhysicalCollectBufferState::free);
   }
 
   // A command is fetched into a PCB that was taken, a beat a clock where the host writes none.
   void begin_fetch(uint16_t buffer) {
     if (fetching_ != hca::no_buffer)
       return;
-    hca::PhysicalCollectBuffer& pcb = model_.buffer(buffer);
+    hca::PhysicalCollectBuffer& pcb = buffers_[buffer];
     for (uint8_t& byte : pcb.data)
       byte = static_cast<uint8_t>(random_.bits());
     spec::CommandHeader header;
@@ -397,7 +398,7 @@ private:
     if (fetching_ == hca::no_buffer || !stores_)
       return;
     ++fetched_beats_;
-    hca::PhysicalCollectBuffer& pcb = model_.buffer(fetching_);
+    hca::PhysicalCollectBuffer& pcb = buffers_[fetching_];
     if (fetched_beats_ * beat_bytes < hca::segments_needed(pcb.header().length()) * spec::segment_bytes)
       return;
     pcb.state = PhysicalCollectBufferState::kicked;
@@ -410,13 +411,12 @@ private:
   // A kicked command is read back, a beat a clock, as long as its PCB is not given back.
   void compare_stored() {
     if (stored_ != hca::no_buffer && stored_asked_ &&
-        model_.buffer(stored_).state == PhysicalCollectBufferState::kicked) {
+        buffers_[stored_].state == PhysicalCollectBufferState::kicked) {
       const uint32_t at = stored_beat_ * beat_bytes;
-      const uint32_t used =
-          hca::segments_needed(model_.buffer(stored_).header().length()) * spec::segment_bytes;
+      const uint32_t used = hca::segments_needed(buffers_[stored_].header().length()) * spec::segment_bytes;
       if (at < used) {
         const uint32_t bytes = std::min(beat_bytes, used - at);
-        if (std::memcmp(&rtl_.read_data, model_.buffer(stored_).data.data() + at, bytes) != 0)
+        if (std::memcmp(&rtl_.read_data, buffers_[stored_].data.data() + at, bytes) != 0)
           differ(place_, "stored command, at byte", at, used);
         ++stored_beat_;
       } else {
@@ -541,11 +541,13 @@ private:
   KeptEvents events_;
   QueuePairs queue_pairs_;
   hca::KickRecords kick_records_{counters_, host_, clock_, events_};
-  hca::DataLink<spec::KickUnit, 128> kicks_collected_;
-  hca::DataLink<spec::PostNotice, 16> post_notices_;
-  hca::DataLink<spec::ManagementUnit, 16> management_units_;
-  hca::CollectBuffer model_{parameters_,   counters_,        clock_,        queue_pairs_,     events_,
-                            kick_records_, kicks_collected_, post_notices_, management_units_};
+  hca::HcaLinks links_;
+  hca::DataLink<spec::KickUnit>& kicks_collected_ = links_.kicks_collected;
+  hca::DataLink<spec::PostNotice>& post_notices_ = links_.post_notices;
+  hca::DataLink<spec::ManagementUnit>& management_units_ = links_.management_units;
+  hca::PhysicalCollectBuffers buffers_{parameters_};
+  hca::CollectBuffer model_{{parameters_, counters_, clock_, buffers_, queue_pairs_, events_, kick_records_,
+                             kicks_collected_, post_notices_, management_units_}};
   Random random_;
   Place place_;
   uint64_t clocks_;

@@ -31,7 +31,7 @@ public:
     }
     const uint32_t page = random_.below(vcbs);
     const std::array<uint8_t, 8> nothing{};
-    const bool in_error = model_.virtual_collect_buffer(page).state == spec::VirtualCollectBufferState::error;
+    const bool in_error = model_.inspect(page).state == spec::VirtualCollectBufferState::error;
     if (in_error && !random_.once(6))
       write_piece(page, spec::doorbell_slots_offset + 16, nothing.data(), 8, 0);
     else if (random_.once(8))

@@ -222,8 +222,9 @@ private:
   void fetch_lanes() {
     const uint32_t entry = random.below(lane_entries);
     const auto lanes = fetch(entry);
+    lane_map.invalidate(1U << entry);
     const auto expected =
-        lane_map.read(entry / levels, static_cast<spec::QualityOfServiceLevel>(entry % levels));
+        lane_map.read_invalid(entry / levels, static_cast<spec::QualityOfServiceLevel>(entry % levels));
     expect(place, "an entry could be read", lanes.has_value(), expected.has_value());
     expect(place, "lanes of an entry", lanes.value_or(0), expected.value_or(0));
   }

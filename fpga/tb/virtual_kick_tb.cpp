@@ -7,6 +7,8 @@
 // are the bench's: the model is told what was read.
 #include "Vvirtual_kick.h"
 #include "bench.h"
+#include "hca/base/hca_links.h"
+#include "hca/collect/collect_buffer.h"
 #include "hca/kick/virtual_kick.h"
 #include "virtual_kick_stream.h"
 #include "virtual_kick_surroundings.h"
@@ -34,14 +36,6 @@ namespace {
 using Rtl = Vvirtual_kick;
 using spec::FinishUnit;
 using spec::KickUnit;
-
-// The model, led by what the RTL decides.
-class Follower final : public hca::VirtualKick {
-public:
-  using VirtualKick::leave_list;
-  using VirtualKick::VirtualKick;
-  bool first_dropped(uint32_t lane) const { return (lanes_to_discard() >> lane & 1) != 0; }
-};
 
 class Bench {
 public:
@@ -82,6 +76,13 @@ public:
   }
 
 private:
+  bool first_dropped(uint32_t lane) const { return (model_.lanes_to_discard() >> lane & 1) != 0; }
+
+  template <size_t... Ports>
+  static std::array<hca::DataLink<FinishUnit>, ports> finish_links(std::index_sequence<Ports...>) {
+    return {((void)Ports, hca::DataLink<FinishUnit>(16))...};
+  }
+
   void expect_value(const char* what, uint64_t rtl, uint64_t model) { expect(place_, what, rtl, model); }
 
   // Percentages that stay for a while, so that lists, credits and entries run full and empty.
@@ -110,7 +111,7 @@ private:
     const uint32_t generation = random_.once(16) ? 1U << spec::queue_pair_index_bits : 0;
     kick.set_queue_pair_number(live_[which] ^ generation);
     // The model finds the commands of a queue pair by their PCBs.
-    hca::PhysicalCollectBuffer& pcb = collect_buffer_.buffer(*buffer);
+    hca::PhysicalCollectBuffer& pcb = buffers_[*buffer];
     pcb.underlying_function = static_cast<uint8_t>(kick.underlying_function());
     spec::CommandHeader header;
     header.set_queue_pair_number(kick.queue_pair_number());
@@ -274,8 +275,8 @@ private:
       if (!able(lane))
         differ(place_, "lane that starts without a command or a credit", lane, lanes);
       taken_.push_back({.lane = lane,
-                        .execution = model_.execution_credits().take(lane),
-                        .completion = model_.completion_credits().take(lane)});
+                        .execution = model_.credits(hca::CreditKind::execution).take(lane),
+                        .completion = model_.credits(hca::CreditKind::completion).take(lane)});
       ++flying_[lane];
       turns_[lane] = 0;
     }
@@ -284,17 +285,16 @@ private:
       turns_[lane] = able(lane) && room ? turns_[lane] + 1 : 0;
       if (turns_[lane] > start_patience)
         differ(place_, "clocks that a lane which could start waited", turns_[lane], start_patience);
-      discard_waited_[lane] =
-          dropping_clocks_ == 0 && model_.first_dropped(lane) ? discard_waited_[lane] + 1 : 0;
+      discard_waited_[lane] = dropping_clocks_ == 0 && first_dropped(lane) ? discard_waited_[lane] + 1 : 0;
       if (discard_waited_[lane] > start_patience)
         differ(place_, "clocks that a dropped command waited", discard_waited_[lane], start_patience);
     }
   }
 
   bool able(uint32_t lane) const {
-    return model_.lane_state(lane).commands() > flying_[lane] && !model_.first_dropped(lane) &&
-           model_.execution_credits().available(lane) != 0 &&
-           model_.completion_credits().available(lane) != 0;
+    return model_.lane_state(lane).commands() > flying_[lane] && !first_dropped(lane) &&
+           model_.credits(hca::CreditKind::execution).available(lane) != 0 &&
+           model_.credits(hca::CreditKind::completion).available(lane) != 0;
   }
 
   // What was started has left its list; it comes out when there is room.
@@ -350,7 +350,7 @@ private:
     expect_value("commands on their way while others are dropped", taken_.size(), 0);
     model_.drop(dropped_number_);
     for (uint32_t buffer = 0; buffer < entries; ++buffer) {
-      const auto& header = collect_buffer_.buffer(static_cast<uint16_t>(buffer)).header();
+      const auto& header = buffers_[buffer].header();
       if (!on_list_.test(buffer) || dropped_.test(buffer) || header.queue_pair_number() != dropped_number_)
         continue;
       dropped_.set(buffer);
@@ -491,13 +491,15 @@ private:
       model_.set_list_size(rtl_.set_list_size_lane, rtl_.set_list_size_commands);
     const unsigned lane = rtl_.set_credits_lane;
     if (rtl_.set_execution_credits)
-      model_.execution_credits().divide(lane, rtl_.set_credits_own, rtl_.set_credits_shared_cap);
+      model_.credits(hca::CreditKind::execution)
+          .divide(lane, rtl_.set_credits_own, rtl_.set_credits_shared_cap);
     if (rtl_.set_completion_credits)
-      model_.completion_credits().divide(lane, rtl_.set_credits_own, rtl_.set_credits_shared_cap);
+      model_.credits(hca::CreditKind::completion)
+          .divide(lane, rtl_.set_credits_own, rtl_.set_credits_shared_cap);
     if (rtl_.set_shared_execution_credits)
-      model_.execution_credits().set_shared(rtl_.set_shared_credits);
+      model_.credits(hca::CreditKind::execution).set_shared(rtl_.set_shared_credits);
     if (rtl_.set_shared_completion_credits)
-      model_.completion_credits().set_shared(rtl_.set_shared_credits);
+      model_.credits(hca::CreditKind::completion).set_shared(rtl_.set_shared_credits);
   }
 
   void compare_state() {
@@ -508,8 +510,8 @@ private:
     rtl_.eval();
     const spec::control::LaneState state = model_.lane_state(lane);
     expect_value("commands on a lane", rtl_.query_commands, state.commands());
-    const hca::LaneCredits& execution = model_.execution_credits();
-    const hca::LaneCredits& completion = model_.completion_credits();
+    const hca::LaneCredits& execution = model_.credits(hca::CreditKind::execution);
+    const hca::LaneCredits& completion = model_.credits(hca::CreditKind::completion);
     expect_value("execution credits of a lane", rtl_.query_execution_credits_held,
                  execution.held(lane) - execution.shared_held(lane));
     expect_value("completion credits of a lane", rtl_.query_completion_credits_held,
@@ -520,9 +522,9 @@ private:
                  state.shared_completion_credits());
     const auto free = [](uint32_t all, uint32_t held) { return all - std::min(all, held); };
     expect_value("shared execution credits", free(execution.shared(), rtl_.shared_execution_credits_held),
-                 model_.shared_execution_credits());
+                 model_.shared_credits_free(hca::CreditKind::execution));
     expect_value("shared completion credits", free(completion.shared(), rtl_.shared_completion_credits_held),
-                 model_.shared_completion_credits());
+                 model_.shared_credits_free(hca::CreditKind::completion));
     compare_outlook(lane, function);
     if (left_to_drop_ != 0)
       return;
@@ -536,7 +538,7 @@ private:
 
   // What send_queue_scheduler asks for.
   void compare_outlook(uint32_t lane, uint32_t function) {
-    const hca::VirtualKick::Outlook outlook = model_.outlook(lane);
+    const hca::VirtualKickPort::Outlook outlook = model_.outlook(lane);
     expect_value("room on a lane", rtl_.outlook_room, outlook.room);
     expect_value("credits beyond a list", rtl_.outlook_credits, outlook.credits);
     expect_value("fetched command on a lane", rtl_.outlook_has_fetched, outlook.has_fetched);
@@ -552,7 +554,7 @@ private:
 
   // The lane of a queue pair, as it was a few clocks ago; where something was dropped since, not at all.
   void compare_inspected() {
-    const hca::VirtualKick::QueuePairLane lane = model_.queue_pair_lane(live_[inspected_]);
+    const hca::VirtualKickPort::QueuePairLane lane = model_.queue_pair_lane(live_[inspected_]);
     const uint32_t commands = lane.commands;
     least_inspected_ = std::min(least_inspected_, commands);
     most_inspected_ = std::max(most_inspected_, commands);
@@ -594,19 +596,30 @@ private:
   hca::ContextMemory context_memory_{parameters_, counters_, host_, events_};
   hca::QueuePairStateCache queue_pair_state_cache_{parameters_, counters_, context_memory_};
   hca::KickRecords kick_records_{counters_, host_, clock_, events_};
-  hca::DataLink<KickUnit, 128> kicks_collected_;
-  hca::DataLink<KickUnit, 16> kicks_scheduled_;
-  hca::DataLink<KickUnit, 8> kicks_started_;
-  hca::DataLink<spec::PostNotice, 16> post_notices_;
-  hca::DataLink<spec::ManagementUnit, 16> management_units_;
-  std::array<hca::DataLink<FinishUnit, 16>, ports> finish_links_;
-  hca::CollectBuffer collect_buffer_{
-      parameters_,   counters_,        clock_,        queue_pair_state_cache_, events_,
-      kick_records_, kicks_collected_, post_notices_, management_units_};
-  Follower model_{parameters_,      counters_,
-                  collect_buffer_,  queue_pair_state_cache_,
-                  kicks_collected_, kicks_scheduled_,
-                  kicks_started_,   {&finish_links_[0], &finish_links_[1], &finish_links_[2]}};
+  hca::HcaLinks links_;
+  hca::DataLink<KickUnit>& kicks_collected_ = links_.kicks_collected;
+  hca::DataLink<KickUnit>& kicks_scheduled_ = links_.kicks_scheduled;
+  hca::DataLink<KickUnit>& kicks_started_ = links_.kicks_started;
+  std::array<hca::DataLink<FinishUnit>, ports> finish_links_ =
+      finish_links(std::make_index_sequence<ports>());
+  hca::PhysicalCollectBuffers buffers_{parameters_};
+  hca::CollectBuffer collect_buffer_{{parameters_, counters_, clock_, buffers_, queue_pair_state_cache_,
+                                      events_, kick_records_, kicks_collected_, links_.post_notices,
+                                      links_.management_units}};
+  hca::LaneMapReader lane_map_reader_{counters_, host_, events_};
+  hca::WaitingForRoom waiting_for_room_{parameters_};
+  // Led by what the RTL decides.
+  hca::VirtualKick model_{{parameters_,
+                           counters_,
+                           collect_buffer_,
+                           buffers_,
+                           queue_pair_state_cache_,
+                           lane_map_reader_,
+                           waiting_for_room_,
+                           kicks_collected_,
+                           kicks_scheduled_,
+                           kicks_started_,
+                           {&finish_links_[0], &finish_links_[1], &finish_links_[2]}}};
   Random random_;
   Place place_;
   uint64_t clocks_;

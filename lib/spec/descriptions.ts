@@ -97,6 +97,31 @@ export const enumDescriptions: readonly EnumDescription[] = [
     ],
   },
   {
+    name: 'packet_position',
+    width: 2,
+    doc: 'Where in its message a packet stands.',
+    values: [
+      { name: 'first', value: 0, doc: 'the first of several' },
+      { name: 'middle', value: 1, doc: 'between them' },
+      { name: 'last', value: 2, doc: 'the last of several' },
+      { name: 'only', value: 3, doc: 'all of the message' },
+    ],
+  },
+  {
+    name: 'extended_header',
+    width: 3,
+    doc: 'Extended transport header, in wire order: bit of packet_opcodes.',
+    values: [
+      { name: 'datagram', value: 0, doc: 'DETH' },
+      { name: 'rdma', value: 1, doc: 'RETH' },
+      { name: 'atomic', value: 2, doc: 'AtomicETH' },
+      { name: 'acknowledge', value: 3, doc: 'AETH' },
+      { name: 'atomic_acknowledge', value: 4, doc: 'AtomicAckETH' },
+      { name: 'immediate', value: 5, doc: 'ImmDt' },
+      { name: 'invalidate', value: 6, doc: 'IETH' },
+    ],
+  },
+  {
     name: 'operation_data',
     width: 2,
     doc: "Direction of an operation's data.",

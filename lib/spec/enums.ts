@@ -78,6 +78,57 @@ export const packetOperationNames: Readonly<Record<number, string>> = {
   9: 'reserved',
 };
 
+/** Where in its message a packet stands. */
+export const PacketPosition = {
+  /** the first of several */
+  first: 0,
+  /** between them */
+  middle: 1,
+  /** the last of several */
+  last: 2,
+  /** all of the message */
+  only: 3,
+} as const;
+export type PacketPosition = (typeof PacketPosition)[keyof typeof PacketPosition];
+
+/** Names of the values of {@link PacketPosition}, as the specification writes them. */
+export const packetPositionNames: Readonly<Record<number, string>> = {
+  0: 'first',
+  1: 'middle',
+  2: 'last',
+  3: 'only',
+};
+
+/** Extended transport header, in wire order: bit of packet_opcodes. */
+export const ExtendedHeader = {
+  /** DETH */
+  datagram: 0,
+  /** RETH */
+  rdma: 1,
+  /** AtomicETH */
+  atomic: 2,
+  /** AETH */
+  acknowledge: 3,
+  /** AtomicAckETH */
+  atomicAcknowledge: 4,
+  /** ImmDt */
+  immediate: 5,
+  /** IETH */
+  invalidate: 6,
+} as const;
+export type ExtendedHeader = (typeof ExtendedHeader)[keyof typeof ExtendedHeader];
+
+/** Names of the values of {@link ExtendedHeader}, as the specification writes them. */
+export const extendedHeaderNames: Readonly<Record<number, string>> = {
+  0: 'datagram',
+  1: 'rdma',
+  2: 'atomic',
+  3: 'acknowledge',
+  4: 'atomic_acknowledge',
+  5: 'immediate',
+  6: 'invalidate',
+};
+
 /** Direction of an operation's data. */
 export const OperationData = {
   /** there is none */

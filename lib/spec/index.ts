@@ -8,6 +8,7 @@ export * from './descriptions.ts';
 export * from './enums.ts';
 export * from './mailboxes.ts';
 export * from './operations.ts';
+export * from './packet_opcodes.ts';
 export * from './packets.ts';
 export * from './parameters.ts';
 export * from './pci_functions.ts';

@@ -15,18 +15,13 @@ namespace fpga_verbs::addon {
 
 namespace {
 
-const hca::BlockMakers makers{
-    .virtual_kick = [](auto& parameters, auto& counters, auto& collect_buffer, auto& queue_pairs,
-                       auto& kicks_collected, auto& kicks_scheduled, auto& kicks_started,
-                       auto finishes) -> std::unique_ptr<hca::VirtualKick> {
-      return std::make_unique<rtl::VirtualKickRtl>(parameters, counters, collect_buffer, queue_pairs,
-                                                   kicks_collected, kicks_scheduled, kicks_started,
-                                                   std::move(finishes));
-    },
-    .collect_buffer = [](auto&... ports) -> std::unique_ptr<hca::CollectBuffer> {
-      return std::make_unique<rtl::CollectBufferRtl>(ports...);
-    },
-    .rtl = {.beat_bytes = rtl::beat_bytes_of_rtl, .virtual_kick = true, .collect_buffer = true}};
+template <class Block, class Rtl> std::unique_ptr<Block> make(const typename Block::Ports& ports) {
+  return std::make_unique<Rtl>(ports);
+}
+
+const hca::BlockMakers makers{.collect_buffer = make<hca::CollectBufferPort, rtl::CollectBufferRtl>,
+                              .virtual_kick = make<hca::VirtualKickPort, rtl::VirtualKickRtl>,
+                              .beat_bytes = rtl::beat_bytes_of_rtl};
 
 Napi::Value rtl_counters(const Napi::CallbackInfo& info) {
   const rtl::RtlCounters counters = rtl::RtlCountersSum::of_process().get();

@@ -18,11 +18,12 @@ bool is_of_flow(const LinkImpairment& impairment, spec::LinkLayer link_layer,
   const auto& [to, from] = std::tie(impairment.queue_pair, impairment.source_queue_pair);
   if (!to && !from)
     return true;
-  hca::ParsedPacket parsed;
-  return hca::parse_packet(link_layer, packet.data(), static_cast<uint32_t>(packet.size()), parsed) ==
+  wire::ParsedPacket parsed;
+  return wire::parse_packet(link_layer, packet.data(), static_cast<uint32_t>(packet.size()), parsed) ==
              spec::PacketDrop::none &&
          parsed.destination_queue_pair == to.value_or(parsed.destination_queue_pair) &&
-         (!from || (parsed.traits().has(hca::datagram_header) && parsed.fields.source_queue_pair == *from));
+         (!from ||
+          (parsed.traits().has(spec::ExtendedHeader::datagram) && parsed.fields.source_queue_pair == *from));
 }
 
 } // namespace
@@ -44,10 +45,11 @@ LinkImpairmentCounters ImpairedLink::counters(unsigned number) const {
 }
 
 void ImpairedLink::arrive(std::span<const uint8_t> packet) {
-  hca::ParsedPacket parsed;
-  const bool is_response = hca::parse_packet(link_layer_, packet.data(), static_cast<uint32_t>(packet.size()),
-                                             parsed) == spec::PacketDrop::none &&
-                           parsed.traits().is_response();
+  wire::ParsedPacket parsed;
+  const bool is_response =
+      wire::parse_packet(link_layer_, packet.data(), static_cast<uint32_t>(packet.size()), parsed) ==
+          spec::PacketDrop::none &&
+      parsed.traits().is_response();
   on_way(is_response ? link::Lane::responses : link::Lane::requests)
       .emplace(clock_.now(), std::vector<uint8_t>(packet.begin(), packet.end()));
 }

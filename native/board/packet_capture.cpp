@@ -9,15 +9,15 @@ namespace fpga_verbs::board {
 
 namespace {
 
-std::string describe(const hca::PacketCause& cause) {
+std::string describe(const wire::PacketCause& cause) {
   const std::string queue_pair = "queue pair " + std::to_string(cause.queue_pair_number);
   switch (cause.origin) {
-  case hca::PacketOrigin::link:
+  case wire::PacketOrigin::link:
     return {};
-  case hca::PacketOrigin::command:
+  case wire::PacketOrigin::command:
     return queue_pair + ", command " + std::to_string(cause.send_queue_sequence_number) + ": " +
            spec::name(cause.opcode) + ", packet " + std::to_string(cause.packet);
-  case hca::PacketOrigin::request:
+  case wire::PacketOrigin::request:
     return queue_pair + " answers";
   }
   return {};
@@ -48,7 +48,7 @@ int PacketCapture::stop() {
 }
 
 void PacketCapture::packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-                           const hca::PacketCause& cause) {
+                           const wire::PacketCause& cause) {
   if (file_ == nullptr)
     return;
   const double nanoseconds_per_tick = 1e9 / static_cast<double>(source_.clock_frequency);

@@ -36,7 +36,7 @@ public:
   bool on() const { return file_ != nullptr; }
 
   void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-              const hca::PacketCause& cause);
+              const wire::PacketCause& cause);
 
 private:
   struct Closer {

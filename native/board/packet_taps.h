@@ -10,7 +10,7 @@ struct PacketTaps final : hca::PacketTap {
   explicit PacketTaps(const hca::Clock& clock) : trace(clock), capture(clock) {}
 
   void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-              const hca::PacketCause& cause) override {
+              const wire::PacketCause& cause) override {
     trace.packet(direction, port, bytes);
     capture.packet(direction, port, bytes, cause);
   }

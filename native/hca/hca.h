@@ -74,6 +74,8 @@ public:
   const char* verify() const;
   // Likewise when there is nothing to do and no message is unfinished.
   const char* verify_at_rest() const;
+  // Until the next reset, its blocks and links.
+  HcaBlocks& blocks() { return *blocks_; }
 
 private:
   void carry_out_resets();

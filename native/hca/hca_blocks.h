@@ -3,11 +3,12 @@
 #include "hca/base/block.h"
 #include "hca/base/clock.h"
 #include "hca/base/counters.h"
-#include "hca/base/data_link.h"
 #include "hca/base/data_unit_counts.h"
 #include "hca/base/device_registers.h"
+#include "hca/base/hca_links.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
+#include "hca/base/wiring.h"
 #include "hca/block_makers.h"
 #include "hca/collect/collect_buffer.h"
 #include "hca/collect/kick_records.h"
@@ -47,33 +48,18 @@
 #include "hca/transmit/dma.h"
 #include "hca/transmit/packet_builder.h"
 #include "hca/transmit/packet_templates.h"
-#include "spec/data_units.h"
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace fpga_verbs::hca {
 
-// What an HCA is made of: its blocks, and the links between them.
-//
-//   BAR writes → collect_buffer → virtual_kick → queue_pair_fetch → dma → packet_builder → port
-//                     ↑                 ↑ send_queue_scheduler ↔ queue_pair_fetch ← completion
-//                     └ dedicated PCBs: send_queue_scheduler, resource_manager
-//   port → packet_receiver → receive → receive_queue_entry_handler → dma_validation → response → port
-//                     │         ↕ descriptor_fetch
-//                     └ answers: completion
-//
-// Linked list queues keep queue pairs apart where one of them can wait while another goes on: virtual_kick
-// (by lane), queue_pair_fetch, dma, packet_builder, completion, receive, descriptor_fetch,
-// receive_queue_entry_handler, dma_validation, response.
-//
-// Shared by blocks: queue_pair_state_cache, memory_translation and, behind both, context_memory. event_queue
-// takes the events of all. The registers are windows on the blocks.
+// The blocks of an HCA, wired as hca/base/wiring.h says. The registers are windows on the blocks.
 struct HcaBlocks {
-  HcaBlocks(const HcaParameters& board_parameters, Counters& counters, HostPort& host, const Clock& clock,
-            const PortAttachments& attachments, const BlockMakers& makers);
+  HcaBlocks(const HcaParameters& board_parameters, Counters& board_counters, HostPort& board_host,
+            const Clock& board_clock, const PortAttachments& board_attachments,
+            const BlockMakers& block_makers);
   HcaBlocks(const HcaBlocks&) = delete;
   HcaBlocks& operator=(const HcaBlocks&) = delete;
 
@@ -98,90 +84,46 @@ struct HcaBlocks {
   const char* verify_at_rest() const;
 
   const HcaParameters& parameters;
+  Counters& counters;
+  HostPort& host;
+  const Clock& clock;
+  const PortAttachments& attachments;
+  const BlockMakers& makers;
   SampledClock sampled_clock;
   DeviceRegisters device;
   DataUnitCounts data_unit_counts;
   ReadyBlocks ready;
+  HcaLinks links;
 
-  // Links, each from its producer to its consumer.
-  DataLink<spec::KickUnit, 128> kicks_collected;           // collect_buffer → virtual_kick
-  DataLink<spec::KickUnit, 16> kicks_scheduled;            // send_queue_scheduler → virtual_kick
-  DataLink<spec::PostNotice, 16> post_notices;             // collect_buffer → queue_pair_fetch
-  DataLink<spec::ManagementUnit, 16> management_units;     // collect_buffer → resource_manager
-  DataLink<spec::KickUnit, 8> kicks_started;               // virtual_kick → queue_pair_fetch
-  DataLink<spec::KickUnit, 8> executions;                  // queue_pair_fetch → dma
-  DataLink<spec::ScheduleRequest, 16> schedule_requests;   // queue_pair_fetch → send_queue_scheduler
-  DataLink<spec::ScheduleDone, 16> schedule_dones;         // send_queue_scheduler → queue_pair_fetch
-  DataLink<spec::FinishUnit, 16> finishes_handed_back;     // queue_pair_fetch → virtual_kick
-  DataLink<spec::FinishUnit, 16> finishes_sent;            // packet_builder → virtual_kick
-  DataLink<spec::FinishUnit, 16> finishes_completed;       // completion → virtual_kick
-  DataLink<spec::PacketUnit, 16> packets_gathered;         // dma → packet_builder
-  DataLink<spec::MessageUnit, 16> messages;                // packet_builder → completion
-  DataLink<spec::QueuePairNotice, 16> progress_notices;    // completion → queue_pair_fetch
-  DataLink<spec::QueuePairNotice, 16> flushes;             // completion → receive
-  DataLink<spec::PacketUnit, 4> requests_built;            // packet_builder → port
-  DataLink<spec::PacketUnit, 4> responses_built;           // response → port
-  DataLink<spec::PacketUnit, 16> packets_arrived;          // port → packet_receiver
-  DataLink<spec::PacketUnit, 16> responses_arrived;        // packet_receiver → completion
-  DataLink<spec::PacketUnit, 16> requests_arrived;         // packet_receiver → receive
-  DataLink<spec::QueuePairNotice, 16> descriptors_wanted;  // receive → descriptor_fetch
-  DataLink<spec::QueuePairNotice, 16> descriptors_fetched; // descriptor_fetch → receive
-  DataLink<spec::ReceiveUnit, 16> requests_accepted;       // receive → receive_queue_entry_handler
-  DataLink<spec::ReceiveUnit, 16> requests_placed;         // receive_queue_entry_handler → dma_validation
-  DataLink<spec::AnswerUnit, 16> answers;                  // dma_validation → response
-
-  // Blocks, those that others refer to first.
-  EventQueue event_queue;
-  ContextMemory context_memory;
-  MemoryTranslation memory_translation;
-  QueuePairStateCache queue_pair_state_cache;
-  CompletionQueue completion_queue;
-  KickRecords kick_records;
-  const std::unique_ptr<CollectBuffer> made_collect_buffer;
-  CollectBuffer& collect_buffer;
-  ManagementQueue management_queue;
-  LaneMapReader lane_map_reader;
-  const std::unique_ptr<VirtualKick> made_virtual_kick;
-  VirtualKick& virtual_kick;
-  AddressHandles address_handles;
-  QueuePairFetch queue_pair_fetch;
-  QueueReader queue_reader;
-  SendQueueReader send_queue_reader;
-  SendQueueScheduler send_queue_scheduler;
-  MemoryAccess memory_access;
-  SharedReceiveQueues shared_receive_queues;
-  DescriptorFetch descriptor_fetch;
-  PacketMemory packet_memory;
-  PortAttributes port_attributes;
-  PortStates port_states;
-  MulticastGroups multicast_groups;
-  PacketTemplates packet_templates;
-  Dma dma;
-  PacketBuilder packet_builder;
-  Completion completion;
-  Port port;
-  PacketReceiver packet_receiver;
-  ResponderResources responder_resources;
-  Receive receive;
-  ReceiveQueueEntryHandler receive_queue_entry_handler;
-  ResponseReads response_reads;
-  DmaValidation dma_validation;
-  Response response;
-  ResourceManager resource_manager;
+#define FPGA_VERBS_PART(name, Part, ...) Part name{__VA_ARGS__};
+#define FPGA_VERBS_RTL_BLOCK(name, Block, Model, ...)                                                        \
+  const std::unique_ptr<Block> made_##name = make<Model>(makers.name, Block::Ports{__VA_ARGS__});            \
+  Block& name = *made_##name;
+  FPGA_VERBS_BLOCKS(FPGA_VERBS_PART, FPGA_VERBS_RTL_BLOCK, FPGA_VERBS_PART)
+#undef FPGA_VERBS_PART
+#undef FPGA_VERBS_RTL_BLOCK
 
   ControlRegisters control_registers;
   std::vector<IdentityRegisters> identity_registers;           // by the function that reads
   std::vector<UnderlyingFunctionRegisters> function_registers; // by function
 
 private:
+  template <class Model, class Block>
+  static std::unique_ptr<Block> make(std::unique_ptr<Block> (*maker)(const typename Block::Ports&),
+                                     const typename Block::Ports& ports) {
+    return maker != nullptr ? maker(ports) : std::make_unique<Model>(ports);
+  }
+
+  void connect_links();
+  void connect_wakers();
+  void count_data_units();
   void fail_queue_pairs(unsigned underlying_function);
-  void count_data_units(const DeviceCounters& device_counters);
 
   // Whether a PCB or a kicked command of the function is left.
   bool is_in_flight(unsigned underlying_function) const;
 
   // The blocks that step, by their bit in `ready`.
-  std::array<Block*, 17> stepped_;
+  std::vector<Block*> stepped_;
 };
 
 } // namespace fpga_verbs::hca

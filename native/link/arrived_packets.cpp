@@ -1,17 +1,16 @@
 #include "link/arrived_packets.h"
 
 #include "spec/enums.h"
+#include "spec/packet_opcodes.h"
 #include "spec/packets.h"
 #include "wire/packet_bytes.h"
 
 namespace fpga_verbs::link {
 
 Lane lane_of(std::span<const uint8_t> transport) {
-  const auto opcode =
-      static_cast<spec::PacketOpcode>(hca::read_header<spec::BaseTransportHeader>(transport.data()).opcode());
-  const bool is_response = opcode >= spec::PacketOpcode::reliable_connection_rdma_read_response_first &&
-                           opcode <= spec::PacketOpcode::reliable_connection_atomic_acknowledge;
-  return is_response ? Lane::responses : Lane::requests;
+  const auto opcode = static_cast<spec::PacketOpcode>(
+      wire::read_header<spec::BaseTransportHeader>(transport.data()).opcode());
+  return spec::traits_of(opcode).is_response() ? Lane::responses : Lane::requests;
 }
 
 ArrivedPackets::ArrivedPackets() : buffers_(std::make_unique_for_overwrite<Buffer[]>(buffers)) {

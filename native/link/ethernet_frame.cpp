@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::link {
 
-using hca::read_header;
+using wire::read_header;
 
 void write_ethernet_header(uint8_t* at, const MacAddress& to, const MacAddress& from, spec::EtherType type) {
   spec::EthernetHeader header;

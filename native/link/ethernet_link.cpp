@@ -91,7 +91,7 @@ void EthernetLink::ask(const NetworkAddress& wanted, std::span<const uint8_t> pa
     waiting_.pop_front();
   waiting_.push_back({.to = wanted, .frame = {packet.begin(), packet.end()}});
   const Address own = source_of(spec::LinkLayer::ethernet, packet);
-  const NetworkAddress address = hca::is_ipv4(wanted) ? ipv4_address(own) : link_local_address(own);
+  const NetworkAddress address = wire::is_ipv4(wanted) ? ipv4_address(own) : link_local_address(own);
   transmit(neighbor_question({.address = address, .mac = mac_address(own)}, wanted));
 }
 

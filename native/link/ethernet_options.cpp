@@ -76,8 +76,8 @@ bool take_option(const std::string& part, EthernetOptions& options, std::string&
 } // namespace
 
 bool Gateway::is_between(const NetworkAddress& destination) const {
-  const uint32_t differing = hca::ipv4_address(address) ^ hca::ipv4_address(destination);
-  return hca::is_ipv4(destination) && prefix_bits != 0 && differing >> (ipv4_bits - prefix_bits) != 0;
+  const uint32_t differing = wire::ipv4_address(address) ^ wire::ipv4_address(destination);
+  return wire::is_ipv4(destination) && prefix_bits != 0 && differing >> (ipv4_bits - prefix_bits) != 0;
 }
 
 std::optional<EthernetOptions> ethernet_options(const std::string& name, std::string& failure) {

@@ -17,7 +17,7 @@ using spec::Ipv4Header;
 
 constexpr size_t headers_bytes =
     Ipv4Header::bytes + spec::UdpHeader::bytes + spec::BaseTransportHeader::bytes;
-constexpr uint32_t reflected = hca::icrc_polynomial.reflected;
+constexpr uint32_t reflected = wire::icrc_polynomial.reflected;
 constexpr uint32_t one = 0x80000000u; // the polynomial 1: coefficients lie low bit first
 
 // The product of two polynomials modulo that of the ICRC.
@@ -56,11 +56,11 @@ uint32_t rewind(uint32_t crc, size_t bytes) {
 // with, if nothing else differs: the first byte in the lowest bits.
 uint32_t difference_of(std::span<const uint8_t> network) {
   const size_t covered = network.size() - spec::icrc_bytes;
-  uint32_t crc = hca::icrc_of_headers(hca::PacketFraming::ethernet_ipv4, network.data(), headers_bytes);
-  crc = hca::icrc_update(crc, network.data() + headers_bytes, covered - headers_bytes);
+  uint32_t crc = wire::icrc_of_headers(wire::PacketFraming::ethernet_ipv4, network.data(), headers_bytes);
+  crc = wire::icrc_update(crc, network.data() + headers_bytes, covered - headers_bytes);
   uint32_t expected = 0;
   uint32_t came = 0;
-  hca::write_icrc(reinterpret_cast<uint8_t*>(&expected), crc);
+  wire::write_icrc(reinterpret_cast<uint8_t*>(&expected), crc);
   std::memcpy(&came, network.data() + covered, sizeof came);
   constexpr size_t before = Ipv4Header::identification_bit / 8;
   return expected == came ? 0 : rewind(expected ^ came, covered - before);
@@ -76,7 +76,7 @@ constexpr uint32_t do_not_fragment_bit =
 void Identifications::restore(std::span<uint8_t> network) {
   if (network.size() < headers_bytes + spec::icrc_bytes)
     return;
-  auto ip = hca::read_header<Ipv4Header>(network.data());
+  auto ip = wire::read_header<Ipv4Header>(network.data());
   Peer& peer = peer_of(ip.source_address());
   const bool sends_zero = peer.zeros == in_a_row;
   if (sends_zero && ++peer.unchecked < looked_at)
@@ -100,9 +100,9 @@ void Identifications::restore(std::span<uint8_t> network) {
   ip.set_identification(low_byte << 8 | (difference >> 8 & 0xff));
   ip.set_do_not_fragment(may_fragment ? 0 : 1);
   ip.set_header_checksum(0);
-  hca::write_header(network.data(), ip);
-  ip.set_header_checksum(~hca::folded(hca::internet_sum(network.data(), Ipv4Header::bytes)));
-  hca::write_header(network.data(), ip);
+  wire::write_header(network.data(), ip);
+  ip.set_header_checksum(~wire::folded(wire::internet_sum(network.data(), Ipv4Header::bytes)));
+  wire::write_header(network.data(), ip);
 }
 
 Identifications::Peer& Identifications::peer_of(uint32_t address) {

@@ -12,13 +12,13 @@ namespace fpga_verbs::link {
 
 namespace {
 
-using hca::read_header;
-using hca::write_header;
 using spec::AddressResolutionMessage;
 using spec::AddressResolutionOperation;
 using spec::Ipv6Header;
 using spec::NeighborMessageType;
 using spec::NeighborOptionType;
+using wire::read_header;
+using wire::write_header;
 
 constexpr MacAddress all_macs{0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 constexpr NetworkAddress unspecified{};
@@ -62,9 +62,9 @@ MacAddress group_mac(const NetworkAddress& group) {
 // The sum that the checksum of ICMPv6 is the inverse of: of the message, and of its IPv6 header the
 // addresses, the length and the protocol (RFC 8200, 8.1).
 uint32_t icmp_sum(const Ipv6Header& ip, const uint8_t* message) {
-  return hca::folded(hca::internet_sum(ip.source_address().data(), ip.source_address_bytes) +
-                     hca::internet_sum(ip.destination_address().data(), ip.destination_address_bytes) +
-                     ip.payload_length() + icmpv6 + hca::internet_sum(message, ip.payload_length()));
+  return wire::folded(wire::internet_sum(ip.source_address().data(), ip.source_address_bytes) +
+                      wire::internet_sum(ip.destination_address().data(), ip.destination_address_bytes) +
+                      ip.payload_length() + icmpv6 + wire::internet_sum(message, ip.payload_length()));
 }
 
 std::optional<NeighborMessage> read_address_resolution(std::span<const uint8_t> packet) {
@@ -98,7 +98,7 @@ std::optional<NeighborMessage> read_discovery(std::span<const uint8_t> packet) {
   if (message.code() != 0 || (!is_question && message.type() != NeighborMessageType::advertisement))
     return std::nullopt;
   const auto target = copy_of<NetworkAddress>(message.target_address());
-  if (hca::is_ipv4(target)) // is asked for by ARP
+  if (wire::is_ipv4(target)) // is asked for by ARP
     return std::nullopt;
   NeighborMessage read;
   const auto told = is_question ? NeighborOptionType::source_link_layer_address
@@ -168,7 +168,7 @@ std::optional<NeighborMessage> neighbor_message_of(std::span<const uint8_t> fram
 }
 
 std::vector<uint8_t> neighbor_question(const Neighbor& own, const NetworkAddress& wanted) {
-  if (hca::is_ipv4(wanted))
+  if (wire::is_ipv4(wanted))
     return address_resolution(AddressResolutionOperation::request, own, {.address = wanted, .mac = {}});
   spec::NeighborMessage message;
   message.set_type(NeighborMessageType::solicitation);
@@ -179,7 +179,7 @@ std::vector<uint8_t> neighbor_question(const Neighbor& own, const NetworkAddress
 }
 
 std::vector<uint8_t> neighbor_answer(const Neighbor& own, const std::optional<Neighbor>& asker) {
-  if (hca::is_ipv4(own.address))
+  if (wire::is_ipv4(own.address))
     return address_resolution(AddressResolutionOperation::reply, own, *asker);
   const bool is_told = asker && asker->address != unspecified;
   spec::NeighborMessage message;

@@ -9,10 +9,10 @@ namespace fpga_verbs::link {
 
 SocketAddress socket_address(const UdpAddress& address, uint32_t scope) {
   SocketAddress made = {};
-  if (hca::is_ipv4(address.address)) {
+  if (wire::is_ipv4(address.address)) {
     made.ipv4 = {};
     made.ipv4.sin_family = AF_INET;
-    made.ipv4.sin_addr.s_addr = htonl(hca::ipv4_address(address.address));
+    made.ipv4.sin_addr.s_addr = htonl(wire::ipv4_address(address.address));
     made.ipv4.sin_port = htons(address.port);
   } else {
     made.ipv6 = {};
@@ -26,7 +26,7 @@ SocketAddress socket_address(const UdpAddress& address, uint32_t scope) {
 
 UdpAddress udp_address(const SocketAddress& address) {
   if (address.generic.sa_family == AF_INET)
-    return {hca::ipv4_gid(ntohl(address.ipv4.sin_addr.s_addr)), ntohs(address.ipv4.sin_port)};
+    return {wire::ipv4_gid(ntohl(address.ipv4.sin_addr.s_addr)), ntohs(address.ipv4.sin_port)};
   UdpAddress made{.port = ntohs(address.ipv6.sin6_port)};
   std::memcpy(made.address.data(), &address.ipv6.sin6_addr, made.address.size());
   return made;

@@ -34,21 +34,21 @@ template <class Value> bool set(const Descriptor& socket, int level, int option,
   return setsockopt(socket.get(), level, option, &value, sizeof value) == 0;
 }
 
-in_addr ipv4_of(const NetworkAddress& address) { return {.s_addr = htonl(hca::ipv4_address(address))}; }
+in_addr ipv4_of(const NetworkAddress& address) { return {.s_addr = htonl(wire::ipv4_address(address))}; }
 
 } // namespace
 
 UdpGroups::UdpGroups(const UdpAddress& own)
-    : own_(own), interface_(hca::is_ipv4(own.address) ? 0 : interface_of(own.address)) {}
+    : own_(own), interface_(wire::is_ipv4(own.address) ? 0 : interface_of(own.address)) {}
 
 bool UdpGroups::prepare_to_send(const Descriptor& socket) const {
-  if (!hca::is_ipv4(own_.address))
+  if (!wire::is_ipv4(own_.address))
     return set(socket, IPPROTO_IPV6, IPV6_MULTICAST_IF, interface_);
   return set(socket, IPPROTO_IP, IP_MULTICAST_IF, ipv4_of(own_.address));
 }
 
 const Descriptor* UdpGroups::join(const NetworkAddress& group) {
-  if (hca::is_ipv4(group) != hca::is_ipv4(own_.address) || !has_route(group))
+  if (wire::is_ipv4(group) != wire::is_ipv4(own_.address) || !has_route(group))
     return nullptr;
   Descriptor made = socket_of(group);
   return made ? &sockets_.insert_or_assign(group, std::move(made)).first->second : nullptr;
@@ -64,7 +64,7 @@ Descriptor UdpGroups::socket_of(const NetworkAddress& group) const {
       bind(made.get(), &bound.generic, bound.length()) != 0)
     return {};
   bool is_in = false;
-  if (hca::is_ipv4(group)) {
+  if (wire::is_ipv4(group)) {
     const ip_mreq membership{.imr_multiaddr = ipv4_of(group), .imr_interface = ipv4_of(own_.address)};
     is_in =
         set(made, IPPROTO_IP, IP_MULTICAST_ALL, no) && set(made, IPPROTO_IP, IP_ADD_MEMBERSHIP, membership);

@@ -33,8 +33,8 @@ std::optional<SocketAddress> parsed(const std::string& address) {
 // One that a board can have as its own: of one interface.
 bool is_own(const UdpAddress& address) {
   const NetworkAddress unspecified{};
-  return address.address != unspecified && address.address != hca::ipv4_gid(INADDR_ANY) &&
-         !hca::is_multicast(address.address);
+  return address.address != unspecified && address.address != wire::ipv4_gid(INADDR_ANY) &&
+         !wire::is_multicast(address.address);
 }
 
 bool add(const Descriptor& set, const Descriptor& socket) {
@@ -71,10 +71,10 @@ std::unique_ptr<UdpLink> UdpLink::make(const std::string& address, std::string& 
     return nullptr;
   }
   const UdpAddress own{udp_address(*found).address, static_cast<uint16_t>(spec::rocev2_udp_port)};
-  const uint32_t scope = hca::is_ipv4(own.address) ? 0 : found->ipv6.sin6_scope_id;
+  const uint32_t scope = wire::is_ipv4(own.address) ? 0 : found->ipv6.sin6_scope_id;
   const SocketAddress bound = socket_address(own, scope);
   Descriptor made(socket(bound.generic.sa_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!made || !forbid_fragments(made, hca::is_ipv4(own.address)) ||
+  if (!made || !forbid_fragments(made, wire::is_ipv4(own.address)) ||
       bind(made.get(), &bound.generic, bound.length()) != 0) {
     failure = reason_of(errno, address);
     return nullptr;
@@ -109,7 +109,7 @@ bool UdpLink::join(const NetworkAddress& group) {
 
 SendResult UdpLink::send(Lane, std::span<const uint8_t> packet) {
   const auto frame = datagram_of(packet);
-  if (!frame || frame->from != own_ || hca::is_ipv4(frame->to.address) != hca::is_ipv4(own_.address))
+  if (!frame || frame->from != own_ || wire::is_ipv4(frame->to.address) != wire::is_ipv4(own_.address))
     return SendResult::unreachable;
   Leaving& leaving = leaving_[leaving_count_++];
   leaving.to = frame->to;
@@ -193,7 +193,7 @@ void UdpLink::accept(const UdpAddress& from, const UdpAddress& to, size_t bytes)
   }
   uint8_t* const payload = arrived_.buffer(0).data() + headers_bytes_;
   write_udp_headers(payload, from, to, bytes);
-  if (hca::is_ipv4(own_.address))
+  if (wire::is_ipv4(own_.address))
     identifications_.restore(
         arrived_.buffer(0).subspan(ethernet_bytes, headers_bytes_ - ethernet_bytes + bytes));
   arrived_.add(lane_of({payload, bytes}), headers_bytes_ + bytes);

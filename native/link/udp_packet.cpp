@@ -10,7 +10,7 @@ namespace fpga_verbs::link {
 
 namespace {
 
-using hca::write_header;
+using wire::write_header;
 
 constexpr auto protocol_udp = static_cast<uint32_t>(spec::IpProtocol::udp);
 constexpr uint32_t usual_hop_limit = 64; // not covered
@@ -25,8 +25,8 @@ uint32_t hash_of(const NetworkAddress& address) {
 
 // RFC 1112, 6.4; RFC 2464, 7.
 Address group_mac(const NetworkAddress& group) {
-  if (hca::is_ipv4(group))
-    return Address{0x0100'5e00'0000} | (hca::ipv4_address(group) & 0x7f'ffff);
+  if (wire::is_ipv4(group))
+    return Address{0x0100'5e00'0000} | (wire::ipv4_address(group) & 0x7f'ffff);
   Address mac = 0x3333;
   for (size_t at = group.size() - 4; at < group.size(); ++at)
     mac = mac << 8 | group[at];
@@ -41,10 +41,10 @@ void write_ipv4_header(uint8_t* at, const NetworkAddress& from, const NetworkAdd
   ip.set_do_not_fragment(1);
   ip.set_time_to_live(usual_hop_limit);
   ip.set_protocol(protocol_udp);
-  ip.set_source_address(hca::ipv4_address(from));
-  ip.set_destination_address(hca::ipv4_address(to));
+  ip.set_source_address(wire::ipv4_address(from));
+  ip.set_destination_address(wire::ipv4_address(to));
   write_header(at, ip);
-  ip.set_header_checksum(~hca::folded(hca::internet_sum(at, spec::Ipv4Header::bytes)));
+  ip.set_header_checksum(~wire::folded(wire::internet_sum(at, spec::Ipv4Header::bytes)));
   write_header(at, ip);
 }
 
@@ -62,15 +62,15 @@ void write_ipv6_header(uint8_t* at, const NetworkAddress& from, const NetworkAdd
 } // namespace
 
 size_t udp_headers_bytes(const NetworkAddress& address) {
-  const size_t network = hca::is_ipv4(address) ? spec::Ipv4Header::bytes : spec::Ipv6Header::bytes;
+  const size_t network = wire::is_ipv4(address) ? spec::Ipv4Header::bytes : spec::Ipv6Header::bytes;
   return ethernet_bytes + network + spec::UdpHeader::bytes;
 }
 
 Address mac_of(const NetworkAddress& address) {
-  if (hca::is_multicast(address))
+  if (wire::is_multicast(address))
     return group_mac(address);
-  if (hca::is_ipv4(address))
-    return Address{0x02f0} << 32 | hca::ipv4_address(address);
+  if (wire::is_ipv4(address))
+    return Address{0x02f0} << 32 | wire::ipv4_address(address);
   const Address candidate = mac_of_link_local(address);
   return link_local_address(candidate) == address ? candidate : Address{0x02f1} << 32 | hash_of(address);
 }
@@ -83,7 +83,7 @@ void write_udp_headers(uint8_t* payload, const UdpAddress& from, const UdpAddres
   udp.set_length(static_cast<uint32_t>(length));
   uint8_t* const at = payload - spec::UdpHeader::bytes;
   write_header(at, udp);
-  const bool ipv4 = hca::is_ipv4(to.address);
+  const bool ipv4 = wire::is_ipv4(to.address);
   uint8_t* const network = at - (ipv4 ? spec::Ipv4Header::bytes : spec::Ipv6Header::bytes);
   (ipv4 ? write_ipv4_header : write_ipv6_header)(network, from.address, to.address, length);
   write_ethernet_header(network - ethernet_bytes, mac_address(mac_of(to.address)),

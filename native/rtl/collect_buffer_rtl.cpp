@@ -34,21 +34,15 @@ template <class Unit, class Port> Unit unit_of(const Port& port) {
 
 } // namespace
 
-CollectBufferRtl::CollectBufferRtl(const hca::HcaParameters& parameters, hca::Counters& counters,
-                                   const hca::Clock& clock, hca::QueuePairPort& queue_pairs,
-                                   hca::EventPort& events, hca::KickRecords& kick_records,
-                                   hca::DataLink<spec::KickUnit, 128>& kicks_collected,
-                                   hca::DataLink<spec::PostNotice, 16>& post_notices,
-                                   hca::DataLink<spec::ManagementUnit, 16>& management_units)
-    : CollectBuffer(parameters, counters, clock, queue_pairs, events, kick_records, kicks_collected,
-                    post_notices, management_units),
-      context_(std::make_unique<VerilatedContext>()),
-      rtl_(std::make_unique<Vcollect_buffer>(context_.get())) {
+CollectBufferRtl::CollectBufferRtl(const Ports& ports)
+    : ports_(ports), context_(std::make_unique<VerilatedContext>()),
+      rtl_(std::make_unique<Vcollect_buffer>(context_.get())), functions_(ports.parameters),
+      groups_(ports.parameters) {
   rtl_->unit_credit = 1; // the board asks before each write
   rtl_->bready = 1;
   rtl_->awsize = std::countr_zero(beat_bytes);
   rtl_->wlast = 1;
-  rtl_->scoreboard_variant = static_cast<uint8_t>(parameters.scoreboard_variant);
+  rtl_->scoreboard_variant = static_cast<uint8_t>(ports.parameters.scoreboard_variant);
   reset_rtl();
 }
 
@@ -71,18 +65,14 @@ void CollectBufferRtl::reset_rtl() {
   }
 }
 
-void CollectBufferRtl::reset() {
-  CollectBuffer::reset();
-  reset_rtl();
-}
-
 // One clock. The queue pair that a beat names is answered in the next; half-written commands are told in any.
 void CollectBufferRtl::tick() {
   rtl_->clock = 0;
   rtl_->eval();
   const spec::QueuePairControl* const found =
-      rtl_->find ? queue_pairs_.find_control(rtl_->find_underlying_function, rtl_->find_queue_pair_number)
-                 : nullptr;
+      rtl_->find
+          ? ports_.queue_pairs.find_control(rtl_->find_underlying_function, rtl_->find_queue_pair_number)
+          : nullptr;
   rtl_->clock = 1;
   rtl_->eval();
   rtl_->queue_pair_found = found != nullptr;
@@ -93,7 +83,7 @@ void CollectBufferRtl::tick() {
   if (rtl_->half_written) {
     const auto event = unit_of<spec::EventUnit>(rtl_->half_written_event);
     half_written_.remove(static_cast<uint16_t>(event.object()));
-    report(event);
+    ports_.report(event);
   }
   ++now_;
   ++counters_of_rtl_.collect_buffer_clocks;
@@ -110,17 +100,17 @@ void CollectBufferRtl::follow(Outcome& outcome) {
   if (rtl_->management)
     outcome.management = unit_of<spec::ManagementUnit>(rtl_->management_unit);
   if (rtl_->post_notice)
-    post_notices_.push(unit_of<spec::PostNotice>(rtl_->post_notice_unit));
+    ports_.post_notices.push(unit_of<spec::PostNotice>(rtl_->post_notice_unit));
   if (rtl_->refused) {
     outcome.refused = true;
-    report(unit_of<spec::EventUnit>(rtl_->refused_event));
+    ports_.report(unit_of<spec::EventUnit>(rtl_->refused_event));
   }
   if (rtl_->control_done) {
     outcome.granted = rtl_->control_granted;
     outcome.buffer = rtl_->control_physical_collect_buffer;
   }
-  hca::FunctionCounters& counters = counters_.function[rtl_->counted_underlying_function];
-  counters_.device.writes_unclaimed += rtl_->write_unclaimed;
+  hca::FunctionCounters& counters = ports_.counters.function[rtl_->counted_underlying_function];
+  ports_.counters.device.writes_unclaimed += rtl_->write_unclaimed;
   counters.writes_dropped += rtl_->write_dropped;
   counters.commands_cancelled += rtl_->command_cancelled;
   counters.send_queue_mode_entered += rtl_->send_queue_mode_entered;
@@ -130,8 +120,9 @@ void CollectBufferRtl::follow(Outcome& outcome) {
 // A write as one beat of the AXI port.
 CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, unsigned page, uint32_t offset) {
   tell_division();
-  rtl_->now = clock_.now();
+  rtl_->now = ports_.clock.now();
   rtl_->half_written_limit = half_written_limit();
+  const bool begins = page < vcbs_of_rtl && inspect(page).state == VirtualCollectBufferState::free;
   const bool is_known = write.underlying_function != hca::BarWrite::any_function;
   rtl_->awaddr = page << page_bits | offset;
   rtl_->awuser = static_cast<uint8_t>(is_known ? known_function | write.underlying_function : 0);
@@ -144,7 +135,7 @@ CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, uns
   rtl_->wvalid = 1;
   tick();
   rtl_->wvalid = 0;
-  if (page < virtual_.size() && virtual_[page].state == VirtualCollectBufferState::free)
+  if (begins)
     first_write_clock_[page] = now_ - 1;
   ++counters_of_rtl_.beats_taken;
   Outcome outcome;
@@ -172,76 +163,87 @@ CollectBufferRtl::Outcome CollectBufferRtl::control(CollectBufferControl command
 
 void CollectBufferRtl::write(const hca::BarWrite& write) {
   const uint16_t buffer = write.page;
-  if (buffer >= virtual_.size()) {
-    ++counters_.device.writes_unclaimed;
+  if (buffer >= ports_.parameters.virtual_collect_buffers) {
+    ++ports_.counters.device.writes_unclaimed;
     return;
   }
-  mirror(buffer, send(write, buffer, write.offset));
+  const Inspection before = inspect(buffer);
+  follow_page(buffer, before, send(write, buffer, write.offset));
 }
 
 void CollectBufferRtl::write_management_page(unsigned underlying_function, const hca::BarWrite& write) {
   const unsigned page = vcbs_of_rtl + underlying_function;
-  const uint16_t lock = management_lock_[underlying_function];
+  const std::optional<uint16_t> lock = management_lock(underlying_function);
   const Outcome outcome = send(write, page, write.offset - spec::underlying_function::management_page);
-  if (lock == hca::no_buffer)
+  if (!lock)
     return;
   if (outcome.refused)
-    put_back(lock);
+    put_back(*lock);
   if (outcome.management) {
-    load(lock);
-    buffers_[lock].state = PhysicalCollectBufferState::kicked;
-    management_units_.push(*outcome.management);
+    load(*lock);
+    ports_.buffers[*lock].state = PhysicalCollectBufferState::kicked;
+    ports_.management_units.push(*outcome.management);
+  } else if (!outcome.refused && write.byte_enables != 0) {
+    ports_.buffers[*lock].state = PhysicalCollectBufferState::collecting;
   }
-  if (outcome.refused || outcome.management)
-    management_lock_[underlying_function] = hca::no_buffer;
-  else if (write.byte_enables != 0)
-    buffers_[lock].state = PhysicalCollectBufferState::collecting;
 }
 
 bool CollectBufferRtl::step() {
-  if (clock_.now() < next_deadline())
+  if (ports_.clock.now() < next_deadline())
     return false;
-  rtl_->now = clock_.now();
+  rtl_->now = ports_.clock.now();
   rtl_->half_written_limit = half_written_limit();
   for (unsigned clocks = 0; clocks <= vcbs_of_rtl; ++clocks)
     tick();
   return true;
 }
 
-// The VCB as the RTL has it after a write or a control command.
-void CollectBufferRtl::mirror(uint16_t buffer, const Outcome& outcome) {
-  hca::VirtualCollectBuffer& vcb = virtual_[buffer];
-  const bool was_free = vcb.state == VirtualCollectBufferState::free;
-  rtl_->inspect_page = static_cast<uint8_t>(buffer);
+uint64_t CollectBufferRtl::next_deadline() const {
+  if (half_written_limit_ == 0 || half_written_.empty())
+    return no_deadline;
+  const uint64_t first_write = first_write_[half_written_.oldest()];
+  return half_written_limit_ < no_deadline - first_write ? first_write + half_written_limit_ : no_deadline;
+}
+
+hca::CollectBufferPort::Inspection CollectBufferRtl::inspect(unsigned virtual_collect_buffer) const {
+  rtl_->inspect_page = static_cast<uint8_t>(virtual_collect_buffer);
   rtl_->eval();
+  Inspection seen{.state = static_cast<VirtualCollectBufferState>(rtl_->inspect_state)};
+  if (seen.state == VirtualCollectBufferState::collecting)
+    seen.physical_collect_buffer = rtl_->inspect_physical_collect_buffer;
+  if (seen.state == VirtualCollectBufferState::error)
+    seen.refusal = static_cast<spec::Refusal>(rtl_->inspect_refusal);
+  return seen;
+}
+
+// What a write or a control command has made of a VCB, for the blocks that use PCBs.
+void CollectBufferRtl::follow_page(uint16_t buffer, const Inspection& before, const Outcome& outcome) {
   if (outcome.kick) {
-    kick(buffer, outcome);
+    kick(buffer, before, outcome);
     return;
   }
-  const auto state = static_cast<VirtualCollectBufferState>(rtl_->inspect_state);
-  if (state == VirtualCollectBufferState::collecting) {
-    if (was_free) {
-      bind_to(buffer, rtl_->inspect_physical_collect_buffer);
-      await_rest(buffer);
-    }
-    hca::PhysicalCollectBuffer& pcb = buffers_[vcb.physical_collect_buffer];
+  const Inspection after = inspect(buffer);
+  const bool was_free = before.state == VirtualCollectBufferState::free;
+  const bool is_incomplete = after.state == VirtualCollectBufferState::collecting ||
+                             after.state == VirtualCollectBufferState::send_queue_mode;
+  if (before.state == VirtualCollectBufferState::collecting && after.state != before.state)
+    put_back(before.physical_collect_buffer);
+  if (after.state == VirtualCollectBufferState::collecting) {
+    if (was_free)
+      bind_to(buffer, after.physical_collect_buffer);
+    hca::PhysicalCollectBuffer& pcb = ports_.buffers[after.physical_collect_buffer];
     pcb.scoreboard = rtl_->inspect_scoreboard;
     pcb.scoreboard_mask = rtl_->inspect_scoreboard_mask;
-  } else if (state == VirtualCollectBufferState::send_queue_mode) {
-    if (was_free) {
-      enter_send_queue_mode(buffer);
-      await_rest(buffer);
-    } else if (vcb.state == VirtualCollectBufferState::collecting) {
-      hand_over(buffer);
-    }
-  } else {
-    if (vcb.state == VirtualCollectBufferState::collecting)
-      put_back(vcb.physical_collect_buffer);
-    unbind(buffer);
-    vcb.state = state;
-    if (state == VirtualCollectBufferState::error)
-      vcb.refusal = static_cast<spec::Refusal>(rtl_->inspect_refusal);
   }
+  if (is_incomplete && was_free)
+    await_rest(buffer);
+  if (!is_incomplete)
+    half_written_.remove(buffer);
+}
+
+void CollectBufferRtl::await_rest(uint16_t buffer) {
+  first_write_[buffer] = ports_.clock.now();
+  half_written_.append(buffer);
 }
 
 // The RTL has bound a VCB to a PCB of the pool.
@@ -249,38 +251,42 @@ void CollectBufferRtl::bind_to(uint16_t buffer, uint16_t physical_collect_buffer
   const hca::UnderlyingFunctionTable::Owner& owner = functions_.owner(buffer);
   [[maybe_unused]] const auto paid = groups_.take(owner.underlying_function, owner.part);
   assert(paid);
-  collect_in(buffer, physical_collect_buffer);
+  hca::PhysicalCollectBuffer& pcb = ports_.buffers[physical_collect_buffer];
+  pcb.state = PhysicalCollectBufferState::collecting;
+  pcb.virtual_collect_buffer = buffer;
+  pcb.underlying_function = owner.underlying_function;
+  pcb.group = owner.part;
+  pcb.begin_collecting();
 }
 
 // A command is complete, in a PCB or in send queue mode.
-void CollectBufferRtl::kick(uint16_t buffer, const Outcome& outcome) {
+void CollectBufferRtl::kick(uint16_t buffer, const Inspection& before, const Outcome& outcome) {
   const spec::KickUnit& unit = *outcome.kick;
-  hca::VirtualCollectBuffer& vcb = virtual_[buffer];
-  const bool was_free = vcb.state == VirtualCollectBufferState::free;
-  kick_records_.kicked(unit, buffer, outcome.opcode, outcome.first_write);
-  if (unit.origin() == spec::KickOrigin::collected) {
-    const auto number = static_cast<uint16_t>(unit.physical_collect_buffer());
-    if (was_free)
-      bind_to(buffer, number);
-    hca::PhysicalCollectBuffer& pcb = buffers_[number];
-    pcb.scoreboard = rtl_->inspect_scoreboard;
-    pcb.scoreboard_mask = rtl_->inspect_scoreboard_mask;
-    pcb.state = PhysicalCollectBufferState::kicked;
-    pcb.kick_number = unit.kick_number();
-    pcb.quality_of_service_level = unit.quality_of_service_level();
-    counters_of_rtl_.kick(now_ - first_write_clock_[buffer]);
-    load(number);
-    kicks_collected_.push(unit);
-    ++counters_.function[unit.underlying_function()].kicks;
-    RtlCountersSum::of_process().add(std::exchange(counters_of_rtl_, {}));
-  }
-  if (vcb.state != VirtualCollectBufferState::free)
-    unbind(buffer);
+  ports_.kick_records.kicked(unit, buffer, outcome.opcode, outcome.first_write);
+  half_written_.remove(buffer);
+  if (unit.origin() != spec::KickOrigin::collected)
+    return;
+  const auto number = static_cast<uint16_t>(unit.physical_collect_buffer());
+  if (before.state == VirtualCollectBufferState::free)
+    bind_to(buffer, number);
+  rtl_->inspect_page = static_cast<uint8_t>(buffer);
+  rtl_->eval();
+  hca::PhysicalCollectBuffer& pcb = ports_.buffers[number];
+  pcb.scoreboard = rtl_->inspect_scoreboard;
+  pcb.scoreboard_mask = rtl_->inspect_scoreboard_mask;
+  pcb.state = PhysicalCollectBufferState::kicked;
+  pcb.kick_number = unit.kick_number();
+  pcb.quality_of_service_level = unit.quality_of_service_level();
+  counters_of_rtl_.kick(now_ - first_write_clock_[buffer]);
+  load(number);
+  ports_.kicks_collected.push(unit);
+  ++ports_.counters.function[unit.underlying_function()].kicks;
+  RtlCountersSum::of_process().add(std::exchange(counters_of_rtl_, {}));
 }
 
 // The command's data, for the blocks that read it from the model's PCB.
 void CollectBufferRtl::load(uint16_t buffer) {
-  hca::PhysicalCollectBuffer& pcb = buffers_[buffer];
+  hca::PhysicalCollectBuffer& pcb = ports_.buffers[buffer];
   rtl_->read_physical_collect_buffer = static_cast<uint8_t>(buffer);
   uint32_t bytes = beat_bytes; // the header tells how many there are
   for (uint32_t at = 0; at < bytes; at += beat_bytes) {
@@ -300,12 +306,36 @@ void CollectBufferRtl::release(uint16_t buffer) {
   put_back(buffer);
 }
 
+// A PCB is free again.
+void CollectBufferRtl::put_back(uint16_t buffer) {
+  hca::PhysicalCollectBuffer& pcb = ports_.buffers[buffer];
+  const bool is_dedicated = ports_.buffers.is_dedicated(buffer);
+  if (!is_dedicated)
+    groups_.release(pcb.underlying_function, pcb.group);
+  pcb.state = PhysicalCollectBufferState::free;
+  pcb.virtual_collect_buffer = hca::no_buffer;
+  if (is_dedicated)
+    dedicated_freed_.wake();
+}
+
+void CollectBufferRtl::take(uint16_t buffer, PhysicalCollectBufferState state) {
+  hca::PhysicalCollectBuffer& pcb = ports_.buffers[buffer];
+  pcb.begin_collecting();
+  pcb.state = state;
+  pcb.group = spec::CollectGroup::device_shared;
+}
+
 std::optional<uint16_t> CollectBufferRtl::take(CollectBufferControl command) {
   const Outcome outcome = control(command);
   if (!outcome.granted)
     return std::nullopt;
-  CollectBuffer::take(outcome.buffer, PhysicalCollectBufferState::fetching);
+  take(outcome.buffer, PhysicalCollectBufferState::fetching);
   return outcome.buffer;
+}
+
+bool CollectBufferRtl::has_dedicated_to_spare() const {
+  constexpr unsigned first = pool_of_rtl + spec::management_physical_collect_buffers;
+  return entries_of_rtl - first == 1 || std::popcount(rtl_->free_buffers >> first) > 1;
 }
 
 std::optional<uint16_t> CollectBufferRtl::take_dedicated() {
@@ -315,9 +345,9 @@ std::optional<uint16_t> CollectBufferRtl::take_management() {
   return take(CollectBufferControl::take_management);
 }
 
-// It goes into the RTL's memory, and whoever reads it later has it from there.
+// It goes into the RTL's memory, and the blocks that read it later have it from there.
 void CollectBufferRtl::fetched(uint16_t buffer) {
-  const hca::PhysicalCollectBuffer& pcb = buffers_[buffer];
+  const hca::PhysicalCollectBuffer& pcb = ports_.buffers[buffer];
   const uint32_t bytes = hca::segments_needed(pcb.header().length()) * spec::segment_bytes;
   rtl_->store = 1;
   rtl_->store_physical_collect_buffer = static_cast<uint8_t>(buffer);
@@ -336,45 +366,90 @@ uint32_t CollectBufferRtl::take_kick_number() {
   return unit_of<spec::KickUnit>(rtl_->kick_unit).kick_number();
 }
 
+std::optional<uint16_t> CollectBufferRtl::management_lock(unsigned underlying_function) const {
+  rtl_->inspect_page = static_cast<uint8_t>(vcbs_of_rtl + underlying_function);
+  rtl_->eval();
+  if (static_cast<VirtualCollectBufferState>(rtl_->inspect_state) == VirtualCollectBufferState::closed)
+    return std::nullopt;
+  return rtl_->inspect_physical_collect_buffer;
+}
+
 std::optional<uint16_t> CollectBufferRtl::lock_management(unsigned underlying_function) {
-  uint16_t& lock = management_lock_[underlying_function];
+  const bool had_lock = management_lock(underlying_function).has_value();
   const Outcome outcome = control(CollectBufferControl::lock, vcbs_of_rtl + underlying_function);
   if (!outcome.granted)
     return std::nullopt;
-  if (lock == hca::no_buffer) {
-    CollectBuffer::take(outcome.buffer, PhysicalCollectBufferState::locked);
-    buffers_[outcome.buffer].underlying_function = static_cast<uint8_t>(underlying_function);
-    lock = outcome.buffer;
+  if (!had_lock) {
+    take(outcome.buffer, PhysicalCollectBufferState::locked);
+    ports_.buffers[outcome.buffer].underlying_function = static_cast<uint8_t>(underlying_function);
   }
   return outcome.buffer;
 }
 
 void CollectBufferRtl::unlock_management(unsigned underlying_function) {
-  uint16_t& lock = management_lock_[underlying_function];
+  const std::optional<uint16_t> lock = management_lock(underlying_function);
   control(CollectBufferControl::close, vcbs_of_rtl + underlying_function);
-  if (lock != hca::no_buffer)
-    put_back(std::exchange(lock, hca::no_buffer));
+  if (lock)
+    put_back(*lock);
+}
+
+void CollectBufferRtl::change(unsigned virtual_collect_buffer, CollectBufferControl command) {
+  const Inspection before = inspect(virtual_collect_buffer);
+  follow_page(static_cast<uint16_t>(virtual_collect_buffer), before,
+              control(command, virtual_collect_buffer));
 }
 
 void CollectBufferRtl::cancel(unsigned virtual_collect_buffer) {
-  mirror(static_cast<uint16_t>(virtual_collect_buffer),
-         control(CollectBufferControl::cancel, virtual_collect_buffer));
+  change(virtual_collect_buffer, CollectBufferControl::cancel);
 }
+
 void CollectBufferRtl::close(unsigned virtual_collect_buffer) {
-  count_closing(virtual_collect_buffer);
-  mirror(static_cast<uint16_t>(virtual_collect_buffer),
-         control(CollectBufferControl::close, virtual_collect_buffer));
+  const uint8_t owner = functions_.owner(virtual_collect_buffer).underlying_function;
+  if (inspect(virtual_collect_buffer).state != VirtualCollectBufferState::closed &&
+      owner != hca::UnderlyingFunctionTable::no_function)
+    ++ports_.counters.function[owner].virtual_collect_buffers_closed;
+  change(virtual_collect_buffer, CollectBufferControl::close);
 }
+
 void CollectBufferRtl::open(unsigned virtual_collect_buffer) {
-  mirror(static_cast<uint16_t>(virtual_collect_buffer),
-         control(CollectBufferControl::open, virtual_collect_buffer));
+  change(virtual_collect_buffer, CollectBufferControl::open);
+}
+
+bool CollectBufferRtl::set_bar(unsigned underlying_function, const hca::VirtualCollectBufferBar& bar) {
+  return functions_.change(underlying_function, bar, [this](unsigned buffer) {
+    return inspect(buffer).state == VirtualCollectBufferState::closed;
+  });
+}
+
+void CollectBufferRtl::set_bars(
+    const std::array<hca::VirtualCollectBufferBar, spec::underlying_functions>& bars) {
+  functions_.change_all(
+      bars, [this](unsigned buffer) { close(buffer); }, [this](unsigned buffer) { open(buffer); });
 }
 
 void CollectBufferRtl::keep_guarantees() {
+  std::array<Inspection, vcbs_of_rtl> before;
+  for (unsigned buffer = 0; buffer < ports_.parameters.virtual_collect_buffers; ++buffer)
+    before[buffer] = inspect(buffer);
   const Outcome outcome = control(CollectBufferControl::settle_division);
-  for (uint16_t buffer = 0; buffer < virtual_.size(); ++buffer)
-    if (virtual_[buffer].state == VirtualCollectBufferState::collecting)
-      mirror(buffer, outcome);
+  for (uint16_t buffer = 0; buffer < ports_.parameters.virtual_collect_buffers; ++buffer)
+    if (before[buffer].state == VirtualCollectBufferState::collecting)
+      follow_page(buffer, before[buffer], outcome);
+}
+
+// The RTL has the PCBs free that the other blocks see free, and binds VCBs to those that collect for them.
+const char* CollectBufferRtl::verify() const {
+  for (size_t number = 0; number < ports_.buffers.size(); ++number) {
+    const hca::PhysicalCollectBuffer& pcb = ports_.buffers[number];
+    if ((rtl_->free_buffers >> number & 1) != (pcb.state == PhysicalCollectBufferState::free ? 1 : 0))
+      return "collect_buffer: the RTL has other PCBs free than the other blocks see";
+  }
+  for (unsigned buffer = 0; buffer < ports_.parameters.virtual_collect_buffers; ++buffer)
+    if (const Inspection seen = inspect(buffer);
+        seen.state == VirtualCollectBufferState::collecting &&
+        ports_.buffers[seen.physical_collect_buffer].virtual_collect_buffer != buffer)
+      return "collect_buffer: a PCB does not know the VCB that the RTL has bound it to";
+  return groups_.verify() ? nullptr : "collect_buffer: the collect group table does not add up";
 }
 
 // Tells the RTL how VCBs and PCBs are divided where it was told otherwise.

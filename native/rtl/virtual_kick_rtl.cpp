@@ -4,6 +4,7 @@
 
 #include <verilated.h>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -17,6 +18,8 @@ constexpr unsigned pipeline_clocks = 16;
 constexpr unsigned settle_clocks = 8;
 constexpr unsigned unit_dwords = spec::KickUnit::bytes / sizeof(uint32_t);
 static_assert(spec::FinishUnit::bytes == spec::KickUnit::bytes);
+using hca::CreditKind;
+
 constexpr std::array levels{spec::QualityOfServiceLevel::low, spec::QualityOfServiceLevel::high};
 
 template <class Wide, class Unit> void put(Wide& wide, const Unit& unit, unsigned at = 0) {
@@ -33,23 +36,31 @@ template <class Wide> spec::KickUnit kick_unit(const Wide& wide) {
 
 } // namespace
 
-VirtualKickRtl::VirtualKickRtl(const hca::HcaParameters& parameters, hca::Counters& counters,
-                               hca::CollectBuffer& collect_buffer, hca::QueuePairStateCache& queue_pairs,
-                               hca::DataLink<spec::KickUnit, 128>& kicks_collected,
-                               hca::DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                               hca::DataLink<spec::KickUnit, 8>& kicks_started,
-                               std::vector<hca::DataLink<spec::FinishUnit, 16>*> finishes)
-    : VirtualKick(parameters, counters, collect_buffer, queue_pairs, kicks_collected, kicks_scheduled,
-                  kicks_started, std::move(finishes)),
-      context_(std::make_unique<VerilatedContext>()), rtl_(std::make_unique<Vvirtual_kick>(context_.get())) {
-  assert(finishes_.size() == finish_ports);
+VirtualKickRtl::VirtualKickRtl(const Ports& ports)
+    : ports_(ports), context_(std::make_unique<VerilatedContext>()),
+      rtl_(std::make_unique<Vvirtual_kick>(context_.get())), queue_pair_lanes_(ports.parameters.queue_pairs) {
+  assert(ports_.finishes.size() == finish_ports);
   rtl_->reset = 1;
   tick();
   rtl_->reset = 0;
   // What it has of each queue pair is cleared.
   for (unsigned queue_pair = 0; queue_pair < queue_pairs_of_rtl; ++queue_pair)
     tick();
-  tell_division();
+  const hca::HcaParameters& parameters = ports_.parameters;
+  set_map(hca::LaneMap::initial(parameters));
+  for (unsigned function = 0; function < parameters.underlying_functions; ++function)
+    set_entry_credits(function, entries_of_rtl);
+  set_shared_credits(CreditKind::execution, parameters.shared_execution_credits);
+  set_shared_credits(CreditKind::completion, parameters.shared_completion_credits);
+  for (unsigned lane = 0; lane < parameters.transmit_virtual_lanes; ++lane) {
+    set_list_size(lane, entries_of_rtl);
+    divide_credits(CreditKind::execution, lane,
+                   {.own = parameters.execution_credits_per_lane,
+                    .shared_cap = parameters.shared_execution_credits_cap});
+    divide_credits(CreditKind::completion, lane,
+                   {.own = parameters.completion_credits_per_lane,
+                    .shared_cap = parameters.shared_completion_credits_cap});
+  }
 }
 
 VirtualKickRtl::~VirtualKickRtl() {
@@ -60,7 +71,6 @@ VirtualKickRtl::~VirtualKickRtl() {
 bool VirtualKickRtl::step() {
   if (quiet_ > pipeline_clocks)
     quiet_ = 0; // woken
-  tell_division();
   unsigned clocks = 0;
   do {
     quiet_ = clock() ? 0 : quiet_ + 1;
@@ -85,7 +95,7 @@ bool VirtualKickRtl::clock() {
   rtl_->clock = 0;
   rtl_->eval();
   // Pinned before anything is unpinned; the answer is due in the next clock.
-  const bool pinned = rtl_->pin && queue_pairs_.pin(rtl_->pin_queue_pair_number);
+  const bool pinned = rtl_->pin && ports_.queue_pairs.pin(rtl_->pin_queue_pair_number);
   const bool sent = follow_started();
   const bool took_kick = follow_kicks();
   const bool took_finish = follow_finishes();
@@ -102,56 +112,90 @@ bool VirtualKickRtl::clock() {
 // A kick that found no room would be refused, though what is on its way off the lists makes some: it waits.
 void VirtualKickRtl::drive() {
   const bool waits = room_is_due();
-  rtl_->kick_scheduled = !waits && !kicks_scheduled_.empty();
+  rtl_->kick_scheduled = !waits && !ports_.kicks_scheduled.empty();
   if (rtl_->kick_scheduled)
-    put(rtl_->kick_scheduled_unit, kicks_scheduled_.front());
-  rtl_->kick_collected = !waits && !kicks_collected_.empty();
+    put(rtl_->kick_scheduled_unit, ports_.kicks_scheduled.front());
+  rtl_->kick_collected = !waits && !ports_.kicks_collected.empty();
   if (rtl_->kick_collected)
-    put(rtl_->kick_collected_unit, kicks_collected_.front());
-  rtl_->kick_started_credit = kicks_started_.credits() >= 2;
+    put(rtl_->kick_collected_unit, ports_.kicks_collected.front());
+  rtl_->kick_started_credit = ports_.kicks_started.credits() >= 2;
   unsigned finish = 0;
   for (unsigned port = 0; port < finish_ports; ++port)
-    if (!finishes_[port]->empty()) {
+    if (!ports_.finishes[port]->empty()) {
       finish |= 1U << port;
-      put(rtl_->finish_unit, finishes_[port]->front(), port);
+      put(rtl_->finish_unit, ports_.finishes[port]->front(), port);
     }
   rtl_->finish = static_cast<uint8_t>(finish);
+}
+
+// Whether every list, and the entry credits of every function, take all kicks of the two stages and another.
+bool VirtualKickRtl::has_room_everywhere() const {
+  const size_t kicks = taken_.size() + 1;
+  for (unsigned lane = 0; lane < ports_.parameters.transmit_virtual_lanes; ++lane)
+    if (on_lists_[lane].size() + kicks > list_sizes_[lane])
+      return false;
+  for (unsigned function = 0; function < ports_.parameters.underlying_functions; ++function)
+    if (listed_of_[function] + kicks > entry_credits_[function])
+      return false;
+  return true;
 }
 
 // Whether room is short, and some may come without anything else: kicks are in the two stages, or commands
 // are started, or may be in the next clock, and have not left their list, or are dropped.
 bool VirtualKickRtl::room_is_due() const {
-  const bool moves = !taken_.empty() || moved_ || leaving_ != 0 || lanes_to_discard() != 0;
-  return moves && !has_room_everywhere(static_cast<uint32_t>(taken_.size()) + 1);
+  const bool moves = !taken_.empty() || moved_ || leaving_ != 0 || dropped_ != 0;
+  return moves && !has_room_everywhere();
 }
 
 // What leaves its list, started or dropped before; what comes out, and what was refused in the clock before.
 bool VirtualKickRtl::follow_started() {
   if (rtl_->kick_corrupted)
-    ++counters_.device.detected_bit_errors;
+    ++ports_.counters.device.detected_bit_errors;
   leaving_ += rtl_->starting;
-  spec::KickUnit first;
   if (rtl_->left) {
     --leaving_;
-    [[maybe_unused]] const bool was_dropped = leave_list(rtl_->left_lane, first);
-    assert(!was_dropped);
+    count_left(rtl_->left_lane);
   }
   if (rtl_->discarded) {
-    [[maybe_unused]] const bool was_dropped = leave_list(rtl_->discarded_lane, first);
-    assert(was_dropped && first.physical_collect_buffer() == rtl_->discarded_physical_collect_buffer);
+    --dropped_;
+    count_left(rtl_->discarded_lane);
+    ports_.collect_buffer.release(rtl_->discarded_physical_collect_buffer);
     ++counters_of_rtl_.commands_dropped;
   }
   if (!rtl_->kick_started)
     return rtl_->left || rtl_->discarded;
-  const spec::KickUnit started = kick_unit(rtl_->kick_started_unit);
-  if (started.origin() == spec::KickOrigin::send_queue_mode) {
-    kicks_started_.push(started);
-    return true;
-  }
-  take_credits(started);
-  count(now_ - taken_at_[started.physical_collect_buffer()]);
-  kicks_started_.push(started);
+  const auto started = kick_unit(rtl_->kick_started_unit);
+  if (started.origin() != spec::KickOrigin::send_queue_mode)
+    count(now_ - taken_at_[started.physical_collect_buffer()]);
+  ports_.kicks_started.push(started);
   return true;
+}
+
+void VirtualKickRtl::count_joined(const spec::KickUnit& kick, unsigned lane) {
+  const auto function = static_cast<uint8_t>(kick.underlying_function());
+  auto& waits = ports_.counters.function[function].credit_waits;
+  waits[0] += is_credit_free(CreditKind::execution, lane) ? 0 : 1;
+  waits[1] += is_credit_free(CreditKind::completion, lane) ? 0 : 1;
+  on_lists_[lane].push_back(function);
+  ++listed_of_[function];
+  QueuePairLane& held = lane_of(kick.queue_pair_number());
+  held.lane = lane;
+  ++held.commands;
+}
+
+// A list has an entry less.
+void VirtualKickRtl::count_left(unsigned lane) {
+  assert(!on_lists_[lane].empty());
+  --listed_of_[on_lists_[lane].front()];
+  on_lists_[lane].pop_front();
+  ports_.waiting_for_room.notice();
+}
+
+// A command of the queue pair less that binds it to its lane.
+void VirtualKickRtl::end_command(uint32_t queue_pair_number) {
+  if (--lane_of(queue_pair_number).commands == 0 && ports_.waiting_for_room.any())
+    ports_.waiting_for_room.unbind(queue_pair_number);
+  ports_.queue_pairs.unpin(queue_pair_number);
 }
 
 // A kick leaves the second stage: on a list, or its PCB comes back. Others are taken.
@@ -160,10 +204,10 @@ bool VirtualKickRtl::follow_kicks() {
     const spec::KickUnit kick = taken_.front();
     taken_.pop_front();
     if (rtl_->listed)
-      list(kick, rtl_->listed_lane);
+      count_joined(kick, rtl_->listed_lane);
     else {
-      collect_buffer_.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
-      hca::FunctionCounters& counters = counters_.function[kick.underlying_function()];
+      ports_.collect_buffer.release(static_cast<uint16_t>(kick.physical_collect_buffer()));
+      hca::FunctionCounters& counters = ports_.counters.function[kick.underlying_function()];
       ++(rtl_->command_stale ? counters.commands_stale : counters.list_refusals);
     }
   }
@@ -176,30 +220,40 @@ bool VirtualKickRtl::follow_kicks() {
   const bool scheduled = rtl_->kick_scheduled && rtl_->kick_scheduled_ready;
   const bool collected = rtl_->kick_collected && rtl_->kick_collected_ready;
   if (scheduled)
-    take(kicks_scheduled_);
+    take(ports_.kicks_scheduled);
   if (collected)
-    take(kicks_collected_);
+    take(ports_.kicks_collected);
   return rtl_->listed || rtl_->release_buffer || scheduled || collected;
 }
 
-// Unpins what was refused; what is finished is unpinned with what is kept of it.
+// Commands that end, finished or dropped, unpin their queue pair, and so does one that was refused.
 bool VirtualKickRtl::follow_finishes() {
   const unsigned took = rtl_->finish & rtl_->finish_ready;
-  bool ended = rtl_->dropped; // unpinned in drop()
+  bool ended = false;
   for (unsigned port = 0; port < finish_ports; ++port)
     if ((took >> port & 1) != 0) {
-      const spec::FinishUnit unit = finishes_[port]->front();
-      finishes_[port]->pop();
-      ended |= unit.finished() != 0;
-      finish(unit);
+      const spec::FinishUnit unit = ports_.finishes[port]->front();
+      ports_.finishes[port]->pop();
+      if (unit.finished() != 0) {
+        ended = true;
+        end_command(unit.queue_pair_number());
+      }
     }
+  if (rtl_->dropped) {
+    ended = true;
+    ++dropped_;
+    ++ports_.counters.function[rtl_->counted_underlying_function].commands_stale;
+    end_command(rtl_->unpin_queue_pair_number);
+  }
   if (rtl_->unpin && !ended)
-    queue_pairs_.unpin(rtl_->unpin_queue_pair_number);
+    ports_.queue_pairs.unpin(rtl_->unpin_queue_pair_number);
+  if (took != 0)
+    ports_.waiting_for_room.notice();
   return took != 0;
 }
 
 // Kicks in the two stages of the RTL are ahead of a command that is fetched.
-VirtualKickRtl::Outlook VirtualKickRtl::outlook(unsigned lane) const {
+hca::VirtualKickPort::Outlook VirtualKickRtl::outlook(unsigned lane) const {
   rtl_->query_lane = static_cast<uint8_t>(lane);
   rtl_->eval();
   const auto beyond = [&](uint32_t amount) {
@@ -215,32 +269,35 @@ unsigned VirtualKickRtl::choose_lane(unsigned underlying_function, spec::Quality
   rtl_->outlook_quality_of_service_level = static_cast<uint8_t>(level);
   rtl_->eval();
   if (rtl_->outlook_lane_invalid) {
-    fetch_lanes(underlying_function, level);
-    tell_division();
+    read_lanes(underlying_function, level);
     rtl_->eval();
   }
   return rtl_->outlook_lane;
 }
 
-// What is listed in the clock of the drop, or was started before, comes first, so that the model drops what
-// the RTL does.
+// The command listed in the clock of the drop, or started before, comes first.
 void VirtualKickRtl::drop(uint32_t queue_pair_number) {
+  ports_.waiting_for_room.release(queue_pair_number);
   rtl_->drop_queue_pair_number = queue_pair_number;
   strobe(rtl_->drop);
   for (unsigned settling = 0; settling < settle_clocks; ++settling)
     clock();
-  VirtualKick::drop(queue_pair_number);
   while (rtl_->dropping)
     clock();
   quiet_ = 0;
+  self_.wake();
 }
 
 // A kick waits for an entry of the mapping table, which send_queue_scheduler may have had read already.
 void VirtualKickRtl::answer_fetch() {
-  fetch_lanes(rtl_->fetch_lanes_underlying_function,
-              static_cast<spec::QualityOfServiceLevel>(rtl_->fetch_lanes_quality_of_service_level));
-  tell_division();
+  read_lanes(rtl_->fetch_lanes_underlying_function,
+             static_cast<spec::QualityOfServiceLevel>(rtl_->fetch_lanes_quality_of_service_level));
   strobe(rtl_->fetched_lanes);
+}
+
+void VirtualKickRtl::read_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level) {
+  if (const auto lanes = ports_.lane_map_reader.read_invalid(underlying_function, level))
+    set_lanes(underlying_function, level, *lanes);
 }
 
 // A clock with one of the inputs set that change something.
@@ -252,70 +309,26 @@ template <class Input> void VirtualKickRtl::strobe(Input& input) {
   input = 0;
 }
 
-// Tells the RTL how lanes, lists and credits are divided where it was told otherwise.
-void VirtualKickRtl::tell_division() {
-  tell_map();
-  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
-    if (const uint32_t credits = entry_credits(function); credits != told_entry_credits_[function]) {
-      told_entry_credits_[function] = credits;
-      rtl_->set_entry_credits_underlying_function = static_cast<uint8_t>(function);
-      rtl_->set_entry_credits_credits = static_cast<uint8_t>(credits);
-      strobe(rtl_->set_entry_credits);
-    }
-  if (const uint32_t credits = execution_credits().shared(); credits != told_shared_execution_) {
-    told_shared_execution_ = credits;
-    rtl_->set_shared_credits = static_cast<uint16_t>(credits);
-    strobe(rtl_->set_shared_execution_credits);
-  }
-  if (const uint32_t credits = completion_credits().shared(); credits != told_shared_completion_) {
-    told_shared_completion_ = credits;
-    rtl_->set_shared_credits = static_cast<uint16_t>(credits);
-    strobe(rtl_->set_shared_completion_credits);
-  }
-  for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane)
-    tell_lane(lane);
-  const uint32_t invalid = invalid_entries();
-  if ((invalid & ~told_invalid_) != 0) {
-    rtl_->invalidate_lanes_entries = static_cast<uint16_t>(invalid & ~told_invalid_);
-    told_invalid_ = invalid;
-    strobe(rtl_->invalidate_lanes);
-  }
-  told_invalid_ = invalid;
-}
-
-void VirtualKickRtl::tell_lane(unsigned lane) {
-  LaneDivision& told = told_lanes_[lane];
-  if (const uint32_t commands = list_size(lane); commands != told.list_size) {
-    told.list_size = commands;
-    rtl_->set_list_size_lane = static_cast<uint8_t>(lane);
-    rtl_->set_list_size_commands = static_cast<uint8_t>(commands);
-    strobe(rtl_->set_list_size);
-  }
-  const auto tell = [&](const hca::LaneCredits& credits, uint32_t& own, uint32_t& cap, auto& input) {
-    if (credits.own(lane) == own && credits.shared_cap(lane) == cap)
-      return;
-    own = credits.own(lane);
-    cap = credits.shared_cap(lane);
-    rtl_->set_credits_lane = static_cast<uint8_t>(lane);
-    rtl_->set_credits_own = static_cast<uint16_t>(own);
-    rtl_->set_credits_shared_cap = static_cast<uint16_t>(cap);
-    strobe(input);
-  };
-  tell(execution_credits(), told.execution_own, told.execution_cap, rtl_->set_execution_credits);
-  tell(completion_credits(), told.completion_own, told.completion_cap, rtl_->set_completion_credits);
-}
-
 // In an order in which every level has a lane at any time.
-void VirtualKickRtl::tell_map() {
-  if (told_map_ == map())
-    return;
+bool VirtualKickRtl::set_map(hca::LaneMap map) {
+  const unsigned functions = ports_.parameters.underlying_functions;
+  const uint64_t exist = hca::lanes_below(ports_.parameters.transmit_virtual_lanes);
+  for (hca::LaneMap::Levels& of_levels : map.functions)
+    for (uint64_t& own : of_levels)
+      own &= exist;
+  map.shared &= exist;
+  if (!map.serves(functions))
+    return false;
+  if (map == map_)
+    return true;
+  map_ = map;
   const auto tell_shared = [this] {
     rtl_->set_lanes_lanes = static_cast<uint16_t>(shared_lanes());
     strobe(rtl_->set_shared_lanes);
   };
   if (shared_lanes() != 0)
     tell_shared();
-  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
+  for (unsigned function = 0; function < functions; ++function)
     for (const spec::QualityOfServiceLevel level : levels) {
       rtl_->set_lanes_underlying_function = static_cast<uint8_t>(function);
       rtl_->set_lanes_quality_of_service_level = static_cast<uint8_t>(level);
@@ -324,7 +337,112 @@ void VirtualKickRtl::tell_map() {
     }
   if (shared_lanes() == 0)
     tell_shared();
-  told_map_ = map();
+  notice_division();
+  return true;
+}
+
+void VirtualKickRtl::invalidate(uint32_t entries) {
+  ports_.lane_map_reader.invalidate(entries);
+  rtl_->invalidate_lanes_entries = static_cast<uint16_t>(entries);
+  strobe(rtl_->invalidate_lanes);
+}
+
+void VirtualKickRtl::set_entry_credits(unsigned underlying_function, uint32_t credits) {
+  entry_credits_[underlying_function] = credits;
+  rtl_->set_entry_credits_underlying_function = static_cast<uint8_t>(underlying_function);
+  rtl_->set_entry_credits_credits = static_cast<uint8_t>(credits);
+  strobe(rtl_->set_entry_credits);
+}
+
+void VirtualKickRtl::set_list_size(unsigned lane, uint32_t commands) {
+  list_sizes_[lane] = commands;
+  rtl_->set_list_size_lane = static_cast<uint8_t>(lane);
+  rtl_->set_list_size_commands = static_cast<uint8_t>(commands);
+  strobe(rtl_->set_list_size);
+}
+
+void VirtualKickRtl::divide_credits(CreditKind kind, unsigned lane, const hca::LaneCreditDivision& division) {
+  divisions_[static_cast<size_t>(kind)].lanes[lane] = division;
+  rtl_->set_credits_lane = static_cast<uint8_t>(lane);
+  rtl_->set_credits_own = static_cast<uint16_t>(division.own);
+  rtl_->set_credits_shared_cap = static_cast<uint16_t>(division.shared_cap);
+  strobe(kind == CreditKind::execution ? rtl_->set_execution_credits : rtl_->set_completion_credits);
+}
+
+void VirtualKickRtl::set_shared_credits(CreditKind kind, uint32_t credits) {
+  divisions_[static_cast<size_t>(kind)].shared = credits;
+  rtl_->set_shared_credits = static_cast<uint16_t>(credits);
+  strobe(kind == CreditKind::execution ? rtl_->set_shared_execution_credits
+                                       : rtl_->set_shared_completion_credits);
+}
+
+void VirtualKickRtl::notice_division() {
+  self_.wake();
+  ports_.waiting_for_room.notice();
+}
+
+uint32_t VirtualKickRtl::listed(unsigned lane) const {
+  rtl_->query_lane = static_cast<uint8_t>(lane);
+  rtl_->eval();
+  return rtl_->query_commands;
+}
+
+uint32_t VirtualKickRtl::own_credits_free(CreditKind kind, unsigned lane) const {
+  rtl_->query_lane = static_cast<uint8_t>(lane);
+  rtl_->eval();
+  const uint32_t own = credit_division(kind, lane).own;
+  const uint32_t held = kind == CreditKind::execution ? rtl_->query_execution_credits_held
+                                                      : rtl_->query_completion_credits_held;
+  return own - std::min(own, held);
+}
+
+uint32_t VirtualKickRtl::shared_credits_held(CreditKind kind, unsigned lane) const {
+  rtl_->query_lane = static_cast<uint8_t>(lane);
+  rtl_->eval();
+  return kind == CreditKind::execution ? rtl_->query_shared_execution_credits_held
+                                       : rtl_->query_shared_completion_credits_held;
+}
+
+uint32_t VirtualKickRtl::shared_credits_free(CreditKind kind) const {
+  const uint32_t shared = shared_credits(kind);
+  const uint32_t held = kind == CreditKind::execution ? rtl_->shared_execution_credits_held
+                                                      : rtl_->shared_completion_credits_held;
+  return shared - std::min(shared, held);
+}
+
+bool VirtualKickRtl::is_credit_free(CreditKind kind, unsigned lane) const {
+  return own_credits_free(kind, lane) != 0 ||
+         (shared_credits_free(kind) != 0 &&
+          shared_credits_held(kind, lane) < credit_division(kind, lane).shared_cap);
+}
+
+hca::VirtualKickPort::QueuePairLane& VirtualKickRtl::lane_of(uint32_t queue_pair_number) {
+  return queue_pair_lanes_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+}
+
+hca::VirtualKickPort::QueuePairLane VirtualKickRtl::queue_pair_lane(uint32_t queue_pair_number) const {
+  return queue_pair_lanes_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
+}
+
+uint32_t VirtualKickRtl::commands(unsigned underlying_function) const {
+  rtl_->query_underlying_function = static_cast<uint8_t>(underlying_function);
+  rtl_->eval();
+  return rtl_->query_function_commands;
+}
+
+// When nothing is on its way inside, the RTL has what has gone in and not come out.
+const char* VirtualKickRtl::verify() const {
+  if (quiet_ <= pipeline_clocks)
+    return nullptr;
+  for (unsigned lane = 0; lane < ports_.parameters.transmit_virtual_lanes; ++lane)
+    if (listed(lane) != on_lists_[lane].size())
+      return "virtual_kick: the RTL has other commands on a list than have joined it";
+  uint32_t kicked = 0;
+  for (const QueuePairLane& held : queue_pair_lanes_)
+    kicked += held.commands;
+  for (unsigned function = 0; function < ports_.parameters.underlying_functions; ++function)
+    kicked -= commands(function);
+  return kicked == 0 ? nullptr : "virtual_kick: the RTL has other commands than are kicked and not finished";
 }
 
 void VirtualKickRtl::count(uint64_t clocks) {

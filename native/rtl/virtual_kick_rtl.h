@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/kick/virtual_kick.h"
+#include "hca/kick/virtual_kick_port.h"
 #include "rtl/rtl_counters.h"
 #include "rtl/rtl_sizes.h"
 
@@ -8,24 +8,21 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <vector>
 
 class VerilatedContext;
 class Vvirtual_kick;
 
 namespace fpga_verbs::rtl {
 
-// virtual_kick in SystemVerilog behind the links of the device model's: the RTL chooses lanes, keeps the
-// lists and credits, decides what starts and when, drops commands, and tells send_queue_scheduler what there
-// is room for. What the model keeps follows what comes out of the RTL, for the registers.
-class VirtualKickRtl final : public hca::VirtualKick {
+// virtual_kick in SystemVerilog: the RTL chooses lanes, keeps the lists and credits, decides what starts and
+// when, drops commands, and tells send_queue_scheduler what there is room for. What the registers show of
+// lists and credits is read from it. This adapter moves data units between its ports and the links, tells it
+// how lanes, lists and credits are divided, and counts what has gone in and not come out.
+class VirtualKickRtl final : public hca::VirtualKickPort {
 public:
   // Parameters pass check_sizes().
-  VirtualKickRtl(const hca::HcaParameters& parameters, hca::Counters& counters,
-                 hca::CollectBuffer& collect_buffer, hca::QueuePairStateCache& queue_pairs,
-                 hca::DataLink<spec::KickUnit, 128>& kicks_collected,
-                 hca::DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                 hca::DataLink<spec::KickUnit, 8>& kicks_started,
-                 std::vector<hca::DataLink<spec::FinishUnit, 16>*> finishes);
+  explicit VirtualKickRtl(const Ports& ports);
   ~VirtualKickRtl() override;
   VirtualKickRtl(const VirtualKickRtl&) = delete;
   VirtualKickRtl& operator=(const VirtualKickRtl&) = delete;
@@ -33,37 +30,71 @@ public:
   // One clock, until nothing happens any more. Where room is short, the clocks too that it takes what leaves
   // to leave: kicks of the next step find its room, as those of the model do.
   bool step() override;
+
+  bool set_map(hca::LaneMap map) override;
+  const hca::LaneMap& map() const override { return map_; }
+  void invalidate(uint32_t entries) override;
+  void set_entry_credits(unsigned underlying_function, uint32_t credits) override;
+  uint32_t entry_credits(unsigned underlying_function) const override {
+    return entry_credits_[underlying_function];
+  }
+  bool has_entry_credit(unsigned underlying_function) const override {
+    return listed_of_[underlying_function] < entry_credits_[underlying_function];
+  }
+  void set_list_size(unsigned lane, uint32_t commands) override;
+  uint32_t list_size(unsigned lane) const override { return list_sizes_[lane]; }
+  uint32_t listed(unsigned lane) const override;
+  void divide_credits(hca::CreditKind kind, unsigned lane, const hca::LaneCreditDivision& division) override;
+  void set_shared_credits(hca::CreditKind kind, uint32_t credits) override;
+  hca::LaneCreditDivision credit_division(hca::CreditKind kind, unsigned lane) const override {
+    return divisions_[static_cast<size_t>(kind)].lanes[lane];
+  }
+  uint32_t shared_credits(hca::CreditKind kind) const override {
+    return divisions_[static_cast<size_t>(kind)].shared;
+  }
+  uint32_t own_credits_free(hca::CreditKind kind, unsigned lane) const override;
+  uint32_t shared_credits_held(hca::CreditKind kind, unsigned lane) const override;
+  uint32_t shared_credits_free(hca::CreditKind kind) const override;
+  void notice_division() override;
+
   Outlook outlook(unsigned lane) const override;
   unsigned choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) override;
+  QueuePairLane queue_pair_lane(uint32_t queue_pair_number) const override;
   void drop(uint32_t queue_pair_number) override;
+  uint32_t commands(unsigned underlying_function) const override;
+  void on_work(hca::Waker self) override { self_ = self; }
+
+  const char* verify() const override;
 
 private:
-  static constexpr uint32_t untold = ~uint32_t{0};
-  // Of each lane: what the RTL was told.
-  struct LaneDivision {
-    uint32_t list_size = untold;
-    uint32_t execution_own = untold;
-    uint32_t execution_cap = untold;
-    uint32_t completion_own = untold;
-    uint32_t completion_cap = untold;
+  // Credits of one kind.
+  struct CreditDivision {
+    std::array<hca::LaneCreditDivision, lanes_of_rtl> lanes{};
+    uint32_t shared = 0;
   };
+
   void tick();
   bool clock();
   void drive();
+  bool has_room_everywhere() const;
   bool room_is_due() const;
   bool follow_started();
   bool follow_kicks();
   bool follow_finishes();
+  void count_joined(const spec::KickUnit& kick, unsigned lane);
+  void count_left(unsigned lane);
+  void end_command(uint32_t queue_pair_number);
   void answer_fetch();
+  void read_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
 
-  void tell_division();
-  void tell_lane(unsigned lane);
-  void tell_map();
+  QueuePairLane& lane_of(uint32_t queue_pair_number);
+  bool is_credit_free(hca::CreditKind kind, unsigned lane) const;
   template <class Input> void strobe(Input& input);
   void count(uint64_t clocks);
 
   static constexpr unsigned finish_ports = 3;
 
+  const Ports ports_;
   const std::unique_ptr<VerilatedContext> context_;
   const std::unique_ptr<Vvirtual_kick> rtl_;
   std::deque<spec::KickUnit> taken_;                // kicks on their way through the RTL's two stages
@@ -71,15 +102,22 @@ private:
   uint64_t now_ = 0;                                // clocks
   unsigned quiet_ = 0;                              // clocks in which nothing has happened
   unsigned leaving_ = 0;                            // commands that are started and still on their list
+  unsigned dropped_ = 0;                            // commands that are dropped and still on their list
   bool moved_ = false;          // in the last clock, so that a command may start in the next
   RtlCounters counters_of_rtl_; // not yet in the sum
+  hca::Waker self_;
 
-  std::array<LaneDivision, lanes_of_rtl> told_lanes_{};
-  std::array<uint32_t, spec::underlying_functions> told_entry_credits_{};
-  hca::LaneMap told_map_;
-  uint32_t told_shared_execution_ = untold;
-  uint32_t told_shared_completion_ = untold;
-  uint32_t told_invalid_ = 0;
+  // How lanes, lists and credits are divided, as the RTL was told.
+  hca::LaneMap map_;
+  std::array<uint32_t, spec::underlying_functions> entry_credits_{};
+  std::array<uint32_t, lanes_of_rtl> list_sizes_{};
+  std::array<CreditDivision, 2> divisions_; // by CreditKind
+
+  // What has gone in and not come out: the functions of the commands on each list, first to last, and how
+  // many each function has there; the lane of a queue pair and its commands, by queue pair index.
+  std::array<std::deque<uint8_t>, lanes_of_rtl> on_lists_;
+  std::array<uint32_t, spec::underlying_functions> listed_of_{};
+  std::vector<QueuePairLane> queue_pair_lanes_;
 };
 
 } // namespace fpga_verbs::rtl

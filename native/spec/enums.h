@@ -67,6 +67,50 @@ constexpr const char* name(PacketOperation value) {
   return "unknown";
 }
 
+/// Where in its message a packet stands. 2 bits.
+enum class PacketPosition : uint8_t {
+  first = 0,  ///< the first of several
+  middle = 1,  ///< between them
+  last = 2,  ///< the last of several
+  only = 3,  ///< all of the message
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(PacketPosition value) {
+  switch (value) {
+    case PacketPosition::first: return "first";
+    case PacketPosition::middle: return "middle";
+    case PacketPosition::last: return "last";
+    case PacketPosition::only: return "only";
+  }
+  return "unknown";
+}
+
+/// Extended transport header, in wire order: bit of packet_opcodes. 3 bits.
+enum class ExtendedHeader : uint8_t {
+  datagram = 0,  ///< DETH
+  rdma = 1,  ///< RETH
+  atomic = 2,  ///< AtomicETH
+  acknowledge = 3,  ///< AETH
+  atomic_acknowledge = 4,  ///< AtomicAckETH
+  immediate = 5,  ///< ImmDt
+  invalidate = 6,  ///< IETH
+};
+
+/// Name of a value in the specification; "unknown" where it has none.
+constexpr const char* name(ExtendedHeader value) {
+  switch (value) {
+    case ExtendedHeader::datagram: return "datagram";
+    case ExtendedHeader::rdma: return "rdma";
+    case ExtendedHeader::atomic: return "atomic";
+    case ExtendedHeader::acknowledge: return "acknowledge";
+    case ExtendedHeader::atomic_acknowledge: return "atomic_acknowledge";
+    case ExtendedHeader::immediate: return "immediate";
+    case ExtendedHeader::invalidate: return "invalidate";
+  }
+  return "unknown";
+}
+
 /// Direction of an operation's data. 2 bits.
 enum class OperationData : uint8_t {
   none = 0,  ///< there is none

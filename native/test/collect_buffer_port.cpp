@@ -96,9 +96,17 @@ Napi::Function CollectBufferPort::define(Napi::Env env) {
 
 CollectBufferPort::CollectBufferPort(const Napi::CallbackInfo& info)
     : Napi::ObjectWrap<CollectBufferPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
-      host_(1u << 16), kick_records_(counters_, host_, clock_, events_),
-      collect_buffer_(parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
-                      post_notices_, management_units_) {}
+      host_(1u << 16), kick_records_(counters_, host_, clock_, events_) {
+  make();
+}
+
+// The device resets by making its blocks anew.
+void CollectBufferPort::make() {
+  buffers_ = hca::PhysicalCollectBuffers(parameters_);
+  collect_buffer_.emplace(hca::CollectBufferPort::Ports{parameters_, counters_, clock_, buffers_,
+                                                        queue_pairs_, events_, kick_records_,
+                                                        kicks_collected_, post_notices_, management_units_});
+}
 
 void CollectBufferPort::define_queue_pair(const Napi::CallbackInfo& info) {
   spec::QueuePairControl& control = queue_pairs_.define(number(info, 0), number(info, 1));
@@ -107,30 +115,30 @@ void CollectBufferPort::define_queue_pair(const Napi::CallbackInfo& info) {
 }
 
 void CollectBufferPort::write(const Napi::CallbackInfo& info) {
-  collect_buffer_.write(bar_write(info, spec::RegionType::virtual_collect_buffer));
+  collect_buffer_->write(bar_write(info, spec::RegionType::virtual_collect_buffer));
 }
 
 Napi::Value CollectBufferPort::write_burst(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(
-      info.Env(), collect_buffer_.write_burst(bar_write(info, spec::RegionType::virtual_collect_buffer)));
+      info.Env(), collect_buffer_->write_burst(bar_write(info, spec::RegionType::virtual_collect_buffer)));
 }
 
 void CollectBufferPort::write_management_page(const Napi::CallbackInfo& info) {
   hca::BarWrite write = bar_write(info, spec::RegionType::underlying_function);
   write.offset += spec::underlying_function::management_page;
-  collect_buffer_.write_management_page(write.page, write);
+  collect_buffer_->write_management_page(write.page, write);
 }
 
 Napi::Value CollectBufferPort::can_accept_write(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), collect_buffer_.can_accept_write());
+  return Napi::Boolean::New(info.Env(), collect_buffer_->can_accept_write());
 }
 
 Napi::Value CollectBufferPort::step(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), collect_buffer_.step());
+  return Napi::Boolean::New(info.Env(), collect_buffer_->step());
 }
 
 Napi::Value CollectBufferPort::next_deadline(const Napi::CallbackInfo& info) {
-  return Napi::BigInt::New(info.Env(), collect_buffer_.next_deadline());
+  return Napi::BigInt::New(info.Env(), collect_buffer_->next_deadline());
 }
 
 void CollectBufferPort::set_time(const Napi::CallbackInfo& info) {
@@ -138,7 +146,7 @@ void CollectBufferPort::set_time(const Napi::CallbackInfo& info) {
 }
 
 void CollectBufferPort::set_half_written_limit(const Napi::CallbackInfo& info) {
-  collect_buffer_.set_half_written_limit(big_number(info[0]));
+  collect_buffer_->set_half_written_limit(big_number(info[0]));
 }
 
 Napi::Value CollectBufferPort::take_kicks(const Napi::CallbackInfo& info) {
@@ -162,57 +170,57 @@ Napi::Value CollectBufferPort::take_events(const Napi::CallbackInfo& info) {
 }
 
 void CollectBufferPort::release(const Napi::CallbackInfo& info) {
-  collect_buffer_.release(buffer_number(info));
+  collect_buffer_->release(buffer_number(info));
 }
 
 Napi::Value CollectBufferPort::take_dedicated(const Napi::CallbackInfo& info) {
-  return optional_number(info.Env(), collect_buffer_.take_dedicated());
+  return optional_number(info.Env(), collect_buffer_->take_dedicated());
 }
 
 Napi::Value CollectBufferPort::take_management(const Napi::CallbackInfo& info) {
-  return optional_number(info.Env(), collect_buffer_.take_management());
+  return optional_number(info.Env(), collect_buffer_->take_management());
 }
 
 Napi::Value CollectBufferPort::lock_management(const Napi::CallbackInfo& info) {
-  return optional_number(info.Env(), collect_buffer_.lock_management(number(info, 0)));
+  return optional_number(info.Env(), collect_buffer_->lock_management(number(info, 0)));
 }
 
 void CollectBufferPort::unlock_management(const Napi::CallbackInfo& info) {
-  collect_buffer_.unlock_management(number(info, 0));
+  collect_buffer_->unlock_management(number(info, 0));
 }
 
 void CollectBufferPort::break_management_lock(const Napi::CallbackInfo& info) {
-  collect_buffer_.break_management_lock(buffer_number(info));
+  collect_buffer_->break_management_lock(buffer_number(info));
 }
 
-void CollectBufferPort::cancel(const Napi::CallbackInfo& info) { collect_buffer_.cancel(number(info, 0)); }
+void CollectBufferPort::cancel(const Napi::CallbackInfo& info) { collect_buffer_->cancel(number(info, 0)); }
 
-void CollectBufferPort::close(const Napi::CallbackInfo& info) { collect_buffer_.close(number(info, 0)); }
+void CollectBufferPort::close(const Napi::CallbackInfo& info) { collect_buffer_->close(number(info, 0)); }
 
-void CollectBufferPort::open(const Napi::CallbackInfo& info) { collect_buffer_.open(number(info, 0)); }
+void CollectBufferPort::open(const Napi::CallbackInfo& info) { collect_buffer_->open(number(info, 0)); }
 
 Napi::Value CollectBufferPort::set_bar(const Napi::CallbackInfo& info) {
   const hca::VirtualCollectBufferBar bar{
       .base = number(info, 1), .count = number(info, 2), .low = number(info, 3), .high = number(info, 4)};
-  return Napi::Boolean::New(info.Env(), collect_buffer_.set_bar(number(info, 0), bar));
+  return Napi::Boolean::New(info.Env(), collect_buffer_->set_bar(number(info, 0), bar));
 }
 
 Napi::Value CollectBufferPort::set_allotment(const Napi::CallbackInfo& info) {
   const hca::CollectAllotment allotment{
       .low = number(info, 1), .high = number(info, 2), .shared = number(info, 3)};
-  const bool changed = collect_buffer_.set_allotment(number(info, 0), allotment);
-  collect_buffer_.keep_guarantees();
+  const bool changed = collect_buffer_->set_allotment(number(info, 0), allotment);
+  collect_buffer_->keep_guarantees();
   return Napi::Boolean::New(info.Env(), changed);
 }
 
 void CollectBufferPort::reset_function(const Napi::CallbackInfo& info) {
-  collect_buffer_.reset_function(number(info, 0));
+  collect_buffer_->reset_function(number(info, 0));
 }
 
-void CollectBufferPort::reset(const Napi::CallbackInfo&) { collect_buffer_.reset(); }
+void CollectBufferPort::reset(const Napi::CallbackInfo&) { make(); }
 
 Napi::Value CollectBufferPort::physical(const Napi::CallbackInfo& info) {
-  const hca::PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer_number(info));
+  const hca::PhysicalCollectBuffer& pcb = buffers_[buffer_number(info)];
   auto object = Napi::Object::New(info.Env());
   object["state"] = to_number(info.Env(), pcb.state);
   object["group"] = to_number(info.Env(), pcb.group);
@@ -226,7 +234,7 @@ Napi::Value CollectBufferPort::physical(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value CollectBufferPort::virtual_buffer(const Napi::CallbackInfo& info) {
-  const hca::VirtualCollectBuffer& vcb = collect_buffer_.virtual_collect_buffer(number(info, 0));
+  const hca::CollectBufferPort::Inspection vcb = collect_buffer_->inspect(number(info, 0));
   auto object = Napi::Object::New(info.Env());
   object["state"] = to_number(info.Env(), vcb.state);
   object["refusal"] = to_number(info.Env(), vcb.refusal);
@@ -235,7 +243,7 @@ Napi::Value CollectBufferPort::virtual_buffer(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value CollectBufferPort::groups(const Napi::CallbackInfo& info) {
-  const hca::CollectGroupTable& table = collect_buffer_.groups();
+  const hca::CollectGroupTable& table = collect_buffer_->groups();
   const unsigned function = number(info, 0);
   auto available = Napi::Array::New(info.Env());
   auto in_use = Napi::Array::New(info.Env());
@@ -272,7 +280,7 @@ Napi::Value CollectBufferPort::counters(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value CollectBufferPort::verify(const Napi::CallbackInfo& info) {
-  const char* const wrong = collect_buffer_.verify();
+  const char* const wrong = collect_buffer_->verify();
   return wrong == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), wrong);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/hca_links.h"
 #include "hca/collect/collect_buffer.h"
 #include "hca/collect/kick_records.h"
 #include "test/test_host.h"
@@ -7,6 +8,7 @@
 #include <napi.h>
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,6 +70,7 @@ private:
   void open(const Napi::CallbackInfo& info);
   Napi::Value set_bar(const Napi::CallbackInfo& info);
   Napi::Value set_allotment(const Napi::CallbackInfo& info);
+  void make();
   void reset_function(const Napi::CallbackInfo& info);
   void reset(const Napi::CallbackInfo& info);
 
@@ -89,10 +92,12 @@ private:
   TestQueuePairs queue_pairs_;
   TestEvents events_;
   hca::KickRecords kick_records_;
-  hca::DataLink<spec::KickUnit, 128> kicks_collected_;
-  hca::DataLink<spec::PostNotice, 16> post_notices_;
-  hca::DataLink<spec::ManagementUnit, 16> management_units_;
-  hca::CollectBuffer collect_buffer_;
+  hca::HcaLinks links_;
+  hca::DataLink<spec::KickUnit>& kicks_collected_ = links_.kicks_collected;
+  hca::DataLink<spec::PostNotice>& post_notices_ = links_.post_notices;
+  hca::DataLink<spec::ManagementUnit>& management_units_ = links_.management_units;
+  hca::PhysicalCollectBuffers buffers_{parameters_};
+  std::optional<hca::CollectBuffer> collect_buffer_;
 };
 
 } // namespace fpga_verbs::test

@@ -40,7 +40,7 @@ CompletionQueuePort::CompletionQueuePort(const Napi::CallbackInfo& info)
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
       queue_pairs_(parameters_, counters_, context_memory_),
       completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, events_) {
-  completion_queue_.connect({ready_, completion_queue_number});
+  completion_queue_.on_failed({ready_, completion_queue_number});
   const uint64_t needed = context_memory_.bytes_needed();
   if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +

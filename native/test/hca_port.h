@@ -27,6 +27,13 @@ private:
   void reset_function(const Napi::CallbackInfo& info);
   Napi::Value verify(const Napi::CallbackInfo& info);
 
+  void push(const Napi::CallbackInfo& info);
+  Napi::Value pop(const Napi::CallbackInfo& info);
+  Napi::Value credits(const Napi::CallbackInfo& info);
+  Napi::Value step_block(const Napi::CallbackInfo& info);
+  Napi::Value is_awake(const Napi::CallbackInfo& info);
+  template <class Use> void with_named_link(const Napi::CallbackInfo& info, Use use);
+
   hca::HcaParameters parameters_;
   std::optional<hca::Hca> hca_;
 };

@@ -10,7 +10,7 @@ namespace {
 
 // One computation, from the arguments: implementation, kind, … source, target.
 struct Computation {
-  const hca::CrcImplementation& implementation;
+  const wire::CrcImplementation& implementation;
   std::string kind;
   const uint8_t* source;
   size_t bytes;
@@ -27,14 +27,14 @@ struct Computation {
 
 Computation computation_of(const Napi::CallbackInfo& info, size_t first_array) {
   const auto source = info[first_array].As<Napi::Uint8Array>();
-  return {hca::crc_implementations()[info[0].As<Napi::Number>().Uint32Value()],
+  return {wire::crc_implementations()[info[0].As<Napi::Number>().Uint32Value()],
           info[1].As<Napi::String>().Utf8Value(), source.Data(), source.ByteLength(),
           info[first_array + 1].As<Napi::Uint8Array>().Data()};
 }
 
 Napi::Value implementations(const Napi::CallbackInfo& info) {
   auto list = Napi::Array::New(info.Env());
-  for (const hca::CrcImplementation& implementation : hca::crc_implementations()) {
+  for (const wire::CrcImplementation& implementation : wire::crc_implementations()) {
     auto value = Napi::Object::New(info.Env());
     value.Set("name", implementation.name);
     value.Set("isSupported", implementation.is_supported);
@@ -44,7 +44,7 @@ Napi::Value implementations(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value in_use(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), hca::crc_in_use().name);
+  return Napi::String::New(info.Env(), wire::crc_in_use().name);
 }
 
 Napi::Value compute(const Napi::CallbackInfo& info) {
@@ -55,7 +55,7 @@ Napi::Value compute(const Napi::CallbackInfo& info) {
 Napi::Value nanoseconds(const Napi::CallbackInfo& info) {
   const Computation computation = computation_of(info, 2);
   const uint32_t rounds = info[4].As<Napi::Number>().Uint32Value();
-  uint32_t crc = hca::icrc_start;
+  uint32_t crc = wire::icrc_start;
   const auto begin = std::chrono::steady_clock::now();
   for (uint32_t round = 0; round < rounds; ++round)
     crc = computation(crc);
@@ -65,9 +65,9 @@ Napi::Value nanoseconds(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value of_headers(const Napi::CallbackInfo& info) {
-  const auto framing = static_cast<hca::PacketFraming>(info[0].As<Napi::Number>().Uint32Value());
+  const auto framing = static_cast<wire::PacketFraming>(info[0].As<Napi::Number>().Uint32Value());
   const auto headers = info[1].As<Napi::Uint8Array>();
-  return Napi::Number::New(info.Env(), hca::icrc_of_headers(framing, headers.Data(), headers.ByteLength()));
+  return Napi::Number::New(info.Env(), wire::icrc_of_headers(framing, headers.Data(), headers.ByteLength()));
 }
 
 } // namespace

@@ -18,10 +18,10 @@ template <class DataUnit> Napi::Value bytes_of(Napi::Env env, const DataUnit& un
 }
 
 // The data units on their way through a link.
-template <class DataUnit, size_t Depth> std::vector<DataUnit> units_of(hca::DataLink<DataUnit, Depth> link) {
+template <class DataUnit> std::vector<DataUnit> units_of(const hca::DataLink<DataUnit>& link) {
   std::vector<DataUnit> units;
-  for (; !link.empty(); link.pop())
-    units.push_back(link.front());
+  for (size_t ahead = 0; ahead < link.size(); ++ahead)
+    units.push_back(link.peek(ahead));
   return units;
 }
 
@@ -59,18 +59,27 @@ OrderPort::OrderPort(const Napi::CallbackInfo& info)
     : HostedPort<OrderPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
       context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
       queue_pairs_(parameters_, counters_, context_memory_), kick_records_(counters_, host_, clock_, events_),
-      collect_buffer_(parameters_, counters_, clock_, queue_pairs_, events_, kick_records_, kicks_collected_,
-                      post_notices_, management_units_),
-      virtual_kick_(parameters_, counters_, collect_buffer_, queue_pairs_, kicks_collected_, kicks_scheduled_,
-                    kicks_started_, {&finishes_handed_back_, &finishes_sent_}),
-      queue_pair_fetch_(parameters_, counters_, kick_records_, collect_buffer_, queue_pairs_,
+      collect_buffer_({parameters_, counters_, clock_, buffers_, queue_pairs_, events_, kick_records_,
+                       kicks_collected_, post_notices_, management_units_}),
+      virtual_kick_({parameters_,
+                     counters_,
+                     collect_buffer_,
+                     buffers_,
+                     queue_pairs_,
+                     lane_map_reader_,
+                     waiting_for_room_,
+                     kicks_collected_,
+                     kicks_scheduled_,
+                     kicks_started_,
+                     {&finishes_handed_back_, &finishes_sent_}}),
+      queue_pair_fetch_(parameters_, counters_, kick_records_, collect_buffer_, buffers_, queue_pairs_,
                         address_handles_, events_, kicks_started_, post_notices_, schedule_dones_,
                         progress_notices_, executions_, schedule_requests_, finishes_handed_back_),
       queue_reader_(counters_, host_, translation_, events_), send_queues_(queue_reader_),
-      send_queue_scheduler_(parameters_, counters_, host_, collect_buffer_, queue_pairs_, virtual_kick_,
-                            send_queues_, events_, kick_records_, schedule_requests_, kicks_scheduled_,
-                            schedule_dones_),
-      pipeline_sink_(counters_, collect_buffer_, kick_records_, executions_, finishes_sent_) {
+      send_queue_scheduler_(parameters_, counters_, host_, collect_buffer_, buffers_, queue_pairs_,
+                            virtual_kick_, waiting_for_room_, send_queues_, events_, kick_records_,
+                            schedule_requests_, kicks_scheduled_, schedule_dones_),
+      pipeline_sink_(counters_, collect_buffer_, buffers_, kick_records_, executions_, finishes_sent_) {
   const uint64_t needed = context_memory_.bytes_needed();
   if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +
@@ -261,9 +270,9 @@ Napi::Value OrderPort::counters(const Napi::CallbackInfo& info) {
 const char* OrderPort::contradiction() {
   if (const char* const wrong = virtual_kick_.verify(); wrong != nullptr)
     return wrong;
-  if (!send_queue_scheduler_.verify())
+  if (send_queue_scheduler_.verify() != nullptr)
     return "the queuing structures contradict each other";
-  if (!queue_pairs_.verify())
+  if (queue_pairs_.verify() != nullptr)
     return "queue_pair_state_cache contradicts itself";
 
   size_t started = executions_.size();
@@ -276,7 +285,7 @@ const char* OrderPort::contradiction() {
   const unsigned buffers =
       parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers;
   for (unsigned buffer = 0; buffer < buffers; ++buffer) {
-    const auto state = collect_buffer_.buffer(static_cast<uint16_t>(buffer)).state;
+    const auto state = buffers_[buffer].state;
     in_use += state == spec::PhysicalCollectBufferState::kicked ? 1 : 0;
     if (state == spec::PhysicalCollectBufferState::fetching)
       return "a dedicated PCB was left behind by a fetch";
@@ -285,8 +294,9 @@ const char* OrderPort::contradiction() {
     return "PCBs in use are not those of the commands in the links and lists";
 
   size_t completion_credits =
-      parameters_.shared_completion_credits - virtual_kick_.shared_completion_credits();
-  size_t execution_credits = parameters_.shared_execution_credits - virtual_kick_.shared_execution_credits();
+      parameters_.shared_completion_credits - virtual_kick_.shared_credits_free(hca::CreditKind::completion);
+  size_t execution_credits =
+      parameters_.shared_execution_credits - virtual_kick_.shared_credits_free(hca::CreditKind::execution);
   for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane) {
     const auto state = virtual_kick_.lane_state(lane);
     completion_credits += parameters_.completion_credits_per_lane - state.completion_credits();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/hca_links.h"
 #include "hca/collect/collect_buffer.h"
 #include "hca/collect/kick_records.h"
 #include "hca/kick/virtual_kick.h"
@@ -64,18 +65,22 @@ private:
   hca::MemoryTranslation translation_;
   hca::QueuePairStateCache queue_pairs_;
   hca::KickRecords kick_records_;
-  hca::DataLink<spec::KickUnit, 128> kicks_collected_;
-  hca::DataLink<spec::KickUnit, 16> kicks_scheduled_;
-  hca::DataLink<spec::PostNotice, 16> post_notices_;
-  hca::DataLink<spec::ManagementUnit, 16> management_units_;
-  hca::DataLink<spec::KickUnit, 8> kicks_started_;
-  hca::DataLink<spec::KickUnit, 8> executions_;
-  hca::DataLink<spec::ScheduleRequest, 16> schedule_requests_;
-  hca::DataLink<spec::ScheduleDone, 16> schedule_dones_;
-  hca::DataLink<spec::QueuePairNotice, 16> progress_notices_;
-  hca::DataLink<spec::FinishUnit, 16> finishes_handed_back_;
-  hca::DataLink<spec::FinishUnit, 16> finishes_sent_;
+  hca::HcaLinks links_;
+  hca::DataLink<spec::KickUnit>& kicks_collected_ = links_.kicks_collected;
+  hca::DataLink<spec::KickUnit>& kicks_scheduled_ = links_.kicks_scheduled;
+  hca::DataLink<spec::PostNotice>& post_notices_ = links_.post_notices;
+  hca::DataLink<spec::ManagementUnit>& management_units_ = links_.management_units;
+  hca::DataLink<spec::KickUnit>& kicks_started_ = links_.kicks_started;
+  hca::DataLink<spec::KickUnit>& executions_ = links_.executions;
+  hca::DataLink<spec::ScheduleRequest>& schedule_requests_ = links_.schedule_requests;
+  hca::DataLink<spec::ScheduleDone>& schedule_dones_ = links_.schedule_dones;
+  hca::DataLink<spec::QueuePairNotice>& progress_notices_ = links_.progress_notices;
+  hca::DataLink<spec::FinishUnit>& finishes_handed_back_ = links_.finishes_handed_back;
+  hca::DataLink<spec::FinishUnit>& finishes_sent_ = links_.finishes_sent;
+  hca::PhysicalCollectBuffers buffers_{parameters_};
   hca::CollectBuffer collect_buffer_;
+  hca::LaneMapReader lane_map_reader_{counters_, host_, events_};
+  hca::WaitingForRoom waiting_for_room_{parameters_};
   hca::VirtualKick virtual_kick_;
   hca::AddressHandles address_handles_;
   hca::QueuePairFetch queue_pair_fetch_;

@@ -1,9 +1,9 @@
 #include "test/packet_port.h"
 
 #include "spec/contexts.h"
+#include "spec/packet_opcodes.h"
 #include "spec/parameters.h"
 #include "wire/packet_headers.h"
-#include "wire/packet_opcodes.h"
 #include "wire/packet_parse.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Napi::Uint8Array copy_of(Napi::Env env, const uint8_t* data, size_t bytes) {
   return copy;
 }
 
-hca::PacketSource source_of(const Napi::Object& given) {
+wire::PacketSource source_of(const Napi::Object& given) {
   return {.link_layer = static_cast<spec::LinkLayer>(number(given.Get("linkLayer"))),
           .mac = array_of<6>(given.Get("mac")),
           .local_identifier = static_cast<uint16_t>(number(given.Get("localIdentifier"))),
@@ -42,7 +42,7 @@ hca::PacketSource source_of(const Napi::Object& given) {
           .partition_key = static_cast<uint16_t>(number(given.Get("partitionKey")))};
 }
 
-hca::PacketFields fields_of(const Napi::Object& given) {
+wire::PacketFields fields_of(const Napi::Object& given) {
   return {.opcode = static_cast<spec::PacketOpcode>(number(given.Get("opcode"))),
           .solicited_event = given.Get("solicitedEvent").As<Napi::Boolean>(),
           .acknowledge_request = given.Get("acknowledgeRequest").As<Napi::Boolean>(),
@@ -60,7 +60,7 @@ hca::PacketFields fields_of(const Napi::Object& given) {
           .source_queue_pair = number(given.Get("sourceQueuePair"))};
 }
 
-Napi::Object value_of(Napi::Env env, const hca::PacketFields& fields) {
+Napi::Object value_of(Napi::Env env, const wire::PacketFields& fields) {
   auto value = Napi::Object::New(env);
   value.Set("opcode", static_cast<uint32_t>(fields.opcode));
   value.Set("solicitedEvent", fields.solicited_event);
@@ -83,7 +83,7 @@ Napi::Object value_of(Napi::Env env, const hca::PacketFields& fields) {
 Napi::Value build_packet(const Napi::CallbackInfo& info) {
   spec::AddressVector destination;
   std::memcpy(&destination, info[0].As<Napi::Uint8Array>().Data(), sizeof(destination));
-  const hca::PacketTemplate made = hca::make_packet_template(
+  const wire::PacketTemplate made = wire::make_packet_template(
       destination, source_of(info[1].As<Napi::Object>()), number(info[2]), number(info[3]));
   const auto payload = info[5].As<Napi::Uint8Array>();
   // Exactly as large as promised, for the address sanitizer.
@@ -91,8 +91,8 @@ Napi::Value build_packet(const Napi::CallbackInfo& info) {
   const auto buffer = std::make_unique<uint8_t[]>(spec::packet_headroom + payload.ByteLength() + trailer);
   uint8_t* const at = buffer.get() + spec::packet_headroom;
   std::copy_n(payload.Data(), payload.ByteLength(), at);
-  const auto packet = hca::build_packet(at, made, fields_of(info[4].As<Napi::Object>()),
-                                        static_cast<uint32_t>(payload.ByteLength()));
+  const auto packet = wire::build_packet(at, made, fields_of(info[4].As<Napi::Object>()),
+                                         static_cast<uint32_t>(payload.ByteLength()));
   return copy_of(info.Env(), packet.data(), packet.size());
 }
 
@@ -100,13 +100,13 @@ Napi::Value parse_packet(const Napi::CallbackInfo& info) {
   const auto given = info[1].As<Napi::Uint8Array>();
   // Memory of exactly its size, for the address sanitizer.
   const std::vector<uint8_t> packet(given.Data(), given.Data() + given.ByteLength());
-  hca::ParsedPacket parsed;
+  wire::ParsedPacket parsed;
   const spec::PacketDrop drop =
-      hca::parse_packet(static_cast<spec::LinkLayer>(number(info[0])), packet.data(),
-                        static_cast<uint32_t>(packet.size()), parsed);
+      wire::parse_packet(static_cast<spec::LinkLayer>(number(info[0])), packet.data(),
+                         static_cast<uint32_t>(packet.size()), parsed);
   if (drop != spec::PacketDrop::none)
     return Napi::String::New(info.Env(), spec::name(drop));
-  const hca::PacketAddresses addresses = hca::addresses_of(packet.data(), parsed);
+  const wire::PacketAddresses addresses = wire::addresses_of(packet.data(), parsed);
   auto value = Napi::Object::New(info.Env());
   value.Set("framing", static_cast<uint32_t>(parsed.framing));
   value.Set("forwardCongestion", parsed.forward_congestion);
@@ -125,7 +125,7 @@ Napi::Value parse_packet(const Napi::CallbackInfo& info) {
 
 Napi::Value packet_opcodes(const Napi::CallbackInfo& info) {
   auto list = Napi::Array::New(info.Env());
-  for (const hca::PacketOpcodeTraits& traits : hca::packet_opcodes) {
+  for (const spec::PacketOpcodeTraits& traits : spec::packet_opcodes) {
     auto value = Napi::Object::New(info.Env());
     value.Set("isKnown", traits.is_known);
     value.Set("service", static_cast<uint32_t>(traits.service));

@@ -3,7 +3,7 @@
 #include "hca/base/block.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/collect_buffer_port.h"
 #include "hca/collect/kick_records.h"
 #include "spec/data_units.h"
 
@@ -13,18 +13,19 @@ namespace fpga_verbs::test {
 // Writes its record, counts it, and gives back its PCB and both credits.
 class PipelineSink final : public hca::Block {
 public:
-  PipelineSink(hca::Counters& counters, hca::CollectBuffer& collect_buffer, hca::KickRecords& kick_records,
-               hca::DataLink<spec::KickUnit, 8>& executions,
-               hca::DataLink<spec::FinishUnit, 16>& finishes_sent);
+  PipelineSink(hca::Counters& counters, hca::CollectBufferPort& collect_buffer,
+               hca::PhysicalCollectBuffers& buffers, hca::KickRecords& kick_records,
+               hca::DataLink<spec::KickUnit>& executions, hca::DataLink<spec::FinishUnit>& finishes_sent);
 
   bool step() override;
 
 private:
   hca::Counters& counters_;
-  hca::CollectBuffer& collect_buffer_;
+  hca::CollectBufferPort& collect_buffer_;
+  hca::PhysicalCollectBuffers& buffers_;
   hca::KickRecords& kick_records_;
-  hca::DataLink<spec::KickUnit, 8>& executions_;
-  hca::DataLink<spec::FinishUnit, 16>& finishes_sent_;
+  hca::DataLink<spec::KickUnit>& executions_;
+  hca::DataLink<spec::FinishUnit>& finishes_sent_;
 };
 
 } // namespace fpga_verbs::test

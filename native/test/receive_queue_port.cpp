@@ -72,8 +72,8 @@ ReceiveQueuePort::ReceiveQueuePort(const Napi::CallbackInfo& info)
   const hca::Waker to_handler(ready_, handler_number);
   requests_accepted_.connect({}, to_handler);
   requests_placed_.connect(to_handler, {});
-  handler_.connect(to_handler);
-  descriptor_fetch_.connect({receive_ready_, receive_number});
+  handler_.on_released(to_handler);
+  descriptor_fetch_.on_flush({receive_ready_, receive_number});
   const uint64_t needed = context_memory_.bytes_needed();
   if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +

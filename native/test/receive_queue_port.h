@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/hca_links.h"
 #include "hca/memory/context_memory.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/port/packet_memory.h"
@@ -59,10 +60,11 @@ private:
   hca::MemoryTranslation translation_;
   hca::QueuePairStateCache queue_pairs_;
   hca::PacketMemory packets_;
-  hca::DataLink<spec::QueuePairNotice, 16> descriptors_wanted_;
-  hca::DataLink<spec::QueuePairNotice, 16> descriptors_fetched_;
-  hca::DataLink<spec::ReceiveUnit, 16> requests_accepted_;
-  hca::DataLink<spec::ReceiveUnit, 16> requests_placed_;
+  hca::HcaLinks links_;
+  hca::DataLink<spec::QueuePairNotice>& descriptors_wanted_ = links_.descriptors_wanted;
+  hca::DataLink<spec::QueuePairNotice>& descriptors_fetched_ = links_.descriptors_fetched;
+  hca::DataLink<spec::ReceiveUnit>& requests_accepted_ = links_.requests_accepted;
+  hca::DataLink<spec::ReceiveUnit>& requests_placed_ = links_.requests_placed;
   hca::SharedReceiveQueues shared_receive_queues_;
   hca::DescriptorFetch descriptor_fetch_;
   hca::ReceiveQueueEntryHandler handler_;

@@ -77,13 +77,23 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
       completion_queue_(parameters_, counters_, host_, clock_, memory_translation_, queue_pair_state_cache_,
                         event_queue_),
       kick_records_(counters_, host_, clock_, event_queue_),
-      collect_buffer_(parameters_, counters_, clock_, queue_pair_state_cache_, event_queue_, kick_records_,
-                      kicks_collected_, post_notices_, management_units_),
-      virtual_kick_(parameters_, counters_, collect_buffer_, queue_pair_state_cache_, kicks_collected_,
-                    kicks_scheduled_, kicks_started_, {&finishes_handed_back_, &finishes_sent_}),
+      collect_buffer_({parameters_, counters_, clock_, buffers_, queue_pair_state_cache_, event_queue_,
+                       kick_records_, kicks_collected_, post_notices_, management_units_}),
+      virtual_kick_({parameters_,
+                     counters_,
+                     collect_buffer_,
+                     buffers_,
+                     queue_pair_state_cache_,
+                     lane_map_reader_,
+                     waiting_for_room_,
+                     kicks_collected_,
+                     kicks_scheduled_,
+                     kicks_started_,
+                     {&finishes_handed_back_, &finishes_sent_}}),
       management_queue_(counters_, host_, clock_, event_queue_), port_attributes_(parameters_),
       resource_manager_(parameters_, host_, device_,
                         {.collect_buffer = collect_buffer_,
+                         .buffers = buffers_,
                          .management_queue = management_queue_,
                          .management_units = management_units_,
                          .queue_pair_state_cache = queue_pair_state_cache_,
@@ -98,15 +108,16 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
                          .completion_queue = completion_queue_,
                          .queue_pair_fetch = send_queues_,
                          .virtual_kick = virtual_kick_,
+                         .waiting_for_room = waiting_for_room_,
                          .kicks_collected = kicks_collected_,
                          .kicks_scheduled = kicks_scheduled_,
                          .kicks_started = kicks_started_,
                          .post_notices = post_notices_}) {
   const hca::Waker to_resource_manager(ready_, resource_manager_number);
   management_units_.connect({}, to_resource_manager);
-  management_queue_.connect(to_resource_manager);
-  queue_pair_state_cache_.connect(to_resource_manager);
-  memory_translation_.keys().connect(to_resource_manager);
+  management_queue_.on_command(to_resource_manager);
+  queue_pair_state_cache_.on_quiet(to_resource_manager);
+  memory_translation_.on_quiet(to_resource_manager);
 }
 
 Napi::Value ResourceManagerPort::context_memory_needed(const Napi::CallbackInfo& info) {
@@ -352,9 +363,9 @@ Napi::Value ResourceManagerPort::counters(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ResourceManagerPort::verify(const Napi::CallbackInfo& info) {
-  if (!queue_pair_state_cache_.verify())
+  if (queue_pair_state_cache_.verify() != nullptr)
     return Napi::String::New(info.Env(), "queue_pair_state_cache");
-  if (!memory_translation_.verify())
+  if (memory_translation_.verify() != nullptr)
     return Napi::String::New(info.Env(), "memory_translation");
   if (const char* wrong = collect_buffer_.verify())
     return Napi::String::New(info.Env(), wrong);

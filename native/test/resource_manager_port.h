@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/hca_links.h"
 #include "hca/collect/collect_buffer.h"
 #include "hca/collect/kick_records.h"
 #include "hca/complete/completion_queue.h"
@@ -101,20 +102,24 @@ private:
   hca::DeviceRegisters device_;
   hca::ReadyBlocks ready_;
   TestSendQueues send_queues_;
-  hca::DataLink<spec::KickUnit, 128> kicks_collected_;
-  hca::DataLink<spec::PostNotice, 16> post_notices_;
-  hca::DataLink<spec::ManagementUnit, 16> management_units_;
-  hca::DataLink<spec::KickUnit, 16> kicks_scheduled_;
-  hca::DataLink<spec::KickUnit, 8> kicks_started_;
-  hca::DataLink<spec::FinishUnit, 16> finishes_handed_back_;
-  hca::DataLink<spec::FinishUnit, 16> finishes_sent_;
+  hca::HcaLinks hca_links_;
+  hca::DataLink<spec::KickUnit>& kicks_collected_ = hca_links_.kicks_collected;
+  hca::DataLink<spec::PostNotice>& post_notices_ = hca_links_.post_notices;
+  hca::DataLink<spec::ManagementUnit>& management_units_ = hca_links_.management_units;
+  hca::DataLink<spec::KickUnit>& kicks_scheduled_ = hca_links_.kicks_scheduled;
+  hca::DataLink<spec::KickUnit>& kicks_started_ = hca_links_.kicks_started;
+  hca::DataLink<spec::FinishUnit>& finishes_handed_back_ = hca_links_.finishes_handed_back;
+  hca::DataLink<spec::FinishUnit>& finishes_sent_ = hca_links_.finishes_sent;
   hca::EventQueue event_queue_;
   hca::ContextMemory context_memory_;
   hca::MemoryTranslation memory_translation_;
   hca::QueuePairStateCache queue_pair_state_cache_;
   hca::CompletionQueue completion_queue_;
   hca::KickRecords kick_records_;
+  hca::PhysicalCollectBuffers buffers_{parameters_};
   hca::CollectBuffer collect_buffer_;
+  hca::LaneMapReader lane_map_reader_{counters_, host_, event_queue_};
+  hca::WaitingForRoom waiting_for_room_{parameters_};
   hca::VirtualKick virtual_kick_;
   hca::ManagementQueue management_queue_;
   hca::PortAttributes port_attributes_;

@@ -93,11 +93,11 @@ ResponderPort::ResponderPort(const Napi::CallbackInfo& info)
   requests_placed_.connect(waker(handler_number), waker(dma_validation_number));
   answers_.connect(waker(dma_validation_number), waker(response_number));
   responses_built_.connect(waker(response_number), {});
-  packets_.connect(hca::PacketUse::response, waker(response_number));
-  reads_.connect(waker(dma_validation_number));
-  receive_queue_entry_handler_.connect(waker(handler_number));
-  descriptor_fetch_.connect(waker(receive_number));
-  completion_queue_.connect(waker(completion_queue_number));
+  packets_.on_free<hca::PacketUse::response>(waker(response_number));
+  reads_.on_free(waker(dma_validation_number));
+  receive_queue_entry_handler_.on_released(waker(handler_number));
+  descriptor_fetch_.on_flush(waker(receive_number));
+  completion_queue_.on_failed(waker(completion_queue_number));
   const uint64_t needed = context_memory_.bytes_needed();
   if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +
@@ -221,8 +221,8 @@ Napi::Value ResponderPort::arrive(const Napi::CallbackInfo& info) {
   const uint16_t handle = *packets_.allocate(hca::PacketUse::receive);
   std::copy_n(wire.Data(), wire.ByteLength(), packets_.bytes(handle));
   hca::Packet& packet = packets_[handle];
-  const spec::PacketDrop drop = hca::parse_packet(spec::LinkLayer::ethernet, packets_.bytes(handle),
-                                                  static_cast<uint32_t>(wire.ByteLength()), packet.parsed);
+  const spec::PacketDrop drop = wire::parse_packet(spec::LinkLayer::ethernet, packets_.bytes(handle),
+                                                   static_cast<uint32_t>(wire.ByteLength()), packet.parsed);
   if (drop != spec::PacketDrop::none)
     throw Napi::Error::New(info.Env(), std::string("not a packet: ") + spec::name(drop));
   packet.end = static_cast<uint16_t>(wire.ByteLength());
@@ -310,7 +310,7 @@ Napi::Value ResponderPort::counters(const Napi::CallbackInfo& info) {
 }
 
 const char* ResponderPort::contradiction() const {
-  if (!packets_.verify())
+  if (packets_.verify() != nullptr)
     return "packet buffers are neither free nor in use";
   if (packets_.free(hca::PacketUse::receive) != spec::receive_packet_buffers)
     return "a request still has its packet buffer";
@@ -323,7 +323,7 @@ const char* ResponderPort::contradiction() const {
         dma_validation_.verify(), response_.verify()})
     if (wrong != nullptr)
       return wrong;
-  return queue_pairs_.verify() ? nullptr : "queue pair contexts contradict their directory";
+  return queue_pairs_.verify() == nullptr ? nullptr : "queue pair contexts contradict their directory";
 }
 
 // What is wrong when nothing is in flight, or null.

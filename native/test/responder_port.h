@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/hca_links.h"
 #include "hca/complete/completion_queue.h"
 #include "hca/memory/context_memory.h"
 #include "hca/memory/memory_access.h"
@@ -77,14 +78,15 @@ private:
   hca::PacketTemplates templates_;
   hca::ResponseReads reads_;
   hca::ResponderResources responder_resources_;
-  hca::DataLink<spec::PacketUnit, 16> requests_arrived_;
-  hca::DataLink<spec::QueuePairNotice, 16> flushes_;
-  hca::DataLink<spec::QueuePairNotice, 16> descriptors_wanted_;
-  hca::DataLink<spec::QueuePairNotice, 16> descriptors_fetched_;
-  hca::DataLink<spec::ReceiveUnit, 16> requests_accepted_;
-  hca::DataLink<spec::ReceiveUnit, 16> requests_placed_;
-  hca::DataLink<spec::AnswerUnit, 16> answers_;
-  hca::DataLink<spec::PacketUnit, 4> responses_built_;
+  hca::HcaLinks links_;
+  hca::DataLink<spec::PacketUnit>& requests_arrived_ = links_.requests_arrived;
+  hca::DataLink<spec::QueuePairNotice>& flushes_ = links_.flushes;
+  hca::DataLink<spec::QueuePairNotice>& descriptors_wanted_ = links_.descriptors_wanted;
+  hca::DataLink<spec::QueuePairNotice>& descriptors_fetched_ = links_.descriptors_fetched;
+  hca::DataLink<spec::ReceiveUnit>& requests_accepted_ = links_.requests_accepted;
+  hca::DataLink<spec::ReceiveUnit>& requests_placed_ = links_.requests_placed;
+  hca::DataLink<spec::AnswerUnit>& answers_ = links_.answers;
+  hca::DataLink<spec::PacketUnit>& responses_built_ = links_.responses_built;
   hca::CompletionQueue completion_queue_;
   hca::SharedReceiveQueues shared_receive_queues_;
   hca::DescriptorFetch descriptor_fetch_;

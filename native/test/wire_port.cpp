@@ -81,7 +81,7 @@ WirePort::WirePort(const Napi::CallbackInfo& info)
   packets_arrived_.connect(to_port, to_packet_receiver);
   responses_arrived_.connect(to_packet_receiver, {});
   requests_arrived_.connect(to_packet_receiver, {});
-  packet_memory_.connect(hca::PacketUse::receive, to_port);
+  packet_memory_.on_free<hca::PacketUse::receive>(to_port);
 }
 
 Napi::Value WirePort::mac(const Napi::CallbackInfo& info) {
@@ -264,11 +264,12 @@ Napi::Value WirePort::dropped(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value WirePort::verify(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), packet_memory_.verify() && queue_pairs_.verify());
+  return Napi::Boolean::New(info.Env(),
+                            packet_memory_.verify() == nullptr && queue_pairs_.verify() == nullptr);
 }
 
 void WirePort::packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-                      const hca::PacketCause&) {
+                      const wire::PacketCause&) {
   tapped_.push_back({direction, port, {bytes.begin(), bytes.end()}});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/hca_links.h"
 #include "hca/memory/context_memory.h"
 #include "hca/port/packet_memory.h"
 #include "hca/port/port.h"
@@ -89,7 +90,7 @@ private:
   Napi::Value verify(const Napi::CallbackInfo& info);
 
   void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-              const hca::PacketCause& cause) override;
+              const wire::PacketCause& cause) override;
 
   struct Tapped {
     hca::PacketDirection direction;
@@ -107,11 +108,12 @@ private:
   TestLink link_;
   hca::PortAttachments attachments_;
   hca::ReadyBlocks ready_;
-  hca::DataLink<spec::PacketUnit, 4> requests_built_;
-  hca::DataLink<spec::PacketUnit, 4> responses_built_;
-  hca::DataLink<spec::PacketUnit, 16> packets_arrived_;
-  hca::DataLink<spec::PacketUnit, 16> responses_arrived_;
-  hca::DataLink<spec::PacketUnit, 16> requests_arrived_;
+  hca::HcaLinks links_;
+  hca::DataLink<spec::PacketUnit>& requests_built_ = links_.requests_built;
+  hca::DataLink<spec::PacketUnit>& responses_built_ = links_.responses_built;
+  hca::DataLink<spec::PacketUnit>& packets_arrived_ = links_.packets_arrived;
+  hca::DataLink<spec::PacketUnit>& responses_arrived_ = links_.responses_arrived;
+  hca::DataLink<spec::PacketUnit>& requests_arrived_ = links_.requests_arrived;
   hca::MulticastGroups groups_;
   hca::Port port_;
   hca::PacketReceiver packet_receiver_;

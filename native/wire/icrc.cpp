@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 namespace {
 
 #if defined(__x86_64__)
@@ -108,4 +108,4 @@ uint32_t icrc_of_headers(PacketFraming framing, const uint8_t* network, size_t b
                               : icrc_update(icrc_start, masked.data() + front, bytes);
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

@@ -11,7 +11,7 @@
 // 7.8.1; annex A17 for RoCEv2), and VCRC, a CRC-16 over everything (7.8.2). A check is computed over pieces,
 // in wire order: a register goes in and comes out; it begins as all ones, and what goes on the wire is its
 // inverse, low byte first.
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 // One way of computing, with the same results as every other.
 struct CrcImplementation {
@@ -66,4 +66,4 @@ inline void write_vcrc(uint8_t* at, uint32_t crc) {
   std::memcpy(at, &inverse, sizeof(inverse));
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__)
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 namespace {
 
 // The register after at least 16 B.
@@ -47,6 +47,6 @@ uint32_t vcrc_carryless(uint32_t crc, const uint8_t* data, size_t bytes) {
   return bytes < 16 ? vcrc_slicing(crc, data, bytes) : compute<vcrc_polynomial, false>(crc, {data, bytes});
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire
 
 #endif

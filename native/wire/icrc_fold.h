@@ -18,7 +18,7 @@
 // of the program is built for every CPU.
 #define FPGA_VERBS_CARRYLESS gnu::target("sse4.1,pclmul")
 
-namespace fpga_verbs::hca::fold {
+namespace fpga_verbs::wire::fold {
 
 // The factors that move the halves of a block over `bits` bits.
 template <Polynomial polynomial, unsigned bits> struct Distance {
@@ -106,6 +106,6 @@ template <Polynomial polynomial, bool copies>
   return reduce<polynomial>(block);
 }
 
-} // namespace fpga_verbs::hca::fold
+} // namespace fpga_verbs::wire::fold
 
 #endif

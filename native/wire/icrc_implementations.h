@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // The functions of the implementations in wire/icrc.h, each family in a file of its own.
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 // Eight bytes at a time by tables: on every CPU, and for what is too short for the others.
 uint32_t icrc_slicing(uint32_t crc, const uint8_t* data, size_t bytes);
@@ -28,4 +28,4 @@ uint32_t icrc_copy_wide_512(uint32_t crc, uint8_t* target, const uint8_t* source
 uint32_t vcrc_wide_512(uint32_t crc, const uint8_t* data, size_t bytes);
 #endif
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 // A CRC polynomial of degree 32 whose bits are taken low bit first, as both checks of a packet are. A
 // polynomial of degree 16 is one of degree 32 when it is multiplied by x^16: its register then lies in the
@@ -42,4 +42,4 @@ inline constexpr Polynomial icrc_polynomial{0xedb88320u};
 // (x^16 + x^12 + x^3 + x + 1) x^16
 inline constexpr Polynomial vcrc_polynomial{0x0000d008u};
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

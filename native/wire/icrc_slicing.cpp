@@ -6,7 +6,7 @@
 
 // Slicing by 8: M. E. Kounavis and F. L. Berry, "A systematic approach to building high performance
 // software-based CRC generators", 2005.
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 namespace {
 
 // tables[n][byte]: the register after `byte` and n zero bytes.
@@ -61,4 +61,4 @@ uint32_t vcrc_slicing(uint32_t crc, const uint8_t* data, size_t bytes) {
   return slice(vcrc_tables, crc, data, bytes);
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

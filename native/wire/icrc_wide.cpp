@@ -8,7 +8,7 @@
 #define FPGA_VERBS_WIDE_256 gnu::target("sse4.1,pclmul,avx2,vpclmulqdq")
 #define FPGA_VERBS_WIDE_512 gnu::target("sse4.1,pclmul,avx2,vpclmulqdq,avx512f,avx512vl")
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 namespace {
 
 // Four vectors and a beginning; below, single blocks are as fast.
@@ -144,6 +144,6 @@ uint32_t vcrc_wide_512(uint32_t crc, const uint8_t* data, size_t bytes) {
                               : compute_512<vcrc_polynomial, false>(crc, {data, bytes});
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire
 
 #endif

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 // The header that lies at `at`, which needs no alignment.
 template <class Header> Header read_header(const uint8_t* at) {
@@ -17,4 +17,4 @@ template <class Header> void write_header(uint8_t* at, const Header& header) {
   std::memcpy(at, &header, sizeof(header));
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

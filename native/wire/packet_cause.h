@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 enum class PacketOrigin : uint8_t {
   link,    // it came from another board
@@ -21,4 +21,4 @@ struct PacketCause {
   uint32_t packet = 0;                      // of the command, from 0
 };
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

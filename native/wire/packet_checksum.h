@@ -5,7 +5,7 @@
 #include <cstring>
 
 // The checksum of IPv4 and UDP: the inverse of the ones' complement sum of all 16-bit words (RFC 1071).
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 // The sum of the words of `bytes` bytes, not folded. An odd last byte counts as the upper half of a word.
 inline uint64_t internet_sum(const uint8_t* data, size_t bytes) {
@@ -25,4 +25,4 @@ constexpr uint32_t folded(uint64_t sum) {
   return static_cast<uint32_t>(sum);
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

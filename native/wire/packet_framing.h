@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 // What stands before the BTH.
 enum class PacketFraming : uint8_t {
@@ -14,4 +14,4 @@ enum class PacketFraming : uint8_t {
 
 constexpr bool is_ethernet(PacketFraming framing) { return framing <= PacketFraming::ethernet_ipv6; }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 using Gid = std::array<uint8_t, 16>;
 
@@ -39,4 +39,4 @@ inline Gid ipv4_gid(uint32_t address) {
   return gid;
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

@@ -1,15 +1,15 @@
 #include "wire/packet_headers.h"
 
+#include "spec/packet_opcodes.h"
 #include "spec/packets.h"
 #include "spec/parameters.h"
 #include "wire/icrc.h"
 #include "wire/packet_bytes.h"
 #include "wire/packet_checksum.h"
-#include "wire/packet_opcodes.h"
 
 #include <cstring>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 namespace {
 
 // The lengths below count in bytes from the BTH through the ICRC.
@@ -87,21 +87,21 @@ template <class Header> void append(uint8_t*& at, const Header& header) {
   at += Header::bytes;
 }
 
-void write_extended_headers(uint8_t* at, const PacketOpcodeTraits& traits, const PacketFields& fields) {
-  if (traits.has(datagram_header)) {
+void write_extended_headers(uint8_t* at, const spec::PacketOpcodeTraits& traits, const PacketFields& fields) {
+  if (traits.has(spec::ExtendedHeader::datagram)) {
     spec::DatagramExtendedTransportHeader datagram;
     datagram.set_queue_key(fields.queue_key);
     datagram.set_source_queue_pair(fields.source_queue_pair);
     append(at, datagram);
   }
-  if (traits.has(rdma_header)) {
+  if (traits.has(spec::ExtendedHeader::rdma)) {
     spec::RdmaExtendedTransportHeader rdma;
     rdma.set_virtual_address(fields.virtual_address);
     rdma.set_remote_key(fields.remote_key);
     rdma.set_dma_length(fields.dma_length);
     append(at, rdma);
   }
-  if (traits.has(atomic_header)) {
+  if (traits.has(spec::ExtendedHeader::atomic)) {
     spec::AtomicExtendedTransportHeader atomic;
     atomic.set_virtual_address(fields.virtual_address);
     atomic.set_remote_key(fields.remote_key);
@@ -109,23 +109,23 @@ void write_extended_headers(uint8_t* at, const PacketOpcodeTraits& traits, const
     atomic.set_compare(fields.compare);
     append(at, atomic);
   }
-  if (traits.has(acknowledge_header)) {
+  if (traits.has(spec::ExtendedHeader::acknowledge)) {
     spec::AcknowledgeExtendedTransportHeader acknowledge;
     acknowledge.set_syndrome(fields.syndrome);
     acknowledge.set_message_sequence_number(fields.message_sequence_number);
     append(at, acknowledge);
   }
-  if (traits.has(atomic_acknowledge_header)) {
+  if (traits.has(spec::ExtendedHeader::atomic_acknowledge)) {
     spec::AtomicAcknowledgeExtendedTransportHeader acknowledge;
     acknowledge.set_original_data(fields.original_data);
     append(at, acknowledge);
   }
-  if (traits.has(immediate_header)) {
+  if (traits.has(spec::ExtendedHeader::immediate)) {
     spec::ImmediateExtendedTransportHeader immediate;
     immediate.set_immediate_data(fields.immediate_data);
     append(at, immediate);
   }
-  if (traits.has(invalidate_header)) {
+  if (traits.has(spec::ExtendedHeader::invalidate)) {
     spec::InvalidateExtendedTransportHeader invalidate;
     invalidate.set_remote_key(fields.remote_key);
     append(at, invalidate);
@@ -136,7 +136,7 @@ void write_extended_headers(uint8_t* at, const PacketOpcodeTraits& traits, const
 
 uint32_t write_packet_headers(uint8_t* payload, const PacketTemplate& packet_template,
                               const PacketFields& fields, uint32_t payload_bytes) {
-  const PacketOpcodeTraits& traits = traits_of(fields.opcode);
+  const spec::PacketOpcodeTraits& traits = spec::traits_of(fields.opcode);
   uint8_t* const extended = payload - traits.extended_bytes;
   uint8_t* const transport = extended - spec::BaseTransportHeader::bytes;
   // All of it, whatever its headers' size: a copy of fixed size is a few instructions.
@@ -178,4 +178,4 @@ std::span<uint8_t> build_packet(uint8_t* payload, const PacketTemplate& packet_t
                               icrc_update(icrc, payload, payload_bytes));
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "spec/enums.h"
+#include "spec/packets.h"
 #include "wire/packet_template.h"
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 
 // The headers of packets. They are written to end where the payload begins, at spec::packet_headroom of a
 // packet buffer, so that the payload can be there first.
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 // The fields of a packet that differ from one to the next. Of those of extended headers count those that the
-// opcode has (wire/packet_opcodes.h).
+// opcode has (wire/spec::packet_opcodes.h).
 struct PacketFields {
   spec::PacketOpcode opcode{};
   bool solicited_event = false;
@@ -53,4 +54,4 @@ std::span<uint8_t> write_packet_trailer(uint8_t* payload, const PacketTemplate& 
 std::span<uint8_t> build_packet(uint8_t* payload, const PacketTemplate& packet_template,
                                 const PacketFields& fields, uint32_t payload_bytes);
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

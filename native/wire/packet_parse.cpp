@@ -11,7 +11,7 @@
 #include <array>
 #include <span>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 namespace {
 
 using spec::PacketDrop;
@@ -169,7 +169,7 @@ struct Parser {
     if (transport.transport_header_version() != 0)
       return PacketDrop::unknown_transport_version;
     parsed.fields.opcode = static_cast<spec::PacketOpcode>(transport.opcode());
-    const PacketOpcodeTraits& traits = parsed.traits();
+    const spec::PacketOpcodeTraits& traits = parsed.traits();
     if (!traits.is_known)
       return PacketDrop::unknown_opcode;
     parsed.transport_offset = static_cast<uint8_t>(at);
@@ -186,7 +186,7 @@ struct Parser {
   }
 
   // Where the payload lies, and whether that can be.
-  PacketDrop measure(const PacketOpcodeTraits& traits, uint32_t pad_count) {
+  PacketDrop measure(const spec::PacketOpcodeTraits& traits, uint32_t pad_count) {
     const uint32_t header_bytes = spec::BaseTransportHeader::bytes + traits.extended_bytes;
     if (!has(header_bytes + spec::icrc_bytes))
       return PacketDrop::too_short;
@@ -230,36 +230,36 @@ struct Parser {
     return header;
   }
 
-  void take_extended_headers(const PacketOpcodeTraits& traits) {
+  void take_extended_headers(const spec::PacketOpcodeTraits& traits) {
     PacketFields& fields = parsed.fields;
-    if (traits.has(datagram_header)) {
+    if (traits.has(spec::ExtendedHeader::datagram)) {
       const auto datagram = take<spec::DatagramExtendedTransportHeader>();
       fields.queue_key = datagram.queue_key();
       fields.source_queue_pair = datagram.source_queue_pair();
     }
-    if (traits.has(rdma_header)) {
+    if (traits.has(spec::ExtendedHeader::rdma)) {
       const auto rdma = take<spec::RdmaExtendedTransportHeader>();
       fields.virtual_address = rdma.virtual_address();
       fields.remote_key = rdma.remote_key();
       fields.dma_length = rdma.dma_length();
     }
-    if (traits.has(atomic_header)) {
+    if (traits.has(spec::ExtendedHeader::atomic)) {
       const auto atomic = take<spec::AtomicExtendedTransportHeader>();
       fields.virtual_address = atomic.virtual_address();
       fields.remote_key = atomic.remote_key();
       fields.swap_add = atomic.swap_add();
       fields.compare = atomic.compare();
     }
-    if (traits.has(acknowledge_header)) {
+    if (traits.has(spec::ExtendedHeader::acknowledge)) {
       const auto acknowledge = take<spec::AcknowledgeExtendedTransportHeader>();
       fields.syndrome = static_cast<uint8_t>(acknowledge.syndrome());
       fields.message_sequence_number = acknowledge.message_sequence_number();
     }
-    if (traits.has(atomic_acknowledge_header))
+    if (traits.has(spec::ExtendedHeader::atomic_acknowledge))
       fields.original_data = take<spec::AtomicAcknowledgeExtendedTransportHeader>().original_data();
-    if (traits.has(immediate_header))
+    if (traits.has(spec::ExtendedHeader::immediate))
       fields.immediate_data = take<spec::ImmediateExtendedTransportHeader>().immediate_data();
-    if (traits.has(invalidate_header))
+    if (traits.has(spec::ExtendedHeader::invalidate))
       fields.remote_key = take<spec::InvalidateExtendedTransportHeader>().remote_key();
   }
 
@@ -302,4 +302,4 @@ PacketAddresses addresses_of(const uint8_t* packet, const ParsedPacket& parsed) 
   return addresses;
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

@@ -1,14 +1,15 @@
 #pragma once
 
 #include "spec/enums.h"
+#include "spec/packet_opcodes.h"
+#include "spec/packets.h"
 #include "wire/packet_framing.h"
 #include "wire/packet_headers.h"
-#include "wire/packet_opcodes.h"
 
 #include <array>
 #include <cstdint>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 // What a received packet is. Offsets count from its first byte.
 struct ParsedPacket {
@@ -26,7 +27,7 @@ struct ParsedPacket {
   uint32_t destination_queue_pair = 0;
   PacketFields fields{}; // those of headers that it does not have are 0
 
-  const PacketOpcodeTraits& traits() const { return traits_of(fields.opcode); }
+  const spec::PacketOpcodeTraits& traits() const { return spec::traits_of(fields.opcode); }
 };
 
 // Parses and checks a packet of `bytes` bytes, from its first link byte to its last check (without an
@@ -43,4 +44,4 @@ struct PacketAddresses {
 };
 PacketAddresses addresses_of(const uint8_t* packet, const ParsedPacket& parsed);
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

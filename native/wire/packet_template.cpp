@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 namespace {
 
 // Spreads the flows of queue pairs over the paths of the network, by multiplicative hashing; C000h to FFFFh
@@ -153,4 +153,4 @@ PacketTemplate make_packet_template(const spec::AddressVector& destination, cons
   return made;
 }
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

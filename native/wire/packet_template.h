@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace fpga_verbs::hca {
+namespace fpga_verbs::wire {
 
 using MacAddress = std::array<uint8_t, 6>;
 
@@ -45,4 +45,4 @@ struct PacketTemplate {
 PacketTemplate make_packet_template(const spec::AddressVector& destination, const PacketSource& source,
                                     uint32_t source_queue_pair, uint32_t destination_queue_pair);
 
-} // namespace fpga_verbs::hca
+} // namespace fpga_verbs::wire

@@ -34,6 +34,17 @@ export interface HcaPort extends HostMethods {
   resetFunction(underlyingFunction: number): void;
   /** What does not add up, or null. */
   verify(): string | null;
+
+  /** Puts a data unit into a link, by its name in native/hca/base/wiring.h. RangeError: no such link, no credit, wrong length. */
+  push(link: string, unit: Uint8Array): void;
+  /** The data unit that leaves a link first, or null. */
+  pop(link: string): Uint8Array | null;
+  /** Data units that the link takes before one is popped. */
+  credits(link: string): number;
+  /** Lets a block step, awake or not; it sleeps then until it is woken. False: it has nothing to do. */
+  stepBlock(block: string): boolean;
+  /** Whether the block has been woken since. */
+  isAwake(block: string): boolean;
 }
 
 const addon = loadTestAddon() as { HcaPort: new (options: HcaOptions) => HcaPort };

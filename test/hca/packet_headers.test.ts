@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { PacketOpcode, type FieldValue } from '../../lib/spec/index.ts';
+import {
+  PacketOpcode,
+  PacketPosition,
+  ServiceType,
+  packetOpcodes as factsOfPackets,
+  type FieldValue,
+} from '../../lib/spec/index.ts';
 import { bitwise, onWire } from './icrc_reference.ts';
 import { icrcOfHeaders } from './icrc_port.ts';
 import { decodePacket } from './packet_decode.ts';
@@ -24,6 +30,26 @@ describe('opcodes', () => {
     const reserved = [0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f];
     const all = [...reserved, ...opcodes.map(({ opcode }) => opcode)];
     expect(known).toEqual(all.toSorted((a, b) => a - b));
+  });
+
+  it('are the same facts for those who read packets in TypeScript', () => {
+    const ofDevice = (opcode: PacketOpcode): object => {
+      const { service, beginsMessage, endsMessage, extendedHeaders, ...others } = packetOpcodes[opcode]!;
+      return { service, beginsMessage, endsMessage, extendedHeaders, hasPayload: others.hasPayload };
+    };
+    const ofFacts = (opcode: PacketOpcode): object => {
+      const { service, position, headers, ...others } = factsOfPackets[opcode];
+      const { first, last, only } = PacketPosition;
+      return {
+        service: service ?? ServiceType.reliableConnection,
+        beginsMessage: position === first || position === only,
+        endsMessage: position === last || position === only,
+        extendedHeaders: headers.reduce<number>((bits, header) => bits | (1 << header), 0),
+        hasPayload: others.hasPayload,
+      };
+    };
+    const all = opcodes.map(({ opcode }) => opcode);
+    expect(all.map((opcode) => ofFacts(opcode))).toEqual(all.map((opcode) => ofDevice(opcode)));
   });
 
   it.each(opcodes)('$name', ({ opcode, name }) => {

@@ -57,7 +57,7 @@ export interface ParsedPacket {
   destinationGid: Uint8Array;
 }
 
-/** native/wire/packet_opcodes.h */
+/** native/spec/packet_opcodes.h */
 export interface PacketOpcodeTraits {
   isKnown: boolean;
   service: number;

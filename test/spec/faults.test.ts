@@ -340,6 +340,29 @@ describe('faults of a specification', () => {
     expect(stderr).toContain('[1]: is the second of unreliable_datagram: ready_to_send to ready_to_send');
   });
 
+  it('a packet opcode that stands twice or not at all, or carries an unknown header, is named', () => {
+    const copy = new SpecificationCopy('fpga/spec');
+    const row = { operation: 'send', position: 'only', payload: true };
+    copy.write('fpga/spec/packet_opcodes.json', {
+      source: 'A clause.',
+      doc,
+      reserved: [21, 100],
+      packet_opcodes: [
+        { ...row, opcode: 'congestion_notification', headers: [] },
+        { ...row, opcode: 'congestion_notification', headers: ['quack'] },
+      ],
+    });
+    const { stderr } = copy.generate();
+    expect(stderr).toContain(
+      'congestion_notification: extended_header has no value "quack"; it has datagram, ',
+    );
+    expect(stderr).toContain('has 2 entries for the opcode "congestion_notification"; each has one');
+    expect(stderr).toContain('has 0 entries for the opcode "reliable_connection_acknowledge"; each has one');
+    expect(stderr).toContain(
+      'says that 100 is reserved, which is the opcode "unreliable_datagram_send_only"',
+    );
+  });
+
   it('golden bytes of the wrong length, for an unknown field or with a value out of range are named', () => {
     const copy = new SpecificationCopy('fpga/spec');
     copy.write('fpga/spec/golden.json', [

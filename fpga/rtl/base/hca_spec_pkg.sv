@@ -153,6 +153,25 @@ package hca_spec_pkg;
     PACKET_OPERATION_RESERVED = 8'd9  // reserved opcode of a reliable connection, which the responder refuses
   } packet_operation_t;
 
+  // Where in its message a packet stands.
+  typedef enum logic [1:0] {
+    PACKET_POSITION_FIRST = 2'd0,  // the first of several
+    PACKET_POSITION_MIDDLE = 2'd1,  // between them
+    PACKET_POSITION_LAST = 2'd2,  // the last of several
+    PACKET_POSITION_ONLY = 2'd3  // all of the message
+  } packet_position_t;
+
+  // Extended transport header, in wire order: bit of packet_opcodes.
+  typedef enum logic [2:0] {
+    EXTENDED_HEADER_DATAGRAM = 3'd0,  // DETH
+    EXTENDED_HEADER_RDMA = 3'd1,  // RETH
+    EXTENDED_HEADER_ATOMIC = 3'd2,  // AtomicETH
+    EXTENDED_HEADER_ACKNOWLEDGE = 3'd3,  // AETH
+    EXTENDED_HEADER_ATOMIC_ACKNOWLEDGE = 3'd4,  // AtomicAckETH
+    EXTENDED_HEADER_IMMEDIATE = 3'd5,  // ImmDt
+    EXTENDED_HEADER_INVALIDATE = 3'd6  // IETH
+  } extended_header_t;
+
   // Direction of an operation's data.
   typedef enum logic [1:0] {
     OPERATION_DATA_NONE = 2'd0,  // there is none

@@ -1,5 +1,6 @@
 // The reference documents: every region, register, format, field, enum and parameter, with a sentence each.
 import { operationsTable } from './operations.mjs';
+import { packetOpcodesTable } from './packet_opcodes.mjs';
 import { queuePairTransitionsTable } from './queue_pair_transitions.mjs';
 import { hex, namedFields, notice } from './text.mjs';
 
@@ -60,6 +61,7 @@ ${table(
   parameters.map(({ name, value, unit, doc }) => [name, value, unit ?? '', doc]),
 )}
 ${operationsTable(model)}
+${packetOpcodesTable(model)}
 ${queuePairTransitionsTable(model)}`;
 }
 

@@ -5,6 +5,7 @@ import { layOut } from './layout.mjs';
 import { pascalCase } from './names.mjs';
 import { Faults, checkEntry, checkUnique, integer, kinds } from './schema.mjs';
 import { enumsOfOperation } from './operations.mjs';
+import { enumsOfPacketOpcode } from './packet_opcodes.mjs';
 import { enumsOfTransition } from './queue_pair_transitions.mjs';
 
 /**
@@ -28,6 +29,7 @@ const takenStems = new Set([
   'description',
   'pci_functions',
   'operations',
+  'packet_opcodes',
   'queue_pair_transitions',
   'codec',
   'index',
@@ -37,7 +39,7 @@ const takenStems = new Set([
 /**
  * Reads and checks the specification.
  * @param {string} directory the folder that holds pci_functions.json, parameters.json, enums.json, registers.json, consumers.json,
- *   operations.json, queue_pair_transitions.json and formats/
+ *   operations.json, packet_opcodes.json, queue_pair_transitions.json and formats/
  * @returns {Model}
  * @throws {Error} that lists every fault, with file, entry and what would be right
  */
@@ -51,10 +53,21 @@ export function readModel(directory) {
   const blocks = readBlocks(directory, enumsByName, faults);
   const flatFormats = readFlatFormats(directory, files, faults);
   const operations = readOperations(directory, enumsByName, faults);
+  const packetOpcodes = readPacketOpcodes(directory, enumsByName, files, faults);
   const queuePairTransitions = readQueuePairTransitions(directory, enumsByName, faults);
   checkTypeNames(enums, files, faults);
   if (faults.list.length > 0) throw new Error(faults.list.join('\n'));
-  return { pciFunctions, parameters, enums, files, blocks, flatFormats, operations, queuePairTransitions };
+  return {
+    pciFunctions,
+    parameters,
+    enums,
+    files,
+    blocks,
+    flatFormats,
+    operations,
+    packetOpcodes,
+    queuePairTransitions,
+  };
 }
 
 /** Reads a JSON file whose one list stands under `key`; an unreadable file is a fault and an empty list. */
@@ -205,6 +218,29 @@ function readOperations(directory, enums, faults) {
     if (count !== 1) faults.add(file, `has ${count} operations for the opcode "${name}"; each has one`);
   }
   return { source: content.source, doc: content.doc, entries: checked };
+}
+
+function readPacketOpcodes(directory, enums, files, faults) {
+  const file = 'packet_opcodes.json';
+  const { content, entries } = readList(directory, file, kinds.packetOpcodesFile, 'packet_opcodes', faults);
+  const formats = new Set(files.flatMap((each) => each.formats).map(({ name }) => name));
+  const checked = entries.filter((entry, index) => {
+    const where = `${file}: ${entry?.opcode ?? `packet_opcodes[${index}]`}`;
+    if (!checkEntry(entry, kinds.packetOpcode, where, faults)) return false;
+    for (const [member, name] of Object.entries(enumsOfPacketOpcode))
+      for (const value of [entry[member] ?? []].flat()) checkEnumValue(value, enums.get(name), where, faults);
+    for (const name of entry.headers)
+      if (!formats.has(`${name}_extended_transport_header`))
+        faults.add(where, `carries "${name}", and there is no format ${name}_extended_transport_header`);
+    return true;
+  });
+  for (const { name, value } of enums.get('packet_opcode')?.values ?? []) {
+    const count = checked.filter(({ opcode }) => opcode === name).length;
+    if (count !== 1) faults.add(file, `has ${count} entries for the opcode "${name}"; each has one`);
+    if (content.reserved?.includes(Number(value)))
+      faults.add(file, `says that ${value} is reserved, which is the opcode "${name}"`);
+  }
+  return { source: content.source, doc: content.doc, reserved: content.reserved ?? [], entries: checked };
 }
 
 function checkEnumValue(value, enumeration, where, faults) {

@@ -39,6 +39,7 @@ const positive = (value) =>
   Number.isSafeInteger(value) && value > 0 ? undefined : 'must be a whole number above 0';
 const object = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'must be an object';
+const flag = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false');
 const list = (value) => (Array.isArray(value) ? undefined : 'must be a list');
 const oneOf =
   (...allowed) =>
@@ -72,6 +73,15 @@ export const kinds = {
     '?carries': named('constant'),
     ordering: named('constant'),
     completion: named('constant'),
+  },
+  packetOpcodesFile: { source: text, doc: text, reserved: list, packet_opcodes: list },
+  packetOpcode: {
+    opcode: named('constant'),
+    '?service': named('constant'),
+    operation: named('constant'),
+    position: named('constant'),
+    headers: list,
+    payload: flag,
   },
   queuePairTransitionsFile: { source: text, doc: text, queue_pair_transitions: list },
   queuePairTransition: {

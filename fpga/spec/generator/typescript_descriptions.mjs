@@ -103,6 +103,7 @@ export function tsIndex({ files }) {
     'parameters',
     'pci_functions',
     'operations',
+    'packet_opcodes',
     'queue_pair_transitions',
     'registers',
     ...files.map(({ stem }) => stem),

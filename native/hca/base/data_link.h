@@ -2,39 +2,50 @@
 
 #include "hca/base/block.h"
 
-#include <array>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace fpga_verbs::hca {
 
 // A port between two blocks: data units against credits. The producer holds one credit for each free entry; a
-// push spends it and wakes the consumer, a pop returns it and wakes the producer. Depth is a power of two.
-template <class DataUnit, size_t Depth> class DataLink {
-  static_assert((Depth & (Depth - 1)) == 0 && Depth > 0);
-
+// push spends it and wakes the consumer, a pop returns it and wakes the producer.
+template <class DataUnit> class DataLink {
 public:
+  // `depth`: entries, a power of two.
+  explicit DataLink(uint32_t depth) : units_(std::make_unique<DataUnit[]>(depth)), mask_(depth - 1) {
+    assert(std::has_single_bit(depth));
+  }
+
   void connect(Waker producer, Waker consumer) {
     producer_ = producer;
     consumer_ = consumer;
   }
 
-  size_t credits() const { return Depth - size(); }
-  bool has_credit() const { return size() < Depth; }
+  size_t depth() const { return size_t{mask_} + 1; }
+  size_t credits() const { return depth() - size(); }
+  bool has_credit() const { return size() <= mask_; }
   bool empty() const { return head_ == tail_; }
   size_t size() const { return tail_ - head_; }
 
   void push(const DataUnit& unit) {
     assert(has_credit());
-    units_[tail_++ % Depth] = unit;
+    units_[tail_++ & mask_] = unit;
     ++count_;
     consumer_.wake();
   }
 
   const DataUnit& front() const {
     assert(!empty());
-    return units_[head_ % Depth];
+    return units_[head_ & mask_];
+  }
+
+  // The data unit that so many leave before, for tests and for what has to see all.
+  const DataUnit& peek(size_t ahead) const {
+    assert(ahead < size());
+    return units_[(head_ + ahead) & mask_];
   }
 
   void pop() {
@@ -50,7 +61,8 @@ public:
   uint64_t left() const { return count_ - size(); }
 
 private:
-  std::array<DataUnit, Depth> units_{};
+  std::unique_ptr<DataUnit[]> units_;
+  uint32_t mask_; // of an index into units_
   uint32_t head_ = 0;
   uint32_t tail_ = 0;
   uint64_t count_ = 0;

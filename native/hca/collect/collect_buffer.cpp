@@ -22,9 +22,6 @@ constexpr uint32_t slot_dwords(uint32_t slot) { return segment_dwords << slot * 
 constexpr uint32_t all_slot_dwords = (1u << slot_count * dwords_per_segment) - 1;
 constexpr uint32_t cancel_dwords = slot_dwords(static_cast<uint32_t>(DoorbellSlot::cancel));
 
-// One write can ring the start and the stop slot.
-constexpr size_t notices_per_write = 2;
-
 spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
                          const spec::CommandHeader& header, uint32_t kick_number) {
   spec::KickUnit unit;
@@ -40,23 +37,11 @@ spec::KickUnit kick_unit(spec::KickOrigin origin, unsigned underlying_function,
 
 } // namespace
 
-CollectBuffer::CollectBuffer(const HcaParameters& parameters, Counters& counters, const Clock& clock,
-                             QueuePairPort& queue_pairs, EventPort& events, KickRecords& kick_records,
-                             DataLink<spec::KickUnit, 128>& kicks_collected,
-                             DataLink<spec::PostNotice, 16>& post_notices,
-                             DataLink<spec::ManagementUnit, 16>& management_units)
-    : parameters_(parameters), counters_(counters), clock_(clock), queue_pairs_(queue_pairs), events_(events),
-      kick_records_(kick_records), kicks_collected_(kicks_collected), post_notices_(post_notices),
-      management_units_(management_units), functions_(parameters), groups_(parameters),
-      virtual_(parameters.virtual_collect_buffers),
-      buffers_(parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers),
-      half_written_(parameters.virtual_collect_buffers), free_(buffers_.size(), true) {
+CollectBuffer::CollectBuffer(const Ports& ports)
+    : ports_(ports), functions_(parameters_), groups_(parameters_),
+      virtual_(parameters_.virtual_collect_buffers), half_written_(parameters_.virtual_collect_buffers),
+      free_(buffers_.size(), true) {
   management_lock_.fill(no_buffer);
-}
-
-bool CollectBuffer::can_accept_write() const {
-  return kicks_collected_.has_credit() && post_notices_.credits() >= notices_per_write &&
-         management_units_.has_credit();
 }
 
 CollectBuffer::Portion CollectBuffer::portion_of(const BarWrite& write, uint32_t offset) {

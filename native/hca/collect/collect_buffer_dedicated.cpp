@@ -50,6 +50,11 @@ bool CollectBuffer::has_dedicated_to_spare() const {
   return buffers_.size() - first == 1 || (one >= first && free_.find_next(one) > one);
 }
 
+std::optional<uint16_t> CollectBuffer::management_lock(unsigned underlying_function) const {
+  const uint16_t lock = management_lock_[underlying_function];
+  return lock == no_buffer ? std::nullopt : std::optional(lock);
+}
+
 std::optional<uint16_t> CollectBuffer::lock_management(unsigned underlying_function) {
   uint16_t& lock = management_lock_[underlying_function];
   if (lock != no_buffer)
@@ -70,12 +75,6 @@ void CollectBuffer::unlock_management(unsigned underlying_function) {
     return;
   release(lock);
   lock = no_buffer;
-}
-
-void CollectBuffer::break_management_lock(uint16_t buffer) {
-  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
-    if (management_lock_[function] == buffer)
-      unlock_management(function);
 }
 
 void CollectBuffer::write_management_page(unsigned underlying_function, const BarWrite& write) {

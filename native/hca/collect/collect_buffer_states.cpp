@@ -40,18 +40,7 @@ void CollectBuffer::report(spec::EventType type, unsigned underlying_function, u
   event.set_object(object);
   event.set_detail(uint64_t{segment_0.dwords[1]} << 32 | segment_0.dwords[0]);
   event.set_offset(offset);
-  report(event);
-}
-
-void CollectBuffer::report(const spec::EventUnit& event) {
-  FunctionCounters& counters = counters_.function[event.underlying_function()];
-  if (event.type() == spec::EventType::half_written_command)
-    ++counters.half_written_commands;
-  else
-    ++counters.commands_refused;
-  if (event.reason() == static_cast<uint32_t>(Refusal::checksum_mismatch))
-    ++counters.checksum_mismatches;
-  events_.report(event);
+  ports_.report(event);
 }
 
 // Segment 0 of the command that a VCB collects, as far as it has come; zero where there is none.
@@ -65,21 +54,19 @@ spec::CommandHeader CollectBuffer::segment_0_of(uint16_t buffer) const {
   return {};
 }
 
-void CollectBuffer::release(uint16_t buffer) { put_back(buffer); }
-
-void CollectBuffer::put_back(uint16_t buffer) {
+void CollectBuffer::release(uint16_t buffer) {
   PhysicalCollectBuffer& pcb = buffers_[buffer];
   assert(pcb.state != PhysicalCollectBufferState::free);
-  if (!is_dedicated(buffer))
+  if (!buffers_.is_dedicated(buffer))
     groups_.release(pcb.underlying_function, pcb.group);
 #ifdef FPGA_VERBS_MUTANT_PCB_FREED_TWICE
-  if (!is_dedicated(buffer) && groups_.taken(pcb.underlying_function, pcb.group) > 0)
+  if (!buffers_.is_dedicated(buffer) && groups_.taken(pcb.underlying_function, pcb.group) > 0)
     groups_.release(pcb.underlying_function, pcb.group);
 #endif
   pcb.state = PhysicalCollectBufferState::free;
   pcb.virtual_collect_buffer = no_buffer;
   free_.set(buffer);
-  if (is_dedicated(buffer))
+  if (buffers_.is_dedicated(buffer))
     dedicated_freed_.wake();
 }
 
@@ -99,16 +86,12 @@ void CollectBuffer::cancel(unsigned virtual_collect_buffer) {
 }
 
 void CollectBuffer::close(unsigned virtual_collect_buffer) {
-  count_closing(virtual_collect_buffer);
-  cancel(virtual_collect_buffer);
-  virtual_[virtual_collect_buffer].state = VirtualCollectBufferState::closed;
-}
-
-void CollectBuffer::count_closing(unsigned virtual_collect_buffer) {
   const uint8_t owner = functions_.owner(virtual_collect_buffer).underlying_function;
   if (virtual_[virtual_collect_buffer].state != VirtualCollectBufferState::closed &&
       owner != UnderlyingFunctionTable::no_function)
     ++counters_.function[owner].virtual_collect_buffers_closed;
+  cancel(virtual_collect_buffer);
+  virtual_[virtual_collect_buffer].state = VirtualCollectBufferState::closed;
 }
 
 void CollectBuffer::open(unsigned virtual_collect_buffer) {
@@ -117,40 +100,20 @@ void CollectBuffer::open(unsigned virtual_collect_buffer) {
     vcb.state = VirtualCollectBufferState::free;
 }
 
+CollectBufferPort::Inspection CollectBuffer::inspect(unsigned virtual_collect_buffer) const {
+  const VirtualCollectBuffer& vcb = virtual_[virtual_collect_buffer];
+  return {.state = vcb.state, .refusal = vcb.refusal, .physical_collect_buffer = vcb.physical_collect_buffer};
+}
+
 bool CollectBuffer::set_bar(unsigned underlying_function, const VirtualCollectBufferBar& bar) {
-  if (!functions_.allows(underlying_function, bar))
-    return false;
-  const VirtualCollectBufferBar& old = functions_.bar(underlying_function);
-  for (unsigned buffer = 0; buffer < virtual_.size(); ++buffer)
-    if (old.contains(buffer) != bar.contains(buffer) &&
-        virtual_[buffer].state != VirtualCollectBufferState::closed)
-      return false;
-  functions_.set(underlying_function, bar);
-  return true;
+  return functions_.change(underlying_function, bar, [this](unsigned buffer) {
+    return virtual_[buffer].state == VirtualCollectBufferState::closed;
+  });
 }
 
 void CollectBuffer::set_bars(const std::array<VirtualCollectBufferBar, spec::underlying_functions>& bars) {
-  const UnderlyingFunctionTable before = functions_;
-  const auto moves = [&](unsigned buffer, unsigned function) {
-    return before.bar(function).contains(buffer) != bars[function].contains(buffer);
-  };
-  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
-    for (unsigned buffer = 0; buffer < virtual_.size(); ++buffer)
-      if (moves(buffer, function))
-        close(buffer);
-  // Whoever loses some lets go of them before another takes them.
-  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
-    if (before.bar(function) != bars[function])
-      functions_.set(function, {});
-  for (unsigned function = 0; function < parameters_.underlying_functions; ++function) {
-    if (before.bar(function) == bars[function])
-      continue;
-    assert(functions_.allows(function, bars[function]));
-    functions_.set(function, bars[function]);
-    for (unsigned offset = 0; offset < bars[function].count; ++offset)
-      if (moves(bars[function].base + offset, function))
-        open(bars[function].base + offset);
-  }
+  functions_.change_all(
+      bars, [this](unsigned buffer) { close(buffer); }, [this](unsigned buffer) { open(buffer); });
 }
 
 void CollectBuffer::keep_guarantees() {
@@ -184,7 +147,7 @@ void CollectBuffer::hand_over(uint16_t buffer) {
   const PhysicalCollectBuffer& pcb = buffers_[vcb.physical_collect_buffer];
   vcb.received = pcb.received;
   vcb.segment_0 = pcb.segment_0();
-  put_back(vcb.physical_collect_buffer);
+  release(vcb.physical_collect_buffer);
   vcb.state = VirtualCollectBufferState::send_queue_mode;
   vcb.physical_collect_buffer = no_buffer;
 }
@@ -206,25 +169,6 @@ uint64_t CollectBuffer::next_deadline() const {
   return half_written_limit_ < no_deadline - first_write ? first_write + half_written_limit_ : no_deadline;
 }
 
-void CollectBuffer::reset_function(unsigned underlying_function) {
-  const VirtualCollectBufferBar& bar = functions_.bar(underlying_function);
-  for (unsigned offset = 0; offset < bar.count; ++offset)
-    cancel(bar.base + offset);
-  unlock_management(underlying_function);
-}
-
-void CollectBuffer::reset() {
-  functions_ = UnderlyingFunctionTable(parameters_);
-  groups_ = CollectGroupTable(parameters_);
-  virtual_.assign(virtual_.size(), {});
-  buffers_.assign(buffers_.size(), {});
-  free_ = BitMask(buffers_.size(), true);
-  half_written_.clear();
-  management_lock_.fill(no_buffer);
-  half_written_limit_ = 0;
-  kick_number_ = 0;
-}
-
 const char* CollectBuffer::verify() const {
   std::array<std::array<unsigned, 3>, spec::underlying_functions> taken{}; // by function and part
   for (size_t number = 0; number < buffers_.size(); ++number) {
@@ -234,7 +178,7 @@ const char* CollectBuffer::verify() const {
       return "the free PCB list disagrees with the state of a PCB";
     if (is_free)
       continue;
-    if (!is_dedicated(static_cast<uint16_t>(number)))
+    if (!buffers_.is_dedicated(number))
       ++taken[pcb.underlying_function][static_cast<size_t>(pcb.group)];
     const bool locked = management_lock_[pcb.underlying_function] == number;
     const bool bound = pcb.virtual_collect_buffer != no_buffer &&

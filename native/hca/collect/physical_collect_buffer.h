@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/parameters.h"
 #include "hca/collect/execution.h"
 #include "hca/collect/scoreboard.h"
 #include "spec/commands.h"
@@ -93,6 +94,24 @@ struct PhysicalCollectBuffer {
   }
 };
 
-using PhysicalCollectBuffers = std::vector<PhysicalCollectBuffer>;
+// All PCBs of a board: collect_buffer says whose they are, and the blocks that have one in hand use its
+// command.
+class PhysicalCollectBuffers {
+public:
+  explicit PhysicalCollectBuffers(const HcaParameters& parameters)
+      : buffers_(parameters.physical_collect_buffers + parameters.dedicated_physical_collect_buffers),
+        pool_(parameters.physical_collect_buffers) {}
+
+  size_t size() const { return buffers_.size(); }
+  bool is_dedicated(size_t buffer) const { return buffer >= pool_; }
+  PhysicalCollectBuffer& operator[](size_t buffer) { return buffers_[buffer]; }
+  const PhysicalCollectBuffer& operator[](size_t buffer) const { return buffers_[buffer]; }
+  auto begin() const { return buffers_.begin(); }
+  auto end() const { return buffers_.end(); }
+
+private:
+  std::vector<PhysicalCollectBuffer> buffers_;
+  size_t pool_; // those before it
+};
 
 } // namespace fpga_verbs::hca

@@ -5,6 +5,7 @@
 #include "spec/parameters.h"
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <vector>
 
@@ -45,6 +46,48 @@ public:
 
   // Puts an allowed BAR in the place of the function's.
   void set(unsigned underlying_function, const VirtualCollectBufferBar& bar);
+
+  // Puts a BAR in the place of the function's where it is allowed, and `is_closed(VCB)` holds for those that
+  // it adds or takes away; else false, and nothing changed.
+  template <class IsClosed>
+  bool change(unsigned underlying_function, const VirtualCollectBufferBar& bar, IsClosed is_closed) {
+    if (!allows(underlying_function, bar))
+      return false;
+    const VirtualCollectBufferBar& old = bars_[underlying_function];
+    for (unsigned buffer = 0; buffer < owners_.size(); ++buffer)
+      if (old.contains(buffer) != bar.contains(buffer) && !is_closed(buffer))
+        return false;
+    set(underlying_function, bar);
+    return true;
+  }
+
+  // All BARs at once, which are allowed together: `close(VCB)` before one changes its owner, `open(VCB)` for
+  // the new one.
+  template <class Close, class Open>
+  void change_all(const std::array<VirtualCollectBufferBar, spec::underlying_functions>& bars, Close close,
+                  Open open) {
+    const std::array<VirtualCollectBufferBar, spec::underlying_functions> before = bars_;
+    const auto moves = [&](unsigned buffer, size_t function) {
+      return before[function].contains(buffer) != bars[function].contains(buffer);
+    };
+    for (size_t function = 0; function < bars.size(); ++function)
+      for (unsigned buffer = 0; buffer < owners_.size(); ++buffer)
+        if (moves(buffer, function))
+          close(buffer);
+    // A function that loses some lets go of them before another takes them.
+    for (unsigned function = 0; function < bars.size(); ++function)
+      if (before[function] != bars[function])
+        set(function, {});
+    for (unsigned function = 0; function < bars.size(); ++function) {
+      if (before[function] == bars[function])
+        continue;
+      assert(allows(function, bars[function]));
+      set(function, bars[function]);
+      for (unsigned offset = 0; offset < bars[function].count; ++offset)
+        if (moves(bars[function].base + offset, function))
+          open(bars[function].base + offset);
+    }
+  }
 
 private:
   std::array<VirtualCollectBufferBar, spec::underlying_functions> bars_{};

@@ -250,7 +250,7 @@ bool Completion::take_answer() {
 }
 
 void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& unit) {
-  const ParsedPacket& parsed = blocks_.packets[static_cast<uint16_t>(unit.packet())].parsed;
+  const wire::ParsedPacket& parsed = blocks_.packets[static_cast<uint16_t>(unit.packet())].parsed;
   const uint32_t psn = parsed.fields.packet_sequence_number;
   // Answers to what was not asked since the last retry, or was answered before, are ghosts.
   if (psn_distance(subject.part.unacknowledged_psn(), psn) < 0 ||
@@ -258,7 +258,7 @@ void Completion::begin_answer(const Subject& subject, const spec::PacketUnit& un
     end_answer();
     return;
   }
-  if (parsed.traits().operation == PacketOperation::acknowledge)
+  if (parsed.traits().operation == spec::PacketOperation::acknowledge)
     interpret(parsed.fields.syndrome);
   else
     answer_.then = Then::place_answer;
@@ -364,7 +364,7 @@ void Completion::end_answer() {
 // message is complete with it.
 bool Completion::place_answer(const Subject& subject) {
   const auto handle = static_cast<uint16_t>(answer_.unit.packet());
-  const ParsedPacket& parsed = blocks_.packets[handle].parsed;
+  const wire::ParsedPacket& parsed = blocks_.packets[handle].parsed;
   const uint32_t psn = parsed.fields.packet_sequence_number;
   const auto message = oldest(subject);
   if (!message || !is_answered(*message)) {
@@ -533,7 +533,7 @@ void Completion::start_timer(const Subject& subject) {
              sampled_clock_.now() + acknowledge_timeout_ticks(subject.control.timeout(), clock_frequency_));
 }
 
-void Completion::notify(DataLink<spec::QueuePairNotice, 16>& link, const Subject& subject,
+void Completion::notify(DataLink<spec::QueuePairNotice>& link, const Subject& subject,
                         QueuePairNoticeKind kind) {
   spec::QueuePairNotice notice;
   notice.set_queue_pair_number(subject.number);

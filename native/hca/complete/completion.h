@@ -38,11 +38,11 @@ public:
     EventPort& events;
   };
   struct Links {
-    DataLink<spec::MessageUnit, 16>& messages;
-    DataLink<spec::PacketUnit, 16>& responses_arrived;
-    DataLink<spec::QueuePairNotice, 16>& progress_notices;
-    DataLink<spec::QueuePairNotice, 16>& flushes;
-    DataLink<spec::FinishUnit, 16>& finishes_completed;
+    DataLink<spec::MessageUnit>& messages;
+    DataLink<spec::PacketUnit>& responses_arrived;
+    DataLink<spec::QueuePairNotice>& progress_notices;
+    DataLink<spec::QueuePairNotice>& flushes;
+    DataLink<spec::FinishUnit>& finishes_completed;
   };
 
   Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock, Blocks blocks,
@@ -121,8 +121,7 @@ private:
   void wait_until_ready(const Subject& subject, uint8_t timer_code);
   void go_back(const Subject& subject);
   void start_timer(const Subject& subject);
-  void notify(DataLink<spec::QueuePairNotice, 16>& link, const Subject& subject,
-              spec::QueuePairNoticeKind kind);
+  void notify(DataLink<spec::QueuePairNotice>& link, const Subject& subject, spec::QueuePairNoticeKind kind);
 
   const Clock& clock_;
   const Clock& sampled_clock_;

@@ -4,6 +4,7 @@
 #include "hca/base/block.h"
 #include "hca/base/clock.h"
 #include "hca/base/counters.h"
+#include "hca/base/data_unit_counts.h"
 #include "hca/base/event_port.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
@@ -70,11 +71,13 @@ public:
   // Makes the next queue pair of a failed queue fail.
   bool step() override;
 
-  // CQEs written.
-  const uint64_t& count() const { return count_; }
+  // CQEs written are the data units that leave this block.
+  void count_data_units(DataUnitCounts& counts) const {
+    counts.add(spec::control::data_units_completion_queue, count_);
+  }
 
   // Woken when a queue has failed.
-  void connect(Waker failed) { failed_waker_ = failed; }
+  void on_failed(Waker failed) { failed_waker_ = failed; }
 
   // Forgets the queues of a function; their page tables are memory_translation's to reclaim.
   void reset_function(unsigned underlying_function);

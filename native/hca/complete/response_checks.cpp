@@ -14,9 +14,9 @@ using spec::Syndrome;
 
 constexpr uint8_t kind_bits = 0xe0; // the highest is reserved
 
-bool is_in_place(const AnsweredRequest& request, const ParsedPacket& answer) {
+bool is_in_place(const AnsweredRequest& request, const wire::ParsedPacket& answer) {
   const uint32_t psn = answer.fields.packet_sequence_number;
-  const PacketOpcodeTraits& traits = answer.traits();
+  const spec::PacketOpcodeTraits& traits = answer.traits();
   const bool is_first = psn == request.first_psn;
   const bool begins = is_first || (request.was_resumed && traits.begins_message());
   return traits.begins_message() == begins && traits.ends_message() == (psn == request.last_psn);
@@ -54,12 +54,12 @@ CompletionStatus status_of_syndrome(uint8_t syndrome) {
   }
 }
 
-bool is_proper_answer(const AnsweredRequest& request, const ParsedPacket& answer) {
-  const PacketOpcodeTraits& traits = answer.traits();
-  const bool answers_atomic = traits.operation == PacketOperation::atomic_acknowledge;
+bool is_proper_answer(const AnsweredRequest& request, const wire::ParsedPacket& answer) {
+  const spec::PacketOpcodeTraits& traits = answer.traits();
+  const bool answers_atomic = traits.operation == spec::PacketOperation::atomic_acknowledge;
   return answers_atomic == is_atomic(request.opcode) && is_in_place(request, answer) &&
          answer.payload_bytes == expected_bytes(request, answer.fields.packet_sequence_number) &&
-         (!traits.has(acknowledge_header) ||
+         (!traits.has(spec::ExtendedHeader::acknowledge) ||
           acknowledge_kind_of(answer.fields.syndrome) == AcknowledgeKind::acknowledged);
 }
 

@@ -33,6 +33,6 @@ struct AnsweredRequest {
 // (InfiniBand volume 1, 9.7.5.1 and 9.9.2): its operation, its place among the responses, its length, and an
 // AETH that acknowledges. After a retry a READ goes on with a first or only response; late ones of the
 // request before it fit too.
-bool is_proper_answer(const AnsweredRequest& request, const ParsedPacket& answer);
+bool is_proper_answer(const AnsweredRequest& request, const wire::ParsedPacket& answer);
 
 } // namespace fpga_verbs::hca

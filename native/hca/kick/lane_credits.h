@@ -7,6 +7,14 @@
 
 namespace fpga_verbs::hca {
 
+// Credits of one kind, of one lane.
+struct LaneCreditDivision {
+  uint32_t own = 0;
+  uint32_t shared_cap = 0; // most shared ones that it may hold
+
+  bool operator==(const LaneCreditDivision&) const = default;
+};
+
 // Credits of one kind of all transmit virtual lanes (US8484392, execution and completion credits), at most 64
 // lanes. Beside the pool it keeps a bit per lane, so that the lanes that can get a credit are found at once.
 class LaneCredits {

@@ -1,12 +1,17 @@
 #pragma once
 
+#include "hca/base/parameters.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 namespace fpga_verbs::hca {
+
+// Bits of the lanes before `end`, at most 64.
+constexpr uint64_t lanes_below(unsigned end) { return end == 64 ? ~uint64_t{0} : (uint64_t{1} << end) - 1; }
 
 // Transmit virtual lanes, a bit each: those of every function's levels, and those that all functions share
 // (US8484392, TVL mapping table). A lane of both levels is shared by them.
@@ -30,6 +35,21 @@ struct LaneMap {
   }
 
   bool operator==(const LaneMap&) const = default;
+
+  // At first: half of the lanes at most is given to functions, for both of their levels; the rest is shared.
+  static LaneMap initial(const HcaParameters& parameters);
 };
+
+inline LaneMap LaneMap::initial(const HcaParameters& parameters) {
+  constexpr unsigned lanes_per_function = 4; // that its levels share, where the board has enough of them
+  const unsigned functions = parameters.underlying_functions;
+  const unsigned lanes = parameters.transmit_virtual_lanes;
+  const unsigned each = std::min(lanes_per_function, lanes / (2 * functions));
+  LaneMap map;
+  for (unsigned function = 0; function < functions; ++function)
+    map.functions[function].fill(lanes_below(each) << function * each);
+  map.shared = lanes_below(lanes) & ~lanes_below(functions * each);
+  return map;
+}
 
 } // namespace fpga_verbs::hca

@@ -16,8 +16,13 @@ bool LaneMapReader::set_address(uint64_t address) {
   return true;
 }
 
-std::optional<uint64_t> LaneMapReader::read(unsigned underlying_function, spec::QualityOfServiceLevel level) {
-  const uint64_t place = address_ + entry(underlying_function, level) * entry_bytes;
+std::optional<uint64_t> LaneMapReader::read_invalid(unsigned underlying_function,
+                                                    spec::QualityOfServiceLevel level) {
+  const uint32_t index = entry(underlying_function, level);
+  if ((invalid_ >> index & 1) == 0)
+    return std::nullopt;
+  invalid_ &= ~(uint32_t{1} << index);
+  const uint64_t place = address_ + index * entry_bytes;
   uint64_t lanes = 0;
   if (host_.read(control_function, place, &lanes, sizeof lanes) == DmaStatus::ok)
     return lanes;

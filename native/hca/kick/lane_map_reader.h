@@ -26,14 +26,20 @@ public:
   bool set_address(uint64_t address);
   uint64_t address() const { return address_; }
 
-  // The lanes of a function's level, a bit each. Nothing: they could not be read, which is reported.
-  std::optional<uint64_t> read(unsigned underlying_function, spec::QualityOfServiceLevel level);
+  // Entries, a bit each, that have to be read again before the next command of their level chooses a lane.
+  void invalidate(uint32_t entries) { invalid_ |= entries; }
+  bool any_invalid() const { return invalid_ != 0; }
+
+  // Reads the entry of a function's level where it is invalid, which it is no more: the lanes, a bit each.
+  // Nothing: it was valid, or could not be read, which is reported.
+  std::optional<uint64_t> read_invalid(unsigned underlying_function, spec::QualityOfServiceLevel level);
 
 private:
   Counters& counters_;
   HostPort& host_;
   EventPort& events_;
   uint64_t address_ = 0; // DMA address of the table
+  uint32_t invalid_ = 0; // a bit for each entry
 };
 
 } // namespace fpga_verbs::hca

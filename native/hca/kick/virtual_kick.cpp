@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <utility>
+#include <optional>
 
 namespace fpga_verbs::hca {
 
 namespace {
 
-// Lanes that each function's levels share, where the board has enough of them.
-constexpr unsigned lanes_per_function = 4;
-
 constexpr uint64_t bit(unsigned lane) { return uint64_t{1} << lane; }
-constexpr uint64_t lanes_below(unsigned end) { return end == 64 ? ~uint64_t{0} : bit(end) - 1; }
 constexpr unsigned lowest(uint64_t lanes) { return static_cast<unsigned>(std::countr_zero(lanes)); }
 
 constexpr CreditSource source_of(uint32_t shared) {
@@ -36,32 +32,18 @@ LinkedListQueueParameters list_parameters(const HcaParameters& parameters) {
 
 } // namespace
 
-VirtualKick::VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
-                         QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
-                         DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                         DataLink<spec::KickUnit, 8>& kicks_started,
-                         std::vector<DataLink<spec::FinishUnit, 16>*> finishes)
-    : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
-      queue_pairs_(queue_pairs), kicks_collected_(kicks_collected), kicks_scheduled_(kicks_scheduled),
-      kicks_started_(kicks_started), finishes_(std::move(finishes)), lists_(list_parameters(parameters)),
-      execution_credits_(parameters.transmit_virtual_lanes, parameters.execution_credits_per_lane,
-                         parameters.shared_execution_credits, parameters.shared_execution_credits_cap),
-      completion_credits_(parameters.transmit_virtual_lanes, parameters.completion_credits_per_lane,
-                          parameters.shared_completion_credits, parameters.shared_completion_credits_cap),
-      holds_(parameters.queue_pairs), idle_(lanes_below(parameters.transmit_virtual_lanes)),
-      entry_of_(lists_.inbound_credits(), no_entry), waiting_for_room_(parameters) {
-  divide_lanes();
-}
-
-// The first half of the lanes at most is given to functions, for both of their levels; the rest is shared.
-void VirtualKick::divide_lanes() {
-  const unsigned functions = parameters_.underlying_functions;
-  const unsigned lanes = parameters_.transmit_virtual_lanes;
-  const unsigned each = std::min(lanes_per_function, lanes / (2 * functions));
-  for (unsigned function = 0; function < functions; ++function)
-    map_.functions[function].fill(lanes_below(each) << function * each);
-  map_.shared = lanes_below(lanes) & ~lanes_below(functions * each);
-}
+VirtualKick::VirtualKick(const Ports& ports)
+    : parameters_(ports.parameters), counters_(ports.counters), collect_buffer_(ports.collect_buffer),
+      buffers_(ports.buffers), queue_pairs_(ports.queue_pairs), reader_(ports.lane_map_reader),
+      waiting_for_room_(ports.waiting_for_room), kicks_collected_(ports.kicks_collected),
+      kicks_scheduled_(ports.kicks_scheduled), kicks_started_(ports.kicks_started), finishes_(ports.finishes),
+      lists_(list_parameters(parameters_)),
+      execution_credits_(parameters_.transmit_virtual_lanes, parameters_.execution_credits_per_lane,
+                         parameters_.shared_execution_credits, parameters_.shared_execution_credits_cap),
+      completion_credits_(parameters_.transmit_virtual_lanes, parameters_.completion_credits_per_lane,
+                          parameters_.shared_completion_credits, parameters_.shared_completion_credits_cap),
+      holds_(parameters_.queue_pairs), idle_(lanes_below(parameters_.transmit_virtual_lanes)),
+      entry_of_(lists_.inbound_credits(), no_entry) {}
 
 bool VirtualKick::set_map(LaneMap map) {
   const uint64_t exist = lanes_below(parameters_.transmit_virtual_lanes);
@@ -76,21 +58,9 @@ bool VirtualKick::set_map(LaneMap map) {
   return true;
 }
 
-bool VirtualKick::set_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level, uint64_t lanes) {
-  LaneMap map = map_;
-  map.functions[underlying_function][static_cast<unsigned>(level)] = lanes;
-  return set_map(map);
-}
-
-bool VirtualKick::set_shared_lanes(uint64_t lanes) {
-  LaneMap map = map_;
-  map.shared = lanes;
-  return set_map(map);
-}
-
 bool VirtualKick::step() {
   bool worked = false;
-  for (DataLink<spec::FinishUnit, 16>* finishes : finishes_)
+  for (DataLink<spec::FinishUnit>* finishes : finishes_)
     if (!finishes->empty()) {
       finish(finishes->front());
       finishes->pop();
@@ -127,7 +97,7 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
   }
   const Hold& held = hold(kick.queue_pair_number());
   const unsigned lane =
-      held.commands != 0 ? held.lane : VirtualKick::choose_lane(function, kick.quality_of_service_level());
+      held.commands != 0 ? held.lane : choose_lane(function, kick.quality_of_service_level());
   if (lists_.count(static_cast<uint16_t>(lane)) >= list_size(lane)) {
     const bool refused = refuse(kick);
     queue_pairs_.unpin(kick.queue_pair_number());
@@ -173,8 +143,9 @@ bool VirtualKick::refuse(const spec::KickUnit& kick) {
 
 // The least loaded lane of function and level, or of those that all share; its own before them.
 unsigned VirtualKick::choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) {
-  if (invalid_ != 0)
-    fetch_lanes(underlying_function, level);
+  if (reader_.any_invalid())
+    if (const std::optional<uint64_t> read = reader_.read_invalid(underlying_function, level))
+      set_lanes(underlying_function, level, *read);
   const uint64_t own = lanes(underlying_function, level);
   if ((own & idle_) != 0)
     return lowest(own & idle_);
@@ -188,39 +159,11 @@ unsigned VirtualKick::choose_lane(unsigned underlying_function, spec::QualityOfS
   return least;
 }
 
-// What cannot be read, or would leave the level without a lane, leaves the entry as it was.
-void VirtualKick::fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level) {
-  const uint32_t entry = LaneMapReader::entry(underlying_function, level);
-  if (reader_ == nullptr || (invalid_ >> entry & 1) == 0)
-    return;
-  invalid_ &= ~(uint32_t{1} << entry);
-  if (const std::optional<uint64_t> lanes = reader_->read(underlying_function, level))
-    set_lanes(underlying_function, level, *lanes);
-}
-
-VirtualKick::NextLane VirtualKick::next_lane(const WaitingForRoom::Waiter& queue_pair) {
-  const Hold& held = hold(queue_pair.queue_pair_number);
-  if (held.commands != 0)
-    return {.lane = held.lane, .bound = true};
-  return {.lane = choose_lane(queue_pair.underlying_function, queue_pair.level)};
-}
-
-VirtualKick::Outlook VirtualKick::outlook(unsigned lane) const {
+VirtualKickPort::Outlook VirtualKick::outlook(unsigned lane) const {
   const uint32_t listed = lists_.count(static_cast<uint16_t>(lane));
   const uint32_t credits = std::min(execution_credits_.available(lane), completion_credits_.available(lane));
   const auto beyond = [listed](uint32_t amount) { return amount - std::min(amount, listed); };
   return {.room = beyond(list_size(lane)), .credits = beyond(credits), .has_fetched = fetched_on_[lane] != 0};
-}
-
-bool VirtualKick::has_room_everywhere(uint32_t commands) const {
-  for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane)
-    if (lists_.count(static_cast<uint16_t>(lane)) + commands > list_size(lane))
-      return false;
-  const CreditPool& entries = lists_.entry_credits();
-  for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
-    if (entries.own_held(function) + commands > entries.own(function))
-      return false;
-  return true;
 }
 
 uint64_t VirtualKick::lanes_to_discard() const {
@@ -268,12 +211,6 @@ bool VirtualKick::leave_list(unsigned lane, spec::KickUnit& first) {
   return false;
 }
 
-void VirtualKick::take_credits(const spec::KickUnit& started) {
-  const unsigned lane = started.transmit_virtual_lane();
-  execution_credits_.take_from(lane, source_of(started.execution_credit_shared()));
-  completion_credits_.take_from(lane, source_of(started.completion_credit_shared()));
-}
-
 void VirtualKick::finish(const spec::FinishUnit& unit) {
   const unsigned lane = unit.transmit_virtual_lane();
   if (unit.execution_credit_returned() != 0)
@@ -299,21 +236,18 @@ void VirtualKick::end_command(unsigned underlying_function, uint32_t queue_pair_
 
 void VirtualKick::wake_waiting() const {
 #ifndef FPGA_VERBS_MUTANT_WAITER_NOT_WOKEN
-  if (waiting_for_room_.any())
-    room_.wake();
+  waiting_for_room_.notice();
 #endif
 }
 
 void VirtualKick::drop(uint32_t queue_pair_number) {
-  release(queue_pair_number);
+  waiting_for_room_.release(queue_pair_number);
   const unsigned lane = hold(queue_pair_number).lane;
-  for (unsigned buffer = 0;
-       buffer < parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers;
-       ++buffer) {
+  for (size_t buffer = 0; buffer < buffers_.size(); ++buffer) {
     const uint16_t entry = entry_of_[buffer];
     if (entry == no_entry || !lists_.data_unit_ready(entry))
       continue;
-    const PhysicalCollectBuffer& pcb = collect_buffer_.buffer(static_cast<uint16_t>(buffer));
+    const PhysicalCollectBuffer& pcb = buffers_[buffer];
     if (pcb.header().queue_pair_number() != queue_pair_number)
       continue;
     lists_.mark_not_ready(entry);
@@ -326,8 +260,8 @@ void VirtualKick::drop(uint32_t queue_pair_number) {
     self_.wake();
 }
 
-void VirtualKick::release(uint32_t queue_pair_number) {
-  waiting_for_room_.release(queue_pair_number);
+void VirtualKick::notice_division() {
+  self_.wake();
   wake_waiting();
 }
 
@@ -339,21 +273,9 @@ const VirtualKick::Hold& VirtualKick::hold(uint32_t queue_pair_number) const {
   return holds_[queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1)];
 }
 
-VirtualKick::QueuePairLane VirtualKick::queue_pair_lane(uint32_t queue_pair_number) const {
+VirtualKickPort::QueuePairLane VirtualKick::queue_pair_lane(uint32_t queue_pair_number) const {
   const Hold& held = hold(queue_pair_number);
-  return {.commands = held.commands,
-          .lane = held.lane,
-          .room_wait = waiting_for_room_.wait_of(queue_pair_number)};
-}
-
-spec::control::LaneState VirtualKick::lane_state(unsigned lane) const {
-  spec::control::LaneState state;
-  state.set_commands(lists_.count(static_cast<uint16_t>(lane)));
-  state.set_execution_credits(execution_credits_.own_free(lane));
-  state.set_completion_credits(completion_credits_.own_free(lane));
-  state.set_shared_execution_credits(execution_credits_.shared_held(lane));
-  state.set_shared_completion_credits(completion_credits_.shared_held(lane));
-  return state;
+  return {.commands = held.commands, .lane = held.lane};
 }
 
 const char* VirtualKick::verify() const {
@@ -380,8 +302,6 @@ const char* VirtualKick::verify() const {
     if (execution_credits_.held(lane) > started || completion_credits_.held(lane) > started)
       return "a lane holds more credits than it has commands started";
   }
-  if (!waiting_for_room_.verify())
-    return "queue pairs that wait for room are not where they are said to be";
   return nullptr;
 }
 

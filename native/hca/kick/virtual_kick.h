@@ -1,20 +1,8 @@
 #pragma once
 
-#include "hca/base/block.h"
-#include "hca/base/counters.h"
-#include "hca/base/data_link.h"
-#include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
-#include "hca/kick/lane_credits.h"
-#include "hca/kick/lane_map.h"
-#include "hca/kick/lane_map_reader.h"
-#include "hca/kick/waiting_for_room.h"
+#include "hca/kick/virtual_kick_port.h"
 #include "hca/lists/hardware_linked_list_queue.h"
-#include "hca/queue_pair/queue_pair_state_cache.h"
-#include "spec/data_units.h"
-#include "spec/enums.h"
 #include "spec/parameters.h"
-#include "spec/registers.h"
 
 #include <array>
 #include <cstdint>
@@ -22,140 +10,71 @@
 
 namespace fpga_verbs::hca {
 
-// Puts kicked commands on the list of a transmit virtual lane, and starts them when the lane has an execution
-// and a completion credit (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator).
-//
-// A command is pinned to its queue pair from the list until it is finished, and the queue pair stays on its
-// lane as long as it has such a command: commands of a queue pair cannot overtake each other.
-//
-// The RTL can do its work: rtl::VirtualKickRtl lets it decide, and has what is kept here follow.
-class VirtualKick : public Block {
+// virtual_kick of the device model.
+class VirtualKick final : public VirtualKickPort {
 public:
-  VirtualKick(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
-              QueuePairStateCache& queue_pairs, DataLink<spec::KickUnit, 128>& kicks_collected,
-              DataLink<spec::KickUnit, 16>& kicks_scheduled, DataLink<spec::KickUnit, 8>& kicks_started,
-              std::vector<DataLink<spec::FinishUnit, 16>*> finishes);
+  explicit VirtualKick(const Ports& ports);
 
   // Takes what has finished, one kick of each kind, and starts or discards one command.
   bool step() override;
 
-  // Mapping table: the lanes of a function's level, and those that all share, a bit each; lanes that the
-  // board has not are left out. False, and nothing changed: some level would be left without any lane.
-  // Commands stay on the lane that they are on.
-  bool set_map(LaneMap map);
-  const LaneMap& map() const { return map_; }
-  bool set_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level, uint64_t lanes);
-  bool set_shared_lanes(uint64_t lanes);
-  uint64_t lanes(unsigned underlying_function, spec::QualityOfServiceLevel level) const {
-    return map_.functions[underlying_function][static_cast<unsigned>(level)];
-  }
-  uint64_t shared_lanes() const { return map_.shared; }
+  bool set_map(LaneMap map) override;
+  const LaneMap& map() const override { return map_; }
+  void invalidate(uint32_t entries) override { reader_.invalidate(entries); }
 
-  // Mapping table in host memory: entries that are invalidated, a bit each at 2 × function + level, are read
-  // again before the next command of their level chooses a lane.
-  void connect(LaneMapReader& reader) { reader_ = &reader; }
-  void invalidate(uint32_t entries) { invalid_ |= entries; }
-
-  // Most commands, at least 1, that a function may have on the lists; at first all that there are.
-  void set_entry_credits(unsigned underlying_function, uint32_t credits) {
+  void set_entry_credits(unsigned underlying_function, uint32_t credits) override {
     lists_.set_entry_credits(underlying_function, credits);
   }
-
-  uint32_t entry_credits(unsigned underlying_function) const {
+  uint32_t entry_credits(unsigned underlying_function) const override {
     return lists_.entry_credits().own(underlying_function);
   }
-  // Most commands, at least 1, on the list of a lane; at first all that there are.
-  void set_list_size(unsigned lane, uint32_t commands) {
-    lists_.set_maximum(static_cast<uint16_t>(lane), static_cast<uint16_t>(commands));
-  }
-  uint32_t list_size(unsigned lane) const { return lists_.maximum(static_cast<uint16_t>(lane)); }
-
-  // Credits of the lanes; below what is held the division takes effect as they return.
-  const LaneCredits& execution_credits() const { return execution_credits_; }
-  const LaneCredits& completion_credits() const { return completion_credits_; }
-  LaneCredits& execution_credits() { return execution_credits_; }
-  LaneCredits& completion_credits() { return completion_credits_; }
-
-  // What a command that is fetched for a queue pair finds on a lane: how many the list takes, and how many of
-  // them would start at once; whether one that was fetched waits there already.
-  struct Outlook {
-    uint32_t room = 0;
-    uint32_t credits = 0;
-    bool has_fetched = false;
-  };
-  virtual Outlook outlook(unsigned lane) const;
-  // The lane that the queue pair's next command goes to, and whether no other can be chosen: a command of it
-  // is kicked and not finished.
-  struct NextLane {
-    unsigned lane = 0;
-    bool bound = false;
-  };
-  NextLane next_lane(const WaitingForRoom::Waiter& queue_pair);
-  virtual unsigned choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level);
-  bool has_entry_credit(unsigned underlying_function) const {
+  bool has_entry_credit(unsigned underlying_function) const override {
     return lists_.entry_credits().available(underlying_function) != CreditSource::none;
   }
-
-  // Who waits for room, for send_queue_scheduler, which is woken when there may be some.
-  WaitingForRoom& waiting() { return waiting_for_room_; }
-  void connect(Waker self, Waker room) {
-    self_ = self;
-    room_ = room;
+  void set_list_size(unsigned lane, uint32_t commands) override {
+    lists_.set_maximum(static_cast<uint16_t>(lane), static_cast<uint16_t>(commands));
   }
-  // Credits, lists or lanes have been divided anew.
-  void notice_division() const {
-    self_.wake();
-    wake_waiting();
+  uint32_t list_size(unsigned lane) const override { return lists_.maximum(static_cast<uint16_t>(lane)); }
+  uint32_t listed(unsigned lane) const override { return lists_.count(static_cast<uint16_t>(lane)); }
+
+  void divide_credits(CreditKind kind, unsigned lane, const LaneCreditDivision& division) override {
+    credits(kind).divide(lane, division.own, division.shared_cap);
+  }
+  void set_shared_credits(CreditKind kind, uint32_t amount) override { credits(kind).set_shared(amount); }
+  LaneCreditDivision credit_division(CreditKind kind, unsigned lane) const override {
+    return {.own = credits(kind).own(lane), .shared_cap = credits(kind).shared_cap(lane)};
+  }
+  uint32_t shared_credits(CreditKind kind) const override { return credits(kind).shared(); }
+  uint32_t own_credits_free(CreditKind kind, unsigned lane) const override {
+    return credits(kind).own_free(lane);
+  }
+  uint32_t shared_credits_held(CreditKind kind, unsigned lane) const override {
+    return credits(kind).shared_held(lane);
+  }
+  uint32_t shared_credits_free(CreditKind kind) const override { return credits(kind).shared_free(); }
+  void notice_division() override;
+
+  Outlook outlook(unsigned lane) const override;
+  unsigned choose_lane(unsigned underlying_function, spec::QualityOfServiceLevel level) override;
+  QueuePairLane queue_pair_lane(uint32_t queue_pair_number) const override;
+  void drop(uint32_t queue_pair_number) override;
+  uint32_t commands(unsigned underlying_function) const override { return commands_[underlying_function]; }
+  void on_work(Waker self) override { self_ = self; }
+
+  const char* verify() const override;
+
+  // Parts of a step, for a bench in which RTL leads the model.
+  const LaneCredits& credits(CreditKind kind) const {
+    return kind == CreditKind::execution ? execution_credits_ : completion_credits_;
+  }
+  LaneCredits& credits(CreditKind kind) {
+    return kind == CreditKind::execution ? execution_credits_ : completion_credits_;
   }
 
-  // The queue pair is to become quiet: its commands on the list are dropped, and it waits for no room. Its
-  // PCBs come back when the list comes to them, which needs no credit.
-  virtual void drop(uint32_t queue_pair_number);
-  // The queue pair waits for no room any more.
-  void release(uint32_t queue_pair_number);
-
-  // Shared credits that are free.
-  uint32_t shared_execution_credits() const { return execution_credits_.shared_free(); }
-  uint32_t shared_completion_credits() const { return completion_credits_.shared_free(); }
-  spec::control::LaneState lane_state(unsigned lane) const;
-  // Where the commands of a queue pair that exists are, and what its next one waits for.
-  struct QueuePairLane {
-    unsigned commands = 0; // kicked and not finished
-    unsigned lane = 0;     // that they are on
-    spec::RoomWait room_wait = spec::RoomWait::none;
-  };
-  QueuePairLane queue_pair_lane(uint32_t queue_pair_number) const;
-
-  // Commands of a function that are kicked, taken from the links and not finished.
-  uint32_t commands(unsigned underlying_function) const { return commands_[underlying_function]; }
-
-  // For tests: what contradicts itself, or nullptr.
-  const char* verify() const;
-
-protected:
-  // What becomes of a command: it joins a lane; the first of a lane leaves the list, true: it was dropped,
-  // and its PCB is back; it gives credits back, or is finished. fetch_lanes reads an entry of the mapping
-  // table that is invalid.
-  void list(const spec::KickUnit& kick, unsigned lane);
+  // The first command of a lane leaves the list. True: it was dropped, and its PCB is back.
   bool leave_list(unsigned lane, spec::KickUnit& first);
-  // The credits that it says come with it, chosen elsewhere.
-  void take_credits(const spec::KickUnit& started);
-  void finish(const spec::FinishUnit& unit);
-  void fetch_lanes(unsigned underlying_function, spec::QualityOfServiceLevel level);
-  uint32_t invalid_entries() const { return invalid_; }
-  // Whether every list, and the entry credits of every function, have room for so many commands more.
-  bool has_room_everywhere(uint32_t commands) const;
   // Lanes whose next command was dropped.
   uint64_t lanes_to_discard() const;
-
-  const HcaParameters& parameters_;
-  Counters& counters_;
-  CollectBuffer& collect_buffer_;
-  QueuePairStateCache& queue_pairs_;
-  DataLink<spec::KickUnit, 128>& kicks_collected_;
-  DataLink<spec::KickUnit, 16>& kicks_scheduled_;
-  DataLink<spec::KickUnit, 8>& kicks_started_;
-  std::vector<DataLink<spec::FinishUnit, 16>*> finishes_; // one from each block that ends commands
 
 private:
   // The lane of a queue pair, and how many of its commands are kicked and not finished.
@@ -164,18 +83,30 @@ private:
     uint8_t lane = 0;
   };
 
-  void divide_lanes();
   bool accept(const spec::KickUnit& kick);
+  // The command joins a lane.
+  void list(const spec::KickUnit& kick, unsigned lane);
   bool refuse(const spec::KickUnit& kick);
   void start(unsigned lane);
+  void finish(const spec::FinishUnit& unit);
   void end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane);
   void wake_waiting() const;
   Hold& hold(uint32_t queue_pair_number);
   const Hold& hold(uint32_t queue_pair_number) const;
 
-  LaneMap map_;
-  uint32_t invalid_ = 0; // entries of the map
-  LaneMapReader* reader_ = nullptr;
+  const HcaParameters& parameters_;
+  Counters& counters_;
+  CollectBufferPort& collect_buffer_;
+  PhysicalCollectBuffers& buffers_;
+  QueuePairStateCache& queue_pairs_;
+  LaneMapReader& reader_;
+  WaitingForRoom& waiting_for_room_;
+  DataLink<spec::KickUnit>& kicks_collected_;
+  DataLink<spec::KickUnit>& kicks_scheduled_;
+  DataLink<spec::KickUnit>& kicks_started_;
+  const std::vector<DataLink<spec::FinishUnit>*> finishes_;
+
+  LaneMap map_ = LaneMap::initial(parameters_);
   HardwareLinkedListQueue<spec::KickUnit> lists_; // list index: lane
   LaneCredits execution_credits_;
   LaneCredits completion_credits_;
@@ -188,9 +119,7 @@ private:
   std::array<uint16_t, spec::transmit_virtual_lanes> dropped_on_{}; // by lane: dropped commands on its list
   std::array<uint16_t, spec::transmit_virtual_lanes> fetched_on_{}; // by lane: fetched ones
   uint64_t lanes_with_dropped_ = 0;
-  WaitingForRoom waiting_for_room_;
   Waker self_;
-  Waker room_;
   std::array<uint32_t, spec::underlying_functions> commands_{};
 };
 

@@ -60,6 +60,7 @@ void WaitingForRoom::release(uint32_t queue_pair_number) {
 #endif
   unlink(index_of(queue_pair_number));
   link(let_go, index_of(queue_pair_number));
+  notice();
 }
 
 void WaitingForRoom::reset_function(unsigned underlying_function) {
@@ -101,18 +102,19 @@ void WaitingForRoom::unlink(uint32_t index) {
   entry.place = nowhere;
 }
 
-bool WaitingForRoom::verify() const {
+const char* WaitingForRoom::verify() const {
+  constexpr const char* wrong = "waiting_for_room: queue pairs that wait are not where they are said to be";
   size_t waiting = 0;
   for (unsigned place = 0; place < places; ++place) {
     if (occupied_.test(place) != (lists_[place].first != none))
-      return false;
+      return wrong;
     for (uint32_t index = lists_[place].first; index != none; index = entries_[index].next, ++waiting)
       if (entries_[index].place != place || waiting > entries_.size())
-        return false;
+        return wrong;
   }
   for (const Entry& entry : entries_)
     waiting -= entry.place != nowhere ? 1 : 0;
-  return waiting == 0;
+  return waiting == 0 ? nullptr : wrong;
 }
 
 } // namespace fpga_verbs::hca

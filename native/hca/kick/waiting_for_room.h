@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/base/bit_mask.h"
+#include "hca/base/block.h"
 #include "hca/base/parameters.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
@@ -61,12 +62,19 @@ public:
 
   // The queue pair is bound to its lane no more: any lane of its level will do.
   void unbind(uint32_t queue_pair_number);
-  // The queue pair need not wait any longer.
+  // The queue pair need not wait any longer: it is among those let go.
   void release(uint32_t queue_pair_number);
   void reset_function(unsigned underlying_function);
 
+  // There may be room: send_queue_scheduler is woken, if queue pairs wait.
+  void notice() const {
+    if (any())
+      room_.wake();
+  }
+  void on_room(Waker room) { room_ = room; }
+
   // For tests.
-  bool verify() const;
+  const char* verify() const;
 
 private:
   static constexpr unsigned first_level = spec::transmit_virtual_lanes;
@@ -98,6 +106,7 @@ private:
   std::vector<Entry> entries_;
   std::vector<List> lists_; // by place
   BitMask occupied_;
+  Waker room_;
 };
 
 } // namespace fpga_verbs::hca

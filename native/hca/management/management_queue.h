@@ -66,7 +66,7 @@ public:
   void complete(unsigned underlying_function, const spec::ManagementCompletion& completion);
 
   // Woken when there is something to fetch.
-  void connect(Waker fetcher) { fetcher_ = fetcher; }
+  void on_command(Waker fetcher) { fetcher_ = fetcher; }
 
   void reset_function(unsigned underlying_function);
   void reset();

@@ -408,7 +408,7 @@ Refused Allocation::verify(const Asked& asked) const {
     return asked.short_of(value_of(asked));
   if (!is_for_lanes(resource))
     return std::nullopt;
-  const auto serves = [](const ResourceDivision::Credits& credits, uint32_t shared) {
+  const auto serves = [](const LaneCreditDivision& credits, uint32_t shared) {
     return credits.own != 0 || (shared != 0 && credits.shared_cap != 0);
   };
   for (unsigned lane = 0; lane < division_.transmit_virtual_lanes; ++lane) {

@@ -3,6 +3,7 @@
 #include "hca/base/parameters.h"
 #include "hca/collect/collect_group_table.h"
 #include "hca/collect/underlying_function_table.h"
+#include "hca/kick/lane_credits.h"
 #include "hca/kick/lane_map.h"
 #include "spec/enums.h"
 #include "spec/mailboxes.h"
@@ -27,15 +28,9 @@ struct DivisionRefusal {
 // How a device's VCBs, PCBs, TVLs, credits and entries are divided among functions, levels and lanes
 // (US8484392, resource allocation requests): values alone, which requests are tried on before they count.
 struct ResourceDivision {
-  // Of one kind, of one lane.
-  struct Credits {
-    uint32_t own = 0;
-    uint32_t shared_cap = 0; // most shared ones that it may hold
-    bool operator==(const Credits&) const = default;
-  };
   struct Lane {
-    Credits execution;
-    Credits completion;
+    LaneCreditDivision execution;
+    LaneCreditDivision completion;
     uint32_t list_size = 0; // most commands on its list
     bool operator==(const Lane&) const = default;
   };

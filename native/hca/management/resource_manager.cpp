@@ -58,7 +58,7 @@ void ResourceManager::take_unit() {
                   .sequence_number = static_cast<uint16_t>(unit.send_queue_sequence_number()),
                   .fields = {}};
   const auto buffer = static_cast<uint16_t>(unit.physical_collect_buffer());
-  std::memcpy(&command.fields, blocks_.collect_buffer.buffer(buffer).data.data(), sizeof command.fields);
+  std::memcpy(&command.fields, blocks_.buffers[buffer].data.data(), sizeof command.fields);
   blocks_.collect_buffer.release(buffer);
   if (blocks_.management_queue.accept(command.underlying_function, command.sequence_number))
     carry_out(command);

@@ -6,10 +6,10 @@
 #include "hca/base/device_registers.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/collect_buffer_port.h"
 #include "hca/complete/completion_queue.h"
 #include "hca/complete/event_queue.h"
-#include "hca/kick/virtual_kick.h"
+#include "hca/kick/virtual_kick_port.h"
 #include "hca/management/mailbox.h"
 #include "hca/management/management_queue.h"
 #include "hca/management/protection_domains.h"
@@ -42,9 +42,10 @@ class ResourceManager final : public Block {
 public:
   // The blocks that it works on.
   struct Blocks {
-    CollectBuffer& collect_buffer;
+    CollectBufferPort& collect_buffer;
+    const PhysicalCollectBuffers& buffers;
     ManagementQueue& management_queue;
-    DataLink<spec::ManagementUnit, 16>& management_units;
+    DataLink<spec::ManagementUnit>& management_units;
     QueuePairStateCache& queue_pair_state_cache;
     const ContextMemory& context_memory;
     MemoryTranslation& memory_translation;
@@ -56,12 +57,13 @@ public:
     const DeviceCounters& counters;
     CompletionQueue& completion_queue;
     SendQueuePort& queue_pair_fetch;
-    VirtualKick& virtual_kick;
+    VirtualKickPort& virtual_kick;
+    WaitingForRoom& waiting_for_room;
     // The links whose data units are not pinned: a reset outlasts what is in them.
-    const DataLink<spec::KickUnit, 128>& kicks_collected;
-    const DataLink<spec::KickUnit, 16>& kicks_scheduled;
-    const DataLink<spec::KickUnit, 8>& kicks_started;
-    const DataLink<spec::PostNotice, 16>& post_notices;
+    const DataLink<spec::KickUnit>& kicks_collected;
+    const DataLink<spec::KickUnit>& kicks_scheduled;
+    const DataLink<spec::KickUnit>& kicks_started;
+    const DataLink<spec::PostNotice>& post_notices;
   };
 
   ResourceManager(const HcaParameters& parameters, HostPort& host, const DeviceRegisters& device,

@@ -65,8 +65,8 @@ private:
 } // namespace
 
 ResourceDivision ResourceManager::division() const {
-  const CollectBuffer& collect_buffer = blocks_.collect_buffer;
-  const VirtualKick& virtual_kick = blocks_.virtual_kick;
+  const CollectBufferPort& collect_buffer = blocks_.collect_buffer;
+  const VirtualKickPort& virtual_kick = blocks_.virtual_kick;
   ResourceDivision division{.underlying_functions = parameters_.underlying_functions,
                             .virtual_collect_buffers = parameters_.virtual_collect_buffers,
                             .list_entries = parameters_.physical_collect_buffers +
@@ -76,17 +76,15 @@ ResourceDivision ResourceManager::division() const {
                             .shared_physical_collect_buffers = collect_buffer.groups().shared_total(),
                             .lane_map = virtual_kick.map(),
                             .lanes = {},
-                            .shared_execution_credits = virtual_kick.execution_credits().shared(),
-                            .shared_completion_credits = virtual_kick.completion_credits().shared()};
+                            .shared_execution_credits = virtual_kick.shared_credits(CreditKind::execution),
+                            .shared_completion_credits = virtual_kick.shared_credits(CreditKind::completion)};
   for (unsigned function = 0; function < division.underlying_functions; ++function)
     division.functions[function] = {.bar = collect_buffer.bar(function),
                                     .physical_collect_buffers = collect_buffer.groups().allotment(function),
                                     .entry_credits = virtual_kick.entry_credits(function)};
   for (unsigned lane = 0; lane < division.transmit_virtual_lanes; ++lane)
-    division.lanes[lane] = {.execution = {virtual_kick.execution_credits().own(lane),
-                                          virtual_kick.execution_credits().shared_cap(lane)},
-                            .completion = {virtual_kick.completion_credits().own(lane),
-                                           virtual_kick.completion_credits().shared_cap(lane)},
+    division.lanes[lane] = {.execution = virtual_kick.credit_division(CreditKind::execution, lane),
+                            .completion = virtual_kick.credit_division(CreditKind::completion, lane),
                             .list_size = virtual_kick.list_size(lane)};
   return division;
 }
@@ -99,7 +97,7 @@ void ResourceManager::divide(const ResourceDivision& division) {
   }
   blocks_.collect_buffer.set_bars(bars);
   // Who gets fewer PCBs goes first, so that there are enough for the others.
-  CollectBuffer& collect_buffer = blocks_.collect_buffer;
+  CollectBufferPort& collect_buffer = blocks_.collect_buffer;
   const auto sum = [](const CollectAllotment& each) { return each.low + each.high + each.shared; };
   for (const bool shrinks : {true, false})
     for (unsigned function = 0; function < division.underlying_functions; ++function) {
@@ -109,14 +107,12 @@ void ResourceManager::divide(const ResourceDivision& division) {
     }
   collect_buffer.keep_guarantees();
   blocks_.virtual_kick.set_map(division.lane_map);
-  LaneCredits& execution = blocks_.virtual_kick.execution_credits();
-  LaneCredits& completion = blocks_.virtual_kick.completion_credits();
-  execution.set_shared(division.shared_execution_credits);
-  completion.set_shared(division.shared_completion_credits);
+  blocks_.virtual_kick.set_shared_credits(CreditKind::execution, division.shared_execution_credits);
+  blocks_.virtual_kick.set_shared_credits(CreditKind::completion, division.shared_completion_credits);
   for (unsigned lane = 0; lane < division.transmit_virtual_lanes; ++lane) {
     const ResourceDivision::Lane& each = division.lanes[lane];
-    execution.divide(lane, each.execution.own, each.execution.shared_cap);
-    completion.divide(lane, each.completion.own, each.completion.shared_cap);
+    blocks_.virtual_kick.divide_credits(CreditKind::execution, lane, each.execution);
+    blocks_.virtual_kick.divide_credits(CreditKind::completion, lane, each.completion);
     blocks_.virtual_kick.set_list_size(lane, each.list_size);
   }
   blocks_.virtual_kick.notice_division();

@@ -18,9 +18,9 @@ spec::ManagementCompletion ResourceManager::change_multicast(const Command& comm
     return *failed;
   if (command.fields.input_length() != F::bytes)
     return bad_command(spec::ManagementCommand::input_length_bit);
-  Gid group;
+  wire::Gid group;
   std::ranges::copy(input.gid(), group.begin());
-  if (!is_multicast(group))
+  if (!wire::is_multicast(group))
     return bad_input(F::gid_byte * 8);
   if (!input.reserved_is_zero())
     return bad_input(reserved_field);

@@ -50,7 +50,7 @@ spec::ManagementCompletion ResourceManager::query_port(const Command& command) {
   const PortCounters& counters = blocks_.counters.port[port - 1];
   attributes.set_bad_partition_keys(static_cast<uint32_t>(counters.bad_partition_keys));
   attributes.set_bad_queue_keys(static_cast<uint32_t>(counters.bad_queue_keys));
-  const MacAddress mac = ports.mac(port, function);
+  const wire::MacAddress mac = ports.mac(port, function);
   uint64_t mac_bytes = 0;
   std::memcpy(&mac_bytes, mac.data(), mac.size());
   attributes.set_mac_low(static_cast<uint32_t>(mac_bytes));
@@ -75,7 +75,7 @@ spec::ManagementCompletion ResourceManager::set_global_identifier(const Command&
     return bad_input(F::gid_index_bit);
   if (!input.reserved_is_zero())
     return bad_input(reserved_field);
-  Gid gid;
+  wire::Gid gid;
   std::ranges::copy(input.gid(), gid.begin());
   blocks_.port_attributes.set_gid(input.port(), function, input.gid_index(), gid);
   return succeed();

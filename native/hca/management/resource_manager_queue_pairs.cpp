@@ -166,7 +166,7 @@ void ResourceManager::enter_state(const Command& command, spec::QueuePairControl
   control.set_drained_event(is_draining && drained_event ? 1 : 0);
   if (is_draining) {
     blocks_.queue_pair_state_cache.watch(number);
-    blocks_.virtual_kick.release(number);
+    blocks_.waiting_for_room.release(number);
   }
   if (to == QueuePairState::ready_to_send)
     resumed_ = Resumed{.underlying_function = command.underlying_function, .queue_pair_number = number};

@@ -64,9 +64,9 @@ public:
   bool is_idle(uint32_t key);
   bool is_awaited(uint32_t key) const { return directory_[index_of(key)].awaited; }
   uint32_t idle_count() const { return idle_count_; }
-  void connect_idle(Waker first, Waker second) { idle_ = {first, second}; }
+  void on_idle(Waker idle) { idle_.push_back(idle); }
 
-  void connect(Waker quiet) { quiet_ = quiet; }
+  void on_quiet(Waker quiet) { quiet_ = quiet; }
   void reset_function(unsigned underlying_function);
   void reset();
 
@@ -116,7 +116,7 @@ private:
   uint32_t free_count_ = 0;
   uint32_t idle_count_ = 0;
   Waker quiet_;
-  std::array<Waker, 2> idle_;
+  std::vector<Waker> idle_;
 };
 
 } // namespace fpga_verbs::hca

@@ -153,12 +153,14 @@ void MemoryTranslation::reset() {
   cache_.fill({});
 }
 
-bool MemoryTranslation::verify() const {
+const char* MemoryTranslation::verify() const {
   uint32_t used = 0;
   for (const Table& table : tables_)
     if (table.pages != 0)
       used += std::bit_ceil((table.pages + line_entries - 1) / line_entries);
-  return used + runs_.units_free() == runs_.units() && keys_.verify();
+  return used + runs_.units_free() == runs_.units() && keys_.verify()
+             ? nullptr
+             : "memory_translation: tables and runs contradict each other";
 }
 
 } // namespace fpga_verbs::hca

@@ -65,6 +65,8 @@ public:
   std::optional<uint64_t> translate(uint32_t table, uint64_t offset);
 
   KeyTable& keys() { return keys_; }
+  void on_quiet(Waker quiet) { keys_.on_quiet(quiet); }
+  void on_idle(Waker idle) { keys_.on_idle(idle); }
 
   // Whether the key allows the access; one of no bytes is always allowed, whatever the key.
   AccessFault check(const KeyAccess& access);
@@ -82,7 +84,7 @@ public:
 
   // For tests: entries free, and whether tables and runs agree.
   uint32_t entries_free() const { return runs_.units_free() * line_entries; }
-  bool verify() const;
+  const char* verify() const;
 
 private:
   static constexpr uint32_t line_entries = 8; // 64 B: what one DMA reads

@@ -6,11 +6,11 @@ namespace fpga_verbs::hca {
 
 namespace {
 
-constexpr Gid none{};
+constexpr wire::Gid none{};
 
 } // namespace
 
-MulticastGroups::Member* MulticastGroups::find(uint32_t queue_pair_number, const Gid& group) {
+MulticastGroups::Member* MulticastGroups::find(uint32_t queue_pair_number, const wire::Gid& group) {
   for (Member& member : members_)
     if (member.group == group && member.queue_pair_number == queue_pair_number)
       return &member;
@@ -24,7 +24,7 @@ MulticastGroups::~MulticastGroups() {
 }
 
 MulticastGroups::Attached MulticastGroups::attach(unsigned underlying_function, uint32_t queue_pair_number,
-                                                  const Gid& group) {
+                                                  const wire::Gid& group) {
   if (find(queue_pair_number, group) != nullptr)
     return Attached::yes;
   Member* const member = find(0, none);
@@ -39,7 +39,7 @@ MulticastGroups::Attached MulticastGroups::attach(unsigned underlying_function, 
   return Attached::yes;
 }
 
-bool MulticastGroups::detach(uint32_t queue_pair_number, const Gid& group) {
+bool MulticastGroups::detach(uint32_t queue_pair_number, const wire::Gid& group) {
   Member* const member = find(queue_pair_number, group);
   if (member != nullptr)
     free(*member);
@@ -58,12 +58,12 @@ void MulticastGroups::reset_function(unsigned underlying_function) {
       free(member);
 }
 
-bool MulticastGroups::has_members(const Gid& group) const {
+bool MulticastGroups::has_members(const wire::Gid& group) const {
   return std::ranges::find(members_, group, &Member::group) != members_.end();
 }
 
 // All links, or none.
-bool MulticastGroups::join(const Gid& group) {
+bool MulticastGroups::join(const wire::Gid& group) {
   for (link::Link* const link : links_) {
     if (link == nullptr || link->join(group))
       continue;
@@ -73,14 +73,14 @@ bool MulticastGroups::join(const Gid& group) {
   return true;
 }
 
-void MulticastGroups::leave(const Gid& group) {
+void MulticastGroups::leave(const wire::Gid& group) {
   for (link::Link* const link : links_)
     if (link != nullptr)
       link->leave(group);
 }
 
 void MulticastGroups::free(Member& member) {
-  const Gid group = member.group;
+  const wire::Gid group = member.group;
   member = {};
   --count_;
   if (!has_members(group))

@@ -17,7 +17,7 @@ public:
   using Links = std::span<link::Link* const, spec::ports>; // null: nothing
 
   struct Member {
-    Gid group{}; // MGID; zero: the entry is free
+    wire::Gid group{}; // MGID; zero: the entry is free
     uint32_t queue_pair_number = 0;
     uint8_t underlying_function = 0;
   };
@@ -35,9 +35,9 @@ public:
   ~MulticastGroups();
 
   // One that is attached stays so.
-  Attached attach(unsigned underlying_function, uint32_t queue_pair_number, const Gid& group);
+  Attached attach(unsigned underlying_function, uint32_t queue_pair_number, const wire::Gid& group);
   // False: it is not attached.
-  bool detach(uint32_t queue_pair_number, const Gid& group);
+  bool detach(uint32_t queue_pair_number, const wire::Gid& group);
 
   // All entries, those free too: a packet is compared with each.
   std::span<const Member> members() const { return members_; }
@@ -48,10 +48,10 @@ public:
   void reset_function(unsigned underlying_function);
 
 private:
-  Member* find(uint32_t queue_pair_number, const Gid& group);
-  bool has_members(const Gid& group) const;
-  bool join(const Gid& group);
-  void leave(const Gid& group);
+  Member* find(uint32_t queue_pair_number, const wire::Gid& group);
+  bool has_members(const wire::Gid& group) const;
+  bool join(const wire::Gid& group);
+  void leave(const wire::Gid& group);
   void free(Member& member);
 
   Links links_;

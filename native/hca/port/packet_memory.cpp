@@ -50,15 +50,15 @@ bool PacketMemory::change_use(uint16_t packet, PacketUse use) {
   return true;
 }
 
-bool PacketMemory::verify() const {
+const char* PacketMemory::verify() const {
   std::array<uint32_t, uses> used{};
   for (uint16_t packet = 0; packet < buffers; ++packet)
     if (!free_buffers_.test(packet))
       ++used[static_cast<size_t>(packets_[packet].use)];
   for (size_t use = 0; use < uses; ++use)
     if (used[use] + free_[use] != buffers_of[use])
-      return false;
-  return true;
+      return "packet_memory: buffers are neither free nor counted";
+  return nullptr;
 }
 
 } // namespace fpga_verbs::hca

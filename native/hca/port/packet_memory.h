@@ -31,10 +31,10 @@ struct Packet {
   uint16_t payload_bytes = 0; // without pad
   uint8_t port = 0;           // where it arrived, or leaves; from 1
   PacketUse use = PacketUse::request;
-  PacketCause cause{};
+  wire::PacketCause cause{};
 
-  ParsedPacket parsed{}; // of a packet that has arrived
-  uint32_t number = 0;   // of the packet in its message, on the way out
+  wire::ParsedPacket parsed{}; // of a packet that has arrived
+  uint32_t number = 0;         // of the packet in its message, on the way out
 
   // Of a request that receive has accepted.
   uint32_t answer_psn = 0;              // PSN to answer with; of a READ: of its first response
@@ -85,11 +85,14 @@ public:
   }
 
   // Woken when a buffer of the use comes free and one was missing.
-  void connect(PacketUse use, Waker waker) { wakers_[static_cast<size_t>(use)] = waker; }
+  template <PacketUse use> void on_free(Waker waker) { wakers_[static_cast<size_t>(use)] = waker; }
 
   // For tests: every buffer is free or counted once.
-  bool verify() const;
-  bool all_free() const { return free_ == buffers_of; }
+  const char* verify() const;
+  // Likewise when no packet is on its way.
+  const char* verify_at_rest() const {
+    return free_ == buffers_of ? nullptr : "packet_memory: a packet that no block handles has a buffer";
+  }
 
 private:
   static constexpr size_t uses = 3;

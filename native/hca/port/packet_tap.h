@@ -14,7 +14,7 @@ class PacketTap {
 public:
   virtual ~PacketTap() = default;
   virtual void packet(PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-                      const PacketCause& cause) = 0;
+                      const wire::PacketCause& cause) = 0;
 };
 
 } // namespace fpga_verbs::hca

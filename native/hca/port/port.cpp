@@ -10,8 +10,8 @@ using spec::PortDiscard;
 
 Port::Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory,
            const PortAttributes& attributes, const MulticastGroups& groups,
-           const PortAttachments& attachments, DataLink<spec::PacketUnit, 4>& requests_built,
-           DataLink<spec::PacketUnit, 4>& responses_built, DataLink<spec::PacketUnit, 16>& packets_arrived)
+           const PortAttachments& attachments, DataLink<spec::PacketUnit>& requests_built,
+           DataLink<spec::PacketUnit>& responses_built, DataLink<spec::PacketUnit>& packets_arrived)
     : counters_(counters), clock_(clock), packet_memory_(packet_memory), attributes_(attributes),
       groups_(groups), attachments_(attachments), leaving_{Leaving{responses_built}, Leaving{requests_built}},
       packets_arrived_(packets_arrived) {}
@@ -33,6 +33,13 @@ uint64_t Port::next_deadline() const {
     if (link != nullptr)
       deadline = std::min(deadline, link->next_deadline());
   return deadline;
+}
+
+void Port::count_data_units(DataUnitCounts& counts) const {
+  for (const PortCounters& port : counters_.device.port) {
+    counts.add(spec::control::data_units_port, port.packets_out);
+    counts.add(spec::control::data_units_port, port.packets_in);
+  }
 }
 
 // Out.

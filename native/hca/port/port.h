@@ -4,6 +4,7 @@
 #include "hca/base/clock.h"
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
+#include "hca/base/data_unit_counts.h"
 #include "hca/port/lane_turn.h"
 #include "hca/port/multicast_groups.h"
 #include "hca/port/packet_memory.h"
@@ -37,14 +38,17 @@ class Port final : public Block {
 public:
   Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory, const PortAttributes& attributes,
        const MulticastGroups& groups, const PortAttachments& attachments,
-       DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::PacketUnit, 4>& responses_built,
-       DataLink<spec::PacketUnit, 16>& packets_arrived);
+       DataLink<spec::PacketUnit>& requests_built, DataLink<spec::PacketUnit>& responses_built,
+       DataLink<spec::PacketUnit>& packets_arrived);
 
   // Lets one packet leave or come in, in turn where both can.
   bool step() override;
 
   // When the packet that waits longest is discarded, or one on its way on a link arrives; ~0: there is none.
   uint64_t next_deadline() const;
+
+  // The packets that have left or come in are the data units that leave this block.
+  void count_data_units(DataUnitCounts& counts) const;
 
   // Clock ticks.
   uint64_t discard_limit() const { return discard_limit_; }
@@ -55,7 +59,7 @@ private:
 
   // The packets that are to leave on a lane.
   struct Leaving {
-    DataLink<spec::PacketUnit, 4>& built;
+    DataLink<spec::PacketUnit>& built;
     uint64_t since = never; // when the first of them began to wait
   };
 
@@ -82,7 +86,7 @@ private:
   const MulticastGroups& groups_;
   const PortAttachments& attachments_;
   std::array<Leaving, link::lanes> leaving_; // by link::Lane: responses first
-  DataLink<spec::PacketUnit, 16>& packets_arrived_;
+  DataLink<spec::PacketUnit>& packets_arrived_;
   uint64_t discard_limit_ = spec::port_discard_limit;
   unsigned receive_turn_ = 0; // port that is looked at first
   bool send_turn_ = false;

@@ -53,9 +53,9 @@ std::optional<PortAttributes::Owner> PortAttributes::owner_of(link::Address addr
   return owner;
 }
 
-MacAddress PortAttributes::mac(unsigned port, unsigned underlying_function) const {
+wire::MacAddress PortAttributes::mac(unsigned port, unsigned underlying_function) const {
   return link_layer() == spec::LinkLayer::ethernet ? link::mac_address(address(port, underlying_function))
-                                                   : MacAddress{};
+                                                   : wire::MacAddress{};
 }
 
 uint16_t PortAttributes::local_identifier(unsigned port, unsigned underlying_function) const {
@@ -64,8 +64,9 @@ uint16_t PortAttributes::local_identifier(unsigned port, unsigned underlying_fun
              : uint16_t{0};
 }
 
-PacketSource PortAttributes::source(unsigned underlying_function, const spec::AddressVector& address_vector,
-                                    unsigned partition_key_index) const {
+wire::PacketSource PortAttributes::source(unsigned underlying_function,
+                                          const spec::AddressVector& address_vector,
+                                          unsigned partition_key_index) const {
   const unsigned port = address_vector.port();
   return {.link_layer = link_layer(),
           .mac = mac(port, underlying_function),

@@ -20,7 +20,7 @@ namespace fpga_verbs::hca {
 // address vectors.
 class PortAttributes {
 public:
-  using GidTable = std::array<Gid, spec::gid_table_entries>;
+  using GidTable = std::array<wire::Gid, spec::gid_table_entries>;
   using PartitionKeyTable = std::array<uint16_t, spec::partition_key_table_entries>;
 
   // A function at a port.
@@ -52,13 +52,13 @@ public:
   // Whose address on the link this is; nothing: none of this board's.
   std::optional<Owner> owner_of(link::Address address) const;
 
-  MacAddress mac(unsigned port, unsigned underlying_function) const;            // of an Ethernet port, else 0
+  wire::MacAddress mac(unsigned port, unsigned underlying_function) const;      // of an Ethernet port, else 0
   uint16_t local_identifier(unsigned port, unsigned underlying_function) const; // of an InfiniBand port, or 0
 
   const GidTable& gids(unsigned port, unsigned underlying_function) const {
     return gids_[port - 1][underlying_function];
   }
-  void set_gid(unsigned port, unsigned underlying_function, unsigned index, const Gid& gid) {
+  void set_gid(unsigned port, unsigned underlying_function, unsigned index, const wire::Gid& gid) {
     gids_[port - 1][underlying_function][index] = gid;
   }
 
@@ -69,8 +69,8 @@ public:
 
   // What packets of a function that leave by this address vector carry. Its port exists, and its indices lie
   // within the tables.
-  PacketSource source(unsigned underlying_function, const spec::AddressVector& address_vector,
-                      unsigned partition_key_index) const;
+  wire::PacketSource source(unsigned underlying_function, const spec::AddressVector& address_vector,
+                            unsigned partition_key_index) const;
 
   // The function's GID tables are as after reset.
   void reset_function(unsigned underlying_function);

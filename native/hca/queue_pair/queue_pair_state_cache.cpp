@@ -427,30 +427,32 @@ void QueuePairStateCache::reset_function(unsigned underlying_function) {
     }
 }
 
-bool QueuePairStateCache::verify() const {
+const char* QueuePairStateCache::verify() const {
+  constexpr const char* wrong = "queue_pair_state_cache: its contexts and lists contradict each other";
   uint32_t free = 0;
   for (uint32_t index = free_.first; index != none; index = directory_[index].next, ++free)
     if (directory_[index].live || directory_[index].slot != none)
-      return false;
+      return wrong;
   for (uint32_t index = quiet_list_.first; index != none; index = directory_[index].next)
     if (!directory_[index].live || !directory_[index].quiet)
-      return false;
+      return wrong;
   uint32_t live = 0;
   for (uint32_t index = 0; index < directory_.size(); ++index) {
     const Entry& entry = directory_[index];
     live += entry.live ? 1 : 0;
     if ((entry.slot != none && slots_[entry.slot].index != index) || (!entry.live && entry.pins != 0))
-      return false;
+      return wrong;
   }
   uint32_t listed = 0;
   for (const List* list : {&pinned_, &unpinned_})
     for (uint32_t slot = list->first; slot != none; slot = slots_[slot].next, ++listed) {
       const uint32_t index = slots_[slot].index;
       if ((index != none && directory_[index].pins != 0) != (list == &pinned_))
-        return false;
+        return wrong;
     }
-  return free == free_count_ && live + free + reserved_indices == directory_.size() &&
-         listed == slots_.size();
+  const bool all_counted =
+      free == free_count_ && live + free + reserved_indices == directory_.size() && listed == slots_.size();
+  return all_counted ? nullptr : wrong;
 }
 
 } // namespace fpga_verbs::hca

@@ -97,7 +97,7 @@ public:
     uint32_t queue_pair_number = 0;
   };
   std::optional<Named> take_ended();
-  void connect_ended(Waker ended) { ended_ = ended; }
+  void on_ended(Waker ended) { ended_ = ended; }
 
   // For resource_manager. A new queue pair in the state of `control`, in which owner, generation and valid
   // are filled in: its number; nothing: all are in use, or context memory could not take the context that
@@ -117,7 +117,7 @@ public:
   // The queue pair is gone, and its index free. No pin is left.
   void destroy(uint32_t queue_pair_number);
 
-  void connect(Waker quiet) { quiet_ = quiet; }
+  void on_quiet(Waker quiet) { quiet_ = quiet; }
 
   // The function's queue pair with the lowest index from `index` on, which moves behind it; nothing: none is
   // left. A sweep, for failures.
@@ -130,7 +130,7 @@ public:
   void reset();
 
   // For tests: every index is free or in use once, lists and cached contexts agree with the directory.
-  bool verify() const;
+  const char* verify() const;
 
 private:
   static constexpr uint32_t none = ~uint32_t{0};

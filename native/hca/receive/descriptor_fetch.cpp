@@ -39,8 +39,8 @@ bool is_sound(const spec::WorkQueueReference& reference, uint32_t entry_bytes, u
 DescriptorFetch::DescriptorFetch(const HcaParameters& parameters, Counters& counters, HostPort& host,
                                  QueuePairStateCache& queue_pairs, SharedReceiveQueues& shared_receive_queues,
                                  MemoryTranslation& translation, EventPort& events,
-                                 DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
-                                 DataLink<spec::QueuePairNotice, 16>& descriptors_fetched)
+                                 DataLink<spec::QueuePairNotice>& descriptors_wanted,
+                                 DataLink<spec::QueuePairNotice>& descriptors_fetched)
     : reader_(counters, host, translation, events), queue_pairs_(queue_pairs),
       shared_receive_queues_(shared_receive_queues), events_(events), descriptors_wanted_(descriptors_wanted),
       descriptors_fetched_(descriptors_fetched),

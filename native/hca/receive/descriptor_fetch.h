@@ -44,8 +44,8 @@ public:
   DescriptorFetch(const HcaParameters& parameters, Counters& counters, HostPort& host,
                   QueuePairStateCache& queue_pairs, SharedReceiveQueues& shared_receive_queues,
                   MemoryTranslation& translation, EventPort& events,
-                  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
-                  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched);
+                  DataLink<spec::QueuePairNotice>& descriptors_wanted,
+                  DataLink<spec::QueuePairNotice>& descriptors_fetched);
 
   // Takes the next receive work request of a queue pair, if its reference is here and sound. False: ask on
   // descriptors_wanted.
@@ -77,7 +77,7 @@ public:
     uint32_t queue_pair_number = 0;
   };
   std::optional<Flush> take_flush();
-  void connect(Waker flush) { flush_ = flush; }
+  void on_flush(Waker flush) { flush_ = flush; }
 
   // For tests: what contradicts itself, or null.
   const char* verify() const { return queue_.verify(); }
@@ -139,8 +139,8 @@ private:
   QueuePairStateCache& queue_pairs_;
   SharedReceiveQueues& shared_receive_queues_;
   EventPort& events_;
-  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted_;
-  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched_;
+  DataLink<spec::QueuePairNotice>& descriptors_wanted_;
+  DataLink<spec::QueuePairNotice>& descriptors_fetched_;
   HardwareLinkedListQueue<spec::QueuePairNotice> queue_; // index: queue pair
   std::array<Line, lines> lines_;                        // by the low bits of the queue's index
   std::vector<WaitingFlush> flushes_;                    // by index of the queue pair

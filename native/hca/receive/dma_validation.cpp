@@ -22,15 +22,15 @@ using spec::Syndrome;
 constexpr auto acknowledge_syndrome = static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
 
 // What an atomic leaves in memory (InfiniBand volume 1, 9.4.5).
-uint64_t result_of(const PacketFields& fields, bool is_addition, uint64_t original) {
+uint64_t result_of(const wire::PacketFields& fields, bool is_addition, uint64_t original) {
   if (is_addition)
     return original + fields.swap_add;
   return original == fields.compare ? fields.swap_add : original;
 }
 
 // Where a datagram came from.
-void name_source(const ParsedPacket& parsed, spec::CompletionQueueEntry& entry) {
-  entry.set_with_global_route_header(parsed.framing != PacketFraming::infiniband_local ? 1 : 0);
+void name_source(const wire::ParsedPacket& parsed, spec::CompletionQueueEntry& entry) {
+  entry.set_with_global_route_header(parsed.framing != wire::PacketFraming::infiniband_local ? 1 : 0);
   entry.set_source_queue_pair(parsed.fields.source_queue_pair);
   entry.set_service_level(parsed.service_level);
   entry.set_source_local_identifier(parsed.source_local_identifier);
@@ -48,8 +48,8 @@ DmaValidation::DmaValidation(const HcaParameters& parameters, Counters& counters
                              MemoryAccess& memory, ReceiveQueueEntryHandler& receive_entries,
                              CompletionQueue& completion_queue, EventPort& events, ResponseReads& reads,
                              ResponderResources& responder_resources,
-                             DataLink<spec::ReceiveUnit, 16>& requests_placed,
-                             DataLink<spec::AnswerUnit, 16>& answers)
+                             DataLink<spec::ReceiveUnit>& requests_placed,
+                             DataLink<spec::AnswerUnit>& answers)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
       shared_receive_queues_(shared_receive_queues), translation_(translation), windows_(translation.keys()),
       memory_(memory), receive_entries_(receive_entries), completion_queue_(completion_queue),
@@ -219,7 +219,7 @@ void DmaValidation::refuse_length(const Owner& owner, const Packet& packet) {
 
 // Takes back the key that the packet names, if it names one: before the completion that tells of it.
 MemoryWindows::Outcome DmaValidation::invalidate(const Owner& owner, const Packet& packet) {
-  if (!packet.parsed.traits().has(invalidate_header))
+  if (!packet.parsed.traits().has(spec::ExtendedHeader::invalidate))
     return MemoryWindows::Outcome::done;
   idle_seen_ = translation_.keys().idle_count();
   return windows_.invalidate({.underlying_function = owner.underlying_function,
@@ -347,7 +347,7 @@ DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Pack
 
 // A duplicate is answered with what the first one found. The result is stored before the answer leaves.
 void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
-  const PacketFields& fields = packet.parsed.fields;
+  const wire::PacketFields& fields = packet.parsed.fields;
   ResponderResource* const done = responder_resources_.find(
       owner.queue_pair_number,
       queue_pairs_.find(owner.underlying_function, owner.queue_pair_number)->responder, packet.answer_psn);
@@ -369,7 +369,7 @@ void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
                            .rights = right(AccessFlag::remote_atomic),
                            .queue_pair_number = owner.queue_pair_number};
     AccessFault fault = memory_.read(access, &original);
-    const bool is_addition = packet.parsed.traits().operation == PacketOperation::fetch_and_add;
+    const bool is_addition = packet.parsed.traits().operation == spec::PacketOperation::fetch_and_add;
     const uint64_t result = result_of(fields, is_addition, original);
     if (fault == AccessFault::none && result != original)
       fault = memory_.write(access, &result);
@@ -421,7 +421,7 @@ void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& uni
   if (unit.action() != ReceiveAction::send && unit.action() != ReceiveAction::rdma_write)
     return;
   const Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
-  const PacketOpcodeTraits& traits = packet.parsed.traits();
+  const spec::PacketOpcodeTraits& traits = packet.parsed.traits();
   const bool takes =
       unit.action() == ReceiveAction::send ? traits.begins_message() : traits.completes_receive();
 #ifdef FPGA_VERBS_MUTANT_TAKEN_SHARED_RECEIVE_LOST
@@ -456,8 +456,8 @@ DmaValidation::Progress DmaValidation::flush_shared(const Owner& owner) {
 
 // Completes the receive work request of a packet. False: the completion queue did not take it.
 bool DmaValidation::complete(const Owner& owner, const Packet& packet, CompletionStatus status) {
-  const PacketOpcodeTraits& traits = packet.parsed.traits();
-  const bool is_send = traits.operation == PacketOperation::send;
+  const spec::PacketOpcodeTraits& traits = packet.parsed.traits();
+  const bool is_send = traits.operation == spec::PacketOperation::send;
   spec::CompletionQueueEntry entry;
   entry.set_opcode(is_send ? spec::CompletionOpcode::receive
                            : spec::CompletionOpcode::receive_rdma_with_immediate);
@@ -465,14 +465,14 @@ bool DmaValidation::complete(const Owner& owner, const Packet& packet, Completio
   if (status == CompletionStatus::success) {
     entry.set_byte_length(is_send ? packet.message_offset + packet.payload_bytes : packet.message_length);
     entry.set_solicited(packet.parsed.fields.solicited_event ? 1 : 0);
-    entry.set_with_immediate(traits.has(immediate_header) ? 1 : 0);
+    entry.set_with_immediate(traits.has(spec::ExtendedHeader::immediate) ? 1 : 0);
     // Opaque: the same bytes in memory as on the wire.
     entry.set_immediate_data(spec::big_endian(packet.parsed.fields.immediate_data));
-    if (traits.has(invalidate_header)) {
+    if (traits.has(spec::ExtendedHeader::invalidate)) {
       entry.set_with_invalidate(1);
       entry.set_immediate_data(packet.parsed.fields.remote_key);
     }
-    if (traits.has(datagram_header))
+    if (traits.has(spec::ExtendedHeader::datagram))
       name_source(packet.parsed, entry);
   }
   return write_completion(owner, entry, packet.receive_sequence_number);

@@ -50,7 +50,7 @@ public:
                 MemoryTranslation& translation, MemoryAccess& memory,
                 ReceiveQueueEntryHandler& receive_entries, CompletionQueue& completion_queue,
                 EventPort& events, ResponseReads& reads, ResponderResources& responder_resources,
-                DataLink<spec::ReceiveUnit, 16>& requests_placed, DataLink<spec::AnswerUnit, 16>& answers);
+                DataLink<spec::ReceiveUnit>& requests_placed, DataLink<spec::AnswerUnit>& answers);
 
   // Takes one data unit into its queue pair's list, and works on one. A READ for which ResponseReads has no
   // place waits, and so does a SEND with invalidate whose key is not idle; only their queue pair with them.
@@ -129,8 +129,8 @@ private:
   EventPort& events_;
   ResponseReads& reads_;
   ResponderResources& responder_resources_;
-  DataLink<spec::ReceiveUnit, 16>& requests_placed_;
-  DataLink<spec::AnswerUnit, 16>& answers_;
+  DataLink<spec::ReceiveUnit>& requests_placed_;
+  DataLink<spec::AnswerUnit>& answers_;
   HardwareLinkedListQueue<spec::ReceiveUnit> queue_;
   BitMask waiting_{entries};          // lists whose first unit is a READ without a place
   uint16_t resumed_ = 0;              // of these the one that went on last

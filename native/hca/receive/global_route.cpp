@@ -8,12 +8,12 @@ namespace fpga_verbs::hca {
 
 uint32_t expose_global_route(PacketMemory& packets, uint16_t packet) {
   Packet& datagram = packets[packet];
-  const ParsedPacket& parsed = datagram.parsed;
-  if (parsed.framing == PacketFraming::infiniband_local)
+  const wire::ParsedPacket& parsed = datagram.parsed;
+  if (parsed.framing == wire::PacketFraming::infiniband_local)
     return global_route_bytes;
-  const bool is_ipv4 = parsed.framing == PacketFraming::ethernet_ipv4;
+  const bool is_ipv4 = parsed.framing == wire::PacketFraming::ethernet_ipv4;
   const uint32_t link_bytes =
-      parsed.framing == PacketFraming::infiniband_global ? spec::LocalRouteHeader::bytes : 0;
+      parsed.framing == wire::PacketFraming::infiniband_global ? spec::LocalRouteHeader::bytes : 0;
   const uint32_t header_bytes = is_ipv4 ? spec::Ipv4Header::bytes : global_route_bytes;
   // The packet's own headers, that are read already, make room.
   datagram.payload = static_cast<uint16_t>(datagram.payload - global_route_bytes);

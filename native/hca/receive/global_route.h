@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/port/packet_memory.h"
+#include "spec/packets.h"
 
 #include <cstdint>
 

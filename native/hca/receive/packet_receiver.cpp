@@ -13,8 +13,9 @@ using spec::PacketDrop;
 
 namespace {
 
-uint32_t destination_local_identifier(const ParsedPacket& parsed, const uint8_t* bytes) {
-  return read_header<spec::LocalRouteHeader>(bytes + parsed.network_offset).destination_local_identifier();
+uint32_t destination_local_identifier(const wire::ParsedPacket& parsed, const uint8_t* bytes) {
+  return wire::read_header<spec::LocalRouteHeader>(bytes + parsed.network_offset)
+      .destination_local_identifier();
 }
 
 } // namespace
@@ -22,9 +23,9 @@ uint32_t destination_local_identifier(const ParsedPacket& parsed, const uint8_t*
 PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
                                const PortAttributes& attributes, const MulticastGroups& groups,
                                QueuePairStateCache& queue_pair_state_cache,
-                               DataLink<spec::PacketUnit, 16>& packets_arrived,
-                               DataLink<spec::PacketUnit, 16>& responses_arrived,
-                               DataLink<spec::PacketUnit, 16>& requests_arrived)
+                               DataLink<spec::PacketUnit>& packets_arrived,
+                               DataLink<spec::PacketUnit>& responses_arrived,
+                               DataLink<spec::PacketUnit>& requests_arrived)
     : counters_(counters), packet_memory_(packet_memory), attributes_(attributes), groups_(groups),
       queue_pair_state_cache_(queue_pair_state_cache), packets_arrived_(packets_arrived),
       responses_arrived_(responses_arrived), requests_arrived_(requests_arrived) {}
@@ -46,13 +47,13 @@ bool PacketReceiver::step() {
 }
 
 void PacketReceiver::receive(uint16_t handle) {
-  ParsedPacket& parsed = packet_memory_[handle].parsed;
+  wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
   const std::span<const uint8_t> bytes = packet_memory_.wire(handle);
   const PacketDrop unreadable =
-      parse_packet(attributes_.link_layer(), bytes.data(), static_cast<uint32_t>(bytes.size()), parsed);
+      wire::parse_packet(attributes_.link_layer(), bytes.data(), static_cast<uint32_t>(bytes.size()), parsed);
   if (unreadable != PacketDrop::none)
     return drop(handle, unreadable);
-  if (parsed.traits().operation == PacketOperation::congestion_notification) {
+  if (parsed.traits().operation == spec::PacketOperation::congestion_notification) {
     ++counters_.device.congestion_notifications;
     return packet_memory_.release(handle);
   }
@@ -72,11 +73,11 @@ void PacketReceiver::receive(uint16_t handle) {
 
 // The last member gets the packet itself, those before it copies.
 void PacketReceiver::receive_for_group(uint16_t handle) {
-  const ParsedPacket& parsed = packet_memory_[handle].parsed;
+  const wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
   const uint8_t* const bytes = packet_memory_.wire(handle).data();
   const unsigned port = packet_memory_[handle].port;
-  const Gid group = addresses_of(bytes, parsed).destination;
-  if (!is_multicast(group))
+  const wire::Gid group = wire::addresses_of(bytes, parsed).destination;
+  if (!wire::is_multicast(group))
     return drop(handle, PacketDrop::wrong_destination);
   const MulticastGroups::Member* last = nullptr;
   PacketDrop refusal = PacketDrop::unknown_queue_pair;
@@ -124,12 +125,12 @@ void PacketReceiver::copy(uint16_t handle, const MulticastGroups::Member& member
 }
 
 void PacketReceiver::pass_to(uint16_t handle, const MulticastGroups::Member& member) {
-  ParsedPacket& parsed = packet_memory_[handle].parsed;
+  wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
   parsed.destination_queue_pair = member.queue_pair_number;
   pass(handle, member.underlying_function, parsed);
 }
 
-void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const ParsedPacket& parsed) {
+void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const wire::ParsedPacket& parsed) {
   Packet& packet = packet_memory_[handle];
   packet.payload = static_cast<uint16_t>(packet.begin + parsed.payload_offset);
   packet.payload_bytes = parsed.payload_bytes;
@@ -149,7 +150,7 @@ void PacketReceiver::pass(uint16_t handle, unsigned underlying_function, const P
 
 // InfiniBand volume 1, 9.6.1: what is checked before the transport looks at a packet.
 PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned port,
-                                 const ParsedPacket& parsed, const uint8_t* bytes) const {
+                                 const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
   if (parsed.traits().service != control.service_type())
     return PacketDrop::wrong_service;
   if (port != control.port())
@@ -167,39 +168,39 @@ PacketDrop PacketReceiver::check(const spec::QueuePairControl& control, unsigned
 
 // A datagram comes from anywhere to an address of the queue pair's function at its port, or to a group.
 PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control, unsigned port,
-                                          const ParsedPacket& parsed, const uint8_t* bytes) const {
+                                          const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
   if (parsed.destination_queue_pair == spec::multicast_queue_pair)
     return PacketDrop::none;
   const unsigned underlying_function = control.underlying_function();
-  if (!is_ethernet(parsed.framing) &&
+  if (!wire::is_ethernet(parsed.framing) &&
       destination_local_identifier(parsed, bytes) != attributes_.local_identifier(port, underlying_function))
     return PacketDrop::wrong_destination;
-  if (parsed.framing == PacketFraming::infiniband_local)
+  if (parsed.framing == wire::PacketFraming::infiniband_local)
     return PacketDrop::none;
-  const Gid destination = addresses_of(bytes, parsed).destination;
-  const bool is_own = destination != Gid{} &&
+  const wire::Gid destination = wire::addresses_of(bytes, parsed).destination;
+  const bool is_own = destination != wire::Gid{} &&
                       std::ranges::count(attributes_.gids(port, underlying_function), destination) != 0;
   return is_own ? PacketDrop::none : PacketDrop::wrong_destination;
 }
 
 // A packet of a connection comes from the peer's address to the address that it was connected with.
 PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control, unsigned port,
-                                           const ParsedPacket& parsed, const uint8_t* bytes) const {
+                                           const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
   const spec::AddressVector peer = read_address_vector(control.address_vector());
   const unsigned underlying_function = control.underlying_function();
-  if (!is_ethernet(parsed.framing)) {
+  if (!wire::is_ethernet(parsed.framing)) {
     if (destination_local_identifier(parsed, bytes) !=
         attributes_.local_identifier(port, underlying_function))
       return PacketDrop::wrong_destination;
     if (parsed.source_local_identifier != peer.destination_local_identifier())
       return PacketDrop::wrong_source;
   }
-  const bool has_gids = parsed.framing != PacketFraming::infiniband_local;
+  const bool has_gids = parsed.framing != wire::PacketFraming::infiniband_local;
   if (has_gids != (peer.is_global() != 0))
     return PacketDrop::wrong_source;
   if (!has_gids)
     return PacketDrop::none;
-  const PacketAddresses addresses = addresses_of(bytes, parsed);
+  const wire::PacketAddresses addresses = wire::addresses_of(bytes, parsed);
   if (addresses.destination != attributes_.gids(port, underlying_function)[peer.gid_index()])
     return PacketDrop::wrong_destination;
   return std::ranges::equal(addresses.source, peer.destination_gid()) ? PacketDrop::none

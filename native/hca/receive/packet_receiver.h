@@ -26,9 +26,8 @@ class PacketReceiver final : public Block {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
                  const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
-                 DataLink<spec::PacketUnit, 16>& packets_arrived,
-                 DataLink<spec::PacketUnit, 16>& responses_arrived,
-                 DataLink<spec::PacketUnit, 16>& requests_arrived);
+                 DataLink<spec::PacketUnit>& packets_arrived, DataLink<spec::PacketUnit>& responses_arrived,
+                 DataLink<spec::PacketUnit>& requests_arrived);
 
   bool step() override;
 
@@ -37,15 +36,15 @@ private:
   void receive_for_group(uint16_t handle);
   void copy(uint16_t handle, const MulticastGroups::Member& member);
   void pass_to(uint16_t handle, const MulticastGroups::Member& member);
-  void pass(uint16_t handle, unsigned underlying_function, const ParsedPacket& parsed);
+  void pass(uint16_t handle, unsigned underlying_function, const wire::ParsedPacket& parsed);
   void drop(uint16_t handle, spec::PacketDrop reason);
   void count(unsigned port, spec::PacketDrop reason);
-  spec::PacketDrop check(const spec::QueuePairControl& control, unsigned port, const ParsedPacket& parsed,
-                         const uint8_t* bytes) const;
+  spec::PacketDrop check(const spec::QueuePairControl& control, unsigned port,
+                         const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
   spec::PacketDrop check_addresses(const spec::QueuePairControl& control, unsigned port,
-                                   const ParsedPacket& parsed, const uint8_t* bytes) const;
+                                   const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
   spec::PacketDrop check_datagram(const spec::QueuePairControl& control, unsigned port,
-                                  const ParsedPacket& parsed, const uint8_t* bytes) const;
+                                  const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
   bool is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const;
 
   Counters& counters_;
@@ -53,10 +52,10 @@ private:
   const PortAttributes& attributes_;
   const MulticastGroups& groups_;
   QueuePairStateCache& queue_pair_state_cache_;
-  DataLink<spec::PacketUnit, 16>& packets_arrived_;
-  DataLink<spec::PacketUnit, 16>& responses_arrived_;
-  DataLink<spec::PacketUnit, 16>& requests_arrived_;
-  DataLink<spec::PacketUnit, spec::receive_packet_buffers> waiting_; // requests; holds all that can arrive
+  DataLink<spec::PacketUnit>& packets_arrived_;
+  DataLink<spec::PacketUnit>& responses_arrived_;
+  DataLink<spec::PacketUnit>& requests_arrived_;
+  DataLink<spec::PacketUnit> waiting_{spec::receive_packet_buffers}; // requests: all that can arrive
 };
 
 } // namespace fpga_verbs::hca

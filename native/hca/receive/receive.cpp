@@ -3,6 +3,8 @@
 #include "hca/base/packet_sequence_number.h"
 #include "hca/receive/global_route.h"
 
+#include <cassert>
+
 namespace fpga_verbs::hca {
 
 namespace {
@@ -19,42 +21,52 @@ bool receives(QueuePairState state) {
          state == QueuePairState::send_queue_drained || state == QueuePairState::send_queue_error;
 }
 
-bool is_rdma_read(const ParsedPacket& packet) {
-  return packet.traits().operation == PacketOperation::rdma_read_request;
+bool is_rdma_read(const wire::ParsedPacket& packet) {
+  return packet.traits().operation == spec::PacketOperation::rdma_read_request;
 }
 
-bool is_message(const ParsedPacket& packet) {
-  return packet.traits().operation == PacketOperation::send ||
-         packet.traits().operation == PacketOperation::rdma_write;
+bool is_message(const wire::ParsedPacket& packet) {
+  return packet.traits().operation == spec::PacketOperation::send ||
+         packet.traits().operation == spec::PacketOperation::rdma_write;
 }
 
-ReceiveAction action_of(const ParsedPacket& packet) {
+ReceiveAction action_of(const wire::ParsedPacket& packet) {
   switch (packet.traits().operation) {
-  case PacketOperation::send:
+  case spec::PacketOperation::send:
     return ReceiveAction::send;
-  case PacketOperation::rdma_write:
+  case spec::PacketOperation::rdma_write:
     return ReceiveAction::rdma_write;
-  case PacketOperation::rdma_read_request:
+  case spec::PacketOperation::rdma_read_request:
     return ReceiveAction::rdma_read;
-  default:
+  case spec::PacketOperation::compare_and_swap:
+  case spec::PacketOperation::fetch_and_add:
     return ReceiveAction::atomic;
+  case spec::PacketOperation::rdma_read_response:
+  case spec::PacketOperation::acknowledge:
+  case spec::PacketOperation::atomic_acknowledge:
+  case spec::PacketOperation::congestion_notification:
+  case spec::PacketOperation::reserved:
+    break;
   }
+  assert(false); // no request, or refused before
+  return ReceiveAction::atomic;
 }
 
 // A receive work request is taken: by the first packet of a SEND, the last of an RDMA WRITE with immediate.
-bool takes_receive(const PacketOpcodeTraits& traits) {
-  return traits.operation == PacketOperation::send ? traits.begins_message() : traits.completes_receive();
+bool takes_receive(const spec::PacketOpcodeTraits& traits) {
+  return traits.operation == spec::PacketOperation::send ? traits.begins_message()
+                                                         : traits.completes_receive();
 }
 
 } // namespace
 
 Receive::Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                  QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
-                 ResponderResources& resources, DataLink<spec::PacketUnit, 16>& requests_arrived,
-                 DataLink<spec::QueuePairNotice, 16>& flushes,
-                 DataLink<spec::QueuePairNotice, 16>& descriptors_fetched,
-                 DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
-                 DataLink<spec::ReceiveUnit, 16>& requests_accepted)
+                 ResponderResources& resources, DataLink<spec::PacketUnit>& requests_arrived,
+                 DataLink<spec::QueuePairNotice>& flushes,
+                 DataLink<spec::QueuePairNotice>& descriptors_fetched,
+                 DataLink<spec::QueuePairNotice>& descriptors_wanted,
+                 DataLink<spec::ReceiveUnit>& requests_accepted)
     : counters_(counters), packets_(packets), queue_pairs_(queue_pairs), descriptors_(descriptors),
       events_(events), resources_(resources), requests_arrived_(requests_arrived), flushes_(flushes),
       descriptors_fetched_(descriptors_fetched), descriptors_wanted_(descriptors_wanted),
@@ -230,7 +242,7 @@ Receive::Progress Receive::take_request(const spec::PacketUnit& unit) {
     drop(unit);
     return Progress::done;
   }
-  const ParsedPacket& packet = packets_[static_cast<uint16_t>(unit.packet())].parsed;
+  const wire::ParsedPacket& packet = packets_[static_cast<uint16_t>(unit.packet())].parsed;
   const RequestJudgement judgement = judge_request(found->control, found->responder, packet, resources_);
   switch (judgement.verdict) {
   case RequestVerdict::execute:
@@ -279,7 +291,7 @@ void Receive::execute(const Request& request) {
     responder.set_expected_psn(packet.parsed.fields.packet_sequence_number);
   packet.answer_psn = responder.expected_psn();
   describe(responder, packet);
-  if (packet.parsed.traits().has(datagram_header))
+  if (packet.parsed.traits().has(spec::ExtendedHeader::datagram))
     packet.message_offset = expose_global_route(packets_, static_cast<uint16_t>(request.unit.packet()));
   const uint32_t psns = is_rdma_read(packet.parsed) ? packets_of(packet.message_length, request.mtu) : 1;
   responder.set_expected_psn(psn_add(responder.expected_psn(), psns));
@@ -301,8 +313,8 @@ void Receive::execute(const Request& request) {
 
 // Where in its message a packet stands, and where it goes.
 void Receive::describe(QueuePairResponder& responder, Packet& packet) {
-  const PacketOpcodeTraits& traits = packet.parsed.traits();
-  const PacketFields& fields = packet.parsed.fields;
+  const spec::PacketOpcodeTraits& traits = packet.parsed.traits();
+  const wire::PacketFields& fields = packet.parsed.fields;
   packet.first = traits.begins_message();
   packet.last = traits.ends_message();
   if (packet.first) {
@@ -310,9 +322,9 @@ void Receive::describe(QueuePairResponder& responder, Packet& packet) {
     responder.set_current_address(fields.virtual_address);
     responder.set_current_key(fields.remote_key);
     responder.set_current_length(fields.dma_length);
-    if (traits.operation == PacketOperation::send)
+    if (traits.operation == spec::PacketOperation::send)
       responder.set_current_message(ReceiveMessage::send);
-    else if (traits.operation == PacketOperation::rdma_write)
+    else if (traits.operation == spec::PacketOperation::rdma_write)
       responder.set_current_message(ReceiveMessage::rdma_write);
   }
   packet.message_offset = responder.current_offset();
@@ -322,7 +334,7 @@ void Receive::describe(QueuePairResponder& responder, Packet& packet) {
   responder.set_current_offset(responder.current_offset() + packet.payload_bytes);
   if (packet.last)
     responder.set_current_message(ReceiveMessage::none);
-  if (traits.operation == PacketOperation::send || traits.completes_receive()) {
+  if (traits.operation == spec::PacketOperation::send || traits.completes_receive()) {
     const ReceiveDescriptor taken = DescriptorFetch::taken(responder);
     packet.receive_sequence_number = taken.sequence_number;
     packet.receive_entry_offset = taken.offset;

@@ -35,11 +35,10 @@ class Receive final : public Block {
 public:
   Receive(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
           QueuePairStateCache& queue_pairs, DescriptorFetch& descriptors, EventPort& events,
-          ResponderResources& resources, DataLink<spec::PacketUnit, 16>& requests_arrived,
-          DataLink<spec::QueuePairNotice, 16>& flushes,
-          DataLink<spec::QueuePairNotice, 16>& descriptors_fetched,
-          DataLink<spec::QueuePairNotice, 16>& descriptors_wanted,
-          DataLink<spec::ReceiveUnit, 16>& requests_accepted);
+          ResponderResources& resources, DataLink<spec::PacketUnit>& requests_arrived,
+          DataLink<spec::QueuePairNotice>& flushes, DataLink<spec::QueuePairNotice>& descriptors_fetched,
+          DataLink<spec::QueuePairNotice>& descriptors_wanted,
+          DataLink<spec::ReceiveUnit>& requests_accepted);
 
   // Takes one flush or one packet, takes one receive work request that was fetched, and works for one queue
   // pair.
@@ -99,11 +98,11 @@ private:
   DescriptorFetch& descriptors_;
   EventPort& events_;
   ResponderResources& resources_;
-  DataLink<spec::PacketUnit, 16>& requests_arrived_;
-  DataLink<spec::QueuePairNotice, 16>& flushes_;
-  DataLink<spec::QueuePairNotice, 16>& descriptors_fetched_;
-  DataLink<spec::QueuePairNotice, 16>& descriptors_wanted_;
-  DataLink<spec::ReceiveUnit, 16>& requests_accepted_;
+  DataLink<spec::PacketUnit>& requests_arrived_;
+  DataLink<spec::QueuePairNotice>& flushes_;
+  DataLink<spec::QueuePairNotice>& descriptors_fetched_;
+  DataLink<spec::QueuePairNotice>& descriptors_wanted_;
+  DataLink<spec::ReceiveUnit>& requests_accepted_;
   HardwareLinkedListQueue<spec::PacketUnit> queue_; // index: queue pair; a flush has no packet
 };
 

@@ -23,8 +23,8 @@ ReceiveQueueEntryHandler::ReceiveQueueEntryHandler(const HcaParameters& paramete
                                                    QueuePairStateCache& queue_pairs,
                                                    const SharedReceiveQueues& shared_receive_queues,
                                                    MemoryTranslation& translation, EventPort& events,
-                                                   DataLink<spec::ReceiveUnit, 16>& requests_accepted,
-                                                   DataLink<spec::ReceiveUnit, 16>& requests_placed)
+                                                   DataLink<spec::ReceiveUnit>& requests_accepted,
+                                                   DataLink<spec::ReceiveUnit>& requests_placed)
     : reader_(counters, host, translation, events), packets_(packets), queue_pairs_(queue_pairs),
       shared_receive_queues_(shared_receive_queues), requests_accepted_(requests_accepted),
       requests_placed_(requests_placed), queue_({.entries = entries,

@@ -51,8 +51,8 @@ public:
   ReceiveQueueEntryHandler(const HcaParameters& parameters, Counters& counters, HostPort& host,
                            PacketMemory& packets, QueuePairStateCache& queue_pairs,
                            const SharedReceiveQueues& shared_receive_queues, MemoryTranslation& translation,
-                           EventPort& events, DataLink<spec::ReceiveUnit, 16>& requests_accepted,
-                           DataLink<spec::ReceiveUnit, 16>& requests_placed);
+                           EventPort& events, DataLink<spec::ReceiveUnit>& requests_accepted,
+                           DataLink<spec::ReceiveUnit>& requests_placed);
 
   // Gives a place to one that waits for it, takes one unit and passes one on.
   bool step() override;
@@ -62,8 +62,8 @@ public:
   // The unit of this packet has ended. Nothing happens if it has no receive entry.
   void release(const Packet& packet);
 
-  // Wakes this block: a place has come free, and somebody waits for it.
-  void connect(Waker waker) { waker_ = waker; }
+  // Woken when a place comes free that a queue pair waits for: this block.
+  void on_released(Waker waker) { waker_ = waker; }
 
   // For tests: references to all places; places that hold an entry.
   unsigned references() const;
@@ -95,8 +95,8 @@ private:
   PacketMemory& packets_;
   QueuePairStateCache& queue_pairs_;
   const SharedReceiveQueues& shared_receive_queues_;
-  DataLink<spec::ReceiveUnit, 16>& requests_accepted_;
-  DataLink<spec::ReceiveUnit, 16>& requests_placed_;
+  DataLink<spec::ReceiveUnit>& requests_accepted_;
+  DataLink<spec::ReceiveUnit>& requests_placed_;
 
   HardwareLinkedListQueue<spec::ReceiveUnit> queue_; // index: queue pair
   BitMask waiting_{entries}; // lists whose first unit needs a place when there is none

@@ -19,39 +19,39 @@ bool may(const spec::QueuePairControl& control, spec::AccessFlag flag) {
 }
 
 // First and middle packets fill the path MTU, a last one has something.
-bool has_proper_payload(const ParsedPacket& packet, uint32_t mtu) {
+bool has_proper_payload(const wire::ParsedPacket& packet, uint32_t mtu) {
   switch (packet.traits().position) {
-  case PacketPosition::first:
-  case PacketPosition::middle:
+  case spec::PacketPosition::first:
+  case spec::PacketPosition::middle:
     return packet.payload_bytes == mtu;
-  case PacketPosition::last:
+  case spec::PacketPosition::last:
     return packet.payload_bytes > 0 && packet.payload_bytes <= mtu;
-  case PacketPosition::only:
+  case spec::PacketPosition::only:
     return packet.payload_bytes <= mtu;
   }
   return false;
 }
 
 // Of a SEND or RDMA WRITE that does not begin a message: it belongs to the one that has begun.
-bool continues(const PacketOpcodeTraits& traits, ReceiveMessage message) {
-  return message ==
-         (traits.operation == PacketOperation::send ? ReceiveMessage::send : ReceiveMessage::rdma_write);
+bool continues(const spec::PacketOpcodeTraits& traits, ReceiveMessage message) {
+  return message == (traits.operation == spec::PacketOperation::send ? ReceiveMessage::send
+                                                                     : ReceiveMessage::rdma_write);
 }
 
 // Whether the packet comes where its message stands.
-bool is_in_turn(const PacketOpcodeTraits& traits, ReceiveMessage message) {
+bool is_in_turn(const spec::PacketOpcodeTraits& traits, ReceiveMessage message) {
   return traits.begins_message() ? message == ReceiveMessage::none : continues(traits, message);
 }
 
-bool is_proper_send(const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
-  const PacketOpcodeTraits& traits = packet.traits();
+bool is_proper_send(const spec::QueuePairResponder& responder, const wire::ParsedPacket& packet) {
+  const spec::PacketOpcodeTraits& traits = packet.traits();
   const uint64_t offset = traits.begins_message() ? 0 : responder.current_offset();
   return offset + packet.payload_bytes <= spec::message_bytes_maximum;
 }
 
 bool is_proper_write(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
-                     const ParsedPacket& packet) {
-  const PacketOpcodeTraits& traits = packet.traits();
+                     const wire::ParsedPacket& packet) {
+  const spec::PacketOpcodeTraits& traits = packet.traits();
   const bool begins = traits.begins_message();
   const uint64_t arrived = uint64_t{begins ? 0 : responder.current_offset()} + packet.payload_bytes;
   const uint64_t length = begins ? packet.fields.dma_length : responder.current_length();
@@ -70,29 +70,34 @@ bool has_resources(const spec::QueuePairControl& control, const spec::QueuePairR
 
 // Whether a packet that is in its turn may be executed.
 bool is_valid(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
-              const ParsedPacket& packet) {
-  const PacketOpcodeTraits& traits = packet.traits();
+              const wire::ParsedPacket& packet) {
+  const spec::PacketOpcodeTraits& traits = packet.traits();
   const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
   switch (traits.operation) {
-  case PacketOperation::send:
+  case spec::PacketOperation::send:
     return has_proper_payload(packet, mtu) && is_proper_send(responder, packet);
-  case PacketOperation::rdma_write:
+  case spec::PacketOperation::rdma_write:
     return has_proper_payload(packet, mtu) && is_proper_write(control, responder, packet);
-  case PacketOperation::rdma_read_request:
+  case spec::PacketOperation::rdma_read_request:
     return may(control, spec::AccessFlag::remote_read) &&
            packet.fields.dma_length <= spec::message_bytes_maximum && has_resources(control, responder);
-  case PacketOperation::compare_and_swap:
-  case PacketOperation::fetch_and_add:
+  case spec::PacketOperation::compare_and_swap:
+  case spec::PacketOperation::fetch_and_add:
     return may(control, spec::AccessFlag::remote_atomic) &&
            packet.fields.virtual_address % atomic_bytes == 0 && has_resources(control, responder);
-  default:
+  case spec::PacketOperation::rdma_read_response:
+  case spec::PacketOperation::acknowledge:
+  case spec::PacketOperation::atomic_acknowledge:
+  case spec::PacketOperation::congestion_notification:
+  case spec::PacketOperation::reserved:
     return false;
   }
+  return false;
 }
 
 // Whether a READ asks for a part of what was asked for at its PSN.
-bool is_part_of(const ResponderResource& earlier, const ParsedPacket& packet, uint32_t mtu) {
-  const PacketFields& fields = packet.fields;
+bool is_part_of(const ResponderResource& earlier, const wire::ParsedPacket& packet, uint32_t mtu) {
+  const wire::PacketFields& fields = packet.fields;
   const auto begun = static_cast<uint32_t>(psn_distance(earlier.psn, fields.packet_sequence_number));
   const uint64_t offset = fields.virtual_address - earlier.address;
   return earlier.is_read && fields.remote_key == earlier.remote_key && offset <= earlier.length &&
@@ -103,14 +108,20 @@ bool is_part_of(const ResponderResource& earlier, const ParsedPacket& packet, ui
 // A duplicate of a READ or atomic has to be one of those that the requester can have outstanding; as many
 // READs as that are answered at a time.
 bool is_repeatable(const spec::QueuePairControl& control, const spec::QueuePairResponder& responder,
-                   const ParsedPacket& packet, const ResponderResources& resources) {
+                   const wire::ParsedPacket& packet, const ResponderResources& resources) {
   switch (packet.traits().operation) {
-  case PacketOperation::send:
-  case PacketOperation::rdma_write:
+  case spec::PacketOperation::send:
+  case spec::PacketOperation::rdma_write:
     return true;
-  case PacketOperation::reserved:
+  case spec::PacketOperation::rdma_read_response:
+  case spec::PacketOperation::acknowledge:
+  case spec::PacketOperation::atomic_acknowledge:
+  case spec::PacketOperation::congestion_notification:
+  case spec::PacketOperation::reserved:
     return false;
-  default:
+  case spec::PacketOperation::rdma_read_request:
+  case spec::PacketOperation::compare_and_swap:
+  case spec::PacketOperation::fetch_and_add:
     break;
   }
   const ResponderResource* const earlier =
@@ -118,7 +129,7 @@ bool is_repeatable(const spec::QueuePairControl& control, const spec::QueuePairR
                      control.max_destination_read_atomic());
   if (earlier == nullptr)
     return false;
-  if (packet.traits().operation != PacketOperation::rdma_read_request)
+  if (packet.traits().operation != spec::PacketOperation::rdma_read_request)
     return !earlier->is_read;
   return may(control, spec::AccessFlag::remote_read) &&
          is_part_of(*earlier, packet, path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()))) &&
@@ -127,7 +138,7 @@ bool is_repeatable(const spec::QueuePairControl& control, const spec::QueuePairR
 }
 
 RequestJudgement judge_reliable(const spec::QueuePairControl& control,
-                                const spec::QueuePairResponder& responder, const ParsedPacket& packet,
+                                const spec::QueuePairResponder& responder, const wire::ParsedPacket& packet,
                                 const ResponderResources& resources) {
 #ifdef FPGA_VERBS_MUTANT_EXPECTED_PSN_UNCHECKED
   const int32_t ahead = 0;
@@ -149,8 +160,9 @@ RequestJudgement judge_reliable(const spec::QueuePairControl& control,
 // A message may begin with any PSN; what does not follow the packet before it belongs to a message of which
 // something was lost (9.8.2).
 RequestJudgement judge_unreliable(const spec::QueuePairControl& control,
-                                  const spec::QueuePairResponder& responder, const ParsedPacket& packet) {
-  const PacketOpcodeTraits& traits = packet.traits();
+                                  const spec::QueuePairResponder& responder,
+                                  const wire::ParsedPacket& packet) {
+  const spec::PacketOpcodeTraits& traits = packet.traits();
   const bool follows = packet.fields.packet_sequence_number == responder.expected_psn() &&
                        continues(traits, responder.current_message());
   const bool is_executed = (traits.begins_message() || follows) && is_valid(control, responder, packet);
@@ -160,7 +172,7 @@ RequestJudgement judge_unreliable(const spec::QueuePairControl& control,
 } // namespace
 
 RequestJudgement judge_request(const spec::QueuePairControl& control,
-                               const spec::QueuePairResponder& responder, const ParsedPacket& packet,
+                               const spec::QueuePairResponder& responder, const wire::ParsedPacket& packet,
                                const ResponderResources& resources) {
   return control.service_type() == spec::ServiceType::reliable_connection
              ? judge_reliable(control, responder, packet, resources)

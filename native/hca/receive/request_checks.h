@@ -27,7 +27,7 @@ struct RequestJudgement {
 // request of the queue pair's service, or has a reserved opcode of it. Of an unreliable one that is dropped
 // the message that had begun is lost.
 RequestJudgement judge_request(const spec::QueuePairControl& control,
-                               const spec::QueuePairResponder& responder, const ParsedPacket& packet,
+                               const spec::QueuePairResponder& responder, const wire::ParsedPacket& packet,
                                const ResponderResources& resources);
 
 } // namespace fpga_verbs::hca

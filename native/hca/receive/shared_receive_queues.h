@@ -51,7 +51,7 @@ public:
     armed_.pop_front();
     return named;
   }
-  void connect(Waker armed) { armed_waker_ = armed; }
+  void on_armed(Waker armed) { armed_waker_ = armed; }
 
 private:
   std::deque<Named> armed_; // a management command each, at most

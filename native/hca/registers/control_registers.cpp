@@ -27,7 +27,7 @@ const PhysicalCollectBuffer* ControlRegisters::selected() const {
   const unsigned buffer = device_.inspect_select.physical_collect_buffer();
   if (buffer >= parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers)
     return nullptr;
-  return &blocks_.collect_buffer.buffer(static_cast<uint16_t>(buffer));
+  return &blocks_.buffers[buffer];
 }
 
 std::optional<RegisterPage::Register> ControlRegisters::value(uint32_t offset) const {
@@ -67,7 +67,7 @@ std::optional<RegisterPage::Register> ControlRegisters::value(uint32_t offset) c
     return Register{inspected_positions<r::InspectQueuePairPositions>(inspected_queue_pair()), true};
   case r::inspect_queue_pair_lane:
     return Register{inspected_lane<r::InspectQueuePairLane>(
-        inspected_queue_pair(), device_.inspect_queue_pair, blocks_.virtual_kick)};
+        inspected_queue_pair(), device_.inspect_queue_pair, blocks_.virtual_kick, blocks_.waiting_for_room)};
   case r::cancel_virtual_collect_buffer:
   case r::close_virtual_collect_buffer:
   case r::open_virtual_collect_buffer:
@@ -85,9 +85,9 @@ std::optional<RegisterPage::Register> ControlRegisters::value(uint32_t offset) c
     return Register{shared.bits};
   }
   case r::shared_execution_credits:
-    return Register{blocks_.virtual_kick.shared_execution_credits()};
+    return Register{blocks_.virtual_kick.shared_credits_free(CreditKind::execution)};
   case r::shared_completion_credits:
-    return Register{blocks_.virtual_kick.shared_completion_credits()};
+    return Register{blocks_.virtual_kick.shared_credits_free(CreditKind::completion)};
   default:
     break;
   }
@@ -173,7 +173,7 @@ uint32_t ControlRegisters::inspect_virtual_collect_buffer() const {
   const unsigned buffer = device_.inspect_select.virtual_collect_buffer();
   if (buffer >= parameters_.virtual_collect_buffers)
     return 0;
-  const VirtualCollectBuffer& inspected = blocks_.collect_buffer.virtual_collect_buffer(buffer);
+  const CollectBufferPort::Inspection inspected = blocks_.collect_buffer.inspect(buffer);
   r::InspectVirtualCollectBuffer value;
   value.set_state(inspected.state);
   value.set_refusal(inspected.refusal);
@@ -185,7 +185,7 @@ uint32_t ControlRegisters::dedicated_physical_collect_buffer(uint32_t index) con
   if (index >= parameters_.dedicated_physical_collect_buffers)
     return 0;
   const PhysicalCollectBuffer& dedicated =
-      blocks_.collect_buffer.buffer(static_cast<uint16_t>(parameters_.physical_collect_buffers + index));
+      blocks_.buffers[size_t{parameters_.physical_collect_buffers} + index];
   r::DedicatedPhysicalCollectBuffer value;
   value.set_state(dedicated.state);
   value.set_underlying_function(dedicated.underlying_function);
@@ -203,9 +203,9 @@ uint32_t ControlRegisters::allotment(unsigned underlying_function) const {
 
 bool ControlRegisters::set_value(uint32_t offset, uint64_t value) {
   const uint32_t low = static_cast<uint32_t>(value);
-  CollectBuffer& collect_buffer = blocks_.collect_buffer;
+  CollectBufferPort& collect_buffer = blocks_.collect_buffer;
   // A VCB that is not there cannot be cancelled, closed or opened.
-  const auto with_buffer = [&](uint32_t buffer, void (CollectBuffer::*action)(unsigned)) {
+  const auto with_buffer = [&](uint32_t buffer, void (CollectBufferPort::*action)(unsigned)) {
     if (buffer >= parameters_.virtual_collect_buffers)
       return false;
     (collect_buffer.*action)(buffer);
@@ -235,11 +235,12 @@ bool ControlRegisters::set_value(uint32_t offset, uint64_t value) {
     device_.inspect_queue_pair = low;
     return true;
   case r::cancel_virtual_collect_buffer:
-    return with_buffer(r::CancelVirtualCollectBuffer{low}.virtual_collect_buffer(), &CollectBuffer::cancel);
+    return with_buffer(r::CancelVirtualCollectBuffer{low}.virtual_collect_buffer(),
+                       &CollectBufferPort::cancel);
   case r::close_virtual_collect_buffer:
-    return with_buffer(r::CloseVirtualCollectBuffer{low}.virtual_collect_buffer(), &CollectBuffer::close);
+    return with_buffer(r::CloseVirtualCollectBuffer{low}.virtual_collect_buffer(), &CollectBufferPort::close);
   case r::open_virtual_collect_buffer:
-    return with_buffer(r::OpenVirtualCollectBuffer{low}.virtual_collect_buffer(), &CollectBuffer::open);
+    return with_buffer(r::OpenVirtualCollectBuffer{low}.virtual_collect_buffer(), &CollectBufferPort::open);
   case r::break_management_lock:
     collect_buffer.break_management_lock(
         static_cast<uint16_t>(r::BreakManagementLock{low}.physical_collect_buffer()));
@@ -306,7 +307,7 @@ bool ControlRegisters::set_array(uint32_t offset, uint64_t value) {
 }
 
 bool ControlRegisters::set_allotment(unsigned underlying_function, r::FunctionPhysicalCollectBuffers value) {
-  CollectBuffer& collect_buffer = blocks_.collect_buffer;
+  CollectBufferPort& collect_buffer = blocks_.collect_buffer;
   if (!collect_buffer.set_allotment(underlying_function,
                                     {.low = value.low(), .high = value.high(), .shared = value.shared()}))
     return false;

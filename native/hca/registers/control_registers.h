@@ -3,8 +3,8 @@
 #include "hca/base/counters.h"
 #include "hca/base/data_unit_counts.h"
 #include "hca/base/device_registers.h"
-#include "hca/collect/collect_buffer.h"
-#include "hca/kick/virtual_kick.h"
+#include "hca/collect/collect_buffer_port.h"
+#include "hca/kick/virtual_kick_port.h"
 #include "hca/memory/context_memory.h"
 #include "hca/port/port.h"
 #include "hca/port/port_attributes.h"
@@ -21,8 +21,10 @@ class ControlRegisters final : public RegisterPage {
 public:
   // The blocks that the registers belong to.
   struct Blocks {
-    CollectBuffer& collect_buffer;
-    VirtualKick& virtual_kick;
+    CollectBufferPort& collect_buffer;
+    const PhysicalCollectBuffers& buffers;
+    VirtualKickPort& virtual_kick;
+    const WaitingForRoom& waiting_for_room;
     LaneMapReader& lane_map_reader;
     QueuePairStateCache& queue_pairs;
     ContextMemory& context_memory;

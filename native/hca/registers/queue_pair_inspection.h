@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hca/kick/virtual_kick.h"
+#include "hca/kick/virtual_kick_port.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 
 #include <cstdint>
@@ -41,14 +41,14 @@ template <class Positions> uint64_t inspected_positions(const QueuePairStateCach
 
 template <class Lane>
 uint32_t inspected_lane(const QueuePairStateCache::Found& found, uint32_t number,
-                        const VirtualKick& virtual_kick) {
+                        const VirtualKickPort& virtual_kick, const WaitingForRoom& waiting_for_room) {
   Lane value;
   if (!found)
     return value.bits;
-  const VirtualKick::QueuePairLane lane = virtual_kick.queue_pair_lane(number);
+  const VirtualKickPort::QueuePairLane lane = virtual_kick.queue_pair_lane(number);
   value.set_commands(lane.commands);
   value.set_transmit_virtual_lane(lane.lane);
-  value.set_room_wait(lane.room_wait);
+  value.set_room_wait(waiting_for_room.wait_of(number));
   return value.bits;
 }
 

@@ -18,21 +18,22 @@ constexpr std::array groups{spec::CollectGroup::low, spec::CollectGroup::high,
                             spec::CollectGroup::function_shared};
 
 // What lanes, a bit each, have of the credits of one kind: in the fields of a register of either kind.
-template <class Status> uint64_t status_of(const LaneCredits& credits, uint64_t lanes) {
+template <class Status>
+uint64_t status_of(const VirtualKickPort& virtual_kick, CreditKind kind, uint64_t lanes) {
   uint32_t own = 0;
   uint32_t own_free = 0;
   uint32_t shared_held = 0;
   for (; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-    own += credits.own(lane);
-    own_free += credits.own_free(lane);
-    shared_held += credits.shared_held(lane);
+    own += virtual_kick.credit_division(kind, lane).own;
+    own_free += virtual_kick.own_credits_free(kind, lane);
+    shared_held += virtual_kick.shared_credits_held(kind, lane);
   }
   Status status;
   status.set_own(own);
   status.set_own_free(own_free);
   status.set_shared_held(shared_held);
-  status.set_shared_free(credits.shared_free());
+  status.set_shared_free(virtual_kick.shared_credits_free(kind));
   return status.bits;
 }
 
@@ -80,7 +81,7 @@ std::optional<RegisterPage::Register> UnderlyingFunctionRegisters::value(uint32_
     return Register{inspected_positions<r::InspectQueuePairPositions>(inspected_queue_pair()), true};
   case r::inspect_queue_pair_lane:
     return Register{inspected_lane<r::InspectQueuePairLane>(inspected_queue_pair(), inspect_queue_pair_,
-                                                            blocks_.virtual_kick)};
+                                                            blocks_.virtual_kick, blocks_.waiting_for_room)};
   case r::completion_queue_arm:
   case r::receive_doorbell:
     return Register{0, true};
@@ -182,19 +183,19 @@ std::optional<RegisterPage::Register> UnderlyingFunctionRegisters::array(uint32_
   if (const auto index = register_index(offset, r::transmit_virtual_lanes, r::transmit_virtual_lanes_count,
                                         r::transmit_virtual_lanes_stride))
     return Register{blocks_.virtual_kick.lanes(underlying_function_, levels[*index]), true};
-  const VirtualKick& virtual_kick = blocks_.virtual_kick;
+  const VirtualKickPort& virtual_kick = blocks_.virtual_kick;
   const auto lanes_of = [&](uint32_t index) {
     return virtual_kick.lanes(underlying_function_, levels[index]);
   };
   if (const auto index = register_index(offset, r::level_execution_credits, r::level_execution_credits_count,
                                         r::level_execution_credits_stride))
-    return Register{status_of<r::LevelExecutionCredits>(virtual_kick.execution_credits(), lanes_of(*index)),
-                    true};
+    return Register{
+        status_of<r::LevelExecutionCredits>(virtual_kick, CreditKind::execution, lanes_of(*index)), true};
   if (const auto index =
           register_index(offset, r::level_completion_credits, r::level_completion_credits_count,
                          r::level_completion_credits_stride))
-    return Register{status_of<r::LevelCompletionCredits>(virtual_kick.completion_credits(), lanes_of(*index)),
-                    true};
+    return Register{
+        status_of<r::LevelCompletionCredits>(virtual_kick, CreditKind::completion, lanes_of(*index)), true};
   if (const auto index = register_index(offset, r::send_holds, r::send_holds_count, r::send_holds_stride))
     return Register{counters_.send_holds[*index], true};
   if (const auto index = register_index(offset, r::room_waits, r::room_waits_count, r::room_waits_stride))
@@ -234,7 +235,7 @@ uint32_t UnderlyingFunctionRegisters::virtual_collect_buffers_in_use(uint32_t in
   const VirtualCollectBufferBar& bar = blocks_.collect_buffer.bar(underlying_function_);
   uint32_t in_use = 0;
   for (uint32_t bit = 0; bit < 32 && index * 32 + bit < bar.count; ++bit) {
-    const auto& buffer = blocks_.collect_buffer.virtual_collect_buffer(bar.base + index * 32 + bit);
+    const auto buffer = blocks_.collect_buffer.inspect(bar.base + index * 32 + bit);
     if (buffer.state != spec::VirtualCollectBufferState::free)
       in_use |= uint32_t{1} << bit;
   }

@@ -4,11 +4,11 @@
 #include "hca/base/counters.h"
 #include "hca/base/device_registers.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/collect_buffer_port.h"
 #include "hca/collect/kick_records.h"
 #include "hca/complete/completion_queue.h"
 #include "hca/complete/event_queue.h"
-#include "hca/kick/virtual_kick.h"
+#include "hca/kick/virtual_kick_port.h"
 #include "hca/management/management_queue.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/receive/descriptor_fetch.h"
@@ -26,8 +26,9 @@ class UnderlyingFunctionRegisters final : public RegisterPage {
 public:
   // The blocks that the registers belong to.
   struct Blocks {
-    CollectBuffer& collect_buffer;
-    VirtualKick& virtual_kick;
+    CollectBufferPort& collect_buffer;
+    VirtualKickPort& virtual_kick;
+    const WaitingForRoom& waiting_for_room;
     QueuePairStateCache& queue_pairs;
     SendQueueScheduler& send_queue_scheduler;
     ManagementQueue& management_queue;

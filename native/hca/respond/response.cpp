@@ -32,8 +32,8 @@ bool is_acknowledge(const spec::AnswerUnit& unit) {
 Response::Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
                    QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
                    PacketTemplates& templates, EventPort& events, ResponseReads& reads,
-                   const ResponderResources& responder_resources, DataLink<spec::AnswerUnit, 16>& answers,
-                   DataLink<spec::PacketUnit, 4>& responses_built)
+                   const ResponderResources& responder_resources, DataLink<spec::AnswerUnit>& answers,
+                   DataLink<spec::PacketUnit>& responses_built)
     : parameters_(parameters), counters_(counters), packets_(packets), queue_pairs_(queue_pairs),
       translation_(translation), memory_(memory), templates_(templates), events_(events), reads_(reads),
       responder_resources_(responder_resources), answers_(answers), responses_built_(responses_built),
@@ -90,10 +90,10 @@ bool Response::build_packet_of(const spec::AnswerUnit& unit, const QueuePairPart
   const spec::QueuePairResponder& responder = queue_pair.responder;
   if (unit.kind() == AnswerKind::read)
     return build_read(unit, control, handle);
-  PacketFields fields{.opcode = PacketOpcode::reliable_connection_acknowledge,
-                      .packet_sequence_number = unit.packet_sequence_number(),
-                      .message_sequence_number = unit.message_sequence_number(),
-                      .syndrome = static_cast<uint8_t>(unit.syndrome())};
+  wire::PacketFields fields{.opcode = PacketOpcode::reliable_connection_acknowledge,
+                            .packet_sequence_number = unit.packet_sequence_number(),
+                            .message_sequence_number = unit.message_sequence_number(),
+                            .syndrome = static_cast<uint8_t>(unit.syndrome())};
   if (unit.kind() == AnswerKind::atomic) {
     const ResponderResource* const done =
         responder_resources_.find(unit.queue_pair_number(), responder, unit.packet_sequence_number());
@@ -116,8 +116,8 @@ bool Response::build_read(const spec::AnswerUnit& unit, const spec::QueuePairCon
   ResponseRead& read = reads_[static_cast<uint16_t>(unit.read())];
   const uint32_t mtu = path_mtu_bytes(static_cast<uint32_t>(control.path_mtu()));
   const uint32_t bytes = std::min(mtu, read.length - read.offset);
-  PacketFields fields{.packet_sequence_number = psn_add(unit.packet_sequence_number(), read.packets),
-                      .message_sequence_number = unit.message_sequence_number()};
+  wire::PacketFields fields{.packet_sequence_number = psn_add(unit.packet_sequence_number(), read.packets),
+                            .message_sequence_number = unit.message_sequence_number()};
   const AccessFault fault = memory_.read({.underlying_function = unit.underlying_function(),
                                           .protection_domain = control.protection_domain(),
                                           .key = read.remote_key,
@@ -163,24 +163,24 @@ void Response::fail_read(const spec::AnswerUnit& unit, Syndrome syndrome) {
 }
 
 void Response::send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
-                    const PacketFields& fields, uint32_t payload_bytes, uint16_t handle) {
+                    const wire::PacketFields& fields, uint32_t payload_bytes, uint16_t handle) {
   uint8_t* const buffer = packets_.bytes(handle);
   const std::span<const uint8_t> wire =
-      build_packet(buffer + spec::packet_headroom, templates_.of(unit.queue_pair_number(), control), fields,
-                   payload_bytes);
+      wire::build_packet(buffer + spec::packet_headroom, templates_.of(unit.queue_pair_number(), control),
+                         fields, payload_bytes);
   Packet& packet = packets_[handle];
   packet.begin = static_cast<uint16_t>(wire.data() - buffer);
   packet.end = static_cast<uint16_t>(packet.begin + wire.size());
   packet.payload = spec::packet_headroom;
   packet.payload_bytes = static_cast<uint16_t>(payload_bytes);
   packet.port = static_cast<uint8_t>(control.port());
-  packet.cause = {.origin = PacketOrigin::request, .queue_pair_number = unit.queue_pair_number()};
+  packet.cause = {.origin = wire::PacketOrigin::request, .queue_pair_number = unit.queue_pair_number()};
   spec::PacketUnit built;
   built.set_packet(handle);
   built.set_underlying_function(unit.underlying_function());
   built.set_queue_pair_number(unit.queue_pair_number());
-  built.set_first(traits_of(fields.opcode).begins_message() ? 1 : 0);
-  built.set_last(traits_of(fields.opcode).ends_message() ? 1 : 0);
+  built.set_first(spec::traits_of(fields.opcode).begins_message() ? 1 : 0);
+  built.set_last(spec::traits_of(fields.opcode).ends_message() ? 1 : 0);
   responses_built_.push(built);
 }
 

@@ -30,8 +30,8 @@ public:
   Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
            QueuePairStateCache& queue_pairs, MemoryTranslation& translation, MemoryAccess& memory,
            PacketTemplates& templates, EventPort& events, ResponseReads& reads,
-           const ResponderResources& responder_resources, DataLink<spec::AnswerUnit, 16>& answers,
-           DataLink<spec::PacketUnit, 4>& responses_built);
+           const ResponderResources& responder_resources, DataLink<spec::AnswerUnit>& answers,
+           DataLink<spec::PacketUnit>& responses_built);
 
   // Takes one answer into its queue pair's list, and builds one packet.
   bool step() override;
@@ -46,8 +46,8 @@ private:
   bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
   bool build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
   void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);
-  void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, const PacketFields& fields,
-            uint32_t payload_bytes, uint16_t handle);
+  void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
+            const wire::PacketFields& fields, uint32_t payload_bytes, uint16_t handle);
   void count(const spec::AnswerUnit& unit, uint8_t syndrome);
   void end(uint16_t list, const spec::AnswerUnit& unit);
 
@@ -61,8 +61,8 @@ private:
   EventPort& events_;
   ResponseReads& reads_;
   const ResponderResources& responder_resources_;
-  DataLink<spec::AnswerUnit, 16>& answers_;
-  DataLink<spec::PacketUnit, 4>& responses_built_;
+  DataLink<spec::AnswerUnit>& answers_;
+  DataLink<spec::PacketUnit>& responses_built_;
   HardwareLinkedListQueue<spec::AnswerUnit> queue_;
 };
 

@@ -49,7 +49,7 @@ public:
     waker_.wake();
   }
 
-  void connect(Waker waker) { waker_ = waker; }
+  void on_free(Waker waker) { waker_ = waker; }
 
 private:
   std::array<ResponseRead, spec::response_reads> reads_{};

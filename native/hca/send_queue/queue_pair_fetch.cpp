@@ -57,9 +57,12 @@ CompletionStatus status_in(const spec::QueuePairControl& control) {
   case QueuePairState::ready_to_send:
   case QueuePairState::send_queue_drained: // what may_send() lets through
     return CompletionStatus::success;
-  default:
-    return CompletionStatus::local_queue_pair_operation_error;
+  case QueuePairState::reset:
+  case QueuePairState::init:
+  case QueuePairState::ready_to_receive:
+    break;
   }
+  return CompletionStatus::local_queue_pair_operation_error;
 }
 
 uint32_t mtu_of(const spec::QueuePairControl& control) {
@@ -68,17 +71,14 @@ uint32_t mtu_of(const spec::QueuePairControl& control) {
 
 } // namespace
 
-QueuePairFetch::QueuePairFetch(const HcaParameters& parameters, Counters& counters,
-                               const KickRecords& kick_records, CollectBuffer& collect_buffer,
-                               QueuePairStateCache& queue_pairs, const AddressHandles& address_handles,
-                               EventPort& events, DataLink<spec::KickUnit, 8>& kicks_started,
-                               DataLink<spec::PostNotice, 16>& post_notices,
-                               DataLink<spec::ScheduleDone, 16>& schedule_dones,
-                               DataLink<spec::QueuePairNotice, 16>& progress_notices,
-                               DataLink<spec::KickUnit, 8>& executions,
-                               DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                               DataLink<spec::FinishUnit, 16>& finishes_handed_back)
-    : counters_(counters), kick_records_(kick_records), collect_buffer_(collect_buffer),
+QueuePairFetch::QueuePairFetch(
+    const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
+    CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
+    const AddressHandles& address_handles, EventPort& events, DataLink<spec::KickUnit>& kicks_started,
+    DataLink<spec::PostNotice>& post_notices, DataLink<spec::ScheduleDone>& schedule_dones,
+    DataLink<spec::QueuePairNotice>& progress_notices, DataLink<spec::KickUnit>& executions,
+    DataLink<spec::ScheduleRequest>& schedule_requests, DataLink<spec::FinishUnit>& finishes_handed_back)
+    : counters_(counters), kick_records_(kick_records), collect_buffer_(collect_buffer), buffers_(buffers),
       queue_pairs_(queue_pairs), address_handles_(address_handles), events_(events),
       kicks_started_(kicks_started), post_notices_(post_notices), schedule_dones_(schedule_dones),
       progress_notices_(progress_notices), executions_(executions), schedule_requests_(schedule_requests),
@@ -271,7 +271,7 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
   if (!in_turn || !may_send(standing.control, requester, kick.send_queue_sequence_number()))
     return Verdict::hand_back;
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
-  requester.set_hold(hold(collect_buffer_.buffer(buffer), standing, requester));
+  requester.set_hold(hold(buffers_[buffer], standing, requester));
   if (requester.hold() == spec::SendHold::none)
     return Verdict::execute;
   ++counters_.function[kick.underlying_function()].send_holds[static_cast<size_t>(requester.hold())];
@@ -315,7 +315,7 @@ void QueuePairFetch::execute(spec::KickUnit kick, const Standing& standing, Queu
   if (kick.origin() == KickOrigin::collected)
     requester.set_posted(sequence_number);
   keep_up(requester);
-  PhysicalCollectBuffer& pcb = collect_buffer_.buffer(static_cast<uint16_t>(kick.physical_collect_buffer()));
+  PhysicalCollectBuffer& pcb = buffers_[kick.physical_collect_buffer()];
   kick.set_status(status_in(standing.control));
   if (kick.status() == CompletionStatus::success)
     kick.set_status(check_send_work_request(pcb, standing.control));

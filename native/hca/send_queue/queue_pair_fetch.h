@@ -5,7 +5,7 @@
 #include "hca/base/data_link.h"
 #include "hca/base/event_port.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/collect_buffer_port.h"
 #include "hca/collect/kick_records.h"
 #include "hca/lists/hardware_linked_list_queue.h"
 #include "hca/queue_pair/address_handles.h"
@@ -28,14 +28,13 @@ namespace fpga_verbs::hca {
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
   QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
-                 CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                 const AddressHandles& address_handles, EventPort& events,
-                 DataLink<spec::KickUnit, 8>& kicks_started, DataLink<spec::PostNotice, 16>& post_notices,
-                 DataLink<spec::ScheduleDone, 16>& schedule_dones,
-                 DataLink<spec::QueuePairNotice, 16>& progress_notices,
-                 DataLink<spec::KickUnit, 8>& executions,
-                 DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                 DataLink<spec::FinishUnit, 16>& finishes_handed_back);
+                 CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
+                 QueuePairStateCache& queue_pairs, const AddressHandles& address_handles, EventPort& events,
+                 DataLink<spec::KickUnit>& kicks_started, DataLink<spec::PostNotice>& post_notices,
+                 DataLink<spec::ScheduleDone>& schedule_dones,
+                 DataLink<spec::QueuePairNotice>& progress_notices, DataLink<spec::KickUnit>& executions,
+                 DataLink<spec::ScheduleRequest>& schedule_requests,
+                 DataLink<spec::FinishUnit>& finishes_handed_back);
 
   // Takes one data unit of each kind, and decides on one command.
   bool step() override;
@@ -90,17 +89,18 @@ private:
 
   Counters& counters_;
   const KickRecords& kick_records_;
-  CollectBuffer& collect_buffer_;
+  CollectBufferPort& collect_buffer_;
+  PhysicalCollectBuffers& buffers_;
   QueuePairStateCache& queue_pairs_;
   const AddressHandles& address_handles_;
   EventPort& events_;
-  DataLink<spec::KickUnit, 8>& kicks_started_;
-  DataLink<spec::PostNotice, 16>& post_notices_;
-  DataLink<spec::ScheduleDone, 16>& schedule_dones_;
-  DataLink<spec::QueuePairNotice, 16>& progress_notices_;
-  DataLink<spec::KickUnit, 8>& executions_;
-  DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
-  DataLink<spec::FinishUnit, 16>& finishes_handed_back_;
+  DataLink<spec::KickUnit>& kicks_started_;
+  DataLink<spec::PostNotice>& post_notices_;
+  DataLink<spec::ScheduleDone>& schedule_dones_;
+  DataLink<spec::QueuePairNotice>& progress_notices_;
+  DataLink<spec::KickUnit>& executions_;
+  DataLink<spec::ScheduleRequest>& schedule_requests_;
+  DataLink<spec::FinishUnit>& finishes_handed_back_;
   HardwareLinkedListQueue<spec::KickUnit> queue_; // index: queue pair
 };
 

@@ -15,16 +15,18 @@ using spec::Refusal;
 } // namespace
 
 SendQueueScheduler::SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
-                                       CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                                       VirtualKick& virtual_kick, SendQueueReader& send_queues,
+                                       CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
+                                       QueuePairStateCache& queue_pairs, VirtualKickPort& virtual_kick,
+                                       WaitingForRoom& waiting_for_room, SendQueueReader& send_queues,
                                        EventPort& events, KickRecords& kick_records,
-                                       DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                                       DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                                       DataLink<spec::ScheduleDone, 16>& schedule_dones)
-    : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer),
-      queue_pairs_(queue_pairs), virtual_kick_(virtual_kick), send_queues_(send_queues),
-      kick_records_(kick_records), schedule_requests_(schedule_requests), kicks_scheduled_(kicks_scheduled),
-      schedule_dones_(schedule_dones), structures_(parameters, counters, host, events) {}
+                                       DataLink<spec::ScheduleRequest>& schedule_requests,
+                                       DataLink<spec::KickUnit>& kicks_scheduled,
+                                       DataLink<spec::ScheduleDone>& schedule_dones)
+    : parameters_(parameters), counters_(counters), collect_buffer_(collect_buffer), buffers_(buffers),
+      queue_pairs_(queue_pairs), virtual_kick_(virtual_kick), waiting_for_room_(waiting_for_room),
+      send_queues_(send_queues), kick_records_(kick_records), schedule_requests_(schedule_requests),
+      kicks_scheduled_(kicks_scheduled), schedule_dones_(schedule_dones),
+      structures_(parameters, counters, host, events) {}
 
 bool SendQueueScheduler::step() {
   const bool requested = take_request();
@@ -93,11 +95,10 @@ bool SendQueueScheduler::serve() {
 
 bool SendQueueScheduler::begin_turn() {
   const std::optional<unsigned> place =
-      virtual_kick_.waiting().any() && !(structures_next_ && structures_.any()) ? place_with_room()
-                                                                                : std::nullopt;
+      waiting_for_room_.any() && !(structures_next_ && structures_.any()) ? place_with_room() : std::nullopt;
   structures_next_ = place.has_value();
   if (place) {
-    const WaitingForRoom::Waiter waiter = virtual_kick_.waiting().take(*place);
+    const WaitingForRoom::Waiter waiter = waiting_for_room_.take(*place);
     begin_turn(waiter.underlying_function, waiter.queue_pair_number);
     return true;
   }
@@ -119,7 +120,7 @@ void SendQueueScheduler::begin_turn(unsigned underlying_function, uint32_t queue
 
 // Where somebody waits who need not wait any longer, in turn.
 std::optional<unsigned> SendQueueScheduler::place_with_room() {
-  const BitMask& occupied = virtual_kick_.waiting().occupied();
+  const BitMask& occupied = waiting_for_room_.occupied();
   const auto first = static_cast<unsigned>(occupied.find_next(last_place_));
   unsigned place = first;
   do {
@@ -137,7 +138,7 @@ bool SendQueueScheduler::takes(unsigned place) {
     return true;
   if (WaitingForRoom::is_lane(place))
     return takes_another(place);
-  const WaitingForRoom::Waiter waiter = virtual_kick_.waiting().front(place);
+  const WaitingForRoom::Waiter waiter = waiting_for_room_.front(place);
   return WaitingForRoom::is_level(place)
              ? takes_another(virtual_kick_.choose_lane(waiter.underlying_function, waiter.level))
              : virtual_kick_.has_entry_credit(waiter.underlying_function);
@@ -147,7 +148,7 @@ bool SendQueueScheduler::takes(unsigned place) {
 // start at once, or the only one that was fetched and waits there.
 bool SendQueueScheduler::takes_another(unsigned lane) const {
   const size_t ahead = kicks_scheduled_.size();
-  const VirtualKick::Outlook outlook = virtual_kick_.outlook(lane);
+  const VirtualKickPort::Outlook outlook = virtual_kick_.outlook(lane);
   if (outlook.room <= ahead || outlook.credits > ahead)
     return outlook.room > ahead;
 #ifdef FPGA_VERBS_MUTANT_STALLED_LANE_TAKES_EVERY_BUFFER
@@ -169,7 +170,7 @@ bool SendQueueScheduler::wait_for_room(const WaitingForRoom::Waiter& queue_pair,
   if (virtual_kick_.has_entry_credit(queue_pair.underlying_function))
     place = bound ? WaitingForRoom::of_lane(lane)
                   : WaitingForRoom::of_level(queue_pair.underlying_function, queue_pair.level);
-  virtual_kick_.waiting().append(place, queue_pair);
+  waiting_for_room_.append(place, queue_pair);
   ++counters_.function[queue_pair.underlying_function]
         .room_waits[static_cast<size_t>(WaitingForRoom::wait_at(place))];
   return true;
@@ -188,7 +189,7 @@ bool SendQueueScheduler::has_more(const QueuePairParts& queue_pair) const {
 }
 
 void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t buffer) {
-  PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
+  PhysicalCollectBuffer& pcb = buffers_[buffer];
   pcb.underlying_function = turn_.underlying_function;
   pcb.fetch_begun = kick_records_.begin(turn_.underlying_function);
   const Refusal refusal =
@@ -205,7 +206,7 @@ void SendQueueScheduler::fetch(const spec::QueuePairControl& control, uint16_t b
 }
 
 void SendQueueScheduler::kick(uint16_t buffer) {
-  PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
+  PhysicalCollectBuffer& pcb = buffers_[buffer];
   const spec::CommandHeader& header = pcb.header();
   pcb.state = spec::PhysicalCollectBufferState::kicked;
   pcb.quality_of_service_level = header.quality_of_service_level();

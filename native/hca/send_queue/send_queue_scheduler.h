@@ -6,9 +6,9 @@
 #include "hca/base/event_port.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/collect_buffer_port.h"
 #include "hca/collect/kick_records.h"
-#include "hca/kick/virtual_kick.h"
+#include "hca/kick/virtual_kick_port.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/send_queue/queuing_structures.h"
 #include "hca/send_queue/send_queue_reader.h"
@@ -31,11 +31,11 @@ namespace fpga_verbs::hca {
 class SendQueueScheduler final : public Block {
 public:
   SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,
-                     CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                     VirtualKick& virtual_kick, SendQueueReader& send_queues, EventPort& events,
-                     KickRecords& kick_records, DataLink<spec::ScheduleRequest, 16>& schedule_requests,
-                     DataLink<spec::KickUnit, 16>& kicks_scheduled,
-                     DataLink<spec::ScheduleDone, 16>& schedule_dones);
+                     CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
+                     QueuePairStateCache& queue_pairs, VirtualKickPort& virtual_kick,
+                     WaitingForRoom& waiting_for_room, SendQueueReader& send_queues, EventPort& events,
+                     KickRecords& kick_records, DataLink<spec::ScheduleRequest>& schedule_requests,
+                     DataLink<spec::KickUnit>& kicks_scheduled, DataLink<spec::ScheduleDone>& schedule_dones);
 
   // Takes one request, turns one queue pair out of a condemned FIFO, and begins a turn or fetches one
   // command.
@@ -58,13 +58,13 @@ public:
   }
 
   // Forgets what the queue pairs of a function are owed; no DMA of it follows. They are gone already.
-  void reset_function(unsigned underlying_function) {
-    structures_.reset_function(underlying_function);
-    virtual_kick_.waiting().reset_function(underlying_function);
-  }
+  void reset_function(unsigned underlying_function) { structures_.reset_function(underlying_function); }
 
   // For tests.
-  bool verify() const { return structures_.verify(); }
+  const char* verify() const {
+    return structures_.verify() ? nullptr
+                                : "send_queue_scheduler: the queuing structures contradict each other";
+  }
 
 private:
   // The queue pair that is being served.
@@ -95,14 +95,16 @@ private:
 
   const HcaParameters& parameters_;
   Counters& counters_;
-  CollectBuffer& collect_buffer_;
+  CollectBufferPort& collect_buffer_;
+  PhysicalCollectBuffers& buffers_;
   QueuePairStateCache& queue_pairs_;
-  VirtualKick& virtual_kick_;
+  VirtualKickPort& virtual_kick_;
+  WaitingForRoom& waiting_for_room_;
   SendQueueReader& send_queues_;
   KickRecords& kick_records_;
-  DataLink<spec::ScheduleRequest, 16>& schedule_requests_;
-  DataLink<spec::KickUnit, 16>& kicks_scheduled_;
-  DataLink<spec::ScheduleDone, 16>& schedule_dones_;
+  DataLink<spec::ScheduleRequest>& schedule_requests_;
+  DataLink<spec::KickUnit>& kicks_scheduled_;
+  DataLink<spec::ScheduleDone>& schedule_dones_;
 
   QueuingStructures structures_;
   Turn turn_;

@@ -22,11 +22,11 @@ KeyAccess access_of(const spec::QueuePairControl& control, const spec::GatherEnt
 
 } // namespace
 
-Dma::Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-         MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
-         DataLink<spec::PacketUnit, 16>& packets_gathered)
-    : collect_buffer_(collect_buffer), queue_pairs_(queue_pairs), memory_(memory), keys_(keys),
-      windows_(keys), packets_(packets), executions_(executions), packets_gathered_(packets_gathered),
+Dma::Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
+         MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
+         DataLink<spec::PacketUnit>& packets_gathered)
+    : buffers_(buffers), queue_pairs_(queue_pairs), memory_(memory), keys_(keys), windows_(keys),
+      packets_(packets), executions_(executions), packets_gathered_(packets_gathered),
       // Each command holds an execution credit, so that there is an entry for each.
       commands_({.entries = execution_credits(parameters),
                  .lists = execution_credits(parameters),
@@ -71,7 +71,7 @@ bool Dma::serve() {
   commands_.reset_peek_pointer(list);
   const spec::KickUnit kick = commands_.peek(list).unit;
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
-  PhysicalCollectBuffer& pcb = collect_buffer_.buffer(buffer);
+  PhysicalCollectBuffer& pcb = buffers_[buffer];
   Execution& execution = pcb.execution;
   const auto found = queue_pairs_.find(kick.underlying_function(), kick.queue_pair_number());
   // A retry, or the end of its queue pair, may have overtaken the command: it goes no further, and ends

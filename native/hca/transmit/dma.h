@@ -4,7 +4,7 @@
 #include "hca/base/block.h"
 #include "hca/base/data_link.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/physical_collect_buffer.h"
 #include "hca/lists/hardware_linked_list_queue.h"
 #include "hca/memory/key_table.h"
 #include "hca/memory/memory_access.h"
@@ -23,9 +23,9 @@ namespace fpga_verbs::hca {
 // that a long message delays nobody.
 class Dma final : public Block {
 public:
-  Dma(const HcaParameters& parameters, CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-      MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit, 8>& executions,
-      DataLink<spec::PacketUnit, 16>& packets_gathered);
+  Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,
+      MemoryAccess& memory, KeyTable& keys, PacketMemory& packets, DataLink<spec::KickUnit>& executions,
+      DataLink<spec::PacketUnit>& packets_gathered);
 
   // Takes one command, and gathers one packet, or carries out one bind or invalidate. One of those that waits
   // for a key to be idle lets only its own queue pair wait.
@@ -46,14 +46,14 @@ private:
   spec::CompletionStatus check_scatter(const spec::QueuePairControl& control,
                                        const PhysicalCollectBuffer& pcb);
 
-  CollectBuffer& collect_buffer_;
+  PhysicalCollectBuffers& buffers_;
   QueuePairStateCache& queue_pairs_;
   MemoryAccess& memory_;
   KeyTable& keys_;
   MemoryWindows windows_;
   PacketMemory& packets_;
-  DataLink<spec::KickUnit, 8>& executions_;
-  DataLink<spec::PacketUnit, 16>& packets_gathered_;
+  DataLink<spec::KickUnit>& executions_;
+  DataLink<spec::PacketUnit>& packets_gathered_;
   HardwareLinkedListQueue<spec::KickUnit> commands_; // index: queue pair
   BitMask waiting_;                                  // lists whose first command waits for a key
   uint32_t idle_seen_ = 0;                           // KeyTable::idle_count() when they were looked at

@@ -31,13 +31,13 @@ uint32_t queue_key_of(const spec::CommandHeader& header, const spec::QueuePairCo
 } // namespace
 
 PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters,
-                             CollectBuffer& collect_buffer, QueuePairStateCache& queue_pairs,
-                             KickRecords& kick_records, PacketTemplates& templates, PacketMemory& packets,
-                             DataLink<spec::PacketUnit, 16>& packets_gathered,
-                             DataLink<spec::PacketUnit, 4>& requests_built,
-                             DataLink<spec::MessageUnit, 16>& messages,
-                             DataLink<spec::FinishUnit, 16>& finishes_sent)
-    : counters_(counters), collect_buffer_(collect_buffer), queue_pairs_(queue_pairs),
+                             CollectBufferPort& collect_buffer, PhysicalCollectBuffers& buffers,
+                             QueuePairStateCache& queue_pairs, KickRecords& kick_records,
+                             PacketTemplates& templates, PacketMemory& packets,
+                             DataLink<spec::PacketUnit>& packets_gathered,
+                             DataLink<spec::PacketUnit>& requests_built,
+                             DataLink<spec::MessageUnit>& messages, DataLink<spec::FinishUnit>& finishes_sent)
+    : counters_(counters), collect_buffer_(collect_buffer), buffers_(buffers), queue_pairs_(queue_pairs),
       kick_records_(kick_records), templates_(templates), packets_(packets),
       packets_gathered_(packets_gathered), requests_built_(requests_built), messages_(messages),
       finishes_sent_(finishes_sent),
@@ -65,8 +65,7 @@ bool PacketBuilder::serve() {
       !units_.lists_ready().any())
     return false;
   const spec::PacketUnit unit = units_.pop(units_.arbitrate(1)).unit;
-  const PhysicalCollectBuffer& pcb =
-      collect_buffer_.buffer(static_cast<uint16_t>(unit.physical_collect_buffer()));
+  const PhysicalCollectBuffer& pcb = buffers_[unit.physical_collect_buffer()];
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
   const bool has_packet = unit.packet() != no_packet;
   if (has_packet && found) {
@@ -93,7 +92,7 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   const Execution& execution = pcb.execution;
   const uint64_t offset =
       uint64_t{packet.number} * path_mtu_bytes(static_cast<uint32_t>(queue_pair.control.path_mtu()));
-  PacketFields fields;
+  wire::PacketFields fields;
   fields.opcode = request_opcode(queue_pair.control.service_type(), header.opcode(), packet.number == 0,
                                  unit.last() != 0);
   fields.packet_sequence_number = psn_add(execution.first_psn, packet.number);
@@ -112,7 +111,7 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   // Opaque: the bytes on the wire are those of the command.
   fields.immediate_data = spec::big_endian(header.immediate_data());
   packet.port = static_cast<uint8_t>(queue_pair.control.port());
-  packet.cause = {.origin = PacketOrigin::command,
+  packet.cause = {.origin = wire::PacketOrigin::command,
                   .opcode = header.opcode(),
                   .send_queue_sequence_number =
                       static_cast<uint16_t>(execution.kick.send_queue_sequence_number()),
@@ -124,12 +123,12 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
     fields.queue_key = queue_key_of(header, queue_pair.control);
     fields.source_queue_pair = unit.queue_pair_number();
   }
-  const PacketTemplate& packet_template =
+  const wire::PacketTemplate& packet_template =
       is_datagram ? templates_.of(unit.queue_pair_number(), queue_pair.control, execution.destination,
                                   header.destination_queue_pair())
                   : templates_.of(unit.queue_pair_number(), queue_pair.control);
   const std::span<const uint8_t> wire =
-      build_packet(buffer + packet.payload, packet_template, fields, packet.payload_bytes);
+      wire::build_packet(buffer + packet.payload, packet_template, fields, packet.payload_bytes);
   packet.begin = static_cast<uint16_t>(wire.data() - buffer);
   packet.end = static_cast<uint16_t>(packet.begin + wire.size());
 }

@@ -4,7 +4,7 @@
 #include "hca/base/counters.h"
 #include "hca/base/data_link.h"
 #include "hca/base/parameters.h"
-#include "hca/collect/collect_buffer.h"
+#include "hca/collect/collect_buffer_port.h"
 #include "hca/collect/kick_records.h"
 #include "hca/lists/hardware_linked_list_queue.h"
 #include "hca/port/packet_memory.h"
@@ -19,11 +19,11 @@ namespace fpga_verbs::hca {
 // order; the queue pairs take turns.
 class PacketBuilder final : public Block {
 public:
-  PacketBuilder(const HcaParameters& parameters, Counters& counters, CollectBuffer& collect_buffer,
-                QueuePairStateCache& queue_pairs, KickRecords& kick_records, PacketTemplates& templates,
-                PacketMemory& packets, DataLink<spec::PacketUnit, 16>& packets_gathered,
-                DataLink<spec::PacketUnit, 4>& requests_built, DataLink<spec::MessageUnit, 16>& messages,
-                DataLink<spec::FinishUnit, 16>& finishes_sent);
+  PacketBuilder(const HcaParameters& parameters, Counters& counters, CollectBufferPort& collect_buffer,
+                PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs, KickRecords& kick_records,
+                PacketTemplates& templates, PacketMemory& packets,
+                DataLink<spec::PacketUnit>& packets_gathered, DataLink<spec::PacketUnit>& requests_built,
+                DataLink<spec::MessageUnit>& messages, DataLink<spec::FinishUnit>& finishes_sent);
 
   // Takes one packet, and builds one.
   bool step() override;
@@ -40,15 +40,16 @@ private:
   void end_command(const PhysicalCollectBuffer& pcb);
 
   Counters& counters_;
-  CollectBuffer& collect_buffer_;
+  CollectBufferPort& collect_buffer_;
+  PhysicalCollectBuffers& buffers_;
   QueuePairStateCache& queue_pairs_;
   KickRecords& kick_records_;
   PacketTemplates& templates_;
   PacketMemory& packets_;
-  DataLink<spec::PacketUnit, 16>& packets_gathered_;
-  DataLink<spec::PacketUnit, 4>& requests_built_;
-  DataLink<spec::MessageUnit, 16>& messages_;
-  DataLink<spec::FinishUnit, 16>& finishes_sent_;
+  DataLink<spec::PacketUnit>& packets_gathered_;
+  DataLink<spec::PacketUnit>& requests_built_;
+  DataLink<spec::MessageUnit>& messages_;
+  DataLink<spec::FinishUnit>& finishes_sent_;
   HardwareLinkedListQueue<spec::PacketUnit> units_; // index: queue pair
 };
 

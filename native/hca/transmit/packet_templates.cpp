@@ -4,15 +4,17 @@
 
 namespace fpga_verbs::hca {
 
-const PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec::QueuePairControl& control) {
+const wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number,
+                                                const spec::QueuePairControl& control) {
   return of(queue_pair_number, control, read_address_vector(control.address_vector()),
             control.destination_queue_pair());
 }
 
-const PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
-                                          const spec::AddressVector& destination,
-                                          uint32_t destination_queue_pair) {
-  const PacketSource source =
+const wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number,
+                                                const spec::QueuePairControl& control,
+                                                const spec::AddressVector& destination,
+                                                uint32_t destination_queue_pair) {
+  const wire::PacketSource source =
       attributes_.source(control.underlying_function(), destination, control.partition_key_index());
   Entry& entry = cache_[queue_pair_number % cached];
   if (!entry.valid || entry.queue_pair_number != queue_pair_number ||
@@ -24,7 +26,7 @@ const PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec
              .destination = destination,
              .source = source,
              .packet_template =
-                 make_packet_template(destination, source, queue_pair_number, destination_queue_pair)};
+                 wire::make_packet_template(destination, source, queue_pair_number, destination_queue_pair)};
   return entry.packet_template;
 }
 

@@ -17,10 +17,10 @@ public:
   explicit PacketTemplates(const PortAttributes& attributes) : attributes_(attributes), cache_(cached) {}
 
   // Packets from this queue pair to its peer. Good until the next call.
-  const PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control);
+  const wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control);
   // A datagram from this queue pair to another one. Good until the next call.
-  const PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
-                           const spec::AddressVector& destination, uint32_t destination_queue_pair);
+  const wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
+                                 const spec::AddressVector& destination, uint32_t destination_queue_pair);
 
 private:
   static constexpr size_t cached = 256;
@@ -30,8 +30,8 @@ private:
     uint32_t queue_pair_number = 0;
     uint32_t destination_queue_pair = 0;
     spec::AddressVector destination;
-    PacketSource source;
-    PacketTemplate packet_template;
+    wire::PacketSource source;
+    wire::PacketTemplate packet_template;
   };
 
   const PortAttributes& attributes_;

@@ -1,7 +1,7 @@
 #include "hca/transmit/request_opcode.h"
 
 #include "spec/operations.h"
-#include "wire/packet_opcodes.h"
+#include "spec/packet_opcodes.h"
 
 #include <array>
 #include <cassert>
@@ -11,7 +11,7 @@ namespace fpga_verbs::hca {
 namespace {
 
 constexpr unsigned services = 4;
-constexpr unsigned positions = 4; // of PacketPosition
+constexpr unsigned positions = 4; // of spec::PacketPosition
 
 using Positions = std::array<uint8_t, positions>;
 using Table = std::array<std::array<Positions, spec::operation_opcodes>, services>;
@@ -23,13 +23,15 @@ Table make_table() {
     const spec::Operation& operation = spec::operations[command];
     if (!operation.exists || operation.ordering == spec::OperationOrdering::local)
       continue;
-    for (unsigned value = 0; value < packet_opcodes.size(); ++value) {
-      const PacketOpcodeTraits& traits = packet_opcodes[value];
+    for (unsigned value = 0; value < spec::packet_opcodes.size(); ++value) {
+      const spec::PacketOpcodeTraits& traits = spec::packet_opcodes[value];
       const spec::OperationCarries carries =
           traits.ends_message() ? operation.carries : spec::OperationCarries::nothing;
       if (traits.is_known && traits.operation == operation.packets &&
-          traits.has(immediate_header) == (carries == spec::OperationCarries::immediate_data) &&
-          traits.has(invalidate_header) == (carries == spec::OperationCarries::invalidated_key))
+          traits.has(spec::ExtendedHeader::immediate) ==
+              (carries == spec::OperationCarries::immediate_data) &&
+          traits.has(spec::ExtendedHeader::invalidate) ==
+              (carries == spec::OperationCarries::invalidated_key))
         table[static_cast<unsigned>(traits.service)][command][static_cast<unsigned>(traits.position)] =
             static_cast<uint8_t>(value);
     }
@@ -41,14 +43,15 @@ Table make_table() {
 
 spec::PacketOpcode request_opcode(spec::ServiceType service, spec::Opcode opcode, bool first, bool last) {
   static const Table table = make_table();
-  const PacketPosition position = first ? (last ? PacketPosition::only : PacketPosition::first)
-                                        : (last ? PacketPosition::last : PacketPosition::middle);
+  const spec::PacketPosition position =
+      first ? (last ? spec::PacketPosition::only : spec::PacketPosition::first)
+            : (last ? spec::PacketPosition::last : spec::PacketPosition::middle);
   const Positions& packets = table[static_cast<unsigned>(service)][static_cast<unsigned>(opcode)];
   // A READ or atomic is one packet, wherever a retry resumes it.
-  const bool is_one_packet = packets[static_cast<unsigned>(PacketPosition::first)] == 0 &&
-                             spec::operation_of(opcode).packets != PacketOperation::send;
+  const bool is_one_packet = packets[static_cast<unsigned>(spec::PacketPosition::first)] == 0 &&
+                             spec::operation_of(opcode).packets != spec::PacketOperation::send;
   return static_cast<spec::PacketOpcode>(
-      packets[static_cast<unsigned>(is_one_packet ? PacketPosition::only : position)]);
+      packets[static_cast<unsigned>(is_one_packet ? spec::PacketPosition::only : position)]);
 }
 
 } // namespace fpga_verbs::hca

@@ -1,12 +1,12 @@
 #include "board/board_fabric.h"
 #include "hca/port/port_attributes.h"
 #include "link/address.h"
+#include "spec/packet_opcodes.h"
 #include "spec/parameters.h"
 #include "test/fuzz/fuzz_board.h"
 #include "test/fuzz/fuzz_input.h"
 #include "test/fuzz/fuzz_targets.h"
 #include "wire/packet_headers.h"
-#include "wire/packet_opcodes.h"
 #include "wire/packet_template.h"
 
 #include <algorithm>
@@ -86,12 +86,12 @@ private:
                                                        (input_.below(2) * input_.take<uint16_t>())
                                                  : queue_pair_.number();
     to.set_is_global(input_.below(8) != 0);
-    const hca::PacketTemplate made = hca::make_packet_template(to, source_, peer_queue_pair, number);
-    hca::PacketFields fields;
+    const wire::PacketTemplate made = wire::make_packet_template(to, source_, peer_queue_pair, number);
+    wire::PacketFields fields;
     // Mostly of the queue pair's own service.
     fields.opcode = static_cast<spec::PacketOpcode>(input_.below(8) == 0 ? input_.byte()
                                                                          : first_opcode_ + input_.below(24));
-    const hca::PacketOpcodeTraits& traits = hca::traits_of(fields.opcode);
+    const spec::PacketOpcodeTraits& traits = spec::traits_of(fields.opcode);
     if (!traits.is_known)
       return;
     fields.acknowledge_request = input_.below(2) != 0;
@@ -115,7 +115,7 @@ private:
     if (const uint8_t length = input_.byte(); length >= 0xc0 || !traits.has_payload)
       fields.dma_length = length < 0xf8 ? input_.take<uint16_t>() % 4200 : input_.take<uint32_t>();
     const std::span<uint8_t> packet =
-        hca::build_packet(buffer.data() + spec::packet_headroom, made, fields, payload);
+        wire::build_packet(buffer.data() + spec::packet_headroom, made, fields, payload);
     if (gap < 0xc0)
       psn = (psn + 1) & 0xffffffu;
     if (input_.below(4) == 0)
@@ -182,7 +182,7 @@ private:
   FuzzInput& input_;
   std::shared_ptr<board::BoardFabric> fabric_;
   link::FabricPort* port_;
-  hca::PacketSource source_;
+  wire::PacketSource source_;
   std::array<Target, 5> targets_;
   unsigned target_count_ = 0;
   uint32_t request_psn_ = 0;

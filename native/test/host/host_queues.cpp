@@ -235,7 +235,7 @@ spec::AddressVector address_of(spec::LinkLayer link_layer, unsigned board_number
   address.set_is_global(1);
   address.set_hop_limit(64);
   address.set_destination_local_identifier(port.local_identifier(number, underlying_function));
-  const hca::MacAddress mac = port.mac(number, underlying_function);
+  const wire::MacAddress mac = port.mac(number, underlying_function);
   uint32_t low = 0;
   uint16_t high = 0;
   std::memcpy(&low, mac.data(), sizeof low);

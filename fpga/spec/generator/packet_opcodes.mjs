@@ -1,0 +1,147 @@
+// Packets by opcode of the BTH: the facts on each, for the device and for those who read its packets.
+import { header, inNamespace } from './cpp.mjs';
+import { camelCase, pascalCase } from './names.mjs';
+import { notice } from './text.mjs';
+
+/** The enums that each key of a packet opcode takes its values from. */
+export const enumsOfPacketOpcode = {
+  opcode: 'packet_opcode',
+  service: 'service_type',
+  operation: 'packet_operation',
+  position: 'packet_position',
+  headers: 'extended_header',
+};
+
+/** Number of a value of the enum of `key`. */
+const valueOf = (enums, key, name) =>
+  Number(
+    enums.find((each) => each.name === enumsOfPacketOpcode[key]).values.find((each) => each.name === name)
+      .value,
+  );
+
+/** Bytes of the extended headers of an opcode. */
+const bytesOf = ({ headers }, files) =>
+  headers.reduce((sum, name) => {
+    const format = files
+      .flatMap(({ formats }) => formats)
+      .find((each) => each.name === `${name}_extended_transport_header`);
+    return sum + format.bytes;
+  }, 0);
+
+/** packet_opcodes.h */
+export function cppPacketOpcodes({ enums, files, packetOpcodes }) {
+  const { doc, source, reserved, entries } = packetOpcodes;
+  const named = (key, name) => `${pascalCase(enumsOfPacketOpcode[key])}::${name}`;
+  const rows = entries.map((entry) => {
+    const { opcode, service = 'reliable_connection', operation, position, headers, payload } = entry;
+    const bits = headers.reduce((sum, name) => sum + (1 << valueOf(enums, 'headers', name)), 0);
+    const members = [
+      'true',
+      named('service', service),
+      named('operation', operation),
+      named('position', position),
+      `0x${bits.toString(16)}`,
+      bytesOf(entry, files),
+      payload,
+    ];
+    return `  table[${valueOf(enums, 'opcode', opcode)}] = {${members.join(', ')}};  // ${opcode}\n`;
+  });
+  return header(
+    ['<array>', '<cstdint>', '"spec/enums.h"'],
+    inNamespace(`/// What is the same for all packets of an opcode.
+struct PacketOpcodeTraits {
+  bool is_known = false;
+  ServiceType service = ServiceType::reliable_connection;  ///< a CNP has none
+  PacketOperation operation = PacketOperation::send;
+  PacketPosition position = PacketPosition::only;
+  uint8_t extended_headers = 0;  ///< bits of ExtendedHeader
+  uint8_t extended_bytes = 0;    ///< of these headers
+  bool has_payload = false;      ///< may have one
+
+  constexpr bool has(ExtendedHeader header) const {
+    return (extended_headers >> static_cast<unsigned>(header) & 1) != 0;
+  }
+  /// First or only: a message begins.
+  constexpr bool begins_message() const {
+    return position == PacketPosition::first || position == PacketPosition::only;
+  }
+  /// Last or only: a message ends.
+  constexpr bool ends_message() const {
+    return position == PacketPosition::last || position == PacketPosition::only;
+  }
+  /// It answers a request: for the requester, not the responder.
+  constexpr bool is_response() const {
+    return operation == PacketOperation::rdma_read_response || operation == PacketOperation::acknowledge ||
+           operation == PacketOperation::atomic_acknowledge;
+  }
+  /// It takes a receive work request: it ends a SEND, or an RDMA WRITE with immediate.
+  constexpr bool completes_receive() const {
+    return ends_message() && (operation == PacketOperation::send ||
+                              (operation == PacketOperation::rdma_write && has(ExtendedHeader::immediate)));
+  }
+};
+
+/// By opcode. ${doc} Source: ${source}.
+inline constexpr std::array<PacketOpcodeTraits, 256> packet_opcodes = [] {
+  std::array<PacketOpcodeTraits, 256> table{};
+${rows.join('')}  for (const unsigned opcode : {${reserved.join(', ')}})
+    table[opcode] = {.is_known = true, .operation = PacketOperation::reserved, .has_payload = true};
+  return table;
+}();
+
+constexpr const PacketOpcodeTraits& traits_of(PacketOpcode opcode) {
+  return packet_opcodes[static_cast<uint8_t>(opcode)];
+}
+`),
+  );
+}
+
+/** packet_opcodes.ts */
+export function tsPacketOpcodes({ packetOpcodes }) {
+  const { doc, source, entries } = packetOpcodes;
+  const named = (key, name) => `${pascalCase(enumsOfPacketOpcode[key])}.${camelCase(name)}`;
+  const rows = entries.map(({ opcode, service, operation, position, headers, payload }) => {
+    const lines = [
+      ...(service === undefined ? [] : [`service: ${named('service', service)}`]),
+      `operation: ${named('operation', operation)}`,
+      `position: ${named('position', position)}`,
+      `headers: [${headers.map((name) => named('headers', name)).join(', ')}]`,
+      `hasPayload: ${payload}`,
+    ];
+    return `  [${named('opcode', opcode)}]: {\n${lines.map((line) => `    ${line},\n`).join('')}  },\n`;
+  });
+  return `// ${notice}
+import { ExtendedHeader, PacketOpcode, PacketOperation, PacketPosition, ServiceType } from './enums.ts';
+
+/** The facts on the packets of an opcode of the BTH. */
+export interface PacketFacts {
+  /** None: a congestion notification. */
+  readonly service?: ServiceType;
+  readonly operation: PacketOperation;
+  readonly position: PacketPosition;
+  /** Extended transport headers, in wire order. */
+  readonly headers: readonly ExtendedHeader[];
+  readonly hasPayload: boolean;
+}
+
+/** By opcode. ${doc} Source: ${source}. */
+export const packetOpcodes: Readonly<Record<PacketOpcode, PacketFacts>> = {
+${rows.join('')}};
+`;
+}
+
+/** The table of formats.md. */
+export function packetOpcodesTable({ packetOpcodes }) {
+  const { doc, source, reserved, entries } = packetOpcodes;
+  const rows = entries.map(
+    ({ opcode, service = '–', operation, position, headers, payload }) =>
+      `| ${[opcode, service, operation, position, headers.join(', ') || '–', payload ? 'yes' : 'no'].join(' | ')} |\n`,
+  );
+  return `## Packet opcodes
+
+${doc} Reserved: ${reserved.join(', ')}. Source: ${source}.
+
+| opcode | service | operation | position | extended headers | payload |
+| --- | --- | --- | --- | --- | --- |
+${rows.join('')}`;
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+
+import { blocks, bytesOf, links, type Link } from '../house/wiring.ts';
+import { makeHca, type HcaPort } from './hca_port.ts';
+
+const unit = (link: Link, value = 0): Uint8Array => new Uint8Array(bytesOf(link)).fill(value);
+const device = (): HcaPort => makeHca({ memoryBytes: 1 << 20 });
+
+/** Blocks that are awake; the others sleep. */
+const awake = (hca: HcaPort): string[] => blocks.filter((block) => hca.isAwake(block));
+
+/** As nothing is on its way, a step lets a block sleep. */
+function sleepAll(hca: HcaPort): void {
+  for (const block of blocks) hca.stepBlock(block);
+  expect(awake(hca)).toEqual([]);
+}
+
+describe('links of a device', () => {
+  it.for(links)('$name takes as many data units as it is deep, in order', (link) => {
+    const { name, depth } = link;
+    const hca = device();
+    for (let left = Number(depth); left > 0; left--) {
+      expect(hca.credits(name)).toBe(left);
+      hca.push(name, unit(link, left));
+    }
+    expect(() => hca.push(name, unit(link))).toThrow('no credit');
+    for (let left = Number(depth); left > 0; left--) expect(hca.pop(name)).toEqual(unit(link, left));
+    expect(hca.pop(name)).toBeNull();
+    expect(hca.credits(name)).toBe(Number(depth));
+  });
+
+  it.for(links)('$name wakes its consumer, and its producer when it has a credit again', (link) => {
+    const hca = device();
+    sleepAll(hca);
+    hca.push(link.name, unit(link));
+    expect(awake(hca)).toEqual([link.consumer]);
+    const other = device();
+    sleepAll(other);
+    other.push(link.name, unit(link));
+    other.pop(link.name);
+    // The board asks before each write whether collect_buffer has credits.
+    const woken = link.producer === 'collect_buffer' ? [] : [link.producer];
+    expect(awake(other)).toEqual(blocks.filter((block) => [link.consumer, ...woken].includes(block)));
+  });
+
+  it('are called by their names', () => {
+    const hca = device();
+    expect(() => hca.credits('quack')).toThrow('the device has no link quack');
+    expect(() => hca.stepBlock('packet_memory')).toThrow('no block packet_memory that steps');
+    expect(() => hca.push('answers', new Uint8Array(3))).toThrow('3 B were given; the format has');
+  });
+});
