@@ -1,3 +1,4 @@
+import { wrongType } from '../driver/arguments.ts';
 import {
   Access,
   Completion,
@@ -322,7 +323,8 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 /** @throws TypeError neither memory nor bytes */
 function dataOf(data: Data): Pick<SendRequest, 'gather' | 'inlineData'> {
   if (data instanceof Uint8Array) return { inlineData: data };
-  if (typeof data !== 'object')
-    throw new TypeError('data is a slice of a region, a list of them, or a Uint8Array');
+  if (typeof data !== 'object') {
+    throw wrongType('data', 'a slice of a region, an array of them, or a Uint8Array', data);
+  }
   return { gather: 'localKey' in data ? [data] : data };
 }

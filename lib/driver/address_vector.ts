@@ -1,4 +1,4 @@
-import { encode } from '../spec/index.ts';
+import { argumentName, encodeArguments, wrongType } from './arguments.ts';
 
 /** Where the peer is (address_vector). */
 export interface AddressVector {
@@ -21,12 +21,14 @@ export interface AddressVector {
   readonly destinationGid?: Uint8Array;
 }
 
+const macBytes = 6;
+
 /** As the specification writes a name. */
 export function specified(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The structure address_vector. */
+/** The structure address_vector. @throws TypeError, RangeError, which name the argument from `addressVector` on */
 export function encodeAddressVector(vector: AddressVector): Uint8Array {
   const {
     isGlobal,
@@ -34,14 +36,18 @@ export function encodeAddressVector(vector: AddressVector): Uint8Array {
     destinationMac = macOf(destinationGid),
     ...numbers
   } = vector;
+  if (!(destinationMac instanceof Uint8Array) || destinationMac.length !== macBytes) {
+    throw wrongType('addressVector.destinationMac', `a Uint8Array of ${macBytes} bytes`, destinationMac);
+  }
   const mac = new DataView(Uint8Array.from(destinationMac).buffer);
-  return encode('address_vector', {
+  const fields = {
     ...Object.fromEntries(Object.entries(numbers).map(([name, value]) => [specified(name), value])),
     is_global: isGlobal === true ? 1 : 0,
     destination_mac_low: mac.getUint32(0, true),
     destination_mac_high: mac.getUint16(4, true),
     destination_gid: destinationGid,
-  });
+  };
+  return encodeArguments('address_vector', fields, (field) => `addressVector.${argumentName(field)}`);
 }
 
 /**

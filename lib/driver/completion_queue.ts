@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import type { DmaMemory } from '../board/addon.ts';
 import {
   COMPLETION_QUEUE_ENTRY_BYTES,
@@ -13,6 +15,8 @@ import {
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT,
+  completionOpcodeNames,
+  completionStatusNames,
   encode,
   getCompletionQueueEntryByteLength,
   getCompletionQueueEntryDestinationPathBits,
@@ -40,10 +44,12 @@ import {
   setCompletionQueueEntryStatus,
   type CompletionOpcode,
 } from '../spec/index.ts';
+import { checkRange } from './arguments.ts';
 import type { ClosedReceiver } from './closed_receiver.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
+import { namedValues } from './named_values.ts';
 import { pageList } from './page_list.ts';
 
 const high = 2 ** 32;
@@ -100,6 +106,15 @@ export class Completion {
     return new Uint8Array(view.buffer);
   }
 
+  /** Its fields, with the names of status and opcode. */
+  toJSON(): object {
+    return namedValues<Completion>(this, { status: completionStatusNames, opcode: completionOpcodeNames });
+  }
+
+  [inspect.custom](): object {
+    return this.toJSON();
+  }
+
   /** Identifier of the work request, exact. */
   get wrIdBig(): bigint {
     return BigInt(this.wrIdLow) | (BigInt(this.wrIdHigh) << 32n);
@@ -144,7 +159,7 @@ export class CompletionQueue {
 
   /** @throws VerbsError EINVAL: a size or event queue that there is not; ENOMEM: no completion queue is left */
   constructor(driver: HcaDriver, { entries, eventQueue = 0 }: CompletionQueueOptions) {
-    checkEntries(entries);
+    checkRange('createCompletionQueue', 'entries', entries, 1, QUEUE_ENTRIES_MAXIMUM);
     this.driver = driver;
     this.device = driver.device;
     this.entriesLog2 = Math.ceil(Math.log2(entries));
@@ -211,7 +226,7 @@ export class CompletionQueue {
         {
           code: 'EOVERFLOW',
           verb: 'pollCompletionQueue',
-          attribute: 'cqe',
+          attribute: 'entries',
           expected: 'room for every work request that completes into it; make it anew, and its queue pairs',
         },
       ),
@@ -363,14 +378,4 @@ function fill(completion: Completion, view: DataView, at: number): void {
   completion.destinationPathBits = getCompletionQueueEntryDestinationPathBits(view, at);
   completion.timestamp =
     getCompletionQueueEntryTimestampLow(view, at) + getCompletionQueueEntryTimestampHigh(view, at) * high;
-}
-
-function checkEntries(entries: number): void {
-  if (Number.isSafeInteger(entries) && entries >= 1 && entries <= QUEUE_ENTRIES_MAXIMUM) return;
-  throw new VerbsError(`a completion queue holds 1 to ${QUEUE_ENTRIES_MAXIMUM} completions, not ${entries}`, {
-    code: 'EINVAL',
-    verb: 'createCompletionQueue',
-    attribute: 'cqe',
-    expected: `1 to ${QUEUE_ENTRIES_MAXIMUM}`,
-  });
 }

@@ -20,7 +20,7 @@ import { pageList } from './page_list.ts';
 /** Something that happened, as the device reports it (event_queue_entry). */
 export interface DeviceEvent {
   readonly type: EventType;
-  /** As the specification writes it: `virtual_collect_buffer_error`. */
+  /** Of the type, as code writes it: `virtualCollectBufferError`. */
   readonly name: string;
   /** Depends on the type: a refusal for an error of a VCB. */
   readonly reason: number;

@@ -15,7 +15,6 @@ import {
   UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET,
   decode,
   encode,
-  managementOpcodeNames,
   type ManagementOpcode,
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
@@ -98,7 +97,7 @@ export class ManagementQueue {
     const answer = this.waitForAnswer(request);
     this.afterAnswer?.();
     if (answer.status !== ManagementStatus.success) {
-      throw managementError(request.verb, request.opcode, answer, request.inputFormat);
+      throw managementError(request.verb, answer, request.inputFormat);
     }
     const outputBytes = Math.min(request.outputBytes ?? 0, this.output.written);
     return { number: Number(answer.output), output: this.output.read(outputBytes) };
@@ -152,8 +151,8 @@ export class ManagementQueue {
     };
   }
 
-  private unanswered({ verb, opcode }: ManagementRequest, why: string): VerbsError {
-    return new VerbsError(`${managementOpcodeNames[opcode] ?? opcode}: ${why}`, {
+  private unanswered({ verb }: ManagementRequest, why: string): VerbsError {
+    return new VerbsError(`${verb}: ${why}`, {
       code: 'ETIMEDOUT',
       verb,
       expected: 'close the device and open it again, which resets its function',

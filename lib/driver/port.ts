@@ -6,12 +6,17 @@ import {
   PARTITION_KEY_TABLE_ENTRIES,
   QUERY_PORT_OUTPUT_BYTES,
   decode,
-  encode,
+  linkLayerNames,
+  pathMtuNames,
+  portPhysicalStateNames,
+  portStateNames,
   type LinkLayer,
   type PathMtu,
   type PortPhysicalState,
   type PortState,
 } from '../spec/index.ts';
+import { argumentName, encodeArguments } from './arguments.ts';
+import { printedByName } from './named_values.ts';
 import type { ManagementQueue } from './management_queue.ts';
 
 /** What a function knows of a port: the fields of ibv_port_attr spelled out, and the port's tables. */
@@ -64,7 +69,7 @@ export function queryPort(management: ManagementQueue, port: number): PortAttrib
     Array.from({ length: count }, (_, index) =>
       read(output.slice(at + index * bytes, at + (index + 1) * bytes)),
     );
-  return {
+  const attributes: PortAttributes = {
     state: value('state') as PortState,
     physicalState: value('physical_state') as PortPhysicalState,
     linkLayer: value('link_layer') as LinkLayer,
@@ -94,6 +99,13 @@ export function queryPort(management: ManagementQueue, port: number): PortAttrib
       (entry) => Number(decode('partition_key_entry', entry)['partition_key']),
     ),
   };
+  return printedByName(attributes, {
+    state: portStateNames,
+    physicalState: portPhysicalStateNames,
+    linkLayer: linkLayerNames,
+    maximumMtu: pathMtuNames,
+    activeMtu: pathMtuNames,
+  });
 }
 
 /** Writes an entry of the P_Key table of a port. @throws VerbsError EPERM, EINVAL */
@@ -108,7 +120,11 @@ export function setPartitionKey(
     opcode: ManagementOpcode.setPartitionKey,
     inputFormat: 'set_partition_key_input',
     input: [
-      encode('set_partition_key_input', { port, partition_key_index: index, partition_key: partitionKey }),
+      encodeArguments(
+        'set_partition_key_input',
+        { port, partition_key_index: index, partition_key: partitionKey },
+        (field) => (field === 'partition_key_index' ? 'index' : argumentName(field)),
+      ),
     ],
   });
 }

@@ -9,6 +9,7 @@ import {
   ServiceType,
   encode,
 } from '../spec/index.ts';
+import { encodeArguments } from './arguments.ts';
 import { ClosedReceiver } from './closed_receiver.ts';
 import type { CommandOrigin, SendRequest } from './command.ts';
 import type { Completion } from './completion_queue.ts';
@@ -81,7 +82,10 @@ export class QueuePair {
     this.sendCompletionQueue = options.sendCompletionQueue ?? 0;
     this.receiveCompletionQueue = options.receiveCompletionQueue ?? 0;
     this.buffer = driver.virtualCollectBuffers.take(this.level);
-    this.sendQueue = new SendQueue(driver.device, options.sendQueue);
+    this.sendQueue = new SendQueue(driver.device, {
+      ...options.sendQueue,
+      signalAll: options.signalAll === true,
+    });
     try {
       const { sendQueue } = this;
       const receiveQueue =
@@ -306,15 +310,15 @@ export class QueuePair {
       throw new VerbsError('the queue pair receives from a shared receive queue', {
         code: 'EINVAL',
         verb: 'postReceive',
-        attribute: 'srq',
+        attribute: 'sharedReceiveQueue',
         expected: 'receives posted to the shared receive queue',
       });
     }
     throw new VerbsError('the queue pair has no receive queue', {
       code: 'EINVAL',
       verb: 'postReceive',
-      attribute: 'max_recv_wr',
-      expected: 'a queue pair made with max_recv_wr of 1 or more',
+      attribute: 'maxReceiveWorkRequests',
+      expected: 'a queue pair made with maxReceiveWorkRequests of 1 or more',
     });
   }
 
@@ -329,7 +333,7 @@ export class QueuePair {
       opcode: ManagementOpcode[verb],
       object: this.number,
       inputFormat: 'multicast_input',
-      input: [encode('multicast_input', { gid })],
+      input: [encodeArguments('multicast_input', { gid })],
     });
   }
 }

@@ -1,4 +1,13 @@
-import { QueuePairAttribute, decode, encode, type PathMtu, type QueuePairState } from '../spec/index.ts';
+import {
+  QueuePairAttribute,
+  decode,
+  pathMtuNames,
+  queuePairStateNames,
+  type PathMtu,
+  type QueuePairState,
+} from '../spec/index.ts';
+import { encodeArguments } from './arguments.ts';
+import { printedByName } from './named_values.ts';
 import { encodeAddressVector, specified, type AddressVector } from './address_vector.ts';
 
 /** Attributes of a queue pair, those of ibv_qp_attr spelled out. Which ones a transition takes is the device's to say. */
@@ -51,7 +60,7 @@ export type QueuePairQuery = Required<Omit<QueuePairAttributes, 'addressVector' 
 export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint8Array {
   const { addressVector, drainedEvent, ...numbers } = attributes;
   const given = Object.keys(attributes).filter((name) => Reflect.get(attributes, name) !== undefined);
-  return encode('queue_pair_attributes', {
+  return encodeArguments('queue_pair_attributes', {
     attribute_mask:
       given.reduce((mask, name) => mask | (1 << Reflect.get(QueuePairAttribute, name)), 0) >>> 0,
     drained_event: drainedEvent === true ? 1 : 0,
@@ -68,7 +77,7 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
 export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
   const fields = decode('queue_pair_attributes', bytes);
   const value = (name: string): number => Number(fields[specified(name)]);
-  return {
+  const query: QueuePairQuery = {
     state: value('state') as QueuePairState,
     drainedEvent: value('drainedEvent') === 1,
     accessFlags: value('accessFlags'),
@@ -92,4 +101,5 @@ export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
     sendCompletionQueue: value('sendCompletionQueue'),
     receiveCompletionQueue: value('receiveCompletionQueue'),
   };
+  return printedByName(query, { state: queuePairStateNames, pathMtu: pathMtuNames });
 }

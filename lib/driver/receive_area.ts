@@ -13,11 +13,12 @@ import {
   WORK_QUEUE_REFERENCE_OFFSET_BYTE,
   WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE,
 } from '../spec/index.ts';
+import { checkRange, invalid, unknownKey } from './arguments.ts';
 import { encodeGatherList, type GatherEntry } from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import { checkGatherList } from './gather_list.ts';
-import { checkSize, placeEntries } from './work_queue.ts';
+import { placeEntries } from './work_queue.ts';
 import { WorkRequestIds } from './work_request_ids.ts';
 
 /** Sizes of a receive queue. */
@@ -44,6 +45,7 @@ interface AreaOwner {
   readonly names: readonly [string, string];
 }
 
+const requestKeys: ReadonlySet<string> = new Set<keyof ReceiveRequest>(['scatter', 'wrId']);
 const dword = 4;
 
 /**
@@ -81,8 +83,8 @@ export class ReceiveArea {
     { verb, names }: AreaOwner,
     tail?: DmaMemory,
   ) {
-    checkSize(names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM, verb);
-    checkSize(names[1], scatterEntries, 0, GATHER_ENTRIES, verb);
+    checkRange(verb, names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM);
+    checkRange(verb, names[1], scatterEntries, 0, GATHER_ENTRIES);
     this.device = device;
     this.entriesLog2 = Math.ceil(Math.log2(entries));
     this.entries = 1 << this.entriesLog2;
@@ -103,7 +105,9 @@ export class ReceiveArea {
    * Encodes a work request at a place of the entry area, and the reference to it.
    * @throws VerbsError EINVAL: more entries than the queue was made for; RangeError: wrId. Nothing has changed that counts
    */
-  put({ scatter, wrId }: ReceiveRequest, sequenceNumber: number, place: number): void {
+  put(request: ReceiveRequest, sequenceNumber: number, place: number): void {
+    for (const key in request) if (key !== 'scatter' && key !== 'wrId') throw unknownKey(requestKeys, key);
+    const { scatter, wrId } = request;
     if (scatter !== undefined) checkGatherList('scatter', scatter);
     const count = scatter?.length ?? 0;
     if (count > this.scatterEntries) throw this.tooLong(count);
@@ -172,12 +176,7 @@ export class ReceiveArea {
   }
 
   private tooLong(count: number): VerbsError {
-    const expected = `at most ${this.scatterEntries} entries`;
-    return new VerbsError(`scatter has ${count} entries; the queue was made for ${expected}`, {
-      code: 'EINVAL',
-      verb: 'postReceive',
-      attribute: 'scatter',
-      expected,
-    });
+    const most = `at most ${this.scatterEntries} (maxScatterEntries)`;
+    return invalid('postReceive', 'scatter.length', most, count);
   }
 }

@@ -1,5 +1,6 @@
 import type { BoardFunction } from '../board/addon.ts';
 import { readRegions, type Region } from '../board/regions.ts';
+import { enumText } from '../spec/enum_names.ts';
 import { regionTypeNames, type RegionType } from '../spec/index.ts';
 import { VerbsError } from './errors.ts';
 import type { Presence } from './presence.ts';
@@ -42,7 +43,7 @@ export class Regions {
 }
 
 function nameOf(type: RegionType): string {
-  return regionTypeNames[type] ?? `of type ${type}`;
+  return enumText('RegionType', regionTypeNames, type);
 }
 
 /** A board that has our magic number, but not what the driver needs. */

@@ -1,3 +1,4 @@
+import { enumText } from '../spec/enum_names.ts';
 import {
   PhysicalCollectBufferState,
   QueuePairState,
@@ -7,6 +8,7 @@ import {
   enumDescriptions,
   queuePairStateNames,
   refusalNames,
+  sendHoldNames,
 } from '../spec/index.ts';
 import { readCredits } from './credits.ts';
 import type { DeviceFunction } from './device_function.ts';
@@ -56,17 +58,17 @@ function ofDevice(device: DeviceFunction): string[] {
 }
 
 function ofState({ state }: ObservedQueuePair): string[] {
-  const name = queuePairStateNames[state] ?? `state ${state}`;
+  const name = enumText('QueuePairState', queuePairStateNames, state);
   switch (state) {
     case QueuePairState.readyToSend:
       return [];
     case QueuePairState.sendQueueDrained:
-      return [`it is in ${name}: nothing is sent until it is modified to ready_to_send`];
+      return [`it is in ${name}: nothing is sent until it is modified to QueuePairState.readyToSend`];
     case QueuePairState.sendQueueError:
     case QueuePairState.error:
       return [`it is in ${name}: work requests are flushed; reset it, or make another one`];
     default:
-      return [`it is in ${name}: it sends nothing before ready_to_send`];
+      return [`it is in ${name}: it sends nothing before QueuePairState.readyToSend`];
   }
 }
 
@@ -83,8 +85,8 @@ function ofHold({
   }
   if (hold === SendHold.none || waiting === 0) return [];
   const { values } = enumDescriptions.find(({ name }) => name === 'send_hold')!;
-  const { name, doc } = values.find(({ value }) => value === hold)!;
-  return [`${name}: ${doc[0]!.toLowerCase()}${doc.slice(1).replace(/\.$/, '')}`];
+  const { doc } = values.find(({ value }) => value === hold)!;
+  return [`${sendHoldNames[hold]!}: ${doc[0]!.toLowerCase()}${doc.slice(1).replace(/\.$/, '')}`];
 }
 
 const addsCredits = 'give the lane more (hca resources set)';
@@ -141,7 +143,7 @@ function ofRoom({ roomWait, lane, underlyingFunction }: ObservedQueuePair): stri
       ];
     case RoomWait.function:
       return [
-        `its function lacks entry credit: as many of its commands are on lists as may be (hca resources set ${underlyingFunction}.entry_credits=…)`,
+        `its function lacks entry credit: as many of its commands are on lists as may be (hca resources set ${underlyingFunction}.entryCredits=…)`,
       ];
   }
 }

@@ -1,4 +1,5 @@
 import type { Completion } from '../driver/completion_queue.ts';
+import { enumText } from '../spec/enum_names.ts';
 import { completionStatusNames, type CompletionStatus } from '../spec/index.ts';
 
 /** A work request that failed, as its completion says. */
@@ -12,7 +13,7 @@ export class CompletionError extends Error {
   /** @param completion one whose status is not success */
   constructor(completion: Completion) {
     const { status, wrIdBig, queuePairNumber, vendorError } = completion;
-    const name = completionStatusNames[status] ?? `status ${status}`;
+    const name = enumText('CompletionStatus', completionStatusNames, status);
     super(`work request ${wrIdBig} of queue pair ${queuePairNumber} failed: ${name} (${vendorError})`);
     this.status = status;
     this.wrId = wrIdBig;

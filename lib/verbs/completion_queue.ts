@@ -1,3 +1,4 @@
+import { wrongType } from '../driver/arguments.ts';
 import type { CompletionEvents } from '../driver/completion_events.ts';
 import { Completion, type CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
 import type { CompletionChannel } from './completion_channel.ts';
@@ -61,7 +62,9 @@ export class CompletionQueue extends VerbsObject {
    */
   poll(completions: readonly Completion[]): number {
     this.requireOpen('pollCompletionQueue');
-    if (!Array.isArray(completions)) throw new TypeError('poll fills an array of Completion objects');
+    if (!Array.isArray(completions)) {
+      throw wrongType('completions', 'an array of Completion objects', completions);
+    }
     return this.driver.poll(completions);
   }
 

@@ -5,6 +5,7 @@ import {
   type BoardFacts,
   type DeviceName,
 } from '../board/index.ts';
+import { checkRange, wrongRange, wrongType } from '../driver/arguments.ts';
 import type { AddressVector } from '../driver/address_vector.ts';
 import { CompletionEvents } from '../driver/completion_events.ts';
 import { CompletionQueue as CompletionQueueInDevice, type Completion } from '../driver/completion_queue.ts';
@@ -88,7 +89,7 @@ export class Context extends VerbsObject {
    */
   static from(token: ContextToken): Context {
     if (typeof token?.device !== 'string') {
-      throw new TypeError('a context is opened from what share() gave in another thread');
+      throw wrongType('token', 'the ContextToken that share() gave in another thread', token);
     }
     const name = parseDeviceString(token.device);
     const board = openFreeFunction(name);
@@ -131,14 +132,7 @@ export class Context extends VerbsObject {
   queryPort(port = 1): PortAttributes {
     this.requireOpen('queryPort');
     const { ports } = this.driver.device.identity;
-    if (!Number.isInteger(port) || port < 1 || port > ports) {
-      throw new VerbsError(`there is no port ${port}`, {
-        code: 'EINVAL',
-        verb: 'queryPort',
-        attribute: 'port',
-        expected: `1 to ${ports}`,
-      });
-    }
+    checkRange('queryPort', 'port', port, 1, ports);
     return queryPort(this.driver.management, port);
   }
 
@@ -150,7 +144,7 @@ export class Context extends VerbsObject {
   queryGid(port = 1, index = 0): Uint8Array {
     const { gids } = this.queryPort(port);
     const gid = gids[index];
-    if (gid === undefined) throw new RangeError(`the GID index is 0 to ${gids.length - 1}, not ${index}`);
+    if (gid === undefined) throw wrongRange('index', `0 to ${gids.length - 1}`, index);
     return gid;
   }
 
@@ -161,9 +155,7 @@ export class Context extends VerbsObject {
   queryPartitionKey(port = 1, index = 0): number {
     const { partitionKeys } = this.queryPort(port);
     const partitionKey = partitionKeys[index];
-    if (partitionKey === undefined) {
-      throw new RangeError(`the P_Key index is 0 to ${partitionKeys.length - 1}, not ${index}`);
-    }
+    if (partitionKey === undefined) throw wrongRange('index', `0 to ${partitionKeys.length - 1}`, index);
     return partitionKey;
   }
 
@@ -220,7 +212,7 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Disables the device, for all of its functions (US8589610, physical function). Its ports go down, each function hears `port_error`, and
+   * Disables the device, for all of its functions (US8589610, physical function). Its ports go down, each function hears `portError`, and
    * its queue pairs are in error: what is posted completes as flushed, and what is posted from then on is refused with ENETDOWN. Packets
    * that arrive and commands that are written are dropped and counted; no memory changes but by completions, events and kick records.
    * All objects stay, and can be queried, reset and closed. {@link enableDevice} lets it go on.
@@ -232,7 +224,7 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Enables a device that was disabled: its ports come up, and each function hears `port_active`. Queue pairs are in error until they are
+   * Enables a device that was disabled: its ports come up, and each function hears `portActive`. Queue pairs are in error until they are
    * reset and connected again. Nothing happens where it is enabled.
    * @throws VerbsError EPERM: this is not the control function; EIO: it was reset meanwhile
    */

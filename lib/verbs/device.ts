@@ -10,6 +10,7 @@ import {
   type BoardFunction,
   type DeviceName,
 } from '../board/index.ts';
+import { wrongType } from '../driver/arguments.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { HcaDriver } from '../driver/hca_driver.ts';
 import { Context } from './context.ts';
@@ -52,7 +53,7 @@ export function getDeviceList(): Device[] {
 export function openDevice(device?: string | BoardFunction): Context {
   if (device !== undefined && typeof device !== 'string') {
     if (typeof device?.facts !== 'function')
-      throw new TypeError('a device is a device string, or a function of a board');
+      throw wrongType('device', 'a device string, or a function of a board', device);
     return new Context(new HcaDriver(device));
   }
   const name = parseDeviceString(chosenDeviceString(device));

@@ -1,5 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
+import { wrongRange, wrongType } from '../driver/arguments.ts';
+
 /** How long to wait. */
 export interface WaitOptions {
   /** Ends the wait with its reason. */
@@ -11,11 +13,10 @@ export interface WaitOptions {
 /** @throws TypeError, RangeError: no way to wait */
 export function checkWaitOptions({ signal, timeout = Infinity }: WaitOptions): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError('signal is an AbortSignal: that of an AbortController, or AbortSignal.any()');
+    throw wrongType('signal', 'an AbortSignal: that of an AbortController, or AbortSignal.any()', signal);
   }
-  if (typeof timeout !== 'number')
-    throw new TypeError(`timeout is milliseconds, a number, not ${String(timeout)}`);
-  if (!(timeout >= 0)) throw new RangeError(`timeout is milliseconds, 0 or more, not ${timeout}`);
+  if (typeof timeout !== 'number') throw wrongType('timeout', 'a number of milliseconds', timeout);
+  if (!(timeout >= 0)) throw wrongRange('timeout', '0 ms or more', timeout);
 }
 
 const turnsBeforeSleep = 64;

@@ -1,3 +1,4 @@
+import { bits, isUint32, wrongRange } from '../driver/arguments.ts';
 import type { RemotePlace } from '../driver/command.ts';
 import { checkRange, joinAddress, splitAddress } from './address.ts';
 
@@ -20,10 +21,8 @@ export class RemoteMemory implements RemotePlace {
   /** @throws RangeError an address, key (32 bits) or length that there cannot be */
   constructor({ address, key, length }: RemoteMemoryName) {
     const { addressLow, addressHigh } = splitAddress(address);
-    if (key >>> 0 !== key) throw new RangeError(`a key is a whole number of 32 bits, not ${key}`);
-    if (!Number.isSafeInteger(length) || length < 0) {
-      throw new RangeError(`a length is a whole number of bytes, not ${length}`);
-    }
+    if (!isUint32(key)) throw wrongRange('key', bits(32), key);
+    if (!Number.isSafeInteger(length) || length < 0) throw wrongRange('length', '0 to 2^53 - 1 B', length);
     this.addressLow = addressLow;
     this.addressHigh = addressHigh;
     this.key = key;

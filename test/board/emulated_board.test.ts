@@ -141,8 +141,8 @@ describe('a fault', () => {
       { underlyingFunction: 0, address: references.address, direction: 'read', reason: 'injected' },
     ]);
     expect([driver.events.poll(), driver.events.poll()]).toMatchObject([
-      { name: 'dma_fault', detail: references.address },
-      { name: 'queue_pair_fatal', object: queuePair.number },
+      { name: 'dmaFault', detail: references.address },
+      { name: 'queuePairFatal', object: queuePair.number },
     ]);
   });
 
@@ -154,6 +154,6 @@ describe('a fault', () => {
     board.runUntilIdle();
     expect(fault.happened).toBe(1);
     expect(board.counters().interruptsLost).toBe(1);
-    expect(driver.events.poll()).toMatchObject({ name: 'virtual_collect_buffer_error' });
+    expect(driver.events.poll()).toMatchObject({ name: 'virtualCollectBufferError' });
   });
 });

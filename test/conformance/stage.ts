@@ -20,6 +20,9 @@ import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
 import { Words, packetText, parsePacket, payloadOf, type Meaning } from './notation.ts';
 import type { Row, Setup, Step } from './table.ts';
 import { buildPacket, readPacket, type Route, type Service } from './wire.ts';
+import { specificationNames } from '../helpers/specification_names.ts';
+
+const specifiedCompletionStatusNames = specificationNames(completionStatusNames);
 
 const targetBytes = 4096;
 const slotBytes = 1024;
@@ -143,7 +146,8 @@ export class Stage {
     if (step.wait !== undefined) this.board.advanceTime(waits[step.wait]);
     this.board.runUntilIdle();
     const completions = this.poll();
-    const text = ({ wrId, status }: Completion): string => `${wrId} ${completionStatusNames[status]}`;
+    const text = ({ wrId, status }: Completion): string =>
+      `${wrId} ${specifiedCompletionStatusNames[status]}`;
     return {
       out: this.board
         .takePackets()

@@ -24,6 +24,6 @@ it('a port that comes up while a queue pair is destroyed has the driver ring for
   const names: string[] = [];
   for (let event = verbs.context.pollEvent(); event !== undefined; event = verbs.context.pollEvent())
     names.push(event.name);
-  expect(names).toContain('port_active');
-  expect(names).not.toContain('virtual_collect_buffer_error');
+  expect(names).toContain('portActive');
+  expect(names).not.toContain('virtualCollectBufferError');
 });

@@ -23,7 +23,7 @@ describe.each([0, 48, 96])('a ring of kick records, commands with %d B of payloa
     bench.board.clearFaults();
     expect(post(bench, queuePair, bytes)).toEqual([]);
     expect(bench.events()).toMatchObject([
-      { name: 'dma_fault', detail: address + BigInt(2 * KICK_RECORD_BYTES) },
+      { name: 'dmaFault', detail: address + BigInt(2 * KICK_RECORD_BYTES) },
     ]);
     expect(bench.register('dma_faults')).toBe(1n);
     expect(bench.register('kick_records_dropped')).toBe(1n);
@@ -47,6 +47,6 @@ describe.each([0, 48, 96])('a ring of kick records, commands with %d B of payloa
     bench.board.runUntilIdle();
     expect(bench.register('kicks')).toBe(1n);
     expect(bench.register('kick_records_written')).toBe(0n);
-    expect(bench.events()).toMatchObject([{ name: 'dma_fault', detail: address }]);
+    expect(bench.events()).toMatchObject([{ name: 'dmaFault', detail: address }]);
   });
 });

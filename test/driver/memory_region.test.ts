@@ -23,7 +23,7 @@ describeOnBackends('memory regions', (backend) => {
     );
     expect(new Set(regions.map(({ key }) => key)).size).toBe(limits.memoryKeys);
     expect(() => new MemoryRegion(management, domain, range, 0)).toThrow(
-      expect.objectContaining({ code: 'ENOMEM', verb: 'registerMemory', attribute: 'memory_keys' }),
+      expect.objectContaining({ code: 'ENOMEM', verb: 'registerMemory', attribute: 'memoryKeys' }),
     );
     expect(() => domain.destroy()).toThrow(expect.objectContaining({ code: 'EBUSY' }));
     for (const region of regions) region.deregister();
@@ -54,7 +54,7 @@ describeOnBackends('memory regions', (backend) => {
     const domain = new ProtectionDomain(management);
     const { address } = device.allocate(4096);
     expect(() => new MemoryRegion(management, domain, { address, length: 64 }, remoteWrite)).toThrow(
-      expect.objectContaining({ code: 'EINVAL', attribute: 'access_flags' }),
+      expect.objectContaining({ code: 'EINVAL', attribute: 'access' }),
     );
     expect(() => new MemoryRegion(management, domain, { address, length: 0 }, 0)).toThrow(
       expect.objectContaining({ code: 'EINVAL', attribute: 'length' }),

@@ -115,7 +115,7 @@ describe.each(['masked', 'direct'] as const)(
       expect(sentBy(queuePair, bench.settle())).toEqual([0]);
       expect(bench.buffersInUse()).toBe(0);
       expect(bench.events()).toMatchObject([
-        { name: 'virtual_collect_buffer_error', object: buffer.number, reason: refusal, offset },
+        { name: 'virtualCollectBufferError', object: buffer.number, reason: refusal, offset },
       ]);
     });
 
@@ -163,7 +163,7 @@ describe('a command that is not finished', () => {
     bench.board.advanceTime(10_000);
     bench.settle();
     expect(bench.events()).toMatchObject([
-      { name: 'half_written_command', object: queuePair.virtualCollectBuffer.number },
+      { name: 'halfWrittenCommand', object: queuePair.virtualCollectBuffer.number },
     ]);
     bench.write(command.offset + 64, command.bytes.subarray(64));
     expect(sentBy(queuePair, bench.settle())).toEqual([0]);

@@ -142,7 +142,7 @@ describe('a device that is disabled', () => {
     expect(statuses(settle(from))).toEqual(flushed(20));
     expect(statuses(settle(own))).toEqual(flushed(3));
     for (const verbs of [control, guest]) {
-      expect(eventsOf(verbs)).toMatchObject([{ name: 'port_error', object: 1 }]);
+      expect(eventsOf(verbs)).toMatchObject([{ name: 'portError', object: 1 }]);
       expect(verbs.context.queryPort(1).state).toBe(PortState.down);
     }
     for (const { queuePair } of [from, to, own]) {
@@ -200,11 +200,11 @@ describe('a device that is disabled', () => {
       control.context.disableDevice();
       control.context.disableDevice();
       guest.board.runUntilIdle();
-      expect(eventsOf(guest)).toMatchObject([{ name: 'port_error' }]);
+      expect(eventsOf(guest)).toMatchObject([{ name: 'portError' }]);
       control.context.enableDevice();
       control.context.enableDevice();
       guest.board.runUntilIdle();
-      expect(eventsOf(guest)).toMatchObject([{ name: 'port_active', object: 1 }]);
+      expect(eventsOf(guest)).toMatchObject([{ name: 'portActive', object: 1 }]);
       expect(guest.context.queryPort(1).state).toBe(PortState.active);
       reconnect(...ends);
       for (const [from, to] of [ends, makePair(guest)]) {

@@ -61,7 +61,7 @@ describe('the mapping table in host memory', () => {
     invalidate(control, 0b0100);
     write(pair);
     expect(lanes(guest)).toEqual([0xf0n, 0xf0n]);
-    expect(eventsOf(control)).toMatchObject([{ name: 'dma_fault', detail: 0x20n }]);
+    expect(eventsOf(control)).toMatchObject([{ name: 'dmaFault', detail: 0x20n }]);
     expect(eventsOf(guest)).toEqual([]);
   });
 

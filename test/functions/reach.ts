@@ -129,5 +129,8 @@ export function expectNoSuchObject(
   const { management } = driverOf(verbs);
   const parts = input === undefined ? [] : [input];
   const error = refusalOf(() => management.execute({ verb: 'reach', opcode, object, input: parts }));
-  expect([error.code, error.message]).toEqual(['EINVAL', expect.stringContaining('bad_object')]);
+  expect([error.code, error.message]).toEqual([
+    'EINVAL',
+    expect.stringContaining('ManagementStatus.badObject'),
+  ]);
 }

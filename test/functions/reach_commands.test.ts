@@ -85,7 +85,7 @@ describe('a function cannot reach, of another one,', () => {
       const page = pageOf(intruder);
       command(intruder, page.offset, ends[0].queuePair.number);
       expect(eventsOf(intruder)).toMatchObject([
-        { name: 'virtual_collect_buffer_error', object: page.number, reason: Refusal.unknownQueuePair },
+        { name: 'virtualCollectBufferError', object: page.number, reason: Refusal.unknownQueuePair },
       ]);
     }, 'commands');
   });

@@ -85,7 +85,7 @@ describe('a function cannot reach, of another one,', () => {
       };
       const error = refusalOf(() => new QueuePair(driverOf(intruder), options));
       expect(error.code).toBe('EINVAL');
-      expect(error.attribute).toBe('send_completion_queue');
+      expect(error.attribute).toBe('sendCompletionQueue');
     });
   });
 

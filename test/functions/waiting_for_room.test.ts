@@ -215,7 +215,7 @@ describe('a queue pair that is reset while the lane of its commands stands still
     verbs.board.runUntilIdle(enough);
     from.queuePair.modify({ state: QueuePairState.sendQueueDrained, drainedEvent: true });
     verbs.board.runUntilIdle(enough);
-    expect(verbs.context.pollEvent()).toMatchObject({ name: 'send_queue_drained' });
+    expect(verbs.context.pollEvent()).toMatchObject({ name: 'sendQueueDrained' });
     stalled.queuePair.close();
     from.queuePair.modify({ state: QueuePairState.readyToSend });
     expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));

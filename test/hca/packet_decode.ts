@@ -1,6 +1,9 @@
 import { decode, packetOpcodeNames, type FieldValue } from '../../lib/spec/index.ts';
 import type { Framing } from './icrc_port.ts';
 import { extendedHeadersOf } from './packets.ts';
+import { specificationNames } from '../helpers/specification_names.ts';
+
+const specifiedPacketOpcodeNames = specificationNames(packetOpcodeNames);
 
 /** The headers of a packet by their formats, read with the specification's own field positions, one after the other. */
 export interface DecodedPacket {
@@ -49,6 +52,6 @@ export function decodePacket(framing: Framing, tagged: boolean, packet: Uint8Arr
   for (const format of before[framing]) take(format);
   take('base_transport_header');
   const opcode = Number(headers['base_transport_header']!['opcode']);
-  for (const format of extendedHeadersOf(packetOpcodeNames[opcode]!)) take(format);
+  for (const format of extendedHeadersOf(specifiedPacketOpcodeNames[opcode]!)) take(format);
   return { headers, offsets, payloadOffset: at };
 }

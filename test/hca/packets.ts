@@ -3,11 +3,14 @@ import fc from 'fast-check';
 import { PacketOpcode, packetOpcodeNames } from '../../lib/spec/index.ts';
 import { framings, type Framing } from './icrc_port.ts';
 import type { PacketFields, PacketPath } from './packet_port.ts';
+import { specificationNames } from '../helpers/specification_names.ts';
+
+const specifiedPacketOpcodeNames = specificationNames(packetOpcodeNames);
 
 /** Every opcode, with its name in the specification. */
 export const opcodes = Object.values(PacketOpcode).map((opcode) => ({
   opcode,
-  name: packetOpcodeNames[opcode]!,
+  name: specifiedPacketOpcodeNames[opcode]!,
 }));
 
 /** The formats of the extended headers, in wire order. */

@@ -109,7 +109,9 @@ describeOnBackends('a completion queue', (backend) => {
       qpNumber: queuePair.number,
       vendorError: 0,
     });
-    expect(error.message).toMatch(/work request 7 of queue pair \d+ failed: work_request_flushed_error/);
+    expect(error.message).toMatch(
+      /work request 7 of queue pair \d+ failed: CompletionStatus\.workRequestFlushedError/,
+    );
   });
 
   it('that is closed wakes those who wait', async () => {

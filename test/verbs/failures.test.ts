@@ -244,7 +244,7 @@ describe('queues that are full', () => {
       Array.from({ length: capacity }, (_, wrId) => [0, wrId, success]),
     );
     expect(() => small.completionQueue.poll(completions)).toThrow(
-      expect.objectContaining({ code: 'EOVERFLOW', attribute: 'cqe' }),
+      expect.objectContaining({ code: 'EOVERFLOW', attribute: 'entries' }),
     );
   });
 });

@@ -37,7 +37,7 @@ describeOnBackends('a device that is gone', (backend) => {
     expect(vi.getTimerCount()).toBe(1);
     vi.advanceTimersByTime(1000);
     expect(vi.getTimerCount()).toBe(0);
-    expect(context.pollEvent()).toMatchObject({ type: EventType.deviceFatal, name: 'device_fatal' });
+    expect(context.pollEvent()).toMatchObject({ type: EventType.deviceFatal, name: 'deviceFatal' });
     expect(context.pollEvent()).toBeUndefined();
     await expect(completionQueue.wait()).rejects.toEqual(gone);
     expect(() => completionQueue.poll([new Completion()])).toThrow(

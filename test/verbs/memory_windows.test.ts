@@ -518,7 +518,7 @@ describe('windows and the objects around them', () => {
     const { protectionDomain } = makeVerbs(stepped, { memoryKeys: 8 });
     for (let count = 0; count < 7; count++) protectionDomain.createMemoryWindow(1);
     expect(() => protectionDomain.createMemoryWindow(2)).toThrow(
-      expect.objectContaining({ code: 'ENOMEM', attribute: 'memory_keys' }),
+      expect.objectContaining({ code: 'ENOMEM', attribute: 'memoryKeys' }),
     );
     expect(() => protectionDomain.createMemoryWindow(3 as never)).toThrow(TypeError);
   });

@@ -124,7 +124,7 @@ describe('attaching', () => {
       bytesOf(`ff${'0'.repeat(26)}${(0x1000 + index).toString(16)}`);
     for (let index = 0; index < 256; index++) first.queuePair.attachMulticast(group(index));
     expect(() => second.queuePair.attachMulticast(group(0))).toThrow(
-      expect.objectContaining({ code: 'ENOMEM', attribute: 'multicast_members' }),
+      expect.objectContaining({ code: 'ENOMEM', attribute: 'multicastMembers' }),
     );
     first.queuePair.close();
     second.queuePair.attachMulticast(group(0));
