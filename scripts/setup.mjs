@@ -18,11 +18,15 @@ step(
   () => buildAddons(say, addon),
   addon,
 );
-step('dist', ['lib', 'examples', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'], () => {
-  say('compiling lib/ and examples/ to dist/');
-  rmSync('dist', { recursive: true, force: true });
-  runTool('typescript', 'tsc', ['-p', 'tsconfig.build.json']);
-});
+step(
+  'dist',
+  ['lib', 'examples', 'test/helpers/pci_proxy', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+  () => {
+    say('compiling lib/ and examples/ to dist/');
+    rmSync('dist', { recursive: true, force: true });
+    runTool('typescript', 'tsc', ['-p', 'tsconfig.build.json']);
+  },
+);
 
 /** Makes a directory, or a part of it, anew when one of its inputs has changed since it was made. */
 function step(output, inputs, make, part) {

@@ -11,7 +11,7 @@ import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { Opcode } from '../../lib/spec/index.ts';
-import { closing } from '../driver/backends.ts';
+import { closing } from '../helpers/backends.ts';
 
 const small: BoardOptions = { progress: 'stepped', queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 };
 

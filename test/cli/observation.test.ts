@@ -4,11 +4,11 @@ import { Opcode, QueuePairState, Resource, openDevice, type Context } from '../.
 import { blockNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { whyStalled } from '../../lib/driver/why.ts';
 import { RoomWait, SendHold } from '../../lib/spec/index.ts';
-import { functionRegister, makeFunctions } from '../functions/function_verbs.ts';
-import { connect, makeEnd, makeMemory, makePair, type End } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { closing } from '../driver/backends.ts';
-import { runHca } from './run_hca.ts';
+import { functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
+import { connect, makeEnd, makeMemory, makePair, type End } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { closing } from '../helpers/backends.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { openDevice, Resource, type ResourceShare } from '../../lib/index.ts';
 import { formatLanes, parseResourceChange } from '../../lib/cli/resource_changes.ts';
-import { closing } from '../driver/backends.ts';
-import { runHca } from './run_hca.ts';
+import { closing } from '../helpers/backends.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 

@@ -15,8 +15,8 @@ import {
   type SendRequest,
 } from '../../lib/index.ts';
 import { completionStatusNames } from '../../lib/spec/index.ts';
-import { everyRight } from '../verbs/connected.ts';
-import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
+import { everyRight } from '../helpers/connected.ts';
+import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
 import { Words, packetText, parsePacket, payloadOf, type Meaning } from './notation.ts';
 import type { Row, Setup, Step } from './table.ts';
 import { buildPacket, readPacket, type Route, type Service } from './wire.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EmulatedFabric } from '../../lib/board/index.ts';
 import { Connection, type ConnectionOptions } from '../../lib/connect/index.ts';
 import { CompletionStatus, openDevice } from '../../lib/index.ts';
-import { makeVerbs } from '../verbs/make_verbs.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {

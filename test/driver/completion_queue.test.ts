@@ -19,7 +19,14 @@ import {
   Refusal,
   encode,
 } from '../../lib/spec/index.ts';
-import { backends, describeOnBackends, makeBoard, openDriver, settle, type Backend } from './backends.ts';
+import {
+  backends,
+  describeOnBackends,
+  makeBoard,
+  openDriver,
+  settle,
+  type Backend,
+} from '../helpers/backends.ts';
 
 const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
 const sizes = { entries: 64, gatherEntries: 0, inlineBytes: 64 };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KickRecord } from '../../lib/driver/kick_records.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { KICK_RECORD_BYTES, Opcode } from '../../lib/spec/index.ts';
-import { CommandBench } from './command_bench.ts';
+import { CommandBench } from '../helpers/command_bench.ts';
 
 /** Writes a command with so many bytes of payload: the records that came of it. */
 function post(bench: CommandBench, queuePair: QueuePair, bytes: number): KickRecord[] {

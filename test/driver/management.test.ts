@@ -4,7 +4,7 @@ import { ProtectionDomain } from '../../lib/driver/protection_domain.ts';
 import { QueuePair } from '../../lib/driver/queue_pair.ts';
 import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { PathMtu, QueuePairState, ServiceType, type ManagementOpcode } from '../../lib/spec/index.ts';
-import { describeOnBackends, makeBoard, openDriver } from './backends.ts';
+import { describeOnBackends, makeBoard, openDriver } from '../helpers/backends.ts';
 
 const sendQueue = { entries: 16, gatherEntries: 4, inlineBytes: 64 };
 

@@ -4,7 +4,7 @@ import { mapForeignMemory } from '../../lib/driver/foreign_memory.ts';
 import { MemoryRegion } from '../../lib/driver/memory_region.ts';
 import { ProtectionDomain } from '../../lib/driver/protection_domain.ts';
 import { AccessFlag } from '../../lib/spec/index.ts';
-import { describeOnBackends, makeBoard, openDriver } from './backends.ts';
+import { describeOnBackends, makeBoard, openDriver } from '../helpers/backends.ts';
 
 const localWrite = 1 << AccessFlag.localWrite;
 const remoteWrite = 1 << AccessFlag.remoteWrite;

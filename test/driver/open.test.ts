@@ -12,7 +12,14 @@ import {
   IDENTITY_VERSION_OFFSET,
   UNDERLYING_FUNCTION_STATUS_OFFSET,
 } from '../../lib/spec/index.ts';
-import { backends, closing, describeOnBackends, makeBoard, openDriver, withReads } from './backends.ts';
+import {
+  backends,
+  closing,
+  describeOnBackends,
+  makeBoard,
+  openDriver,
+  withReads,
+} from '../helpers/backends.ts';
 
 const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
 

@@ -7,8 +7,8 @@ import { VerbsError } from '../../lib/driver/errors.ts';
 import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { KickRecordType, Opcode, QueuePairState, decode } from '../../lib/spec/index.ts';
-import { describeOnBackends, makeBoard, openDriver, settle, type Backend } from './backends.ts';
-import { CommandBench, sentBy } from './command_bench.ts';
+import { describeOnBackends, makeBoard, openDriver, settle, type Backend } from '../helpers/backends.ts';
+import { CommandBench, sentBy } from '../helpers/command_bench.ts';
 
 const entry = { addressLow: 0x1000, addressHigh: 1, length: 0, localKey: 0x55 };
 

@@ -21,8 +21,8 @@ import {
   UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET,
   decode,
 } from '../../lib/spec/index.ts';
-import { makeReceiveQueues, type Descriptor, type ReceiveQueuePort } from '../hca/receive_queue_port.ts';
-import { backends, closing, describeOnBackends, makeBoard, openDriver } from './backends.ts';
+import { makeReceiveQueues, type Descriptor, type ReceiveQueuePort } from '../helpers/receive_queue_port.ts';
+import { backends, closing, describeOnBackends, makeBoard, openDriver } from '../helpers/backends.ts';
 
 const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
 const sendQueue = { entries: 4, gatherEntries: 0, inlineBytes: 0 };

@@ -4,8 +4,8 @@ import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { blockNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { Opcode, Refusal, VirtualCollectBufferState, encode } from '../../lib/spec/index.ts';
-import { closing } from './backends.ts';
-import { CommandBench, sentBy, type WrittenCommand } from './command_bench.ts';
+import { closing } from '../helpers/backends.ts';
+import { CommandBench, sentBy, type WrittenCommand } from '../helpers/command_bench.ts';
 
 const payload = new Uint8Array(32).fill(1);
 

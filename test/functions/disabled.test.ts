@@ -12,9 +12,17 @@ import {
 } from '../../lib/index.ts';
 import { PortDiscard, UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET } from '../../lib/spec/index.ts';
 import { whyStalled } from '../../lib/driver/why.ts';
-import { everyRight, connect, makeEnd, makeMemory, makePair, settle, type End } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { controlRegister, eventsOf, functionRegister, makeFunctions } from './function_verbs.ts';
+import {
+  everyRight,
+  connect,
+  makeEnd,
+  makeMemory,
+  makePair,
+  settle,
+  type End,
+} from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { controlRegister, eventsOf, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
 afterEach(() => vi.useRealTimers());
 

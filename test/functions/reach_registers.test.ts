@@ -14,8 +14,8 @@ import {
   decode,
   encode,
 } from '../../lib/spec/index.ts';
-import { settle } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
+import { settle } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
 import { driverOf, expectNoSuchObject, expectOutOfReach, refusalOf } from './reach.ts';
 
 const pageBytes = 4096;

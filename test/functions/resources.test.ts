@@ -11,10 +11,10 @@ import {
   type ResourceRequest,
   type ResourceShare,
 } from '../../lib/index.ts';
-import { backends, settle as settleBoard } from '../driver/backends.ts';
-import { makeMemory, makePair, settle } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { eventsOf, functionRegister, makeFunctions } from './function_verbs.ts';
+import { backends, settle as settleBoard } from '../helpers/backends.ts';
+import { makeMemory, makePair, settle } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { eventsOf, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
 const { virtualCollectBuffers, physicalCollectBuffers, transmitVirtualLanes } = Resource;
 const { executionCredits, completionCredits, entryCredits, listSize } = Resource;

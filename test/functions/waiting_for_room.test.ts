@@ -10,9 +10,9 @@ import {
   Resource,
   type Completion,
 } from '../../lib/index.ts';
-import { connect, makeEnd, makePair, settle, type End } from '../verbs/connected.ts';
-import { makeVerbs, stepped, type Verbs } from '../verbs/make_verbs.ts';
-import { functionRegister } from './function_verbs.ts';
+import { connect, makeEnd, makePair, settle, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
+import { functionRegister } from '../helpers/function_verbs.ts';
 
 /** One lane, which has one credit of each kind. */
 const oneCredit: BoardOptions = {

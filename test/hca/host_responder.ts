@@ -11,8 +11,8 @@ import {
   serviceTypeNames,
   UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_WORD,
 } from '../../lib/spec/index.ts';
-import { buildPacket, parsePacket, type PacketFields } from './packet_port.ts';
-import { examplePath, noFields } from './packets.ts';
+import { buildPacket, parsePacket, type PacketFields } from '../helpers/packet_port.ts';
+import { examplePath, noFields } from '../helpers/packets.ts';
 import { makeResponder, type ResponderOptions, type ResponderPort } from './responder_port.ts';
 import { specificationNames } from '../helpers/specification_names.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { runHca } from '../cli/run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 import { quoted, read, root, rowsOf } from './documents.ts';
 
 const readme = read('README.md');

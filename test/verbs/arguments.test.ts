@@ -4,7 +4,7 @@ import { loadAddon } from '../../lib/board/addon.ts';
 import { Connection } from '../../lib/connect/index.ts';
 import { Completion, Opcode, QueuePairState, RemoteMemory, Resource, openDevice } from '../../lib/index.ts';
 import { QueuePairAttribute } from '../../lib/spec/index.ts';
-import { connect, makePair } from './connected.ts';
+import { connect, makePair } from '../helpers/connected.ts';
 
 // One device for all: what is refused changes nothing.
 const board = new (loadAddon().EmulatedBoard)({ progress: 'stepped', queuePairs: 64 });

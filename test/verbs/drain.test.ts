@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { LinkImpairment } from '../../lib/board/addon.ts';
 import { CompletionStatus, EventType, Opcode, QueuePairState } from '../../lib/index.ts';
-import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const { sendQueueDrained: drained, readyToSend, error } = QueuePairState;
 const messageBytes = 3000; // three packets

@@ -14,8 +14,16 @@ import {
   type MemorySlice,
   type SendRequest,
 } from '../../lib/index.ts';
-import { everyRight, makeEnd, makeMemory, makePair, connect, settle, type End } from './connected.ts';
-import { makeQueuePair, makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import {
+  everyRight,
+  makeEnd,
+  makeMemory,
+  makePair,
+  connect,
+  settle,
+  type End,
+} from '../helpers/connected.ts';
+import { makeQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const status = CompletionStatus;
 const { success, workRequestFlushedError } = status;

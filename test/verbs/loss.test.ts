@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { Completion, EventType, Opcode, openDevice } from '../../lib/index.ts';
-import { backends, describeOnBackends, settle } from '../driver/backends.ts';
-import { makeFailedQueuePair, makeQueuePair, makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { backends, describeOnBackends, settle } from '../helpers/backends.ts';
+import { makeFailedQueuePair, makeQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 afterEach(() => vi.useRealTimers());
 

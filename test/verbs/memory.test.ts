@@ -2,9 +2,9 @@ import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
 
 import { Access, Completion, CompletionStatus, Opcode, RemoteMemory } from '../../lib/index.ts';
-import { describeInProcess, settle } from '../driver/backends.ts';
-import { everyRight, makePair } from './connected.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { describeInProcess, settle } from '../helpers/backends.ts';
+import { everyRight, makePair } from '../helpers/connected.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 describeInProcess('memory regions', (backend) => {
   it('lie over memory of the library', () => {

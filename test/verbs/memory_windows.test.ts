@@ -15,8 +15,8 @@ import {
   type MemoryWindow,
   type SendRequest,
 } from '../../lib/index.ts';
-import { everyRight, makePair, settle, type ConnectOptions, type End } from './connected.ts';
-import { makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { everyRight, makePair, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const status = CompletionStatus;
 const { remoteWrite, remoteRead, remoteAtomic, memoryWindowBind, zeroBased, localWrite } = Access;

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { Completion, Opcode, type AddressHandle } from '../../lib/index.ts';
-import { makeStation, queueKey, routeBytes, type Station } from './datagram.ts';
-import { makeQueuePair, makeVerbs, stepped } from './make_verbs.ts';
+import { makeStation, queueKey, routeBytes, type Station } from '../helpers/datagram.ts';
+import { makeQueuePair, makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const everyone = 0xff_ffff;
 const bytesOf = (digits: string): Uint8Array => Uint8Array.from(Buffer.from(digits, 'hex'));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { QueuePairState } from '../../lib/index.ts';
 import type { ReceiveRequest } from '../../lib/index.ts';
-import { makeQueuePair, makeVerbs } from './make_verbs.ts';
+import { makeQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 describe('postReceive', () => {
   it('takes nothing in RESET, and work requests from INIT on', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Completion, CompletionStatus, Opcode, QueuePairState, RemoteMemory } from '../../lib/index.ts';
 import type { SendRequest } from '../../lib/index.ts';
-import { makeFailedQueuePair, makeQueuePair, makeVerbs } from './make_verbs.ts';
+import { makeFailedQueuePair, makeQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 const remote = new RemoteMemory({ address: 0x1000, key: 1, length: 64 });
 const place = { addressLow: 0, addressHigh: 0, length: 8, localKey: 1 };

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 
 import { Completion, Opcode } from '../../lib/index.ts';
-import { makeFailedQueuePair, makeVerbs } from './make_verbs.ts';
+import { makeFailedQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 it('values of enums are printed and written as JSON by the names of code, and stay numbers', () => {
   const verbs = makeVerbs();

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { Access, PathMtu, QueuePairState, queuePairStateNames } from '../../lib/index.ts';
 import type { QueuePair, QueuePairAttributes, QueuePairType } from '../../lib/index.ts';
-import { describeOnBackends } from '../driver/backends.ts';
-import { makeQueuePair, makeVerbs } from './make_verbs.ts';
+import { describeOnBackends } from '../helpers/backends.ts';
+import { makeQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 const { reset, init, readyToReceive, readyToSend, sendQueueDrained, error } = QueuePairState;
 

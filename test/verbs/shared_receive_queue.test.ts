@@ -14,7 +14,7 @@ import {
   type MemorySlice,
   type SharedReceiveQueue,
 } from '../../lib/index.ts';
-import { describeOnBackends, settle as settleBoard } from '../driver/backends.ts';
+import { describeOnBackends, settle as settleBoard } from '../helpers/backends.ts';
 import {
   connect,
   everyRight,
@@ -23,8 +23,8 @@ import {
   settle,
   type ConnectOptions,
   type End,
-} from './connected.ts';
-import { makeQueuePair, makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+} from '../helpers/connected.ts';
+import { makeQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const { success, workRequestFlushedError, localLengthError, localProtectionError } = CompletionStatus;
 

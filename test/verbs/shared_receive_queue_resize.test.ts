@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { Completion, CompletionStatus, EventType, Opcode, type SharedReceiveQueue } from '../../lib/index.ts';
-import { describeOnBackends, settle, type Backend } from '../driver/backends.ts';
-import { connect, everyRight, makeEnd, type End } from './connected.ts';
-import { makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { describeOnBackends, settle, type Backend } from '../helpers/backends.ts';
+import { connect, everyRight, makeEnd, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const slotBytes = 16;
 

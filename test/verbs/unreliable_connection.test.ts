@@ -9,9 +9,9 @@ import {
   type Completion,
   type SendRequest,
 } from '../../lib/index.ts';
-import { makeMemory, makePair, settle, type End } from './connected.ts';
-import { describeConnections, makeConnection, patterned } from './connection.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import { describeConnections, makeConnection, patterned } from '../helpers/connection.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 import { packetsSent } from './wire.ts';
 
 const { success, localLengthError, localProtectionError, workRequestFlushedError } = CompletionStatus;

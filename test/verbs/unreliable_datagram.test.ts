@@ -11,12 +11,12 @@ import {
   type SendRequest,
 } from '../../lib/index.ts';
 import { decode } from '../../lib/spec/index.ts';
-import { ethernetCapture } from '../hca/pcap.ts';
-import { dissect } from '../hca/tshark.ts';
-import { requireTool } from '../tools.ts';
-import { describeConnections } from './connection.ts';
-import { addressOf, destined, makeStation, makeStations, queueKey, routeBytes } from './datagram.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { ethernetCapture } from '../helpers/pcap.ts';
+import { dissect } from '../helpers/tshark.ts';
+import { requireTool } from '../helpers/tools.ts';
+import { describeConnections } from '../helpers/connection.ts';
+import { addressOf, destined, makeStation, makeStations, queueKey, routeBytes } from '../helpers/datagram.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const {
   success,

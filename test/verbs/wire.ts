@@ -1,7 +1,7 @@
 import type { PortPacket } from '../../lib/board/addon.ts';
 import { packetOpcodeNames } from '../../lib/spec/index.ts';
 import { specificationNames } from '../helpers/specification_names.ts';
-import { decodePacket } from '../hca/packet_decode.ts';
+import { decodePacket } from '../helpers/packet_decode.ts';
 
 const invariantCrcBytes = 4;
 
