@@ -253,6 +253,7 @@ export class EmulatedBoard {
     return this.native.takeDmaFaults();
   }
 
+  /** Numbers of transactions, DMAs, interrupts and units of work since the board was made. */
   counters(): BoardCounters {
     return this.native.counters();
   }

@@ -5,6 +5,7 @@ import type { Context, QueuePair } from '../index.ts';
 
 /** Where a queue pair can be reached: plain JSON, for any channel to the peer. */
 export interface QueuePairAddress {
+  /** 24 bits. */
   readonly queuePairNumber: number;
   /** PSN of the first packet that it sends, 24 bits. */
   readonly packetSequenceNumber: number;

@@ -15,6 +15,7 @@ export interface ConnectionAttributes extends LocalPlace {
   readonly receiverNotReadyRetry?: number;
   /** RDMA READs and atomics outstanding in each direction; default 16. */
   readonly readAtomics?: number;
+  /** 0 to 15. Default 0. */
   readonly serviceLevel?: number;
 }
 

@@ -24,6 +24,7 @@ import { Turns, type Operation } from './turns.ts';
 
 /** How a connection is made. */
 export interface ConnectionOptions extends ConnectionAttributes {
+  /** Sizes of its queues; maxInlineData is 256 where it is not given. */
   readonly capabilities?: QueuePairCapabilities;
 }
 
@@ -70,8 +71,11 @@ const wrIds = 2 ** 52;
 export class Connection {
   /** To be told to the peer. */
   readonly address: QueuePairAddress;
+  /** Of its memory. */
   readonly protectionDomain: ProtectionDomain;
+  /** Of its sends and receives. */
   readonly completionQueue: CompletionQueue;
+  /** The queue pair, of type RC. */
   readonly queuePair: QueuePair;
   private readonly attributes: ConnectionAttributes;
   private readonly sends: Turns;

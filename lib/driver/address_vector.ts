@@ -2,20 +2,31 @@ import { argumentName, encodeArguments, wrongType } from './arguments.ts';
 
 /** Where the peer is (address_vector). */
 export interface AddressVector {
+  /** Physical port, from 1. */
   readonly port: number;
+  /** 0 to 15. Default 0. */
   readonly serviceLevel?: number;
+  /** A GRH is sent: always on Ethernet. Default false. */
   readonly isGlobal?: boolean;
+  /** Low bits of the source LID, 0 to 127 (InfiniBand). */
   readonly sourcePathBits?: number;
+  /** 0: that of the port. */
   readonly staticRate?: number;
+  /** LID of the peer, 16 bits (InfiniBand). */
   readonly destinationLocalIdentifier?: number;
+  /** 0 to 255, of the GRH. */
   readonly hopLimit?: number;
+  /** 0 to 255, of the GRH. */
   readonly trafficClass?: number;
+  /** 20 bits, of the GRH. */
   readonly flowLabel?: number;
+  /** Entry of the port's GID table: the source GID. 0 to 15. */
   readonly gidIndex?: number;
   /** 6 bytes. Default: that of a link-local GID or of a multicast group; none for another. */
   readonly destinationMac?: Uint8Array;
   /** 0: from a hash of both queue pair numbers. */
   readonly udpSourcePort?: number;
+  /** VLAN tag (Ethernet); 0: none. */
   readonly vlan?: number;
   /** 16 bytes. */
   readonly destinationGid?: Uint8Array;

@@ -58,37 +58,51 @@ const pollsBetweenLooks = 2 ** 20;
 
 /** A completion, filled in by {@link CompletionQueue.poll}. Where `status` is an error, only the first five fields are meant. */
 export class Completion {
+  /** 24 bits. */
   queuePairNumber = 0;
   /** 0: of the send queue; 1: of the receive queue. */
   workQueue = 0;
   /** Of the work request. In a send queue all before it are completed too, signaled or not. */
   sequenceNumber = 0;
+  /** Success, or why the work request failed (InfiniBand volume 1, 11.6.2). */
   status = 0 as CompletionStatus;
+  /** More on a failure, of the device itself; 0: nothing. */
   vendorError = 0;
+  /** The operation that is complete. */
   opcode = 0 as CompletionOpcode;
   /** Bytes transferred. */
   byteLength = 0;
   /** Immediate data, opaque; or the key that was invalidated. */
   immediateData = 0;
+  /** `immediateData` is immediate data of the peer. */
   withImmediate = false;
+  /** `immediateData` is the key that the peer invalidated. */
   withInvalidate = false;
   /** A GRH lies before the data that was received (UD). */
   withGlobalRouteHeader = false;
+  /** The peer asked for a solicited event. */
   solicited = false;
+  /** Where it was received, from 1 (UD). */
   port = 0;
+  /** Entry of the port's P_Key table (UD). */
   partitionKeyIndex = 0;
   /** Where it came from (UD). */
   sourceQueuePair = 0;
+  /** LID of the sender, 16 bits (UD on InfiniBand). */
   sourceLocalIdentifier = 0;
   /** On Ethernet, where there is a GRH: bytes 0 to 3, and 4 and 5, of a MAC address. */
   sourceMacLow = 0;
+  /** Bytes 4 and 5 of the MAC address. */
   sourceMacHigh = 0;
+  /** 0 to 15 (UD). */
   serviceLevel = 0;
+  /** Low bits of the LID that it was sent to (UD on InfiniBand). */
   destinationPathBits = 0;
   /** When the device wrote it: clock ticks, exact up to 2^53. */
   timestamp = 0;
   /** Identifier of the work request, in two halves. */
   wrIdLow = 0;
+  /** High half of the identifier. */
   wrIdHigh = 0;
 
   /** Identifier of the work request. @throws RangeError above 2^53 − 1; `wrIdBig` is exact */

@@ -8,17 +8,23 @@ export interface VerbsErrorDetails {
   readonly attribute?: string;
   /** What would have been right. */
   readonly expected?: string;
+  /** The error below, where there is one. */
   readonly cause?: unknown;
 }
 
 /** A verb that failed. The message says what was wrong and, where it is known, what would be right. */
 export class VerbsError extends Error {
   override readonly name = 'VerbsError';
+  /** Name of a system error number, as libibverbs would set it: `EINVAL`, `EBUSY`, `ENODEV` … */
   readonly code: string;
+  /** Verb that failed, in libibverbs' terms spelled out. */
   readonly verb: string;
+  /** Path of the argument that was wrong. */
   readonly attribute: string | undefined;
+  /** What would have been right. */
   readonly expected: string | undefined;
 
+  /** @param message what was wrong, and what would be right */
   constructor(message: string, { code, verb, attribute, expected, cause }: VerbsErrorDetails) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;

@@ -19,6 +19,7 @@ import { pageList } from './page_list.ts';
 
 /** Something that happened, as the device reports it (event_queue_entry). */
 export interface DeviceEvent {
+  /** What happened. */
   readonly type: EventType;
   /** Of the type, as code writes it: `virtualCollectBufferError`. */
   readonly name: string;

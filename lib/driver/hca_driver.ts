@@ -34,13 +34,19 @@ const queuePairErrors: readonly EventType[] = [
 
 /** Limits of a function, as query_function reports them. */
 export interface FunctionLimits {
+  /** Event queues of the function. */
   readonly eventQueues: number;
+  /** Queue pairs of all functions. */
   readonly queuePairs: number;
+  /** Completion queues of all functions. */
   readonly completionQueues: number;
+  /** Keys of memory regions and windows. */
   readonly memoryKeys: number;
+  /** Entries of the largest queue. */
   readonly queueEntriesMaximum: number;
   /** Physical collect buffers that nobody can take from it. */
   readonly physicalCollectBuffers: number;
+  /** Transmit virtual lanes of the function. */
   readonly transmitVirtualLanes: number;
 }
 

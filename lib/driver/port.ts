@@ -21,28 +21,41 @@ import type { ManagementQueue } from './management_queue.ts';
 
 /** What a function knows of a port: the fields of ibv_port_attr spelled out, and the port's tables. */
 export interface PortAttributes {
+  /** Logical state. */
   readonly state: PortState;
+  /** State of the link. */
   readonly physicalState: PortPhysicalState;
+  /** InfiniBand or Ethernet. */
   readonly linkLayer: LinkLayer;
+  /** Largest path MTU of the port. */
   readonly maximumMtu: PathMtu;
+  /** Largest path MTU of its link now. */
   readonly activeMtu: PathMtu;
   /** Longest message, bytes. */
   readonly maximumMessageBytes: number;
   /** LID of the function; 0 on Ethernet. */
   readonly localIdentifier: number;
+  /** LID of the subnet manager; 0 on Ethernet. */
   readonly subnetManagerLocalIdentifier: number;
+  /** LMC: low bits of the LID that choose a path. */
   readonly localIdentifierMaskControl: number;
+  /** Data virtual lanes of the link. */
   readonly virtualLanes: number;
+  /** Lanes of the link, as in PortInfo (InfiniBand volume 1, 14.2.5.6). */
   readonly activeWidth: number;
+  /** Speed of a lane, as in PortInfo. */
   readonly activeSpeed: number;
+  /** Bits of the capability mask of PortInfo. */
   readonly capabilities: number;
   /** Packets dropped because of their P_Key, their Q_Key. */
   readonly badPartitionKeys: number;
+  /** Packets dropped because of their Q_Key. */
   readonly badQueueKeys: number;
   /** MAC address of the function, 6 bytes; zero on InfiniBand. */
   readonly mac: Uint8Array;
   /** GIDs of the function, 16 bytes each as on the wire; all zero: none. */
   readonly gids: readonly Uint8Array[];
+  /** P_Key table; 0: empty. */
   readonly partitionKeys: readonly number[];
 }
 

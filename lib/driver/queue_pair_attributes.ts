@@ -12,6 +12,7 @@ import { encodeAddressVector, specified, type AddressVector } from './address_ve
 
 /** Attributes of a queue pair, those of ibv_qp_attr spelled out. Which ones a transition takes is the device's to say. */
 export interface QueuePairAttributes {
+  /** The state to go to. Default: it stays. */
   readonly state?: QueuePairState;
   /** The state that the caller believes; another one is an error. */
   readonly currentState?: QueuePairState;
@@ -19,10 +20,15 @@ export interface QueuePairAttributes {
   readonly drainedEvent?: boolean;
   /** Remote rights. */
   readonly accessFlags?: number;
+  /** Entry of the port's P_Key table, 0 to 15. */
   readonly partitionKeyIndex?: number;
+  /** Physical port, from 1. */
   readonly port?: number;
+  /** Q_Key, 32 bits (UD). */
   readonly queueKey?: number;
+  /** Where the peer is. */
   readonly addressVector?: AddressVector;
+  /** Largest payload of a packet on the path. */
   readonly pathMtu?: PathMtu;
   /** Local ACK timeout: 4.096 µs × 2^timeout; 0: never. 0 to 31. */
   readonly timeout?: number;
@@ -40,6 +46,7 @@ export interface QueuePairAttributes {
   readonly maxDestinationReadAtomic?: number;
   /** RNR timer, 0 to 31 (InfiniBand volume 1, 9.7.5.2.8). */
   readonly minReceiverNotReadyTimer?: number;
+  /** Number of the peer, 24 bits. */
   readonly destinationQueuePair?: number;
 }
 

@@ -26,6 +26,7 @@ const pageContent = RESOURCE_ALLOCATION_REQUESTS * RESOURCE_ALLOCATION_REQUEST_B
 export interface ResourceOwner {
   /** Default: the function that asks. */
   readonly underlyingFunction?: number;
+  /** Default: the function as a whole. */
   readonly level?: QualityOfServiceLevel;
   /** Transmit virtual lane; its function is of no account then. */
   readonly lane?: number;
@@ -33,6 +34,7 @@ export interface ResourceOwner {
 
 /** One change of how resources are divided (US8484392, resource allocation request). */
 export interface ResourceRequest extends ResourceOwner {
+  /** The resource to divide. */
   readonly resource: Resource;
   /** New amount. Needed unless `lanes` says which. Credits for a function or level: of each of its lanes. */
   readonly amount?: number;
@@ -44,9 +46,11 @@ export interface ResourceRequest extends ResourceOwner {
 
 /** What somebody has of a resource. */
 export interface ResourceShare extends ResourceOwner {
+  /** The resource. */
   readonly resource: Resource;
   /** Of the resource, as code writes it: `executionCredits`. */
   readonly name: string;
+  /** How much the owner has. */
   readonly amount: number;
   /** virtual_collect_buffers: the first one. */
   readonly first?: number;

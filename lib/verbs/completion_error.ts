@@ -5,9 +5,13 @@ import { completionStatusNames, type CompletionStatus } from '../spec/index.ts';
 /** A work request that failed, as its completion says. */
 export class CompletionError extends Error {
   override readonly name = 'CompletionError';
+  /** Of the completion: not success. */
   readonly status: CompletionStatus;
+  /** Identifier of the work request, exact. */
   readonly wrId: bigint;
+  /** Number of its queue pair, 24 bits. */
   readonly qpNumber: number;
+  /** More on the failure, of the device itself. */
   readonly vendorError: number;
 
   /** @param completion one whose status is not success */

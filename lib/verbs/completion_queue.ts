@@ -20,6 +20,7 @@ export class CompletionQueue extends VerbsObject {
   readonly label: string;
   /** The driver's object; for tools. */
   readonly driver: QueueInDevice;
+  /** Where it was made. */
   readonly context: Context;
   private readonly events: CompletionEvents;
   private readonly channel: CompletionChannel | undefined;

@@ -34,8 +34,11 @@ import { VerbsObject } from './verbs_object.ts';
 
 /** What is known of an open device. */
 export interface DeviceInfo {
+  /** Design, version and sizes of the device. */
   readonly identity: Identity;
+  /** Number of the function, 0 to 7. */
   readonly underlyingFunction: number;
+  /** Most objects of this function. */
   readonly limits: FunctionLimits;
   /** How its registers are reached, and who lets it work. */
   readonly board: BoardFacts;

@@ -22,6 +22,7 @@ export class Device {
   /** Device string. */
   readonly name: string;
 
+  /** @param name a device string, as {@link openDevice} takes it; it is checked when the device is opened */
   constructor(name: string) {
     this.name = name;
   }

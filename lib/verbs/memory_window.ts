@@ -13,6 +13,7 @@ import { VerbsObject } from './verbs_object.ts';
  */
 export class MemoryWindow extends VerbsObject {
   readonly label: string;
+  /** How it is bound: 1 by a verb, 2 by a work request. */
   readonly type: MemoryWindowType;
   /** The driver's object; for tools. */
   readonly driver: WindowInDevice;

@@ -61,14 +61,18 @@ const capabilityKeys: ReadonlySet<string> = new Set<keyof QueuePairCapabilities>
 ]);
 const completionQueueNames = ['sendCompletionQueue', 'receiveCompletionQueue'] as const;
 
+/** Transport service: reliable connection, unreliable connection, unreliable datagram (InfiniBand volume 1, 3.2.2). */
 export type QueuePairType = keyof typeof serviceTypes;
 
 /** How a queue pair is made. */
 export interface QueuePairOptions {
   /** Transport service: reliable connection, unreliable connection, unreliable datagram. */
   readonly type: QueuePairType;
+  /** Of the same context. */
   readonly sendCompletionQueue: CompletionQueue;
+  /** Of the same context; may be the same one. */
   readonly receiveCompletionQueue: CompletionQueue;
+  /** Sizes of its queues. */
   readonly capabilities?: QueuePairCapabilities;
   /** Where it takes receive work requests, of any protection domain; its own capabilities of receives do not count then. */
   readonly sharedReceiveQueue?: SharedReceiveQueue;
@@ -92,6 +96,7 @@ export class QueuePair extends VerbsObject {
   readonly label: string;
   /** The driver's object; for tools. */
   readonly driver: QueuePairInDevice;
+  /** Transport service. */
   readonly type: QueuePairType;
   /** As far as is known here. */
   private state: QueuePairState = QueuePairState.reset;

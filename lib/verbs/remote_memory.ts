@@ -4,6 +4,7 @@ import { checkRange, joinAddress, splitAddress } from './address.ts';
 
 /** How a memory of the peer is told: what {@link RemoteMemory} is made of. */
 export interface RemoteMemoryName {
+  /** 64 bits. */
   readonly address: number | bigint;
   /** R_Key. */
   readonly key: number;
@@ -13,9 +14,13 @@ export interface RemoteMemoryName {
 
 /** Memory of the peer that its key lets RDMA and atomics reach. Made once, used by many work requests. */
 export class RemoteMemory implements RemotePlace {
+  /** Low 32 bits of the address. */
   readonly addressLow: number;
+  /** High 32 bits of the address. */
   readonly addressHigh: number;
+  /** R_Key. */
   readonly key: number;
+  /** Bytes. */
   readonly length: number;
 
   /** @throws RangeError an address, key (32 bits) or length that there cannot be */
@@ -29,6 +34,7 @@ export class RemoteMemory implements RemotePlace {
     this.length = length;
   }
 
+  /** Of the first byte. */
   get address(): bigint {
     return joinAddress(this);
   }

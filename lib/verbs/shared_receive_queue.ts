@@ -39,6 +39,7 @@ export class SharedReceiveQueue extends VerbsObject {
   readonly label: string;
   /** The driver's object; for tools. */
   readonly driver: QueueInDevice;
+  /** Where it was made. */
   readonly context: Context;
 
   /** {@link ProtectionDomain.createSharedReceiveQueue} makes shared receive queues. */

@@ -18,6 +18,7 @@ export abstract class VerbsObject {
   /** What it is, and which one: `queue pair 258`. */
   abstract readonly label: string;
 
+  /** Whether the object was given back to the device. */
   get closed(): boolean {
     return this.isClosed;
   }

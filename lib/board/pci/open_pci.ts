@@ -24,6 +24,10 @@ export class PciError extends Error {
   /** What would be right: a command, where there is one. */
   readonly expected: string;
 
+  /**
+   * @param code the name of a system error number: `EACCES`, `ENODEV` …
+   * @param expected the cure
+   */
   constructor(message: string, code: string, expected: string) {
     super(message);
     this.code = code;
