@@ -132,7 +132,7 @@ const cell = (text) => text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').trim(
 
 /** Properties that many classes have. */
 const common = {
-  label: 'What it is, and which one: `queue pair 258`.',
+  label: 'Kind and number: `queue pair 258`.',
   name: 'Of the class.',
 };
 

@@ -39,7 +39,7 @@ export function registers(output: Output, deviceString: string, names: readonly 
   }
 }
 
-/** What a name means. `lenient`: a block that the function does not reach is left out. */
+/** The registers that a name stands for. `lenient`: a block that the function does not reach is left out. */
 function shownOf(device: DeviceFunction, name: string, lenient: boolean): Shown[] {
   const [block, register] = name.includes('.') ? name.split('.', 2) : [name, undefined];
   if (register !== undefined) return [shownRegister(device, block, register)];

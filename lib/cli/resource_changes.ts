@@ -7,7 +7,7 @@ import {
   type ResourceRequest,
 } from '../index.ts';
 
-/** What requests divide. */
+/** The resources that requests divide. */
 const divided: readonly Resource[] = [
   Resource.virtualCollectBuffers,
   Resource.physicalCollectBuffers,

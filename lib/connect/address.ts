@@ -26,7 +26,7 @@ export interface LocalPlace {
 }
 
 /**
- * The address of a queue pair, with a packet sequence number that nobody can foresee.
+ * The address of a queue pair, with a packet sequence number that a peer cannot predict.
  * @throws VerbsError EINVAL: there is no such port; RangeError: the port's GID table has no such entry, or an empty one
  */
 export function addressOf(context: Context, queuePair: QueuePair, place: LocalPlace = {}): QueuePairAddress {

@@ -53,11 +53,11 @@ const meant: Readonly<Record<string, string>> = {
   wr_id: 'wrId',
 };
 
-/** What an error on an argument says beside its message. */
+/** Properties of an error on an argument. */
 export interface WrongArgument {
   /** Path of the argument: `requests[3].gather[0].length`. */
   readonly attribute: string;
-  /** What would be right. */
+  /** The rule that the value breaks. */
   readonly expected: string;
 }
 

@@ -64,7 +64,7 @@ export interface RemotePlace {
   readonly key: number;
 }
 
-/** What a memory window is bound to. */
+/** The memory that a memory window is bound to. */
 export interface WindowBinding {
   /** R_Key that the window has from then on: its index, and a low byte of the caller's choice. */
   readonly key: number;
@@ -115,7 +115,7 @@ export interface SendRequest {
   readonly queueKey?: number | undefined;
 }
 
-/** What all commands of a queue pair share. */
+/** Fields that all commands of a queue pair share. */
 export interface CommandOrigin {
   readonly queuePairNumber: number;
   readonly level: number;

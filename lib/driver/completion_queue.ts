@@ -253,7 +253,7 @@ export class CompletionQueue {
   }
 
   /**
-   * What lies here of a queue pair is taken by nobody from now on: it was reset, and counts its work requests anew, or is closed.
+   * Drops the entries that lie here of a queue pair: it was reset, and counts its work requests anew, or is closed.
    * @param keepsReceives its receives are of a shared receive queue, and stay here as flushed: their memory is to be given back
    * @returns the receives that stay
    */
@@ -300,7 +300,7 @@ export class CompletionQueue {
     this.free();
   }
 
-  /** What lies here of a queue pair that is closed is polled by nobody any more; its entries are free. */
+  /** Drops the entries that lie here of a queue pair that is closed, and frees its receives. */
   giveUp(queuePairNumber: number, receiver: ClosedReceiver): void {
     this.eachLeft((place) => {
       if (getCompletionQueueEntryQueuePairNumber(this.view, place) !== queuePairNumber) return;
@@ -344,7 +344,7 @@ export class CompletionQueue {
     return count;
   }
 
-  /** Whether it is a receive of a shared receive queue. All else of a queue pair that was destroyed is nobody's. */
+  /** Whether it is a receive of a shared receive queue. All other completions of a destroyed queue pair are dropped. */
   private takeOfClosed(completion: Completion): boolean {
     const receiver = this.driver.closedReceivers.get(completion.queuePairNumber);
     return receiver !== undefined && receiver.completed(completion.sequenceNumber, completion);

@@ -19,7 +19,7 @@ import { pageList } from './page_list.ts';
 
 /** Something that happened, as the device reports it (event_queue_entry). */
 export interface DeviceEvent {
-  /** What happened. */
+  /** Kind of event. */
   readonly type: EventType;
   /** Of the type, as code writes it: `virtualCollectBufferError`. */
   readonly name: string;
@@ -50,7 +50,7 @@ export class EventQueue {
   private readonly collected: DeviceEvent[] = [];
   private read = 0;
   /** Called with each event when it is found. */
-  hear: ((event: DeviceEvent) => void) | undefined;
+  onEvent: ((event: DeviceEvent) => void) | undefined;
 
   /**
    * Creates an event queue.
@@ -89,7 +89,7 @@ export class EventQueue {
     return this.collected.shift();
   }
 
-  /** Takes what lies in the ring, so that it does not fill. Answers to management commands, which somebody awaits, are left out. */
+  /** Takes what lies in the ring, so that it does not fill. Answers to management commands, which a verb awaits, are left out. */
   collect(): void {
     const mask = (1 << this.entriesLog2) - 1;
     for (;;) {
@@ -107,7 +107,7 @@ export class EventQueue {
   /** An event that did not come through the ring, or just came. */
   report(event: DeviceEvent): void {
     this.collected.push(event);
-    this.hear?.(event);
+    this.onEvent?.(event);
   }
 
   /** Asks for one interrupt: at the next event, or at once if one lies there that was not taken. */

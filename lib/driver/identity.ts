@@ -2,7 +2,7 @@ import { ScoreboardVariant } from '../spec/index.ts';
 import { blockNamed, readNamed, registerNamed, type NamedRegister } from './named_registers.ts';
 import type { RegisterPage } from './register_page.ts';
 
-/** What a board says of itself: the identity registers, decoded. */
+/** Identity of a board: its identity registers, decoded. */
 export interface Identity {
   /** Version of the programming interface. */
   readonly version: { readonly major: number; readonly minor: number };

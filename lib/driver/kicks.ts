@@ -7,7 +7,7 @@ import {
 } from '../spec/index.ts';
 import type { KickRecord } from './kick_records.ts';
 
-/** What was observed of a command: its kick, and its way out where it had one. Times are device clock ticks. */
+/** An observed command: its kick, and its way out where it had one. Times are device clock ticks. */
 export interface Kick {
   /** Counts kicks; joins the two records of one. */
   readonly kickNumber: number;

@@ -17,7 +17,7 @@ export interface ManagementAnswer {
   readonly output: bigint;
   /** The wrong field lies in the input mailbox, not in the command. */
   readonly inMailbox: boolean;
-  /** What was short, how much was asked for, and how much is left. */
+  /** The resource that was short, how much was asked for, and how much is left. */
   readonly resource: number;
   readonly asked: number;
   readonly left: number;
@@ -48,7 +48,7 @@ const renamed: Readonly<Record<string, string>> = {
   'create_memory_window_input.window_type': 'type',
 };
 
-/** What the user has to know of a status beside its own description. */
+/** The cure for a status, beside its own description. */
 const cures: Readonly<Record<number, string>> = {
   [ManagementStatus.unknownOpcode]: 'a device whose design knows this command',
   [ManagementStatus.badObject]: 'an object of this function that was not destroyed',
@@ -109,8 +109,19 @@ function particulars(answer: ManagementAnswer, inputFormat: string | undefined):
       const attribute = attributesOf(Number(answer.output)).join(', ');
       return { attribute, detail: ` (${attribute})` };
     }
-    default:
+    case ManagementStatus.success:
+    case ManagementStatus.unknownOpcode:
+    case ManagementStatus.badObject:
+    case ManagementStatus.badState:
+    case ManagementStatus.inUse:
+    case ManagementStatus.notPermitted:
+    case ManagementStatus.mailboxFault:
+    case ManagementStatus.notEnabled:
+    case ManagementStatus.contextMemoryFault:
+    case ManagementStatus.unreachable:
       return { detail: '' };
+    default:
+      return { detail: ` (${String(answer.status satisfies never)})` };
   }
 }
 

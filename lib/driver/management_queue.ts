@@ -26,7 +26,7 @@ import { managementError, type ManagementAnswer } from './management_error.ts';
 const entriesLog2 = 4;
 const entries = 1 << entriesLog2;
 /** Milliseconds after which a device that has not answered is given up; destroy waits for what is in flight. */
-const patience = 10_000;
+const timeout = 10_000;
 
 /** A management command. */
 export interface ManagementRequest {
@@ -35,18 +35,18 @@ export interface ManagementRequest {
   readonly opcode: ManagementOpcode;
   /** Object that the command is about. */
   readonly object?: number;
-  /** What the input mailbox holds: a structure of `inputFormat`, and lists behind it; `[]` after its name: several of them. */
+  /** Contents of the input mailbox: a structure of `inputFormat`, and lists behind it; `[]` after its name: several of them. */
   readonly input?: readonly Uint8Array[];
   readonly inputFormat?: string;
   /** Bytes that the output mailbox gets at most. */
   readonly outputBytes?: number;
 }
 
-/** What a management command gave. */
+/** Result of a management command. */
 export interface ManagementResult {
   /** Number of the object made. */
   readonly number: number;
-  /** What the output mailbox got. */
+  /** Contents of the output mailbox. */
   readonly output: Uint8Array;
 }
 
@@ -61,7 +61,7 @@ export class ManagementQueue {
   private readonly answers: Uint8Array;
   private readonly phases: Int32Array;
   private tail = 0;
-  /** Called after each answer: the device reports it in the event queue too, where nobody looks for it. */
+  /** Called after each answer: the device reports it in the event queue too, where the driver does not look for it. */
   afterAnswer: (() => void) | undefined;
   /** A command that was never answered may still be carried out: nothing can be asked any more. */
   private stopped = false;
@@ -90,7 +90,7 @@ export class ManagementQueue {
    * @throws VerbsError what the device says of it; ENODEV: the device is gone; ETIMEDOUT: it does not answer
    */
   execute(request: ManagementRequest): ManagementResult {
-    const { loss } = this.device.presence;
+    const { reason: loss } = this.device.loss;
     if (loss !== undefined) throw loss;
     if (this.stopped) throw this.unanswered(request, 'an earlier command was not answered');
     this.post(request);
@@ -126,7 +126,7 @@ export class ManagementQueue {
     const at = (number % entries) * MANAGEMENT_COMPLETION_BYTES;
     const dword = (at + MANAGEMENT_COMPLETION_PHASE_BYTE) / 4;
     const phase = (Math.floor(number / entries) & 1) ^ 1;
-    const givenUp = performance.now() + patience;
+    const givenUp = performance.now() + timeout;
     while (
       ((Atomics.load(this.phases, dword) >>> MANAGEMENT_COMPLETION_PHASE_SHIFT) &
         MANAGEMENT_COMPLETION_PHASE_MASK) !==
@@ -137,7 +137,7 @@ export class ManagementQueue {
       requireKnown(this.device);
       if (performance.now() > givenUp) {
         this.stopped = true;
-        throw this.unanswered(request, `no answer came within ${patience / 1000} s`);
+        throw this.unanswered(request, `no answer came within ${timeout / 1000} s`);
       }
     }
     const entry = decode('management_completion', this.answers.slice(at, at + MANAGEMENT_COMPLETION_BYTES));

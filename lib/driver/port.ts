@@ -19,7 +19,7 @@ import { argumentName, encodeArguments } from './arguments.ts';
 import { printedByName } from './named_values.ts';
 import type { ManagementQueue } from './management_queue.ts';
 
-/** What a function knows of a port: the fields of ibv_port_attr spelled out, and the port's tables. */
+/** A port as a function sees it: the fields of ibv_port_attr spelled out, and the port's tables. */
 export interface PortAttributes {
   /** Logical state. */
   readonly state: PortState;

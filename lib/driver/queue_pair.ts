@@ -141,7 +141,7 @@ export class QueuePair {
 
   /**
    * The function's virtual collect buffers have changed: takes one that it still has, and lets the scheduler bring what was written
-   * to the other one, as nobody knows how far it was collected. Where the function has none left, it waits for the next change.
+   * to the other one, as it is unknown how far it was collected. Where the function has none left, it waits for the next change.
    */
   moveToOwnBuffer(): void {
     const { virtualCollectBuffers } = this.driver;
@@ -196,8 +196,8 @@ export class QueuePair {
   }
 
   /**
-   * Posts a send work request; see {@link SendQueue.post}. Looks before whether the buffers have changed or something was lost there, and
-   * from the event loop as long as something is not completed, as whoever only posts hears of it nowhere else.
+   * Posts a send work request; see {@link SendQueue.post}. First checks for VCB reassignment and lost commands. Keeps checking from the
+   * event loop until all work completes, because a post-only caller never polls.
    * @returns its sequence number
    * @throws VerbsError ENETDOWN: the device is disabled; as {@link SendQueue.post}
    */

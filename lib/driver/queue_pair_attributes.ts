@@ -80,7 +80,7 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
   });
 }
 
-/** What query_queue_pair gave. */
+/** The output of query_queue_pair. */
 export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
   const fields = decode('queue_pair_attributes', bytes);
   const value = (name: string): number => Number(fields[specified(name)]);

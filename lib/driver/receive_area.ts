@@ -37,7 +37,7 @@ export interface ReceiveRequest {
   readonly wrId?: number | bigint | undefined;
 }
 
-/** Whose area it is: what its errors name. */
+/** Owner of the area, for its errors. */
 interface AreaOwner {
   /** Verb that makes it. */
   readonly verb: string;
@@ -127,7 +127,7 @@ export class ReceiveArea {
   }
 
   /**
-   * A larger area with the same tail record. What this one holds is at the same places in it, with the same references.
+   * A larger area with the same tail record. Entries keep their places and references.
    * @param next sequence number of the work request that is posted next
    * @throws VerbsError EINVAL: a size beyond what the device has
    */
@@ -161,7 +161,7 @@ export class ReceiveArea {
     this.device.free(this.entryArea);
   }
 
-  /** What to throw when no more than `size` can be posted. */
+  /** The error of a queue that takes no more than `size`. */
   full(size = this.entries): VerbsError {
     return new VerbsError(`the receive queue is full: ${size} work requests are not completed`, {
       code: 'ENOMEM',

@@ -22,7 +22,7 @@ const argumentOf: Readonly<Record<string, string>> = {
 
 const pageContent = RESOURCE_ALLOCATION_REQUESTS * RESOURCE_ALLOCATION_REQUEST_BYTES;
 
-/** Of whom resources are: a function, a level of it, or a transmit virtual lane. */
+/** Owner of resources: a function, a level of it, or a transmit virtual lane. */
 export interface ResourceOwner {
   /** Default: the function that asks. */
   readonly underlyingFunction?: number;
@@ -44,7 +44,7 @@ export interface ResourceRequest extends ResourceOwner {
   readonly lanes?: readonly number[];
 }
 
-/** What somebody has of a resource. */
+/** An owner's share of a resource. */
 export interface ResourceShare extends ResourceOwner {
   /** The resource. */
   readonly resource: Resource;
@@ -58,7 +58,7 @@ export interface ResourceShare extends ResourceOwner {
   readonly lanes?: readonly number[];
 }
 
-/** Whose resources are asked for: a function's, those that all functions share, or those of a lane. */
+/** Owner of the resources of a query: a function's, those that all functions share, or those of a lane. */
 export type ResourceQuery = number | 'shared' | { readonly lane: number };
 
 /**
@@ -106,7 +106,7 @@ function encodeRequest(request: ResourceRequest, index: number, requester: numbe
 }
 
 /**
- * What somebody has. A level's entries count what it alone has; the function's count all.
+ * The shares of an owner. A level's entries count the level's own; the function's count all.
  * @throws VerbsError EPERM: another function's, and not asked by the control function; EINVAL: there is no such function or lane
  */
 export function queryResources(management: ManagementQueue, query: ResourceQuery): ResourceShare[] {

@@ -21,14 +21,14 @@ export interface SharedReceiveQueueOptions extends ReceiveQueueSizes {
   readonly limit?: number;
 }
 
-/** What can be changed of a shared receive queue; what is missing stays. */
+/** Attributes of a shared receive queue that can be changed; the others stay. */
 export interface SharedReceiveQueueChange {
   readonly limit?: number | undefined;
   /** Work requests that it takes; as in {@link ReceiveQueueSizes}. */
   readonly entries?: number | undefined;
 }
 
-/** What the device knows of a shared receive queue. */
+/** State of a shared receive queue in the device. */
 export interface SharedReceiveQueueQuery {
   /** 0: no event is asked for, or it was reported. */
   readonly limit: number;
@@ -45,7 +45,7 @@ const sequenceNumbers = 0x1_0000;
 const noPlace = 0xffff;
 
 /**
- * A shared receive queue in the device, and its memory. What queue pairs take from it completes in any order: an entry is free
+ * A shared receive queue in the device, and its memory. Receives that queue pairs take from it complete in any order: an entry is free
  * when its own work request is completed, whichever reference named it.
  */
 export class SharedReceiveQueue {

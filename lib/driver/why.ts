@@ -32,7 +32,7 @@ export interface Why {
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
- * What a queue pair's send queue waits for: of any function, as the control registers show it; through a function that is not the
+ * Reasons why a queue pair's send queue waits: of any function, as the control registers show it; through a function that is not the
  * control function one of its own, and less of what others have to do with it.
  * @returns undefined: there is no queue pair of this number
  */
@@ -67,8 +67,12 @@ function ofState({ state }: ObservedQueuePair): string[] {
     case QueuePairState.sendQueueError:
     case QueuePairState.error:
       return [`it is in ${name}: work requests are flushed; reset it, or make another one`];
-    default:
+    case QueuePairState.reset:
+    case QueuePairState.init:
+    case QueuePairState.readyToReceive:
       return [`it is in ${name}: it sends nothing before QueuePairState.readyToSend`];
+    default:
+      return [`it is in ${name}, which is not a state: ${String(state satisfies never)}`];
   }
 }
 
@@ -91,7 +95,7 @@ function ofHold({
 
 const addsCredits = 'give the lane more (hca resources set)';
 
-/** What is kicked waits for credits, or for the blocks behind them. */
+/** Kicked commands wait for credits, or for the blocks behind them. */
 function ofLane(device: DeviceFunction, queuePair: ObservedQueuePair): string[] {
   const { kicked, lane: number } = queuePair;
   if (kicked === 0) return [];
@@ -135,7 +139,7 @@ function ofRoom({ roomWait, lane, underlyingFunction }: ObservedQueuePair): stri
       return [];
     case RoomWait.lane:
       return [
-        `its next command waits for room on the list of transmit virtual lane ${lane}, where its other commands are: the list is full, or another fetched command waits there for a credit (hca resources set lane${lane}.list_size=…)`,
+        `its next command waits for room on the list of transmit virtual lane ${lane}, where its other commands are: the list is full, or another fetched command waits there for a credit (hca resources set lane${lane}.listSize=…)`,
       ];
     case RoomWait.level:
       return [

@@ -3,7 +3,7 @@ import type { CompletionEvents } from '../driver/completion_events.ts';
 import { Completion, type CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
 import type { CompletionChannel } from './completion_channel.ts';
 import type { Context } from './context.ts';
-import { checkWaitOptions, type WaitOptions } from './patience.ts';
+import { checkWaitOptions, type WaitOptions } from './polling_wait.ts';
 import { VerbsObject } from './verbs_object.ts';
 import { Waiters } from './waiters.ts';
 
@@ -43,7 +43,7 @@ export class CompletionQueue extends VerbsObject {
     this.label = `completion queue ${driver.number}`;
     events.listen(
       driver,
-      () => this.hear(),
+      () => this.onEvent(),
       () => this.ask(),
     );
     driver.afterFailure = () => this.wakeAll();
@@ -59,7 +59,7 @@ export class CompletionQueue extends VerbsObject {
    * nothing lets it work.
    * @returns how many were filled in
    * @throws VerbsError when all that came was taken and nothing will come: EOVERFLOW, the queue was overrun; ENODEV, the device is
-   * gone. Both are known when somebody waits, or a verb is used that asks the device
+   * gone. The driver learns of both while a caller waits, or when a verb asks the device
    */
   poll(completions: readonly Completion[]): number {
     this.requireOpen('pollCompletionQueue');
@@ -134,7 +134,7 @@ export class CompletionQueue extends VerbsObject {
   }
 
   /** The event that was asked for has come; what it told of may have been taken since. */
-  private hear(): void {
+  private onEvent(): void {
     this.solicited.wake();
     if (this.driver.hasCompletion) this.any.wake();
     else if (this.any.count > 0) this.driver.arm();

@@ -15,7 +15,7 @@ export interface SharedReceiveQueueOptions {
   readonly limit?: number;
 }
 
-/** What of a shared receive queue can be changed; what is missing stays. */
+/** Attributes of a shared receive queue that can be changed; the others stay. */
 export interface SharedReceiveQueueAttributes {
   /**
    * Asks for the event sharedReceiveQueueLimitReached, once: when fewer work requests than this are left that no queue pair has
@@ -23,8 +23,8 @@ export interface SharedReceiveQueueAttributes {
    */
   readonly limit?: number;
   /**
-   * Work requests that it takes, as in {@link SharedReceiveQueueOptions}; no fewer than are posted and not completed. What is
-   * posted stays. A queue that becomes smaller keeps its memory until it is closed.
+   * Work requests that it takes, as in {@link SharedReceiveQueueOptions}; no fewer than are posted and not completed. Posted
+   * requests stay. A queue that becomes smaller keeps its memory until it is closed.
    */
   readonly maxWorkRequests?: number;
 }

@@ -171,7 +171,7 @@ describe('a device that is disabled', () => {
     guest.context.driver.watch.hold();
     vi.advanceTimersByTime(5000);
     guest.context.driver.watch.release();
-    expect(guest.context.driver.device.presence.loss).toBeUndefined();
+    expect(guest.context.driver.device.loss.reason).toBeUndefined();
     expect(control.board.verify(true)).toBeUndefined();
   });
 

@@ -85,9 +85,14 @@ bool is_valid(const spec::QueuePairControl& control, const spec::QueuePairRespon
   case PacketOperation::fetch_and_add:
     return may(control, spec::AccessFlag::remote_atomic) &&
            packet.fields.virtual_address % atomic_bytes == 0 && has_resources(control, responder);
-  default:
-    return false;
+  case PacketOperation::rdma_read_response:
+  case PacketOperation::acknowledge:
+  case PacketOperation::atomic_acknowledge:
+  case PacketOperation::congestion_notification:
+  case PacketOperation::reserved:
+    break;
   }
+  return false;
 }
 
 // Whether a READ asks for a part of what was asked for at its PSN.

@@ -19,15 +19,15 @@ export function checkWaitOptions({ signal, timeout = Infinity }: WaitOptions): v
   if (!(timeout >= 0)) throw wrongRange('timeout', '0 ms or more', timeout);
 }
 
-const turnsBeforeSleep = 64;
+const pollsBeforeSleep = 64;
 const sleepMilliseconds = 1;
 
 /** Waits for what no interrupt tells: at first from one turn of the event loop to the next, then a millisecond at a time. */
-export class Patience {
+export class PollingWait {
   private readonly signal: AbortSignal | undefined;
   private readonly timeout: number;
   private since = performance.now();
-  private turns = 0;
+  private polls = 0;
 
   /** @throws TypeError, RangeError: no way to wait */
   constructor(options: WaitOptions) {
@@ -40,16 +40,16 @@ export class Patience {
   /** Something came. */
   refresh(): void {
     this.since = performance.now();
-    this.turns = 0;
+    this.polls = 0;
   }
 
   /** Waits a moment. @throws the signal's reason; DOMException TimeoutError */
-  async wait(): Promise<void> {
+  async next(): Promise<void> {
     this.signal?.throwIfAborted();
     if (performance.now() - this.since >= this.timeout) {
       throw new DOMException(`nothing came within ${this.timeout} ms`, 'TimeoutError');
     }
-    this.turns += 1;
-    await (this.turns <= turnsBeforeSleep ? setImmediate() : setTimeout(sleepMilliseconds));
+    this.polls += 1;
+    await (this.polls <= pollsBeforeSleep ? setImmediate() : setTimeout(sleepMilliseconds));
   }
 }

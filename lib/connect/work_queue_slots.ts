@@ -1,12 +1,12 @@
 /** Something that takes a place in a work queue. */
 export interface Operation {
-  /** Posts it. What it throws, it is rejected by. */
+  /** Posts it. An error that it throws rejects the operation. */
   readonly post: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /** The places in a work queue: an operation that finds none, or others that wait, waits for its turn. */
-export class Turns {
+export class WorkQueueSlots {
   private places: number;
   private readonly waiting = new Set<Operation>();
 
