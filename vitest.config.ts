@@ -12,7 +12,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     testTimeout: 120_000,
-    setupFiles: ['test/own_run_folder.ts'],
+    setupFiles: ['test/helpers/own_run_folder.ts'],
   },
   // Examples import the package by its name; here that is its sources.
   resolve: {

@@ -57,7 +57,7 @@ const data = memory.address + 2048n;
 board.inject({ kind: 'fault_dma', begin: data, end: data + 8n });
 postWrite(4);
 postWrite(5);
-assert.deepEqual(completed(), ['4 local_protection_error', '5 work_request_flushed_error']);
+assert.deepEqual(completed(), ['4 localProtectionError', '5 workRequestFlushedError']);
 const event = device.pollEvent();
 console.log(`refused: ${event?.name} at ${event?.detail === data ? 'the data' : event?.detail}`);
 

@@ -32,7 +32,7 @@ async function sendFile(connection: Connection, file: FileHandle, remote: Remote
   }
 }
 
-/** Takes pieces out of its memory as they come. A receive is posted before the sender hears that a place is free. */
+/** Takes pieces out of its memory as they come. A receive is posted before the sender learns that a place is free. */
 async function receiveFile(connection: Connection, file: FileHandle, memory: MemoryRegion): Promise<void> {
   const arrive = () => connection.receive(memory.slice(0, 0));
   const arriving = Array.from({ length: places }, arrive);

@@ -1,4 +1,4 @@
-// A key-value store whose clients read by RDMA READ: the store's processor has no part in it. Because nobody locks an entry while it
+// A key-value store whose clients read by RDMA READ: the store's processor has no part in it. Because no client locks an entry while it
 // is read, each carries a digest of its content; an entry that was read while the store changed it does not fit its digest, and is
 // read again.
 //

@@ -43,7 +43,7 @@ export { Context, type CompletionQueueOptions, type ContextToken, type DeviceInf
 export { Device, getDeviceList, openDevice } from './verbs/device.ts';
 export { MemoryRegion, type MemorySlice } from './verbs/memory_region.ts';
 export { MemoryWindow, nextRemoteKey } from './verbs/memory_window.ts';
-export type { WaitOptions } from './verbs/patience.ts';
+export type { WaitOptions } from './verbs/polling_wait.ts';
 export { ProtectionDomain } from './verbs/protection_domain.ts';
 export {
   QueuePair,

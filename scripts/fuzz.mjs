@@ -3,11 +3,11 @@
 // build/fuzz/TARGET and is told how to be run again. --minimize then replaces the corpus by the least inputs that reach
 // everything that was reached.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { corpora, pack, unpack } from './fuzz_corpus.mjs';
 import { buildVariant } from './native_variant.mjs';
 
 const compiler = 'clang++-19';
@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
 const seconds = Number(values.seconds);
 if (!Number.isSafeInteger(seconds) || seconds < 1)
   fail(`--seconds is a whole number from 1 on, not ${values.seconds}`);
-const known = readdirSync('test/fuzz/corpus');
+const known = corpora();
 const unknown = positionals.filter((name) => !known.includes(name));
 if (unknown.length > 0) fail(`no fuzz target is named ${unknown.join(', ')}; there are ${known.join(', ')}`);
 const nothing = 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) { return 0; }';
@@ -49,7 +49,9 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 /** Whether a target held for so many seconds. */
 function fuzz(target) {
   console.log(`${target}: ${seconds} s`);
-  const corpus = path.resolve('test/fuzz/corpus', target);
+  const corpus = path.resolve(`build/fuzz/${target}-corpus`);
+  rmSync(corpus, { recursive: true, force: true });
+  unpack(target, corpus);
   const found = path.resolve('build/fuzz', target);
   mkdirSync(found, { recursive: true });
   const held = run(target, [
@@ -75,12 +77,7 @@ function minimize(target, corpus, found) {
   rmSync(least, { recursive: true, force: true });
   mkdirSync(least);
   run(target, ['-set_cover_merge=1', least, corpus, found]);
-  rmSync(corpus, { recursive: true });
-  mkdirSync(corpus);
-  for (const name of readdirSync(least)) {
-    const input = readFileSync(path.join(least, name));
-    writeFileSync(path.join(corpus, createHash('sha1').update(input).digest('hex').slice(0, 16)), input);
-  }
+  pack(target, least);
 }
 
 function run(target, options) {

@@ -161,8 +161,8 @@ export interface FaultRule {
 }
 
 /**
- * What happens to packets on their way to the ports of a board, and to which of them. A packet meets the first rule that it matches.
- * Random numbers come from the board's seed and number. What loops back inside a port meets none.
+ * An impairment of packets on their way to the ports of a board, and the packets that it meets. A packet meets the first rule that it matches.
+ * Random numbers come from the board's seed and number. Packets that loop back inside a port meet none.
  */
 export interface LinkImpairment {
   /** Only from the board of this number. Default: any. */
@@ -210,7 +210,7 @@ export interface DmaFault {
   time: bigint;
 }
 
-/** What a board has counted since it was made. */
+/** Counters of a board since it was made. */
 export interface BoardCounters {
   /** Write transactions that reached the device. */
   writes: number;
@@ -236,7 +236,7 @@ export interface BoardCounters {
 export interface EmulatedBoard {
   /** Opens underlying function `underlyingFunction`; a function may be open more than once. Throws RangeError: no such function. */
   open(underlyingFunction: number): BoardFunction;
-  /** Opens the lowest function but the control function that nobody has open, in any thread. Undefined: there is none. */
+  /** Opens the lowest function but the control function that no thread has open. Undefined: there is none. */
   openFree(): BoardFunction | undefined;
   /**
    * Lets other processes of this user open functions of the board, by a socket at `path`. Throws an Error that says why: a path that is in
@@ -267,7 +267,7 @@ export interface EmulatedBoard {
   clearFaults(id?: number): void;
   /** Adds a rule of what happens to packets on their way to its ports; gives its id. */
   impair(rule: LinkImpairment): number;
-  /** What a rule has done. */
+  /** Effects of a rule. */
   impaired(id: number): LinkImpairmentCounters;
   /** Removes one rule, or all; what they keep back arrives in its time. */
   clearImpairments(id?: number): void;
@@ -276,7 +276,7 @@ export interface EmulatedBoard {
    * RangeError: nothing is attached to the port, or it is longer than any packet.
    */
   arrive(packet: Uint8Array, port?: number): void;
-  /** What does not add up in its device: at any time, or when it is idle and no message is unfinished. Undefined: nothing. */
+  /** An inconsistency in its device: at any time, or when it is idle and no message is unfinished. Undefined: none. */
   verify(atRest?: boolean): string | undefined;
   /** Begins to record transactions that reach the device; up to `capacity` (default 65,536), the rest is counted. */
   startTrace(capacity?: number): void;
@@ -323,7 +323,7 @@ export interface ServedBoardOptions {
 }
 
 /**
- * What the thread of a served board has done. A unit is a transaction, a request, an entry of a table of DMA addresses that is set or
+ * Work of the thread of a served board. A unit is a transaction, a request, an entry of a table of DMA addresses that is set or
  * cleared, or a page that is given back to the system. In a turn every client has its ring served and a request answered.
  */
 export interface ServedWork {
@@ -333,7 +333,7 @@ export interface ServedWork {
   mostUnitsInTurn: number;
 }
 
-/** What happened to a client of a served board. */
+/** An event of a client of a served board. */
 export interface ServedNotice {
   /** It opened the function; it closed it, or has died; it did what no client does, and is not served any more. */
   kind: 'opened' | 'closed' | 'refused';
@@ -346,15 +346,15 @@ export interface ServedNotice {
 
 /** A board that other processes open functions of. */
 export interface ServedBoard {
-  /** What happened to clients since the last call, oldest first; the newest 1,024 are kept. */
+  /** Events of clients since the last call, oldest first; the newest 1,024 are kept. */
   takeNotices(): ServedNotice[];
-  /** What its thread has done until now. */
+  /** Work of its thread until now. */
   work(): ServedWork;
   /** Ends it: for its clients the device is gone. Twice is once. */
   close(): void;
 }
 
-/** What the server of a board says of it. */
+/** A server's description of its board. */
 export interface ServedFacts {
   /** Busy: the server accepts no connection; silent: it did not answer in time. Then the rest is 0 and empty. */
   state: 'serving' | 'busy' | 'silent';
@@ -366,7 +366,7 @@ export interface ServedFacts {
   open: number[];
 }
 
-/** What is known of an open function without asking the device. */
+/** Facts on an open function that are known without asking the device. */
 export interface BoardFacts {
   backend: string;
   progress: Progress;
@@ -375,7 +375,7 @@ export interface BoardFacts {
   mapping: 'write_combining' | 'uncached';
   /** Widest store that reaches the prefetchable BAR as one transaction. */
   storeBytes: number;
-  /** What commands are stored by: an instruction of the processor, or messages to the model. */
+  /** The store that writes commands: an instruction of the processor, or messages to the model. */
   commandStore: string;
   underlyingFunction: number;
   interruptVectors: number;
@@ -419,7 +419,7 @@ export interface DirectCalls {
 }
 
 /**
- * What a doorbell probe posts, and where it sees the kick. Nobody else posts to the queue pair, and nothing is outstanding. All is
+ * The posts of a doorbell probe, and where it sees the kick. No other code posts to the queue pair, and nothing is outstanding. All is
  * required but `cpu` and `patience`.
  */
 export interface DoorbellProbeSetup {
@@ -455,11 +455,11 @@ export interface DoorbellProbeSetup {
   patience?: number;
 }
 
-/** What a run of a doorbell probe gave: nanoseconds, an element for each post; empty when it was not stamped. */
+/** Result of a run of a doorbell probe: nanoseconds, an element for each post; empty when it was not stamped. */
 export interface DoorbellProbeRun {
   /** Of the whole loop. */
   nanosecondsPerPost: number;
-  /** What taking the time once costs; a stamped post does it five times. */
+  /** Cost of taking the time once; a stamped post does it five times. */
   nanosecondsPerStamp: number;
   /** By how much times with the kick in them can be off, because they come from the device clock. */
   clockUncertainty: number;
@@ -489,8 +489,8 @@ export interface DoorbellProbe {
 }
 
 /**
- * A subscription to an MSI-X vector. While it is referenced it keeps the process alive, and itself; otherwise it ends when nobody
- * knows its object any more. Begins unreferenced.
+ * A subscription to an MSI-X vector. While it is referenced it keeps the process alive, and itself; otherwise it ends when its
+ * object is garbage. Begins unreferenced.
  */
 export interface Interrupt {
   ref(): void;
@@ -543,7 +543,7 @@ export interface BoardFunction {
   facts(): BoardFacts;
   /**
    * Frees what was allocated and mapped through it, as does the end of its object or of its thread. The device's function is reset when
-   * nobody has it open any more.
+   * no process has it open any more.
    */
   close(): void;
 }
@@ -585,7 +585,7 @@ export interface VfioFunctionSetup {
   underlyingFunction: number;
 }
 
-/** What the addon exports. */
+/** Exports of the addon. */
 export interface Addon {
   readonly version: string;
   /** Maps a PCI function. Throws an Error with `errno`: a file is not to be opened, mapped or locked. */
@@ -597,11 +597,11 @@ export interface Addon {
   EmulatedBoard: new (options?: BoardOptions) => EmulatedBoard;
   /**
    * Opens a function of a board that another process serves at `path`; without a number the lowest that is free. Throws an Error with the
-   * code ENODEV: nobody serves a board there; EBUSY: the function, or every one, is open; EINVAL: it is not for clients.
-   * @param beside only its registers are looked at, whoever has it open, and the server's own functions too
+   * code ENODEV: no server serves a board there; EBUSY: the function, or every one, is open; EINVAL: it is not for clients.
+   * @param beside only its registers are read, even where another process has it open, and the server's own functions too
    */
   openServed(path: string, underlyingFunction?: number, beside?: boolean): BoardFunction;
-  /** What is served at each path; undefined: nothing. All are asked at once, and have `milliseconds` together. */
+  /** The board that is served at each path; undefined: none. All are asked at once, and have `milliseconds` together. */
   lookAtServed(paths: readonly string[], milliseconds: number): (ServedFacts | undefined)[];
   /**
    * The process ends within `milliseconds` of a first SIGINT or SIGTERM, whatever its threads do, and at once at a second one, unless it

@@ -1,6 +1,6 @@
 import type { BoardOptions } from './addon.ts';
 
-/** What a device string names. */
+/** The device that a device string names. */
 export type DeviceName =
   | { readonly backend: 'emu' | 'rtl'; readonly underlyingFunction: number; readonly options: BoardOptions }
   | { readonly backend: 'serve'; readonly path: string; readonly underlyingFunction: number | undefined }
@@ -176,7 +176,7 @@ function optionValue(text: string, name: string, value: string, kind: OptionKind
   return value;
 }
 
-/** What follows the last slash is a function where it is a number, else part of the path: any function that is free is opened. */
+/** The part behind the last slash is a function where it is a number, else part of the path: any function that is free is opened. */
 function parseServed(text: string, rest: string): DeviceName {
   const slash = rest.lastIndexOf('/');
   const last = rest.slice(slash + 1);

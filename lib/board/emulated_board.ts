@@ -27,7 +27,7 @@ export interface InjectedFault {
   remove(): void;
 }
 
-/** What happens to packets on their way to a board, or to several. */
+/** An impairment of packets on their way to a board, or to several. */
 export interface InjectedImpairment {
   /** How often it has happened. */
   readonly counters: LinkImpairmentCounters;
@@ -66,8 +66,8 @@ export class EmulatedBoard {
   }
 
   /**
-   * Lets other processes of this user open functions of the board, by device strings `serve:PATH/UF`. Function 0 remains here: whoever
-   * opens it gives the device its memory, before any client comes.
+   * Lets other processes of this user open functions of the board, by device strings `serve:PATH/UF`. Function 0 remains here: its
+   * driver gives the device its memory, before any client comes.
    * @throws Error why it cannot be served: the path is in use, the board is stepped, no function is left for clients
    */
   serve(options: ServedBoardOptions): ServedBoard {
@@ -153,7 +153,7 @@ export class EmulatedBoard {
 
   /**
    * Loses, delays, doubles, reorders or damages packets on their way to its ports, from its seed: with stepped progress the same
-   * each time. What loops back inside a port stays whole.
+   * each time. Packets that loop back inside a port stay whole.
    */
   impair(rule: LinkImpairment): InjectedImpairment {
     const { native } = this;
@@ -208,7 +208,7 @@ export class EmulatedBoard {
     return this.native.replay(transactions);
   }
 
-  /** What the addresses of its ports follow from; boards of a fabric have different ones. */
+  /** The addresses of its ports follow from it; boards of a fabric have different ones. */
   get boardNumber(): number {
     return this.native.boardNumber();
   }
@@ -253,6 +253,7 @@ export class EmulatedBoard {
     return this.native.takeDmaFaults();
   }
 
+  /** Numbers of transactions, DMAs, interrupts and units of work since the board was made. */
   counters(): BoardCounters {
     return this.native.counters();
   }

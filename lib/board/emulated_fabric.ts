@@ -16,11 +16,11 @@ const noCounters: LinkImpairmentCounters = { packets: 0, lost: 0, duplicated: 0,
  * ```
  */
 export class EmulatedFabric {
-  /** What boards name as their `fabric`, in device strings too. */
+  /** Boards name it as their `fabric`, in device strings too. */
   readonly name: string;
   private readonly boards: EmulatedBoard[] = [];
 
-  /** Fabrics of one name are one fabric in the whole process. @param name default: one that nobody has */
+  /** Fabrics of one name are one fabric in the whole process. @param name default: a new name */
   constructor(name: string = randomUUID()) {
     this.name = name;
   }

@@ -30,7 +30,7 @@ export function openBoard(name: DeviceName): BoardFunction {
 }
 
 /**
- * Opens an underlying function to look at its registers, beside whoever has it open. Of a served board nothing else can be done with it;
+ * Opens an underlying function to look at its registers, beside the process that has it open. Of a served board nothing else can be done with it;
  * without a number it is the control function there, which sees all functions.
  * @throws as {@link openBoard}
  */
@@ -40,7 +40,7 @@ export function openBeside(name: DeviceName): BoardFunction {
 }
 
 /**
- * Opens the lowest underlying function of a board, but its control function, that nobody has open: in this
+ * Opens the lowest underlying function of a board, but its control function, that is not open: in this
  * process, or, of a served board, in any.
  * @returns undefined: all are open
  * @throws as {@link openBoard}

@@ -25,7 +25,7 @@ export function readUnderlyingFunction(board: BoardFunction, regions: readonly R
   return own ?? underlyingFunction;
 }
 
-/** What the status register on a page says. */
+/** The status register on a page. */
 function numberOn(
   board: BoardFunction,
   { bar, offset, pageStride }: Region,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { Addon, BoardOptions } from './addon.ts';
 
-/** What the RTL of all boards of this process has done; only RTL has such counters. */
+/** Counters of the RTL of all boards of this process; the model has none. */
 export interface RtlCounters {
   /** Clocks of every virtual_kick. */
   readonly clocks: number;
@@ -28,7 +28,7 @@ export interface RtlCounters {
   readonly mostKickClocks?: number;
 }
 
-/** What the addon with blocks in RTL exports. */
+/** Exports of the addon with blocks in RTL. */
 export interface RtlAddon extends Pick<Addon, 'version' | 'EmulatedBoard'> {
   /** The sizes that the RTL is made for: a board has no more of each, and as many physical collect buffers. */
   readonly rtlSizes: Pick<

@@ -19,7 +19,7 @@ function servedFolder(): string {
 
 const othersRights = 0o077;
 
-/** What is wrong with the folder of names: another user could put sockets there, or take them away. Undefined: nothing; it may not be there. */
+/** The fault of the folder of names: another user could put sockets there, or take them away. Undefined: nothing; it may not be there. */
 function faultOf(folder: string): string | undefined {
   const state = lstatSync(folder, { throwIfNoEntry: false });
   if (state === undefined) return undefined;
@@ -61,7 +61,7 @@ export function newServedPath(nameOrPath: string): string {
 }
 
 /** Milliseconds that all servers have together to say what they serve. */
-const patience = 500;
+const timeout = 500;
 
 /** The served boards of this user that have a name, those whose server is busy or silent too. It takes half a second at most. */
 export function findServedBoards(): FoundBoard[] {
@@ -73,7 +73,7 @@ export function findServedBoards(): FoundBoard[] {
   } catch {
     return []; // no board was ever served
   }
-  const found = loadAddon().lookAtServed(names.map(servedPath), patience);
+  const found = loadAddon().lookAtServed(names.map(servedPath), timeout);
   return names.flatMap((name, index) => {
     const facts = found[index];
     return facts === undefined ? [] : [{ name, ...facts }];

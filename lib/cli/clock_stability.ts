@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const clocksource = '/sys/devices/system/clocksource/clocksource0/current_clocksource';
 
-/** What speaks against the clock that times are taken with; empty: nothing. */
+/** Reasons to distrust the clock that times are taken with; empty: none. */
 export function clockWarnings(): string[] {
   const flags = new Set((/^flags\s*:(.*)$/m.exec(textOf('/proc/cpuinfo'))?.[1] ?? '').trim().split(' '));
   const missing = ['constant_tsc', 'nonstop_tsc'].filter((flag) => !flags.has(flag));

@@ -38,7 +38,7 @@ const largestMessage = 2 ** 30; // both ends' memory is in one process
 
 const serviceTypes = { rc: 'RC', uc: 'UC', ud: 'UD' } as const;
 
-/** What --json gives, for the help of each command. Whole numbers beyond 2^53 are strings. */
+/** The output of --json, for the help of each command. Whole numbers beyond 2^53 are strings. */
 const jsonShapes = {
   info: '{device, underlyingFunction, identity, limits, board, regions}; sizes in bytes, frequencies in hertz',
   registers:
@@ -356,7 +356,7 @@ Examples:
   ])
     .option('--timeout <milliseconds>', 'how long the device has for an answer', wholeNumber(1), 10_000)
     .action((options: CommonOptions & { timeout: number }) =>
-      selftest(outputOf(options), chosenDeviceString(options.device), { patience: options.timeout, signal }),
+      selftest(outputOf(options), chosenDeviceString(options.device), { timeout: options.timeout, signal }),
     );
   addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, scope);
   addObservationCommands(addOfDevice, outputOf, chosenDeviceString, signal);
@@ -377,7 +377,7 @@ function ofFunction(deviceString: string, underlyingFunction: number | undefined
 }
 
 /**
- * What commander says of a mistake, on one line.
+ * An error of commander, on one line.
  * @param help what tells how it is called: added where commander's own words do not say what would be right
  */
 function oneLine(text: string, help: string): string {

@@ -5,7 +5,7 @@ import { unlessGivenUp } from '../connect/give_up.ts';
 import { meet, type MeetingPlace } from './meeting.ts';
 import type { Scope } from './scope.ts';
 
-/** What the ends say to each other, in the order in which they say it; `alive` at any time, and `failed` instead of any other. */
+/** Messages between the ends, in their order; `alive` at any time, and `failed` instead of any other. */
 export type Word = 'greeting' | 'address' | 'connected' | 'ready' | 'alive' | 'done' | 'result' | 'failed';
 
 const longestLine = 2 ** 20;
@@ -16,7 +16,7 @@ const farewell = 200;
 const keepAliveAfter = 10_000;
 
 /**
- * What two ends in two processes say to each other over TCP: lines of JSON, {say, …}. Where the other end may be a program of libibverbs,
+ * The messages of two ends in two processes over TCP: lines of JSON, {say, …}. Where the other end may be a program of libibverbs,
  * which speaks another language, its first byte tells: {@link isOurs}.
  */
 export class Conversation {
@@ -96,7 +96,7 @@ export class Conversation {
    * @param timeout seconds in which the other end has to say something
    * @throws Error it says something else, or nothing, has failed or gone
    */
-  async hear<Said>(word: Word, timeout = this.timeout): Promise<Said> {
+  async receive<Said>(word: Word, timeout = this.timeout): Promise<Said> {
     for (;;) {
       const line = await this.line(timeout);
       const said = readLine(line);
@@ -109,12 +109,12 @@ export class Conversation {
     }
   }
 
-  /** As {@link hear}, without an end: for what ends by itself. */
+  /** As {@link receive}, without an end: for what ends by itself. */
   async hearAtLast<Said>(word: Word): Promise<Said> {
-    return this.hear<Said>(word, noTime);
+    return this.receive<Said>(word, noTime);
   }
 
-  /** What the other end has to bring about in time. @throws Error it does not; the signal's reason; what `promise` throws */
+  /** Waits for an action of the other end, in time. @throws Error it does not; the signal's reason; what `promise` throws */
   async inTime<Result>(promise: Promise<Result>, timeout = this.timeout): Promise<Result> {
     try {
       return await unlessGivenUp(promise, { signal: this.signal, timeout: timeout * 1000 });

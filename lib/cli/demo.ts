@@ -8,7 +8,7 @@ import type { Output } from './output/output.ts';
 import { table } from './output/table.ts';
 import { exchange } from './pingpong.ts';
 
-/** What was measured of messages of a size. */
+/** Measurements of messages of a size. */
 interface Figures {
   readonly size: number;
   /** Of a SEND, half a round trip, median. */

@@ -35,7 +35,7 @@ export interface MeasurementOptions {
   readonly signal: AbortSignal;
 }
 
-/** What was measured for one payload size; nanoseconds. */
+/** Measurements for one payload size; nanoseconds. */
 export interface Measurement {
   readonly payloadBytes: number;
   readonly parts: Readonly<Record<PartName, Statistics>>;
@@ -50,14 +50,14 @@ export interface Measurement {
   /** Of a whole post, its records and completion waited for: with stamps and without. */
   readonly stampedPost: number;
   readonly unstampedPost: number;
-  /** What taking the time once costs; a stamped post does it five times. */
+  /** Cost of taking the time once; a stamped post does it five times. */
   readonly stamp: number;
   readonly clockUncertainty: number;
 }
 
 /** Rounds at least, in which stamped posts, unstamped ones and the floor take turns. */
 const turns = 10;
-/** Posts for which the loop lies in native code: some milliseconds, after which an interrupt is heard. */
+/** Posts for which the loop lies in native code: some milliseconds, after which an interrupt is seen. */
 const postsAtOnce = 10_000;
 const recordsLog2 = 8;
 const sendQueueEntries = 64;

@@ -5,7 +5,7 @@ import type { KickRecordRing } from '../driver/kick_records.ts';
 import { COMMAND_HEADER_BYTES, Opcode, UNDERLYING_FUNCTION_CLOCK_OFFSET } from '../spec/index.ts';
 import type { LoopedQueuePair } from './looped_queue_pair.ts';
 
-/** What a doorbell probe posts: signaled RDMA WRITEs of `payloadBytes` of inline data, from the queue pair to itself. */
+/** The posts of a doorbell probe: signaled RDMA WRITEs of `payloadBytes` of inline data, from the queue pair to itself. */
 export function doorbellProbeSetup(
   { device }: HcaDriver,
   { queuePair, completionQueue, memory }: LoopedQueuePair,

@@ -2,7 +2,7 @@ import type { QueuePairAddress } from '../connect/index.ts';
 import type { Conversation } from './conversation.ts';
 import { agreeOnLink, checkReach, offerOf, readOffer, withLink, type Offer } from './link_agreement.ts';
 
-/** What both ends do alike, by the names of the options. */
+/** Settings that both ends share, by the names of the options. */
 export type Settings = Readonly<Record<string, unknown>>;
 
 /** Of what two ends say to each other. Only ends of one version understand each other. */
@@ -14,7 +14,7 @@ interface Greeting {
   readonly offer: unknown;
 }
 
-/** What an end brings to the other one. */
+/** An end's part of the greeting. */
 export interface Introduction {
   readonly settings: Settings;
   readonly deviceString: string;
@@ -24,7 +24,7 @@ export interface Introduction {
   readonly waits: boolean;
 }
 
-/** What both ends have agreed on. */
+/** The agreement of both ends. */
 export interface Agreement {
   /** To open, with the link where it had none. */
   readonly deviceString: string;
@@ -42,7 +42,7 @@ export async function greet(
 ): Promise<Agreement> {
   const here = offerOf(deviceString, port, conversation.addresses);
   conversation.say('greeting', { version, settings, offer: here });
-  const greeting = await conversation.hear<Greeting>('greeting');
+  const greeting = await conversation.receive<Greeting>('greeting');
   if (greeting.version !== version) {
     throw new Error(
       `the other end speaks version ${greeting.version}, this one ${version}; use the same hca at both ends`,
@@ -73,11 +73,11 @@ export async function exchangeAddresses<Address>(
   connect: (remote: Address) => void,
 ): Promise<Address> {
   conversation.say('address', { address });
-  const { address: remote } = await conversation.hear<{ readonly address: Address }>('address');
+  const { address: remote } = await conversation.receive<{ readonly address: Address }>('address');
   const [ours, theirs] = [address, remote].map((each) => queuePairs(each)[0]);
   checkReach(here, ours!.gid, there, String(theirs?.gid));
   connect(remote);
   conversation.say('connected');
-  await conversation.hear('connected');
+  await conversation.receive('connected');
   return remote;
 }

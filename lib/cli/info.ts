@@ -68,7 +68,7 @@ const progressOf = {
   stepped: 'stepped: in virtual time, when a test asks for it',
 } as const;
 
-/** What the mapping of the virtual collect buffers guarantees. */
+/** Guarantees of the mapping of the virtual collect buffers. */
 function mappingOf(mapping: 'write_combining' | 'uncached', storeBytes: number): string {
   return mapping === 'uncached'
     ? `uncached: ${storeBytes} B a transaction, in order`

@@ -15,8 +15,8 @@ export interface KicksOptions {
 }
 
 const payloads = [0, 32, 64, 96, 128, 256];
-const patience = 5000;
-/** Milliseconds between commands that are posted for whoever follows. */
+const timeout = 5000;
+/** Milliseconds between commands that are posted for a follower. */
 const pace = 250;
 const columns: readonly (readonly [title: string, width: number])[] = [
   ['KICK', 6],
@@ -35,7 +35,7 @@ const columns: readonly (readonly [title: string, width: number])[] = [
 ];
 
 /**
- * `hca kicks`: a line for each kick of the function. An emulated board of this process has nobody else that posts to it, so the
+ * `hca kicks`: a line for each kick of the function. An emulated board of this process has no other process that posts to it, so the
  * command posts sends itself. JSON: a {@link Kick} a line; times are device clock ticks.
  */
 export async function kicks(output: Output, deviceString: string, options: KicksOptions): Promise<void> {
@@ -54,10 +54,10 @@ async function show(output: Output, device: Context, { count, follow, signal }: 
   const source = new UnansweredQueuePair(device.driver, { entries: 16, gatherEntries: 0, inlineBytes: 256 });
   const ticksPerNanosecond = identity.clockFrequency / 1e9;
   output.text(
-    `${board.backend}: nobody else posts to this board; sends of ${payloads.join(', ')} B are posted here\n\n`,
+    `${board.backend}: no other process posts to this board; sends of ${payloads.join(', ')} B are posted here\n\n`,
   );
   output.text(line(columns.map(([title]) => title)));
-  const observed = device.kicks({ signal, timeout: patience });
+  const observed = device.kicks({ signal, timeout: timeout });
   const last = follow ? Infinity : count;
   for (let shown = 0; shown < last; shown++) {
     if (follow && shown > 0) await setTimeout(pace, undefined, { signal });

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 
 import { formatDeviceString, parseDeviceString } from '../board/index.ts';
 
-/** What an end tells of its device, and of where it is. */
+/** An end's device, and its place. */
 export interface Offer {
   readonly device: string;
   /** `open`: an emulated board without a link, which takes any. `device`: hardware. */
@@ -133,7 +133,7 @@ function linkTo(fixed: Offer, open: Offer): string | undefined {
   return isNear && address !== fixed.place ? `udp:${address}` : undefined;
 }
 
-/** What would link them: for the end that has no link of its own. */
+/** A link that would join them: for the end that has no link of its own. */
 function cure(fixed: Offer, open: Offer, where: string): string {
   const give = (device: string): string => `give --device '${device}' ${where}`;
   switch (fixed.kind) {

@@ -25,8 +25,8 @@ const jsonShapes = {
 const changes = `
 Changes: OWNER.RESOURCE=AMOUNT, all of them or none, whatever their order.
   OWNER     a function (1), a level of it (1.low, 1.high), a transmit virtual lane (lane5); none: this function
-  RESOURCE  vcbs, pcbs, tvls, execution_credits, completion_credits, execution_credits_cap, completion_credits_cap,
-            list_size, entry_credits
+  RESOURCE  vcbs, pcbs, tvls, executionCredits, completionCredits, executionCreditsCap, completionCreditsCap,
+            listSize, entryCredits
   AMOUNT    a whole number; vcbs: 30@64 begins at 64; tvls: lanes:4-9,12 says which
 The control function (0) changes everything; another one divides what it has among its levels and lanes.`;
 
@@ -53,7 +53,7 @@ export function addObservationCommands(
     [
       'hca resources show',
       'hca resources set 1.pcbs=20 1.high.pcbs=8 1.tvls=20',
-      'hca resources set 2.vcbs=0 1.vcbs=64@128 lane5.execution_credits=4 --json',
+      'hca resources set 2.vcbs=0 1.vcbs=64@128 lane5.executionCredits=4 --json',
     ],
   )
     .addArgument(new Argument('<action>', 'what to do').choices(['show', 'set']))

@@ -57,7 +57,7 @@ export interface PingpongOptions {
   readonly signal: AbortSignal;
 }
 
-/** What came of it. */
+/** The result. */
 export interface PingpongResult {
   readonly bytes: number;
   readonly iterations: number;
@@ -75,7 +75,7 @@ const completionsAtOnce = 16;
 const sendWrId = 1;
 const receiveWrId = 2;
 const queueKey = 0x1111_1111;
-/** What lies before the data of a datagram. */
+/** Bytes before the data of a datagram. */
 const routeBytes = 40;
 
 /**

@@ -1,4 +1,4 @@
-/** What libibverbs' examples take for a page. */
+/** Page size of libibverbs' examples. */
 const pageBytes = 4096;
 const filling = 0x7b;
 

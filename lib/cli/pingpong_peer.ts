@@ -22,7 +22,7 @@ export interface LocalEnd {
 export interface PeerOptions {
   readonly place: MeetingPlace;
   readonly deviceString: string;
-  /** What both ends do alike. */
+  /** Settings that both ends share. */
   readonly settings: Settings;
   /** Of the device. */
   readonly port: number;

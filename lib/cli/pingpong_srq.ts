@@ -81,7 +81,7 @@ export async function pingpongShared(
   report(output, { local, remote, result });
 }
 
-/** What a queue pair waits for before it sends again. */
+/** Events that a queue pair waits for before it sends again. */
 interface Pending {
   readonly queuePair: QueuePair;
   sent: boolean;

@@ -2,6 +2,7 @@ import { VerbsError, openDevice } from '../index.ts';
 import type { DeviceFunction } from '../driver/device_function.ts';
 import { blockNamed, readNamed, registerNamed, type NamedRegister } from '../driver/named_registers.ts';
 import type { RegisterPage } from '../driver/register_page.ts';
+import { argumentName } from '../driver/arguments.ts';
 import { enumDescriptions, type FieldDescription } from '../spec/index.ts';
 import type { Output } from './output/output.ts';
 import { list } from './output/table.ts';
@@ -38,7 +39,7 @@ export function registers(output: Output, deviceString: string, names: readonly 
   }
 }
 
-/** What a name means. `lenient`: a block that the function does not reach is left out. */
+/** The registers that a name stands for. `lenient`: a block that the function does not reach is left out. */
 function shownOf(device: DeviceFunction, name: string, lenient: boolean): Shown[] {
   const [block, register] = name.includes('.') ? name.split('.', 2) : [name, undefined];
   if (register !== undefined) return [shownRegister(device, block, register)];
@@ -106,6 +107,6 @@ function fieldText({ enumeration, unit }: FieldDescription, value: number): stri
   const named = enumDescriptions
     .find(({ name }) => name === enumeration)
     ?.values.find((each) => each.value === value);
-  if (named !== undefined) return named.name;
+  if (named !== undefined) return argumentName(named.name);
   return unit === undefined ? `${value}` : `${value} ${unit}`;
 }

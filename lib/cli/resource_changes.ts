@@ -7,7 +7,7 @@ import {
   type ResourceRequest,
 } from '../index.ts';
 
-/** What requests divide. */
+/** The resources that requests divide. */
 const divided: readonly Resource[] = [
   Resource.virtualCollectBuffers,
   Resource.physicalCollectBuffers,
@@ -20,14 +20,14 @@ const divided: readonly Resource[] = [
   Resource.entryCredits,
 ];
 
-/** Short names beside those of the specification. */
+/** Short names beside those of {@link Resource}. */
 const shortNames: Readonly<Record<string, Resource>> = {
   vcbs: Resource.virtualCollectBuffers,
   pcbs: Resource.physicalCollectBuffers,
   tvls: Resource.transmitVirtualLanes,
 };
 
-/** Those of the specification. */
+/** Those of {@link Resource}. */
 const named: Readonly<Record<string, Resource>> = Object.fromEntries(
   divided.map((resource) => [resourceNames[resource]!, resource]),
 );

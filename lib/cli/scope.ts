@@ -1,7 +1,7 @@
 type Close<Held> = (held: Held, failure: unknown) => void | Promise<void>;
 
 /**
- * What a command holds, and the signal that ends it. All that it holds is closed when the command ends, the newest first, whatever ended
+ * The resources of a command, and the signal that ends it. All that it holds is closed when the command ends, the newest first, whatever ended
  * it: a command that has ended leaves nothing under way.
  */
 export class Scope {

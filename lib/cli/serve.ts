@@ -27,7 +27,7 @@ const period = 200;
 
 /**
  * `hca serve`: holds an emulated board, of which other processes open functions, until it is interrupted. It enables the board, and leaves
- * the rest of what the control function does to whoever opens function 0. JSON: a line {served, functions: [first, last]}, then one for each {@link ServedNotice}.
+ * the rest of what the control function does to the process that opens function 0. JSON: a line {served, functions: [first, last]}, then one for each {@link ServedNotice}.
  */
 export async function serve(output: Output, deviceString: string, options: ServeOptions): Promise<void> {
   const name = parseDeviceString(deviceString);

@@ -14,7 +14,7 @@ import {
 } from '../board/index.ts';
 import type { Output } from './output/output.ts';
 
-/** What `hca setup` is asked for. */
+/** Arguments of `hca setup`. */
 export interface SetupOptions {
   /** Device strings of PCI functions. Only these are touched. Default: all are looked at, and none is touched. */
   readonly devices: readonly string[];

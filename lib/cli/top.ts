@@ -30,7 +30,7 @@ const home = '\x1b[H\x1b[J';
 
 /**
  * `hca top`: what the functions of a board have in use, again and again; through another function than the control function, what it has
- * itself. It looks beside whoever drives the board. JSON: an array of {@link Occupancy} a line.
+ * itself. It reads registers beside the driver that uses the board. JSON: an array of {@link Occupancy} a line.
  */
 export async function top(output: Output, deviceString: string, options: TopOptions): Promise<void> {
   const { count, interval, signal } = options;

@@ -12,7 +12,7 @@ import type { Output } from './output/output.ts';
 
 /**
  * `hca why QPN`: what a queue pair waits for, in words: one of any function through the control function, else one of the function's
- * own. It looks beside whoever drives the board. JSON: {queuePair, reasons}.
+ * own. It reads registers beside the driver that uses the board. JSON: {queuePair, reasons}.
  */
 export function why(output: Output, deviceString: string, number: number): void {
   const device = new DeviceFunction(openBeside(parseDeviceString(deviceString)));

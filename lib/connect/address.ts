@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto';
 
+import { wrongRange, wrongType } from '../driver/arguments.ts';
 import type { Context, QueuePair } from '../index.ts';
 
 /** Where a queue pair can be reached: plain JSON, for any channel to the peer. */
 export interface QueuePairAddress {
+  /** 24 bits. */
   readonly queuePairNumber: number;
   /** PSN of the first packet that it sends, 24 bits. */
   readonly packetSequenceNumber: number;
@@ -24,7 +26,7 @@ export interface LocalPlace {
 }
 
 /**
- * The address of a queue pair, with a packet sequence number that nobody can foresee.
+ * The address of a queue pair, with a packet sequence number that a peer cannot predict.
  * @throws VerbsError EINVAL: there is no such port; RangeError: the port's GID table has no such entry, or an empty one
  */
 export function addressOf(context: Context, queuePair: QueuePair, place: LocalPlace = {}): QueuePairAddress {
@@ -32,7 +34,8 @@ export function addressOf(context: Context, queuePair: QueuePair, place: LocalPl
   const { mac, localIdentifier } = context.queryPort(port);
   const gid = context.queryGid(port, gidIndex);
   if (gid.every((byte) => byte === 0)) {
-    throw new RangeError(`entry ${gidIndex} of the GID table of port ${port} is empty; entry 0 never is`);
+    const expected = `an entry of the GID table of port ${port} that is not empty; entry 0 never is`;
+    throw wrongRange('gidIndex', expected, gidIndex);
   }
   return {
     queuePairNumber: queuePair.number,
@@ -46,7 +49,7 @@ export function addressOf(context: Context, queuePair: QueuePair, place: LocalPl
 /** @throws TypeError not `bytes` bytes in hexadecimal digits */
 export function bytesOf(name: string, digits: string, bytes: number): Uint8Array {
   if (!new RegExp(`^[0-9a-f]{${2 * bytes}}$`, 'i').test(digits)) {
-    throw new TypeError(`${name} is '${digits}'; it has ${2 * bytes} hexadecimal digits`);
+    throw wrongType(name, `${2 * bytes} hexadecimal digits`, digits);
   }
   return Uint8Array.from(Buffer.from(digits, 'hex'));
 }
@@ -59,7 +62,8 @@ export function bytesOf(name: string, digits: string, bytes: number): Uint8Array
 export function macOf({ gid, mac }: QueuePairAddress): Uint8Array {
   if (mac !== undefined) return bytesOf('mac', mac, 6);
   const bytes = bytesOf('gid', gid, 16);
-  if (bytes.every((byte) => byte === 0)) throw new TypeError(`the GID ${gid} holds no MAC address; name mac`);
+  if (bytes.every((byte) => byte === 0))
+    throw wrongType('mac', `given: the GID ${gid} has no MAC address`, mac);
   const ipv4Prefix = '00000000000000000000ffff';
   if (gid.toLowerCase().startsWith(ipv4Prefix)) return Uint8Array.of(0x02, 0xf0, ...bytes.slice(12));
   const isOfMac = hex(bytes.slice(0, 8)) === 'fe80000000000000' && bytes[11] === 0xff && bytes[12] === 0xfe;

@@ -5,7 +5,7 @@ import { bytesOf, macOf, type LocalPlace, type QueuePairAddress } from './addres
 export interface ConnectionAttributes extends LocalPlace {
   /** Default 1024 B. */
   readonly pathMtu?: PathMtu;
-  /** What the peer may do in this queue pair's memory, of {@link Access}. Default all. */
+  /** Rights of the peer to this queue pair's memory, of {@link Access}. Default all. */
   readonly access?: number;
   /** Local ACK timeout, 4.096 µs × 2^timeout. Default 14: 67 ms. */
   readonly timeout?: number;
@@ -15,6 +15,7 @@ export interface ConnectionAttributes extends LocalPlace {
   readonly receiverNotReadyRetry?: number;
   /** RDMA READs and atomics outstanding in each direction; default 16. */
   readonly readAtomics?: number;
+  /** 0 to 15. Default 0. */
   readonly serviceLevel?: number;
 }
 
@@ -66,7 +67,7 @@ export function connectQueuePair(
 
 /**
  * Brings a queue pair of unreliable datagram from RESET to RTS.
- * @param queueKey 32 bits; whoever sends to it names it
+ * @param queueKey 32 bits; a peer that sends to the queue pair names it
  * @throws VerbsError as QueuePair.modify
  */
 export function openQueuePair(

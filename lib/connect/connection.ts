@@ -1,3 +1,4 @@
+import { wrongType } from '../driver/arguments.ts';
 import {
   Access,
   Completion,
@@ -15,21 +16,22 @@ import {
   type SendRequest,
   type WaitOptions,
 } from '../index.ts';
-import { checkWaitOptions } from '../verbs/patience.ts';
+import { checkWaitOptions } from '../verbs/polling_wait.ts';
 import { addressOf, type QueuePairAddress } from './address.ts';
 import { connectQueuePair, type ConnectionAttributes } from './connect_queue_pair.ts';
 import { unlessGivenUp } from './give_up.ts';
-import { Turns, type Operation } from './turns.ts';
+import { WorkQueueSlots, type Operation } from './work_queue_slots.ts';
 
 /** How a connection is made. */
 export interface ConnectionOptions extends ConnectionAttributes {
+  /** Sizes of its queues; maxInlineData is 256 where it is not given. */
   readonly capabilities?: QueuePairCapabilities;
 }
 
-/** What is sent or written: registered memory, pieces of it one behind the other, or up to 256 B of any other. */
+/** Data to send or write: registered memory, pieces of it one behind the other, or up to 256 B of any other. */
 export type Data = MemorySlice | readonly MemorySlice[] | Uint8Array;
 
-/** What a receive has taken. */
+/** A message that a receive has taken. */
 export interface Received {
   /** Bytes. */
   readonly byteLength: number;
@@ -39,7 +41,7 @@ export interface Received {
 
 /** A work request that is posted and not completed. */
 interface Pending {
-  readonly turns: Turns;
+  readonly slots: WorkQueueSlots;
   readonly settle: (completion: Completion) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -69,12 +71,15 @@ const wrIds = 2 ** 52;
 export class Connection {
   /** To be told to the peer. */
   readonly address: QueuePairAddress;
+  /** Of its memory. */
   readonly protectionDomain: ProtectionDomain;
+  /** Of its sends and receives. */
   readonly completionQueue: CompletionQueue;
+  /** The queue pair, of type RC. */
   readonly queuePair: QueuePair;
   private readonly attributes: ConnectionAttributes;
-  private readonly sends: Turns;
-  private readonly receives: Turns;
+  private readonly sends: WorkQueueSlots;
+  private readonly receives: WorkQueueSlots;
   private readonly pending = new Map<number, Pending>();
   private nextWrId = 0;
   private waiting = 0; // those who have not given up
@@ -86,8 +91,8 @@ export class Connection {
   constructor(context: Context, { capabilities = {}, ...attributes }: ConnectionOptions = {}) {
     this.attributes = attributes;
     const { maxSendWorkRequests = 128, maxReceiveWorkRequests = 128 } = capabilities;
-    this.sends = new Turns(maxSendWorkRequests);
-    this.receives = new Turns(maxReceiveWorkRequests);
+    this.sends = new WorkQueueSlots(maxSendWorkRequests);
+    this.receives = new WorkQueueSlots(maxReceiveWorkRequests);
     const made: Disposable[] = [];
     try {
       this.protectionDomain = context.createProtectionDomain();
@@ -226,11 +231,11 @@ export class Connection {
 
   /**
    * Posts, and waits until it is done. One that is given up is not posted any more, or still taken when it comes.
-   * @param turns of the queue that it goes to
+   * @param slots of the queue that it goes to
    * @param take is called with the completion, good or bad, before it and the memory are used again; its value is the result
    */
   private async await<Result>(
-    turns: Turns,
+    slots: WorkQueueSlots,
     wait: WaitOptions,
     post: (wrId: number) => void,
     take: (completion: Completion) => Result,
@@ -249,24 +254,24 @@ export class Connection {
           const wrId = this.nextWrId;
           post(wrId);
           this.nextWrId = (wrId + 1) % wrIds;
-          this.pending.set(wrId, { turns, settle, reject });
+          this.pending.set(wrId, { slots, settle, reject });
         },
         reject,
       };
     });
-    turns.enter(operation!);
+    slots.enter(operation!);
     this.waiting += 1;
     void this.pump();
     try {
       return await unlessGivenUp(done, wait);
     } finally {
-      turns.leave(operation!);
+      slots.leave(operation!);
       this.waiting -= 1;
       if (this.waiting === 0) this.sleep.abort();
     }
   }
 
-  /** Takes completions as long as somebody waits for one. */
+  /** Takes completions as long as an operation waits for one. */
   private async pump(): Promise<void> {
     if (this.pumping) return;
     this.pumping = true;
@@ -286,7 +291,7 @@ export class Connection {
     }
   }
 
-  /** Ends without one too, when nobody waits any more: nothing keeps the process alive then. */
+  /** Ends without one too, when no operation waits any more: nothing keeps the process alive then. */
   private async sleepUntilCompletion(): Promise<void> {
     this.sleep = new AbortController();
     const { signal } = this.sleep;
@@ -301,7 +306,7 @@ export class Connection {
     const pending = this.pending.get(completion.wrId);
     this.pending.delete(completion.wrId);
     pending?.settle(completion);
-    pending?.turns.done();
+    pending?.slots.done();
   }
 
   /** Nothing will be done any more. */
@@ -322,7 +327,8 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 /** @throws TypeError neither memory nor bytes */
 function dataOf(data: Data): Pick<SendRequest, 'gather' | 'inlineData'> {
   if (data instanceof Uint8Array) return { inlineData: data };
-  if (typeof data !== 'object')
-    throw new TypeError('data is a slice of a region, a list of them, or a Uint8Array');
+  if (typeof data !== 'object') {
+    throw wrongType('data', 'a slice of a region, an array of them, or a Uint8Array', data);
+  }
   return { gather: 'localKey' in data ? [data] : data };
 }

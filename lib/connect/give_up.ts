@@ -1,10 +1,10 @@
 import type { WaitOptions } from '../index.ts';
 
-/** Longest time of a timer, milliseconds: 24 days. What is longer never ends. */
+/** Longest time of a timer, milliseconds: 24 days. A longer one never ends. */
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * What `done` gives, unless it is given up before; then `done` goes on, and nobody hears of it.
+ * Gives the result of `done`, unless it is given up before; then `done` goes on, and its result is dropped.
  * @throws the signal's reason; DOMException TimeoutError after `timeout` milliseconds; what `done` throws
  */
 export async function unlessGivenUp<Result>(

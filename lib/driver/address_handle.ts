@@ -5,7 +5,7 @@ import type { ProtectionDomain } from './protection_domain.ts';
 
 /** An address handle in the device: where datagrams go. */
 export class AddressHandle {
-  /** What datagrams name. */
+  /** The number that datagrams name. */
   readonly number: number;
   private readonly management: ManagementQueue;
 
@@ -25,7 +25,7 @@ export class AddressHandle {
     }).number;
   }
 
-  /** What is on its way still gets there. */
+  /** Datagrams on their way still arrive. */
   destroy(): void {
     this.management.execute({
       verb: 'destroyAddressHandle',

@@ -23,7 +23,7 @@ export class ClosedReceiver {
   /**
    * A receive was taken from the completion queue: its entry is free.
    * @param holder gets the wrId of the request, where it is wanted
-   * @returns false: its queue is closed, and the receive nobody's
+   * @returns false: its queue is closed, and the receive has no owner
    */
   completed(sequenceNumber: number, holder?: WorkRequestIdHolder): boolean {
     if (--this.left === 0) this.atEnd();

@@ -44,22 +44,27 @@ import {
 
 /** A piece of a registered memory region; the address in two halves, so that none is computed per operation. */
 export interface GatherEntry {
+  /** Low 32 bits of the address. */
   readonly addressLow: number;
+  /** High 32 bits of the address. */
   readonly addressHigh: number;
   /** Bytes; 0 is allowed. */
   readonly length: number;
+  /** L_Key of the region. */
   readonly localKey: number;
 }
 
 /** A place in memory of the peer, as its key names it. */
 export interface RemotePlace {
+  /** Low 32 bits of the address. */
   readonly addressLow: number;
+  /** High 32 bits of the address. */
   readonly addressHigh: number;
   /** R_Key. */
   readonly key: number;
 }
 
-/** What a memory window is bound to. */
+/** The memory that a memory window is bound to. */
 export interface WindowBinding {
   /** R_Key that the window has from then on: its index, and a low byte of the caller's choice. */
   readonly key: number;
@@ -71,6 +76,7 @@ export interface WindowBinding {
 
 /** A send work request, as the device takes it. Whole numbers, 32 bits where nothing else is said. */
 export interface SendRequest {
+  /** The operation; a queue pair takes those of its service. */
   readonly opcode: Opcode;
   /** Comes back in the completion. Default 0. */
   readonly wrId?: number | bigint | undefined;
@@ -89,6 +95,7 @@ export interface SendRequest {
    * the command is brought from the send queue.
    */
   readonly checksum?: boolean | undefined;
+  /** 32 bits, which the peer gets as they are; with operations that have immediate data. */
   readonly immediateData?: number | undefined;
   /** Send with invalidate, local invalidate: R_Key of the window that is taken back, at the peer or here. */
   readonly invalidateKey?: number | undefined;
@@ -100,13 +107,15 @@ export interface SendRequest {
   readonly compareAdd?: bigint | undefined;
   /** Compare and swap: the new value. */
   readonly swap?: bigint | undefined;
-  /** Unreliable datagram: address handle, destination queue pair (24 bits) and Q_Key; one with its high bit stands for the queue pair's own. */
+  /** Unreliable datagram: where the peer is. */
   readonly addressHandle?: { readonly number: number } | undefined;
+  /** Unreliable datagram: queue pair of the peer, 24 bits. */
   readonly destinationQueuePair?: number | undefined;
+  /** Unreliable datagram: Q_Key of the peer, 32 bits; one with its high bit set stands for the queue pair's own. */
   readonly queueKey?: number | undefined;
 }
 
-/** What all commands of a queue pair share. */
+/** Fields that all commands of a queue pair share. */
 export interface CommandOrigin {
   readonly queuePairNumber: number;
   readonly level: number;

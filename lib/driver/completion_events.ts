@@ -7,12 +7,12 @@ import { PolledInterrupt } from './polled_interrupt.ts';
 
 interface Listener {
   readonly queue: CompletionQueue;
-  readonly hear: () => void;
+  readonly onEvent: () => void;
   readonly ask: () => void;
 }
 
 /**
- * The events of a function in the event loop, while somebody waits. Those of completion queues come by one event queue for all of
+ * The events of a function in the event loop, while a caller waits. Those of completion queues come by one event queue for all of
  * them; one that is armed gives one event, so that the event queue has room for all. Asynchronous events tell of queues that
  * failed.
  */
@@ -51,11 +51,11 @@ export class CompletionEvents {
   }
 
   /**
-   * Calls `hear` from the event loop after each event of a completion queue, one at a time for each time it was armed; and `ask` from time
-   * to time while somebody waits, as an event, or what asked for it, may have been lost on its way.
+   * Calls `onEvent` from the event loop after each event of a completion queue, one at a time for each time it was armed; and `ask` from time
+   * to time while a caller waits, as an event, or what asked for it, may have been lost on its way.
    */
-  listen(queue: CompletionQueue, hear: () => void, ask: () => void): void {
-    this.listeners.set(queue.number, { queue, hear, ask });
+  listen(queue: CompletionQueue, onEvent: () => void, ask: () => void): void {
+    this.listeners.set(queue.number, { queue, onEvent, ask });
   }
 
   /** The completion queue is gone. */
@@ -63,7 +63,7 @@ export class CompletionEvents {
     this.listeners.delete(queue.number);
   }
 
-  /** Somebody waits: the process stays alive until {@link release} is called as often. */
+  /** A caller waits: the process stays alive until {@link release} is called as often. */
   hold(): void {
     this.watch.hold();
     this.holders += 1;
@@ -99,7 +99,7 @@ export class CompletionEvents {
     for (let event = this.events.poll(); event !== undefined; event = this.events.poll()) {
       const listener = this.listeners.get(event.object);
       listener?.queue.eventTaken();
-      listener?.hear();
+      listener?.onEvent();
     }
     this.events.arm();
   }

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import type { DmaMemory } from '../board/addon.ts';
 import {
   COMPLETION_QUEUE_ENTRY_BYTES,
@@ -69,6 +71,8 @@ import {
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT,
+  completionOpcodeNames,
+  completionStatusNames,
   encode,
   getCompletionQueueEntryQueuePairNumber,
   getCompletionQueueEntrySequenceNumber,
@@ -77,10 +81,12 @@ import {
   setCompletionQueueEntryStatus,
   type CompletionOpcode,
 } from '../spec/index.ts';
+import { checkRange } from './arguments.ts';
 import type { ClosedReceiver } from './closed_receiver.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
+import { namedValues } from './named_values.ts';
 import { pageList } from './page_list.ts';
 import { loadAcquire, storeRelease } from './memory_order.ts';
 
@@ -90,37 +96,51 @@ const pollsBetweenLooks = 2 ** 20;
 
 /** A completion, filled in by {@link CompletionQueue.poll}. Where `status` is an error, only the first five fields are meant. */
 export class Completion {
+  /** 24 bits. */
   queuePairNumber = 0;
   /** 0: of the send queue; 1: of the receive queue. */
   workQueue = 0;
   /** Of the work request. In a send queue all before it are completed too, signaled or not. */
   sequenceNumber = 0;
+  /** Success, or why the work request failed (InfiniBand volume 1, 11.6.2). */
   status = 0 as CompletionStatus;
+  /** More on a failure, of the device itself; 0: nothing. */
   vendorError = 0;
+  /** The operation that is complete. */
   opcode = 0 as CompletionOpcode;
   /** Bytes transferred. */
   byteLength = 0;
   /** Immediate data, opaque; or the key that was invalidated. */
   immediateData = 0;
+  /** `immediateData` is immediate data of the peer. */
   withImmediate = false;
+  /** `immediateData` is the key that the peer invalidated. */
   withInvalidate = false;
   /** A GRH lies before the data that was received (UD). */
   withGlobalRouteHeader = false;
+  /** The peer asked for a solicited event. */
   solicited = false;
+  /** Where it was received, from 1 (UD). */
   port = 0;
+  /** Entry of the port's P_Key table (UD). */
   partitionKeyIndex = 0;
   /** Where it came from (UD). */
   sourceQueuePair = 0;
+  /** LID of the sender, 16 bits (UD on InfiniBand). */
   sourceLocalIdentifier = 0;
   /** On Ethernet, where there is a GRH: bytes 0 to 3, and 4 and 5, of a MAC address. */
   sourceMacLow = 0;
+  /** Bytes 4 and 5 of the MAC address. */
   sourceMacHigh = 0;
+  /** 0 to 15 (UD). */
   serviceLevel = 0;
+  /** Low bits of the LID that it was sent to (UD on InfiniBand). */
   destinationPathBits = 0;
   /** When the device wrote it: clock ticks, exact up to 2^53. */
   timestamp = 0;
   /** Identifier of the work request, in two halves. */
   wrIdLow = 0;
+  /** High half of the identifier. */
   wrIdHigh = 0;
 
   /** Identifier of the work request. @throws RangeError above 2^53 − 1; `wrIdBig` is exact */
@@ -136,6 +156,15 @@ export class Completion {
     view.setUint32(0, this.sourceMacLow, true);
     view.setUint16(4, this.sourceMacHigh, true);
     return new Uint8Array(view.buffer);
+  }
+
+  /** Its fields, with the names of status and opcode. */
+  toJSON(): object {
+    return namedValues<Completion>(this, { status: completionStatusNames, opcode: completionOpcodeNames });
+  }
+
+  [inspect.custom](): object {
+    return this.toJSON();
   }
 
   /** Identifier of the work request, exact. */
@@ -183,7 +212,7 @@ export class CompletionQueue {
 
   /** @throws VerbsError EINVAL: a size or event queue that there is not; ENOMEM: no completion queue is left */
   constructor(driver: HcaDriver, { entries, eventQueue = 0 }: CompletionQueueOptions) {
-    checkEntries(entries);
+    checkRange('createCompletionQueue', 'entries', entries, 1, QUEUE_ENTRIES_MAXIMUM);
     this.driver = driver;
     this.device = driver.device;
     this.entriesLog2 = Math.ceil(Math.log2(entries));
@@ -251,7 +280,7 @@ export class CompletionQueue {
         {
           code: 'EOVERFLOW',
           verb: 'pollCompletionQueue',
-          attribute: 'cqe',
+          attribute: 'entries',
           expected: 'room for every work request that completes into it; make it anew, and its queue pairs',
         },
       ),
@@ -264,7 +293,7 @@ export class CompletionQueue {
   }
 
   /**
-   * What lies here of a queue pair is taken by nobody from now on: it was reset, and counts its work requests anew, or is closed.
+   * Drops the entries that lie here of a queue pair: it was reset, and counts its work requests anew, or is closed.
    * @param keepsReceives its receives are of a shared receive queue, and stay here as flushed: their memory is to be given back
    * @returns the receives that stay
    */
@@ -311,7 +340,7 @@ export class CompletionQueue {
     this.free();
   }
 
-  /** What lies here of a queue pair that is closed is polled by nobody any more; its entries are free. */
+  /** Drops the entries that lie here of a queue pair that is closed, and frees its receives. */
   giveUp(queuePairNumber: number, receiver: ClosedReceiver): void {
     this.eachLeft((place) => {
       if (getCompletionQueueEntryQueuePairNumber(this.view, place) !== queuePairNumber) return;
@@ -355,7 +384,7 @@ export class CompletionQueue {
     return count;
   }
 
-  /** Whether it is a receive of a shared receive queue. All else of a queue pair that was destroyed is nobody's. */
+  /** Whether it is a receive of a shared receive queue. All other completions of a destroyed queue pair are dropped. */
   private takeOfClosed(completion: Completion): boolean {
     const receiver = this.driver.closedReceivers.get(completion.queuePairNumber);
     return receiver !== undefined && receiver.completed(completion.sequenceNumber, completion);
@@ -515,14 +544,4 @@ function fill(completion: Completion, dwords: Uint32Array, at: number): void {
 
 function field(dwords: Uint32Array, at: number, byte: number, shift: number, mask: number): number {
   return (dwords[at + byte / 4]! >>> shift) & mask;
-}
-
-function checkEntries(entries: number): void {
-  if (Number.isSafeInteger(entries) && entries >= 1 && entries <= QUEUE_ENTRIES_MAXIMUM) return;
-  throw new VerbsError(`a completion queue holds 1 to ${QUEUE_ENTRIES_MAXIMUM} completions, not ${entries}`, {
-    code: 'EINVAL',
-    verb: 'createCompletionQueue',
-    attribute: 'cqe',
-    expected: `1 to ${QUEUE_ENTRIES_MAXIMUM}`,
-  });
 }

@@ -4,18 +4,23 @@ import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
 
 /** Credits of one kind that the lanes of a level have at a moment (US8484392, status of quality of service levels). */
 export interface CreditStatus {
-  /** Credits that the lanes own, and of these those that are free. */
+  /** Credits that the lanes own. */
   readonly own: number;
+  /** Of the own ones, those that are free. */
   readonly ownFree: number;
-  /** Shared credits that the lanes hold, and those that are free for all lanes. */
+  /** Shared credits that the lanes hold. */
   readonly sharedHeld: number;
+  /** Shared credits that are free for all lanes. */
   readonly sharedFree: number;
 }
 
 /** Credits of a level of a function. Those of a lane that serves both levels count for both. */
 export interface LevelCredits {
+  /** The level. */
   readonly level: QualityOfServiceLevel;
+  /** Credits to be executed. */
   readonly execution: CreditStatus;
+  /** Credits until a command is acknowledged or has left. */
   readonly completion: CreditStatus;
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../spec/index.ts';
 import { VerbsError, allocationError, deviceGone } from './errors.ts';
 import { readIdentity, type Identity } from './identity.ts';
-import { Presence } from './presence.ts';
+import { DeviceLoss } from './device_loss.ts';
 import { RegisterPage } from './register_page.ts';
 import { Regions, notDrivable } from './regions.ts';
 
@@ -22,7 +22,7 @@ const allOnes = 0xffff_ffff;
 export class DeviceFunction {
   readonly board: BoardFunction;
   readonly underlyingFunction: number;
-  readonly presence = new Presence();
+  readonly loss = new DeviceLoss();
   readonly identity: Identity;
   readonly regions: Regions;
   readonly identityPage: RegisterPage;
@@ -47,10 +47,10 @@ export class DeviceFunction {
     this.number = board.number;
     try {
       checkMagic(board);
-      this.identityPage = new RegisterPage(board, this.presence, IDENTITY_BAR, 0);
+      this.identityPage = new RegisterPage(board, this.loss, IDENTITY_BAR, 0);
       checkVersion(this.identityPage);
       this.identity = readIdentity(this.identityPage);
-      this.regions = new Regions(board, this.presence);
+      this.regions = new Regions(board, this.loss);
       this.underlyingFunction = readUnderlyingFunction(board, this.regions.all);
       this.page = this.regions.page(RegionType.underlyingFunction, this.underlyingFunction);
       this.virtualCollectBufferRegion = this.regions.find(RegionType.virtualCollectBuffer);

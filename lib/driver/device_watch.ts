@@ -5,7 +5,7 @@ import { requireKnown } from './function_status.ts';
 const period = 1000;
 
 /**
- * Looks, while somebody waits, whether the device is still there: one that is gone gives no interrupt. While something is posted and
+ * Looks, while a caller waits, whether the device is still there: one that is gone gives no interrupt. While something is posted and
  * not completed it looks for events and queues that stand still only, which takes no read of the device. It keeps no process and no device alive, and ends when
  * there has been neither for a while.
  */
@@ -14,7 +14,7 @@ export class DeviceWatch {
   private holders = 0;
   /** Called after each look that found the device there. */
   afterLook: (() => void) | undefined;
-  /** Called then while somebody waits. */
+  /** Called then while a caller waits. */
   afterHeldLook: (() => void) | undefined;
   /** Whether something is posted and not completed. */
   isBusy: (() => boolean) | undefined;
@@ -24,7 +24,7 @@ export class DeviceWatch {
     this.device = device;
   }
 
-  /** Somebody waits, until {@link release} is called as often. */
+  /** A caller waits, until {@link release} is called as often. */
   hold(): void {
     this.holders += 1;
     this.timer ??= this.start();
@@ -55,15 +55,15 @@ export class DeviceWatch {
   }
 
   private look(): void {
-    const { presence, closed } = this.device;
-    const isThere = !closed && presence.loss === undefined;
+    const { loss, closed } = this.device;
+    const isThere = !closed && loss.reason === undefined;
     if (isThere && this.holders > 0) {
       try {
         requireKnown(this.device);
         this.afterLook?.();
         this.afterHeldLook?.();
       } catch (error) {
-        if (presence.loss === undefined) throw error;
+        if (loss.reason === undefined) throw error;
       }
     } else if (isThere && this.isBusy?.() === true) {
       this.afterLook?.();

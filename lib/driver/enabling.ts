@@ -16,12 +16,12 @@ import { VerbsError } from './errors.ts';
 import { isEnabled, isResetInProgress } from './function_status.ts';
 
 /** Milliseconds within which a reset is done (device.md allows 100). */
-const resetPatience = 1000;
+const resetTimeout = 1000;
 /** Seconds after which the rest of a command that was begun is not to come any more: a driver writes it at one go. */
 const halfWrittenSeconds = 1;
 
 /**
- * Gives the device its memory and enables it, where nobody has yet: the matter of function 0.
+ * Gives the device its memory and enables it, where it is not enabled yet: the job of function 0.
  * @returns whether it was this call
  * @throws VerbsError ENODEV: another function, and the device is not enabled; EIO: it does not take the memory; ENOMEM
  */
@@ -85,7 +85,7 @@ export function resetFunction(device: DeviceFunction): void {
 }
 
 function waitForReset(device: DeviceFunction): void {
-  const givenUp = performance.now() + resetPatience;
+  const givenUp = performance.now() + resetTimeout;
   while (isResetInProgress(device)) {
     device.board.advance();
     if (performance.now() > givenUp) {

@@ -1,4 +1,4 @@
-/** What a {@link VerbsError} says beside its message. */
+/** Properties of a {@link VerbsError}. */
 export interface VerbsErrorDetails {
   /** Name of the system's error number, as libibverbs would set it: `EINVAL`, `EBUSY`, `ENODEV` … */
   readonly code: string;
@@ -6,19 +6,25 @@ export interface VerbsErrorDetails {
   readonly verb: string;
   /** Attribute or field that was wrong. */
   readonly attribute?: string;
-  /** What would have been right. */
+  /** The right value or action. */
   readonly expected?: string;
+  /** The error below, where there is one. */
   readonly cause?: unknown;
 }
 
 /** A verb that failed. The message says what was wrong and, where it is known, what would be right. */
 export class VerbsError extends Error {
   override readonly name = 'VerbsError';
+  /** Name of a system error number, as libibverbs would set it: `EINVAL`, `EBUSY`, `ENODEV` … */
   readonly code: string;
+  /** Verb that failed, in libibverbs' terms spelled out. */
   readonly verb: string;
+  /** Path of the argument that was wrong. */
   readonly attribute: string | undefined;
+  /** The right value or action. */
   readonly expected: string | undefined;
 
+  /** @param message what was wrong, and what would be right */
   constructor(message: string, { code, verb, attribute, expected, cause }: VerbsErrorDetails) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
@@ -28,7 +34,7 @@ export class VerbsError extends Error {
   }
 }
 
-/** What native code threw, as the error of a verb: where nothing is left, ENOMEM; where memory is not reached, ENOTSUP. */
+/** An error of native code as the error of a verb: where nothing is left, ENOMEM; where memory is not reached, ENOTSUP. */
 export function allocationError(verb: string, error: unknown): unknown {
   if (error instanceof Error && 'code' in error && error.code === 'ENOTSUP') {
     const [problem, expected = 'memory of allocate()'] = error.message.split('; expected: ');

@@ -20,8 +20,9 @@ import { loadAcquire, storeRelease } from './memory_order.ts';
 
 /** Something that happened, as the device reports it (event_queue_entry). */
 export interface DeviceEvent {
+  /** Kind of event. */
   readonly type: EventType;
-  /** As the specification writes it: `virtual_collect_buffer_error`. */
+  /** Of the type, as code writes it: `virtualCollectBufferError`. */
   readonly name: string;
   /** Depends on the type: a refusal for an error of a VCB. */
   readonly reason: number;
@@ -50,7 +51,7 @@ export class EventQueue {
   private readonly collected: DeviceEvent[] = [];
   private read = 0;
   /** Called with each event when it is found. */
-  hear: ((event: DeviceEvent) => void) | undefined;
+  onEvent: ((event: DeviceEvent) => void) | undefined;
 
   /**
    * Creates an event queue.
@@ -89,7 +90,7 @@ export class EventQueue {
     return this.collected.shift();
   }
 
-  /** Takes what lies in the ring, so that it does not fill. Answers to management commands, which somebody awaits, are left out. */
+  /** Takes what lies in the ring, so that it does not fill. Answers to management commands, which a verb awaits, are left out. */
   collect(): void {
     const mask = (1 << this.entriesLog2) - 1;
     for (;;) {
@@ -107,7 +108,7 @@ export class EventQueue {
   /** An event that did not come through the ring, or just came. */
   report(event: DeviceEvent): void {
     this.collected.push(event);
-    this.hear?.(event);
+    this.onEvent?.(event);
   }
 
   /** Asks for one interrupt: at the next event, or at once if one lies there that was not taken. */

@@ -24,7 +24,7 @@ export interface MappedMemory {
 
 /**
  * Maps memory that is not the library's, so that the device reaches it; held until `device.board.unmap`. It cannot be transferred
- * to another thread from now on: a transferred buffer would hand the device memory that belongs to somebody else. Memory of a small
+ * to another thread from now on: a transferred buffer would hand the device memory of another owner. Memory of a small
  * typed array that still lies on the heap of the runtime leaves it here, for good. Properties of the object are neither asked nor believed.
  * @param accessFlags rights that a region over it will have: without local_write the device cannot write it at all
  * @throws TypeError the memory is resizable, detached, empty, shared, or of a WebAssembly.Memory; VerbsError ENOMEM: no DMA address is left
@@ -86,7 +86,7 @@ function keepInPlace(buffer: ArrayBufferLike): void {
 }
 
 /**
- * The memory of a WebAssembly.Memory moves when it grows, whoever uses it then. Nothing tells it by itself; but it cannot be
+ * The memory of a WebAssembly.Memory moves when it grows, even while the device uses it. Nothing tells it by itself; but it cannot be
  * transferred. Whether a buffer could be is learned by a transfer that is refused in any case, as it names the buffer twice.
  */
 function refuseWebAssembly(buffer: unknown): void {

@@ -18,7 +18,7 @@ export function isEnabled({ page }: DeviceFunction): boolean {
 }
 
 /**
- * Refuses a device that has forgotten this function, and tells its presence. One that is disabled has not, and goes on when it is
+ * Refuses a device that has forgotten this function, and reports the loss. One that is disabled has not, and goes on when it is
  * enabled again.
  * @throws VerbsError ENODEV: it is gone, or its control function has reset it
  */
@@ -31,7 +31,7 @@ export function requireKnown(device: DeviceFunction): void {
     verb: 'readRegister',
     expected: 'underlying function 0 open as long as the others; open the device again',
   });
-  device.presence.lose(reason);
+  device.loss.report(reason);
   throw reason;
 }
 

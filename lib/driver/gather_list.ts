@@ -1,22 +1,25 @@
+import { bits, isUint32, wrongRange, wrongType } from './arguments.ts';
 import type { GatherEntry } from './command.ts';
 
+/** As Array.isArray, which would make a read-only list one of any. */
+const isArray: (value: unknown) => boolean = Array.isArray;
+
 /**
- * Refuses what is no list of slices of memory regions, before anything of it is encoded.
- * @param attribute `gather` or `scatter`
- * @throws TypeError an entry is no slice; RangeError: its length has more than 32 bits
+ * Refuses a list that is not one of slices of memory regions, before any of it is encoded.
+ * @param path `gather`, `scatter` or `bind.memory`
+ * @throws TypeError: no array, or an entry is no slice; RangeError: a length has more than 32 bits
  */
-export function checkGatherList(attribute: string, list: readonly GatherEntry[]): void {
+export function checkGatherList(path: string, list: readonly GatherEntry[]): void {
+  if (!isArray(list)) throw wrongType(path, 'an array of slices of memory regions', list);
   for (let index = 0; index < list.length; index++) {
-    const { addressLow, addressHigh, length, localKey }: Partial<GatherEntry> = list[index] ?? {};
+    const entry: GatherEntry | undefined = list[index];
+    const { addressLow, addressHigh, length, localKey }: Partial<GatherEntry> = entry ?? {};
     const isSlice =
       typeof addressLow === 'number' && typeof addressHigh === 'number' && typeof localKey === 'number';
     if (!isSlice) {
-      throw new TypeError(
-        `${attribute}[${index}] is no slice of a memory region; region.slice() gives one, and ${attribute} is a list of them`,
-      );
+      const expected = 'a slice of a memory region, as region.slice() gives it';
+      throw wrongType(`${path}[${index}]`, expected, entry);
     }
-    if (length! >>> 0 !== length) {
-      throw new RangeError(`${attribute}[${index}] has ${length} B; a slice in a list has at most 2^32 - 1`);
-    }
+    if (!isUint32(length!)) throw wrongRange(`${path}[${index}].length`, `${bits(32)} B`, length);
   }
 }

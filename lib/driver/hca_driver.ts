@@ -34,20 +34,26 @@ const queuePairErrors: readonly EventType[] = [
 
 /** Limits of a function, as query_function reports them. */
 export interface FunctionLimits {
+  /** Event queues of the function. */
   readonly eventQueues: number;
+  /** Queue pairs of all functions. */
   readonly queuePairs: number;
+  /** Completion queues of all functions. */
   readonly completionQueues: number;
+  /** Keys of memory regions and windows. */
   readonly memoryKeys: number;
+  /** Entries of the largest queue. */
   readonly queueEntriesMaximum: number;
-  /** Physical collect buffers that nobody can take from it. */
+  /** Physical collect buffers that are guaranteed to the function. */
   readonly physicalCollectBuffers: number;
+  /** Transmit virtual lanes of the function. */
   readonly transmitVirtualLanes: number;
 }
 
 /**
  * The driver of one underlying function: management queue, asynchronous events, and what the device needs of host memory.
  * Function 0 is the control function: it gives the device its context memory and enables it, and disables it when it closes, unless
- * somebody else has enabled it.
+ * another driver has enabled it.
  */
 export class HcaDriver {
   readonly device: DeviceFunction;
@@ -90,10 +96,10 @@ export class HcaDriver {
       this.watch.afterLook = () => this.look();
       this.watch.isBusy = () =>
         [...this.queuePairs.values()].some(({ sendQueue }) => sendQueue.outstanding > 0);
-      this.events.hear = (event) => this.hear(event);
-      const { presence } = this.device;
-      presence.listen((reason) => this.lose(reason));
-      this.removal = this.device.board.removal((reason) => presence.lose(deviceGone('waitForEvent', reason)));
+      this.events.onEvent = (event) => this.onEvent(event);
+      const { loss } = this.device;
+      loss.listen((reason) => this.lose(reason));
+      this.removal = this.device.board.removal((reason) => loss.report(deviceGone('waitForEvent', reason)));
     } catch (error) {
       this.device.close();
       throw error;
@@ -136,7 +142,7 @@ export class HcaDriver {
   }
 
   /**
-   * Resets the function, after which the device reaches none of its memory, and frees all. Who has enabled the device resets it whole.
+   * Resets the function, after which the device reaches none of its memory, and frees all. The driver that enabled the device resets all of it.
    * Twice is once; a device that is gone is no error.
    */
   close(): void {
@@ -161,7 +167,7 @@ export class HcaDriver {
   }
 
   /** An asynchronous event was found: who is in error knows it from now on. */
-  private hear({ type, object, lost }: DeviceEvent): void {
+  private onEvent({ type, object, lost }: DeviceEvent): void {
     if (lost !== 0) this.recoverAll();
     if (type === EventType.completionQueueError) this.completionQueues.get(object)?.overrun();
     if (queuePairErrors.includes(type)) this.queuePairs.get(object)?.failed();
@@ -203,7 +209,7 @@ export class HcaDriver {
     for (const queuePair of writers) queuePair.startAll();
   }
 
-  /** Nobody knows what the events that were lost would have said. */
+  /** The contents of lost events are unknown: all that they may have reported is checked. */
   private recoverAll(): void {
     this.followEnabling();
     this.followDivision();

@@ -2,14 +2,17 @@ import { ScoreboardVariant } from '../spec/index.ts';
 import { blockNamed, readNamed, registerNamed, type NamedRegister } from './named_registers.ts';
 import type { RegisterPage } from './register_page.ts';
 
-/** What a board says of itself: the identity registers, decoded. */
+/** Identity of a board: its identity registers, decoded. */
 export interface Identity {
   /** Version of the programming interface. */
   readonly version: { readonly major: number; readonly minor: number };
   /** 1: the emulated board; 2: RTL. */
   readonly design: number;
+  /** Of the design. */
   readonly revision: number;
+  /** Name of the board, up to 16 characters. */
   readonly boardName: string;
+  /** Optional parts that the device has. */
   readonly capabilities: {
     /** Underlying function n is virtual function n - 1. */
     readonly singleRootIoVirtualization: boolean;
@@ -20,16 +23,23 @@ export interface Identity {
     /** Blocks that are RTL, not the model. */
     readonly rtlBlocks: readonly string[];
   };
+  /** Functions of the device. */
   readonly underlyingFunctions: number;
+  /** Virtual collect buffers of all functions. */
   readonly virtualCollectBuffers: number;
   /** Bytes. */
   readonly virtualCollectBufferStride: number;
+  /** Physical collect buffers in the pool. */
   readonly physicalCollectBuffers: number;
+  /** Physical collect buffers for management and the scheduler. */
   readonly dedicatedPhysicalCollectBuffers: number;
   /** How many of the dedicated ones serve management. */
   readonly managementPhysicalCollectBuffers: number;
+  /** Transmit virtual lanes of all functions. */
   readonly transmitVirtualLanes: number;
+  /** Queue pairs of all functions. */
   readonly queuePairs: number;
+  /** Physical ports. */
   readonly ports: number;
   /** Of the device clock, hertz. */
   readonly clockFrequency: number;

@@ -42,9 +42,13 @@ import { loadAcquire, storeRelease } from './memory_order.ts';
 
 /** A kick record, filled in by {@link KickRecordRing.poll}. Times are device clock ticks. */
 export class KickRecord {
+  /** Kicked, or sent. */
   type = 0 as KickRecordType;
+  /** Of the command. */
   underlyingFunction = 0;
+  /** Of the queue pair. */
   qualityOfServiceLevel = 0 as QualityOfServiceLevel;
+  /** Whether the host wrote the command, or the scheduler fetched it. */
   origin = 0 as KickOrigin;
   /** Sent: the outcome. */
   status = 0 as CompletionStatus;
@@ -56,8 +60,11 @@ export class KickRecord {
   physicalCollectBuffer = 0;
   /** 0xff: none chosen yet. */
   transmitVirtualLane = 0;
+  /** Of the command. */
   opcode = 0 as Opcode;
+  /** 16 bits, free-running. */
   sendQueueSequenceNumber = 0;
+  /** 24 bits. */
   queuePairNumber = 0;
   /** Bytes of payload of the command. */
   length = 0;

@@ -7,22 +7,31 @@ import {
 } from '../spec/index.ts';
 import type { KickRecord } from './kick_records.ts';
 
-/** What was observed of a command: its kick, and its way out where it had one. Times are device clock ticks. */
+/** An observed command: its kick, and its way out where it had one. Times are device clock ticks. */
 export interface Kick {
+  /** Counts kicks; joins the two records of one. */
   readonly kickNumber: number;
+  /** Of the command. */
   readonly underlyingFunction: number;
+  /** Of the queue pair. */
   readonly qualityOfServiceLevel: QualityOfServiceLevel;
+  /** Whether the host wrote the command, or the scheduler fetched it. */
   readonly origin: KickOrigin;
   /** 0xffff: none. */
   readonly virtualCollectBuffer: number;
   /** 0xffff: it found none. */
   readonly physicalCollectBuffer: number;
+  /** Of the command. */
   readonly opcode: Opcode;
+  /** 24 bits. */
   readonly queuePairNumber: number;
+  /** 16 bits, free-running. */
   readonly sendQueueSequenceNumber: number;
   /** Bytes of payload. */
   readonly length: number;
+  /** When the first write of the command came. */
   readonly firstWrite: number;
+  /** When it was kicked. */
   readonly kicked: number;
   /** undefined: it was not sent by this kick, but handed back to the send queue. */
   readonly sent:

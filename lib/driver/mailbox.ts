@@ -55,7 +55,7 @@ export class Mailbox {
     }
   }
 
-  /** Bytes of content in the first page, as whoever wrote last says. */
+  /** Bytes of content in the first page, as its last writer says. */
   get written(): number {
     const { length } = decode('mailbox_header', this.bytes.slice(0, MAILBOX_HEADER_BYTES));
     return Number(length);

@@ -1,12 +1,13 @@
+import { enumText } from '../spec/enum_names.ts';
 import {
   ManagementStatus,
   enumDescriptions,
   formatDescriptions,
-  managementOpcodeNames,
   managementStatusNames,
   resourceNames,
-  type ManagementOpcode,
+  type FormatDescription,
 } from '../spec/index.ts';
+import { argumentName } from './arguments.ts';
 import { VerbsError } from './errors.ts';
 
 /** How a management command ended, as management_completion says. */
@@ -16,7 +17,7 @@ export interface ManagementAnswer {
   readonly output: bigint;
   /** The wrong field lies in the input mailbox, not in the command. */
   readonly inMailbox: boolean;
-  /** What was short, how much was asked for, and how much is left. */
+  /** The resource that was short, how much was asked for, and how much is left. */
   readonly resource: number;
   readonly asked: number;
   readonly left: number;
@@ -34,7 +35,20 @@ const codes: Readonly<Record<number, string>> = {
   [ManagementStatus.unreachable]: 'ENETUNREACH',
 };
 
-/** What the user has to know of a status beside its own description. */
+/** Fields of structures whose argument has another name. */
+const renamed: Readonly<Record<string, string>> = {
+  'register_memory_input.access_flags': 'access',
+  'set_partition_key_input.partition_key_index': 'index',
+  'resource_allocation_request.by_value': 'lanes',
+  'resource_allocation_request.for_lane': 'lane',
+  'resource_allocation_request.for_level': 'level',
+  'resource_allocation_request.quality_of_service_level': 'level',
+  'resource_allocation_request.transmit_virtual_lane': 'lane',
+  'resource_allocation_request.which': 'first',
+  'create_memory_window_input.window_type': 'type',
+};
+
+/** The cure for a status, beside its own description. */
 const cures: Readonly<Record<number, string>> = {
   [ManagementStatus.unknownOpcode]: 'a device whose design knows this command',
   [ManagementStatus.badObject]: 'an object of this function that was not destroyed',
@@ -53,16 +67,15 @@ const cures: Readonly<Record<number, string>> = {
  */
 export function managementError(
   verb: string,
-  opcode: ManagementOpcode,
   answer: ManagementAnswer,
   inputFormat: string | undefined,
 ): VerbsError {
   const { status } = answer;
   const { attribute, expected, detail } = particulars(answer, inputFormat);
-  const name = managementStatusNames[status] ?? `status ${status}`;
+  const name = enumText('ManagementStatus', managementStatusNames, status);
   const doc = descriptionOf('management_status', status);
   const cure = expected ?? cures[status];
-  const message = `${managementOpcodeNames[opcode] ?? opcode} failed: ${name}${detail}. ${doc}${cure === undefined ? '' : ` Expected: ${cure}.`}`;
+  const message = `${verb} failed: ${name}${detail}. ${doc}${cure === undefined ? '' : ` Expected: ${cure}.`}`;
   return new VerbsError(message, {
     code: codes[status] ?? 'EINVAL',
     verb,
@@ -96,8 +109,19 @@ function particulars(answer: ManagementAnswer, inputFormat: string | undefined):
       const attribute = attributesOf(Number(answer.output)).join(', ');
       return { attribute, detail: ` (${attribute})` };
     }
-    default:
+    case ManagementStatus.success:
+    case ManagementStatus.unknownOpcode:
+    case ManagementStatus.badObject:
+    case ManagementStatus.badState:
+    case ManagementStatus.inUse:
+    case ManagementStatus.notPermitted:
+    case ManagementStatus.mailboxFault:
+    case ManagementStatus.notEnabled:
+    case ManagementStatus.contextMemoryFault:
+    case ManagementStatus.unreachable:
       return { detail: '' };
+    default:
+      return { detail: ` (${String(answer.status satisfies never)})` };
   }
 }
 
@@ -109,20 +133,30 @@ function fieldAt({ output, inMailbox }: ManagementAnswer, inputFormat: string | 
   if (description === undefined || output === 0xffff_ffff_ffff_ffffn) return 'a reserved field';
   const bit = Number(output);
   if (bit >= description.bytes * 8) return 'the page list';
-  return description.fields.find((field) => field.bit === bit)?.name ?? `bit ${bit} of ${description.name}`;
+  return argumentAt(description, bit);
 }
 
 /** As fieldAt(), of one of several structures of a format. */
 function fieldOfList(bit: number, format: string): string {
   const description = formatDescriptions.find(({ name }) => name === format)!;
   const bits = description.bytes * 8;
-  const field = description.fields.find((each) => each.bit === bit % bits);
-  return `${field?.name ?? `bit ${bit % bits}`} of ${format} ${Math.floor(bit / bits)}`;
+  return `requests[${Math.floor(bit / bits)}].${argumentAt(description, bit % bits)}`;
+}
+
+/** The argument of the field that holds a bit; one of an address vector by its own field. */
+function argumentAt({ name, fields }: FormatDescription, bit: number): string {
+  const field = fields.find((each) => bit >= each.bit && bit < each.bit + each.width * each.count);
+  if (field === undefined) return `bit ${bit} of ${name}`;
+  if (field.name !== 'address_vector') return renamed[`${name}.${field.name}`] ?? argumentName(field.name);
+  const vector = formatDescriptions.find((each) => each.name === field.name)!;
+  return `addressVector.${argumentAt(vector, bit - field.bit)}`;
 }
 
 function attributesOf(mask: number): string[] {
   const attributes = enumDescriptions.find(({ name }) => name === 'queue_pair_attribute')!;
-  return attributes.values.filter(({ value }) => (mask & (1 << value)) !== 0).map(({ name }) => name);
+  return attributes.values
+    .filter(({ value }) => (mask & (1 << value)) !== 0)
+    .map(({ name }) => argumentName(name));
 }
 
 function descriptionOf(enumeration: string, value: number): string {

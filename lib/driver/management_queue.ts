@@ -15,7 +15,6 @@ import {
   UNDERLYING_FUNCTION_MANAGEMENT_SEND_QUEUE_ADDRESS_OFFSET,
   decode,
   encode,
-  managementOpcodeNames,
   type ManagementOpcode,
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
@@ -28,7 +27,7 @@ import { loadAcquire } from './memory_order.ts';
 const entriesLog2 = 4;
 const entries = 1 << entriesLog2;
 /** Milliseconds after which a device that has not answered is given up; destroy waits for what is in flight. */
-const patience = 10_000;
+const timeout = 10_000;
 
 /** A management command. */
 export interface ManagementRequest {
@@ -37,18 +36,18 @@ export interface ManagementRequest {
   readonly opcode: ManagementOpcode;
   /** Object that the command is about. */
   readonly object?: number;
-  /** What the input mailbox holds: a structure of `inputFormat`, and lists behind it; `[]` after its name: several of them. */
+  /** Contents of the input mailbox: a structure of `inputFormat`, and lists behind it; `[]` after its name: several of them. */
   readonly input?: readonly Uint8Array[];
   readonly inputFormat?: string;
   /** Bytes that the output mailbox gets at most. */
   readonly outputBytes?: number;
 }
 
-/** What a management command gave. */
+/** Result of a management command. */
 export interface ManagementResult {
   /** Number of the object made. */
   readonly number: number;
-  /** What the output mailbox got. */
+  /** Contents of the output mailbox. */
   readonly output: Uint8Array;
 }
 
@@ -63,7 +62,7 @@ export class ManagementQueue {
   private readonly answers: Uint8Array;
   private readonly phases: Int32Array;
   private tail = 0;
-  /** Called after each answer: the device reports it in the event queue too, where nobody looks for it. */
+  /** Called after each answer: the device reports it in the event queue too, where the driver does not look for it. */
   afterAnswer: (() => void) | undefined;
   /** A command that was never answered may still be carried out: nothing can be asked any more. */
   private stopped = false;
@@ -92,14 +91,14 @@ export class ManagementQueue {
    * @throws VerbsError what the device says of it; ENODEV: the device is gone; ETIMEDOUT: it does not answer
    */
   execute(request: ManagementRequest): ManagementResult {
-    const { loss } = this.device.presence;
+    const { reason: loss } = this.device.loss;
     if (loss !== undefined) throw loss;
     if (this.stopped) throw this.unanswered(request, 'an earlier command was not answered');
     this.post(request);
     const answer = this.waitForAnswer(request);
     this.afterAnswer?.();
     if (answer.status !== ManagementStatus.success) {
-      throw managementError(request.verb, request.opcode, answer, request.inputFormat);
+      throw managementError(request.verb, answer, request.inputFormat);
     }
     const outputBytes = Math.min(request.outputBytes ?? 0, this.output.written);
     return { number: Number(answer.output), output: this.output.read(outputBytes) };
@@ -128,7 +127,7 @@ export class ManagementQueue {
     const at = (number % entries) * MANAGEMENT_COMPLETION_BYTES;
     const dword = (at + MANAGEMENT_COMPLETION_PHASE_BYTE) / 4;
     const phase = (Math.floor(number / entries) & 1) ^ 1;
-    const givenUp = performance.now() + patience;
+    const givenUp = performance.now() + timeout;
     while (
       ((loadAcquire(this.phases, dword) >>> MANAGEMENT_COMPLETION_PHASE_SHIFT) &
         MANAGEMENT_COMPLETION_PHASE_MASK) !==
@@ -139,7 +138,7 @@ export class ManagementQueue {
       requireKnown(this.device);
       if (performance.now() > givenUp) {
         this.stopped = true;
-        throw this.unanswered(request, `no answer came within ${patience / 1000} s`);
+        throw this.unanswered(request, `no answer came within ${timeout / 1000} s`);
       }
     }
     const entry = decode('management_completion', this.answers.slice(at, at + MANAGEMENT_COMPLETION_BYTES));
@@ -153,8 +152,8 @@ export class ManagementQueue {
     };
   }
 
-  private unanswered({ verb, opcode }: ManagementRequest, why: string): VerbsError {
-    return new VerbsError(`${managementOpcodeNames[opcode] ?? opcode}: ${why}`, {
+  private unanswered({ verb }: ManagementRequest, why: string): VerbsError {
+    return new VerbsError(`${verb}: ${why}`, {
       code: 'ETIMEDOUT',
       verb,
       expected: 'close the device and open it again, which resets its function',

@@ -12,7 +12,7 @@ import { VerbsError } from './errors.ts';
 import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
 import type { RegisterPage } from './register_page.ts';
 
-// What the control registers show of all functions, and a function's own of its queue pairs, beside whoever drives them: reading
+// Reads the state of all functions from the control registers, and of a function's queue pairs from its own, beside the driver that uses them: reading
 // changes nothing but what the inspect registers are turned to.
 
 const block = blockNamed('control');

@@ -12,9 +12,9 @@ import {
 } from './observed.ts';
 import { lanesOf } from './resources.ts';
 
-/** What a function has in use at a moment. Undefined: the function that was asked does not see it. */
+/** Resources that a function has in use at a moment. Undefined: the function that was asked does not see it. */
 export interface Occupancy {
-  /** Undefined: lanes that all functions share, and what nobody owns. */
+  /** Undefined: lanes that all functions share, and lanes without an owner. */
   readonly underlyingFunction: number | undefined;
   /** Virtual collect buffers, how many are not free, and those in which a command is begun, with and without a PCB, or refused. */
   readonly virtualCollectBuffers: number;
@@ -39,7 +39,7 @@ export interface Occupancy {
   readonly levels: readonly LaneOccupancy[];
 }
 
-/** What is in use of some transmit virtual lanes. */
+/** Use of some transmit virtual lanes. */
 export type LaneOccupancy = Pick<
   Occupancy,
   | 'lanes'
@@ -52,7 +52,7 @@ export type LaneOccupancy = Pick<
 >;
 
 /**
- * What the functions have in use, the shared lanes last; through a function that is not the control function what it has itself. Each
+ * Resources that the functions have in use, the shared lanes last; through a function that is not the control function what it has itself. Each
  * value is of the moment when it was read.
  */
 export function readOccupancy(device: DeviceFunction): Occupancy[] {
@@ -100,7 +100,7 @@ export function readOccupancy(device: DeviceFunction): Occupancy[] {
   return [...functions, occupancyOf(undefined, sharedLanes, [])];
 }
 
-/** What a function's own registers say. */
+/** Use as a function's own registers show it. */
 function readOwnOccupancy(device: DeviceFunction): Occupancy {
   const { page, underlyingFunction } = device;
   const named = (name: string) => readNamed(page, registerNamed(blockNamed('underlying_function'), name));

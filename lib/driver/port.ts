@@ -6,38 +6,56 @@ import {
   PARTITION_KEY_TABLE_ENTRIES,
   QUERY_PORT_OUTPUT_BYTES,
   decode,
-  encode,
+  linkLayerNames,
+  pathMtuNames,
+  portPhysicalStateNames,
+  portStateNames,
   type LinkLayer,
   type PathMtu,
   type PortPhysicalState,
   type PortState,
 } from '../spec/index.ts';
+import { argumentName, encodeArguments } from './arguments.ts';
+import { printedByName } from './named_values.ts';
 import type { ManagementQueue } from './management_queue.ts';
 
-/** What a function knows of a port: the fields of ibv_port_attr spelled out, and the port's tables. */
+/** A port as a function sees it: the fields of ibv_port_attr spelled out, and the port's tables. */
 export interface PortAttributes {
+  /** Logical state. */
   readonly state: PortState;
+  /** State of the link. */
   readonly physicalState: PortPhysicalState;
+  /** InfiniBand or Ethernet. */
   readonly linkLayer: LinkLayer;
+  /** Largest path MTU of the port. */
   readonly maximumMtu: PathMtu;
+  /** Largest path MTU of its link now. */
   readonly activeMtu: PathMtu;
   /** Longest message, bytes. */
   readonly maximumMessageBytes: number;
   /** LID of the function; 0 on Ethernet. */
   readonly localIdentifier: number;
+  /** LID of the subnet manager; 0 on Ethernet. */
   readonly subnetManagerLocalIdentifier: number;
+  /** LMC: low bits of the LID that choose a path. */
   readonly localIdentifierMaskControl: number;
+  /** Data virtual lanes of the link. */
   readonly virtualLanes: number;
+  /** Lanes of the link, as in PortInfo (InfiniBand volume 1, 14.2.5.6). */
   readonly activeWidth: number;
+  /** Speed of a lane, as in PortInfo. */
   readonly activeSpeed: number;
+  /** Bits of the capability mask of PortInfo. */
   readonly capabilities: number;
   /** Packets dropped because of their P_Key, their Q_Key. */
   readonly badPartitionKeys: number;
+  /** Packets dropped because of their Q_Key. */
   readonly badQueueKeys: number;
   /** MAC address of the function, 6 bytes; zero on InfiniBand. */
   readonly mac: Uint8Array;
   /** GIDs of the function, 16 bytes each as on the wire; all zero: none. */
   readonly gids: readonly Uint8Array[];
+  /** P_Key table; 0: empty. */
   readonly partitionKeys: readonly number[];
 }
 
@@ -64,7 +82,7 @@ export function queryPort(management: ManagementQueue, port: number): PortAttrib
     Array.from({ length: count }, (_, index) =>
       read(output.slice(at + index * bytes, at + (index + 1) * bytes)),
     );
-  return {
+  const attributes: PortAttributes = {
     state: value('state') as PortState,
     physicalState: value('physical_state') as PortPhysicalState,
     linkLayer: value('link_layer') as LinkLayer,
@@ -94,6 +112,13 @@ export function queryPort(management: ManagementQueue, port: number): PortAttrib
       (entry) => Number(decode('partition_key_entry', entry)['partition_key']),
     ),
   };
+  return printedByName(attributes, {
+    state: portStateNames,
+    physicalState: portPhysicalStateNames,
+    linkLayer: linkLayerNames,
+    maximumMtu: pathMtuNames,
+    activeMtu: pathMtuNames,
+  });
 }
 
 /** Writes an entry of the P_Key table of a port. @throws VerbsError EPERM, EINVAL */
@@ -108,7 +133,11 @@ export function setPartitionKey(
     opcode: ManagementOpcode.setPartitionKey,
     inputFormat: 'set_partition_key_input',
     input: [
-      encode('set_partition_key_input', { port, partition_key_index: index, partition_key: partitionKey }),
+      encodeArguments(
+        'set_partition_key_input',
+        { port, partition_key_index: index, partition_key: partitionKey },
+        (field) => (field === 'partition_key_index' ? 'index' : argumentName(field)),
+      ),
     ],
   });
 }

@@ -9,6 +9,7 @@ import {
   ServiceType,
   encode,
 } from '../spec/index.ts';
+import { encodeArguments } from './arguments.ts';
 import { ClosedReceiver } from './closed_receiver.ts';
 import type { CommandOrigin, SendRequest } from './command.ts';
 import type { Completion } from './completion_queue.ts';
@@ -81,7 +82,10 @@ export class QueuePair {
     this.sendCompletionQueue = options.sendCompletionQueue ?? 0;
     this.receiveCompletionQueue = options.receiveCompletionQueue ?? 0;
     this.buffer = driver.virtualCollectBuffers.take(this.level);
-    this.sendQueue = new SendQueue(driver.device, options.sendQueue);
+    this.sendQueue = new SendQueue(driver.device, {
+      ...options.sendQueue,
+      signalAll: options.signalAll === true,
+    });
     try {
       const { sendQueue } = this;
       const receiveQueue =
@@ -137,7 +141,7 @@ export class QueuePair {
 
   /**
    * The function's virtual collect buffers have changed: takes one that it still has, and lets the scheduler bring what was written
-   * to the other one, as nobody knows how far it was collected. Where the function has none left, it waits for the next change.
+   * to the other one, as it is unknown how far it was collected. Where the function has none left, it waits for the next change.
    */
   moveToOwnBuffer(): void {
     const { virtualCollectBuffers } = this.driver;
@@ -192,8 +196,8 @@ export class QueuePair {
   }
 
   /**
-   * Posts a send work request; see {@link SendQueue.post}. Looks before whether the buffers have changed or something was lost there, and
-   * from the event loop as long as something is not completed, as whoever only posts hears of it nowhere else.
+   * Posts a send work request; see {@link SendQueue.post}. First checks for VCB reassignment and lost commands. Keeps checking from the
+   * event loop until all work completes, because a post-only caller never polls.
    * @returns its sequence number
    * @throws VerbsError ENETDOWN: the device is disabled; as {@link SendQueue.post}
    */
@@ -306,15 +310,15 @@ export class QueuePair {
       throw new VerbsError('the queue pair receives from a shared receive queue', {
         code: 'EINVAL',
         verb: 'postReceive',
-        attribute: 'srq',
+        attribute: 'sharedReceiveQueue',
         expected: 'receives posted to the shared receive queue',
       });
     }
     throw new VerbsError('the queue pair has no receive queue', {
       code: 'EINVAL',
       verb: 'postReceive',
-      attribute: 'max_recv_wr',
-      expected: 'a queue pair made with max_recv_wr of 1 or more',
+      attribute: 'maxReceiveWorkRequests',
+      expected: 'a queue pair made with maxReceiveWorkRequests of 1 or more',
     });
   }
 
@@ -329,7 +333,7 @@ export class QueuePair {
       opcode: ManagementOpcode[verb],
       object: this.number,
       inputFormat: 'multicast_input',
-      input: [encode('multicast_input', { gid })],
+      input: [encodeArguments('multicast_input', { gid })],
     });
   }
 }

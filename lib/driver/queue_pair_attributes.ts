@@ -1,8 +1,18 @@
-import { QueuePairAttribute, decode, encode, type PathMtu, type QueuePairState } from '../spec/index.ts';
+import {
+  QueuePairAttribute,
+  decode,
+  pathMtuNames,
+  queuePairStateNames,
+  type PathMtu,
+  type QueuePairState,
+} from '../spec/index.ts';
+import { encodeArguments } from './arguments.ts';
+import { printedByName } from './named_values.ts';
 import { encodeAddressVector, specified, type AddressVector } from './address_vector.ts';
 
 /** Attributes of a queue pair, those of ibv_qp_attr spelled out. Which ones a transition takes is the device's to say. */
 export interface QueuePairAttributes {
+  /** The state to go to. Default: it stays. */
   readonly state?: QueuePairState;
   /** The state that the caller believes; another one is an error. */
   readonly currentState?: QueuePairState;
@@ -10,10 +20,15 @@ export interface QueuePairAttributes {
   readonly drainedEvent?: boolean;
   /** Remote rights. */
   readonly accessFlags?: number;
+  /** Entry of the port's P_Key table, 0 to 15. */
   readonly partitionKeyIndex?: number;
+  /** Physical port, from 1. */
   readonly port?: number;
+  /** Q_Key, 32 bits (UD). */
   readonly queueKey?: number;
+  /** Where the peer is. */
   readonly addressVector?: AddressVector;
+  /** Largest payload of a packet on the path. */
   readonly pathMtu?: PathMtu;
   /** Local ACK timeout: 4.096 µs × 2^timeout; 0: never. 0 to 31. */
   readonly timeout?: number;
@@ -31,6 +46,7 @@ export interface QueuePairAttributes {
   readonly maxDestinationReadAtomic?: number;
   /** RNR timer, 0 to 31 (InfiniBand volume 1, 9.7.5.2.8). */
   readonly minReceiverNotReadyTimer?: number;
+  /** Number of the peer, 24 bits. */
   readonly destinationQueuePair?: number;
 }
 
@@ -51,7 +67,7 @@ export type QueuePairQuery = Required<Omit<QueuePairAttributes, 'addressVector' 
 export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint8Array {
   const { addressVector, drainedEvent, ...numbers } = attributes;
   const given = Object.keys(attributes).filter((name) => Reflect.get(attributes, name) !== undefined);
-  return encode('queue_pair_attributes', {
+  return encodeArguments('queue_pair_attributes', {
     attribute_mask:
       given.reduce((mask, name) => mask | (1 << Reflect.get(QueuePairAttribute, name)), 0) >>> 0,
     drained_event: drainedEvent === true ? 1 : 0,
@@ -64,11 +80,11 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
   });
 }
 
-/** What query_queue_pair gave. */
+/** The output of query_queue_pair. */
 export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
   const fields = decode('queue_pair_attributes', bytes);
   const value = (name: string): number => Number(fields[specified(name)]);
-  return {
+  const query: QueuePairQuery = {
     state: value('state') as QueuePairState,
     drainedEvent: value('drainedEvent') === 1,
     accessFlags: value('accessFlags'),
@@ -92,4 +108,5 @@ export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
     sendCompletionQueue: value('sendCompletionQueue'),
     receiveCompletionQueue: value('receiveCompletionQueue'),
   };
+  return printedByName(query, { state: queuePairStateNames, pathMtu: pathMtuNames });
 }

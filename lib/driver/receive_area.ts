@@ -13,11 +13,12 @@ import {
   WORK_QUEUE_REFERENCE_OFFSET_BYTE,
   WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE,
 } from '../spec/index.ts';
+import { checkRange, invalid, unknownKey } from './arguments.ts';
 import { encodeGatherList, type GatherEntry } from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import { checkGatherList } from './gather_list.ts';
-import { checkSize, placeEntries } from './work_queue.ts';
+import { placeEntries } from './work_queue.ts';
 import { WorkRequestIds } from './work_request_ids.ts';
 import { storeRelease } from './memory_order.ts';
 
@@ -37,7 +38,7 @@ export interface ReceiveRequest {
   readonly wrId?: number | bigint | undefined;
 }
 
-/** Whose area it is: what its errors name. */
+/** Owner of the area, for its errors. */
 interface AreaOwner {
   /** Verb that makes it. */
   readonly verb: string;
@@ -45,6 +46,7 @@ interface AreaOwner {
   readonly names: readonly [string, string];
 }
 
+const requestKeys: ReadonlySet<string> = new Set<keyof ReceiveRequest>(['scatter', 'wrId']);
 const dword = 4;
 
 /**
@@ -82,8 +84,8 @@ export class ReceiveArea {
     { verb, names }: AreaOwner,
     tail?: DmaMemory,
   ) {
-    checkSize(names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM, verb);
-    checkSize(names[1], scatterEntries, 0, GATHER_ENTRIES, verb);
+    checkRange(verb, names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM);
+    checkRange(verb, names[1], scatterEntries, 0, GATHER_ENTRIES);
     this.device = device;
     this.entriesLog2 = Math.ceil(Math.log2(entries));
     this.entries = 1 << this.entriesLog2;
@@ -104,7 +106,9 @@ export class ReceiveArea {
    * Encodes a work request at a place of the entry area, and the reference to it.
    * @throws VerbsError EINVAL: more entries than the queue was made for; RangeError: wrId. Nothing has changed that counts
    */
-  put({ scatter, wrId }: ReceiveRequest, sequenceNumber: number, place: number): void {
+  put(request: ReceiveRequest, sequenceNumber: number, place: number): void {
+    for (const key in request) if (key !== 'scatter' && key !== 'wrId') throw unknownKey(requestKeys, key);
+    const { scatter, wrId } = request;
     if (scatter !== undefined) checkGatherList('scatter', scatter);
     const count = scatter?.length ?? 0;
     if (count > this.scatterEntries) throw this.tooLong(count);
@@ -124,7 +128,7 @@ export class ReceiveArea {
   }
 
   /**
-   * A larger area with the same tail record. What this one holds is at the same places in it, with the same references.
+   * A larger area with the same tail record. Entries keep their places and references.
    * @param next sequence number of the work request that is posted next
    * @throws VerbsError EINVAL: a size beyond what the device has
    */
@@ -158,7 +162,7 @@ export class ReceiveArea {
     this.device.free(this.entryArea);
   }
 
-  /** What to throw when no more than `size` can be posted. */
+  /** The error of a queue that takes no more than `size`. */
   full(size = this.entries): VerbsError {
     return new VerbsError(`the receive queue is full: ${size} work requests are not completed`, {
       code: 'ENOMEM',
@@ -173,12 +177,7 @@ export class ReceiveArea {
   }
 
   private tooLong(count: number): VerbsError {
-    const expected = `at most ${this.scatterEntries} entries`;
-    return new VerbsError(`scatter has ${count} entries; the queue was made for ${expected}`, {
-      code: 'EINVAL',
-      verb: 'postReceive',
-      attribute: 'scatter',
-      expected,
-    });
+    const most = `at most ${this.scatterEntries} (maxScatterEntries)`;
+    return invalid('postReceive', 'scatter.length', most, count);
   }
 }

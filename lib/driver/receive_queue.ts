@@ -1,5 +1,6 @@
 import type { DmaMemory } from '../board/addon.ts';
 import { UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET } from '../spec/index.ts';
+import { inElement } from './arguments.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { ReceiveArea, type ReceiveQueueSizes, type ReceiveRequest } from './receive_area.ts';
 import type { WorkRequestIdHolder } from './work_request_ids.ts';
@@ -14,7 +15,7 @@ export class ReceiveQueue {
   /** @throws VerbsError EINVAL: a size beyond what the device has */
   constructor(device: DeviceFunction, sizes: ReceiveQueueSizes) {
     this.device = device;
-    const names = ['max_recv_wr', 'max_recv_sge'] as const;
+    const names = ['maxReceiveWorkRequests', 'maxScatterEntries'] as const;
     this.area = new ReceiveArea(device, sizes, { verb: 'createQueuePair', names });
   }
 
@@ -80,6 +81,7 @@ export class ReceiveQueue {
     try {
       for (; posted < requests.length; posted++) this.put(requests[posted]!);
     } catch (error) {
+      inElement('requests', posted, error as Error);
       throw Object.assign(error as Error, { posted });
     } finally {
       this.area.storeTail(this.next);

@@ -1,20 +1,21 @@
 import type { BoardFunction } from '../board/addon.ts';
 import { readRegions, type Region } from '../board/regions.ts';
+import { enumText } from '../spec/enum_names.ts';
 import { regionTypeNames, type RegionType } from '../spec/index.ts';
 import { VerbsError } from './errors.ts';
-import type { Presence } from './presence.ts';
+import type { DeviceLoss } from './device_loss.ts';
 import { RegisterPage } from './register_page.ts';
 
 /** Where the registers and virtual collect buffers of a board lie, checked. */
 export class Regions {
   readonly all: readonly Region[];
   private readonly board: BoardFunction;
-  private readonly presence: Presence;
+  private readonly loss: DeviceLoss;
 
   /** @throws VerbsError ENOTSUP: the region table does not describe a board that this driver can drive */
-  constructor(board: BoardFunction, presence: Presence) {
+  constructor(board: BoardFunction, loss: DeviceLoss) {
     this.board = board;
-    this.presence = presence;
+    this.loss = loss;
     this.all = readRegions(board);
     for (const region of this.all) {
       const { pages, pageStride, offset, size } = region;
@@ -37,12 +38,12 @@ export class Regions {
   /** A page of registers. @throws VerbsError ENOTSUP: the board has no region of this type */
   page(type: RegionType, page: number): RegisterPage {
     const { bar, offset, pageStride } = this.find(type);
-    return new RegisterPage(this.board, this.presence, bar, offset + page * pageStride);
+    return new RegisterPage(this.board, this.loss, bar, offset + page * pageStride);
   }
 }
 
 function nameOf(type: RegionType): string {
-  return regionTypeNames[type] ?? `of type ${type}`;
+  return enumText('RegionType', regionTypeNames, type);
 }
 
 /** A board that has our magic number, but not what the driver needs. */

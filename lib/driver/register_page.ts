@@ -2,7 +2,7 @@ import type { BoardFunction } from '../board/addon.ts';
 import { IDENTITY_BAR } from '../board/regions.ts';
 import { IDENTITY_MAGIC_OFFSET } from '../spec/index.ts';
 import { deviceGone } from './errors.ts';
-import type { Presence } from './presence.ts';
+import type { DeviceLoss } from './device_loss.ts';
 
 const allOnes = 0xffff_ffff;
 
@@ -11,15 +11,15 @@ export class RegisterPage {
   private readonly board: BoardFunction;
   private readonly bar: number;
   private readonly base: number;
-  private readonly presence: Presence;
+  private readonly loss: DeviceLoss;
 
   /**
-   * @param presence is told when all ones are read back
+   * @param loss is told when all ones are read back
    * @param bar number of the BAR that the page lies in, at `base` bytes
    */
-  constructor(board: BoardFunction, presence: Presence, bar: number, base: number) {
+  constructor(board: BoardFunction, loss: DeviceLoss, bar: number, base: number) {
     this.board = board;
-    this.presence = presence;
+    this.loss = loss;
     this.bar = bar;
     this.base = base;
   }
@@ -32,7 +32,7 @@ export class RegisterPage {
     const value = this.board.read32(this.bar, this.base + offset);
     if (value === allOnes && this.board.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET) === allOnes) {
       const gone = deviceGone('readRegister');
-      this.presence.lose(gone);
+      this.loss.report(gone);
       throw gone;
     }
     return value;

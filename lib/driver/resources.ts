@@ -7,17 +7,26 @@ import {
   SHARED_BY_FUNCTIONS,
   TRANSMIT_VIRTUAL_LANES,
   decode,
-  encode,
   resourceNames,
 } from '../spec/index.ts';
+import { encodeArguments, wrongRange } from './arguments.ts';
 import type { ManagementQueue } from './management_queue.ts';
+
+/** Fields of a resource allocation request that have another name in {@link ResourceRequest}. */
+const argumentOf: Readonly<Record<string, string>> = {
+  underlying_function: 'underlyingFunction',
+  quality_of_service_level: 'level',
+  transmit_virtual_lane: 'lane',
+  which: 'first',
+};
 
 const pageContent = RESOURCE_ALLOCATION_REQUESTS * RESOURCE_ALLOCATION_REQUEST_BYTES;
 
-/** Of whom resources are: a function, a level of it, or a transmit virtual lane. */
+/** Owner of resources: a function, a level of it, or a transmit virtual lane. */
 export interface ResourceOwner {
   /** Default: the function that asks. */
   readonly underlyingFunction?: number;
+  /** Default: the function as a whole. */
   readonly level?: QualityOfServiceLevel;
   /** Transmit virtual lane; its function is of no account then. */
   readonly lane?: number;
@@ -25,6 +34,7 @@ export interface ResourceOwner {
 
 /** One change of how resources are divided (US8484392, resource allocation request). */
 export interface ResourceRequest extends ResourceOwner {
+  /** The resource to divide. */
   readonly resource: Resource;
   /** New amount. Needed unless `lanes` says which. Credits for a function or level: of each of its lanes. */
   readonly amount?: number;
@@ -34,11 +44,13 @@ export interface ResourceRequest extends ResourceOwner {
   readonly lanes?: readonly number[];
 }
 
-/** What somebody has of a resource. */
+/** An owner's share of a resource. */
 export interface ResourceShare extends ResourceOwner {
+  /** The resource. */
   readonly resource: Resource;
-  /** As the specification writes it. */
+  /** Of the resource, as code writes it: `executionCredits`. */
   readonly name: string;
+  /** How much the owner has. */
   readonly amount: number;
   /** virtual_collect_buffers: the first one. */
   readonly first?: number;
@@ -46,7 +58,7 @@ export interface ResourceShare extends ResourceOwner {
   readonly lanes?: readonly number[];
 }
 
-/** Whose resources are asked for: a function's, those that all functions share, or those of a lane. */
+/** Owner of the resources of a query: a function's, those that all functions share, or those of a lane. */
 export type ResourceQuery = number | 'shared' | { readonly lane: number };
 
 /**
@@ -61,20 +73,21 @@ export function allocateResources(
   requests: readonly ResourceRequest[],
 ): void {
   if (requests.length === 0 || requests.length > RESOURCE_ALLOCATION_REQUESTS) {
-    throw new RangeError(`1 to ${RESOURCE_ALLOCATION_REQUESTS} changes at once, not ${requests.length}`);
+    throw wrongRange('requests.length', `1 to ${RESOURCE_ALLOCATION_REQUESTS}`, requests.length);
   }
   management.execute({
     verb: 'allocateResources',
     opcode: ManagementOpcode.allocateResources,
     inputFormat: 'resource_allocation_request[]',
-    input: requests.map((request) => encodeRequest(request, underlyingFunction)),
+    input: requests.map((request, index) => encodeRequest(request, index, underlyingFunction)),
   });
 }
 
-function encodeRequest(request: ResourceRequest, requester: number): Uint8Array {
+function encodeRequest(request: ResourceRequest, index: number, requester: number): Uint8Array {
+  const path = `requests[${index}]`;
   const { underlyingFunction = requester, level, lane, lanes, first } = request;
-  const which = lanes === undefined ? BigInt(first ?? 0) : maskOf(lanes);
-  return encode('resource_allocation_request', {
+  const which = lanes === undefined ? (first ?? 0) : maskOf(lanes, `${path}.lanes`);
+  const fields = {
     resource: request.resource,
     underlying_function: lane === undefined ? underlyingFunction : 0,
     quality_of_service_level: level ?? QualityOfServiceLevel.low,
@@ -84,11 +97,16 @@ function encodeRequest(request: ResourceRequest, requester: number): Uint8Array 
     transmit_virtual_lane: lane ?? 0,
     amount: request.amount ?? 0,
     which,
-  });
+  };
+  return encodeArguments(
+    'resource_allocation_request',
+    fields,
+    (field) => `${path}.${argumentOf[field] ?? field}`,
+  );
 }
 
 /**
- * What somebody has. A level's entries count what it alone has; the function's count all.
+ * The shares of an owner. A level's entries count the level's own; the function's count all.
  * @throws VerbsError EPERM: another function's, and not asked by the control function; EINVAL: there is no such function or lane
  */
 export function queryResources(management: ManagementQueue, query: ResourceQuery): ResourceShare[] {
@@ -142,10 +160,10 @@ export function lanesOf(mask: bigint): number[] {
   );
 }
 
-function maskOf(lanes: readonly number[]): bigint {
-  return lanes.reduce((mask, lane) => {
+function maskOf(lanes: readonly number[], path: string): bigint {
+  return lanes.reduce((mask, lane, index) => {
     if (!Number.isInteger(lane) || lane < 0 || lane >= TRANSMIT_VIRTUAL_LANES) {
-      throw new RangeError(`a transmit virtual lane is 0 to ${TRANSMIT_VIRTUAL_LANES - 1}, not ${lane}`);
+      throw wrongRange(`${path}[${index}]`, `0 to ${TRANSMIT_VIRTUAL_LANES - 1}`, lane);
     }
     return mask | (1n << BigInt(lane));
   }, 0n);

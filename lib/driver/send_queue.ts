@@ -2,6 +2,8 @@ import type { CommandWriter, DmaMemory } from '../board/addon.ts';
 import {
   BIND_ENTRY_BYTES,
   COMMAND_HEADER_BYTES,
+  COMMAND_HEADER_SIGNALED_BYTE,
+  COMMAND_HEADER_SIGNALED_SHIFT,
   COMMAND_PAYLOAD_BYTES,
   GATHER_ENTRIES,
   GATHER_ENTRY_BYTES,
@@ -11,12 +13,13 @@ import {
   WORK_QUEUE_REFERENCE_OFFSET_BYTE,
   WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE,
 } from '../spec/index.ts';
+import { checkRange, inElement, invalid, wrongType } from './arguments.ts';
 import { encodeCommand, payloadBytes, type CommandOrigin, type SendRequest } from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
 import { checkGatherList } from './gather_list.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
-import { checkSize, placeEntries } from './work_queue.ts';
+import { placeEntries } from './work_queue.ts';
 import { WorkRequestIds, type WorkRequestIdHolder } from './work_request_ids.ts';
 
 /** Sizes of a send queue. */
@@ -27,6 +30,8 @@ export interface SendQueueSizes {
   readonly gatherEntries: number;
   /** Most inline data, up to 256 B. */
   readonly inlineBytes: number;
+  /** The device signals every work request. */
+  readonly signalAll?: boolean;
 }
 
 const dword = 4;
@@ -47,6 +52,7 @@ export class SendQueue {
   readonly gatherEntries: number;
   private readonly device: DeviceFunction;
   private readonly entries: number;
+  private readonly signalAll: boolean;
   private readonly referenceDwords: Uint32Array;
   private readonly dwords: Uint32Array;
   private readonly bytes: Uint8Array;
@@ -60,11 +66,15 @@ export class SendQueue {
   private lastBytes = 0;
 
   /** @throws VerbsError EINVAL: a size beyond what the device has */
-  constructor(device: DeviceFunction, { entries, gatherEntries, inlineBytes }: SendQueueSizes) {
-    checkSize('max_send_wr', entries, 1, QUEUE_ENTRIES_MAXIMUM);
-    checkSize('max_send_sge', gatherEntries, 0, GATHER_ENTRIES);
-    checkSize('max_inline_data', inlineBytes, 0, COMMAND_PAYLOAD_BYTES);
+  constructor(
+    device: DeviceFunction,
+    { entries, gatherEntries, inlineBytes, signalAll = false }: SendQueueSizes,
+  ) {
+    checkRange('createQueuePair', 'maxSendWorkRequests', entries, 1, QUEUE_ENTRIES_MAXIMUM);
+    checkRange('createQueuePair', 'maxGatherEntries', gatherEntries, 0, GATHER_ENTRIES);
+    checkRange('createQueuePair', 'maxInlineData', inlineBytes, 0, COMMAND_PAYLOAD_BYTES);
     this.device = device;
+    this.signalAll = signalAll;
     this.entriesLog2 = Math.ceil(Math.log2(entries));
     this.entries = 1 << this.entriesLog2;
     this.gatherEntries = gatherEntries;
@@ -130,6 +140,7 @@ export class SendQueue {
     try {
       for (; posted < requests.length; posted++) this.put(origin, requests[posted]!);
     } catch (error) {
+      inElement('requests', posted, error as Error);
       throw Object.assign(error as Error, { posted });
     } finally {
       if (posted > 0) buffer.start(origin.queuePairNumber, (this.next - 1) & 0xffff);
@@ -183,32 +194,42 @@ export class SendQueue {
 
   private checkData({ inlineData, gather }: SendRequest): void {
     if (inlineData !== undefined) {
-      if (inlineData.BYTES_PER_ELEMENT !== 1) throw new TypeError('inlineData is a Uint8Array');
+      if (inlineData.BYTES_PER_ELEMENT !== 1) throw wrongType('inlineData', 'a Uint8Array', inlineData);
       if (inlineData.length > this.inlineBytes) {
-        throw tooLarge('inlineData', `${inlineData.length} B`, `at most ${this.inlineBytes} B`);
+        throw tooLong('inlineData', `${this.inlineBytes} B (maxInlineData)`, inlineData.length);
       }
     }
     if (gather === undefined) return;
     checkGatherList('gather', gather);
     if (gather.length > this.gatherEntries) {
-      throw tooLarge('gather', `${gather.length} entries`, `at most ${this.gatherEntries} entries`);
+      throw tooLong('gather', `${this.gatherEntries} (maxGatherEntries)`, gather.length);
     }
   }
 
   private full(): VerbsError {
-    return new VerbsError(`the send queue is full: ${this.entries} work requests are not completed`, {
+    const problem = `the send queue is full: ${this.entries} work requests are not completed`;
+    const [detail, expected] = this.noneIsSignaled()
+      ? [
+          ', and none of them is signaled, so that no completion will free them',
+          'at least one of them signaled, signalAll, or a queue pair that is reset',
+        ]
+      : ['', 'completions polled, or a queue made larger'];
+    return new VerbsError(`${problem}${detail}; expected: ${expected}`, {
       code: 'ENOMEM',
       verb: 'postSend',
-      expected: 'completions polled, or a queue made larger',
+      expected,
     });
+  }
+
+  private noneIsSignaled(): boolean {
+    const isSignaled = (place: number): boolean =>
+      (this.dwords[(place + COMMAND_HEADER_SIGNALED_BYTE) / dword]! &
+        (1 << COMMAND_HEADER_SIGNALED_SHIFT)) !==
+      0;
+    return !this.signalAll && !this.places.some(isSignaled);
   }
 }
 
-function tooLarge(attribute: string, is: string, expected: string): VerbsError {
-  return new VerbsError(`${attribute} has ${is}; the queue pair was made for ${expected}`, {
-    code: 'EINVAL',
-    verb: 'postSend',
-    attribute,
-    expected,
-  });
+function tooLong(list: string, most: string, length: number): VerbsError {
+  return invalid('postSend', `${list}.length`, `at most ${most}`, length);
 }

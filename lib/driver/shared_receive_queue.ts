@@ -6,12 +6,12 @@ import {
   decode,
   encode,
 } from '../spec/index.ts';
-import { VerbsError } from './errors.ts';
+import { checkRange, inElement, invalid } from './arguments.ts';
+import type { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 import { ReceiveArea, type ReceiveQueueSizes, type ReceiveRequest } from './receive_area.ts';
-import { checkSize } from './work_queue.ts';
 import type { WorkRequestIdHolder } from './work_request_ids.ts';
 
 /** How a shared receive queue is made. */
@@ -21,14 +21,14 @@ export interface SharedReceiveQueueOptions extends ReceiveQueueSizes {
   readonly limit?: number;
 }
 
-/** What can be changed of a shared receive queue; what is missing stays. */
+/** Attributes of a shared receive queue that can be changed; the others stay. */
 export interface SharedReceiveQueueChange {
   readonly limit?: number | undefined;
   /** Work requests that it takes; as in {@link ReceiveQueueSizes}. */
   readonly entries?: number | undefined;
 }
 
-/** What the device knows of a shared receive queue. */
+/** State of a shared receive queue in the device. */
 export interface SharedReceiveQueueQuery {
   /** 0: no event is asked for, or it was reported. */
   readonly limit: number;
@@ -36,13 +36,16 @@ export interface SharedReceiveQueueQuery {
   readonly failed: boolean;
 }
 
-const changing = { verb: 'modifySharedReceiveQueue', names: ['max_wr', 'max_sge'] } as const;
+const changing = {
+  verb: 'modifySharedReceiveQueue',
+  names: ['maxWorkRequests', 'maxScatterEntries'],
+} as const;
 /** Numbers that work requests can have. */
 const sequenceNumbers = 0x1_0000;
 const noPlace = 0xffff;
 
 /**
- * A shared receive queue in the device, and its memory. What queue pairs take from it completes in any order: an entry is free
+ * A shared receive queue in the device, and its memory. Receives that queue pairs take from it complete in any order: an entry is free
  * when its own work request is completed, whichever reference named it.
  */
 export class SharedReceiveQueue {
@@ -64,7 +67,10 @@ export class SharedReceiveQueue {
   constructor(driver: HcaDriver, { protectionDomain, limit = 0, ...sizes }: SharedReceiveQueueOptions) {
     this.driver = driver;
     const verb = 'createSharedReceiveQueue';
-    const area = new ReceiveArea(driver.device, sizes, { verb, names: ['max_wr', 'max_sge'] });
+    const area = new ReceiveArea(driver.device, sizes, {
+      verb,
+      names: ['maxWorkRequests', 'maxScatterEntries'],
+    });
     this.memory = area;
     this.size = area.entries;
     this.freeCount = area.entries;
@@ -135,6 +141,7 @@ export class SharedReceiveQueue {
     try {
       for (; posted < requests.length; posted++) this.put(requests[posted]!);
     } catch (error) {
+      inElement('requests', posted, error as Error);
       throw Object.assign(error as Error, { posted });
     } finally {
       this.area.storeTail(this.next);
@@ -161,11 +168,11 @@ export class SharedReceiveQueue {
    * left. Nothing is changed then.
    */
   modify({ limit, entries = this.size }: SharedReceiveQueueChange): void {
-    checkSize(changing.names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM, changing.verb);
+    checkRange(changing.verb, changing.names[0], entries, 1, QUEUE_ENTRIES_MAXIMUM);
     const size = 1 << Math.ceil(Math.log2(entries));
     // No limit is set that is beyond what is posted: its event was reported by then.
     if (size < this.outstanding) throw this.tooSmall(size);
-    if (limit !== undefined && limit > size) throw limitBeyond(limit, size);
+    if (limit !== undefined) checkRange(changing.verb, 'limit', limit, 0, size);
     if (size > this.memory.entries) this.grow(size, limit);
     else if (limit !== undefined) this.change({ limit });
     this.size = size;
@@ -239,13 +246,8 @@ export class SharedReceiveQueue {
   }
 
   private tooSmall(size: number): VerbsError {
-    const expected = `at least ${this.outstanding}, the work requests that are posted and not completed`;
-    return new VerbsError(`the shared receive queue takes ${expected}, not ${size}`, {
-      code: 'EINVAL',
-      verb: changing.verb,
-      attribute: changing.names[0],
-      expected,
-    });
+    const least = `at least ${this.outstanding}, the work requests that are posted and not completed`;
+    return invalid(changing.verb, changing.names[0], least, size);
   }
 
   private put(request: ReceiveRequest): number {
@@ -261,14 +263,4 @@ export class SharedReceiveQueue {
     this.next = (sequenceNumber + 1) % sequenceNumbers;
     return sequenceNumber;
   }
-}
-
-function limitBeyond(limit: number, size: number): VerbsError {
-  const expected = `0 to ${size}, the work requests that it takes`;
-  return new VerbsError(`the limit of the shared receive queue is ${limit}, not ${expected}`, {
-    code: 'EINVAL',
-    verb: changing.verb,
-    attribute: 'limit',
-    expected,
-  });
 }

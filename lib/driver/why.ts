@@ -1,3 +1,4 @@
+import { enumText } from '../spec/enum_names.ts';
 import {
   PhysicalCollectBufferState,
   QueuePairState,
@@ -7,6 +8,7 @@ import {
   enumDescriptions,
   queuePairStateNames,
   refusalNames,
+  sendHoldNames,
 } from '../spec/index.ts';
 import { readCredits } from './credits.ts';
 import type { DeviceFunction } from './device_function.ts';
@@ -30,7 +32,7 @@ export interface Why {
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /**
- * What a queue pair's send queue waits for: of any function, as the control registers show it; through a function that is not the
+ * Reasons why a queue pair's send queue waits: of any function, as the control registers show it; through a function that is not the
  * control function one of its own, and less of what others have to do with it.
  * @returns undefined: there is no queue pair of this number
  */
@@ -56,17 +58,21 @@ function ofDevice(device: DeviceFunction): string[] {
 }
 
 function ofState({ state }: ObservedQueuePair): string[] {
-  const name = queuePairStateNames[state] ?? `state ${state}`;
+  const name = enumText('QueuePairState', queuePairStateNames, state);
   switch (state) {
     case QueuePairState.readyToSend:
       return [];
     case QueuePairState.sendQueueDrained:
-      return [`it is in ${name}: nothing is sent until it is modified to ready_to_send`];
+      return [`it is in ${name}: nothing is sent until it is modified to QueuePairState.readyToSend`];
     case QueuePairState.sendQueueError:
     case QueuePairState.error:
       return [`it is in ${name}: work requests are flushed; reset it, or make another one`];
+    case QueuePairState.reset:
+    case QueuePairState.init:
+    case QueuePairState.readyToReceive:
+      return [`it is in ${name}: it sends nothing before QueuePairState.readyToSend`];
     default:
-      return [`it is in ${name}: it sends nothing before ready_to_send`];
+      return [`it is in ${name}, which is not a state: ${String(state satisfies never)}`];
   }
 }
 
@@ -83,13 +89,13 @@ function ofHold({
   }
   if (hold === SendHold.none || waiting === 0) return [];
   const { values } = enumDescriptions.find(({ name }) => name === 'send_hold')!;
-  const { name, doc } = values.find(({ value }) => value === hold)!;
-  return [`${name}: ${doc[0]!.toLowerCase()}${doc.slice(1).replace(/\.$/, '')}`];
+  const { doc } = values.find(({ value }) => value === hold)!;
+  return [`${sendHoldNames[hold]!}: ${doc[0]!.toLowerCase()}${doc.slice(1).replace(/\.$/, '')}`];
 }
 
 const addsCredits = 'give the lane more (hca resources set)';
 
-/** What is kicked waits for credits, or for the blocks behind them. */
+/** Kicked commands wait for credits, or for the blocks behind them. */
 function ofLane(device: DeviceFunction, queuePair: ObservedQueuePair): string[] {
   const { kicked, lane: number } = queuePair;
   if (kicked === 0) return [];
@@ -133,7 +139,7 @@ function ofRoom({ roomWait, lane, underlyingFunction }: ObservedQueuePair): stri
       return [];
     case RoomWait.lane:
       return [
-        `its next command waits for room on the list of transmit virtual lane ${lane}, where its other commands are: the list is full, or another fetched command waits there for a credit (hca resources set lane${lane}.list_size=…)`,
+        `its next command waits for room on the list of transmit virtual lane ${lane}, where its other commands are: the list is full, or another fetched command waits there for a credit (hca resources set lane${lane}.listSize=…)`,
       ];
     case RoomWait.level:
       return [
@@ -141,7 +147,7 @@ function ofRoom({ roomWait, lane, underlyingFunction }: ObservedQueuePair): stri
       ];
     case RoomWait.function:
       return [
-        `its function lacks entry credit: as many of its commands are on lists as may be (hca resources set ${underlyingFunction}.entry_credits=…)`,
+        `its function lacks entry credit: as many of its commands are on lists as may be (hca resources set ${underlyingFunction}.entryCredits=…)`,
       ];
   }
 }

@@ -1,5 +1,4 @@
 import { PAGE_BYTES, WORK_QUEUE_ENTRY_ALIGNMENT } from '../spec/index.ts';
-import { VerbsError } from './errors.ts';
 
 /** Places of the entries of a work queue in its entry area: aligned, none across a page. */
 export interface EntryPlaces {
@@ -18,21 +17,4 @@ export function placeEntries(entries: number, largest: number): EntryPlaces {
     (_, slot) => Math.floor(slot / entriesPerPage) * PAGE_BYTES + (slot % entriesPerPage) * entryBytes,
   );
   return { places, areaBytes: Math.ceil(entries / entriesPerPage) * PAGE_BYTES };
-}
-
-/** @throws VerbsError EINVAL: a size of a new queue is out of range */
-export function checkSize(
-  attribute: string,
-  value: number,
-  least: number,
-  most: number,
-  verb = 'createQueuePair',
-): void {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return;
-  throw new VerbsError(`${attribute} is ${least} to ${most}, not ${value}`, {
-    code: 'EINVAL',
-    verb,
-    attribute,
-    expected: `${least} to ${most}`,
-  });
 }

@@ -4,6 +4,9 @@ export interface WorkRequestIdHolder {
   wrIdHigh: number;
 }
 
+import { wrongRange, wrongType } from './arguments.ts';
+
+const rule = '0 to 2^53 - 1, or a bigint of 0 to 2^64 - 1';
 const high = 2 ** 32;
 const words = new BigUint64Array(1);
 const halves = new Uint32Array(words.buffer);
@@ -24,13 +27,13 @@ export class WorkRequestIds {
    */
   set(slot: number, wrId: number | bigint = 0): void {
     if (typeof wrId === 'number') {
-      if (!Number.isSafeInteger(wrId) || wrId < 0) throw wrongId(wrId);
+      if (!Number.isSafeInteger(wrId) || wrId < 0) throw wrongRange('wrId', rule, wrId);
       this.low[slot] = wrId;
       this.high[slot] = wrId / high;
     } else {
-      if (typeof wrId !== 'bigint') throw new TypeError(`wrId is a number or a bigint, not ${String(wrId)}`);
+      if (typeof wrId !== 'bigint') throw wrongType('wrId', rule, wrId);
       words[0] = wrId;
-      if (words[0] !== wrId) throw wrongId(wrId);
+      if (words[0] !== wrId) throw wrongRange('wrId', rule, wrId);
       this.low[slot] = halves[0]!;
       this.high[slot] = halves[1]!;
     }
@@ -46,10 +49,4 @@ export class WorkRequestIds {
     holder.wrIdLow = this.low[slot]!;
     holder.wrIdHigh = this.high[slot]!;
   }
-}
-
-function wrongId(wrId: number | bigint): RangeError {
-  return new RangeError(
-    `wrId is a whole number from 0 to 2^53 - 1, or a bigint from 0 to 2^64 - 1, not ${wrId}`,
-  );
 }

@@ -1,5 +1,6 @@
+import { checkFields } from '../driver/arguments.ts';
 import { VerbsError } from '../driver/errors.ts';
-import { AccessFlag, encode } from '../spec/index.ts';
+import { AccessFlag } from '../spec/index.ts';
 
 /** Rights to a memory region or of a queue pair's peer; several are joined by `|`. The bits are those of ibv_access_flags. */
 export const Access = {
@@ -26,14 +27,14 @@ const remoteChanges = Access.remoteWrite | Access.remoteAtomic;
  * @throws VerbsError EINVAL: rights that contradict each other; TypeError, RangeError: it is no set of rights
  */
 export function requireRights(access: number): void {
-  encode('register_memory_input', { access_flags: access });
+  checkFields('register_memory_input', { access_flags: access }, () => 'access');
   if ((access & remoteChanges) === 0 || (access & Access.localWrite) !== 0) return;
   throw new VerbsError(
-    'these rights to a memory region contradict each other: the peer may change it, and its owner not',
+    'access lets the peer change the memory region and not its owner; expected: localWrite beside remoteWrite and remoteAtomic',
     {
       code: 'EINVAL',
       verb: 'registerMemory',
-      attribute: 'access_flags',
+      attribute: 'access',
       expected: 'localWrite beside remoteWrite and remoteAtomic',
     },
   );

@@ -1,3 +1,6 @@
+import { wrongRange, wrongType } from '../driver/arguments.ts';
+
+const rule = '0 to 2^53 - 1, or a bigint of 0 to 2^64 - 1';
 const high = 2 ** 32;
 const words = new BigUint64Array(1);
 const halves = new Uint32Array(words.buffer);
@@ -12,15 +15,14 @@ export interface AddressHalves {
  * Splits an address.
  * @throws TypeError neither number nor bigint; RangeError: not a whole number from 0 to 2^53 − 1, or a bigint from 0 to 2^64 − 1
  */
-export function splitAddress(address: number | bigint): AddressHalves {
+export function splitAddress(address: number | bigint, path = 'address'): AddressHalves {
   if (typeof address === 'number') {
-    if (!Number.isSafeInteger(address) || address < 0) throw wrongAddress(address);
+    if (!Number.isSafeInteger(address) || address < 0) throw wrongRange(path, rule, address);
     return { addressLow: address >>> 0, addressHigh: Math.floor(address / high) };
   }
-  if (typeof address !== 'bigint')
-    throw new TypeError(`an address is a number or a bigint, not ${String(address)}`);
+  if (typeof address !== 'bigint') throw wrongType(path, rule, address);
   words[0] = address;
-  if (words[0] !== address) throw wrongAddress(address);
+  if (words[0] !== address) throw wrongRange(path, rule, address);
   return { addressLow: halves[0]!, addressHigh: halves[1]! };
 }
 
@@ -35,15 +37,10 @@ export function joinAddress({ addressLow, addressHigh }: AddressHalves): bigint 
  * @throws RangeError
  */
 export function checkRange(what: string, total: number, offset: number, length: number): void {
-  const isWhole = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
-  if (isWhole && offset >= 0 && length >= 0 && offset + length <= total) return;
-  throw new RangeError(
-    `offset ${offset} and length ${length} must be whole numbers within the ${total} B of ${what}`,
-  );
-}
-
-function wrongAddress(address: number | bigint): RangeError {
-  return new RangeError(
-    `an address is a whole number from 0 to 2^53 - 1, or a bigint from 0 to 2^64 - 1, not ${address}`,
-  );
+  const isWithin = (value: number, most: number): boolean =>
+    Number.isSafeInteger(value) && value >= 0 && value <= most;
+  if (!isWithin(offset, total)) throw wrongRange('offset', `0 to ${total}, within ${what}`, offset);
+  if (isWithin(length, total - offset)) return;
+  const expected = `0 to ${total - offset}, from offset ${offset} to the end of ${what}`;
+  throw wrongRange('length', expected, length);
 }

@@ -5,7 +5,7 @@ import { VerbsObject } from './verbs_object.ts';
 /** An address handle: where datagrams go. Every queue pair of its protection domain and port can send to it. */
 export class AddressHandle extends VerbsObject {
   readonly label: string;
-  /** What the device calls it. */
+  /** Number of the handle in the device. */
   readonly number: number;
   private readonly driver: HandleInDevice;
 

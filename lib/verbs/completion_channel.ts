@@ -6,6 +6,7 @@ import { VerbsObject } from './verbs_object.ts';
 /** Completion queues that are waited for together. */
 export class CompletionChannel extends VerbsObject {
   readonly label = 'completion channel';
+  /** Where it was made. */
   readonly context: Context;
   /** The one that was given last comes last. */
   private readonly queues = new Set<CompletionQueue>();
@@ -21,6 +22,7 @@ export class CompletionChannel extends VerbsObject {
     this.queues.add(queue);
   }
 
+  /** A completion queue of the channel is closed. */
   remove(queue: CompletionQueue): void {
     this.queues.delete(queue);
   }

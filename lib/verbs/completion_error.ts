@@ -1,18 +1,23 @@
 import type { Completion } from '../driver/completion_queue.ts';
+import { enumText } from '../spec/enum_names.ts';
 import { completionStatusNames, type CompletionStatus } from '../spec/index.ts';
 
 /** A work request that failed, as its completion says. */
 export class CompletionError extends Error {
   override readonly name = 'CompletionError';
+  /** Of the completion: not success. */
   readonly status: CompletionStatus;
+  /** Identifier of the work request, exact. */
   readonly wrId: bigint;
+  /** Number of its queue pair, 24 bits. */
   readonly qpNumber: number;
+  /** More on the failure, of the device itself. */
   readonly vendorError: number;
 
   /** @param completion one whose status is not success */
   constructor(completion: Completion) {
     const { status, wrIdBig, queuePairNumber, vendorError } = completion;
-    const name = completionStatusNames[status] ?? `status ${status}`;
+    const name = enumText('CompletionStatus', completionStatusNames, status);
     super(`work request ${wrIdBig} of queue pair ${queuePairNumber} failed: ${name} (${vendorError})`);
     this.status = status;
     this.wrId = wrIdBig;

@@ -1,8 +1,9 @@
+import { wrongType } from '../driver/arguments.ts';
 import type { CompletionEvents } from '../driver/completion_events.ts';
 import { Completion, type CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
 import type { CompletionChannel } from './completion_channel.ts';
 import type { Context } from './context.ts';
-import { checkWaitOptions, type WaitOptions } from './patience.ts';
+import { checkWaitOptions, type WaitOptions } from './polling_wait.ts';
 import { VerbsObject } from './verbs_object.ts';
 import { Waiters } from './waiters.ts';
 
@@ -19,6 +20,7 @@ export class CompletionQueue extends VerbsObject {
   readonly label: string;
   /** The driver's object; for tools. */
   readonly driver: QueueInDevice;
+  /** Where it was made. */
   readonly context: Context;
   private readonly events: CompletionEvents;
   private readonly channel: CompletionChannel | undefined;
@@ -41,7 +43,7 @@ export class CompletionQueue extends VerbsObject {
     this.label = `completion queue ${driver.number}`;
     events.listen(
       driver,
-      () => this.hear(),
+      () => this.onEvent(),
       () => this.ask(),
     );
     driver.afterFailure = () => this.wakeAll();
@@ -57,11 +59,13 @@ export class CompletionQueue extends VerbsObject {
    * nothing lets it work.
    * @returns how many were filled in
    * @throws VerbsError when all that came was taken and nothing will come: EOVERFLOW, the queue was overrun; ENODEV, the device is
-   * gone. Both are known when somebody waits, or a verb is used that asks the device
+   * gone. The driver learns of both while a caller waits, or when a verb asks the device
    */
   poll(completions: readonly Completion[]): number {
     this.requireOpen('pollCompletionQueue');
-    if (!Array.isArray(completions)) throw new TypeError('poll fills an array of Completion objects');
+    if (!Array.isArray(completions)) {
+      throw wrongType('completions', 'an array of Completion objects', completions);
+    }
     return this.driver.poll(completions);
   }
 
@@ -130,7 +134,7 @@ export class CompletionQueue extends VerbsObject {
   }
 
   /** The event that was asked for has come; what it told of may have been taken since. */
-  private hear(): void {
+  private onEvent(): void {
     this.solicited.wake();
     if (this.driver.hasCompletion) this.any.wake();
     else if (this.any.count > 0) this.driver.arm();

@@ -5,6 +5,7 @@ import {
   type BoardFacts,
   type DeviceName,
 } from '../board/index.ts';
+import { checkRange, wrongRange, wrongType } from '../driver/arguments.ts';
 import type { AddressVector } from '../driver/address_vector.ts';
 import { CompletionEvents } from '../driver/completion_events.ts';
 import { CompletionQueue as CompletionQueueInDevice, type Completion } from '../driver/completion_queue.ts';
@@ -26,15 +27,18 @@ import {
 } from '../driver/resources.ts';
 import { CompletionChannel } from './completion_channel.ts';
 import { CompletionQueue } from './completion_queue.ts';
-import { Patience, type WaitOptions } from './patience.ts';
+import { PollingWait, type WaitOptions } from './polling_wait.ts';
 import { ProtectionDomain } from './protection_domain.ts';
 import { senderAddress } from './sender_address.ts';
 import { VerbsObject } from './verbs_object.ts';
 
-/** What is known of an open device. */
+/** Identity, limits and access of an open device. */
 export interface DeviceInfo {
+  /** Design, version and sizes of the device. */
   readonly identity: Identity;
+  /** Number of the function, 0 to 7. */
   readonly underlyingFunction: number;
+  /** Most objects of this function. */
   readonly limits: FunctionLimits;
   /** How its registers are reached, and who lets it work. */
   readonly board: BoardFacts;
@@ -50,7 +54,7 @@ export interface CompletionQueueOptions {
   readonly channel?: CompletionChannel;
 }
 
-/** What {@link Context.share} gives, and {@link Context.from} takes. It can be sent to a worker. */
+/** Token from {@link Context.share} for {@link Context.from}. It can be sent to a worker. */
 export interface ContextToken {
   /** Device string of the board. */
   readonly device: string;
@@ -58,9 +62,9 @@ export interface ContextToken {
 
 /** Where a context comes from. */
 export interface ContextOrigin {
-  /** Driver of the control function of a board that nobody else has; closed with the context. */
+  /** Driver of the control function of a board of this context alone; closed with the context. */
   readonly control?: HcaDriver;
-  /** What was opened. */
+  /** The device string that was opened. */
   readonly name?: DeviceName;
 }
 
@@ -88,7 +92,7 @@ export class Context extends VerbsObject {
    */
   static from(token: ContextToken): Context {
     if (typeof token?.device !== 'string') {
-      throw new TypeError('a context is opened from what share() gave in another thread');
+      throw wrongType('token', 'the ContextToken that share() gave in another thread', token);
     }
     const name = parseDeviceString(token.device);
     const board = openFreeFunction(name);
@@ -119,7 +123,7 @@ export class Context extends VerbsObject {
     });
   }
 
-  /** Who the device is, and what this function of it may have. */
+  /** Identity of the device, and limits of this function. */
   queryDevice(): DeviceInfo {
     this.requireOpen('queryDevice');
     const { device, limits } = this.driver;
@@ -131,14 +135,7 @@ export class Context extends VerbsObject {
   queryPort(port = 1): PortAttributes {
     this.requireOpen('queryPort');
     const { ports } = this.driver.device.identity;
-    if (!Number.isInteger(port) || port < 1 || port > ports) {
-      throw new VerbsError(`there is no port ${port}`, {
-        code: 'EINVAL',
-        verb: 'queryPort',
-        attribute: 'port',
-        expected: `1 to ${ports}`,
-      });
-    }
+    checkRange('queryPort', 'port', port, 1, ports);
     return queryPort(this.driver.management, port);
   }
 
@@ -150,7 +147,7 @@ export class Context extends VerbsObject {
   queryGid(port = 1, index = 0): Uint8Array {
     const { gids } = this.queryPort(port);
     const gid = gids[index];
-    if (gid === undefined) throw new RangeError(`the GID index is 0 to ${gids.length - 1}, not ${index}`);
+    if (gid === undefined) throw wrongRange('index', `0 to ${gids.length - 1}`, index);
     return gid;
   }
 
@@ -161,9 +158,7 @@ export class Context extends VerbsObject {
   queryPartitionKey(port = 1, index = 0): number {
     const { partitionKeys } = this.queryPort(port);
     const partitionKey = partitionKeys[index];
-    if (partitionKey === undefined) {
-      throw new RangeError(`the P_Key index is 0 to ${partitionKeys.length - 1}, not ${index}`);
-    }
+    if (partitionKey === undefined) throw wrongRange('index', `0 to ${partitionKeys.length - 1}`, index);
     return partitionKey;
   }
 
@@ -209,7 +204,7 @@ export class Context extends VerbsObject {
 
   /**
    * Divides resources anew: all changes or none, whatever their order. The control function divides among functions, levels and
-   * lanes; another function what it has among its levels. What is in use beyond a new amount drains.
+   * lanes; another function what it has among its levels. Resources in use beyond a new amount drain.
    * @throws VerbsError ENOMEM: names the resource, how much was asked for, and how much there could be; EPERM: not this function's
    * to change; EINVAL: names the request and its field; RangeError: no change, more than 255, or a lane that there cannot be
    */
@@ -220,7 +215,7 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Disables the device, for all of its functions (US8589610, physical function). Its ports go down, each function hears `port_error`, and
+   * Disables the device, for all of its functions (US8589610, physical function). Its ports go down, each function gets the event `portError`, and
    * its queue pairs are in error: what is posted completes as flushed, and what is posted from then on is refused with ENETDOWN. Packets
    * that arrive and commands that are written are dropped and counted; no memory changes but by completions, events and kick records.
    * All objects stay, and can be queried, reset and closed. {@link enableDevice} lets it go on.
@@ -232,7 +227,7 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Enables a device that was disabled: its ports come up, and each function hears `port_active`. Queue pairs are in error until they are
+   * Enables a device that was disabled: its ports come up, and each function gets the event `portActive`. Queue pairs are in error until they are
    * reset and connected again. Nothing happens where it is enabled.
    * @throws VerbsError EPERM: this is not the control function; EIO: it was reset meanwhile
    */
@@ -250,7 +245,7 @@ export class Context extends VerbsObject {
   /**
    * The kicks of this function from now on: when the first write of a command came, when it was kicked, when it was sent. The
    * device writes records while this runs, and not before or after.
-   * @throws VerbsError EBUSY: somebody observes them already; ENODEV: the device is gone; AbortError, TimeoutError as the options
+   * @throws VerbsError EBUSY: another observer has them; ENODEV: the device is gone; AbortError, TimeoutError as the options
    * say
    */
   async *kicks(options: WaitOptions = {}): AsyncGenerator<Kick, void, undefined> {
@@ -260,12 +255,12 @@ export class Context extends VerbsObject {
     try {
       const records = Array.from({ length: recordsAtOnce }, () => new KickRecord());
       const joiner = new KickJoiner();
-      for (const patience = new Patience(options); ;) {
+      for (const wait = new PollingWait(options); ;) {
         this.requireDevice();
         const count = this.pollKicks(records);
         for (let index = 0; index < count; index++) yield* joiner.take(records[index]!);
-        if (count > 0) patience.refresh();
-        else await patience.wait();
+        if (count > 0) wait.refresh();
+        else await wait.next();
       }
     } finally {
       watch.release();
@@ -286,7 +281,7 @@ export class Context extends VerbsObject {
     this.records = new KickRecordRing(this.driver.device);
   }
 
-  /** Takes kick records into the caller's objects, without waiting. Gives how many; 0 also while nobody observes. */
+  /** Takes kick records into the caller's objects, without waiting. Gives how many; 0 also without an observer. */
   pollKicks(records: readonly KickRecord[]): number {
     return this.records?.poll(records) ?? 0;
   }
@@ -332,7 +327,7 @@ export class Context extends VerbsObject {
   }
 
   private requireDevice(): void {
-    const { loss } = this.driver.device.presence;
+    const { reason: loss } = this.driver.device.loss;
     if (loss !== undefined) throw loss;
   }
 

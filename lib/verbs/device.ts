@@ -10,6 +10,7 @@ import {
   type BoardFunction,
   type DeviceName,
 } from '../board/index.ts';
+import { wrongType } from '../driver/arguments.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { HcaDriver } from '../driver/hca_driver.ts';
 import { Context } from './context.ts';
@@ -21,6 +22,7 @@ export class Device {
   /** Device string. */
   readonly name: string;
 
+  /** @param name a device string, as {@link openDevice} takes it; it is checked when the device is opened */
   constructor(name: string) {
     this.name = name;
   }
@@ -46,18 +48,18 @@ export function getDeviceList(): Device[] {
  * belongs to the context then. Default: the environment variable FPGA_VERBS_DEVICE, else `emu:`.
  * @throws TypeError: neither; DeviceStringError, BackendMissingError: no such device; PciError: what keeps a PCI function from
  * being opened
- * @throws VerbsError ENODEV: nothing answers there, or function 0 is not open, or nobody serves a board there; ENOTSUP: it is no board
+ * @throws VerbsError ENODEV: nothing answers there, or function 0 is not open, or no server serves a board there; ENOTSUP: it is no board
  * of ours; EBUSY: the function is open already
  */
 export function openDevice(device?: string | BoardFunction): Context {
   if (device !== undefined && typeof device !== 'string') {
     if (typeof device?.facts !== 'function')
-      throw new TypeError('a device is a device string, or a function of a board');
+      throw wrongType('device', 'a device string, or a function of a board', device);
     return new Context(new HcaDriver(device));
   }
   const name = parseDeviceString(chosenDeviceString(device));
   if (name.backend !== 'emu' || name.options.name !== undefined) return open(name);
-  // A name that nobody guesses: only those whom the context is shared with find the board.
+  // A name that cannot be guessed: only threads that got the context's token find the board.
   const options = { ...name.options, name: `unnamed-${randomUUID()}` };
   return name.underlyingFunction === 0 ? open({ ...name, options }) : openGuest({ ...name, options });
 }
@@ -66,7 +68,7 @@ function open(name: DeviceName): Context {
   return new Context(new HcaDriver(openFunction(name)), { name });
 }
 
-/** What a server refuses is an error of the verb. */
+/** A server's refusal is an error of the verb. */
 function openFunction(name: DeviceName): BoardFunction {
   try {
     return openBoard(name);
@@ -76,7 +78,7 @@ function openFunction(name: DeviceName): BoardFunction {
   }
 }
 
-/** Nobody else opens the control function of a board without a name: it is opened with the guest, to enable it. */
+/** No other context can open the control function of a board without a name: it is opened with the guest, to enable it. */
 function openGuest(name: EmulatedName): Context {
   const control = new HcaDriver(openBoard({ ...name, underlyingFunction: 0 }));
   try {

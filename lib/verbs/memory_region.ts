@@ -13,7 +13,7 @@ export interface MemorySlice extends GatherEntry {
   readonly localKey: number;
 }
 
-/** What a region is made over. {@link ProtectionDomain} makes regions. */
+/** Memory under a region. {@link ProtectionDomain} makes regions. */
 export interface RegisteredMemory {
   readonly region: RegionInDevice;
   /** Where the device finds it. */

@@ -1,3 +1,4 @@
+import { wrongType } from '../driver/arguments.ts';
 import { MemoryWindow as WindowInDevice, type MemoryWindowType } from '../driver/memory_window.ts';
 import { MEMORY_KEY_INDEX_BITS } from '../spec/index.ts';
 import type { Context } from './context.ts';
@@ -12,6 +13,7 @@ import { VerbsObject } from './verbs_object.ts';
  */
 export class MemoryWindow extends VerbsObject {
   readonly label: string;
+  /** How it is bound: 1 by a verb, 2 by a work request. */
   readonly type: MemoryWindowType;
   /** The driver's object; for tools. */
   readonly driver: WindowInDevice;
@@ -20,7 +22,7 @@ export class MemoryWindow extends VerbsObject {
   /** {@link ProtectionDomain.createMemoryWindow} makes memory windows. */
   constructor(context: Context, protectionDomain: ProtectionDomain, type: MemoryWindowType) {
     if (type !== 1 && type !== 2) {
-      throw new TypeError(`the type of a memory window is 1 or 2, not ${String(type)}`);
+      throw wrongType('type', '1 or 2', type);
     }
     super([protectionDomain]);
     this.type = type;

@@ -1,3 +1,4 @@
+import { wrongRange, wrongType } from '../driver/arguments.ts';
 import { AddressHandle as HandleInDevice } from '../driver/address_handle.ts';
 import type { AddressVector } from '../driver/address_vector.ts';
 import type { Completion } from '../driver/completion_queue.ts';
@@ -38,6 +39,7 @@ export class ProtectionDomain extends VerbsObject {
     this.requireOpen('registerMemory');
     const { device, management } = this.context.driver;
     requireRights(access);
+    checkBytes(bytes);
     const memory = device.allocate(bytes);
     const release = (): void => device.free(memory);
     try {
@@ -117,4 +119,9 @@ export class ProtectionDomain extends VerbsObject {
   protected destroy(): void {
     this.driver.destroy();
   }
+}
+
+function checkBytes(bytes: number): void {
+  if (typeof bytes !== 'number') throw wrongType('bytes', 'a number', bytes);
+  if (!Number.isSafeInteger(bytes) || bytes < 1) throw wrongRange('bytes', '1 to 2^48', bytes);
 }

@@ -1,8 +1,10 @@
+import { checkKeys, checkRange, inElement, invalid, wrongType } from '../driver/arguments.ts';
 import type { SendRequest, WindowBinding } from '../driver/command.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { QueuePair as QueuePairInDevice } from '../driver/queue_pair.ts';
 import type { QueuePairAttributes, QueuePairQuery } from '../driver/queue_pair_attributes.ts';
 import type { ReceiveRequest } from '../driver/receive_area.ts';
+import { enumText } from '../spec/enum_names.ts';
 import {
   Opcode,
   QualityOfServiceLevel,
@@ -40,14 +42,37 @@ const serviceTypes = {
   UD: ServiceType.unreliableDatagram,
 } as const;
 
+const optionKeys: ReadonlySet<string> = new Set<keyof QueuePairOptions>([
+  'type',
+  'sendCompletionQueue',
+  'receiveCompletionQueue',
+  'capabilities',
+  'sharedReceiveQueue',
+  'signalAll',
+  'level',
+  'checksumSecret',
+]);
+const capabilityKeys: ReadonlySet<string> = new Set<keyof QueuePairCapabilities>([
+  'maxSendWorkRequests',
+  'maxReceiveWorkRequests',
+  'maxGatherEntries',
+  'maxScatterEntries',
+  'maxInlineData',
+]);
+const completionQueueNames = ['sendCompletionQueue', 'receiveCompletionQueue'] as const;
+
+/** Transport service: reliable connection, unreliable connection, unreliable datagram (InfiniBand volume 1, 3.2.2). */
 export type QueuePairType = keyof typeof serviceTypes;
 
 /** How a queue pair is made. */
 export interface QueuePairOptions {
   /** Transport service: reliable connection, unreliable connection, unreliable datagram. */
   readonly type: QueuePairType;
+  /** Of the same context. */
   readonly sendCompletionQueue: CompletionQueue;
+  /** Of the same context; may be the same one. */
   readonly receiveCompletionQueue: CompletionQueue;
+  /** Sizes of its queues. */
   readonly capabilities?: QueuePairCapabilities;
   /** Where it takes receive work requests, of any protection domain; its own capabilities of receives do not count then. */
   readonly sharedReceiveQueue?: SharedReceiveQueue;
@@ -71,6 +96,7 @@ export class QueuePair extends VerbsObject {
   readonly label: string;
   /** The driver's object; for tools. */
   readonly driver: QueuePairInDevice;
+  /** Transport service. */
   readonly type: QueuePairType;
   /** As far as is known here. */
   private state: QueuePairState = QueuePairState.reset;
@@ -96,30 +122,32 @@ export class QueuePair extends VerbsObject {
     protectionDomain: ProtectionDomain,
     { type, capabilities = {}, ...options }: QueuePairOptions,
   ): QueuePair {
+    checkKeys(optionKeys, { type, capabilities, ...options });
+    checkKeys(capabilityKeys, capabilities, 'capabilities.');
     const { sendCompletionQueue, receiveCompletionQueue, sharedReceiveQueue } = options;
     const completionQueues = [sendCompletionQueue, receiveCompletionQueue];
     if (!completionQueues.every((queue) => queue instanceof CompletionQueue)) {
-      throw new TypeError('sendCompletionQueue and receiveCompletionQueue are each a CompletionQueue');
+      throw wrongQueue(options);
     }
     VerbsObject.requireOpen('createQueuePair', [protectionDomain, ...completionQueues]);
     const serviceType = serviceTypes[type];
-    if (serviceType === undefined) throw notMade('type', Object.keys(serviceTypes).join(', '));
-    if (completionQueues.some((queue) => queue.context !== context)) {
-      throw notMade('completion queue', 'one of the same context');
+    if (serviceType === undefined) throw notMade('type', "'RC', 'UC' or 'UD'", type);
+    for (const name of completionQueueNames) {
+      if (options[name].context !== context) throw notMade(name, 'of the same context', options[name]);
     }
     if (sharedReceiveQueue !== undefined && !(sharedReceiveQueue instanceof SharedReceiveQueue)) {
-      throw new TypeError('sharedReceiveQueue is a SharedReceiveQueue');
+      throw wrongType('sharedReceiveQueue', 'a SharedReceiveQueue', sharedReceiveQueue);
     }
     if (sharedReceiveQueue !== undefined) VerbsObject.requireOpen('createQueuePair', [sharedReceiveQueue]);
     if (sharedReceiveQueue !== undefined && sharedReceiveQueue.context !== context) {
-      throw notMade('shared receive queue', 'one of the same context');
+      throw notMade('sharedReceiveQueue', 'of the same context', sharedReceiveQueue);
     }
     const { level = QualityOfServiceLevel.low } = options;
-    if (!Object.values(QualityOfServiceLevel).includes(level))
-      throw notMade('level', 'a QualityOfServiceLevel');
+    if (!Object.values(QualityOfServiceLevel).includes(level)) {
+      throw notMade('level', 'QualityOfServiceLevel.low or QualityOfServiceLevel.high', level);
+    }
     const { checksumSecret = 0 } = options;
-    if (!Number.isInteger(checksumSecret) || checksumSecret < 0 || checksumSecret > 0xffff_ffff)
-      throw notMade('checksumSecret', 'an integer of 32 bits, 0 to 4294967295');
+    checkRange('createQueuePair', 'checksumSecret', checksumSecret, 0, 0xffff_ffff);
     const driver = new QueuePairInDevice(context.driver, {
       protectionDomain: protectionDomain.driver,
       serviceType,
@@ -177,7 +205,8 @@ export class QueuePair extends VerbsObject {
    */
   postSend(requests: SendRequest | readonly SendRequest[]): void {
     this.requireOpen('postSend');
-    if (this.state < QueuePairState.readyToSend) throw this.notReady('postSend', 'ready_to_send');
+    if (this.state < QueuePairState.readyToSend)
+      throw this.notReady('postSend', 'QueuePairState.readyToSend');
     if (isBatch(requests)) this.postBatch(requests);
     else {
       checkSendWorkRequest(this.driver.serviceType, requests);
@@ -216,7 +245,8 @@ export class QueuePair extends VerbsObject {
    */
   postReceive(requests: ReceiveRequest | readonly ReceiveRequest[]): void {
     this.requireOpen('postReceive');
-    if (this.state === QueuePairState.reset) throw this.notReady('postReceive', 'init');
+    if (this.state === QueuePairState.reset)
+      throw this.notReady('postReceive', 'QueuePairState.init or later');
     if (isBatch(requests)) this.driver.postReceiveBatch(requests);
     else this.driver.postReceive(requests);
   }
@@ -248,6 +278,7 @@ export class QueuePair extends VerbsObject {
         checkSendWorkRequest(this.driver.serviceType, requests[index]!);
       } catch (error) {
         this.driver.postBatch(requests.slice(0, index));
+        inElement('requests', index, error as Error);
         throw Object.assign(error as Error, { posted: index });
       }
     }
@@ -256,7 +287,7 @@ export class QueuePair extends VerbsObject {
 
   private notReady(verb: string, expected: string): VerbsError {
     return new VerbsError(
-      `${this.label} is in ${queuePairStateNames[this.state]}, which takes no work requests here`,
+      `${this.label} is in ${enumText('QueuePairState', queuePairStateNames, this.state)}, which takes no work requests here; expected: ${expected}`,
       {
         code: 'EINVAL',
         verb,
@@ -271,11 +302,11 @@ function isBatch<Request>(requests: Request | readonly Request[]): requests is r
   return Array.isArray(requests);
 }
 
-function notMade(attribute: string, expected: string): VerbsError {
-  return new VerbsError(`${attribute} of a queue pair must be ${expected}`, {
-    code: 'EINVAL',
-    verb: 'createQueuePair',
-    attribute,
-    expected,
-  });
+function notMade(path: string, expected: string, value: unknown): VerbsError {
+  return invalid('createQueuePair', path, expected, value);
+}
+
+function wrongQueue(options: Omit<QueuePairOptions, 'type'>): TypeError {
+  const name = completionQueueNames.find((each) => !(options[each] instanceof CompletionQueue))!;
+  return wrongType(name, 'a CompletionQueue', options[name]);
 }

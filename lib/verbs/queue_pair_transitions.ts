@@ -1,7 +1,14 @@
+import { checkKeys, checkRange, invalid as invalidArgument } from '../driver/arguments.ts';
 import { VerbsError } from '../driver/errors.ts';
 import type { QueuePairAttributes } from '../driver/queue_pair_attributes.ts';
+import { enumText } from '../spec/enum_names.ts';
 import {
+  PARTITION_KEY_TABLE_ENTRIES,
+  PathMtu,
+  QueuePairAttribute,
   QueuePairState,
+  READ_ATOMIC_MAXIMUM,
+  pathMtuNames,
   queuePairStateNames,
   queuePairTransitions,
   type QueuePairAttributeName,
@@ -13,6 +20,28 @@ type Attributes = Pick<QueuePairTransition, 'required' | 'optional'>;
 
 const { reset, error } = QueuePairState;
 
+const attributeKeys: ReadonlySet<string> = new Set([
+  'state',
+  'currentState',
+  ...Object.keys(QueuePairAttribute),
+]);
+const psnMaximum = 2 ** 24 - 1;
+/** Largest values of attributes; the smallest is 0. */
+const largest: Partial<Record<keyof QueuePairAttributes, number>> = {
+  accessFlags: 0xff,
+  partitionKeyIndex: PARTITION_KEY_TABLE_ENTRIES - 1,
+  queueKey: 0xffff_ffff,
+  timeout: 31,
+  retryCount: 7,
+  receiverNotReadyRetry: 7,
+  receivePsn: psnMaximum,
+  sendPsn: psnMaximum,
+  maxReadAtomic: READ_ATOMIC_MAXIMUM,
+  maxDestinationReadAtomic: READ_ATOMIC_MAXIMUM,
+  minReceiverNotReadyTimer: 31,
+  destinationQueuePair: psnMaximum,
+};
+
 /**
  * Refuses a change that no transition of a queue pair of this service takes.
  * @param from state of the queue pair
@@ -23,7 +52,11 @@ export function checkTransition(
   from: QueuePairState,
   attributes: QueuePairAttributes,
 ): void {
+  checkKeys(attributeKeys, attributes);
   const to = attributes.state ?? from;
+  if (queuePairStateNames[to] === undefined) {
+    throw invalidArgument('modifyQueuePair', 'state', 'a QueuePairState', to);
+  }
   const transition = findTransition(service, from, to);
   if (transition === undefined) {
     throw invalid(
@@ -45,6 +78,7 @@ export function checkTransition(
   if (tooMuch.length > 0) {
     throw invalid(`${what} does not take ${tooMuch.join(', ')}`, tooMuch.join(', '), describe(transition));
   }
+  checkValues(attributes);
 }
 
 /** Any state → RESET and any state → ERR take nothing. */
@@ -71,7 +105,19 @@ function describe({ required, optional }: Attributes): string {
 }
 
 function nameOf(state: QueuePairState): string {
-  return queuePairStateNames[state] ?? `state ${state}`;
+  return enumText('QueuePairState', queuePairStateNames, state);
+}
+
+/** @throws VerbsError EINVAL: a value is out of its range */
+function checkValues(attributes: QueuePairAttributes): void {
+  for (const [name, most] of Object.entries(largest)) {
+    const value: unknown = Reflect.get(attributes, name);
+    if (value !== undefined) checkRange('modifyQueuePair', name, value, 0, most);
+  }
+  const { pathMtu } = attributes;
+  if (pathMtu === undefined || Object.values(PathMtu).includes(pathMtu)) return;
+  const mtus = Object.values(PathMtu).map((mtu) => enumText('PathMtu', pathMtuNames, mtu));
+  throw invalidArgument('modifyQueuePair', 'pathMtu', `one of ${mtus.join(', ')}`, pathMtu);
 }
 
 function invalid(message: string, attribute: string, expected: string): VerbsError {

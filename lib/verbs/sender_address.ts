@@ -1,3 +1,4 @@
+import { wrongRange } from '../driver/arguments.ts';
 import { isIpv4, type AddressVector } from '../driver/address_vector.ts';
 import type { Completion } from '../driver/completion_queue.ts';
 import type { PortAttributes } from '../driver/port.ts';
@@ -25,9 +26,8 @@ export function senderAddress(
   };
   if (!completion.withGlobalRouteHeader) return vector;
   if (globalRoute.length < GLOBAL_ROUTE_HEADER_BYTES) {
-    throw new RangeError(
-      `the GRH is the first ${GLOBAL_ROUTE_HEADER_BYTES} B of what was received, not ${globalRoute.length} B`,
-    );
+    const expected = `${GLOBAL_ROUTE_HEADER_BYTES} B or more, from the begin of the memory that was received into`;
+    throw wrongRange('globalRoute.length', expected, globalRoute.length);
   }
   const { source, destination, ...route } = readRoute(globalRoute);
   return {

@@ -15,16 +15,16 @@ export interface SharedReceiveQueueOptions {
   readonly limit?: number;
 }
 
-/** What of a shared receive queue can be changed; what is missing stays. */
+/** Attributes of a shared receive queue that can be changed; the others stay. */
 export interface SharedReceiveQueueAttributes {
   /**
-   * Asks for the event shared_receive_queue_limit_reached, once: when fewer work requests than this are left that no queue pair has
+   * Asks for the event sharedReceiveQueueLimitReached, once: when fewer work requests than this are left that no queue pair has
    * taken, at once if there are fewer already. 0: none is asked for.
    */
   readonly limit?: number;
   /**
-   * Work requests that it takes, as in {@link SharedReceiveQueueOptions}; no fewer than are posted and not completed. What is
-   * posted stays. A queue that becomes smaller keeps its memory until it is closed.
+   * Work requests that it takes, as in {@link SharedReceiveQueueOptions}; no fewer than are posted and not completed. Posted
+   * requests stay. A queue that becomes smaller keeps its memory until it is closed.
    */
   readonly maxWorkRequests?: number;
 }
@@ -32,13 +32,14 @@ export interface SharedReceiveQueueAttributes {
 /**
  * A receive queue that several queue pairs take from. Its work requests name memory of its own protection domain; they complete into
  * the completion queue of the queue pair that took them, in any order. A queue pair in ERR leaves the queue to the others, and the
- * event queue_pair_last_work_queue_entry_reached says that all that it had taken is completed. No work request is lost with a queue
+ * event queuePairLastWorkQueueEntryReached says that all that it had taken is completed. No work request is lost with a queue
  * pair that is reset or closed: what it had taken, and was not polled, is polled as flushed, with the number of that queue pair.
  */
 export class SharedReceiveQueue extends VerbsObject {
   readonly label: string;
   /** The driver's object; for tools. */
   readonly driver: QueueInDevice;
+  /** Where it was made. */
   readonly context: Context;
 
   /** {@link ProtectionDomain.createSharedReceiveQueue} makes shared receive queues. */

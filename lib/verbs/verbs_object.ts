@@ -3,7 +3,7 @@ import { VerbsError } from '../driver/errors.ts';
 /** A device that does not answer any more is reset when its context closes; what it had is gone with that. */
 const goneCodes = ['ENODEV', 'ETIMEDOUT'];
 
-/** What the verbs make: it belongs to parents, which outlive it. */
+/** An object of the verbs: it belongs to parents, which outlive it. */
 export abstract class VerbsObject {
   private readonly parents: readonly VerbsObject[];
   private readonly children = new Set<VerbsObject>();
@@ -15,9 +15,10 @@ export abstract class VerbsObject {
     for (const parent of parents) parent.children.add(this);
   }
 
-  /** What it is, and which one: `queue pair 258`. */
+  /** Kind and number: `queue pair 258`. */
   abstract readonly label: string;
 
+  /** Whether the object was given back to the device. */
   get closed(): boolean {
     return this.isClosed;
   }

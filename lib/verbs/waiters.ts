@@ -1,6 +1,6 @@
-import type { WaitOptions } from './patience.ts';
+import type { WaitOptions } from './polling_wait.ts';
 
-/** Longest time of a timer, milliseconds: 24 days. What is longer never ends. */
+/** Longest time of a timer, milliseconds: 24 days. A longer one never ends. */
 const longestTimer = 2 ** 31 - 1;
 
 interface Waiter {

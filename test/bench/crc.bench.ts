@@ -1,5 +1,5 @@
 import { table } from '../../lib/cli/output/table.ts';
-import { crcImplementations, crcInUse, crcNanoseconds, type CrcKind } from '../hca/icrc_port.ts';
+import { crcImplementations, crcInUse, crcNanoseconds, type CrcKind } from '../helpers/icrc_port.ts';
 
 const lengths = [28, 68, 110, 256, 1024, 4096];
 const bytesPerMeasurement = 1 << 24;

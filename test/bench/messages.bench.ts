@@ -5,7 +5,7 @@ import { rateOf } from '../../lib/cli/message_rate.ts';
 import { table } from '../../lib/cli/output/table.ts';
 import { statisticsOf } from '../../lib/cli/output/statistics.ts';
 import { openDevice, type Context } from '../../lib/index.ts';
-import { dataUnitsOf } from '../driver/data_units.ts';
+import { dataUnitsOf } from '../helpers/data_units.ts';
 
 // Two boards of a fabric. ICRC is made and checked throughout.
 

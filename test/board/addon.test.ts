@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { loadAddon } from '../../lib/board/addon.ts';
-import { magic, makeBoard, openFunction, registerBar, vcbBar } from './register_file_board.ts';
+import { magic, makeBoard, openFunction, registerBar, vcbBar } from '../helpers/register_file_board.ts';
 
 const { EmulatedBoard, cacheLineRoundTrip } = loadAddon();
 

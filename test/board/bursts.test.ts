@@ -14,7 +14,7 @@ import {
   startJob,
   vcbBar,
   writeCommand,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 const command = pattern(160); // three transactions
 const inboxPackets = 64; // native/link/fabric.h

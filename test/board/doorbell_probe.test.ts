@@ -25,7 +25,7 @@ import {
   getWorkQueueReferenceOffset,
   getWorkQueueReferenceSequenceNumber,
 } from '../../lib/spec/index.ts';
-import { closing, describeOnBackends, makeBoard, openDriver, type Backend } from '../driver/backends.ts';
+import { closing, describeOnBackends, makeBoard, openDriver, type Backend } from '../helpers/backends.ts';
 
 const recordsLog2 = 3;
 const impatience = 5_000_000; // nanoseconds; nobody waits for what will not come

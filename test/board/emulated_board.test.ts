@@ -11,7 +11,7 @@ import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { Opcode } from '../../lib/spec/index.ts';
-import { closing } from '../driver/backends.ts';
+import { closing } from '../helpers/backends.ts';
 
 const small: BoardOptions = { progress: 'stepped', queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 };
 
@@ -141,8 +141,8 @@ describe('a fault', () => {
       { underlyingFunction: 0, address: references.address, direction: 'read', reason: 'injected' },
     ]);
     expect([driver.events.poll(), driver.events.poll()]).toMatchObject([
-      { name: 'dma_fault', detail: references.address },
-      { name: 'queue_pair_fatal', object: queuePair.number },
+      { name: 'dmaFault', detail: references.address },
+      { name: 'queuePairFatal', object: queuePair.number },
     ]);
   });
 
@@ -154,6 +154,6 @@ describe('a fault', () => {
     board.runUntilIdle();
     expect(fault.happened).toBe(1);
     expect(board.counters().interruptsLost).toBe(1);
-    expect(driver.events.poll()).toMatchObject({ name: 'virtual_collect_buffer_error' });
+    expect(driver.events.poll()).toMatchObject({ name: 'virtualCollectBufferError' });
   });
 });

@@ -16,7 +16,7 @@ import {
   startJob,
   vcbBar,
   writeCommand,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 /** Posts `count` writes whose first byte is their number, from 1, and gives the numbers in the order they arrived. */
 function arrivals(board: EmulatedBoard, count: number): number[] {

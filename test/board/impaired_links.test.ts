@@ -20,7 +20,7 @@ import {
   registerOffset,
   startJob,
   vcbBar,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 // The device is a register file: its engine sends a VCB page as a packet, and the last page holds the newest that arrived.
 

@@ -9,7 +9,7 @@ import {
   registerBar,
   registerOffset,
   startJob,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 /** The next signal of a vector: how often it was signalled. */
 function nextSignal(opened: BoardFunction, vector: number): Promise<number> {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { BoardFunction, DmaMemory, EmulatedBoard } from '../../lib/board/addon.ts';
-import { Random } from '../hca/random.ts';
+import { Random } from '../helpers/random.mjs';
 import {
   engine,
   job,
@@ -15,7 +15,7 @@ import {
   registerOffset,
   startJob,
   writeCommand,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 /** The device writes `bytes` of page 0 to the host; gives whether it was refused. */
 function dmaWrite(board: EmulatedBoard, opened: BoardFunction, address: bigint, bytes: number): boolean {

@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { loadAddon } from '../../lib/board/addon.ts';
-import { testAddonPath } from '../test_addon.ts';
-import { magic, makeBoard, openFunction, pageBytes, vcbBar } from './register_file_board.ts';
+import { testAddonPath } from '../helpers/test_addon.ts';
+import { magic, makeBoard, openFunction, pageBytes, vcbBar } from '../helpers/register_file_board.ts';
 
 const worker = fileURLToPath(new URL('board_worker.mjs', import.meta.url));
 const modes = ['shared', 'own', 'stepped'] as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { Random } from '../hca/random.ts';
-import { loadTestAddon } from '../test_addon.ts';
+import { Random } from '../helpers/random.mjs';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** native/test/poll_pace_port.h */
 interface PollPacePort {

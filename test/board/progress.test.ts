@@ -11,7 +11,7 @@ import {
   startJob,
   vcbBar,
   writeCommand,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 describe('stepped', () => {
   it('nothing happens unless it is asked for, and every unit of work takes a tick', () => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import type { DmaFault, RemappingRoot } from '../../lib/board/addon.ts';
-import { job, makeBoard, openFunction, pageBytes, startJob } from './register_file_board.ts';
+import { job, makeBoard, openFunction, pageBytes, startJob } from '../helpers/register_file_board.ts';
 
 const page = BigInt(pageBytes);
 const entries = 512n;

@@ -14,7 +14,7 @@ import {
   startJob,
   vcbBar,
   writeCommand,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 type Action = (board: EmulatedBoard, opened: readonly BoardFunction[]) => void;
 

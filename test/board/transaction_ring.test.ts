@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { transactionRingStress } from './register_file_board.ts';
+import { transactionRingStress } from '../helpers/register_file_board.ts';
 
 it.each([1, 2, 4])('the ring loses, doubles, mixes and tears nothing from %i threads', (producers) => {
   expect(transactionRingStress(producers, 20_000 / producers, 17 + producers)).toBe('');

@@ -15,7 +15,7 @@ import {
   registerOffset,
   vcbBar,
   writeCommand,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 describe('stores become transactions', () => {
   const cuts: [CommandMapping, boolean, number][] = [

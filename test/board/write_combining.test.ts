@@ -11,7 +11,7 @@ import {
   readPage,
   vcbBar,
   writeCommand,
-} from './register_file_board.ts';
+} from '../helpers/register_file_board.ts';
 
 interface Worst {
   trace: Transaction[];

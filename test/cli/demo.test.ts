@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { runHca } from './run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 it('hca demo checks every operation and measures', async () => {
   const { exitCode, error, json } = await runHca(['demo', '--json']);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { isListed } from '../../lib/cli/cpus.ts';
 import { parts, roundsOf } from '../../lib/cli/doorbell_measurement.ts';
 import { histogramOf, histogramText, statisticsOf } from '../../lib/cli/output/statistics.ts';
-import { runHca } from './run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 interface Measured {
   readonly device: string;

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { freeNetwork, freePort } from '../free_port.ts';
-import { HcaProcess, until, untilListening } from './hca_process.ts';
-import { runHca } from './run_hca.ts';
+import { freeNetwork, freePort } from '../helpers/free_port.ts';
+import { HcaProcess, until, untilListening } from '../helpers/hca_process.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
 const device = (link: string): string[] => ['--device', `emu:?${small}&link=${link}`];
@@ -75,7 +76,7 @@ const commands: readonly (readonly [string, ...string[]])[] = [
 ];
 
 describe.each(commands)('hca %s %s', (...command: readonly string[]) => {
-  const shared = (): string[] => device(`shm:ending-${process.pid}-${Math.random()}`);
+  const shared = (): string[] => device(`shm:ending-${randomUUID()}`);
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends on %s while it waits for the other end', async (signal) => {
     const port = await freePort();

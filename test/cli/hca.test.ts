@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 
-import { runHca } from './run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 
@@ -115,7 +115,7 @@ describe('hca info', () => {
     expect(out).toMatch(/max_qp: +62\n/);
     expect(out).toMatch(/scoreboard variant: +direct\n/);
     expect(out).toMatch(
-      /region virtual_collect_buffer: +BAR 2 \+ 0x0, 1048576 B, 256 × 4096 B, prefetchable\n/,
+      /region virtualCollectBuffer: +BAR 2 \+ 0x0, 1048576 B, 256 × 4096 B, prefetchable\n/,
     );
   });
 
@@ -130,8 +130,8 @@ describe('hca info', () => {
       regions: [
         { type: 'identity' },
         { type: 'control' },
-        { type: 'underlying_function' },
-        { type: 'virtual_collect_buffer' },
+        { type: 'underlyingFunction' },
+        { type: 'virtualCollectBuffer' },
       ],
     });
   });
@@ -157,9 +157,7 @@ describe('hca registers', () => {
   it('names values of enums, and elements that are not zero', async () => {
     const { out } = await runHca(['registers', 'identity.region', '--device', `emu:?${small}`]);
     expect(out).toMatch(/identity\.region\[0\]: +0x00000001\n {2}type: +identity\n/);
-    expect(out).toMatch(
-      /identity\.region\[3\]: +0x00010204\n {2}type: +virtual_collect_buffer\n {2}bar: +2\n/,
-    );
+    expect(out).toMatch(/identity\.region\[3\]: +0x00010204\n {2}type: +virtualCollectBuffer\n {2}bar: +2\n/);
     expect(out).not.toContain('region[4]');
   });
 

@@ -4,11 +4,11 @@ import { Opcode, QueuePairState, Resource, openDevice, type Context } from '../.
 import { blockNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { whyStalled } from '../../lib/driver/why.ts';
 import { RoomWait, SendHold } from '../../lib/spec/index.ts';
-import { functionRegister, makeFunctions } from '../functions/function_verbs.ts';
-import { connect, makeEnd, makeMemory, makePair, type End } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { closing } from '../driver/backends.ts';
-import { runHca } from './run_hca.ts';
+import { functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
+import { connect, makeEnd, makeMemory, makePair, type End } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { closing } from '../helpers/backends.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 
@@ -65,9 +65,11 @@ describe('why a queue pair does not go on', () => {
   it('names a state in which nothing is sent', () => {
     const [control] = makeFunctions(1) as [Verbs];
     const end = makeEnd(control);
-    expect(reasonsOf(control, end)[0]).toMatch(/it is in reset: it sends nothing before ready_to_send/);
+    expect(reasonsOf(control, end)[0]).toMatch(
+      /it is in QueuePairState\.reset: it sends nothing before QueuePairState\.readyToSend/,
+    );
     end.queuePair.modify({ state: QueuePairState.error });
-    expect(reasonsOf(control, end)[0]).toMatch(/it is in error: work requests are flushed/);
+    expect(reasonsOf(control, end)[0]).toMatch(/it is in QueuePairState\.error: work requests are flushed/);
   });
 
   it('names a fence, and what is not acknowledged', () => {
@@ -110,7 +112,7 @@ describe('why a queue pair does not go on', () => {
     control.board.post({ bar, offset: first!.offset + 8, data: new Uint8Array(8) });
     control.board.post({ bar, offset: second!.offset + 320, data: new Uint8Array(8) });
     expect(reasonsOf(control, from)).toEqual([
-      'virtual collect buffer 1 of its function is in error (write_beyond_command): what is written there is dropped until it is cancelled',
+      'virtual collect buffer 1 of its function is in error (writeBeyondCommand): what is written there is dropped until it is cancelled',
       'its function has begun commands and not finished them, in virtual collect buffers 0',
     ]);
   });
@@ -125,7 +127,7 @@ describe('why a queue pair does not go on', () => {
     [
       'for an entry credit of its function',
       { resource: Resource.entryCredits, underlyingFunction: 0, amount: 1 },
-      /^its function lacks entry credit: .* \(hca resources set 0\.entry_credits=…\)$/m,
+      /^its function lacks entry credit: .* \(hca resources set 0\.entryCredits=…\)$/m,
       RoomWait.function,
     ],
   ])('names room that is waited for: %s', (_, request, words, kind) => {
@@ -259,7 +261,7 @@ describe('hca why', () => {
     const text = await runHca(['why', `0x${queuePair.number.toString(16)}`, ...device]);
     expect([text.exitCode, text.error]).toEqual([0, '']);
     expect(text.out).toMatch(
-      /^queue pair 0x\w+ of function 0: reset, level low; next 0, posted \d+, acknowledged 0\n- it is in reset/,
+      /^queue pair 0x\w+ of function 0: reset, level low; next 0, posted \d+, acknowledged 0\n- it is in QueuePairState\.reset/,
     );
     const { json } = await runHca(['why', `${queuePair.number}`, ...device, '--json']);
     expect(json()).toMatchObject([{ queuePair: { state: 'reset', hold: 'none', underlyingFunction: 0 } }]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { freeNetwork, freePort } from '../free_port.ts';
-import { HcaProcess, untilListening } from './hca_process.ts';
+import { freeNetwork, freePort } from '../helpers/free_port.ts';
+import { HcaProcess, untilListening } from '../helpers/hca_process.ts';
 
 // Each command between two processes, in every pairing of devices: a run of each, or as many as FPGA_VERBS_PAIRING_RUNS says.
 const runs = Number(process.env['FPGA_VERBS_PAIRING_RUNS'] ?? 1);

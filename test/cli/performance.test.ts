@@ -8,7 +8,7 @@ import { Scope } from '../../lib/cli/scope.ts';
 import { Stopwatch } from '../../lib/cli/performance/stopwatch.ts';
 import { spreadOf } from '../../lib/cli/output/statistics.ts';
 import { Progress } from '../../lib/cli/output/progress.ts';
-import { runHca } from './run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const board = (progress: string): string =>
   `emu:?progress=${progress}&queuePairs=64&pageTableEntries=4096&memoryKeys=256`;

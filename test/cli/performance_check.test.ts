@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import type * as Data from '../../lib/cli/performance/data.ts';
 import type { End } from '../../lib/cli/performance/end.ts';
 import { operations } from '../../lib/cli/performance/operation.ts';
-import { runHca } from './run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 // What is sent is not what should be: a bit of the first byte is turned in every memory.
 vi.mock('../../lib/cli/performance/data.ts', async (original) => {

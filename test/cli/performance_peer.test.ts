@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { freeNetwork, freePort } from '../free_port.ts';
-import { runHca } from './run_hca.ts';
+import { freeNetwork, freePort } from '../helpers/free_port.ts';
+import { runHca } from '../helpers/run_hca.ts';
 import { newSignal, retrying, runTwo } from './two_processes.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { runHca } from './run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const boardOf = (queuePairs: number): string =>
   `emu:?queuePairs=${queuePairs}&pageTableEntries=8192&memoryKeys=256`;

@@ -7,8 +7,8 @@ import { markable, meetPeer, type LocalEnd, type PeerOptions } from '../../lib/c
 import { Scope } from '../../lib/cli/scope.ts';
 import type { QueuePairAddress } from '../../lib/connect/index.ts';
 import { PortState, type CompletionQueue, type Context } from '../../lib/index.ts';
-import { freeNetwork, freePort } from '../free_port.ts';
-import { runHca } from './run_hca.ts';
+import { freeNetwork, freePort } from '../helpers/free_port.ts';
+import { runHca } from '../helpers/run_hca.ts';
 import { newSignal, retrying, runTwo } from './two_processes.ts';
 
 const small = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { openDevice, Resource, type ResourceShare } from '../../lib/index.ts';
 import { formatLanes, parseResourceChange } from '../../lib/cli/resource_changes.ts';
-import { closing } from '../driver/backends.ts';
-import { runHca } from './run_hca.ts';
+import { closing } from '../helpers/backends.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 
@@ -35,7 +35,7 @@ describe('hca resources', () => {
         '1.high.pcbs=8',
         '1.tvls=lanes:4-6,40',
         '1.vcbs=30',
-        'lane4.list_size=9',
+        'lane4.listSize=9',
       ].concat(device),
     );
     expect(exitCode).toBe(0);
@@ -44,14 +44,14 @@ describe('hca resources', () => {
       functions[1]!.filter((share) => share.resource === resource).map(({ amount }) => amount);
     expect(amounts(Resource.physicalCollectBuffers)).toEqual([20, 0, 8]);
     expect(amounts(Resource.virtualCollectBuffers)).toEqual([30, 0, 0]);
-    expect(functions[1]!.find(({ name }) => name === 'transmit_virtual_lanes')!.lanes).toEqual([4, 5, 6, 40]);
+    expect(functions[1]!.find(({ name }) => name === 'transmitVirtualLanes')!.lanes).toEqual([4, 5, 6, 40]);
     expect(lanes[4]!.find(({ resource }) => resource === Resource.listSize)).toMatchObject({
       amount: 9,
       lane: 4,
     });
     const failed = await runHca(['resources', 'set', '1.pcbs=20', '2.pcbs=34', ...device]);
     expect([failed.exitCode, failed.out]).toEqual([1, '']);
-    expect(failed.error).toMatch(/physical_collect_buffers: 34 asked for, 20 left.*at most 20/);
+    expect(failed.error).toMatch(/physicalCollectBuffers: 34 asked for, 20 left.*at most 20/);
   });
 
   it('shows a guest what is its own', async () => {
@@ -62,7 +62,7 @@ describe('hca resources', () => {
     expect(functions.map(([share]) => share!.underlyingFunction)).toEqual([2]);
     expect(lanes.map(([share]) => share!.lane)).toEqual([8, 9, 10, 11]);
     const refused = await runHca(['resources', 'set', 'pcbs=9', '--device', `emu:2?${name}`]);
-    expect(refused.error).toContain('not_permitted');
+    expect(refused.error).toContain('notPermitted');
   });
 
   it.each([

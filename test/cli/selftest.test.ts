@@ -5,7 +5,7 @@ import { readRegions } from '../../lib/board/regions.ts';
 import { runCommandLine } from '../../lib/cli/command_line.ts';
 import { openDevice } from '../../lib/index.ts';
 import { RegionType, UNDERLYING_FUNCTION_STATUS_OFFSET } from '../../lib/spec/index.ts';
-import { runHca } from './run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=4096&memoryKeys=256';
 const options: BoardOptions = { queuePairs: 64, pageTableEntries: 4096, memoryKeys: 256 };

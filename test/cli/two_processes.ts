@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { freePort } from '../free_port.ts';
-import { runHca, type HcaRun } from './run_hca.ts';
+import { freePort } from '../helpers/free_port.ts';
+import { runHca, type HcaRun } from '../helpers/run_hca.ts';
 
 const program = 'dist/lib/cli/main.js';
 const patience = 60_000;

@@ -15,11 +15,14 @@ import {
   type SendRequest,
 } from '../../lib/index.ts';
 import { completionStatusNames } from '../../lib/spec/index.ts';
-import { everyRight } from '../verbs/connected.ts';
-import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
+import { everyRight } from '../helpers/connected.ts';
+import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
 import { Words, packetText, parsePacket, payloadOf, type Meaning } from './notation.ts';
 import type { Row, Setup, Step } from './table.ts';
 import { buildPacket, readPacket, type Route, type Service } from './wire.ts';
+import { specificationNames } from '../helpers/specification_names.ts';
+
+const specifiedCompletionStatusNames = specificationNames(completionStatusNames);
 
 const targetBytes = 4096;
 const slotBytes = 1024;
@@ -143,7 +146,8 @@ export class Stage {
     if (step.wait !== undefined) this.board.advanceTime(waits[step.wait]);
     this.board.runUntilIdle();
     const completions = this.poll();
-    const text = ({ wrId, status }: Completion): string => `${wrId} ${completionStatusNames[status]}`;
+    const text = ({ wrId, status }: Completion): string =>
+      `${wrId} ${specifiedCompletionStatusNames[status]}`;
     return {
       out: this.board
         .takePackets()

@@ -1,4 +1,4 @@
-import { bitwise, onWire } from '../hca/icrc_reference.ts';
+import { bitwise, onWire } from '../helpers/icrc_reference.ts';
 
 /**
  * Packets of RoCEv2 over IPv6 as a peer makes and reads them that shares nothing with the device: its offsets are those of InfiniBand

@@ -81,7 +81,9 @@ describe('a connection', () => {
     await a.send(sent);
     await received;
     expect(target.bytes).toEqual(sent);
-    await expect(a.send(new Uint8Array(257))).rejects.toThrow('257 B');
+    await expect(a.send(new Uint8Array(257))).rejects.toThrow(
+      'inlineData.length must be at most 256 B (maxInlineData), got 257',
+    );
   });
 
   it('tells what went wrong by its status, and ends those who wait when it is closed', async () => {
@@ -139,8 +141,11 @@ describe('a connection', () => {
   });
 
   it.each([
-    [{ gid: 'fe80' }, "gid is 'fe80'; it has 32 hexadecimal digits"],
-    [{ mac: undefined, gid: '0'.repeat(32) }, `the GID ${'0'.repeat(32)} holds no MAC address; name mac`],
+    [{ gid: 'fe80' }, 'gid must be 32 hexadecimal digits, got "fe80"'],
+    [
+      { mac: undefined, gid: '0'.repeat(32) },
+      `mac must be given: the GID ${'0'.repeat(32)} has no MAC address`,
+    ],
   ])('refuses an address that is none: %j', (wrong, message) => {
     const [a, b] = makePair();
     expect(() => a.connect({ ...b.address, ...wrong } as QueuePairAddress)).toThrow(message);

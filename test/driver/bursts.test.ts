@@ -8,8 +8,8 @@ import {
   UNDERLYING_FUNCTION_COMMANDS_SENT_OFFSET,
   UNDERLYING_FUNCTION_KICKS_OFFSET,
 } from '../../lib/spec/index.ts';
-import { makeCommand } from '../hca/command.ts';
-import { makeBoard, openDriver, type Backend } from './backends.ts';
+import { makeCommand } from '../helpers/command.ts';
+import { makeBoard, openDriver, type Backend } from '../helpers/backends.ts';
 
 // Boards on which a command comes to the device whole; test/hca/collect_buffer_burst says what that does there.
 

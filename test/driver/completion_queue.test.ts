@@ -20,7 +20,14 @@ import {
   Refusal,
   encode,
 } from '../../lib/spec/index.ts';
-import { backends, describeOnBackends, makeBoard, openDriver, settle, type Backend } from './backends.ts';
+import {
+  backends,
+  describeOnBackends,
+  makeBoard,
+  openDriver,
+  settle,
+  type Backend,
+} from '../helpers/backends.ts';
 
 vi.mock('../../lib/driver/memory_order.ts', { spy: true });
 
@@ -310,14 +317,14 @@ describe('a completion queue', () => {
   it.each([0, -1, 1.5, 32_769, Number.NaN])('of %d entries is refused', (entries) => {
     const driver = openDriver(makeBoard(stepped));
     expect(() => new CompletionQueue(driver, { entries })).toThrow(
-      expect.objectContaining({ code: 'EINVAL', attribute: 'cqe', expected: '1 to 32768' }),
+      expect.objectContaining({ code: 'EINVAL', attribute: 'entries', expected: '1 to 32768' }),
     );
   });
 
   it('that signals an event queue that there cannot be is refused by name', () => {
     const driver = openDriver(makeBoard(stepped));
     expect(() => new CompletionQueue(driver, { entries: 1, eventQueue: 8 })).toThrow(
-      expect.objectContaining({ code: 'EINVAL', attribute: 'event_queue' }),
+      expect.objectContaining({ code: 'EINVAL', attribute: 'eventQueue' }),
     );
   });
 
@@ -327,7 +334,7 @@ describe('a completion queue', () => {
     const only = new CompletionQueue(driver, { entries: 1 });
     const free = vi.spyOn(driver.device, 'free');
     expect(() => new CompletionQueue(driver, { entries: 1 })).toThrow(
-      expect.objectContaining({ code: 'ENOMEM', attribute: 'completion_queues' }),
+      expect.objectContaining({ code: 'ENOMEM', attribute: 'completionQueues' }),
     );
     expect(free).toHaveBeenCalledTimes(2);
     only.destroy();

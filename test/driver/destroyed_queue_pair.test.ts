@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 
 import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { EventType, Opcode, eventTypeNames } from '../../lib/spec/index.ts';
-import { makePair } from '../verbs/connected.ts';
-import { makeVerbs } from '../verbs/make_verbs.ts';
+import { makePair } from '../helpers/connected.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 it('a port that comes up while a queue pair is destroyed has the driver ring for no queue pair that is gone', () => {
   const verbs = makeVerbs();
@@ -24,6 +24,6 @@ it('a port that comes up while a queue pair is destroyed has the driver ring for
   const names: string[] = [];
   for (let event = verbs.context.pollEvent(); event !== undefined; event = verbs.context.pollEvent())
     names.push(event.name);
-  expect(names).toContain('port_active');
-  expect(names).not.toContain('virtual_collect_buffer_error');
+  expect(names).toContain('portActive');
+  expect(names).not.toContain('virtualCollectBufferError');
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KickRecord } from '../../lib/driver/kick_records.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { KICK_RECORD_BYTES, Opcode } from '../../lib/spec/index.ts';
-import { CommandBench } from './command_bench.ts';
+import { CommandBench } from '../helpers/command_bench.ts';
 
 /** Writes a command with so many bytes of payload: the records that came of it. */
 function post(bench: CommandBench, queuePair: QueuePair, bytes: number): KickRecord[] {
@@ -23,7 +23,7 @@ describe.each([0, 48, 96])('a ring of kick records, commands with %d B of payloa
     bench.board.clearFaults();
     expect(post(bench, queuePair, bytes)).toEqual([]);
     expect(bench.events()).toMatchObject([
-      { name: 'dma_fault', detail: address + BigInt(2 * KICK_RECORD_BYTES) },
+      { name: 'dmaFault', detail: address + BigInt(2 * KICK_RECORD_BYTES) },
     ]);
     expect(bench.register('dma_faults')).toBe(1n);
     expect(bench.register('kick_records_dropped')).toBe(1n);
@@ -47,6 +47,6 @@ describe.each([0, 48, 96])('a ring of kick records, commands with %d B of payloa
     bench.board.runUntilIdle();
     expect(bench.register('kicks')).toBe(1n);
     expect(bench.register('kick_records_written')).toBe(0n);
-    expect(bench.events()).toMatchObject([{ name: 'dma_fault', detail: address }]);
+    expect(bench.events()).toMatchObject([{ name: 'dmaFault', detail: address }]);
   });
 });

@@ -4,7 +4,7 @@ import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { KickRecord, openDevice, type Context, type Kick } from '../../lib/index.ts';
 import { KickJoiner } from '../../lib/driver/kicks.ts';
 import { KickOrigin, KickRecordType, Opcode } from '../../lib/spec/index.ts';
-import { closing, describeOnBackends, makeBoard, type Backend } from './backends.ts';
+import { closing, describeOnBackends, makeBoard, type Backend } from '../helpers/backends.ts';
 
 function open(backend: Backend): { device: Context; post: (length: number) => void } {
   const device = closing(openDevice(makeBoard(backend).open(0)));

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Stall } from '../../lib/driver/stall.ts';
 import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
-import { makePair, settle, type End } from '../verbs/connected.ts';
-import { makeVerbs, stepped, type Verbs } from '../verbs/make_verbs.ts';
+import { makePair, settle, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const second = 1_000_000_000;
 const commandBar = 2;

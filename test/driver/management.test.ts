@@ -4,7 +4,7 @@ import { ProtectionDomain } from '../../lib/driver/protection_domain.ts';
 import { QueuePair } from '../../lib/driver/queue_pair.ts';
 import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { PathMtu, QueuePairState, ServiceType, type ManagementOpcode } from '../../lib/spec/index.ts';
-import { describeOnBackends, makeBoard, openDriver } from './backends.ts';
+import { describeOnBackends, makeBoard, openDriver } from '../helpers/backends.ts';
 
 const sendQueue = { entries: 16, gatherEntries: 4, inlineBytes: 64 };
 
@@ -72,25 +72,25 @@ describeOnBackends('management commands', (backend) => {
       expect.objectContaining({
         code: 'EINVAL',
         verb: 'modifyQueuePair',
-        attribute: 'access_flags, partition_key_index',
-        message: expect.stringContaining('missing_attribute') as string,
+        attribute: 'accessFlags, partitionKeyIndex',
+        message: expect.stringContaining('ManagementStatus.missingAttribute') as string,
       }),
     );
     const init = { state: QueuePairState.init, partitionKeyIndex: 0, port: 1, accessFlags: 0 };
     expect(() => queuePair.modify({ ...init, sendPsn: 3 })).toThrow(
       expect.objectContaining({
-        attribute: 'send_psn',
-        message: expect.stringContaining('not_allowed') as string,
+        attribute: 'sendPsn',
+        message: expect.stringContaining('ManagementStatus.attributeNotAllowed') as string,
       }),
     );
     expect(() => queuePair.modify({ ...init, port: 9 })).toThrow(
       expect.objectContaining({
         attribute: 'port',
-        message: expect.stringContaining('bad_parameter (port)') as string,
+        message: expect.stringContaining('ManagementStatus.badParameter (port)') as string,
       }),
     );
     expect(() => queuePair.modify({ state: QueuePairState.readyToSend })).toThrow(
-      expect.objectContaining({ message: expect.stringContaining('bad_state') as string }),
+      expect.objectContaining({ message: expect.stringContaining('ManagementStatus.badState') as string }),
     );
     expect(queuePair.query().state).toBe(QueuePairState.reset);
   });
@@ -102,7 +102,7 @@ describeOnBackends('management commands', (backend) => {
     expect(() => new QueuePair(driver, { protectionDomain, sendQueue })).toThrow(
       expect.objectContaining({
         code: 'ENOMEM',
-        attribute: 'queue_pairs',
+        attribute: 'queuePairs',
         expected: 'at most 0',
         message: expect.stringContaining('1 asked for, 0 left') as string,
       }),
@@ -115,10 +115,10 @@ describeOnBackends('management commands', (backend) => {
     const driver = openDriver(makeBoard(backend));
     const protectionDomain = new ProtectionDomain(driver.management);
     for (const [sizes, attribute] of [
-      [{ ...sendQueue, entries: 32769 }, 'max_send_wr'],
-      [{ ...sendQueue, entries: 0 }, 'max_send_wr'],
-      [{ ...sendQueue, gatherEntries: 17 }, 'max_send_sge'],
-      [{ ...sendQueue, inlineBytes: 257 }, 'max_inline_data'],
+      [{ ...sendQueue, entries: 32769 }, 'maxSendWorkRequests'],
+      [{ ...sendQueue, entries: 0 }, 'maxSendWorkRequests'],
+      [{ ...sendQueue, gatherEntries: 17 }, 'maxGatherEntries'],
+      [{ ...sendQueue, inlineBytes: 257 }, 'maxInlineData'],
     ] as const) {
       expect(() => new QueuePair(driver, { protectionDomain, sendQueue: sizes })).toThrow(
         expect.objectContaining({ code: 'EINVAL', attribute }),
@@ -134,7 +134,7 @@ describeOnBackends('management commands', (backend) => {
     }
     expect(
       () => new QueuePair(driver, { protectionDomain, sendQueue, serviceType: ServiceType.reliableDatagram }),
-    ).toThrow(expect.objectContaining({ attribute: 'service_type' }));
+    ).toThrow(expect.objectContaining({ attribute: 'serviceType' }));
     expect(() => driver.management.execute({ verb: 'test', opcode: 200 as ManagementOpcode })).toThrow(
       expect.objectContaining({ code: 'EOPNOTSUPP' }),
     );

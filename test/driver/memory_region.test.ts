@@ -4,7 +4,7 @@ import { mapForeignMemory } from '../../lib/driver/foreign_memory.ts';
 import { MemoryRegion } from '../../lib/driver/memory_region.ts';
 import { ProtectionDomain } from '../../lib/driver/protection_domain.ts';
 import { AccessFlag } from '../../lib/spec/index.ts';
-import { describeOnBackends, makeBoard, openDriver } from './backends.ts';
+import { describeOnBackends, makeBoard, openDriver } from '../helpers/backends.ts';
 
 const localWrite = 1 << AccessFlag.localWrite;
 const remoteWrite = 1 << AccessFlag.remoteWrite;
@@ -23,7 +23,7 @@ describeOnBackends('memory regions', (backend) => {
     );
     expect(new Set(regions.map(({ key }) => key)).size).toBe(limits.memoryKeys);
     expect(() => new MemoryRegion(management, domain, range, 0)).toThrow(
-      expect.objectContaining({ code: 'ENOMEM', verb: 'registerMemory', attribute: 'memory_keys' }),
+      expect.objectContaining({ code: 'ENOMEM', verb: 'registerMemory', attribute: 'memoryKeys' }),
     );
     expect(() => domain.destroy()).toThrow(expect.objectContaining({ code: 'EBUSY' }));
     for (const region of regions) region.deregister();
@@ -54,7 +54,7 @@ describeOnBackends('memory regions', (backend) => {
     const domain = new ProtectionDomain(management);
     const { address } = device.allocate(4096);
     expect(() => new MemoryRegion(management, domain, { address, length: 64 }, remoteWrite)).toThrow(
-      expect.objectContaining({ code: 'EINVAL', attribute: 'access_flags' }),
+      expect.objectContaining({ code: 'EINVAL', attribute: 'access' }),
     );
     expect(() => new MemoryRegion(management, domain, { address, length: 0 }, 0)).toThrow(
       expect.objectContaining({ code: 'EINVAL', attribute: 'length' }),

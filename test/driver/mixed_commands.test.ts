@@ -5,12 +5,12 @@ import { describe, expect, it } from 'vitest';
 import type { EmulatedBoard } from '../../lib/board/addon.ts';
 import { Access, CompletionStatus, Opcode, openDevice } from '../../lib/index.ts';
 import { COMMAND_HEADER_CHECKSUM_BYTE } from '../../lib/spec/index.ts';
-import { functionRegister } from '../functions/function_verbs.ts';
-import { Random } from '../hca/random.ts';
-import { connect, settle, type End } from '../verbs/connected.ts';
-import { stepped } from '../verbs/make_verbs.ts';
-import { makeBoard } from './backends.ts';
-import { capturing, type WrittenCommand } from './command_bench.ts';
+import { functionRegister } from '../helpers/function_verbs.ts';
+import { Random } from '../helpers/random.mjs';
+import { connect, settle, type End } from '../helpers/connected.ts';
+import { stepped } from '../helpers/make_verbs.ts';
+import { makeBoard } from '../helpers/backends.ts';
+import { capturing, type WrittenCommand } from '../helpers/command_bench.ts';
 
 const seeds = 300;
 const second = 1_000_000_000;

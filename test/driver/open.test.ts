@@ -12,7 +12,14 @@ import {
   IDENTITY_VERSION_OFFSET,
   UNDERLYING_FUNCTION_STATUS_OFFSET,
 } from '../../lib/spec/index.ts';
-import { backends, closing, describeOnBackends, makeBoard, openDriver, withReads } from './backends.ts';
+import {
+  backends,
+  closing,
+  describeOnBackends,
+  makeBoard,
+  openDriver,
+  withReads,
+} from '../helpers/backends.ts';
 
 const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
 
@@ -141,12 +148,16 @@ describe('a board that is not ours is refused with the reason', () => {
       'BAR 0 begins with 0x00008086, not 0x43485646',
     ],
     ['another major version', at(IDENTITY_VERSION_OFFSET, 2 << 16), 'has major version 2; expected: 1'],
-    ['no regions', at(IDENTITY_REGIONS_OFFSET, 0), 'it has no region underlying_function'],
-    ['no register pages', at(region(2, IDENTITY_REGION_OFFSET), 0), 'it has no region underlying_function'],
+    ['no regions', at(IDENTITY_REGIONS_OFFSET, 0), 'it has no region RegionType.underlyingFunction'],
+    [
+      'no register pages',
+      at(region(2, IDENTITY_REGION_OFFSET), 0),
+      'it has no region RegionType.underlyingFunction',
+    ],
     [
       'no collect buffers',
       at(region(3, IDENTITY_REGION_OFFSET), 0),
-      'it has no region virtual_collect_buffer',
+      'it has no region RegionType.virtualCollectBuffer',
     ],
     [
       'pages beyond the region',

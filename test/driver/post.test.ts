@@ -7,8 +7,8 @@ import { VerbsError } from '../../lib/driver/errors.ts';
 import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { KickRecordType, Opcode, QueuePairState, decode } from '../../lib/spec/index.ts';
-import { describeOnBackends, makeBoard, openDriver, settle, type Backend } from './backends.ts';
-import { CommandBench, sentBy } from './command_bench.ts';
+import { describeOnBackends, makeBoard, openDriver, settle, type Backend } from '../helpers/backends.ts';
+import { CommandBench, sentBy } from '../helpers/command_bench.ts';
 
 const entry = { addressLow: 0x1000, addressHigh: 1, length: 0, localKey: 0x55 };
 
@@ -109,7 +109,9 @@ describe('a send queue', () => {
     expect(post).toThrow(
       expect.objectContaining({
         code: 'ENOMEM',
-        message: 'the send queue is full: 4 work requests are not completed',
+        message:
+          'the send queue is full: 4 work requests are not completed, and none of them is signaled, so that no completion will free them; ' +
+          'expected: at least one of them signaled, signalAll, or a queue pair that is reset',
       }),
     );
     expect(queuePair.sendQueue.outstanding).toBe(4);
@@ -127,9 +129,13 @@ describe('a send queue', () => {
         expect.objectContaining({ code: 'EINVAL', verb: 'postSend', attribute, expected }),
       );
     };
-    refuse({ opcode: Opcode.send, inlineData: new Uint8Array(257) }, 'inlineData', 'at most 256 B');
+    refuse(
+      { opcode: Opcode.send, inlineData: new Uint8Array(257) },
+      'inlineData.length',
+      'at most 256 B (maxInlineData)',
+    );
     const gather = Array.from({ length: 17 }, () => entry);
-    refuse({ opcode: Opcode.send, gather }, 'gather', 'at most 16 entries');
+    refuse({ opcode: Opcode.send, gather }, 'gather.length', 'at most 16 (maxGatherEntries)');
     expect(bench.written).toEqual([]);
     expect(queuePair.sendQueue.nextSequenceNumber).toBe(0);
   });

@@ -21,8 +21,8 @@ import {
   UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET,
   decode,
 } from '../../lib/spec/index.ts';
-import { makeReceiveQueues, type Descriptor, type ReceiveQueuePort } from '../hca/receive_queue_port.ts';
-import { backends, closing, describeOnBackends, makeBoard, openDriver } from './backends.ts';
+import { makeReceiveQueues, type Descriptor, type ReceiveQueuePort } from '../helpers/receive_queue_port.ts';
+import { backends, closing, describeOnBackends, makeBoard, openDriver } from '../helpers/backends.ts';
 
 const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
 const sendQueue = { entries: 4, gatherEntries: 0, inlineBytes: 0 };
@@ -164,9 +164,9 @@ describe('a receive queue', () => {
     expect(() => queue.post({ scatter: scatterOf(3) })).toThrow(
       expect.objectContaining({
         code: 'EINVAL',
-        attribute: 'scatter',
-        expected: 'at most 2 entries',
-        message: 'scatter has 3 entries; the queue was made for at most 2 entries',
+        attribute: 'scatter.length',
+        expected: 'at most 2 (maxScatterEntries)',
+        message: 'scatter.length must be at most 2 (maxScatterEntries), got 3',
       }),
     );
     expect(queue.nextSequenceNumber).toBe(0);
@@ -216,11 +216,11 @@ describe('a receive queue', () => {
   });
 
   it.each([
-    [{ entries: 0, scatterEntries: 1 }, 'max_recv_wr', '1 to 32768'],
-    [{ entries: 32769, scatterEntries: 1 }, 'max_recv_wr', '1 to 32768'],
-    [{ entries: 1.5, scatterEntries: 1 }, 'max_recv_wr', '1 to 32768'],
-    [{ entries: 1, scatterEntries: 17 }, 'max_recv_sge', '0 to 16'],
-    [{ entries: 1, scatterEntries: -1 }, 'max_recv_sge', '0 to 16'],
+    [{ entries: 0, scatterEntries: 1 }, 'maxReceiveWorkRequests', '1 to 32768'],
+    [{ entries: 32769, scatterEntries: 1 }, 'maxReceiveWorkRequests', '1 to 32768'],
+    [{ entries: 1.5, scatterEntries: 1 }, 'maxReceiveWorkRequests', '1 to 32768'],
+    [{ entries: 1, scatterEntries: 17 }, 'maxScatterEntries', '0 to 16'],
+    [{ entries: 1, scatterEntries: -1 }, 'maxScatterEntries', '0 to 16'],
   ])('refuses sizes beyond what the device has: %j', (sizes, attribute, expected) => {
     const driver = openDriver(makeBoard(stepped));
     expect(() => new UnansweredQueuePair(driver, sendQueue, { receiveQueue: sizes })).toThrow(
@@ -389,7 +389,7 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
     const none = expect.objectContaining({
       code: 'EINVAL',
       verb: 'postReceive',
-      attribute: 'max_recv_wr',
+      attribute: 'maxReceiveWorkRequests',
       message: 'the queue pair has no receive queue',
     }) as unknown;
     expect(() => queuePair.postReceive({})).toThrow(none);

@@ -4,8 +4,8 @@ import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { blockNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { Opcode, Refusal, VirtualCollectBufferState, encode } from '../../lib/spec/index.ts';
-import { closing } from './backends.ts';
-import { CommandBench, sentBy, type WrittenCommand } from './command_bench.ts';
+import { closing } from '../helpers/backends.ts';
+import { CommandBench, sentBy, type WrittenCommand } from '../helpers/command_bench.ts';
 
 const payload = new Uint8Array(32).fill(1);
 
@@ -115,7 +115,7 @@ describe.each(['masked', 'direct'] as const)(
       expect(sentBy(queuePair, bench.settle())).toEqual([0]);
       expect(bench.buffersInUse()).toBe(0);
       expect(bench.events()).toMatchObject([
-        { name: 'virtual_collect_buffer_error', object: buffer.number, reason: refusal, offset },
+        { name: 'virtualCollectBufferError', object: buffer.number, reason: refusal, offset },
       ]);
     });
 
@@ -163,7 +163,7 @@ describe('a command that is not finished', () => {
     bench.board.advanceTime(10_000);
     bench.settle();
     expect(bench.events()).toMatchObject([
-      { name: 'half_written_command', object: queuePair.virtualCollectBuffer.number },
+      { name: 'halfWrittenCommand', object: queuePair.virtualCollectBuffer.number },
     ]);
     bench.write(command.offset + 64, command.bytes.subarray(64));
     expect(sentBy(queuePair, bench.settle())).toEqual([0]);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { KickRecordType, Opcode, VirtualCollectBufferState } from '../../lib/spec/index.ts';
-import { CommandBench, type WrittenCommand } from './command_bench.ts';
+import { CommandBench, type WrittenCommand } from '../helpers/command_bench.ts';
 
 const line = 64;
 const dword = 4;

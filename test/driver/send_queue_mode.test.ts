@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
 import { KickOrigin, KickRecordType, Opcode } from '../../lib/spec/index.ts';
-import { CommandBench, sentBy, type WrittenCommand } from './command_bench.ts';
+import { CommandBench, sentBy, type WrittenCommand } from '../helpers/command_bench.ts';
 
 /** So few that half-written commands soon hold them all. */
 const few = {

@@ -4,9 +4,9 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FaultRule } from '../../lib/board/addon.ts';
 import type { VirtualCollectBuffer } from '../../lib/driver/virtual_collect_buffers.ts';
 import { CompletionStatus, Opcode, type Completion } from '../../lib/index.ts';
-import { makePair, settle, type End } from '../verbs/connected.ts';
-import { functionRegister } from '../functions/function_verbs.ts';
-import { makeVerbs, stepped } from '../verbs/make_verbs.ts';
+import { makePair, settle, type End } from '../helpers/connected.ts';
+import { functionRegister } from '../helpers/function_verbs.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 afterEach(() => vi.useRealTimers());
 

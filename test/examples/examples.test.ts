@@ -33,7 +33,7 @@ const printed: Readonly<Record<string, readonly unknown[]>> = {
     expect.stringMatching(/^seen: \d+ write function 0 vcb 0 \+ 0x0, 64 B$/),
     expect.stringMatching(/^seen: \d+ write function 0 vcb 0 \+ 0x40, 16 B$/),
     'lost: 2 writes',
-    'refused: dma_fault at the data',
+    'refused: dmaFault at the data',
     'gone: a driver that is opened now says so',
   ],
 };

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
 import { Completion, Opcode, PathMtu, QueuePairState, Resource, type SendRequest } from '../../lib/index.ts';
-import { Random } from '../hca/random.ts';
-import { connect, makeMemory, makePair, type ConnectOptions, type End } from '../verbs/connected.ts';
-import { makeVerbs, stepped, type Verbs } from '../verbs/make_verbs.ts';
+import { Random } from '../helpers/random.mjs';
+import { connect, makeMemory, makePair, type ConnectOptions, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const actions = 120;
 const bytes = 600;

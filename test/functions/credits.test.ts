@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 
 import { Opcode, QualityOfServiceLevel, Resource, type Context, type CreditStatus } from '../../lib/index.ts';
 import { readOccupancy } from '../../lib/driver/occupancy.ts';
-import { connect, makeEnd } from '../verbs/connected.ts';
-import { makeVerbs, stepped, type Verbs } from '../verbs/make_verbs.ts';
+import { connect, makeEnd } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const { low, high } = QualityOfServiceLevel;
 

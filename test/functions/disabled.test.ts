@@ -12,9 +12,17 @@ import {
 } from '../../lib/index.ts';
 import { PortDiscard, UNDERLYING_FUNCTION_MANAGEMENT_PAGE_OFFSET } from '../../lib/spec/index.ts';
 import { whyStalled } from '../../lib/driver/why.ts';
-import { everyRight, connect, makeEnd, makeMemory, makePair, settle, type End } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { controlRegister, eventsOf, functionRegister, makeFunctions } from './function_verbs.ts';
+import {
+  everyRight,
+  connect,
+  makeEnd,
+  makeMemory,
+  makePair,
+  settle,
+  type End,
+} from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { controlRegister, eventsOf, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -142,7 +150,7 @@ describe('a device that is disabled', () => {
     expect(statuses(settle(from))).toEqual(flushed(20));
     expect(statuses(settle(own))).toEqual(flushed(3));
     for (const verbs of [control, guest]) {
-      expect(eventsOf(verbs)).toMatchObject([{ name: 'port_error', object: 1 }]);
+      expect(eventsOf(verbs)).toMatchObject([{ name: 'portError', object: 1 }]);
       expect(verbs.context.queryPort(1).state).toBe(PortState.down);
     }
     for (const { queuePair } of [from, to, own]) {
@@ -163,7 +171,7 @@ describe('a device that is disabled', () => {
     guest.context.driver.watch.hold();
     vi.advanceTimersByTime(5000);
     guest.context.driver.watch.release();
-    expect(guest.context.driver.device.presence.loss).toBeUndefined();
+    expect(guest.context.driver.device.loss.reason).toBeUndefined();
     expect(control.board.verify(true)).toBeUndefined();
   });
 
@@ -200,11 +208,11 @@ describe('a device that is disabled', () => {
       control.context.disableDevice();
       control.context.disableDevice();
       guest.board.runUntilIdle();
-      expect(eventsOf(guest)).toMatchObject([{ name: 'port_error' }]);
+      expect(eventsOf(guest)).toMatchObject([{ name: 'portError' }]);
       control.context.enableDevice();
       control.context.enableDevice();
       guest.board.runUntilIdle();
-      expect(eventsOf(guest)).toMatchObject([{ name: 'port_active', object: 1 }]);
+      expect(eventsOf(guest)).toMatchObject([{ name: 'portActive', object: 1 }]);
       expect(guest.context.queryPort(1).state).toBe(PortState.active);
       reconnect(...ends);
       for (const [from, to] of [ends, makePair(guest)]) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { Completion, CompletionStatus, Opcode, openDevice } from '../../lib/index.ts';
-import { describeOnBackends, closing, makeBoard, settle } from '../driver/backends.ts';
-import { connect, makeEnd, makeMemory } from '../verbs/connected.ts';
-import { openFunctions } from './function_verbs.ts';
+import { describeOnBackends, closing, makeBoard, settle } from '../helpers/backends.ts';
+import { connect, makeEnd, makeMemory } from '../helpers/connected.ts';
+import { openFunctions } from '../helpers/function_verbs.ts';
 
 const all = [0, 1, 2, 3, 4, 5, 6, 7];
 const bytes = 5000;

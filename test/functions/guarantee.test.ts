@@ -3,11 +3,11 @@
 import { describe, expect, it } from 'vitest';
 
 import { CompletionStatus, Opcode, Resource, openDevice } from '../../lib/index.ts';
-import { makeBoard } from '../driver/backends.ts';
-import { capturing, type WrittenCommand } from '../driver/command_bench.ts';
-import { makeMemory, makePair, settle, type End } from '../verbs/connected.ts';
-import { stepped, type Verbs } from '../verbs/make_verbs.ts';
-import { functionRegister } from './function_verbs.ts';
+import { makeBoard } from '../helpers/backends.ts';
+import { capturing, type WrittenCommand } from '../helpers/command_bench.ts';
+import { makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import { stepped, type Verbs } from '../helpers/make_verbs.ts';
+import { functionRegister } from '../helpers/function_verbs.ts';
 
 const commandBar = 2;
 const line = 64;

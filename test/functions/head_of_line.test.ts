@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { Completion, CompletionStatus, Opcode, type SendRequest } from '../../lib/index.ts';
-import { connect, makeEnd, makeMemory, makePair, settle, type End } from '../verbs/connected.ts';
-import { makeVerbs, stepped, type Verbs } from '../verbs/make_verbs.ts';
+import { connect, makeEnd, makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const messages = 24;
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import { blockNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { Opcode } from '../../lib/index.ts';
-import { makeMemory, makePair, settle, type End } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { eventsOf, functionRegister, makeFunctions } from './function_verbs.ts';
+import { makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { eventsOf, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
 const offsetOf = (name: string): number => registerNamed(blockNamed('control'), name).offset;
 
@@ -61,7 +61,7 @@ describe('the mapping table in host memory', () => {
     invalidate(control, 0b0100);
     write(pair);
     expect(lanes(guest)).toEqual([0xf0n, 0xf0n]);
-    expect(eventsOf(control)).toMatchObject([{ name: 'dma_fault', detail: 0x20n }]);
+    expect(eventsOf(control)).toMatchObject([{ name: 'dmaFault', detail: 0x20n }]);
     expect(eventsOf(guest)).toEqual([]);
   });
 

@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { CompletionStatus, Opcode, Resource, type ResourceRequest } from '../../lib/index.ts';
-import { makeMemory, makePair, settle, type End } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { controlRegister, functionRegister, makeFunctions } from './function_verbs.ts';
+import { makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { controlRegister, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
 afterEach(() => vi.useRealTimers());
 

@@ -12,9 +12,9 @@ import {
   type SendRequest,
 } from '../../lib/index.ts';
 import type { VirtualCollectBuffer } from '../../lib/driver/virtual_collect_buffers.ts';
-import { everyRight, connect, makeEnd } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { controlRegister, functionRegister, makeFunctions } from './function_verbs.ts';
+import { everyRight, connect, makeEnd } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { controlRegister, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
 const { low, high } = QualityOfServiceLevel;
 

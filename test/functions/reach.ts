@@ -4,9 +4,9 @@ import { VerbsError } from '../../lib/driver/errors.ts';
 import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { CompletionStatus, Opcode, QueuePairState } from '../../lib/index.ts';
 import type { ManagementOpcode } from '../../lib/spec/index.ts';
-import { makeMemory, makePair, settle, type End } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { controlRegister, eventsOf, functionRegister, makeFunctions } from './function_verbs.ts';
+import { makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { controlRegister, eventsOf, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
 /** Functions 0, 1 and 2 of a board, each at work. Function 1 is the intruder: it tries to reach what is the owner's, function 2's. */
 export interface Scene {
@@ -129,5 +129,8 @@ export function expectNoSuchObject(
   const { management } = driverOf(verbs);
   const parts = input === undefined ? [] : [input];
   const error = refusalOf(() => management.execute({ verb: 'reach', opcode, object, input: parts }));
-  expect([error.code, error.message]).toEqual(['EINVAL', expect.stringContaining('bad_object')]);
+  expect([error.code, error.message]).toEqual([
+    'EINVAL',
+    expect.stringContaining('ManagementStatus.badObject'),
+  ]);
 }

@@ -13,9 +13,9 @@ import {
   Refusal,
   encode,
 } from '../../lib/spec/index.ts';
-import { makeMemory, settle, type End } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { eventsOf, functionRegister } from './function_verbs.ts';
+import { makeMemory, settle, type End } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { eventsOf, functionRegister } from '../helpers/function_verbs.ts';
 import { driverOf, expectNoSuchObject, expectOutOfReach } from './reach.ts';
 
 /** Writes the header of a SEND, through the intruder's BAR, to a page of VCBs. */
@@ -85,7 +85,7 @@ describe('a function cannot reach, of another one,', () => {
       const page = pageOf(intruder);
       command(intruder, page.offset, ends[0].queuePair.number);
       expect(eventsOf(intruder)).toMatchObject([
-        { name: 'virtual_collect_buffer_error', object: page.number, reason: Refusal.unknownQueuePair },
+        { name: 'virtualCollectBufferError', object: page.number, reason: Refusal.unknownQueuePair },
       ]);
     }, 'commands');
   });

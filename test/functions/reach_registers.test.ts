@@ -14,8 +14,8 @@ import {
   decode,
   encode,
 } from '../../lib/spec/index.ts';
-import { settle } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
+import { settle } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
 import { driverOf, expectNoSuchObject, expectOutOfReach, refusalOf } from './reach.ts';
 
 const pageBytes = 4096;
@@ -85,7 +85,7 @@ describe('a function cannot reach, of another one,', () => {
       };
       const error = refusalOf(() => new QueuePair(driverOf(intruder), options));
       expect(error.code).toBe('EINVAL');
-      expect(error.attribute).toBe('send_completion_queue');
+      expect(error.attribute).toBe('sendCompletionQueue');
     });
   });
 

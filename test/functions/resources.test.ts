@@ -11,10 +11,10 @@ import {
   type ResourceRequest,
   type ResourceShare,
 } from '../../lib/index.ts';
-import { backends, settle as settleBoard } from '../driver/backends.ts';
-import { makeMemory, makePair, settle } from '../verbs/connected.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { eventsOf, functionRegister, makeFunctions } from './function_verbs.ts';
+import { backends, settle as settleBoard } from '../helpers/backends.ts';
+import { makeMemory, makePair, settle } from '../helpers/connected.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { eventsOf, functionRegister, makeFunctions } from '../helpers/function_verbs.ts';
 
 const { virtualCollectBuffers, physicalCollectBuffers, transmitVirtualLanes } = Resource;
 const { executionCredits, completionCredits, entryCredits, listSize } = Resource;
@@ -124,39 +124,39 @@ describe('the control function', () => {
     [
       'physical collect buffers',
       [{ resource: physicalCollectBuffers, underlyingFunction: 1, amount: 53 }],
-      'physical_collect_buffers: 53 asked for, 52 left',
+      'physicalCollectBuffers: 53 asked for, 52 left',
     ],
     [
       'those of a level',
       [{ resource: physicalCollectBuffers, underlyingFunction: 1, level: low, amount: 5 }],
-      'physical_collect_buffers: 5 asked for, 4 left',
+      'physicalCollectBuffers: 5 asked for, 4 left',
     ],
     [
       'lanes',
       [{ resource: transmitVirtualLanes, underlyingFunction: 1, amount: 53 }],
-      'transmit_virtual_lanes: 53 asked for, 52 left',
+      'transmitVirtualLanes: 53 asked for, 52 left',
     ],
     [
       'lanes by value that are another function’s',
       [{ resource: transmitVirtualLanes, underlyingFunction: 1, lanes: [0, 4, 20] }],
-      'transmit_virtual_lanes: 3 asked for, 2 left',
+      'transmitVirtualLanes: 3 asked for, 2 left',
     ],
     [
       'virtual collect buffers',
       [{ resource: virtualCollectBuffers, underlyingFunction: 1, amount: 65 }],
-      'virtual_collect_buffers: 65 asked for, 64 left',
+      'virtualCollectBuffers: 65 asked for, 64 left',
     ],
     [
       'virtual collect buffers that are another function’s',
       [{ resource: virtualCollectBuffers, underlyingFunction: 1, first: 100, amount: 40 }],
-      'virtual_collect_buffers: 40 asked for, 28 left',
+      'virtualCollectBuffers: 40 asked for, 28 left',
     ],
     [
       'execution credits',
       [{ resource: executionCredits, underlyingFunction: 1, amount: 19 }],
-      'execution_credits: 19 asked for, 15 left',
+      'executionCredits: 19 asked for, 15 left',
     ],
-    ['entry credits', [{ resource: entryCredits, amount: 73 }], 'entry_credits: 73 asked for, 72 left'],
+    ['entry credits', [{ resource: entryCredits, amount: 73 }], 'entryCredits: 73 asked for, 72 left'],
   ];
 
   it.each(shortages)('is told what is short: %s, and nothing changes', (_, requests, message) => {
@@ -172,13 +172,16 @@ describe('the control function', () => {
   });
 
   it.each<[ResourceRequest, string]>([
-    [{ resource: Resource.queuePairs, amount: 1 }, 'resource of resource_allocation_request 1'],
-    [{ resource: physicalCollectBuffers, underlyingFunction: 4, amount: 1 }, 'underlying_function'],
-    [{ resource: physicalCollectBuffers, lane: 1, amount: 1 }, 'for_lane'],
-    [{ resource: executionCredits, lane: 64, amount: 1 }, 'transmit_virtual_lane'],
-    [{ resource: entryCredits, level: high, amount: 1 }, 'for_level'],
-    [{ resource: listSize, lane: 1, amount: 0 }, 'amount'],
-    [{ resource: entryCredits, lanes: [1] }, 'by_value'],
+    [{ resource: Resource.queuePairs, amount: 1 }, 'requests[1].resource'],
+    [
+      { resource: physicalCollectBuffers, underlyingFunction: 4, amount: 1 },
+      'requests[1].underlyingFunction',
+    ],
+    [{ resource: physicalCollectBuffers, lane: 1, amount: 1 }, 'requests[1].lane'],
+    [{ resource: executionCredits, lane: 64, amount: 1 }, 'requests[1].lane'],
+    [{ resource: entryCredits, level: high, amount: 1 }, 'requests[1].level'],
+    [{ resource: listSize, lane: 1, amount: 0 }, 'requests[1].amount'],
+    [{ resource: entryCredits, lanes: [1] }, 'requests[1].lanes'],
   ])('is told which field of which request is wrong: %o', (request, field) => {
     const [control] = makeTwo();
     const before = divisionOf(control);
@@ -206,7 +209,7 @@ describe('the control function', () => {
         { resource: Resource.executionCreditsCap, lane: 9, amount: 0 },
       ]),
     );
-    expect(none.message).toContain('amount of resource_allocation_request 0');
+    expect(none.message).toContain('requests[0].amount');
   });
 });
 
@@ -218,8 +221,8 @@ describe('a guest', () => {
       { resource: transmitVirtualLanes, underlyingFunction: 1, amount: 15 },
     ]);
     expect(eventsOf(guest)).toMatchObject([
-      { name: 'resources_changed', object: physicalCollectBuffers },
-      { name: 'resources_changed', object: transmitVirtualLanes },
+      { name: 'resourcesChanged', object: physicalCollectBuffers },
+      { name: 'resourcesChanged', object: transmitVirtualLanes },
     ]);
     guest.context.allocateResources([
       { resource: physicalCollectBuffers, level: high, amount: 8 },

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
-import { connect, makeEnd, makeMemory } from '../verbs/connected.ts';
-import { makeFunctions } from './function_verbs.ts';
+import { connect, makeEnd, makeMemory } from '../helpers/connected.ts';
+import { makeFunctions } from '../helpers/function_verbs.ts';
 
 it('one credit for one lane, one PCB, one dedicated PCB and none for management: everybody comes to the end', () => {
   const functions = makeFunctions(2, {

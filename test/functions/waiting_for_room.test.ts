@@ -10,9 +10,9 @@ import {
   Resource,
   type Completion,
 } from '../../lib/index.ts';
-import { connect, makeEnd, makePair, settle, type End } from '../verbs/connected.ts';
-import { makeVerbs, stepped, type Verbs } from '../verbs/make_verbs.ts';
-import { functionRegister } from './function_verbs.ts';
+import { connect, makeEnd, makePair, settle, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
+import { functionRegister } from '../helpers/function_verbs.ts';
 
 /** One lane, which has one credit of each kind. */
 const oneCredit: BoardOptions = {
@@ -215,7 +215,7 @@ describe('a queue pair that is reset while the lane of its commands stands still
     verbs.board.runUntilIdle(enough);
     from.queuePair.modify({ state: QueuePairState.sendQueueDrained, drainedEvent: true });
     verbs.board.runUntilIdle(enough);
-    expect(verbs.context.pollEvent()).toMatchObject({ name: 'send_queue_drained' });
+    expect(verbs.context.pollEvent()).toMatchObject({ name: 'sendQueueDrained' });
     stalled.queuePair.close();
     from.queuePair.modify({ state: QueuePairState.readyToSend });
     expect(sends(settle(from), from)).toEqual(eight.map((wrId) => [wrId, CompletionStatus.success]));

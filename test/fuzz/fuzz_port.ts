@@ -1,4 +1,4 @@
-import { loadTestAddon } from '../test_addon.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** The fuzz targets of native/test/fuzz, without libFuzzer. */
 export interface FuzzPort {

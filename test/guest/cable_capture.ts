@@ -1,4 +1,4 @@
-import { bitwise, onWire } from '../hca/icrc_reference.ts';
+import { bitwise, onWire } from '../helpers/icrc_reference.ts';
 
 const captureHeaderBytes = 24;
 const recordHeaderBytes = 16;

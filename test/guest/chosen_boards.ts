@@ -7,8 +7,8 @@ import { onTestFinished } from 'vitest';
 
 import { loadAddon, type BoardOptions, type EmulatedBoard as NativeBoard } from '../../lib/board/addon.ts';
 import { EmulatedBoard } from '../../lib/board/index.ts';
-import type { ServedPciFunction } from '../../lib/board/pci_proxy/pci_proxy.ts';
-import { fromLine, toLine, type BoardAnswer, type BoardRequest } from '../driver/board_line.ts';
+import type { ServedPciFunction } from '../helpers/pci_proxy/pci_proxy.ts';
+import { fromLine, toLine, type BoardAnswer, type BoardRequest } from '../helpers/board_line.ts';
 import { serveFunction, slots, type HcaGuestOptions, type SlotOptions } from './hca_machine.ts';
 
 /** A board, and its functions in the machine. */

@@ -3,8 +3,8 @@
 import { connect } from 'node:net';
 
 import { EmulatedBoard } from '../../dist/lib/board/index.js';
-import { MachineBus } from '../../dist/lib/board/pci_proxy/machine_bus.js';
-import { servePciFunction } from '../../dist/lib/board/pci_proxy/pci_proxy.js';
+import { MachineBus } from '../../dist/test/helpers/pci_proxy/machine_bus.js';
+import { servePciFunction } from '../../dist/test/helpers/pci_proxy/pci_proxy.js';
 
 const [, , socket, memory, bytes, sourceId, bus] = process.argv;
 const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });

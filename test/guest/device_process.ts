@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-import { ProxyCommand, ProxyMessages, answerMessage } from '../../lib/board/pci_proxy/message.ts';
+import { ProxyCommand, ProxyMessages, answerMessage } from '../helpers/pci_proxy/message.ts';
 
 const program = fileURLToPath(new URL('device_process.mjs', import.meta.url));
 const allOnes = 0xffff_ffff_ffff_ffffn;

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, type TestContext, type TestOptions } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 

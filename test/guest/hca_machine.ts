@@ -3,12 +3,8 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 
 import type { EmulatedBoard } from '../../lib/board/index.ts';
-import { MachineBus } from '../../lib/board/pci_proxy/machine_bus.ts';
-import {
-  servePciFunction,
-  type Machine,
-  type ServedPciFunction,
-} from '../../lib/board/pci_proxy/pci_proxy.ts';
+import { MachineBus } from '../helpers/pci_proxy/machine_bus.ts';
+import { servePciFunction, type Machine, type ServedPciFunction } from '../helpers/pci_proxy/pci_proxy.ts';
 import { runGuest, type GuestOptions, type GuestRun } from './guest.ts';
 
 /** PCI addresses of the slots that functions of boards are in, the first first. */

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 
 import { Connection } from '../../lib/connect/index.ts';
 import { openDevice, RemoteMemory, type MemoryRegion } from '../../lib/index.ts';
-import { requireFile, requireTool } from '../tools.ts';
+import { requireFile, requireTool } from '../helpers/tools.ts';
 import { framesOf } from './cable_capture.ts';
 import { guestTests } from './guest.ts';
 import { SoftRoceGuest } from './soft_roce_guest.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { runHca, type HcaRun } from '../cli/run_hca.ts';
-import { dissect } from '../hca/tshark.ts';
-import { freePort } from '../free_port.ts';
-import { requireTool } from '../tools.ts';
+import { runHca, type HcaRun } from '../helpers/run_hca.ts';
+import { dissect } from '../helpers/tshark.ts';
+import { freePort } from '../helpers/free_port.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { framesOf, hasRightIcrc } from './cable_capture.ts';
 import type { CommandRun } from './guest_shell.ts';
 import { guestTests } from './guest.ts';

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, type TestContext } from 'vitest';
 
-import { freePort } from '../free_port.ts';
-import { requireTool } from '../tools.ts';
+import { freePort } from '../helpers/free_port.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { GuestShell } from './guest_shell.ts';
 import { hostFolder, requireGuest, runGuest, type GuestRun } from './guest.ts';
 

@@ -8,8 +8,8 @@ import {
   ScoreboardVariant,
   VirtualCollectBufferState,
 } from '../../lib/spec/enums.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { lineWrite, makeCommand, post, wholeLines, type LineWrite } from './command.ts';
+import { makeCollectBuffer, type CollectBufferPort } from '../helpers/collect_buffer_port.ts';
+import { lineWrite, makeCommand, post, wholeLines, type LineWrite } from '../helpers/command.ts';
 import { viewOf } from './data_view.ts';
 import {
   getKickUnitKickNumber,

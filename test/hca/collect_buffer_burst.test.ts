@@ -9,8 +9,8 @@ import {
   VirtualCollectBufferState,
 } from '../../lib/spec/enums.ts';
 import { KICK_RECORD_BYTES, getKickRecordBegin, getKickRecordEnd } from '../../lib/spec/queues.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { makeCommand, post, wholeLines, type CommandOptions } from './command.ts';
+import { makeCollectBuffer, type CollectBufferPort } from '../helpers/collect_buffer_port.ts';
+import { makeCommand, post, wholeLines, type CommandOptions } from '../helpers/command.ts';
 import { viewOf } from './data_view.ts';
 
 const own = 0x010007;

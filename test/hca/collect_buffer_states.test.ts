@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { DoorbellSlot, EventType, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { lineWrite, makeCommand, post, wholeLines } from './command.ts';
+import { makeCollectBuffer, type CollectBufferPort } from '../helpers/collect_buffer_port.ts';
+import { lineWrite, makeCommand, post, wholeLines } from '../helpers/command.ts';
 import { viewOf } from './data_view.ts';
 import {
   getEventUnitObject,

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { CollectGroup, Refusal, VirtualCollectBufferState } from '../../lib/spec/enums.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { makeCommand, post, wholeLines } from './command.ts';
+import { makeCollectBuffer, type CollectBufferPort } from '../helpers/collect_buffer_port.ts';
+import { makeCommand, post, wholeLines } from '../helpers/command.ts';
 
 const queuePairNumber = 0x010007;
 const functions = 4;

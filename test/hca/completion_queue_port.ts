@@ -1,5 +1,5 @@
-import { loadTestAddon } from '../test_addon.ts';
-import type { HostMethods } from './hosted_port.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
+import type { HostMethods } from '../helpers/hosted_port.ts';
 
 /** native/test/completion_queue_port.cpp */
 export interface CompletionQueuePort extends HostMethods {

@@ -14,9 +14,9 @@ import {
   Resource,
   encode,
 } from '../../lib/spec/index.ts';
-import { Device } from './device.ts';
+import { Device } from '../helpers/device.ts';
 import { FunctionHost, type SendQueue } from './function_host.ts';
-import { Random } from './random.ts';
+import { Random } from '../helpers/random.mjs';
 
 const functions = 3;
 const buffersEach = 16; // VCBs: 4 of the low level, 8 of both, 4 of the high level

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { EventType, QueuePairState, Refusal, decode } from '../../lib/spec/index.ts';
 import { HostReceiveQueue } from './host_receive_queue.ts';
-import { makeReceiveQueues } from './receive_queue_port.ts';
+import { makeReceiveQueues } from '../helpers/receive_queue_port.ts';
 
 const scatterOf = (entries: number) =>
   Array.from({ length: entries }, (_, index) => ({

@@ -14,7 +14,7 @@ import {
   UNDERLYING_FUNCTION_QUEUING_STRUCTURE_SIZE_OFFSET,
   encode,
 } from '../../lib/spec/index.ts';
-import { Management, pageList, type Device } from './device.ts';
+import { Management, pageList, type Device } from '../helpers/device.ts';
 
 const recordsLog2 = 8;
 const eventsLog2 = 7;

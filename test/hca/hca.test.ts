@@ -20,7 +20,7 @@ import {
   UNDERLYING_FUNCTION_SEND_QUEUE_MODE_KICKS_OFFSET,
   UNDERLYING_FUNCTION_STATUS_OFFSET,
 } from '../../lib/spec/index.ts';
-import { Device } from './device.ts';
+import { Device } from '../helpers/device.ts';
 import { FunctionHost, type KickRecord } from './function_host.ts';
 
 /** VCB `index` of a function under the default division. */

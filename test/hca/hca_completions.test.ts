@@ -17,7 +17,7 @@ import {
   UNDERLYING_FUNCTION_RESET_OFFSET,
   encode,
 } from '../../lib/spec/index.ts';
-import { Device, pageList } from './device.ts';
+import { Device, pageList } from '../helpers/device.ts';
 import { FunctionHost } from './function_host.ts';
 import { armRequest } from './host_completion_queue.ts';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { KickRecordType } from '../../lib/spec/index.ts';
-import { Device } from './device.ts';
+import { Device } from '../helpers/device.ts';
 import { FunctionHost, type SendQueue } from './function_host.ts';
-import { Random } from './random.ts';
+import { Random } from '../helpers/random.mjs';
 
 /** What a test knows of a send queue: how many commands were posted, and how many are sent. */
 interface Posting {

@@ -9,7 +9,7 @@ import {
   type Descriptor,
   type ReceiveQueuePort,
   type ScatterEntry,
-} from './receive_queue_port.ts';
+} from '../helpers/receive_queue_port.ts';
 
 const page = 4096;
 const referenceBytes = 8;

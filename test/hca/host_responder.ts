@@ -11,9 +11,13 @@ import {
   serviceTypeNames,
   UNDERLYING_FUNCTION_RECEIVE_DOORBELL_TAIL_WORD,
 } from '../../lib/spec/index.ts';
-import { buildPacket, parsePacket, type PacketFields } from './packet_port.ts';
-import { examplePath, noFields } from './packets.ts';
+import { buildPacket, parsePacket, type PacketFields } from '../helpers/packet_port.ts';
+import { examplePath, noFields } from '../helpers/packets.ts';
 import { makeResponder, type ResponderOptions, type ResponderPort } from './responder_port.ts';
+import { specificationNames } from '../helpers/specification_names.ts';
+
+const specifiedPacketOpcodeNames = specificationNames(packetOpcodeNames);
+const specifiedServiceTypeNames = specificationNames(serviceTypeNames);
 
 const page = 4096;
 const slotBytes = 320; // of a receive entry with 16 scatter entries
@@ -79,7 +83,7 @@ export interface QueuePairSettings {
 
 const prefix = 'reliable_connection_';
 const opcodeByName = new Map(
-  Object.values(PacketOpcode).map((opcode) => [packetOpcodeNames[opcode]!, opcode as number]),
+  Object.values(PacketOpcode).map((opcode) => [specifiedPacketOpcodeNames[opcode]!, opcode as number]),
 );
 
 /** A host with a responder: memory, keys, one completion queue, and what has come out. */
@@ -154,7 +158,7 @@ export class HostResponder {
       const packet = parsePacket(LinkLayer.ethernet, wire);
       if (typeof packet === 'string') throw new Error(`an answer is not a packet: ${packet}`);
       const { fields, payload, destinationQueuePair } = packet;
-      const name = packetOpcodeNames[fields.opcode]!;
+      const name = specifiedPacketOpcodeNames[fields.opcode]!;
       if (!name.startsWith(prefix)) throw new Error(`an answer of another service: ${name}`);
       this.answers.push({
         queuePair: destinationQueuePair,
@@ -356,7 +360,7 @@ export class Requester {
       {
         ...noFields,
         ...fields,
-        opcode: opcodeByName.get(`${serviceTypeNames[this.service]}_${opcode}`)!,
+        opcode: opcodeByName.get(`${specifiedServiceTypeNames[this.service]}_${opcode}`)!,
         packetSequenceNumber: psn,
       },
       payload,

@@ -8,8 +8,9 @@ import {
   icrcOfHeaders,
   type CrcKind,
   type Framing,
-} from './icrc_port.ts';
-import { bitwise, onWire } from './icrc_reference.ts';
+} from '../helpers/icrc_port.ts';
+import { bitwise, onWire } from '../helpers/icrc_reference.ts';
+import { Random } from '../helpers/random.mjs';
 
 const kinds: readonly CrcKind[] = ['icrc', 'icrc_copy', 'vcrc'];
 const reference = (kind: CrcKind): 'icrc' | 'vcrc' => (kind === 'vcrc' ? 'vcrc' : 'icrc');
@@ -19,13 +20,8 @@ const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.repla
 const lineBytes = 64;
 const longest = 4200;
 
-// Bytes that do not repeat, from a fixed generator.
-const noise = new Uint8Array(longest + lineBytes);
-let state = 1;
-for (let index = 0; index < noise.length; index++) {
-  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-  noise[index] = state >>> 24;
-}
+const random = new Random(1);
+const noise = Uint8Array.from({ length: longest + lineBytes }, () => random.below(256));
 
 /** An area of `length` bytes whose address is `alignment` more than a multiple of 64, in a larger one of zeros. */
 function aligned(length: number, alignment: number): { whole: Uint8Array; area: Uint8Array } {

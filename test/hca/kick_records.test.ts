@@ -22,8 +22,8 @@ import {
   KICK_RECORD_BYTES,
   setRingHeadHead,
 } from '../../lib/spec/queues.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { makeCommand, post, wholeLines } from './command.ts';
+import { makeCollectBuffer, type CollectBufferPort } from '../helpers/collect_buffer_port.ts';
+import { makeCommand, post, wholeLines } from '../helpers/command.ts';
 import { viewOf } from './data_view.ts';
 import { getEventUnitDetailLow, getEventUnitType } from './fields.ts';
 

@@ -1,4 +1,4 @@
-import { loadTestAddon } from '../test_addon.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 import type { LinkedListQueueModel, PushResult, ReadResult, Shape } from './linked_list_queue_model.ts';
 
 /** native/test/linked_list_queue_port.cpp */

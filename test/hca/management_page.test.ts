@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { ManagementOpcode, PhysicalCollectBufferState, Refusal } from '../../lib/spec/enums.ts';
-import { makeCollectBuffer, type CollectBufferPort } from './collect_buffer_port.ts';
-import { lineWrite, makeCommand } from './command.ts';
+import { makeCollectBuffer, type CollectBufferPort } from '../helpers/collect_buffer_port.ts';
+import { lineWrite, makeCommand } from '../helpers/command.ts';
 import { viewOf } from './data_view.ts';
 import {
   getEventUnitObject,

@@ -6,7 +6,7 @@ import {
   setWorkQueueReferenceOffset,
   setWorkQueueReferenceSequenceNumber,
 } from '../../lib/spec/queues.ts';
-import { makeCommand } from './command.ts';
+import { makeCommand } from '../helpers/command.ts';
 import { viewOf } from './data_view.ts';
 import { Block, makeOrderPort, type OrderOptions, type OrderPort } from './order_port.ts';
 import {

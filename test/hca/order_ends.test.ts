@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { CompletionStatus } from '../../lib/spec/enums.ts';
 import { OrderBench, type BenchQueuePair } from './order_bench.ts';
 import { Block } from './order_port.ts';
-import { Random } from './random.ts';
+import { Random } from '../helpers/random.mjs';
 
 const blocks = Object.values(Block);
 

@@ -1,5 +1,5 @@
-import { loadTestAddon } from '../test_addon.ts';
-import type { HostMethods } from './hosted_port.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
+import type { HostMethods } from '../helpers/hosted_port.ts';
 
 /** A block that order_port steps. */
 export const Block = { virtualKick: 0, queuePairFetch: 1, sendQueueScheduler: 2, pipelineSink: 3 } as const;

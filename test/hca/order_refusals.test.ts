@@ -11,7 +11,7 @@ import {
 } from '../../lib/spec/queues.ts';
 import { OrderBench, entryStride, type BenchQueuePair } from './order_bench.ts';
 import { Block } from './order_port.ts';
-import { Random } from './random.ts';
+import { Random } from '../helpers/random.mjs';
 import { setQueuingStructureEntryQueuePairNumber } from './fields.ts';
 
 function post(bench: OrderBench, queuePair: BenchQueuePair, times: number): void {

@@ -8,10 +8,10 @@ import {
   packetOpcodes as factsOfPackets,
   type FieldValue,
 } from '../../lib/spec/index.ts';
-import { bitwise, onWire } from './icrc_reference.ts';
-import { icrcOfHeaders } from './icrc_port.ts';
-import { decodePacket } from './packet_decode.ts';
-import { buildPacket, packetOpcodes, type PacketFields, type PacketPath } from './packet_port.ts';
+import { bitwise, onWire } from '../helpers/icrc_reference.ts';
+import { icrcOfHeaders } from '../helpers/icrc_port.ts';
+import { decodePacket } from '../helpers/packet_decode.ts';
+import { buildPacket, packetOpcodes, type PacketFields, type PacketPath } from '../helpers/packet_port.ts';
 import {
   anyPacket,
   examplePath,
@@ -20,7 +20,7 @@ import {
   hasPayload,
   noFields,
   opcodes,
-} from './packets.ts';
+} from '../helpers/packets.ts';
 
 const isEthernet = (path: PacketPath): boolean => path.framing.startsWith('ethernet');
 

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { LinkLayer, PacketOpcode } from '../../lib/spec/index.ts';
-import { bitwise, onWire } from './icrc_reference.ts';
-import { framings, icrcOfHeaders, type Framing } from './icrc_port.ts';
-import { decodePacket } from './packet_decode.ts';
-import { buildPacket, linkLayerOf, parsePacket, type PacketFields } from './packet_port.ts';
-import { anyPacket, examplePath, ipv4Gid, noFields, opcodes } from './packets.ts';
+import { bitwise, onWire } from '../helpers/icrc_reference.ts';
+import { framings, icrcOfHeaders, type Framing } from '../helpers/icrc_port.ts';
+import { decodePacket } from '../helpers/packet_decode.ts';
+import { buildPacket, linkLayerOf, parsePacket, type PacketFields } from '../helpers/packet_port.ts';
+import { anyPacket, examplePath, ipv4Gid, noFields, opcodes } from '../helpers/packets.ts';
 
 const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 const none = new Uint8Array(16);

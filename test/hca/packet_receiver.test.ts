@@ -11,9 +11,9 @@ import {
   decode,
   encode,
 } from '../../lib/spec/index.ts';
-import type { Framing } from './icrc_port.ts';
-import { buildPacket, type PacketFields, type PacketPath } from './packet_port.ts';
-import { noFields } from './packets.ts';
+import type { Framing } from '../helpers/icrc_port.ts';
+import { buildPacket, type PacketFields, type PacketPath } from '../helpers/packet_port.ts';
+import { noFields } from '../helpers/packets.ts';
 import {
   Lane,
   LinkState,

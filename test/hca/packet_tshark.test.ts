@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { requireTool } from '../tools.ts';
-import { framings } from './icrc_port.ts';
-import { buildPacket, type PacketFields, type PacketPath } from './packet_port.ts';
-import { anyFields, anyPath, extendedHeadersOf, hasPayload, opcodes } from './packets.ts';
-import { ethernetCapture, infinibandCapture } from './pcap.ts';
-import { dissect } from './tshark.ts';
+import { requireTool } from '../helpers/tools.ts';
+import { framings } from '../helpers/icrc_port.ts';
+import { buildPacket, type PacketFields, type PacketPath } from '../helpers/packet_port.ts';
+import { anyFields, anyPath, extendedHeadersOf, hasPayload, opcodes } from '../helpers/packets.ts';
+import { ethernetCapture, infinibandCapture } from '../helpers/pcap.ts';
+import { dissect } from '../helpers/tshark.ts';
 
 type Decoded = Record<string, string | number | bigint>;
 

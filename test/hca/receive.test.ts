@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { EventType, PathMtu, QueuePairState, ReceiveMessage, Syndrome } from '../../lib/spec/index.ts';
 import { HostResponder, pattern, rights, type Requester, type Region } from './host_responder.ts';
-import type { PacketFields } from './packet_port.ts';
+import type { PacketFields } from '../helpers/packet_port.ts';
 
 const mtu = 256;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { EventType, ReceiveAction, Refusal, decode } from '../../lib/spec/index.ts';
 import { HostReceiveQueue } from './host_receive_queue.ts';
-import { makeReceiveQueues, type Descriptor, type ScatterEntry } from './receive_queue_port.ts';
+import { makeReceiveQueues, type Descriptor, type ScatterEntry } from '../helpers/receive_queue_port.ts';
 
 const places = 32; // of the cache
 const links = 16; // units in a link

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { CompletionStatus, EventType, QueuePairState, ServiceType } from '../../lib/spec/index.ts';
 import { HostResponder, pattern, rights, type Region, type Requester } from './host_responder.ts';
-import type { PacketFields } from './packet_port.ts';
+import type { PacketFields } from '../helpers/packet_port.ts';
 
 const mtu = 256;
 const entryBytes = 2048;

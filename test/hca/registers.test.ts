@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import * as spec from '../../lib/spec/index.ts';
 import { RegionType, blockDescriptions, type RegisterDescription } from '../../lib/spec/index.ts';
-import { Device } from './device.ts';
+import { Device } from '../helpers/device.ts';
 
 const regionOf: Readonly<Record<string, RegionType>> = {
   identity: RegionType.identity,

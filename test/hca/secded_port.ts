@@ -1,4 +1,4 @@
-import { loadTestAddon } from '../test_addon.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** native/test/secded_port.h */
 interface Secded {

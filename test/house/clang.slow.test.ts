@@ -1,7 +1,7 @@
 // The addon is built by gcc; who has clang alone builds it too, and libFuzzer needs it.
 import { expect, it } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { compile, compileCommands, type CompileCommand } from './compile.ts';
 
 const isHeader = ({ file }: CompileCommand): boolean => file.includes('cmake_pch');

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { runHca } from '../cli/run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 import { quoted, read, root, rowsOf } from './documents.ts';
 
 const readme = read('README.md');
@@ -12,7 +12,9 @@ const documents = [
   'CONTRIBUTING.md',
   'CHANGELOG.md',
   'SECURITY.md',
-  ...readdirSync(path.join(root, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ];
 
 describe('links lead somewhere', () => {

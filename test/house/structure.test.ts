@@ -59,6 +59,29 @@ describe('imports', () => {
     expect(upwards).toEqual([]);
   });
 
+  it('of a folder of test/ reach no other one than helpers/', () => {
+    const folderOf = (file: string): string => file.split(path.sep)[1]!;
+    const tests = [...filesIn('test', '.ts'), ...filesIn('test', '.mjs')];
+    expect(tests.length).toBeGreaterThan(300);
+    const others = tests.flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => imported.startsWith('test') && folderOf(imported) !== 'helpers')
+        .filter((imported) => folderOf(imported) !== folderOf(file))
+        .map((imported) => `${file} imports ${imported}`),
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('random numbers of tests come from a seed', () => {
+    const tests = [...filesIn('test', '.ts'), ...filesIn('test', '.mjs')].filter(
+      (file) => !file.endsWith('structure.test.ts'),
+    );
+    const texts = tests.map((file) => [file, readFileSync(path.join(root, file), 'utf8')] as const);
+    expect(texts.filter(([, text]) => text.includes('Math.random')).map(([file]) => file)).toEqual([]);
+    const generators = texts.filter(([, text]) => /0x6d2b_?79f5|1664525/.test(text));
+    expect(generators.map(([file]) => file)).toEqual([path.join('test', 'helpers', 'random.mjs')]);
+  });
+
   it('of native/hca reach neither N-API nor boards', () => {
     const reaching = [...filesIn('native/hca', '.h'), ...filesIn('native/hca', '.cpp')].filter((file) =>
       /#include [<"](napi|node_api|addon\/|board\/|pci\/)/.test(readFileSync(path.join(root, file), 'utf8')),

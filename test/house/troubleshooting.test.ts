@@ -7,7 +7,7 @@ import {
   managementStatusNames,
   refusalNames,
 } from '../../lib/spec/index.ts';
-import { runHca } from '../cli/run_hca.ts';
+import { runHca } from '../helpers/run_hca.ts';
 import { quoted, read, rowsOf } from './documents.ts';
 
 const text = read('docs/troubleshooting.md');

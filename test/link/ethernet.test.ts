@@ -9,11 +9,11 @@ import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { Connection } from '../../lib/connect/index.ts';
 import { Completion, CompletionStatus, Opcode, PortState } from '../../lib/index.ts';
-import { backends, closing, makeBoard } from '../driver/backends.ts';
-import { Random } from '../hca/random.ts';
-import { requireTool, toolEnvironment } from '../tools.ts';
-import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
-import { playBothWays } from '../verbs/random_connections.ts';
+import { backends, closing, makeBoard } from '../helpers/backends.ts';
+import { Random } from '../helpers/random.mjs';
+import { requireTool, toolEnvironment } from '../helpers/tools.ts';
+import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
+import { playBothWays } from '../helpers/random_connections.ts';
 
 const shared = backends.find(({ options }) => options.progress === 'shared')!;
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { inNamespace, requireNamespaces } from './namespaces.ts';
 
 it('a UDP link takes packets whose IPv4 header has another identification than its own', async (context) => {

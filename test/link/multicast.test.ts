@@ -5,10 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { Completion, Opcode } from '../../lib/index.ts';
-import { backends } from '../driver/backends.ts';
-import { freeNetwork } from '../free_port.ts';
-import { makeStation, queueKey, routeBytes, type Station } from '../verbs/datagram.ts';
-import { makeVerbs } from '../verbs/make_verbs.ts';
+import { backends } from '../helpers/backends.ts';
+import { freeNetwork } from '../helpers/free_port.ts';
+import { makeStation, queueKey, routeBytes, type Station } from '../helpers/datagram.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 const shared = backends.find(({ options }) => options.progress === 'shared')!;
 const everyone = 0xff_ffff;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import type { TestContext } from 'vitest';
 
-import { leaveOut, requireTool } from '../tools.ts';
+import { leaveOut, requireTool } from '../helpers/tools.ts';
 
 /** Arguments of unshare: a network namespace of this user, where he has all rights. */
 export const inNamespace = ['--user', '--map-root-user', '--net'];

@@ -16,13 +16,13 @@ import {
   registerOffset,
   startJob,
   vcbBar,
-} from '../board/register_file_board.ts';
-import { backends } from '../driver/backends.ts';
-import { Random } from '../hca/random.ts';
-import { testAddonPath } from '../test_addon.ts';
-import { requireTool, toolEnvironment } from '../tools.ts';
-import { makeVerbs } from '../verbs/make_verbs.ts';
-import { playBothWays } from '../verbs/random_connections.ts';
+} from '../helpers/register_file_board.ts';
+import { backends } from '../helpers/backends.ts';
+import { Random } from '../helpers/random.mjs';
+import { testAddonPath } from '../helpers/test_addon.ts';
+import { requireTool, toolEnvironment } from '../helpers/tools.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
+import { playBothWays } from '../helpers/random_connections.ts';
 
 const packetBytes = 64;
 const children: ChildProcess[] = [];

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, type TestContext } from 'vitest';
 
-import { leaveOut } from '../tools.ts';
+import { leaveOut } from '../helpers/tools.ts';
 import { inNamespace, requireNamespaces } from './namespaces.ts';
 
 const run = promisify(execFile);

@@ -5,11 +5,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
 import { Connection } from '../../lib/connect/index.ts';
-import { backends, closing, makeBoard } from '../driver/backends.ts';
-import { freeNetwork } from '../free_port.ts';
-import { Random } from '../hca/random.ts';
-import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
-import { playBothWays } from '../verbs/random_connections.ts';
+import { backends, closing, makeBoard } from '../helpers/backends.ts';
+import { freeNetwork } from '../helpers/free_port.ts';
+import { Random } from '../helpers/random.mjs';
+import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
+import { playBothWays } from '../helpers/random_connections.ts';
 
 const shared = backends.find(({ options }) => options.progress === 'shared')!;
 const port = 4791;

@@ -15,10 +15,10 @@ import {
   PortState,
   RemoteMemory,
 } from '../../lib/index.ts';
-import { backends, closing } from '../driver/backends.ts';
-import { Random } from '../hca/random.ts';
-import { freeNetwork } from '../free_port.ts';
-import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
+import { backends, closing } from '../helpers/backends.ts';
+import { Random } from '../helpers/random.mjs';
+import { freeNetwork } from '../helpers/free_port.ts';
+import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
 
 /** How an end learns of what has come: `passive` does nothing, and its memory is written and read by the other one. */
 type Way = 'polls' | 'waits' | 'passive';

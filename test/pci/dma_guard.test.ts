@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
-import { testAddonPath } from '../test_addon.ts';
+import { testAddonPath } from '../helpers/test_addon.ts';
 
 const master = 0x0004;
 const program = `

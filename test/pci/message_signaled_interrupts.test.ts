@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { ConfigurationSpace } from '../../lib/board/pci_proxy/configuration_space.ts';
+import { ConfigurationSpace } from '../helpers/pci_proxy/configuration_space.ts';
 import {
   MessageSignaledInterrupts,
   pendingOffset,
-} from '../../lib/board/pci_proxy/message_signaled_interrupts.ts';
-import type { InterruptMessage } from '../../lib/board/pci_proxy/remapping_unit.ts';
+} from '../helpers/pci_proxy/message_signaled_interrupts.ts';
+import type { InterruptMessage } from '../helpers/pci_proxy/remapping_unit.ts';
 
 const entryBytes = 16;
 

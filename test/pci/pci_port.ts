@@ -1,5 +1,5 @@
 import type { Addon } from '../../lib/board/addon.ts';
-import { loadTestAddon } from '../test_addon.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** What the kernel that native/test/vfio_stand_in.cpp stands in for knows. */
 export interface VfioStandIn {

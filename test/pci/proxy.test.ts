@@ -6,9 +6,9 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { EmulatedBoard } from '../../lib/board/index.ts';
-import { ConfigurationSpace } from '../../lib/board/pci_proxy/configuration_space.ts';
-import { ProxyCommand, ProxyMessages, answerMessage } from '../../lib/board/pci_proxy/message.ts';
-import { servePciFunction, type ServedPciFunction } from '../../lib/board/pci_proxy/pci_proxy.ts';
+import { ConfigurationSpace } from '../helpers/pci_proxy/configuration_space.ts';
+import { ProxyCommand, ProxyMessages, answerMessage } from '../helpers/pci_proxy/message.ts';
+import { servePciFunction, type ServedPciFunction } from '../helpers/pci_proxy/pci_proxy.ts';
 import {
   IDENTITY_MAGIC_OFFSET,
   IDENTITY_MAGIC_RESET,

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { MachineBus } from '../../lib/board/pci_proxy/machine_bus.ts';
-import { RemappingUnit } from '../../lib/board/pci_proxy/remapping_unit.ts';
+import { MachineBus } from '../helpers/pci_proxy/machine_bus.ts';
+import { RemappingUnit } from '../helpers/pci_proxy/remapping_unit.ts';
 
 function newFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-unit-'));

@@ -4,7 +4,7 @@ import { EmulatedBoard } from '../../lib/board/index.ts';
 import { resetByRegister } from '../../lib/board/pci/reset_by_register.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { CONTROL_CONTROL_OFFSET, RegionType } from '../../lib/spec/index.ts';
-import { withReads } from '../driver/backends.ts';
+import { withReads } from '../helpers/backends.ts';
 
 const sizes = { queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 };
 

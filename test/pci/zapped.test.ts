@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 import { IDENTITY_MAGIC_OFFSET } from '../../lib/spec/index.ts';
-import { testAddonPath } from '../test_addon.ts';
+import { testAddonPath } from '../helpers/test_addon.ts';
 import { FakeHost, fakeAddress } from './fake_host.ts';
 
 const program = fileURLToPath(new URL('zapped_program.mjs', import.meta.url));

@@ -8,8 +8,8 @@ import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { KickRecord, KickRecordRing } from '../../lib/driver/kick_records.ts';
 import { KickRecordType, Opcode } from '../../lib/spec/index.ts';
-import { runHca } from '../cli/run_hca.ts';
-import { requireTool } from '../tools.ts';
+import { runHca } from '../helpers/run_hca.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { addonFile, buildAddon, runAlone } from './addon.ts';
 
 const patient = { timeout: 900_000 };
@@ -80,7 +80,7 @@ describe('a board with collect_buffer and virtual_kick in RTL', () => {
 
   it('passes the tests of emulated ones', patient, (context) => {
     requireTool('verilator', context);
-    const { ok, output } = runAlone(['scripts/rtl_addon.mjs', '--test']);
+    const { ok, output } = runAlone(['fpga/scripts/addon.mjs', '--test']);
     expect(ok, output).toBe(true);
     expect(stripVTControlCharacters(output)).toMatch(/Tests +\d\d+ passed/);
   });

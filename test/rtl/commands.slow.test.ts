@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 import { loadRtlAddon } from '../../lib/board/index.ts';
 import { openDevice } from '../../lib/index.ts';
-import { runHca } from '../cli/run_hca.ts';
-import { closing } from '../driver/backends.ts';
-import { requireTool } from '../tools.ts';
+import { runHca } from '../helpers/run_hca.ts';
+import { closing } from '../helpers/backends.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { buildAddon } from './addon.ts';
 
 const sizes = 'pageTableEntries=8192&memoryKeys=256';

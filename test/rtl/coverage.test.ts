@@ -12,7 +12,7 @@ interface Point {
   readonly what: string;
   readonly count: number;
 }
-const { pointsOf, rowsOf } = (await import(`${root}scripts/rtl_coverage.mjs`)) as {
+const { pointsOf, rowsOf } = (await import(`${root}fpga/scripts/coverage.mjs`)) as {
   pointsOf(texts: readonly string[]): Point[];
   rowsOf(points: readonly Point[]): string[][];
 };

@@ -16,7 +16,7 @@ interface Structure {
   readonly memories: readonly { readonly name: string; readonly words: string; readonly width: string }[];
   readonly registers: readonly string[];
 }
-const { draw, drawingOf, structureOf } = (await import(`${root}scripts/rtl_drawings.mjs`)) as {
+const { draw, drawingOf, structureOf } = (await import(`${root}fpga/scripts/drawings.mjs`)) as {
   draw(block: string): string;
   drawingOf(block: string): string;
   structureOf(block: string): Structure;

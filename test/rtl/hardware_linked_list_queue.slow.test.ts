@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { root, rtlSources } from './blocks.ts';
 import { expectFigures } from './figures.ts';
 import { holds, type Proof } from './proof.ts';

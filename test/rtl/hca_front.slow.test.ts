@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { buildBench, lint, type Shape } from './verilator.ts';
 
 const block = 'hca_front';

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 
 import * as spec from '../../lib/spec/index.ts';
 import { RegionType, blockDescriptions } from '../../lib/spec/index.ts';
-import { Device } from '../hca/device.ts';
+import { Device } from '../helpers/device.ts';
 import type { Bench, Shape } from './verilator.ts';
 
 const nameOfRegion = (region: RegionType): string =>

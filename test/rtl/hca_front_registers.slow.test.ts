@@ -2,9 +2,9 @@ import { describe, it } from 'vitest';
 
 import * as spec from '../../lib/spec/index.ts';
 import { PhysicalCollectBufferState, RegionType, blockDescriptions } from '../../lib/spec/index.ts';
-import { makeCommand } from '../hca/command.ts';
-import { Random } from '../hca/random.ts';
-import { requireTool } from '../tools.ts';
+import { makeCommand } from '../helpers/command.ts';
+import { Random } from '../helpers/random.mjs';
+import { requireTool } from '../helpers/tools.ts';
 import { Accesses, offsetOf } from './hca_front_accesses.ts';
 import { buildBench, type Bench, type Shape } from './verilator.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { root } from './blocks.ts';
 
 /** What is to be proved: assertions in these sources (absolute), of the module `top` with these parameters. */

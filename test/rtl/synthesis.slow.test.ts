@@ -2,20 +2,20 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-import { leaveOut, requireTool } from '../tools.ts';
+import { leaveOut, requireTool } from '../helpers/tools.ts';
 import { root } from './blocks.ts';
 
-const script = `${root}scripts/rtl_synthesis.mjs`;
+const script = `${root}fpga/scripts/synthesis.mjs`;
 
 interface Cell {
   readonly type: string;
   readonly port_directions: Readonly<Record<string, 'input' | 'output'>>;
   readonly connections: Readonly<Record<string, readonly number[]>>;
 }
-const { longestPath } = (await import(`${root}scripts/rtl_longest_path.mjs`)) as {
+const { longestPath } = (await import(`${root}fpga/scripts/longest_path.mjs`)) as {
   longestPath(cells: readonly Cell[]): { luts: number; carries: number; weight: number };
 };
-const { fullDesignsOf } = (await import(`${root}scripts/rtl_blocks.mjs`)) as {
+const { fullDesignsOf } = (await import(`${root}fpga/scripts/blocks.mjs`)) as {
   fullDesignsOf(names: readonly string[]): {
     block: string;
     size: string;
@@ -44,7 +44,7 @@ describe('synthesis of the blocks', () => {
   });
 
   it('reads every block at every width by slang too', { timeout: 600_000 }, (context) => {
-    const slang = `${root}scripts/rtl_slang.mjs`;
+    const slang = `${root}fpga/scripts/slang.mjs`;
     // Not from Debian: no machine that lacks a way to them fails for it.
     if (spawnSync(process.execPath, [slang, '--install']).status !== 0)
       leaveOut('the packages of fpga/slang cannot be installed: see npm ci --prefix fpga/slang', context);

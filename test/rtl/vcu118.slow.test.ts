@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { EVENT_QUEUES_PER_FUNCTION, pciFunctions } from '../../lib/spec/index.ts';
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { root, rtlSources } from './blocks.ts';
 import { compiledAtOnce } from './verilator.ts';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { root } from './blocks.ts';
 
-const { draw, simulate, wavesOf } = (await import(`${root}scripts/rtl_waveform.mjs`)) as {
+const { draw, simulate, wavesOf } = (await import(`${root}fpga/scripts/waveform.mjs`)) as {
   draw(waves: ReadonlyMap<string, readonly boolean[]>): string;
   simulate(): string;
   wavesOf(dump: string): Map<string, boolean[]>;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { root } from './blocks.ts';
 
-const { draw, signals, wavesOf } = (await import(`${root}scripts/rtl_waveform.mjs`)) as {
+const { draw, signals, wavesOf } = (await import(`${root}fpga/scripts/waveform.mjs`)) as {
   draw(waves: ReadonlyMap<string, readonly boolean[]>): string;
   signals: readonly string[];
   wavesOf(dump: string): Map<string, boolean[]>;

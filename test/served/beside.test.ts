@@ -12,7 +12,7 @@ import {
   UNDERLYING_FUNCTION_MANAGEMENT_LOCK_OFFSET,
   UNDERLYING_FUNCTION_RESET_OFFSET,
 } from '../../lib/spec/index.ts';
-import { closing } from '../driver/backends.ts';
+import { closing } from '../helpers/backends.ts';
 import { connectPair, exchange, open, serve, untilOpen } from './serving.ts';
 
 /** Looks at a function beside whoever has it open. */

@@ -1,4 +1,4 @@
-import { loadTestAddon } from '../test_addon.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** What a client that no driver is does with its ring and socket. */
 export type Way =

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
 import { exchange, connectPair, open, serve, untilOpen, type Serving } from './serving.ts';
-import { functionRegister } from '../functions/function_verbs.ts';
+import { functionRegister } from '../helpers/function_verbs.ts';
 import { clientPort, type Way } from './clients.ts';
 import type { Connection } from '../../lib/connect/index.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
+import type { Verbs } from '../helpers/make_verbs.ts';
 
 const sigkill = 9;
 const small = { queuePairs: 64, pageTableEntries: 4096, memoryKeys: 256 };

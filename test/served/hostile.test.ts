@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { loadAddon, type ServedBoardOptions } from '../../lib/board/addon.ts';
 import type { Connection } from '../../lib/connect/index.ts';
-import { closing, newSocket } from '../driver/backends.ts';
-import { testAddonPath } from '../test_addon.ts';
+import { closing, newSocket } from '../helpers/backends.ts';
+import { testAddonPath } from '../helpers/test_addon.ts';
 import { endHostile, hostilePort, startHostile, type HostileWay } from './hostile_clients.ts';
 import { ServerProcess, type Footprint } from './server_process.ts';
 import { connectPair, exchange, open } from './serving.ts';

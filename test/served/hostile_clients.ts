@@ -1,4 +1,4 @@
-import { loadTestAddon } from '../test_addon.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** What a process does to a served board that it should not; native/test/hostile_client.cpp. */
 export type HostileWay =

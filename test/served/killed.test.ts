@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { loadAddon } from '../../lib/board/addon.ts';
-import { closing, newSocket } from '../driver/backends.ts';
+import { closing, newSocket } from '../helpers/backends.ts';
 import { connectPair, exchange, open, serve, untilOpen } from './serving.ts';
 
 const children: ChildProcess[] = [];

@@ -8,9 +8,9 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { openDevice, type Context, type QueuePair } from '../../lib/index.ts';
 import { UNDERLYING_FUNCTION_PHYSICAL_COLLECT_BUFFERS_TOTAL_OFFSET } from '../../lib/spec/index.ts';
-import { runHca, type HcaRun } from '../cli/run_hca.ts';
-import { closing } from '../driver/backends.ts';
-import { freePort } from '../free_port.ts';
+import { runHca, type HcaRun } from '../helpers/run_hca.ts';
+import { closing } from '../helpers/backends.ts';
+import { freePort } from '../helpers/free_port.ts';
 import { open } from './serving.ts';
 
 const small = 'queuePairs=64&pageTableEntries=4096&memoryKeys=256';

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 
 import { loadAddon, type BoardOptions, type EmulatedBoard } from '../../lib/board/addon.ts';
 import { Context, VerbsError, openDevice } from '../../lib/index.ts';
-import { backends, closing, makeBoard, newSocket } from '../driver/backends.ts';
-import { Random } from '../hca/random.ts';
-import type { Verbs } from '../verbs/make_verbs.ts';
-import { playBothWays } from '../verbs/random_connections.ts';
+import { backends, closing, makeBoard, newSocket } from '../helpers/backends.ts';
+import { Random } from '../helpers/random.mjs';
+import type { Verbs } from '../helpers/make_verbs.ts';
+import { playBothWays } from '../helpers/random_connections.ts';
 import { connectPair, exchange, open, serve, untilOpen } from './serving.ts';
 
 const shared = backends[0]!;

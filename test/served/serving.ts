@@ -1,7 +1,7 @@
 import { loadAddon, type BoardOptions, type EmulatedBoard, type ServedBoard } from '../../lib/board/addon.ts';
 import { Connection } from '../../lib/connect/index.ts';
 import { openDevice, type Context } from '../../lib/index.ts';
-import { backends, closing, makeBoard, newSocket } from '../driver/backends.ts';
+import { backends, closing, makeBoard, newSocket } from '../helpers/backends.ts';
 
 /** A board that is enabled and served, as `hca serve` does. */
 export interface Serving {

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { loadAddon } from '../../lib/board/addon.ts';
 import { getDeviceList, openDevice } from '../../lib/index.ts';
-import { HcaProcess } from '../cli/hca_process.ts';
-import { runHca } from '../cli/run_hca.ts';
+import { HcaProcess } from '../helpers/hca_process.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -93,8 +93,9 @@ describe('the folder of names', () => {
   ])('is refused when it %s', async (_, fault, make) => {
     make(path.join(folder, 'fpga-verbs'));
     const { exitCode, error } = await runHca(['serve', 'lab', '--device', 'emu:?queuePairs=64']);
-    expect(error).toContain(
-      `the names of served boards lie in ${folder}/fpga-verbs, and ${fault}; expected: `,
+    expect(error).toBe(
+      `hca: the names of served boards lie in ${folder}/fpga-verbs, and ${fault}; ` +
+        `expected: a folder of user ${userInfo().uid} with mode 0700; remove it, or name a path\n`,
     );
     expect(exitCode).toBe(1);
   });

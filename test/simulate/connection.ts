@@ -10,7 +10,7 @@ import {
   type ConnectionAttributes,
   type QueuePairAddress,
 } from '../../lib/connect/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { Flow, type FlowPromises } from './flow.ts';
 import { FlowMemory } from './flow_memory.ts';
 import { require, type Owner, type Party } from './party.ts';

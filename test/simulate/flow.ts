@@ -1,5 +1,5 @@
 import { CompletionStatus, completionStatusNames, type Completion, type QueuePair } from '../../lib/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import type { FlowMemory } from './flow_memory.ts';
 import { receiveSlots } from './flow_memory.ts';
 import { makeOperation, type Operation, type Service } from './flow_requests.ts';

@@ -5,7 +5,7 @@ import {
   type ProtectionDomain,
   type RemoteMemory,
 } from '../../lib/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { Arena, fillPattern, isPattern, isPatternOrNothing, isZero } from './arena.ts';
 import { FlowWindow } from './flow_window.ts';
 

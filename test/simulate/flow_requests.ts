@@ -1,5 +1,5 @@
 import { CompletionStatus, Opcode, type SendRequest } from '../../lib/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { slotBytes, type FlowMemory } from './flow_memory.ts';
 
 const lengths = [0, 1, 3, 64, 255, 256, 257, 512, 1025, slotBytes];

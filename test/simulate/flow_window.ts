@@ -11,7 +11,7 @@ import {
   type ProtectionDomain,
   type QueuePair,
 } from '../../lib/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { require } from './party.ts';
 
 /** The work requests of windows have wrIds from here on, beyond all messages. */

@@ -1,4 +1,4 @@
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import type { Party } from './party.ts';
 import { putCheck } from './reference_packet.ts';
 

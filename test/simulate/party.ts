@@ -8,7 +8,7 @@ import {
 } from '../../lib/index.ts';
 import { addressOf, type QueuePairAddress } from '../../lib/connect/index.ts';
 import type { EmulatedBoard } from '../../lib/board/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 
 /** What was promised and not kept. */
 export class Violation extends Error {

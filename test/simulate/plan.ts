@@ -1,4 +1,4 @@
-import { Random } from '../hca/random.ts';
+import { Random } from '../helpers/random.mjs';
 
 /** What may go wrong in a simulation. */
 export const faultKinds = [

@@ -7,7 +7,7 @@ import {
   type SharedReceiveQueue,
 } from '../../lib/index.ts';
 import { addressVectorTo, openQueuePair } from '../../lib/connect/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { Arena } from './arena.ts';
 import { slotBytes } from './flow_memory.ts';
 import { require, type Party } from './party.ts';

@@ -1,7 +1,7 @@
 import { EmulatedFabric } from '../../lib/board/index.ts';
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { openDevice } from '../../lib/index.ts';
-import { Random } from '../hca/random.ts';
+import { Random } from '../helpers/random.mjs';
 import { Party, require } from './party.ts';
 import { ReferenceAnswers } from './reference_answers.ts';
 import { Wire } from './reference_line.ts';

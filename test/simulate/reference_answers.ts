@@ -5,7 +5,7 @@ import {
   completionStatusNames,
   type SendRequest,
 } from '../../lib/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { require } from './party.ts';
 import { Line, type Sent, type Wire } from './reference_line.ts';
 import { ReferenceMemory, everyAccess } from './reference_memory.ts';

@@ -6,7 +6,7 @@ import {
   type QueuePair,
 } from '../../lib/index.ts';
 import type { EmulatedBoard } from '../../lib/board/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { require, type Owner, type Party } from './party.ts';
 import {
   blank,

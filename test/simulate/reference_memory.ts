@@ -1,5 +1,5 @@
 import { Access, type MemoryRegion, type ProtectionDomain } from '../../lib/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { Arena } from './arena.ts';
 import { require } from './party.ts';
 

@@ -1,5 +1,5 @@
 import { CompletionStatus, PathMtu, QueuePairState, completionStatusNames } from '../../lib/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { require } from './party.ts';
 import { Line, type LineAttributes, type Wire } from './reference_line.ts';
 import { ReferenceMemory, accesses, everyAccess, targetBytes } from './reference_memory.ts';

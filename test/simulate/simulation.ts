@@ -2,7 +2,7 @@ import { EmulatedFabric, type EmulatedBoard, type InjectedImpairment } from '../
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { blockNamed, readNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { openDevice } from '../../lib/index.ts';
-import { Random } from '../hca/random.ts';
+import { Random } from '../helpers/random.mjs';
 import { Connection } from './connection.ts';
 import { Hostile } from './hostile.ts';
 import { Party, require } from './party.ts';

@@ -8,7 +8,7 @@ import {
   type QueuePair,
 } from '../../lib/index.ts';
 import { addressVectorTo, openQueuePair } from '../../lib/connect/index.ts';
-import type { Random } from '../hca/random.ts';
+import type { Random } from '../helpers/random.mjs';
 import { Arena, fillPattern, isPattern } from './arena.ts';
 import { require, type Owner, type Party } from './party.ts';
 

@@ -1,4 +1,4 @@
-import { loadTestAddon } from '../test_addon.ts';
+import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /**
  * native/test/spec_formats_port.h: formats by name, through the setters and getters of C++. Elements are the values of the

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-import { requireTool } from '../tools.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { goldenEntries } from './golden_entries.ts';
 
 const fpga = fileURLToPath(new URL('../../fpga/', import.meta.url));

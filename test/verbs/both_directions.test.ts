@@ -7,9 +7,9 @@ import {
   Opcode,
   type MemoryRegion,
 } from '../../lib/index.ts';
-import { everyRight } from './connected.ts';
-import { describeConnections, makeConnection, type Connection, type Side } from './connection.ts';
-import { Random } from '../hca/random.ts';
+import { everyRight } from '../helpers/connected.ts';
+import { describeConnections, makeConnection, type Connection, type Side } from '../helpers/connection.ts';
+import { Random } from '../helpers/random.mjs';
 
 const slots = 16;
 const slotBytes = 8192;

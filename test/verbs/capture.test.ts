@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { Opcode, type SendRequest } from '../../lib/index.ts';
-import { dissect } from '../hca/tshark.ts';
-import { requireTool } from '../tools.ts';
-import { makeMemory, makePair, settle } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { dissect } from '../helpers/tshark.ts';
+import { requireTool } from '../helpers/tools.ts';
+import { makeMemory, makePair, settle } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 let directory = '';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import { Completion, EventType, Opcode, type CompletionQueue, type QueuePair } from '../../lib/index.ts';
-import { describeOnBackends, settle } from '../driver/backends.ts';
-import { makeFailedQueuePair, makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { describeOnBackends, settle } from '../helpers/backends.ts';
+import { makeFailedQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 describeOnBackends('a completion channel', (backend) => {
   interface End {

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
 import { Completion, CompletionError, CompletionStatus, Opcode } from '../../lib/index.ts';
-import { describeOnBackends, type Backend } from '../driver/backends.ts';
-import { makeFailedQueuePair, makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { describeOnBackends, type Backend } from '../helpers/backends.ts';
+import { makeFailedQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 /** Lets a stepped board work; others do by themselves. */
 function work({ board }: Verbs, backend: Backend): void {
@@ -109,7 +109,9 @@ describeOnBackends('a completion queue', (backend) => {
       qpNumber: queuePair.number,
       vendorError: 0,
     });
-    expect(error.message).toMatch(/work request 7 of queue pair \d+ failed: work_request_flushed_error/);
+    expect(error.message).toMatch(
+      /work request 7 of queue pair \d+ failed: CompletionStatus\.workRequestFlushedError/,
+    );
   });
 
   it('that is closed wakes those who wait', async () => {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 
 import { Opcode } from '../../lib/index.ts';
-import { dataUnitsOf } from '../driver/data_units.ts';
-import { makeMemory, makePair, settle } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { dataUnitsOf } from '../helpers/data_units.ts';
+import { makeMemory, makePair, settle } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 it('each block counts the data units that leave it', () => {
   const verbs = makeVerbs(stepped, { acknowledgeCoalescing: false });

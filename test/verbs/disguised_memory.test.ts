@@ -1,8 +1,8 @@
 // Memory whose object says something else of itself than the engine knows: what the device is given is what there is.
 import { describe, expect, it } from 'vitest';
 
-import { describeInProcess } from '../driver/backends.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { describeInProcess } from '../helpers/backends.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 const resizable = (): ArrayBuffer =>
   Reflect.construct(ArrayBuffer, [64, { maxByteLength: 65_536 }]) as ArrayBuffer;

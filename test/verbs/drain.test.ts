@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { LinkImpairment } from '../../lib/board/addon.ts';
 import { CompletionStatus, EventType, Opcode, QueuePairState } from '../../lib/index.ts';
-import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const { sendQueueDrained: drained, readyToSend, error } = QueuePairState;
 const messageBytes = 3000; // three packets
@@ -59,7 +59,7 @@ describe('a send queue that is drained', () => {
       from.verbs.board.step(seed * 12);
       from.queuePair.modify({ state: drained, drainedEvent: true });
       const begun = afterLong(from).length;
-      expect(eventsOf(from), `seed ${seed}`).toEqual(['send_queue_drained']);
+      expect(eventsOf(from), `seed ${seed}`).toEqual(['sendQueueDrained']);
       const { state, next, acknowledged } = from.queuePair.query();
       expect([state, next - acknowledged]).toEqual([drained, 0]);
       post(2); // waits with those that were not begun
@@ -86,7 +86,7 @@ describe('a send queue that is drained', () => {
     const { from } = makeScene();
     from.queuePair.modify({ state: drained, drainedEvent: true });
     settle(from);
-    expect(eventsOf(from)).toEqual(['send_queue_drained']);
+    expect(eventsOf(from)).toEqual(['sendQueueDrained']);
     from.queuePair.modify({ state: readyToSend });
     from.queuePair.modify({ state: drained });
     settle(from);

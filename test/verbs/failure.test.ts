@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 
 import { Access, CompletionStatus, Opcode, QueuePairState, RemoteMemory } from '../../lib/index.ts';
 import type { MemoryRegion, SendRequest } from '../../lib/index.ts';
-import { everyRight } from './connected.ts';
-import { describeConnections, makeConnection, patterned, type Connection } from './connection.ts';
+import { everyRight } from '../helpers/connected.ts';
+import { describeConnections, makeConnection, patterned, type Connection } from '../helpers/connection.ts';
 
 const {
   success,

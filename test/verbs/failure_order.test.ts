@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { CompletionStatus, Opcode } from '../../lib/index.ts';
-import { makeMemory, makePair, settle } from './connected.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { makeMemory, makePair, settle } from '../helpers/connected.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 const { success, localProtectionError, workRequestFlushedError } = CompletionStatus;
 

@@ -14,8 +14,16 @@ import {
   type MemorySlice,
   type SendRequest,
 } from '../../lib/index.ts';
-import { everyRight, makeEnd, makeMemory, makePair, connect, settle, type End } from './connected.ts';
-import { makeQueuePair, makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import {
+  everyRight,
+  makeEnd,
+  makeMemory,
+  makePair,
+  connect,
+  settle,
+  type End,
+} from '../helpers/connected.ts';
+import { makeQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const status = CompletionStatus;
 const { success, workRequestFlushedError } = status;
@@ -244,7 +252,7 @@ describe('queues that are full', () => {
       Array.from({ length: capacity }, (_, wrId) => [0, wrId, success]),
     );
     expect(() => small.completionQueue.poll(completions)).toThrow(
-      expect.objectContaining({ code: 'EOVERFLOW', attribute: 'cqe' }),
+      expect.objectContaining({ code: 'EOVERFLOW', attribute: 'entries' }),
     );
   });
 });

@@ -9,10 +9,10 @@ import {
   type MemoryRegion,
   type SendRequest,
 } from '../../lib/index.ts';
-import { Random } from '../hca/random.ts';
-import { connect, everyRight, makeEnd, type ConnectOptions, type End } from './connected.ts';
-import { makeVerbs, stepped, type Verbs } from './make_verbs.ts';
-import { RandomConnection } from './random_connection.ts';
+import { Random } from '../helpers/random.mjs';
+import { connect, everyRight, makeEnd, type ConnectOptions, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
+import { RandomConnection } from '../helpers/random_connection.ts';
 
 const bytes = 20_000;
 const options: ConnectOptions = { timeout: 1, retryCount: 2, minReceiverNotReadyTimer: 1 };

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 
 import type { PortPacket } from '../../lib/board/addon.ts';
 import { CompletionStatus, Opcode } from '../../lib/index.ts';
-import { makeMemory, makePair, settle, type End } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const ethernetHeader = 14;
 const ipv6Header = 40;

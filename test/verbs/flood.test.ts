@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 
 import { blockNamed, readNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { CompletionStatus, Opcode } from '../../lib/index.ts';
-import { Random } from '../hca/random.ts';
-import { connect, makeEnd, makeMemory, settle, type End } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { Random } from '../helpers/random.mjs';
+import { connect, makeEnd, makeMemory, settle, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const messageBytes = 3000; // three packets
 const messages = 24;

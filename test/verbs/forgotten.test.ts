@@ -4,8 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 
 import { Completion, Opcode, openDevice, type CompletionQueue, type Context } from '../../lib/index.ts';
-import { describeInProcess, makeBoard, settle } from '../driver/backends.ts';
-import { makeFailedQueuePair, stepped } from './make_verbs.ts';
+import { describeInProcess, makeBoard, settle } from '../helpers/backends.ts';
+import { makeFailedQueuePair, stepped } from '../helpers/make_verbs.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

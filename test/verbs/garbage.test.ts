@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 
 import { Completion, Opcode } from '../../lib/index.ts';
-import { backends } from '../driver/backends.ts';
-import { makeFailedQueuePair, makeVerbs } from './make_verbs.ts';
+import { backends } from '../helpers/backends.ts';
+import { makeFailedQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 const operations = 100_000;
 /** Bytes per operation below which nothing was allocated for it: the runtime makes some garbage by itself. */

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 
 import type { BoardOptions, LinkImpairment, LinkImpairmentCounters } from '../../lib/board/addon.ts';
 import { Completion, Opcode } from '../../lib/index.ts';
-import { Random } from '../hca/random.ts';
-import { addressOf, destined, makeStation, type Station } from './datagram.ts';
-import { makeVerbs, stepped, type Verbs } from './make_verbs.ts';
-import { RandomConnection } from './random_connection.ts';
+import { Random } from '../helpers/random.mjs';
+import { addressOf, destined, makeStation, type Station } from '../helpers/datagram.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
+import { RandomConnection } from '../helpers/random_connection.ts';
 
 const messages = 60;
 

@@ -6,11 +6,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { blockNamed, readNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { CompletionStatus, Opcode, type SendRequest } from '../../lib/index.ts';
-import { bitwise, onWire } from '../hca/icrc_reference.ts';
-import { dissect } from '../hca/tshark.ts';
-import { requireTool } from '../tools.ts';
-import { connect, makeEnd, makeMemory, settle, type End } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { bitwise, onWire } from '../helpers/icrc_reference.ts';
+import { dissect } from '../helpers/tshark.ts';
+import { requireTool } from '../helpers/tools.ts';
+import { connect, makeEnd, makeMemory, settle, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const vcrcBytes = 2;
 const framings = [

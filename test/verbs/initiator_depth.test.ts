@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 
 import { CompletionStatus, Opcode, PathMtu, QueuePairState, type SendRequest } from '../../lib/index.ts';
-import { connect, makeMemory, makePair, settle, type ConnectOptions, type End } from './connected.ts';
-import { makeVerbs, type Verbs } from './make_verbs.ts';
+import {
+  connect,
+  makeMemory,
+  makePair,
+  settle,
+  type ConnectOptions,
+  type End,
+} from '../helpers/connected.ts';
+import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
 import { packetsSent, type WirePacket } from './wire.ts';
 
 const options: ConnectOptions = { pathMtu: PathMtu.mtu256 };

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import { CompletionStatus, Opcode } from '../../lib/index.ts';
-import { backends } from '../driver/backends.ts';
-import { makeConnection, patterned } from './connection.ts';
+import { backends } from '../helpers/backends.ts';
+import { makeConnection, patterned } from '../helpers/connection.ts';
 
 const shared = backends.find(({ options }) => options.progress === 'shared')!;
 const { success, localLengthError } = CompletionStatus;

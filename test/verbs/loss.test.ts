@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { Completion, EventType, Opcode, openDevice } from '../../lib/index.ts';
-import { backends, describeOnBackends, settle } from '../driver/backends.ts';
-import { makeFailedQueuePair, makeQueuePair, makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { backends, describeOnBackends, settle } from '../helpers/backends.ts';
+import { makeFailedQueuePair, makeQueuePair, makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -37,7 +37,7 @@ describeOnBackends('a device that is gone', (backend) => {
     expect(vi.getTimerCount()).toBe(1);
     vi.advanceTimersByTime(1000);
     expect(vi.getTimerCount()).toBe(0);
-    expect(context.pollEvent()).toMatchObject({ type: EventType.deviceFatal, name: 'device_fatal' });
+    expect(context.pollEvent()).toMatchObject({ type: EventType.deviceFatal, name: 'deviceFatal' });
     expect(context.pollEvent()).toBeUndefined();
     await expect(completionQueue.wait()).rejects.toEqual(gone);
     expect(() => completionQueue.poll([new Completion()])).toThrow(

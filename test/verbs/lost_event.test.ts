@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { FaultRule } from '../../lib/board/addon.ts';
 import { Opcode } from '../../lib/index.ts';
-import { makePair } from './connected.ts';
-import { makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { makePair } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 afterEach(() => vi.useRealTimers());

@@ -2,9 +2,9 @@ import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
 
 import { Access, Completion, CompletionStatus, Opcode, RemoteMemory } from '../../lib/index.ts';
-import { describeInProcess, settle } from '../driver/backends.ts';
-import { everyRight, makePair } from './connected.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { describeInProcess, settle } from '../helpers/backends.ts';
+import { everyRight, makePair } from '../helpers/connected.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 describeInProcess('memory regions', (backend) => {
   it('lie over memory of the library', () => {
@@ -126,7 +126,7 @@ describeInProcess('memory regions', (backend) => {
             name: 'VerbsError',
             code: 'EINVAL',
             verb: 'registerMemory',
-            attribute: 'access_flags',
+            attribute: 'access',
             expected: 'localWrite beside remoteWrite and remoteAtomic',
           }),
         );
@@ -146,7 +146,7 @@ describe('a memory region without a key', () => {
     for (let keys = 0; keys < limits.memoryKeys; keys++) protectionDomain.allocate(64);
     const unmap = vi.spyOn(device.board, 'unmap');
     const free = vi.spyOn(device, 'free');
-    const noKey = expect.objectContaining({ code: 'ENOMEM', attribute: 'memory_keys' }) as Error;
+    const noKey = expect.objectContaining({ code: 'ENOMEM', attribute: 'memoryKeys' }) as Error;
     expect(() => protectionDomain.allocate(64)).toThrow(noKey);
     expect([unmap.mock.calls.length, free.mock.calls.length]).toEqual([0, 1]);
     expect(() => protectionDomain.registerMemory(new ArrayBuffer(64))).toThrow(noKey);

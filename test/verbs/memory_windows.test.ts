@@ -15,8 +15,8 @@ import {
   type MemoryWindow,
   type SendRequest,
 } from '../../lib/index.ts';
-import { everyRight, makePair, settle, type ConnectOptions, type End } from './connected.ts';
-import { makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { everyRight, makePair, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const status = CompletionStatus;
 const { remoteWrite, remoteRead, remoteAtomic, memoryWindowBind, zeroBased, localWrite } = Access;
@@ -518,7 +518,7 @@ describe('windows and the objects around them', () => {
     const { protectionDomain } = makeVerbs(stepped, { memoryKeys: 8 });
     for (let count = 0; count < 7; count++) protectionDomain.createMemoryWindow(1);
     expect(() => protectionDomain.createMemoryWindow(2)).toThrow(
-      expect.objectContaining({ code: 'ENOMEM', attribute: 'memory_keys' }),
+      expect.objectContaining({ code: 'ENOMEM', attribute: 'memoryKeys' }),
     );
     expect(() => protectionDomain.createMemoryWindow(3 as never)).toThrow(TypeError);
   });

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { Completion, Opcode, type AddressHandle } from '../../lib/index.ts';
-import { makeStation, queueKey, routeBytes, type Station } from './datagram.ts';
-import { makeQueuePair, makeVerbs, stepped } from './make_verbs.ts';
+import { makeStation, queueKey, routeBytes, type Station } from '../helpers/datagram.ts';
+import { makeQueuePair, makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const everyone = 0xff_ffff;
 const bytesOf = (digits: string): Uint8Array => Uint8Array.from(Buffer.from(digits, 'hex'));
@@ -124,7 +124,7 @@ describe('attaching', () => {
       bytesOf(`ff${'0'.repeat(26)}${(0x1000 + index).toString(16)}`);
     for (let index = 0; index < 256; index++) first.queuePair.attachMulticast(group(index));
     expect(() => second.queuePair.attachMulticast(group(0))).toThrow(
-      expect.objectContaining({ code: 'ENOMEM', attribute: 'multicast_members' }),
+      expect.objectContaining({ code: 'ENOMEM', attribute: 'multicastMembers' }),
     );
     first.queuePair.close();
     second.queuePair.attachMulticast(group(0));

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { VerbsError, openDevice } from '../../lib/index.ts';
-import { closing } from '../driver/backends.ts';
-import { makeQueuePair, makeVerbs } from './make_verbs.ts';
+import { closing } from '../helpers/backends.ts';
+import { makeQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 const failing = (code: string, message: RegExp): unknown =>
   expect.objectContaining({ code, message: expect.stringMatching(message) as string });

@@ -10,9 +10,9 @@ import {
   type MemoryRegion,
   type MemorySlice,
 } from '../../lib/index.ts';
-import { describeInProcess } from '../driver/backends.ts';
-import { describeConnections, makeConnection, patterned, type Side } from './connection.ts';
-import { stepped } from './make_verbs.ts';
+import { describeInProcess } from '../helpers/backends.ts';
+import { describeConnections, makeConnection, patterned, type Side } from '../helpers/connection.ts';
+import { stepped } from '../helpers/make_verbs.ts';
 
 const { success } = CompletionStatus;
 

@@ -10,8 +10,8 @@ import {
   openDevice,
   type Context,
 } from '../../lib/index.ts';
-import { closing, describeOnBackends } from '../driver/backends.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { closing, describeOnBackends } from '../helpers/backends.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 describeOnBackends('a port', (backend) => {
   it('tells its state, address and tables', () => {

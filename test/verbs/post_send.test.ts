@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Completion, CompletionStatus, Opcode, QueuePairState, RemoteMemory } from '../../lib/index.ts';
 import type { SendRequest } from '../../lib/index.ts';
-import { makeFailedQueuePair, makeQueuePair, makeVerbs } from './make_verbs.ts';
+import { makeFailedQueuePair, makeQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 const remote = new RemoteMemory({ address: 0x1000, key: 1, length: 64 });
 const place = { addressLow: 0, addressHigh: 0, length: 8, localKey: 1 };
@@ -21,21 +21,21 @@ describe('postSend', () => {
     ['gather', { opcode: Opcode.atomicFetchAndAdd, remote, compareAdd: 1n }],
     ['gather', { opcode: Opcode.atomicFetchAndAdd, remote, compareAdd: 1n, gather: [place, place] }],
     [
-      'gather',
+      'gather[0].length',
       { opcode: Opcode.atomicFetchAndAdd, remote, compareAdd: 1n, gather: [{ ...place, length: 4 }] },
     ],
     ['compareAdd', { opcode: Opcode.atomicFetchAndAdd, remote, gather: [place] }],
     ['compareAdd', { opcode: Opcode.atomicCompareAndSwap, remote, gather: [place], swap: 1n }],
     ['swap', { opcode: Opcode.atomicCompareAndSwap, remote, gather: [place], compareAdd: 1n }],
-    ['inlineData', { opcode: Opcode.send, inlineData: new Uint8Array(65) }],
-    ['gather', { opcode: Opcode.send, gather: [place, place, place, place, place] }],
+    ['inlineData.length', { opcode: Opcode.send, inlineData: new Uint8Array(65) }],
+    ['gather.length', { opcode: Opcode.send, gather: [place, place, place, place, place] }],
   ] as readonly (readonly [string, SendRequest])[])('refuses a wrong %s: %o', (attribute, request) => {
     const queuePair = makeFailedQueuePair(makeVerbs());
     expect(() => queuePair.postSend(request)).toThrow(
       expect.objectContaining({ code: 'EINVAL', verb: 'postSend', attribute }),
     );
     expect(() => queuePair.postSend([{ opcode: Opcode.send }, request, { opcode: Opcode.send }])).toThrow(
-      expect.objectContaining({ code: 'EINVAL', attribute, posted: 1 }),
+      expect.objectContaining({ code: 'EINVAL', attribute: `requests[1].${attribute}`, posted: 1 }),
     );
     expect(queuePair.driver.sendQueue.outstanding).toBe(1);
   });
@@ -43,10 +43,10 @@ describe('postSend', () => {
   it('takes nothing before RTS', () => {
     const queuePair = makeQueuePair(makeVerbs());
     expect(() => queuePair.postSend({ opcode: Opcode.send })).toThrow(
-      expect.objectContaining({ code: 'EINVAL', attribute: 'state', expected: 'ready_to_send' }),
+      expect.objectContaining({ code: 'EINVAL', attribute: 'state', expected: 'QueuePairState.readyToSend' }),
     );
     queuePair.modify({ state: QueuePairState.init, partitionKeyIndex: 0, port: 1, accessFlags: 0 });
-    expect(() => queuePair.postSend({ opcode: Opcode.send })).toThrow(/is in init/);
+    expect(() => queuePair.postSend({ opcode: Opcode.send })).toThrow(/is in QueuePairState.init/);
   });
 
   it('says when the queue is full, and how many of a batch it took', () => {

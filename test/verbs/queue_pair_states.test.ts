@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { Access, PathMtu, QueuePairState, queuePairStateNames } from '../../lib/index.ts';
 import type { QueuePair, QueuePairAttributes, QueuePairType } from '../../lib/index.ts';
-import { describeOnBackends } from '../driver/backends.ts';
-import { makeQueuePair, makeVerbs } from './make_verbs.ts';
+import { describeOnBackends } from '../helpers/backends.ts';
+import { makeQueuePair, makeVerbs } from '../helpers/make_verbs.ts';
 
 const { reset, init, readyToReceive, readyToSend, sendQueueDrained, error } = QueuePairState;
 
@@ -157,7 +157,7 @@ describe.each(transitions)('%s: %s to %s', (type, _from, _to, [from, to, require
     for (const missing of required) {
       const given = required.filter((name) => name !== missing);
       const attributes = { state: to, ...pick(...given) };
-      expect(() => queuePair.driver.modify(attributes)).toThrow(/missing_attribute/);
+      expect(() => queuePair.driver.modify(attributes)).toThrow(/ManagementStatus\.missingAttribute/);
       expect(() => queuePair.modify(attributes)).toThrow(
         expect.objectContaining({
           code: 'EINVAL',
@@ -174,7 +174,7 @@ describe.each(transitions)('%s: %s to %s', (type, _from, _to, [from, to, require
     bring(queuePair, type, from);
     for (const wrong of names.filter((name) => !required.includes(name) && !optional.includes(name))) {
       const attributes = { state: to, ...pick(...required, wrong) };
-      expect(() => queuePair.driver.modify(attributes)).toThrow(/attribute_not_allowed/);
+      expect(() => queuePair.driver.modify(attributes)).toThrow(/ManagementStatus\.attributeNotAllowed/);
       expect(() => queuePair.modify(attributes)).toThrow(
         expect.objectContaining({
           code: 'EINVAL',
@@ -205,8 +205,10 @@ describe('other transitions', () => {
         expect.objectContaining({
           code: 'EINVAL',
           attribute: 'state',
-          message: expect.stringContaining(`in ${fromName} cannot go to ${toName}`) as string,
-          expected: expect.stringMatching(/reset, error$/) as string,
+          message: expect.stringContaining(
+            `in QueuePairState.${fromName} cannot go to QueuePairState.${toName}`,
+          ) as string,
+          expected: expect.stringMatching(/QueuePairState\.reset, QueuePairState\.error$/) as string,
         }),
       );
       expect(() => queuePair.driver.modify({ state: to })).toThrow(

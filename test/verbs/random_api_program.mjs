@@ -4,10 +4,11 @@
 import { closeSync, openSync, readFileSync, readdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import { hostileValue, randomFrom } from './hostile_values.mjs';
+import { Random } from '../helpers/random.mjs';
+import { hostileValue } from './hostile_values.mjs';
 
 const [library, seed, steps, last] = process.argv.slice(2);
-const random = randomFrom(Number(seed));
+const random = new Random(Number(seed));
 const modules = await Promise.all(
   ['index.js', 'board/index.js', 'connect/index.js', 'spec/index.js'].map(
     (file) => import(path.join(library, file)),

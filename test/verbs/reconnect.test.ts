@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
 import { CompletionStatus, Opcode, QueuePairState, type SendRequest } from '../../lib/index.ts';
-import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const { success } = CompletionStatus;
 const bytes = 2000; // two packets

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 
 import { blockNamed, readNamed, registerNamed } from '../../lib/driver/named_registers.ts';
 import { Opcode, openDevice, type Context } from '../../lib/index.ts';
-import { makeBoard } from '../driver/backends.ts';
-import { connect, makeEnd, makePair, settle, type End } from './connected.ts';
-import { stepped, type Verbs } from './make_verbs.ts';
+import { makeBoard } from '../helpers/backends.ts';
+import { connect, makeEnd, makePair, settle, type End } from '../helpers/connected.ts';
+import { stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 function verbsOf(board: Verbs['board'], context: Context): Verbs {
   return {

@@ -9,8 +9,8 @@ import {
   type SendRequest,
 } from '../../lib/index.ts';
 import { Syndrome } from '../../lib/spec/index.ts';
-import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from './connected.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 import { packetsSent, readPacket, type WirePacket } from './wire.ts';
 
 const { success, receiverNotReadyRetryExceededError, retryExceededError, workRequestFlushedError } =

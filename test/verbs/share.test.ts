@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 
 import { Connection, type QueuePairAddress } from '../../lib/connect/index.ts';
 import { Context, openDevice, type ContextToken } from '../../lib/index.ts';
-import { closing } from '../driver/backends.ts';
-import { makeVerbs } from './make_verbs.ts';
+import { closing } from '../helpers/backends.ts';
+import { makeVerbs } from '../helpers/make_verbs.ts';
 
 const program = fileURLToPath(new URL('context_worker.mjs', import.meta.url));
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { Completion, CompletionStatus, EventType, Opcode, type SharedReceiveQueue } from '../../lib/index.ts';
-import { describeOnBackends, settle, type Backend } from '../driver/backends.ts';
-import { connect, everyRight, makeEnd, type End } from './connected.ts';
-import { makeVerbs, stepped, type Verbs } from './make_verbs.ts';
+import { describeOnBackends, settle, type Backend } from '../helpers/backends.ts';
+import { connect, everyRight, makeEnd, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';
 
 const slotBytes = 16;
 
@@ -136,7 +136,7 @@ describeOnBackends('a shared receive queue that changes its size', (backend) => 
     const lines = new Lines(backend, 64);
     const { queue } = lines;
     lines.post(9);
-    expect(() => queue.modify({ maxWorkRequests: 8 })).toThrow(refusal('max_wr'));
+    expect(() => queue.modify({ maxWorkRequests: 8 })).toThrow(refusal('maxWorkRequests'));
     expect(queue.capacity).toBe(64);
     lines.send(1);
     lines.take(true);
@@ -186,10 +186,10 @@ describe('the size of a shared receive queue', () => {
     const { protectionDomain } = makeVerbs();
     const queue = protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 16, limit: 0 });
     for (const maxWorkRequests of [0, -1, 1.5, 32_769])
-      expect(() => queue.modify({ maxWorkRequests })).toThrow(refusal('max_wr'));
+      expect(() => queue.modify({ maxWorkRequests })).toThrow(refusal('maxWorkRequests'));
     queue.postReceive(Array.from({ length: 12 }, () => ({})));
     queue.modify({ limit: 12 });
-    expect(() => queue.modify({ maxWorkRequests: 4 })).toThrow(refusal('max_wr'));
+    expect(() => queue.modify({ maxWorkRequests: 4 })).toThrow(refusal('maxWorkRequests'));
     expect(() => queue.modify({ maxWorkRequests: 32, limit: 33 })).toThrow(refusal('limit'));
     expect([queue.capacity, queue.query().limit]).toEqual([16, 12]);
     queue.modify({ maxWorkRequests: 32_768 });

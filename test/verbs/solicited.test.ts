@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { Completion, CompletionStatus, Opcode } from '../../lib/index.ts';
-import { describeConnections, makeConnection } from './connection.ts';
+import { describeConnections, makeConnection } from '../helpers/connection.ts';
 
 describeConnections('a peer that waits for what is solicited', (place) => {
   it('sleeps through the rest, which it finds when it wakes up', async () => {

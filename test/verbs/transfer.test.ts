@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { CompletionOpcode, CompletionStatus, Opcode, PathMtu } from '../../lib/index.ts';
-import { connect, makeEnd, makeMemory, makePair, settle, type End } from './connected.ts';
-import { makeConnection } from './connection.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { connect, makeEnd, makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import { makeConnection } from '../helpers/connection.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 
 const { success } = CompletionStatus;
 const mebibyte = 1 << 20;

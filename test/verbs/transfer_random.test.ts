@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
 import { Completion } from '../../lib/index.ts';
-import { Random } from '../hca/random.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
-import { RandomConnection } from './random_connection.ts';
+import { Random } from '../helpers/random.mjs';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
+import { RandomConnection } from '../helpers/random_connection.ts';
 
 const connections = 5;
 const messages = 60;

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { CompletionStatus, Opcode, PathMtu, type Completion, type SendRequest } from '../../lib/index.ts';
 import { Syndrome } from '../../lib/spec/index.ts';
-import { connect, makeEnd, makeMemory, makePair, settle, type End } from './connected.ts';
-import { makeVerbs, stepped } from './make_verbs.ts';
+import { connect, makeEnd, makeMemory, makePair, settle, type End } from '../helpers/connected.ts';
+import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
 import { packetsSent, type WirePacket } from './wire.ts';
 
 const mtu = 256;

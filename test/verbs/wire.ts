@@ -1,6 +1,7 @@
 import type { PortPacket } from '../../lib/board/addon.ts';
 import { packetOpcodeNames } from '../../lib/spec/index.ts';
-import { decodePacket } from '../hca/packet_decode.ts';
+import { specificationNames } from '../helpers/specification_names.ts';
+import { decodePacket } from '../helpers/packet_decode.ts';
 
 const invariantCrcBytes = 4;
 
@@ -41,7 +42,10 @@ export function readPacket(data: Uint8Array): WirePacket {
   const padBytes = number(base, 'pad_count')!;
   const address = request?.['virtual_address'];
   return {
-    opcode: packetOpcodeNames[number(base, 'opcode')!]!.replace(/^reliable_connection_/, ''),
+    opcode: specificationNames(packetOpcodeNames)[number(base, 'opcode')!]!.replace(
+      /^reliable_connection_/,
+      '',
+    ),
     destinationQueuePair: number(base, 'destination_queue_pair')!,
     psn: number(base, 'packet_sequence_number')!,
     acknowledgeRequest: number(base, 'acknowledge_request') === 1,

@@ -17,18 +17,16 @@ export function tsEnums({ enums }) {
     const members = values
       .map((each) => `  /** ${each.doc} */\n  ${camelCase(each.name)}: ${each.value},\n`)
       .join('');
-    const names = values.map((each) => `  ${each.value}: '${each.name}',\n`).join('');
     return `/** ${doc} */
 export const ${type} = {
 ${members}} as const;
 export type ${type} = (typeof ${type})[keyof typeof ${type}];
 
-/** Names of the values of {@link ${type}}, as the specification writes them. */
-export const ${camelCase(name)}Names: Readonly<Record<number, string>> = {
-${names}};
+/** Names of the values of {@link ${type}}, as code writes them. */
+export const ${camelCase(name)}Names = namesOf(${type});
 `;
   });
-  return `// ${notice}\n\n${parts.join('\n')}`;
+  return `// ${notice}\nimport { namesOf } from './enum_names.ts';\n\n${parts.join('\n')}`;
 }
 
 /** The module of one formats file: the sizes of all formats, and the fields of those in `flatFormats`. */

@@ -8,7 +8,7 @@ export interface Obstacle {
   /** Name of the system's error number. */
   readonly code: string;
   readonly problem: string;
-  /** What would be right, or how it is had. */
+  /** The cure: the right state, or how to reach it. */
   readonly cure: string;
   /** The same as steps, where they touch no other function. */
   readonly actions: readonly Action[];
@@ -16,7 +16,7 @@ export interface Obstacle {
   readonly blocks: boolean;
 }
 
-/** What stands in the way of opening a function, worst first. @param root put before /sys, /proc and /dev */
+/** The obstacles to opening a function, worst first. @param root put before /sys, /proc and /dev */
 export function obstaclesOf(backend: 'pci' | 'vfio', pciFunction: PciFunction, root = ''): Obstacle[] {
   const way = backend === 'pci' ? sysfsObstacles : vfioObstacles;
   return [...identityObstacles(pciFunction), ...way(pciFunction, root)];

@@ -21,9 +21,13 @@ export class PciError extends Error {
   override readonly name = 'PciError';
   /** Name of the system's error number. */
   readonly code: string;
-  /** What would be right: a command, where there is one. */
+  /** The cure: a command, where there is one. */
   readonly expected: string;
 
+  /**
+   * @param code the name of a system error number: `EACCES`, `ENODEV` …
+   * @param expected the cure
+   */
   constructor(message: string, code: string, expected: string) {
     super(message);
     this.code = code;
@@ -49,7 +53,7 @@ export function openSysfs(address: string, host: PciHost = {}): BoardFunction {
   const uncached = bars.map(({ bar, bytes }) => rangeOf(bar, 0, wholePages(bytes)));
   return opening(address, () => {
     const probe = loadAddon().openSysfsFunction({ ...setup, ranges: uncached });
-    // What begins otherwise is not reset, as it is somebody else's: the driver refuses it.
+    // A function with another beginning is not reset, as it is another vendor's: the driver refuses it.
     if (probe.read32(IDENTITY_BAR, IDENTITY_MAGIC_OFFSET) !== IDENTITY_MAGIC_RESET) return probe;
     const regions = readRegions(probe);
     const combined = combinedParts(regions, bars);
@@ -125,14 +129,14 @@ function combinedParts(
 
 const wholePages = (bytes: number): number => Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
 
-/** What native code says of a failure, as a PciError. */
+/** A failure in native code as a PciError. */
 function opening(address: string, open: () => BoardFunction): BoardFunction {
   try {
     return open();
   } catch (error) {
     if (!(error instanceof Error && 'errno' in error)) throw error;
     const code = Object.entries(constants.errno).find(([, value]) => value === error.errno)?.[0] ?? 'EIO';
-    const [problem, expected = 'nobody else who uses the function, and the rights to'] =
+    const [problem, expected = 'no other user of the function, and the rights to'] =
       error.message.split('; expected: ');
     throw new PciError(`${address}: ${problem!}; expected: ${expected}`, code, expected);
   }

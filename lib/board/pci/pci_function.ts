@@ -70,7 +70,7 @@ export function listPciFunctions(host: PciHost = {}): PciFunction[] {
     .filter(({ name }) => name !== undefined);
 }
 
-/** What sysfs says of a function; undefined: there is none at this address. */
+/** A function as sysfs describes it; undefined: there is none at this address. */
 export function readPciFunction(address: string, host: PciHost = {}): PciFunction | undefined {
   const { root = '', accepted = pciFunctions } = host;
   const directory = `${root}${pathOf(address)}`;

@@ -10,7 +10,7 @@ export interface Streams {
   readonly outIsTerminal?: boolean;
 }
 
-/** What a command gives out: text for people, or JSON. */
+/** The output of a command: text for people, or JSON. */
 export class Output {
   readonly json: boolean;
   private readonly streams: Streams;
@@ -40,7 +40,7 @@ export class Output {
     this.streams.out(`${JSON.stringify(value, replace)}\n`);
   }
 
-  /** What a person should know who looks at the figures. It is no part of them. */
+  /** A note on the figures for a person; not part of them. */
   warn(text: string): void {
     this.streams.error(`hca: warning: ${text}\n`);
   }

@@ -9,7 +9,7 @@ export class Progress {
   private told: number;
   private width = 0; // of the line that stands on the terminal
 
-  /** @param write undefined: nobody is told @param clock milliseconds */
+  /** @param write undefined: it is not told @param clock milliseconds */
   constructor(
     write: ((text: string) => void) | undefined,
     isTerminal: boolean,

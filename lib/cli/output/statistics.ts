@@ -1,4 +1,4 @@
-/** What of a set of samples is told: nanoseconds. */
+/** Statistics of a set of samples: nanoseconds. */
 export interface Statistics {
   readonly samples: number;
   readonly minimum: number;

@@ -10,7 +10,7 @@ import { settingsOf, type PerformanceOptions } from './options.ts';
 import { PassiveSide } from './passive_side.ts';
 import type { Extent } from './stopwatch.ts';
 
-/** What `hca bw` has beside the options of both commands. */
+/** Options of `hca bw` beside those of both commands. */
 export interface BandwidthOptions extends PerformanceOptions {
   readonly posting: Omit<Posting, 'extent'>;
   /** Both ends send. */
@@ -22,7 +22,7 @@ export interface BandwidthOptions extends PerformanceOptions {
   readonly progress: boolean;
 }
 
-/** What came of a size; of both directions together where both ends send. */
+/** Result for a size; of both directions together where both ends send. */
 interface BandwidthResult {
   readonly bytes: number;
   /** Of each end, or all messages of an end where it is run for a time. */
@@ -106,7 +106,7 @@ async function measure(
   };
 }
 
-/** What an end has sent: messages of each queue pair, messages a millisecond. */
+/** Messages that an end has sent: of each queue pair, and per millisecond. */
 interface Sent {
   readonly messages: readonly number[];
   readonly rate: number;
@@ -121,7 +121,7 @@ function totalOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Messages of a size, from fresh memory to data that was compared. What each end that sends has sent, the client first. */
+/** Messages of a size, from fresh memory to data that was compared. Gives the messages that each sending end has sent, the client first. */
 async function pass(
   ends: Ends,
   run: Run,

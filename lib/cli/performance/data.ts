@@ -1,7 +1,7 @@
 import type { End } from './end.ts';
 import { atomicBytes, type AtomicType, type Operation } from './operation.ts';
 
-/** What is measured in one go. */
+/** A measurement in one run. */
 export interface Run {
   readonly operation: Operation;
   readonly atomicType: AtomicType;

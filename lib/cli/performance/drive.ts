@@ -4,7 +4,7 @@ import type { CompletionQueue } from '../../index.ts';
 import { completionAtAny } from '../completion_at_any.ts';
 import { Idle } from '../idle.ts';
 
-/** What one end of a measurement does. */
+/** One end of a measurement. */
 export interface Side {
   /** It has nothing more to do but to let the peer finish. */
   readonly done: boolean;
@@ -19,7 +19,7 @@ const turnsBetweenClocks = 64;
 /** Milliseconds for which the event loop waits. */
 const breath = 50;
 /** Milliseconds without a message after which nothing more will come, beside the time that the bytes take. */
-const patience = 30_000;
+const timeout = 30_000;
 /** Bytes a millisecond that the slowest of machines gets through. */
 const slowest = 10_000;
 
@@ -46,7 +46,7 @@ export async function drive(
   sides: readonly Side[],
   { messages, bytesBetween, signal, progress, sleepAt, clock = () => performance.now() }: Driving,
 ): Promise<void> {
-  const longest = messages === undefined ? Infinity : patience + bytesBetween / slowest;
+  const longest = messages === undefined ? Infinity : timeout + bytesBetween / slowest;
   let [rested, moved] = [clock(), clock()];
   let before = 0;
   const idle = new Idle();

@@ -59,9 +59,9 @@ const firstReceive = 0x1_0000;
 export class End {
   readonly address: EndAddress;
   readonly queuePairs: readonly QueuePair[];
-  /** What is sent and written, and where READs and atomics bring their data: an area for each queue pair. */
+  /** Memory that is sent and written, and that READs and atomics fill: an area for each queue pair. */
   readonly local: MemoryRegion;
-  /** What the peer writes, reads and sends to: an area for each queue pair. */
+  /** Memory that the peer writes, reads and sends to: an area for each queue pair. */
   readonly exposed: MemoryRegion;
   readonly completionQueue: CompletionQueue;
   private readonly options: EndOptions;
@@ -141,7 +141,7 @@ export class End {
   }
 
   /**
-   * Takes completions; where there are none, lets the device work. What was received is posted again.
+   * Takes completions; where there are none, lets the device work. Receives are posted again.
    * @param done is told the queue pair's index of each signaled message @param received that of each message that came
    * @returns whether there were any @throws CompletionError
    */

@@ -3,7 +3,7 @@ import { list } from '../output/table.ts';
 import type { Ends } from './ends.ts';
 import type { PerformanceOptions } from './options.ts';
 
-/** What a measurement is of: title, settings and where the queue pairs are. */
+/** Heading of a measurement: title, settings and where the queue pairs are. */
 export function writeHeader(
   output: Output,
   title: string,

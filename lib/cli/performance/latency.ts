@@ -104,7 +104,7 @@ async function measure(
   await pass(ends, run, { iterations: options.warmup }, options, progress);
   const stopwatch = await pass(ends, run, options.extent, options, progress);
   if (ends.client === undefined) {
-    const { result } = await ends.peer.hear<Pick<Measured, 'result'>>('result');
+    const { result } = await ends.peer.receive<Pick<Measured, 'result'>>('result');
     return { result, samples: stopwatch.samples.subarray(0, 0) };
   }
   const measured = measuredBy(stopwatch, run, options);

@@ -24,7 +24,7 @@ interface PingPong {
 class SendPingPong implements PingPong {
   private readonly end: End;
   private came = false;
-  private readonly hear = (): void => {
+  private readonly received = (): void => {
     this.came = true;
   };
 
@@ -34,7 +34,7 @@ class SendPingPong implements PingPong {
 
   look(): boolean {
     this.came = false;
-    this.end.poll(nothing, this.hear);
+    this.end.poll(nothing, this.received);
     return this.came;
   }
 
@@ -117,7 +117,7 @@ class RequestingSide implements Side {
   private readonly stopwatch: Stopwatch;
   private readonly request: SendRequest;
   private due = true;
-  private readonly hear = (): void => {
+  private readonly received = (): void => {
     this.due = true;
   };
 
@@ -132,7 +132,7 @@ class RequestingSide implements Side {
   }
 
   advance(): boolean {
-    const came = this.end.poll(this.hear, nothing);
+    const came = this.end.poll(this.received, nothing);
     if (!this.due || this.done) return came;
     this.stopwatch.lap();
     if (this.stopwatch.stopped) return true;

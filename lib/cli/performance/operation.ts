@@ -1,6 +1,6 @@
 import { Opcode } from '../../index.ts';
 
-/** What `hca lat` and `hca bw` measure. */
+/** Operations that `hca lat` and `hca bw` measure. */
 export const operations = ['send', 'write', 'read', 'atomic'] as const;
 export type Operation = (typeof operations)[number];
 

@@ -5,7 +5,7 @@ import type { EndOptions } from './end.ts';
 import { atomicBytes, type AtomicType, type Operation } from './operation.ts';
 import type { Extent } from './stopwatch.ts';
 
-/** What the options of `hca lat` and `hca bw` say, as perftest names them; undefined: not given. */
+/** Options of `hca lat` and `hca bw`, as perftest names them; undefined: not given. */
 export interface PerformanceWords {
   readonly size?: number;
   readonly all?: boolean;
@@ -47,7 +47,7 @@ export interface PerformanceOptions {
   readonly signal: AbortSignal;
 }
 
-/** What differs between the two commands. */
+/** Differences between the two commands. */
 export interface PerformanceDefaults {
   readonly size: number;
   readonly iterations: number;
@@ -117,7 +117,7 @@ function meetingOf(
   throw new OptionsError(`this end waits, or looks for ${host}: leave out --listen, or the host`);
 }
 
-/** What both ends of a measurement in two processes have to agree on, by the names of the options. */
+/** Settings that both ends of a measurement in two processes have to agree on, by the names of the options. */
 export function settingsOf({ ends, sizes, extent, warmup, check }: PerformanceOptions): Settings {
   const { operation, atomicType, queuePairs, readAtomics, mtu } = ends;
   return {

@@ -16,7 +16,7 @@ export async function driveWithPeer<Tally extends object>(
   tell: () => Tally,
 ): Promise<Tally> {
   conversation.say('ready');
-  await conversation.hear('ready');
+  await conversation.receive('ready');
   const companion = new Companion<Tally>(sides, conversation, tell);
   const alive = setInterval(() => conversation.say('alive'), pulse);
   try {
@@ -51,7 +51,7 @@ class Companion<Tally extends object> implements Side {
   private readonly sides: readonly Side[];
   private readonly conversation: Conversation;
   private readonly tell: () => Tally;
-  private readonly heard = new AbortController();
+  private readonly tallyReceived = new AbortController();
   private said = false;
   private failure: { readonly error: unknown } | undefined;
 
@@ -64,7 +64,7 @@ class Companion<Tally extends object> implements Side {
 
   /** Aborted when the other end is done, or has failed. */
   get settled(): AbortSignal {
-    return this.heard.signal;
+    return this.tallyReceived.signal;
   }
 
   get done(): boolean {
@@ -83,10 +83,10 @@ class Companion<Tally extends object> implements Side {
 
   private async listen(): Promise<void> {
     try {
-      this.tally = await this.conversation.hear<Tally>('done');
+      this.tally = await this.conversation.receive<Tally>('done');
     } catch (error) {
       this.failure = { error };
     }
-    this.heard.abort();
+    this.tallyReceived.abort();
   }
 }

@@ -8,7 +8,7 @@ import { HandWrittenCommand } from './hand_written_command.ts';
 /** How a selftest is run. */
 export interface SelftestOptions {
   /** Milliseconds that the device has for anything that it is asked for. */
-  readonly patience: number;
+  readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
@@ -16,7 +16,7 @@ export interface SelftestOptions {
 export class Bench {
   readonly options: SelftestOptions;
   readonly board: BoardFunction;
-  /** The control function of an emulated board that nobody else has, where another function is tested. */
+  /** The control function of an emulated board of this process alone, where another function is tested. */
   private readonly control: Context | undefined;
   private known: DeviceFunction | undefined;
   private opened: Context | undefined;
@@ -56,7 +56,7 @@ export class Bench {
 
   /** Waits until `done`, letting the device work. @returns whether it came to be in time */
   async until(done: () => boolean): Promise<boolean> {
-    const givenUp = performance.now() + this.options.patience;
+    const givenUp = performance.now() + this.options.timeout;
     while (!done()) {
       this.options.signal.throwIfAborted();
       if (this.board.advance()) continue;

@@ -1,4 +1,4 @@
-/** What a step found wrong, and where to look for its cause. */
+/** A fault that a step found, and where to look for its cause. */
 export class SelftestFailure extends Error {
   override readonly name = 'SelftestFailure';
   readonly advice: string;

@@ -15,7 +15,7 @@ import {
 } from '../../spec/index.ts';
 import { UnansweredQueuePair } from '../unanswered_queue_pair.ts';
 
-/** What the registers of the control function show of a VCB, and of the PCB that it is bound to. */
+/** A VCB, and the PCB that it is bound to, as the registers of the control function show them. */
 export interface Inspected {
   readonly state: VirtualCollectBufferState;
   /** Why it is in error, of refusals. */
@@ -26,7 +26,7 @@ export interface Inspected {
 
 const inlineBytes = 16;
 
-/** A command of 16 B, written to its VCB a segment at a time. Where it goes there is nobody to answer. */
+/** A command of 16 B, written to its VCB a segment at a time. No peer answers it. */
 export class HandWrittenCommand {
   readonly buffer: VirtualCollectBuffer;
   /** Bytes of the command. */

@@ -85,7 +85,7 @@ export async function interrupt(bench: Bench): Promise<string> {
 
 /** Two queue pairs of the board, connected through its port, do every operation; every byte is compared. */
 export async function loopBack(bench: Bench): Promise<string> {
-  const { patience: timeout, signal } = bench.options;
+  const { timeout, signal } = bench.options;
   const [a, b] = [0, 1].map(() => new Connection(bench.context)) as [Connection, Connection];
   a.connect(b.address);
   b.connect(a.address);

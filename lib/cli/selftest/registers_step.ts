@@ -16,8 +16,8 @@ const writing =
   'writes to BAR 0: byte enables, 8 B writes that arrive in two halves, writes that get lost on their way';
 
 /**
- * Reads every register that may be read, sees that no bit is set where none is defined, and writes one and reads it back. Nobody
- * else may drive the function meanwhile.
+ * Reads every register that may be read, sees that no bit is set where none is defined, and writes one and reads it back. No other
+ * process may drive the function meanwhile.
  */
 export function walkRegisters({ device }: Bench): string {
   const { identityPage, page, controlPage } = device;
@@ -61,7 +61,7 @@ function checkRegister(block: string, page: RegisterPage, register: RegisterDesc
   }
 }
 
-/** The address of a ring that nobody has enabled. */
+/** The address of a ring that is not enabled. */
 function writeAndRead(page: RegisterPage): void {
   for (const pattern of patterns) {
     page.write64(UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET, pattern);

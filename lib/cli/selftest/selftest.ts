@@ -38,11 +38,11 @@ const steps: readonly Step[] = [
 ];
 const width = Math.max(...steps.map(({ name }) => name.length)) + 4;
 
-/** What came of a step. */
+/** The result of a step. */
 interface StepResult {
   readonly name: string;
   readonly passed: boolean;
-  /** What was seen, or what was wrong. */
+  /** The observation, or the fault. */
   readonly detail: string;
   /** Where to look. */
   readonly advice?: string;
@@ -99,7 +99,7 @@ function closeQuietly(bench: Bench, results: readonly StepResult[]): void {
   }
 }
 
-/** Nothing is written to a function that somebody uses. */
+/** Nothing is written to a function that another process uses. */
 function identify({ device }: Bench): string {
   refuseTwoDrivers(device);
   const { boardName, version } = device.identity;

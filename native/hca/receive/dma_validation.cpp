@@ -22,10 +22,23 @@ using spec::Syndrome;
 constexpr auto acknowledge_syndrome = static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
 
 // What an atomic leaves in memory (InfiniBand volume 1, 9.4.5).
-uint64_t result_of(const wire::PacketFields& fields, bool is_addition, uint64_t original) {
-  if (is_addition)
+uint64_t result_of(const wire::PacketFields& fields, spec::PacketOperation operation, uint64_t original) {
+  switch (operation) {
+  case spec::PacketOperation::fetch_and_add:
     return original + fields.swap_add;
-  return original == fields.compare ? fields.swap_add : original;
+  case spec::PacketOperation::compare_and_swap:
+    return original == fields.compare ? fields.swap_add : original;
+  case spec::PacketOperation::send:
+  case spec::PacketOperation::rdma_write:
+  case spec::PacketOperation::rdma_read_request:
+  case spec::PacketOperation::rdma_read_response:
+  case spec::PacketOperation::acknowledge:
+  case spec::PacketOperation::atomic_acknowledge:
+  case spec::PacketOperation::congestion_notification:
+  case spec::PacketOperation::reserved:
+    break;
+  }
+  return original;
 }
 
 // Where a datagram came from.
@@ -369,8 +382,7 @@ void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
                            .rights = right(AccessFlag::remote_atomic),
                            .queue_pair_number = owner.queue_pair_number};
     AccessFault fault = memory_.read(access, &original);
-    const bool is_addition = packet.parsed.traits().operation == spec::PacketOperation::fetch_and_add;
-    const uint64_t result = result_of(fields, is_addition, original);
+    const uint64_t result = result_of(fields, packet.parsed.traits().operation, original);
     if (fault == AccessFault::none && result != original)
       fault = memory_.write(access, &result);
     if (fault != AccessFault::none) {

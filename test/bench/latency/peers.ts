@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
+import { freePort } from '../../helpers/free_port.ts';
 import { bytes, halfOf, roundTrips, type Contender } from './setting.ts';
 import { extensionOf } from './verbs.ts';
 
@@ -113,12 +114,10 @@ function program(
   microseconds: (said: string) => number,
 ): Contender | undefined {
   if (spawnSync(command, ['-h'], { stdio: 'ignore' }).error !== undefined) return undefined;
-  let port = 21_000 + Math.floor(Math.random() * 10_000);
   return {
     name: command,
     round: async () => {
-      port += 1;
-      const { server, client } = words(`${port}`);
+      const { server, client } = words(`${await freePort()}`);
       const listening = spawn(command, server, { stdio: 'ignore' });
       const ended = once(listening, 'exit');
       try {

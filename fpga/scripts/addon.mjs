@@ -1,0 +1,24 @@
+// Builds the addon of `rtl:` boards, whose blocks that exist in SystemVerilog are Verilated: node fpga/scripts/addon.mjs [--test].
+// It lies beside the others, which need no Verilator. With --test, tests of driver, verbs, functions and commands run on it.
+import path from 'node:path';
+
+import { buildAddons, runTool } from '../../scripts/build_addons.mjs';
+
+/** Those that ask for no other sizes than the RTL has, by folder. */
+const tests = {
+  driver: ['post', 'kicks', 'torn', 'refusals', 'scoreboard', 'memory_region'],
+  verbs: ['opcodes', 'objects'],
+  functions: ['waiting_for_room', 'reach_registers', 'reach_commands', 'credits'],
+  cli: ['selftest'],
+  examples: ['examples'],
+};
+
+process.chdir(path.join(import.meta.dirname, '../..'));
+buildAddons((text) => console.log(`rtl: ${text}`), 'fpga_verbs_rtl');
+if (process.argv.includes('--test')) {
+  process.env.FPGA_VERBS_ADDON = path.resolve('build/Release/fpga_verbs_rtl.node');
+  const files = Object.entries(tests).flatMap(([folder, names]) =>
+    names.map((name) => `test/${folder}/${name}.test.ts`),
+  );
+  runTool('vitest', 'vitest', ['run', ...files]);
+}

@@ -1,0 +1,52 @@
+// The blocks of fpga/rtl, as fpga/rtl/blocks.json has them, for the commands that have a tool read them.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const root = path.join(import.meta.dirname, '../..');
+
+/** By name: `rtl`, the sources by name, itself last; `synthesis`, small sizes; `full`, sizes of the card and their budgets. */
+export const blocks = JSON.parse(readFileSync(path.join(root, 'fpga/rtl/blocks.json'), 'utf8'));
+
+/** The SystemVerilog sources of a block, packages first, itself last; from the root of the repository. */
+export function sourcesOf(block) {
+  return blocks[block].rtl.map((name) => `fpga/rtl/${name}.sv`);
+}
+
+/**
+ * Blocks at their small sizes, at each width of a beat that they are made for.
+ * @param names of blocks; none: all
+ * @returns for each: block, beatBytes (undefined: it has no beats), parameters by name, sources
+ * @throws Error where there is no block of a name
+ */
+export function designsOf(names) {
+  for (const name of names)
+    if (!(name in blocks))
+      throw new Error(`there is no block ${name}; there are ${Object.keys(blocks).join(', ')}`);
+  return (names.length > 0 ? names : Object.keys(blocks)).flatMap((block) =>
+    widths(block).map((beatBytes) => ({
+      block,
+      beatBytes,
+      parameters: {
+        ...blocks[block].synthesis,
+        ...(beatBytes === undefined ? {} : { BEAT_BYTES: beatBytes }),
+      },
+      sources: sourcesOf(block),
+    })),
+  );
+}
+
+/**
+ * Blocks at their full sizes, where they have any.
+ * @param names of blocks; none: all
+ * @returns for each: block, size (in words), parameters by name, sources, budget (luts; levels of look-up tables)
+ */
+export function fullDesignsOf(names) {
+  return (names.length > 0 ? names : Object.keys(blocks)).flatMap((block) =>
+    (blocks[block].full ?? []).map((each) => ({ block, sources: sourcesOf(block), ...each })),
+  );
+}
+
+function widths(block) {
+  const source = readFileSync(path.join(root, sourcesOf(block).at(-1)), 'utf8');
+  return /parameter int unsigned BEAT_BYTES/.test(source) ? [8, 16, 32, 64] : [undefined];
+}

@@ -1,0 +1,105 @@
+// npm run fpga:coverage [-- BENCH…]: what the benches, those of all blocks or of some, cover of the RTL, branch by branch and bit by
+// bit, as a table in fpga/doc/coverage.md. Rows of other benches stay there. What was never done is printed.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { blocks } from './blocks.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const document = path.join(root, 'fpga/doc/coverage.md');
+const columns = ['bench', 'source', 'branches', 'toggles'];
+
+/**
+ * Runs the tests that run benches on the RTL as it is.
+ * @param {string[]} benches names of blocks
+ * @returns {string[]} what each run has covered, in Verilator's words
+ */
+function runBenches(benches) {
+  const directory = path.join(root, 'build/rtl/coverage');
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const files = benches.map((bench) => `test/rtl/${bench}`); // And those of its other benches.
+  const { status } = spawnSync('npx', ['vitest', 'run', ...files, '-t', 'device model does|by AXI'], {
+    cwd: root,
+    env: { ...process.env, FPGA_VERBS_RTL_COVERAGE: directory },
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error('a bench failed, see above');
+  return readdirSync(directory).map((name) => readFileSync(path.join(directory, name), 'utf8'));
+}
+
+/**
+ * The points of runs, those of all instances, sizes and seeds added up.
+ * @param {string[]} texts of Verilator's files
+ * @returns {{ bench: string, source: string, line: number, kind: 'branch' | 'toggle', what: string, count: number }[]}
+ */
+export function pointsOf(texts) {
+  const points = new Map();
+  for (const [, key, count] of texts.flatMap((text) => [...text.matchAll(/^C '(.*)' (\d+)$/gm)])) {
+    const part = Object.fromEntries(
+      key
+        .split('\x01')
+        .slice(1)
+        .map((each) => each.split('\x02')),
+    );
+    const kind = part.page.startsWith('v_toggle') ? 'toggle' : 'branch';
+    const point = {
+      bench: part.h.split('.')[1],
+      source: path.basename(part.f, '.sv'),
+      line: Number(part.l),
+      kind,
+      what: part.o,
+    };
+    const name = [...Object.values(point), part.n].join();
+    const known = points.get(name) ?? { ...point, count: 0 };
+    known.count += Number(count);
+    points.set(name, known);
+  }
+  return [...points.values()];
+}
+
+/** A row for each bench, and for each source in it: how many of its branches and bits have been seen to go either way. */
+export function rowsOf(points) {
+  const benches = [...new Set(points.map(({ bench }) => bench))];
+  return benches.flatMap((bench) => {
+    const own = points.filter((point) => point.bench === bench);
+    const sources = [...new Set(own.map(({ source }) => source))].sort();
+    return [
+      [`**${bench}**`, 'all', ...shares(own)],
+      ...sources.map((source) => [bench, source, ...shares(own.filter((point) => point.source === source))]),
+    ];
+  });
+}
+
+function shares(points) {
+  return ['branch', 'toggle'].map((wanted) => {
+    const all = points.filter(({ kind }) => kind === wanted);
+    const covered = all.filter(({ count }) => count > 0);
+    return all.length === 0 ? '–' : `${covered.length} of ${all.length}`;
+  });
+}
+
+/** Puts rows into the document, in place of those of the same benches. */
+function note(rows) {
+  const text = readFileSync(document, 'utf8');
+  const begin = text.indexOf(`| ${columns[0]} `);
+  const benchOf = ([bench]) => bench.replaceAll('*', '');
+  const made = new Set(rows.map(benchOf));
+  const kept = [...text.slice(begin).matchAll(/^\| (.*) \|$/gm)]
+    .map(([, cells]) => cells.split(' | '))
+    .slice(2)
+    .filter((row) => !made.has(benchOf(row)));
+  const all = [...kept, ...rows].sort((one, other) => benchOf(one).localeCompare(benchOf(other)));
+  const table = [columns, ['---', '---', '---:', '---:'], ...all];
+  writeFileSync(document, text.slice(0, begin) + table.map((cells) => `| ${cells.join(' | ')} |\n`).join(''));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const named = process.argv.slice(2);
+  const points = pointsOf(runBenches(named.length > 0 ? named : Object.keys(blocks)));
+  note(rowsOf(points));
+  for (const { bench, source, line, kind, what } of points.filter(({ count }) => count === 0))
+    console.log(`${bench}: ${source}.sv:${line}: ${kind} ${what}`);
+}

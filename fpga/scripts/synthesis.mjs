@@ -1,0 +1,214 @@
+// Synthesizes the blocks of fpga/rtl with Yosys, and notes what each needs in fpga/doc/synthesis.md.
+//
+//   node fpga/scripts/synthesis.mjs [--check | --print | --full] [--family NAME]… [--beat-bytes N]… [BLOCK]…
+//
+// Without a block: all blocks, at all widths of a beat, two at a time, and those that have one at full size, for UltraScale+; with --full
+// these alone. Rows that are not made anew stay in the document; --print leaves it alone, and --check only has Yosys read the blocks and
+// look for what is not driven, or driven twice. Sizes and budgets are those of fpga/rtl/blocks.json. Fails where a block at full size
+// passes its budget.
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+
+import { designsOf, fullDesignsOf } from './blocks.mjs';
+import { longestPath } from './longest_path.mjs';
+
+process.chdir(path.join(import.meta.dirname, '../..'));
+const document = 'fpga/doc/synthesis.md';
+const atOnce = 2;
+const minutes = 60; // on a machine that has other work
+
+// Of the library of cells only what can be used is read: all of it takes Yosys longer than a block.
+const xilinx = (family) => ({
+  cells: 'read_verilog -lib -specify +/xilinx/cells_sim.v',
+  memories: { library: 'xilinx/cells_xtra.v', modules: /^module (RAMB\d+E2|URAM288) [^]*?^endmodule$/gm },
+  command: `synth_xilinx -family ${family} -flatten -noiopad -run prepare:`,
+});
+
+/** How Yosys is told of an FPGA family. */
+const families = {
+  xc7: { name: 'Xilinx 7-series', ...xilinx('xc7') },
+  xcup: { name: 'UltraScale+', ...xilinx('xcup') },
+  ecp5: {
+    name: 'ECP5',
+    cells: 'read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v',
+    // What synth_ecp5 does, but that ABC is not asked (-dress) for the names that its look-up tables had before, nor names given after:
+    // that takes longer than all the rest, and changes names alone.
+    command: [
+      'synth_ecp5 -run coarse:map_luts',
+      'techmap -map +/ecp5/latches_map.v',
+      'abc -lut 4:7',
+      'clean',
+      'synth_ecp5 -run map_cells:check',
+      'blackbox =A:whitebox', // cells that are described by processes, which JSON has not
+    ].join('; '),
+  },
+};
+const kinds = [
+  ['LUTs', /^LUT\d$/],
+  ['flip-flops', /^(FD[A-Z]+|TRELLIS_FF)$/],
+  ['carries', /^(CARRY\d|CCU2C)$/],
+  ['LUT memories', /^(RAM\d+[A-Z]+\d*|TRELLIS_DPR16X4)$/],
+  ['block memories', /^(RAMB\w+|DP16KD|URAM\w*)$/],
+];
+const columns = ['block', 'BEAT_BYTES', 'family', ...kinds.map(([kind]) => kind), 'longest path'];
+const fullColumns = ['block', 'full size', ...kinds.map(([kind]) => kind), 'longest path', 'levels'];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    check: { type: 'boolean', default: false },
+    print: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    family: { type: 'string', multiple: true, default: Object.keys(families) },
+    'beat-bytes': { type: 'string', multiple: true },
+  },
+});
+for (const family of values.family)
+  if (!(family in families))
+    fail(`there is no family ${family}; there are ${Object.keys(families).join(', ')}`);
+const wanted = wantedDesigns();
+if (values.check) {
+  for (const each of wanted) {
+    await yosys([...reading(each), 'proc', 'check -assert'], `read ${each.block}`);
+    console.log(`${nameOf(each).join(', ')}: nothing wrong`);
+  }
+  process.exit(0);
+}
+const small = values.full
+  ? []
+  : wanted.flatMap((each) => values.family.map((family) => ({ ...each, family })));
+const full = values.family.includes('xcup')
+  ? fullDesignsOf(positionals).map((each) => ({ ...each, family: 'xcup' }))
+  : [];
+const runs = [...small, ...full];
+const passed = [];
+await Promise.all(Array.from({ length: atOnce }, takeRuns));
+if (passed.length > 0) fail(passed.join('\n'));
+
+async function takeRuns() {
+  for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
+    const { counts, path: longest } = await synthesize(run);
+    const found = [...counts, `${longest.luts} LUTs, ${longest.carries} carries`];
+    const row =
+      run.size === undefined
+        ? [...nameOf(run), families[run.family].name, ...found]
+        : [run.block, run.size, ...found, levelsOf(longest).toFixed(1)];
+    console.log(row.join(' | '));
+    if (run.size !== undefined) hold(run, counts[0], levelsOf(longest));
+    if (!values.print) note(run.size === undefined ? columns : fullColumns, row.map(String));
+  }
+}
+
+/** Look-up tables on a path, a carry cell being a tenth and a multiplexer behind look-up tables three tenths of one. */
+function levelsOf({ weight }) {
+  return weight / 10;
+}
+
+/** Keeps in mind where a block passes its budget. */
+function hold({ block, size, budget }, luts, levels) {
+  if (luts > budget.luts)
+    passed.push(`${block}, ${size}: ${luts} LUTs, more than the ${budget.luts} of its budget`);
+  if (levels > budget.levels)
+    passed.push(`${block}, ${size}: ${levels} levels, more than the ${budget.levels} of its budget`);
+}
+
+function nameOf({ block, beatBytes }) {
+  return [block, beatBytes ?? '–'];
+}
+
+function wantedDesigns() {
+  try {
+    const widths = values['beat-bytes'];
+    const found = designsOf(positionals).filter(
+      ({ beatBytes }) => widths === undefined || widths.includes(String(beatBytes)),
+    );
+    if (found.length === 0) throw new Error(`no such block has beats of ${widths.join(' or ')} bytes`);
+    return found;
+  } catch (error) {
+    return fail(error.message);
+  }
+}
+
+/** Cells of each kind, and the longest path. */
+async function synthesize({ block, parameters, sources, family }) {
+  const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-synthesis-'));
+  try {
+    const commands = [
+      families[family].cells,
+      ...memoriesOf(families[family], `${directory}/memories.v`),
+      ...reading({ block, parameters, sources }),
+      families[family].command,
+      `write_json ${directory}/netlist.json`,
+    ];
+    await yosys(commands, `synthesize ${block} for ${families[family].name}`);
+    const { modules } = JSON.parse(readFileSync(`${directory}/netlist.json`, 'utf8'));
+    const cells = Object.values(modules[block].cells);
+    return {
+      counts: kinds.map(([, kind]) => cells.filter(({ type }) => kind.test(type)).length),
+      path: longestPath(cells),
+    };
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** The commands that read a block at its sizes. */
+function reading({ block, parameters, sources }) {
+  return [
+    `read_verilog -defer -sv ${sources.join(' ')}`,
+    // All at once: with some of them alone, Yosys would make the others at their default sizes first.
+    `chparam ${Object.entries(parameters)
+      .map(([name, value]) => `-set ${name} ${value} `)
+      .join('')}${block}`,
+    `hierarchy -check -top ${block}`,
+  ];
+}
+
+/** Runs commands; ends with what Yosys says where it does. */
+async function yosys(commands, what) {
+  const options = { timeout: minutes * 60_000, killSignal: 'SIGKILL', maxBuffer: 1 << 28 };
+  try {
+    await promisify(execFile)('yosys', ['-q', '-p', commands.join('; ')], options);
+  } catch (error) {
+    fail(
+      `Yosys could not ${what}: ${error.killed ? `it took more than ${minutes} minutes` : error.stderr || error.message}`,
+    );
+  }
+}
+
+/** The commands that read the memories of a family which lie in a library too large to be read whole. */
+function memoriesOf({ memories }, copy) {
+  if (memories === undefined) return [];
+  const program = execFileSync('sh', ['-c', 'command -v yosys'], { encoding: 'utf8' }).trim();
+  const library = readFileSync(path.join(path.dirname(program), '../share/yosys', memories.library), 'utf8');
+  writeFileSync(copy, library.match(memories.modules).join('\n'));
+  return [`read_verilog -lib ${copy}`];
+}
+
+/** Puts a row in a table of the document, in place of the one with the same names: all columns before the one of LUTs. */
+function note(header, row) {
+  const text = readFileSync(document, 'utf8');
+  const begin = text.indexOf(`| ${header.slice(0, 2).join(' | ')}`);
+  const end = text.indexOf('\n\n', begin);
+  const lines = text.slice(begin, end < 0 ? undefined : end).split('\n');
+  const rows = lines
+    .slice(2)
+    .filter((line) => line !== '')
+    .map((line) => line.slice(2, -2).split(' | '));
+  const names = header.indexOf('LUTs');
+  const at = rows.findIndex((other) => other.slice(0, names).join() === row.slice(0, names).join());
+  if (at < 0) rows.push(row);
+  else rows[at] = row;
+  if (header === columns)
+    rows.sort((a, b) => a[0].localeCompare(b[0]) || a[2].localeCompare(b[2]) || Number(a[1]) - Number(b[1]));
+  const table = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  writeFileSync(document, `${text.slice(0, begin)}${table.join('\n')}${end < 0 ? '\n' : text.slice(end)}`);
+}
+
+function fail(message) {
+  console.error(`synthesis: ${message}`);
+  process.exit(1);
+}

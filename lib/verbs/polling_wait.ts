@@ -1,0 +1,55 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+
+import { wrongRange, wrongType } from '../driver/arguments.ts';
+
+/** How long to wait. */
+export interface WaitOptions {
+  /** Ends the wait with its reason. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds without anything new, after which a TimeoutError ends the wait. Default: for ever. */
+  readonly timeout?: number;
+}
+
+/** @throws TypeError, RangeError: no way to wait */
+export function checkWaitOptions({ signal, timeout = Infinity }: WaitOptions): void {
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw wrongType('signal', 'an AbortSignal: that of an AbortController, or AbortSignal.any()', signal);
+  }
+  if (typeof timeout !== 'number') throw wrongType('timeout', 'a number of milliseconds', timeout);
+  if (!(timeout >= 0)) throw wrongRange('timeout', '0 ms or more', timeout);
+}
+
+const pollsBeforeSleep = 64;
+const sleepMilliseconds = 1;
+
+/** Waits for what no interrupt tells: at first from one turn of the event loop to the next, then a millisecond at a time. */
+export class PollingWait {
+  private readonly signal: AbortSignal | undefined;
+  private readonly timeout: number;
+  private since = performance.now();
+  private polls = 0;
+
+  /** @throws TypeError, RangeError: no way to wait */
+  constructor(options: WaitOptions) {
+    checkWaitOptions(options);
+    const { signal, timeout = Infinity } = options;
+    this.signal = signal;
+    this.timeout = timeout;
+  }
+
+  /** Something came. */
+  refresh(): void {
+    this.since = performance.now();
+    this.polls = 0;
+  }
+
+  /** Waits a moment. @throws the signal's reason; DOMException TimeoutError */
+  async next(): Promise<void> {
+    this.signal?.throwIfAborted();
+    if (performance.now() - this.since >= this.timeout) {
+      throw new DOMException(`nothing came within ${this.timeout} ms`, 'TimeoutError');
+    }
+    this.polls += 1;
+    await (this.polls <= pollsBeforeSleep ? setImmediate() : setTimeout(sleepMilliseconds));
+  }
+}

@@ -1,0 +1,55 @@
+import { loadTestAddon } from './test_addon.ts';
+import type { HostMethods } from './hosted_port.ts';
+
+/** Parameters of the model, and the size of its host memory. */
+export interface HcaOptions {
+  memoryBytes: number;
+  underlyingFunctions?: number;
+  virtualCollectBuffers?: number;
+  physicalCollectBuffers?: number;
+  dedicatedPhysicalCollectBuffers?: number;
+  managementPhysicalCollectBuffers?: number;
+  transmitVirtualLanes?: number;
+  executionCreditsPerLane?: number;
+  completionCreditsPerLane?: number;
+  sharedExecutionCredits?: number;
+  sharedCompletionCredits?: number;
+  queuePairContextsCached?: number;
+  schedulerBatch?: number;
+  queuePairs?: number;
+  completionQueues?: number;
+  pageTableEntries?: number;
+  memoryKeys?: number;
+  scoreboardVariant?: number;
+}
+
+/** native/test/hca_port.cpp */
+export interface HcaPort extends HostMethods {
+  write(region: number, page: number, offset: number, bytes: Uint8Array, byteEnables?: bigint): void;
+  read(region: number, page: number, offset: number): number;
+  step(): boolean;
+  canAcceptWrite(): boolean;
+  nextDeadline(): bigint;
+  reset(): void;
+  resetFunction(underlyingFunction: number): void;
+  /** What does not add up, or null. */
+  verify(): string | null;
+
+  /** Puts a data unit into a link, by its name in native/hca/base/wiring.h. RangeError: no such link, no credit, wrong length. */
+  push(link: string, unit: Uint8Array): void;
+  /** The data unit that leaves a link first, or null. */
+  pop(link: string): Uint8Array | null;
+  /** Data units that the link takes before one is popped. */
+  credits(link: string): number;
+  /** Lets a block step, awake or not; it sleeps then until it is woken. False: it has nothing to do. */
+  stepBlock(block: string): boolean;
+  /** Whether the block has been woken since. */
+  isAwake(block: string): boolean;
+}
+
+const addon = loadTestAddon() as { HcaPort: new (options: HcaOptions) => HcaPort };
+
+/** An HCA of its own. RangeError: a parameter is out of range. */
+export function makeHca(options: HcaOptions): HcaPort {
+  return new addon.HcaPort(options);
+}

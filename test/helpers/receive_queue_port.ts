@@ -1,0 +1,101 @@
+import { loadTestAddon } from './test_addon.ts';
+import type { HostMethods } from './hosted_port.ts';
+
+/** What a queue pair is made of; page addresses are DMA addresses of pages of 4 KiB, 0: not mapped. No pages: no receive queue. */
+export interface QueuePairOptions {
+  underlyingFunction: number;
+  receiveQueueLog2: number;
+  receiveQueuePages: readonly bigint[];
+  receiveEntryPages: readonly bigint[];
+  receiveEntryBytes: number;
+  receiveTailAddress: bigint;
+}
+
+/** Where a receive work request lies in the entry area. */
+export interface Descriptor {
+  sequenceNumber: number;
+  offset: number;
+  length: number;
+}
+
+/** A receive_unit and what of its packet belongs to receive queues. */
+export interface AcceptedUnit extends Descriptor {
+  underlyingFunction: number;
+  queuePairNumber: number;
+  action: number;
+  first: boolean;
+  last: boolean;
+}
+
+export interface ScatterEntry {
+  address: bigint;
+  length: number;
+  localKey: number;
+}
+
+/** descriptor_fetch, and receive_queue_entry_handler between its links: native/test/receive_queue_port.cpp */
+export interface ReceiveQueuePort extends HostMethods {
+  /** Its number; it is ready to receive. */
+  createQueuePair(options: QueuePairOptions): number;
+  setState(underlyingFunction: number, queuePair: number, state: number): void;
+  /** State, or null when the queue pair is gone. */
+  state(underlyingFunction: number, queuePair: number): number | null;
+  /** Bytes of its queue_pair_responder. */
+  responder(underlyingFunction: number, queuePair: number): Uint8Array;
+  /** As if all work requests before this one were done. */
+  setPosition(underlyingFunction: number, queuePair: number, sequenceNumber: number): void;
+  /** As modify to RESET. */
+  resetQueuePair(underlyingFunction: number, queuePair: number): void;
+  resetFunction(underlyingFunction: number): void;
+  takeEvents(): Uint8Array[];
+  dmaFaults(underlyingFunction: number): number;
+
+  take(underlyingFunction: number, queuePair: number): Descriptor | null;
+  /** What was taken last, from the context. */
+  taken(underlyingFunction: number, queuePair: number): Descriptor;
+  /** As the register receive_doorbell. */
+  doorbell(underlyingFunction: number, value: bigint): boolean;
+  takeFlush(): { underlyingFunction: number; queuePairNumber: number } | null;
+  /** Whether the one who takes flushes was woken since the last call. */
+  wasWokenForFlush(): boolean;
+
+  /** Hands a unit to the handler: its packet, or null when the link has no credit. */
+  accept(unit: AcceptedUnit): number | null;
+  /** Lets the handler work if it is awake; false: it sleeps. */
+  step(): boolean;
+  /** The next unit that the handler passed on; `place` is null when it has no receive entry. */
+  takePlaced(): { packet: number; action: number; queuePairNumber: number; place: number | null } | null;
+  entry(place: number): {
+    capacity: number;
+    sequenceNumber: number;
+    refusal: number;
+    scatter: ScatterEntry[];
+  };
+  /** What contradicts itself, or null. */
+  verify(): string | null;
+  /** The unit of the packet has ended. */
+  release(packet: number): void;
+  references(): number;
+  placesFilled(): number;
+}
+
+interface Options {
+  memoryBytes: number;
+  queuePairs: number;
+  queuePairContextsCached: number;
+  pageTableEntries: number;
+  memoryKeys: number;
+}
+
+const addon = loadTestAddon() as { ReceiveQueuePort: new (options: Options) => ReceiveQueuePort };
+
+/** The blocks on a host memory of 16 MiB, with room for 256 queue pairs, 16 of them cached. */
+export function makeReceiveQueues(): ReceiveQueuePort {
+  return new addon.ReceiveQueuePort({
+    memoryBytes: 16 << 20,
+    queuePairs: 256,
+    queuePairContextsCached: 16,
+    pageTableEntries: 16384,
+    memoryKeys: 256,
+  });
+}

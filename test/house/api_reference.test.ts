@@ -1,0 +1,29 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+import { apiReference, exportsOf } from '../../scripts/api_reference.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const entries = { 'fpga-verbs': 'verbs', 'fpga-verbs/connect': 'connect', 'fpga-verbs/board': 'board' };
+
+describe('the API reference', () => {
+  it('is what the docstrings say: npm run api writes it', () => {
+    const pages = apiReference() as ReadonlyMap<string, string>;
+    const written = readdirSync(`${root}docs/api`).map((name) => `docs/api/${name}`);
+    expect(written.sort()).toEqual([...pages.keys()].sort());
+    for (const [file, text] of pages) expect(readFileSync(root + file, 'utf8'), file).toBe(text);
+  });
+
+  it.each(Object.entries(entries))('has all that %s exports', async (entry, page) => {
+    const text = readFileSync(`${root}docs/api/${page}.md`, 'utf8');
+    const folder = entry === 'fpga-verbs' ? '' : `${page}/`;
+    const module = (await import(`${root}lib/${folder}index.ts`)) as object;
+    const names = new Set([...Object.keys(module), ...(exportsOf(entry) as string[])]);
+    expect(names.size).toBeGreaterThan(7);
+    const headed = [...text.matchAll(/^### (?:class|interface|type|function|const) (\w+)/gm)].map(
+      ([, name]) => name!,
+    );
+    expect(headed.filter((name) => name !== 'VerbsObject').sort()).toEqual([...names].sort());
+  });
+});
