@@ -1,0 +1,100 @@
+#pragma once
+
+#include "driver/management_queue.h"
+#include "spec/parameters.h"
+#include "spec/queues.h"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace fpga_verbs::driver {
+
+class QueuePair;
+class QueuePairTable;
+
+// A completion, with what the program called its work request.
+struct Completion {
+  spec::CompletionQueueEntry entry;
+  uint64_t id = 0;
+  bool is_receive() const { return entry.work_queue() != 0; }
+};
+
+// A completion queue in host memory: the device writes entries, the host sees them by their phase and tells by
+// a record in memory how far it has read (US6725296). Thread-safe; take() is for who holds it.
+class CompletionQueue {
+public:
+  CompletionQueue(DeviceFunction& function, ManagementQueue& management, const QueuePairTable& queue_pairs)
+      : function_(function), management_(management), queue_pairs_(queue_pairs) {}
+  ~CompletionQueue();
+
+  // Each gives 0, or what a verb gives. `event_queue` gets the events that are asked for.
+  int create(uint32_t entries, unsigned event_queue);
+  int destroy();
+
+  uint32_t number() const { return number_; }
+  uint32_t entries() const { return uint32_t{1} << entries_log2_; }
+
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
+  // Takes the oldest completion, by who holds the queue, and tells the device at publish(). False: none is
+  // there.
+  bool take(Completion& completion);
+  void publish() { head_.record().store(taken_, std::memory_order_release); }
+  // Lets the device work, where polling drives it. Not held.
+  bool advance() { return function_.backend().advance(); }
+
+  // Takes up to `wanted` completions; never waits. fill(index, completion) for each; gives their number.
+  template <class Fill> unsigned poll(unsigned wanted, Fill&& fill) {
+    const unsigned count = take_all(wanted, fill);
+    return count != 0 || wanted == 0 || !advance() ? count : take_all(wanted, fill);
+  }
+
+  // Asks for one event: at the next completion, or at once if one lies here that was not taken.
+  // `solicited`: only one that the peer asked an event for, or a failure.
+  void arm(bool solicited);
+  // The event was taken from the event queue: from now on another can be asked for.
+  void event_taken() { events_taken_.fetch_add(1, std::memory_order_seq_cst); }
+
+  // What lies here of a queue pair is nobody's from now on: it was reset, or is gone. Its receives of a shared
+  // queue are given back to that.
+  void forget(QueuePair& queue_pair);
+
+  // The device had more completions than there is room for: nothing comes any more.
+  void fail() { failed_.store(true, std::memory_order_relaxed); }
+  bool failed() const { return failed_.load(std::memory_order_relaxed); }
+
+private:
+  template <class Fill> unsigned take_all(unsigned wanted, Fill& fill) {
+    const std::scoped_lock lock(mutex_);
+    Completion completion;
+    unsigned count = 0;
+    const uint32_t before = taken_;
+    while (count < wanted && take(completion))
+      fill(count++, completion);
+    if (taken_ != before)
+      publish();
+    return count;
+  }
+  size_t place_of(uint32_t index) const {
+    return (index & (entries() - 1)) * sizeof(spec::CompletionQueueEntry);
+  }
+  bool is_written(uint32_t index) const {
+    return ring_.is_written<spec::CompletionQueueEntry>(place_of(index), ((index >> entries_log2_) & 1) ^ 1);
+  }
+
+  DeviceFunction& function_;
+  ManagementQueue& management_;
+  const QueuePairTable& queue_pairs_;
+  unsigned entries_log2_ = 0;
+  DeviceMemory ring_;
+  DeviceMemory head_;
+  uint32_t number_ = 0;
+  std::mutex mutex_;
+  uint32_t taken_ = 0;
+  std::atomic<uint32_t> events_taken_{0};
+  std::atomic<bool> failed_{false};
+};
+
+} // namespace fpga_verbs::driver
