@@ -87,6 +87,8 @@
       "native/link/arrived_packets.cpp",
       "native/link/descriptor_message.cpp",
       "native/link/fabric.cpp",
+      "native/link/host_fabric_link.cpp",
+      "native/link/host_names.cpp",
       "native/link/identifications.cpp",
       "native/link/meeting_place.cpp",
       "native/link/ethernet_frame.cpp",
