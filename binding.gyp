@@ -270,6 +270,14 @@
       "sources": ["<@(library_sources)", "<@(addon_sources)", "native/addon/module.cpp"]
     },
     {
+      "target_name": "ibverbs",
+      "type": "shared_library",
+      "product_dir": "<(PRODUCT_DIR)/verbs",
+      "product_extension": "so.1",
+      "ldflags": ["-Wl,-soname,libibverbs.so.1", "-Wl,--version-script=<(module_root_dir)/native/libibverbs/version.map"],
+      "sources": ["<@(library_sources)", "<@(libibverbs_sources)"]
+    },
+    {
       "target_name": "fpga_verbs_test",
       "sources": [
         "<@(library_sources)",

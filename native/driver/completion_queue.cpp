@@ -38,7 +38,18 @@ int CompletionQueue::destroy() {
   return management_.execute(spec::ManagementOpcode::destroy_completion_queue, number_).error;
 }
 
+// Its running number is one of a later round.
+bool CompletionQueue::is_overwritten(uint32_t index) const {
+  constexpr unsigned sequence_bits = 31;
+  const uint32_t later = last_of(index).sequence() - index;
+  return static_cast<int32_t>(later << (32 - sequence_bits)) > 0;
+}
+
 bool CompletionQueue::take(Completion& completion) {
+  if (is_overwritten(taken_)) {
+    fail();
+    return false;
+  }
   while (is_written(taken_)) {
     std::memcpy(&completion.entry, ring_.at(place_of(taken_)), sizeof completion.entry);
     ++taken_;
@@ -56,8 +67,12 @@ void CompletionQueue::arm(bool solicited) {
   arm.set_completion_queue(number_);
   arm.set_solicited(solicited ? 1 : 0);
   const std::scoped_lock lock(mutex_);
+  if (static_cast<int32_t>(seen_ - taken_) < 0)
+    seen_ = taken_;
+  while (seen_ - taken_ < entries() && is_written(seen_))
+    ++seen_;
   arm.set_arm_sequence(events_taken_.load(std::memory_order_seq_cst));
-  arm.set_head(taken_);
+  arm.set_head(seen_); // the device believes that there is room so far: take() finds what was written over
   function_.write64(spec::underlying_function::completion_queue_arm, arm.bits);
 }
 

@@ -51,8 +51,8 @@ public:
     return count != 0 || wanted == 0 || !advance() ? count : take_all(wanted, fill);
   }
 
-  // Asks for one event: at the next completion, or at once if one lies here that was not taken.
-  // `solicited`: only one that the peer asked an event for, or a failure.
+  // Asks for one event: at the next completion that comes, as those that lie here already are the caller's to
+  // take (InfiniBand volume 1, 11.4.2.2). `solicited`: only one that the peer asked an event for, or a failure.
   void arm(bool solicited);
   // The event was taken from the event queue: from now on another can be asked for.
   void event_taken() { events_taken_.fetch_add(1, std::memory_order_seq_cst); }
@@ -80,8 +80,15 @@ private:
   size_t place_of(uint32_t index) const {
     return (index & (entries() - 1)) * sizeof(spec::CompletionQueueEntry);
   }
-  bool is_written(uint32_t index) const {
-    return ring_.is_written<spec::CompletionQueueEntry>(place_of(index), ((index >> entries_log2_) & 1) ^ 1);
+  bool is_written(uint32_t index) const { return last_of(index).phase() == (((index >> entries_log2_) & 1) ^ 1); }
+  // Whether the device has written over it, as where more came than there is room for.
+  bool is_overwritten(uint32_t index) const;
+  // Its last DWORD, which has phase and running number.
+  spec::CompletionQueueEntry last_of(uint32_t index) const {
+    constexpr size_t before = sizeof(spec::CompletionQueueEntry) - sizeof(uint32_t);
+    spec::CompletionQueueEntry last;
+    last.dwords.back() = ring_.record(place_of(index) + before).load(std::memory_order_acquire);
+    return last;
   }
 
   DeviceFunction& function_;
@@ -93,6 +100,7 @@ private:
   uint32_t number_ = 0;
   std::mutex mutex_;
   uint32_t taken_ = 0;
+  uint32_t seen_ = 0; // entries that lay here when it was armed last, and those before them
   std::atomic<uint32_t> events_taken_{0};
   std::atomic<bool> failed_{false};
 };
