@@ -273,6 +273,7 @@
       "target_name": "ibverbs",
       "type": "shared_library",
       "product_dir": "<(PRODUCT_DIR)/verbs",
+      "product_prefix": "lib",
       "product_extension": "so.1",
       "ldflags": ["-Wl,-soname,libibverbs.so.1", "-Wl,--version-script=<(module_root_dir)/native/libibverbs/version.map"],
       "sources": ["<@(library_sources)", "<@(libibverbs_sources)"]

@@ -11,21 +11,9 @@ namespace fpga_verbs::verbs {
 
 namespace {
 
-constexpr uint32_t grh_bytes = 40; // of a datagram, before what it brings
-
 unsigned flags_of(const spec::CompletionQueueEntry& entry) {
   return (entry.with_global_route_header() != 0 ? wc_grh : 0u) |
          (entry.with_immediate() != 0 ? wc_with_imm : 0u) | (entry.with_invalidate() != 0 ? wc_with_inv : 0u);
-}
-
-// Immediate data in network byte order; a key as it is.
-uint32_t data_of(const spec::CompletionQueueEntry& entry) {
-  return entry.with_invalidate() != 0 ? entry.immediate_data() : __builtin_bswap32(entry.immediate_data());
-}
-
-uint32_t length_of(const driver::Completion& completion) {
-  const bool is_datagram = completion.is_receive() && completion.entry.source_queue_pair() != 0;
-  return completion.entry.byte_length() + (is_datagram ? grh_bytes : 0);
 }
 
 void fill(WorkCompletion& to, const driver::Completion& completion) {
@@ -34,8 +22,8 @@ void fill(WorkCompletion& to, const driver::Completion& completion) {
   to.status = static_cast<int>(entry.status());
   to.opcode = static_cast<int>(entry.opcode());
   to.vendor_err = entry.vendor_error();
-  to.byte_len = length_of(completion);
-  to.imm_data = data_of(entry);
+  to.byte_len = entry.byte_length();
+  to.imm_data = entry.immediate_data(); // the bytes of the wire, or a key
   to.qp_num = entry.queue_pair_number();
   to.src_qp = entry.source_queue_pair();
   to.wc_flags = flags_of(entry);
@@ -96,8 +84,8 @@ void fill_readers(CompletionQueueEx& queue) {
   queue.end_poll = end_poll;
   queue.read_opcode = [](CompletionQueueEx* each) { return static_cast<int>(entry(each).opcode()); };
   queue.read_vendor_err = [](CompletionQueueEx* each) { return entry(each).vendor_error(); };
-  queue.read_byte_len = [](CompletionQueueEx* each) { return length_of(own(each).current); };
-  queue.read_imm_data = [](CompletionQueueEx* each) { return data_of(entry(each)); };
+  queue.read_byte_len = [](CompletionQueueEx* each) { return entry(each).byte_length(); };
+  queue.read_imm_data = [](CompletionQueueEx* each) { return entry(each).immediate_data(); };
   queue.read_qp_num = [](CompletionQueueEx* each) { return entry(each).queue_pair_number(); };
   queue.read_src_qp = [](CompletionQueueEx* each) { return entry(each).source_queue_pair(); };
   queue.read_wc_flags = [](CompletionQueueEx* each) { return flags_of(entry(each)); };

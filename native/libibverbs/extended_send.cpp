@@ -154,11 +154,11 @@ void fill_send_operations(QueuePairEx& queue_pair) {
   };
   queue_pair.wr_rdma_write_imm = [](QueuePairEx* each, uint32_t key, uint64_t address, uint32_t data) {
     begin_remote(each, rdma_write_with_immediate, key, address);
-    own(each).built.back().request.header.set_immediate_data(__builtin_bswap32(data));
+    own(each).built.back().request.header.set_immediate_data(data);
   };
   queue_pair.wr_send = [](QueuePairEx* each) { begin(each, send); };
   queue_pair.wr_send_imm = [](QueuePairEx* each, uint32_t data) {
-    begin(each, send_with_immediate).set_immediate_data(__builtin_bswap32(data));
+    begin(each, send_with_immediate).set_immediate_data(data);
   };
   queue_pair.wr_send_inv = [](QueuePairEx* each, uint32_t key) {
     begin(each, send_with_invalidate).set_immediate_data(key);

@@ -33,7 +33,7 @@ void set_flags(spec::CommandHeader& header, unsigned flags) {
 void set_operands(spec::CommandHeader& header, const SendRequest& request) {
   switch (request.opcode) {
   case wr_rdma_write_with_imm:
-    header.set_immediate_data(__builtin_bswap32(request.imm_data));
+    header.set_immediate_data(request.imm_data);
     [[fallthrough]];
   case wr_rdma_write:
   case wr_rdma_read:
@@ -41,7 +41,7 @@ void set_operands(spec::CommandHeader& header, const SendRequest& request) {
     header.set_remote_key(request.wr.rdma.rkey);
     break;
   case wr_send_with_imm:
-    header.set_immediate_data(__builtin_bswap32(request.imm_data));
+    header.set_immediate_data(request.imm_data);
     break;
   case wr_send_with_inv:
   case wr_local_inv:
