@@ -6,5 +6,6 @@ import { buildAddons } from './build_addons.mjs';
 
 process.chdir(path.join(import.meta.dirname, '..'));
 if (!existsSync('scripts/setup.mjs')) {
-  for (const target of ['fpga_verbs', 'ibverbs']) buildAddons((text) => console.log(`fpga-verbs: ${text}`), target);
+  for (const target of ['fpga_verbs', 'ibverbs'])
+    buildAddons((text) => console.log(`fpga-verbs: ${text}`), target);
 }

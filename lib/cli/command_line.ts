@@ -243,7 +243,9 @@ Examples:
     );
   program
     .command('run')
-    .description('run a program of libibverbs on an emulated board of its own, with the library of this package')
+    .description(
+      'run a program of libibverbs on an emulated board of its own, with the library of this package',
+    )
     .configureOutput({ outputError: (text, write) => write(oneLine(text, 'hca run --help')) })
     .option('--device <device>', 'device string (default: boards of all programs meet)')
     .option('--explain', 'say on the standard error why each verb that fails does')

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { BackendMissingError, formatDeviceString, parseDeviceString } from '../board/index.ts';
-import { VerbsError } from '../index.ts';
 
 /** Options of `hca run`. */
 export interface RunOptions {
@@ -36,7 +35,7 @@ export class ProgramEnd extends Error {
 
 /**
  * `hca run`: runs a program of libibverbs on an emulated board of its own, by the library of this package in the place of the system's.
- * @throws ProgramEnd when it has ended; VerbsError, DeviceStringError: it was not run
+ * @throws ProgramEnd when it has ended; BackendMissingError, DeviceStringError: it was not run
  */
 export async function run(words: readonly string[], { device, explain }: RunOptions): Promise<never> {
   const [program, ...rest] = words;
@@ -68,7 +67,9 @@ export function deviceOfPrograms(text: string): string {
   }
   const { link, fabric, linkLayer } = name.options;
   if (name.options.progress === 'stepped') {
-    throw new BackendMissingError(`device "${text}": nobody would step the board; expected: progress=shared or own`);
+    throw new BackendMissingError(
+      `device "${text}": nobody would step the board; expected: progress=shared or own`,
+    );
   }
   const isJoined = link !== undefined || fabric !== undefined;
   const options = {
@@ -79,18 +80,16 @@ export function deviceOfPrograms(text: string): string {
   return formatDeviceString({ ...name, options });
 }
 
-/** The library, built where the addon is. @throws VerbsError ENOENT: it was not built */
+/** The library, built where the addon is. @throws BackendMissingError: it was not built */
 function verbsLibrary(): string {
   const places = ['../../', '../../../'].map((root) =>
     fileURLToPath(new URL(`${root}build/Release/verbs/libibverbs.so.1`, import.meta.url)),
   );
   const built = places.find((place) => existsSync(place));
   if (built !== undefined) return built;
-  throw new VerbsError('the library libibverbs.so.1 of this package was not built', {
-    code: 'ENOENT',
-    verb: 'run',
-    expected: 'in a clone: npm run setup; in an installed package: npm rebuild fpga-verbs',
-  });
+  throw new BackendMissingError(
+    'the library libibverbs.so.1 of this package was not built; expected: in a clone, npm run setup; in an installed package, npm rebuild fpga-verbs',
+  );
 }
 
 /** Waits for the end of the program, and passes signals on to it meanwhile. */

@@ -7,7 +7,8 @@
 
 namespace fpga_verbs::driver {
 
-// One underlying function of a board, of any kind: BARs, memory that the device reaches, interrupts, progress.
+// One underlying function of a board, of any kind: BARs, memory that the device reaches, interrupts,
+// progress.
 class Backend {
 public:
   virtual ~Backend() = default;

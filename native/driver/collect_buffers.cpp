@@ -35,8 +35,7 @@ void CollectBuffer::write_slot(spec::DoorbellSlot slot, uint32_t queue_pair_numb
   spec::DoorbellSlotWrite value;
   value.set_queue_pair_number(queue_pair_number);
   value.set_send_queue_sequence_number(sequence_number);
-  const uint64_t at =
-      page_.offset + spec::doorbell_slots_offset + static_cast<uint64_t>(slot) * sizeof value;
+  const uint64_t at = page_.offset + spec::doorbell_slots_offset + static_cast<uint64_t>(slot) * sizeof value;
   const std::scoped_lock lock(mutex_);
   function_->write64(page_.bar, at, std::bit_cast<uint64_t>(value));
   function_->fence();

@@ -20,8 +20,8 @@ struct Completion {
   bool is_receive() const { return entry.work_queue() != 0; }
 };
 
-// A completion queue in host memory: the device writes entries, the host sees them by their phase and tells by
-// a record in memory how far it has read (US6725296). Thread-safe; take() is for who holds it.
+// A completion queue in host memory: the device writes entries, the host sees them by their phase and tells
+// by a record in memory how far it has read (US6725296). Thread-safe; take() is for who holds it.
 class CompletionQueue {
 public:
   CompletionQueue(DeviceFunction& function, ManagementQueue& management, const QueuePairTable& queue_pairs)
@@ -52,13 +52,14 @@ public:
   }
 
   // Asks for one event: at the next completion that comes, as those that lie here already are the caller's to
-  // take (InfiniBand volume 1, 11.4.2.2). `solicited`: only one that the peer asked an event for, or a failure.
+  // take (InfiniBand volume 1, 11.4.2.2). `solicited`: only one that the peer asked an event for, or a
+  // failure.
   void arm(bool solicited);
   // The event was taken from the event queue: from now on another can be asked for.
   void event_taken() { events_taken_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // What lies here of a queue pair is nobody's from now on: it was reset, or is gone. Its receives of a shared
-  // queue are given back to that.
+  // What lies here of a queue pair is nobody's from now on: it was reset, or is gone. Its receives of a
+  // shared queue are given back to that.
   void forget(QueuePair& queue_pair);
 
   // The device had more completions than there is room for: nothing comes any more.
@@ -80,7 +81,9 @@ private:
   size_t place_of(uint32_t index) const {
     return (index & (entries() - 1)) * sizeof(spec::CompletionQueueEntry);
   }
-  bool is_written(uint32_t index) const { return last_of(index).phase() == (((index >> entries_log2_) & 1) ^ 1); }
+  bool is_written(uint32_t index) const {
+    return last_of(index).phase() == (((index >> entries_log2_) & 1) ^ 1);
+  }
   // Whether the device has written over it, as where more came than there is room for.
   bool is_overwritten(uint32_t index) const;
   // Its last DWORD, which has phase and running number.

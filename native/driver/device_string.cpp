@@ -97,8 +97,8 @@ std::map<std::string_view, Reader> readers_of(EmulatedDevice& device) {
   return {
       {"name", text(device.name)},
       {"capture", text(device.capture)},
-      {"progress", one_of<ProgressMode>(board.progress,
-                                        {{"shared", ProgressMode::shared}, {"own", ProgressMode::own}})},
+      {"progress",
+       one_of<ProgressMode>(board.progress, {{"shared", ProgressMode::shared}, {"own", ProgressMode::own}})},
       {"deviceCpu", number(board.device_cpu)},
       {"sleepAfter", number(board.sleep_after)},
       {"seed", number(board.seed)},
@@ -126,9 +126,8 @@ std::map<std::string_view, Reader> readers_of(EmulatedDevice& device) {
       {"memoryKeys", number(hca.memory_keys)},
       {"schedulerBatch", number(hca.scheduler_batch)},
       {"ports", number(hca.ports)},
-      {"linkLayer",
-       one_of<spec::LinkLayer>(hca.link_layer, {{"ethernet", spec::LinkLayer::ethernet},
-                                                {"infiniband", spec::LinkLayer::infiniband}})},
+      {"linkLayer", one_of<spec::LinkLayer>(hca.link_layer, {{"ethernet", spec::LinkLayer::ethernet},
+                                                             {"infiniband", spec::LinkLayer::infiniband}})},
       {"fabric", text(board.ports.fabric)},
       {"link", text(board.ports.link)},
       {"boardNumber",
@@ -145,10 +144,9 @@ std::map<std::string_view, Reader> readers_of(EmulatedDevice& device) {
       {"linkReordering", fraction(board.impairment.reordering)},
       {"linkDelay", number(board.impairment.delay)},
       {"linkRate", number(board.impairment.rate)},
-      {"scoreboardVariant",
-       one_of<spec::ScoreboardVariant>(hca.scoreboard_variant,
-                                       {{"masked", spec::ScoreboardVariant::masked},
-                                        {"direct", spec::ScoreboardVariant::direct}})},
+      {"scoreboardVariant", one_of<spec::ScoreboardVariant>(hca.scoreboard_variant,
+                                                            {{"masked", spec::ScoreboardVariant::masked},
+                                                             {"direct", spec::ScoreboardVariant::direct}})},
   };
 }
 
@@ -176,13 +174,18 @@ bool parse_emulated(const std::string& device, EmulatedDevice& parsed, std::stri
     const size_t equals = part.find('=');
     const std::string_view option = part.substr(0, equals);
     const auto reader = readers.find(option);
-    if (reader == readers.end())
-      return wrong("no option " + quoted(option), "an option of docs/two-processes.md or hca help");
+    if (reader == readers.end()) {
+      std::string names;
+      for (const auto& [name, each] : readers)
+        names.append(names.empty() ? "one of " : ", ").append(name);
+      return wrong("no option " + quoted(option), names);
+    }
     if (!seen.insert(reader->first).second)
       return wrong("option " + quoted(option) + " twice", "each option once");
     std::string value;
     if (equals == std::string_view::npos || !decode(part.substr(equals + 1), value))
-      return wrong("option " + quoted(option) + " without a value that can be read", std::string(option) + "=…");
+      return wrong("option " + quoted(option) + " without a value that can be read",
+                   std::string(option) + "=…");
     std::string expected;
     if (!reader->second(value, expected))
       return wrong(std::string(option) + "=" + value, expected);

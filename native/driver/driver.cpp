@@ -69,8 +69,7 @@ int Driver::begin() {
     return error;
   if (!management_.begin(*function_))
     return ENOMEM;
-  const auto asked =
-      management_.execute(spec::ManagementOpcode::query_function, 0, {}, bytes_of(limits_));
+  const auto asked = management_.execute(spec::ManagementOpcode::query_function, 0, {}, bytes_of(limits_));
   if (asked.error != 0)
     return asked.error;
   if (!collect_buffers_.begin(*function_))
@@ -112,8 +111,7 @@ int Driver::enable() {
 int Driver::give_queuing_structures() {
   const unsigned entries_log2 = log2_of(limits_.queue_pairs());
   for (unsigned level = 0; level < spec::quality_of_service_levels; ++level) {
-    const DeviceMemory structure =
-        function_->allocate(sizeof(spec::QueuingStructureEntry) << entries_log2);
+    const DeviceMemory structure = function_->allocate(sizeof(spec::QueuingStructureEntry) << entries_log2);
     if (!structure)
       return ENOMEM;
     function_->write64(registers::queuing_structure_address +
@@ -167,8 +165,8 @@ int Driver::listen(EventListener& listener) {
 void Driver::run() {
   const int asynchronous = function_->interrupt_event(0);
   const int completions = function_->interrupt_event(completion_event_queue);
-  std::array<pollfd, 3> polled{
-      pollfd{stop_.get(), POLLIN, 0}, pollfd{completions, POLLIN, 0}, pollfd{asynchronous, POLLIN, 0}};
+  std::array<pollfd, 3> polled{pollfd{stop_.get(), POLLIN, 0}, pollfd{completions, POLLIN, 0},
+                               pollfd{asynchronous, POLLIN, 0}};
   const auto clear = [](int event) {
     uint64_t count = 0;
     [[maybe_unused]] const ssize_t taken = read(event, &count, sizeof count);
@@ -250,8 +248,8 @@ int Driver::create_address_handle(uint32_t protection_domain, const spec::Addres
                                   uint32_t& number) {
   spec::CreateAddressHandleInput input;
   input.set_protection_domain(protection_domain);
-  input.set_address_vector(std::span<const uint8_t, sizeof address>(
-      reinterpret_cast<const uint8_t*>(&address), sizeof address));
+  input.set_address_vector(
+      std::span<const uint8_t, sizeof address>(reinterpret_cast<const uint8_t*>(&address), sizeof address));
   const auto made =
       management_.execute(spec::ManagementOpcode::create_address_handle, 0, MailboxInput(input).bytes());
   number = made.number;
@@ -279,8 +277,8 @@ int Driver::destroy_memory_window(uint32_t key) {
 int Driver::register_memory(uint32_t protection_domain, void* memory, uint64_t bytes, uint64_t base,
                             unsigned access_flags, RegisteredMemory& made) {
   const bool may_write = (access_flags & 1u << static_cast<unsigned>(spec::AccessFlag::local_write)) != 0;
-  const std::optional<uint64_t> address = function_->map(
-      memory, bytes, may_write ? board::DmaRights::read_write : board::DmaRights::read);
+  const std::optional<uint64_t> address =
+      function_->map(memory, bytes, may_write ? board::DmaRights::read_write : board::DmaRights::read);
   if (!address)
     return errno;
   made.dma_address = *address;
@@ -322,8 +320,7 @@ int Driver::register_range(uint32_t protection_domain, uint64_t dma_address, uin
 }
 
 int Driver::deregister_memory(const RegisteredMemory& memory) {
-  const int error =
-      management_.execute(spec::ManagementOpcode::deregister_memory, memory.key).error;
+  const int error = management_.execute(spec::ManagementOpcode::deregister_memory, memory.key).error;
   if (error == 0)
     function_->unmap(memory.dma_address);
   return error;

@@ -121,6 +121,8 @@ void ManagementQueue::write_input(std::span<const uint8_t> input) {
 }
 
 void ManagementQueue::read_output(std::span<uint8_t> output) const {
+  if (output.empty())
+    return;
   spec::MailboxHeader header;
   std::memcpy(&header, output_.at(), sizeof header);
   const size_t written = std::min<size_t>(header.length(), output.size());

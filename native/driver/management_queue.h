@@ -47,8 +47,8 @@ public:
     uint32_t number = 0; // of the object made
   };
 
-  // Carries out a command about `object`, and waits for its answer, ten seconds at most. `output`: filled with
-  // what the output mailbox got.
+  // Carries out a command about `object`, and waits for its answer, ten seconds at most. `output`: filled
+  // with what the output mailbox got.
   Result execute(spec::ManagementOpcode opcode, uint32_t object = 0, std::span<const uint8_t> input = {},
                  std::span<uint8_t> output = {});
 

@@ -11,7 +11,9 @@ namespace fpga_verbs::driver {
 
 namespace {
 
-uint32_t pages_of(const DeviceMemory& memory) { return static_cast<uint32_t>(memory.bytes / spec::page_bytes); }
+uint32_t pages_of(const DeviceMemory& memory) {
+  return static_cast<uint32_t>(memory.bytes / spec::page_bytes);
+}
 
 template <class Structure> std::span<uint8_t> bytes_of(Structure& structure) {
   return {reinterpret_cast<uint8_t*>(&structure), sizeof structure};
@@ -78,8 +80,7 @@ int QueuePair::create() {
   if (receive_queue_)
     content.add_pages(receive_queue_->memory().area().references())
         .add_pages(receive_queue_->memory().area().area());
-  const auto made =
-      parts_.management.execute(spec::ManagementOpcode::create_queue_pair, 0, content.bytes());
+  const auto made = parts_.management.execute(spec::ManagementOpcode::create_queue_pair, 0, content.bytes());
   number_ = made.number;
   if (made.error == 0)
     parts_.queue_pairs.put(number_, this);
@@ -99,10 +100,10 @@ int QueuePair::destroy() {
 
 int QueuePair::modify(const spec::QueuePairAttributes& attributes) {
   const std::scoped_lock lock(send_mutex_, receive_mutex_);
-  const int error = parts_.management
-                        .execute(spec::ManagementOpcode::modify_queue_pair, number_,
-                                 MailboxInput(attributes).bytes())
-                        .error;
+  const int error =
+      parts_.management
+          .execute(spec::ManagementOpcode::modify_queue_pair, number_, MailboxInput(attributes).bytes())
+          .error;
   const uint32_t state_bit = 1u << static_cast<unsigned>(spec::QueuePairAttribute::state);
   if (error != 0 || (attributes.attribute_mask() & state_bit) == 0)
     return error;
@@ -134,8 +135,8 @@ int QueuePair::change_multicast(spec::ManagementOpcode opcode, std::span<const u
 int QueuePair::post_send(const SendRequest& request) {
   const std::scoped_lock lock(send_mutex_);
   if (state() < spec::QueuePairState::ready_to_send)
-    return explain(EINVAL, std::string("a work request is posted to a send queue in RTS, not ") +
-                               name(state()));
+    return explain(EINVAL,
+                   std::string("a work request is posted to a send queue in RTS, not ") + name(state()));
   if (const int error = send_queue_.put(number_, request))
     return error;
   send_queue_.write(buffer_);

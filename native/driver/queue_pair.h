@@ -73,7 +73,8 @@ public:
   // A completion or an event said that the device has put it in error: receives are flushed from now on.
   void failed();
 
-  // What was written to this buffer may be lost: the device is told what is posted. Nothing for another buffer.
+  // What was written to this buffer may be lost: the device is told what is posted. Nothing for another
+  // buffer.
   void recover(const CollectBuffer& buffer);
   // Looks, about once a second, whether nothing has moved since the last look: as where all writes of a
   // command were lost.

@@ -16,9 +16,7 @@ class QueuePair;
 class QueuePairTable {
 public:
   // The number is checked by who asks: an index is used again.
-  QueuePair* at(uint32_t number) const {
-    return slots_[number % slots].load(std::memory_order_acquire);
-  }
+  QueuePair* at(uint32_t number) const { return slots_[number % slots].load(std::memory_order_acquire); }
   QueuePair* find(uint32_t number) const; // null: there is none of this number
 
   void put(uint32_t number, QueuePair* queue_pair) {

@@ -8,8 +8,8 @@
 
 namespace fpga_verbs::driver {
 
-// Memory of a receive queue: its entries, and a tail record that is stored last and read by the device when it
-// needs it.
+// Memory of a receive queue: its entries, and a tail record that is stored last and read by the device when
+// it needs it.
 class ReceiveArea {
 public:
   // False: no memory is left.

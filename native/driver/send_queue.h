@@ -15,14 +15,14 @@ struct SendRequest {
   uint64_t id = 0;
   // Opcode, flags, keys, addresses, operands: what depends on the queue is added.
   spec::CommandHeader header;
-  std::span<const Segment> gather;         // of what is sent, or where what returns goes
-  std::span<const Segment> inline_data;    // instead: pieces of the program's own memory, copied at once
+  std::span<const Segment> gather;          // of what is sent, or where what returns goes
+  std::span<const Segment> inline_data;     // instead: pieces of the program's own memory, copied at once
   const spec::BindEntry* binding = nullptr; // of a bind
 };
 
 // The send queue of a queue pair in host memory. A command is encoded once, in its entry; that is copied to a
-// virtual collect buffer, and what the device fetches when it found no physical collect buffer. Posting is for
-// one thread at a time.
+// virtual collect buffer, and what the device fetches when it found no physical collect buffer. Posting is
+// for one thread at a time.
 class SendQueue {
 public:
   // False: no memory is left.

@@ -29,9 +29,9 @@ int SharedReceiveQueue::create(uint32_t protection_domain, uint32_t entries, uin
   input.set_entry_pages(static_cast<uint32_t>(area.area().bytes / spec::page_bytes));
   input.set_limit(limit);
   input.set_tail_address(memory_.tail_address());
-  const auto made = management_.execute(
-      spec::ManagementOpcode::create_shared_receive_queue, 0,
-      MailboxInput(input).add_pages(area.references()).add_pages(area.area()).bytes());
+  const auto made =
+      management_.execute(spec::ManagementOpcode::create_shared_receive_queue, 0,
+                          MailboxInput(input).add_pages(area.references()).add_pages(area.area()).bytes());
   number_ = made.number;
   return made.error;
 }
@@ -101,9 +101,8 @@ int SharedReceiveQueue::grow(unsigned entries_log2, std::optional<uint32_t> limi
 
 int SharedReceiveQueue::query(uint32_t& limit) {
   spec::SharedReceiveQueueAttributes attributes;
-  const auto asked =
-      management_.execute(spec::ManagementOpcode::query_shared_receive_queue, number_, {},
-                          {reinterpret_cast<uint8_t*>(&attributes), sizeof attributes});
+  const auto asked = management_.execute(spec::ManagementOpcode::query_shared_receive_queue, number_, {},
+                                         {reinterpret_cast<uint8_t*>(&attributes), sizeof attributes});
   limit = attributes.limit();
   return asked.error;
 }

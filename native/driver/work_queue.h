@@ -21,8 +21,8 @@ inline unsigned log2_of(uint32_t entries) {
   return entries <= 1 ? 0 : static_cast<unsigned>(std::bit_width(entries - 1));
 }
 
-// The memory of a work queue: references in a circular buffer, the entries that they refer to (US6789143), and
-// the identifiers that the program gave its work requests, by place.
+// The memory of a work queue: references in a circular buffer, the entries that they refer to (US6789143),
+// and the identifiers that the program gave its work requests, by place.
 class WorkQueueArea {
 public:
   // `largest`: bytes of the largest entry. False: no memory is left.

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// The binary interface of libibverbs, as programs that were compiled with <infiniband/verbs.h> of rdma-core use
-// it: layouts and numbers alone. test/libibverbs compares them with that header, where it is installed. An
-// enumeration of that header is an int here.
+// The binary interface of libibverbs, as programs that were compiled with <infiniband/verbs.h> of rdma-core
+// use it: layouts and numbers alone. test/libibverbs compares them with that header, where it is installed.
+// An enumeration of that header is an int here.
 namespace fpga_verbs::verbs {
 
 union Gid {

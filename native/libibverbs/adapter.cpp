@@ -65,14 +65,8 @@ uint64_t Adapter::node_guid() {
     return guid;
   }
   const auto* const bytes = reinterpret_cast<const uint8_t*>(&mac);
-  const std::array<uint8_t, sizeof guid> identifier{static_cast<uint8_t>(bytes[0] ^ 2),
-                                                    bytes[1],
-                                                    bytes[2],
-                                                    0xff,
-                                                    0xfe,
-                                                    bytes[3],
-                                                    bytes[4],
-                                                    bytes[5]};
+  const std::array<uint8_t, sizeof guid> identifier{
+      static_cast<uint8_t>(bytes[0] ^ 2), bytes[1], bytes[2], 0xff, 0xfe, bytes[3], bytes[4], bytes[5]};
   std::memcpy(&guid, identifier.data(), sizeof guid);
   return guid;
 }

@@ -1,8 +1,8 @@
 // Address handles, and multicast groups.
+#include "link/address.h"
 #include "driver/explanation.h"
 #include "libibverbs/exported.h"
 #include "libibverbs/objects.h"
-#include "link/address.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -21,8 +21,8 @@ bool is_ipv4(const Gid& gid) {
 }
 
 // The MAC address that a GID tells: that of a multicast group (RFC 1112, 6.4 and RFC 2464, 7), one that a
-// link-local GID was made from as EUI-64 (RFC 4291, appendix A), or that of an emulated board, which ends with
-// its IPv4 address. Links that reach others resolve what they do not know.
+// link-local GID was made from as EUI-64 (RFC 4291, appendix A), or that of an emulated board, which ends
+// with its IPv4 address. Links that reach others resolve what they do not know.
 std::array<uint8_t, 6> mac_of(const Gid& gid) {
   const uint8_t* const raw = gid.raw;
   if (is_ipv4(gid) && raw[12] >> 4 == 0xe)
@@ -66,8 +66,8 @@ int address_vector_of(Context* context, const AddressAttributes& attributes, spe
                                                                           : spec::LinkLayer::unspecified;
   }();
   if (layer == spec::LinkLayer::unspecified)
-    return driver::explain(EINVAL, "port_num is " + std::to_string(attributes.port_num) +
-                                       "; ports count from 1");
+    return driver::explain(EINVAL,
+                           "port_num is " + std::to_string(attributes.port_num) + "; ports count from 1");
   if (layer == spec::LinkLayer::ethernet && attributes.is_global == 0)
     return driver::explain(EINVAL, "on Ethernet (RoCE) an address has a GID: is_global is to be set, as with "
                                    "-g or -x of the program");
@@ -165,11 +165,13 @@ VERBS_EXPORT int ibv_resolve_eth_l2_from_gid(Context*, AddressAttributes* attrib
 }
 
 VERBS_EXPORT int ibv_attach_mcast(QueuePair* queue_pair, const Gid* gid, uint16_t) {
-  return OwnQueuePair::of(queue_pair).pair.change_multicast(spec::ManagementOpcode::attach_multicast, gid->raw);
+  return OwnQueuePair::of(queue_pair)
+      .pair.change_multicast(spec::ManagementOpcode::attach_multicast, gid->raw);
 }
 
 VERBS_EXPORT int ibv_detach_mcast(QueuePair* queue_pair, const Gid* gid, uint16_t) {
-  return OwnQueuePair::of(queue_pair).pair.change_multicast(spec::ManagementOpcode::detach_multicast, gid->raw);
+  return OwnQueuePair::of(queue_pair)
+      .pair.change_multicast(spec::ManagementOpcode::detach_multicast, gid->raw);
 }
 
 } // namespace fpga_verbs::verbs

@@ -33,8 +33,8 @@ void fill(WorkCompletion& to, const driver::Completion& completion) {
   to.dlid_path_bits = static_cast<uint8_t>(entry.destination_path_bits());
 }
 
-// A program that polls without end has a CPU to itself beside an adapter. Here the other end of its connection may
-// wait for the same CPU: after some polls that found nothing a thread lets others go first.
+// A program that polls without end has a CPU to itself beside an adapter. Here the other end of its
+// connection may wait for the same CPU: after some polls that found nothing a thread lets others go first.
 void found(bool nothing) {
   constexpr unsigned patience = 64;
   thread_local unsigned empty = 0;

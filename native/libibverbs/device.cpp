@@ -11,7 +11,8 @@ namespace fpga_verbs::verbs {
 
 namespace {
 
-// What programs get where nothing is said: boards of all programs of this user in this network namespace meet.
+// What programs get where nothing is said: boards of all programs of this user in this network namespace
+// meet.
 constexpr const char* usual_device = "emu:?linkLayer=infiniband&link=host:default";
 
 void set_text(char* to, size_t room, const std::string& text) {

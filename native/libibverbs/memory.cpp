@@ -15,9 +15,10 @@ namespace {
 // kernel asks when it pins pages. What is missing would end the process where the device reaches it.
 bool is_mapped(const void* memory, size_t bytes, bool writable) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"), std::fclose);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
+                                                             std::fclose);
   if (maps == nullptr)
-    return true; // nothing tells
+    return true;           // nothing tells
   uintptr_t known = begin; // up to here
   char line[512];
   while (known < begin + bytes && std::fgets(line, sizeof line, maps.get()) != nullptr) {
@@ -94,8 +95,9 @@ int dealloc_td(ThreadDomain* domain) {
 
 ProtectionDomain* alloc_parent_domain(Context* context, ParentDomainInit* init) {
   if (init->comp_mask != 0 || init->pd == nullptr)
-    return failed<ProtectionDomain>(driver::explain(
-        init->pd == nullptr ? EINVAL : EOPNOTSUPP, "a parent domain has a protection domain, and no allocators"));
+    return failed<ProtectionDomain>(
+        driver::explain(init->pd == nullptr ? EINVAL : EOPNOTSUPP,
+                        "a parent domain has a protection domain, and no allocators"));
   auto made = std::make_unique<OwnProtectionDomain>();
   made->parent = static_cast<OwnProtectionDomain*>(init->pd);
   made->parent->users.fetch_add(1);

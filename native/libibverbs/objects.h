@@ -167,8 +167,8 @@ inline std::span<const driver::Segment> segments_of(const ScatterGatherEntry* li
 int address_vector_of(Context* context, const AddressAttributes& attributes, spec::AddressVector& vector);
 
 // Waits until programs have acknowledged all events that they took of an object that goes.
-void wait_for_acknowledgements(pthread_mutex_t& mutex, pthread_cond_t& condition, const uint32_t& acknowledged,
-                               const uint32_t& taken);
+void wait_for_acknowledgements(pthread_mutex_t& mutex, pthread_cond_t& condition,
+                               const uint32_t& acknowledged, const uint32_t& taken);
 
 // Operations of contexts, by the files that have them.
 int poll_cq(CompletionQueue*, int, WorkCompletion*);

@@ -105,8 +105,7 @@ VERBS_EXPORT int ibv_query_device(Context* context, DeviceAttributes* attributes
   attributes->max_pkeys = spec::partition_key_table_entries;
   constexpr uint8_t acknowledge_delay = 15; // 4.096 µs × 2^15: a thread that waits for its CPU
   attributes->local_ca_ack_delay = acknowledge_delay;
-  attributes->phys_port_cnt =
-      static_cast<uint8_t>(driver.function().read_identity(spec::identity::ports));
+  attributes->phys_port_cnt = static_cast<uint8_t>(driver.function().read_identity(spec::identity::ports));
   return 0;
 }
 
@@ -118,8 +117,7 @@ int query_device_ex(Context* context, const void*, DeviceAttributesEx* attribute
     return error;
   all.completion_timestamp_mask = ~uint64_t{0};
   constexpr uint64_t kilo = 1000;
-  all.hca_core_clock =
-      driver_of(context).function().read64_identity(spec::identity::clock_frequency) / kilo;
+  all.hca_core_clock = driver_of(context).function().read64_identity(spec::identity::clock_frequency) / kilo;
   all.device_cap_flags_ex = all.orig_attr.device_cap_flags;
   all.phys_port_cnt_ex = all.orig_attr.phys_port_cnt;
   std::memset(attributes, 0, bytes);
@@ -260,8 +258,8 @@ VERBS_EXPORT int ibv_get_pkey_index(Context* context, uint8_t port, uint16_t key
   return -1;
 }
 
-// What sysfs says of an adapter that the kernel knows. The board is none: what programs read of it is answered
-// here, the rest is not there.
+// What sysfs says of an adapter that the kernel knows. The board is none: what programs read of it is
+// answered here, the rest is not there.
 VERBS_EXPORT int ibv_read_sysfs_file(const char* directory, const char* file, char* buffer, size_t room) {
   const std::string path = std::string(directory) + "/" + file;
   std::string content;

@@ -37,7 +37,8 @@ driver::CompletionQueue* queue_of(CompletionQueue* queue) {
 OwnQueuePair* make_queue_pair(ProtectionDomain* domain, const QueuePairInit& init) {
   driver::QueuePairOptions options;
   if (!service_of(init.qp_type, options.service_type))
-    return failed<OwnQueuePair>(driver::explain(EOPNOTSUPP, "qp_type is IBV_QPT_RC, IBV_QPT_UC or IBV_QPT_UD"));
+    return failed<OwnQueuePair>(
+        driver::explain(EOPNOTSUPP, "qp_type is IBV_QPT_RC, IBV_QPT_UC or IBV_QPT_UD"));
   options.protection_domain = number_of(domain);
   options.send_completion_queue = queue_of(init.send_cq);
   options.receive_completion_queue = queue_of(init.recv_cq);
@@ -89,8 +90,8 @@ QueuePair* create_qp_ex(Context*, QueuePairInitEx* init) {
   if ((init->comp_mask & ~known) != 0 ||
       ((init->comp_mask & qp_init_create_flags) != 0 && init->create_flags != 0) ||
       (asks_operations && (init->send_ops_flags & ~operations) != 0))
-    return failed<QueuePair>(
-        driver::explain(EOPNOTSUPP, "ibv_create_qp_ex: attributes, flags or operations that this device has not"));
+    return failed<QueuePair>(driver::explain(
+        EOPNOTSUPP, "ibv_create_qp_ex: attributes, flags or operations that this device has not"));
   const QueuePairInit usual{init->qp_context, init->send_cq, init->recv_cq,   init->srq,
                             init->cap,        init->qp_type, init->sq_sig_all};
   OwnQueuePair* const made = make_queue_pair(init->pd, usual);
@@ -135,8 +136,8 @@ VERBS_EXPORT int ibv_modify_qp(QueuePair* queue_pair, QueuePairAttributes* wante
     spec::AddressVector vector;
     if (const int error = address_vector_of(queue_pair->context, wanted->ah_attr, vector))
       return error;
-    attributes.set_address_vector(std::span<const uint8_t, sizeof vector>(
-        reinterpret_cast<const uint8_t*>(&vector), sizeof vector));
+    attributes.set_address_vector(
+        std::span<const uint8_t, sizeof vector>(reinterpret_cast<const uint8_t*>(&vector), sizeof vector));
   }
   if (has(path_mtu))
     attributes.set_path_mtu(static_cast<spec::PathMtu>(wanted->path_mtu));
@@ -206,8 +207,12 @@ VERBS_EXPORT int ibv_query_qp(QueuePair* queue_pair, QueuePairAttributes* attrib
   address.grh.traffic_class = static_cast<uint8_t>(vector.traffic_class());
   queue_pair->state = attributes->qp_state;
   if (init != nullptr)
-    *init = {queue_pair->qp_context, queue_pair->send_cq, queue_pair->recv_cq,
-             queue_pair->srq,        own.capabilities,    queue_pair->qp_type,
+    *init = {queue_pair->qp_context,
+             queue_pair->send_cq,
+             queue_pair->recv_cq,
+             queue_pair->srq,
+             own.capabilities,
+             queue_pair->qp_type,
              own.pair.options().signal_all ? 1 : 0};
   return 0;
 }

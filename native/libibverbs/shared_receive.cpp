@@ -40,7 +40,8 @@ int get_srq_num(SharedReceiveQueue* queue, uint32_t* number) {
   return 0;
 }
 
-VERBS_EXPORT int ibv_modify_srq(SharedReceiveQueue* queue, SharedReceiveQueueAttributes* attributes, int mask) {
+VERBS_EXPORT int ibv_modify_srq(SharedReceiveQueue* queue, SharedReceiveQueueAttributes* attributes,
+                                int mask) {
   enum : int { size = 1, limit = 2 };
   if ((mask & ~(size | limit)) != 0)
     return driver::explain(EINVAL, "of a shared receive queue max_wr and srq_limit can be changed");

@@ -19,10 +19,11 @@
 
 namespace fpga_verbs::link {
 
-// A port of a fabric that processes of one user on one machine, in one network namespace, form: any reaches any
-// by its address. A board takes a free number, from which its addresses follow; who sends to another makes the
-// memory that the packets go through, one way, at the first of them. Nothing of what another process writes is
-// believed: it can be late, wrong, stopped or dead, and harms nothing here. No call waits for another process.
+// A port of a fabric that processes of one user on one machine, in one network namespace, form: any reaches
+// any by its address. A board takes a free number, from which its addresses follow; who sends to another
+// makes the memory that the packets go through, one way, at the first of them. Nothing of what another
+// process writes is believed: it can be late, wrong, stopped or dead, and harms nothing here. No call waits
+// for another process.
 class HostFabricLink final : public Link {
 public:
   // `board_number`: the wanted one. Null: `failure` says why, and what would be right.
@@ -96,12 +97,12 @@ private:
   Descriptor event_; // wakes the thread
   unsigned board_number_ = 0;
 
-  std::array<std::shared_ptr<Way>, board_numbers> to_;     // the device's, by number
-  std::vector<std::shared_ptr<Way>> from_;                 // the device's copy of those that have come
-  uint64_t copied_ = 0;                                    // when it was made
-  std::array<std::shared_ptr<Way>, lanes> shown_;          // whose packet front() has shown
-  std::array<size_t, lanes> turn_{};                       // where front() begins to look
-  std::vector<unsigned> members_;                          // all others, when they were looked for last
+  std::array<std::shared_ptr<Way>, board_numbers> to_; // the device's, by number
+  std::vector<std::shared_ptr<Way>> from_;             // the device's copy of those that have come
+  uint64_t copied_ = 0;                                // when it was made
+  std::array<std::shared_ptr<Way>, lanes> shown_;      // whose packet front() has shown
+  std::array<size_t, lanes> turn_{};                   // where front() begins to look
+  std::vector<unsigned> members_;                      // all others, when they were looked for last
   Clock::time_point looked_{};
 
   std::mutex mutex_; // of the next three

@@ -17,10 +17,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function compiled(compiler: string, source: string, words: readonly string[] = []): string {
   const made = path.join(folder, path.parse(source).name);
   const file = fileURLToPath(new URL(`programs/${source}`, import.meta.url));
-  const { status, stderr } = spawnSync(compiler, [...words, '-Wall', '-o', made, file, '-libverbs', '-lpthread'], {
-    encoding: 'utf8',
-    env: toolEnvironment(),
-  });
+  const { status, stderr } = spawnSync(
+    compiler,
+    [...words, '-Wall', '-o', made, file, '-libverbs', '-lpthread'],
+    {
+      encoding: 'utf8',
+      env: toolEnvironment(),
+    },
+  );
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return made;
 }
@@ -45,14 +49,18 @@ const names = [
   'all',
 ];
 
-test.for(['', '&progress=own', '&mapping=adversarial&seed=7'])('a C program, board emu:%s', async (options, context) => {
-  requireTool('g++', context);
-  requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
-  const program = compiled('gcc', 'checks.c');
-  const { exitCode, out } = await startProgram(ownFabric(`linkLayer=infiniband${options}`), [program]).ended;
-  expect(out.trim().split('\n')).toEqual(names.map((name) => `ok ${name}`));
-  expect(exitCode).toBe(0);
-});
+test.for(['', '&progress=own', '&mapping=adversarial&seed=7'])(
+  'a C program, board emu:%s',
+  async (options, context) => {
+    requireTool('g++', context);
+    requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
+    const program = compiled('gcc', 'checks.c');
+    const { exitCode, out } = await startProgram(ownFabric(`linkLayer=infiniband${options}`), [program])
+      .ended;
+    expect(out.trim().split('\n')).toEqual(names.map((name) => `ok ${name}`));
+    expect(exitCode).toBe(0);
+  },
+);
 
 test('the interface is that of <infiniband/verbs.h>, member by member', (context) => {
   requireTool('g++', context);

@@ -23,7 +23,8 @@ describe('ibverbs-utils', () => {
 
   test('ibv_devinfo on Ethernet: RoCE v2 and two GIDs', async (context) => {
     requireTool('ibv_rc_pingpong', context);
-    const { exitCode, out } = await startProgram(ownFabric('linkLayer=ethernet'), ['ibv_devinfo', '-v']).ended;
+    const { exitCode, out } = await startProgram(ownFabric('linkLayer=ethernet'), ['ibv_devinfo', '-v'])
+      .ended;
     expect(exitCode).toBe(0);
     expect(out).toMatch(/link_layer:\s+Ethernet/);
     expect(out).toMatch(/GID\[ {2}0\]:\s+fe80::f0:aff:fe00:1, RoCE v2/);
@@ -77,8 +78,8 @@ describe('ibverbs-utils', () => {
     for (const end of runs.flat()) expect(end).toMatchObject({ exitCode: 0, error: '' });
     for (const [server, client] of runs) {
       const [own, others] = ['local', 'remote'].map((end) => new RegExp(`${end} address: +LID (0x\\w+)`));
-      expect(own!.exec(server!.out)![1]).toBe(others!.exec(client!.out)![1]);
-      expect(own!.exec(server!.out)![1]).not.toBe(own!.exec(client!.out)![1]);
+      expect(own!.exec(server.out)![1]).toBe(others!.exec(client.out)![1]);
+      expect(own!.exec(server.out)![1]).not.toBe(own!.exec(client.out)![1]);
     }
   });
 
@@ -93,9 +94,13 @@ describe('ibverbs-utils', () => {
   test('kill -9 of one end: the other stays, and others on the fabric go on', async (context) => {
     requireTool('ibv_rc_pingpong', context);
     const device = ownFabric();
+    // What it says is seen before it ends.
     const { server, client } = await startEnds(device, [
-      ...['stdbuf', '-oL'], // what it says is seen before it ends
-      ...['ibv_rc_pingpong', '-n', '100000000'],
+      'stdbuf',
+      '-oL',
+      'ibv_rc_pingpong',
+      '-n',
+      '100000000',
     ]);
     await Promise.all([server.hasSaid('remote address'), client.hasSaid('remote address')]);
     const program = client.childOf();

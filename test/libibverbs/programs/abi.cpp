@@ -1,4 +1,5 @@
-// Compiles where native/libibverbs/abi.h says what <infiniband/verbs.h> says: sizes, and where each member lies.
+// Compiles where native/libibverbs/abi.h says what <infiniband/verbs.h> says: sizes, and where each member
+// lies.
 #include "libibverbs/abi.h"
 
 #include <cstddef>
