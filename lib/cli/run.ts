@@ -68,7 +68,7 @@ export function deviceOfPrograms(text: string): string {
   const { link, fabric, linkLayer } = name.options;
   if (name.options.progress === 'stepped') {
     throw new BackendMissingError(
-      `device "${text}": nobody would step the board; expected: progress=shared or own`,
+      `device "${text}": nothing would step the board; expected: progress=shared or own`,
     );
   }
   const isJoined = link !== undefined || fabric !== undefined;
