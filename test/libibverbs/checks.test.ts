@@ -34,6 +34,8 @@ const names = [
   'memory of any kind, and what is refused',
   'queue pairs',
   'completion events on a descriptor',
+  'no event for what lies there',
+  'an event goes with its queue',
   'ibv_wr_* and extended completion queues',
   'a datagram, 40 B of GRH before it',
   'four threads',

@@ -207,6 +207,26 @@ static void events(struct ibv_qp* qp, struct ibv_qp* peer, struct ibv_comp_chann
     CHECK(wait_for(cq).status == IBV_WC_SUCCESS);
   }
   OK("completion events on a descriptor");
+
+  /* A completion that lies there when an event is asked for gives none: the program takes it. */
+  struct ibv_cq* which;
+  void* user;
+  CHECK(ibv_req_notify_cq(cq, 0) == 0 && post(qp, wr) == 0);
+  CHECK(ibv_get_cq_event(channel, &which, &user) == 0);
+  CHECK(ibv_req_notify_cq(cq, 0) == 0 && poll(&polled, 1, 100) == 0);
+  CHECK(post(qp, wr) == 0 && ibv_get_cq_event(channel, &which, &user) == 0);
+  ibv_ack_cq_events(cq, 2);
+  CHECK(wait_for(cq).status == IBV_WC_SUCCESS && wait_for(cq).status == IBV_WC_SUCCESS);
+  OK("no event for what lies there");
+
+  struct ibv_cq* other = ibv_create_cq(context, 4, NULL, channel, 0);
+  struct ibv_qp_init_attr init = {.send_cq = other, .recv_cq = other, .cap = {4, 4, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+  struct ibv_qp* looped = ibv_create_qp(pd, &init);
+  connect_qp(looped, looped);
+  CHECK(ibv_req_notify_cq(other, 0) == 0 && post(looped, wr) == 0 && poll(&polled, 1, 20000) == 1);
+  CHECK(ibv_destroy_qp(looped) == 0 && ibv_destroy_cq(other) == 0 && poll(&polled, 1, 0) == 0);
+  OK("an event goes with its queue");
+  CHECK(ibv_dereg_mr(mr) == 0);
 }
 
 static void extended(void) {
