@@ -296,6 +296,12 @@ static void datagrams(void) {
   struct ibv_ah_attr address = {.dlid = port.lid, .port_num = 1};
   struct ibv_ah* ah = ibv_create_ah(pd, &address);
   CHECK(ah);
+  struct ibv_pd* second = ibv_alloc_pd(context);
+  struct ibv_ah* of_second = ibv_create_ah(second, &address);
+  CHECK(ibv_dealloc_pd(second) == EBUSY && ibv_destroy_ah(of_second) == 0);
+  struct ibv_parent_domain_init_attr parent = {.pd = second};
+  struct ibv_pd* child = ibv_alloc_parent_domain(context, &parent);
+  CHECK(child && ibv_dealloc_pd(second) == EBUSY && ibv_dealloc_pd(child) == 0 && ibv_dealloc_pd(second) == 0);
   struct ibv_send_wr wr = {.sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND};
   wr.wr.ud.ah = ah;
   wr.wr.ud.remote_qpn = qp->qp_num;
