@@ -275,7 +275,7 @@
       "product_dir": "<(PRODUCT_DIR)/verbs",
       "product_prefix": "lib",
       "product_extension": "so.1",
-      "ldflags": ["-Wl,-soname,libibverbs.so.1", "-Wl,--version-script=<(module_root_dir)/native/libibverbs/version.map"],
+      "ldflags": ["-Wl,-soname,libibverbs.so.1", "-Wl,--version-script=<(module_root_dir)/native/libibverbs/version.map", "-Wl,-z,nodelete"],
       "sources": ["<@(library_sources)", "<@(libibverbs_sources)"]
     },
     {

@@ -64,6 +64,19 @@ test.for(['', '&progress=own', '&mapping=adversarial&seed=7'])(
   },
 );
 
+test.for([
+  ['', 'left\n'],
+  ['exec', 'left\nanother\n'],
+  ['reopens', 'left\n'],
+])('a C program that leaves with work under way: %s', async ([way, says], context) => {
+  requireTool('g++', context);
+  requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
+  const program = compiled('gcc', 'leaves.c');
+  const device = ownFabric();
+  for (let run = 0; run < 10; run++)
+    expect(await startProgram(device, [program, way!]).ended).toEqual({ exitCode: 0, out: says, error: '' });
+});
+
 test('the interface is that of <infiniband/verbs.h>, member by member', (context) => {
   requireTool('g++', context);
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);

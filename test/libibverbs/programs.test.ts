@@ -1,6 +1,10 @@
 // Debian's own programs, unmodified, over the library of this package: between two processes, each with a board of its own.
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
+import { freeNetwork } from '../free_port.ts';
 import { requireTool } from '../tools.ts';
 import { ownFabric, runEnds, startEnds, startProgram } from './verbs_program.ts';
 
@@ -61,6 +65,32 @@ describe('ibverbs-utils', () => {
       expect(end).toMatchObject({ exitCode: 0, error: '' });
       expect(end.out).not.toContain('invalid data');
     }
+  });
+
+  test('ibv_rc_pingpong over UDP, each board with an address of its own', async (context) => {
+    requireTool('ibv_rc_pingpong', context);
+    const network = await freeNetwork();
+    const words = ['ibv_rc_pingpong', '-g', '0', '-n', '200', '-c'];
+    const devices = [1, 2].map((host) => `emu:?link=udp:${network}${host}`) as [string, string];
+    for (const end of await runEnds(devices, words)) {
+      expect(end).toMatchObject({ exitCode: 0, error: '' });
+      expect(end.out).toContain(`GID ::ffff:${network}`);
+      expect(end.out).not.toContain('invalid data');
+    }
+  });
+
+  test('packets are lost, and captured: the data is whole', async (context) => {
+    requireTool('ibv_rc_pingpong', context);
+    const captures = `${mkdtempSync(path.join(tmpdir(), 'fpga-verbs-captures-'))}/`;
+    onTestFinished(() => rmSync(captures, { recursive: true }));
+    const device = `${ownFabric()}&linkLoss=0.02&seed=3&capture=${captures}{pid}.pcapng`;
+    for (const end of await runEnds(device, ['ibv_rc_pingpong', '-n', '200', '-c'])) {
+      expect(end).toMatchObject({ exitCode: 0, error: '' });
+      expect(end.out).not.toContain('invalid data');
+    }
+    const sizes = readdirSync(captures).map((name) => statSync(captures + name).size);
+    expect(sizes).toHaveLength(2);
+    expect(Math.min(...sizes)).toBeGreaterThan(200 * 2 * 4096);
   });
 
   test('without a GID on Ethernet, a program that explains says what would be right', async (context) => {

@@ -19,17 +19,24 @@ export interface Ends {
   readonly client: HcaProcess;
 }
 
+/** Device strings of server and client; one: of both. */
+type Devices = string | readonly [string, string];
+
 /** Starts a program as server, and when that listens as client. */
-export async function startEnds(device: string, words: readonly string[]): Promise<Ends> {
+export async function startEnds(devices: Devices, words: readonly string[]): Promise<Ends> {
+  const [waiting, looking] = typeof devices === 'string' ? [devices, devices] : devices;
   const port = await freePort();
   const all = [...words, '-p', String(port)];
-  const server = startProgram(device, all);
+  const server = startProgram(waiting, all);
   await Promise.race([untilListening(port), server.ended]);
-  return { server, client: startProgram(device, [...all, 'localhost']) };
+  return { server, client: startProgram(looking, [...all, 'localhost']) };
 }
 
 /** As {@link startEnds}, and waits for both. @returns the server's end, and the client's */
-export async function runEnds(device: string, words: readonly string[]): Promise<readonly [HcaEnd, HcaEnd]> {
-  const { server, client } = await startEnds(device, words);
+export async function runEnds(
+  devices: Devices,
+  words: readonly string[],
+): Promise<readonly [HcaEnd, HcaEnd]> {
+  const { server, client } = await startEnds(devices, words);
   return Promise.all([server.ended, client.ended]);
 }
