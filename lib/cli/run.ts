@@ -14,7 +14,7 @@ export interface RunOptions {
   readonly explain: boolean;
 }
 
-/** What programs are given where a device string says nothing else: boards of all programs of a user meet, by LIDs. */
+/** Options that programs are given where a device string says nothing else: boards of all programs of a user meet, by LIDs. */
 const usual = { linkLayer: 'infiniband', link: 'host:default' } as const;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 /** As a shell says that there is no such program, or that it cannot be run. */

@@ -21,8 +21,8 @@ public:
   virtual bool advance() = 0;
 };
 
-// What a device string names. Null: `failure` says why, and `error` is what a verb gives: EINVAL, the string;
-// ENODEV, nothing is there; ENOTSUP, this version does not open such a device.
+// The board that a device string names. Null: `failure` says why, and `error` is what a verb gives: EINVAL,
+// the string; ENODEV, nothing is there; ENOTSUP, this version does not open such a device.
 std::unique_ptr<Backend> open_backend(const std::string& device, int& error, std::string& failure);
 
 } // namespace fpga_verbs::driver

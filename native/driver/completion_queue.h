@@ -21,7 +21,7 @@ struct Completion {
 };
 
 // A completion queue in host memory: the device writes entries, the host sees them by their phase and tells
-// by a record in memory how far it has read (US6725296). Thread-safe; take() is for who holds it.
+// by a record in memory how far it has read (US6725296). Thread-safe; take() asks for the lock to be held.
 class CompletionQueue {
 public:
   CompletionQueue(DeviceFunction& function, ManagementQueue& management, const QueuePairTable& queue_pairs)
@@ -38,7 +38,7 @@ public:
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
 
-  // Takes the oldest completion, by who holds the queue, and tells the device at publish(). False: none is
+  // Takes the oldest completion, with the lock held, and tells the device at publish(). False: none is
   // there.
   bool take(Completion& completion);
   void publish() { head_.record().store(taken_, std::memory_order_release); }
@@ -58,7 +58,7 @@ public:
   // The event was taken from the event queue: from now on another can be asked for.
   void event_taken() { events_taken_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // What lies here of a queue pair is nobody's from now on: it was reset, or is gone. Its receives of a
+  // Completions of a queue pair that lie here are dropped: it was reset, or is gone. Its receives of a
   // shared queue are given back to that.
   void forget(QueuePair& queue_pair);
 

@@ -82,7 +82,7 @@ int Driver::begin() {
                             log2_of(limits_.completion_queues() + 1));
 }
 
-// Gives the device its memory and enables it, where nobody has yet: the matter of function 0.
+// Gives the device its memory and enables it, where no driver has yet: the matter of function 0.
 int Driver::enable() {
   const auto is_enabled = [this] {
     return registers::Status{function_->read(registers::status)}.enabled() != 0;

@@ -18,7 +18,7 @@
 
 namespace fpga_verbs::driver {
 
-// Who is told of events, on the driver's own thread.
+// A listener to events, on the driver's own thread.
 class EventListener {
 public:
   virtual ~EventListener() = default;
@@ -28,7 +28,7 @@ public:
   virtual void happened(const spec::EventQueueEntry& event) = 0;
 };
 
-// What a function knows of a port, and the port's tables.
+// A port as a function knows it, and the port's tables.
 struct PortFacts {
   spec::QueryPortOutput attributes;
   std::array<spec::GidEntry, spec::gid_table_entries> gids;

@@ -16,7 +16,7 @@
 
 namespace fpga_verbs::driver {
 
-// What an input mailbox holds: a structure, and page lists behind it.
+// The content of an input mailbox: a structure, and page lists behind it.
 class MailboxInput {
 public:
   template <class Structure> explicit MailboxInput(const Structure& structure) { add(structure); }

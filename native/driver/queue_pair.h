@@ -32,7 +32,7 @@ struct QueuePairOptions {
   bool signal_all = false;
 };
 
-// What the driver of a function has for its objects.
+// The parts of a function's driver that its objects use.
 struct DriverParts {
   DeviceFunction& function;
   ManagementQueue& management;
@@ -73,7 +73,7 @@ public:
   // A completion or an event said that the device has put it in error: receives are flushed from now on.
   void failed();
 
-  // What was written to this buffer may be lost: the device is told what is posted. Nothing for another
+  // Commands written to this buffer may be lost: the device is told what is posted. Nothing for another
   // buffer.
   void recover(const CollectBuffer& buffer);
   // Looks, about once a second, whether nothing has moved since the last look: as where all writes of a

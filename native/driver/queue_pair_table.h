@@ -11,11 +11,11 @@ namespace fpga_verbs::driver {
 
 class QueuePair;
 
-// The queue pairs that exist, by number: completions and events name them. Thread-safe; who visits them holds
+// The queue pairs that exist, by number: completions and events name them. Thread-safe; a visit holds
 // the mutex, so that none goes meanwhile.
 class QueuePairTable {
 public:
-  // The number is checked by who asks: an index is used again.
+  // The caller checks the number: an index is used again.
   QueuePair* at(uint32_t number) const { return slots_[number % slots].load(std::memory_order_acquire); }
   QueuePair* find(uint32_t number) const; // null: there is none of this number
 

@@ -11,8 +11,8 @@
 
 namespace fpga_verbs::driver {
 
-// A shared receive queue in the device, and its memory. What queue pairs take from it completes in any order:
-// an entry is free when its own work request is completed. Thread-safe.
+// A shared receive queue in the device, and its memory. Work requests that queue pairs take from it complete
+// in any order: an entry is free when its own work request is completed. Thread-safe.
 class SharedReceiveQueue {
 public:
   SharedReceiveQueue(DeviceFunction& function, ManagementQueue& management)

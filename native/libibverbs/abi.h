@@ -193,7 +193,7 @@ enum CompletionFlag : unsigned { wc_grh = 1, wc_with_imm = 2, wc_with_inv = 8 };
 inline constexpr unsigned access_own = 0x3f; // that are
 inline constexpr unsigned access_on_demand = 0x40;
 inline constexpr unsigned access_hugetlb = 0x80;
-inline constexpr unsigned access_optional = 0x3ff00000; // ignored by who does not know them
+inline constexpr unsigned access_optional = 0x3ff00000; // ignored by devices that do not know them
 inline constexpr unsigned access_zero_based = 0x20;
 
 struct GlobalRoute {
@@ -625,8 +625,8 @@ struct ThreadDomain {
   Context* context;
 };
 
-// What programs reach through a context whose abi_compat says so. New members go to its begin: `sz` says how
-// much of it there is. Null: the inline function of the header gives EOPNOTSUPP.
+// Functions that programs reach through a context whose abi_compat says so. New members go to its begin: `sz`
+// says how much of it there is. Null: the inline function of the header gives EOPNOTSUPP.
 struct ExtendedContext {
   int (*query_port)(Context*, uint8_t port, PortAttributes*, size_t bytes);
   int (*advise_mr)(ProtectionDomain*, int advice, uint32_t flags, ScatterGatherEntry*, uint32_t count);

@@ -11,7 +11,7 @@ namespace fpga_verbs::verbs {
 
 namespace {
 
-// What programs get where nothing is said: boards of all programs of this user in this network namespace
+// The board of programs that name none: boards of all programs of this user in this network namespace
 // meet.
 constexpr const char* usual_device = "emu:?linkLayer=infiniband&link=host:default";
 

@@ -10,7 +10,7 @@ namespace {
 
 OwnQueuePair& own(QueuePairEx* queue_pair) { return *static_cast<OwnQueuePair*>(queue_pair); }
 
-// What is wrong is told by wr_complete, which posts nothing then.
+// wr_complete tells of the error, and posts nothing then.
 void refuse(QueuePairEx* queue_pair, const char* what) {
   own(queue_pair).build_error = driver::explain(EINVAL, what);
 }

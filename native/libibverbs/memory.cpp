@@ -12,7 +12,7 @@ namespace fpga_verbs::verbs {
 namespace {
 
 // Whether the program has all of a range of memory, with the right to write it where that is wanted: as the
-// kernel asks when it pins pages. What is missing would end the process where the device reaches it.
+// kernel asks when it pins pages. A page that is missing would end the process when the device reaches it.
 bool is_mapped(const void* memory, size_t bytes, bool writable) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
@@ -136,7 +136,7 @@ VERBS_EXPORT MemoryRegion* ibv_reg_dmabuf_mr(ProtectionDomain*, uint64_t, size_t
   return failed<MemoryRegion>(driver::explain(EOPNOTSUPP, "dmabuf memory cannot be registered"));
 }
 
-// The new key is another one: the region shows it. What goes wrong leaves the old one as it was.
+// The new key is another one: the region shows it. An error leaves the old one as it was.
 VERBS_EXPORT int ibv_rereg_mr(MemoryRegion* shown, int flags, ProtectionDomain* domain, void* memory,
                               size_t bytes, int access) {
   enum : int { translation = 1, protection_domain = 2, rights = 4, input_error = -1 };

@@ -154,7 +154,7 @@ template <class Object = std::nullptr_t> Object* failed(int error) {
   return nullptr;
 }
 
-// What the functions of a context are, where programs reach them through it.
+// Sets the functions that programs reach through a context.
 void fill_operations(ExtendedContext& context);
 
 // The pieces of a scatter or gather list.

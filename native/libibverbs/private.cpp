@@ -1,6 +1,6 @@
 // The interface between libibverbs and its providers, which libraries that programs link (libmlx5, libefa)
 // have to find when they are loaded. They register themselves, find no device of theirs, and call nothing of
-// the rest. What the public interface leaves to these libraries, or to the kernel, is here too.
+// the rest. Functions of the public interface that convert structures of the kernel are here too.
 #include "libibverbs/exported.h"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// What a device and its ports are.
+// Attributes of a device and its ports.
 #include "driver/explanation.h"
 #include "libibverbs/exported.h"
 #include "libibverbs/objects.h"
@@ -258,7 +258,7 @@ VERBS_EXPORT int ibv_get_pkey_index(Context* context, uint8_t port, uint16_t key
   return -1;
 }
 
-// What sysfs says of an adapter that the kernel knows. The board is none: what programs read of it is
+// Files that sysfs has of an adapter that the kernel knows. The board is none: what programs read of it is
 // answered here, the rest is not there.
 VERBS_EXPORT int ibv_read_sysfs_file(const char* directory, const char* file, char* buffer, size_t room) {
   const std::string path = std::string(directory) + "/" + file;

@@ -33,7 +33,7 @@ driver::CompletionQueue* queue_of(CompletionQueue* queue) {
   return queue == nullptr ? nullptr : &OwnCompletionQueue::of(queue).queue;
 }
 
-// What both ways of making one ask for.
+// Makes one, for both verbs that do.
 OwnQueuePair* make_queue_pair(ProtectionDomain* domain, const QueuePairInit& init) {
   driver::QueuePairOptions options;
   if (!service_of(init.qp_type, options.service_type))

@@ -29,7 +29,7 @@ void set_flags(spec::CommandHeader& header, unsigned flags) {
   header.set_solicited((flags & send_solicited) != 0 ? 1 : 0);
 }
 
-// What an operation has beside its data.
+// Operands of an operation, beside its data.
 void set_operands(spec::CommandHeader& header, const SendRequest& request) {
   switch (request.opcode) {
   case wr_rdma_write_with_imm:

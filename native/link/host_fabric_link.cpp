@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a process that comes says, beside the memory that it brings.
+// The greeting of a process that comes, beside the memory that it brings.
 struct HostGreeting {
   static constexpr uint64_t expected_magic = 0x3174'736f'682d'7666; // "fv-host1"
 
@@ -102,7 +102,7 @@ std::optional<unsigned> HostFabricLink::number_of(Address address) const {
                                                     : std::nullopt;
 }
 
-// Null: nobody has the number.
+// Null: no process has the number.
 HostFabricLink::Way* HostFabricLink::way_to(unsigned number) {
   std::shared_ptr<Way>& way = to_[number];
   if (way != nullptr && !way->gone.load(std::memory_order_relaxed))
@@ -144,7 +144,8 @@ SendResult HostFabricLink::put(Way& way, Lane lane, std::span<const uint8_t> pac
   uint64_t& tail = way.count[static_cast<size_t>(lane)];
   const auto used = [&] { return tail - ring.head.load(std::memory_order_seq_cst); };
   if (used() >= SharedRing::packets) {
-    // The other end looks for who waits after it has made room: it sees the mark, or the room is seen here.
+    // The other end looks for waiting producers after it has made room: it sees the mark, or the room is seen
+    // here.
     ring.producer_waits.store(1, std::memory_order_seq_cst);
     const uint64_t now_used = used();
     if (now_used == SharedRing::packets)
@@ -190,7 +191,7 @@ void HostFabricLink::refresh() {
   if (changes == copied_)
     return;
   const std::scoped_lock lock(mutex_);
-  // What one that has gone has sent before is there still.
+  // Packets that one has sent before it went are there still.
   std::erase_if(come_, [](const std::shared_ptr<Way>& way) {
     return way->gone.load() && way->is_drained(Lane::responses) && way->is_drained(Lane::requests);
   });
@@ -262,7 +263,7 @@ void HostFabricLink::pop(Lane lane) {
     wake(*way);
 }
 
-// The thread: it hears of those who come, who wake this end, and who have gone.
+// The thread: it hears of processes that come, that wake this end, and that have gone.
 
 void HostFabricLink::wake_thread() { eventfd_write(event_.get(), 1); }
 

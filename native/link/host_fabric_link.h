@@ -20,7 +20,7 @@
 namespace fpga_verbs::link {
 
 // A port of a fabric that processes of one user on one machine, in one network namespace, form: any reaches
-// any by its address. A board takes a free number, from which its addresses follow; who sends to another
+// any by its address. A board takes a free number, from which its addresses follow; a sender
 // makes the memory that the packets go through, one way, at the first of them. Nothing of what another
 // process writes is believed: it can be late, wrong, stopped or dead, and harms nothing here. No call waits
 // for another process.
@@ -51,8 +51,8 @@ private:
     SealedMemory memory;
     Descriptor socket; // a message wakes the other end; closed: it has gone
     std::atomic<bool> gone{false};
-    // What this end has put in, or taken out: the counters in the rings are for the other end to read, which
-    // can write them too.
+    // Packets that this end has put in, or taken out: the counters in the rings are for the other end to
+    // read, which can write them too.
     std::array<uint64_t, lanes> count{};
 
     SharedRing& ring(Lane lane) const {

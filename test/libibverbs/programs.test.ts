@@ -124,7 +124,7 @@ describe('ibverbs-utils', () => {
   test('kill -9 of one end: the other stays, and others on the fabric go on', async (context) => {
     requireTool('ibv_rc_pingpong', context);
     const device = ownFabric();
-    // What it says is seen before it ends.
+    // stdbuf: its lines are seen before it ends.
     const { server, client } = await startEnds(device, [
       'stdbuf',
       '-oL',

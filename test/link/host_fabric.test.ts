@@ -98,9 +98,9 @@ describe('a fabric of this machine', () => {
   });
 });
 
-describe('a process that nobody should trust', () => {
+describe('a process that is not to be trusted', () => {
   it.for(['nonsense', 'unsealed', 'small', 'rings'])(
-    'comes with %s, and harms nobody',
+    'comes with %s, and does no harm',
     async (way, context) => {
       const name = randomUUID();
       const verbs = makeVerbs(shared, { link: `host:${name}` });
