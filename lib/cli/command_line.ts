@@ -15,6 +15,7 @@ import { pingpong } from './pingpong.ts';
 import { usualPort } from './meeting.ts';
 import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
+import { ProgramEnd, run } from './run.ts';
 import { serve } from './serve.ts';
 import { addObservationCommands } from './observation_commands.ts';
 import { Scope } from './scope.ts';
@@ -63,16 +64,18 @@ const jsonShapes = {
  * The command `hca`.
  * @param words what stands behind `hca`
  * @param signal ends commands that go on: kicks --follow with success, others as a failure
+ * @returns an {@link ExitCode}; of `run` that of the program
  */
 export async function runCommandLine(
   words: readonly string[],
   streams: Streams,
   signal: AbortSignal,
-): Promise<ExitCode> {
+): Promise<number> {
   try {
     await Scope.run(signal, (scope) => programOf(streams, scope).parseAsync(words, { from: 'user' }));
     return ExitCode.success;
   } catch (error) {
+    if (error instanceof ProgramEnd) return error.exitCode;
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.success : ExitCode.usage;
     streams.error(`hca: ${signal.aborted ? 'interrupted' : messageOf(error)}\n`);
     return ExitCode.failure;
@@ -95,6 +98,7 @@ function programOf(streams: Streams, scope: Scope): Command {
       'An InfiniBand host channel adapter on an FPGA, or its emulated board: look at it and measure it.',
     )
     .version(loadAddon().version)
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
       writeOut: streams.out,
@@ -236,6 +240,32 @@ Examples:
         memory: options.memory * mebibyte,
         signal,
       }),
+    );
+  program
+    .command('run')
+    .description(
+      'run a program of libibverbs on an emulated board of its own, with the library of this package',
+    )
+    .configureOutput({ outputError: (text, write) => write(oneLine(text, 'hca run --help')) })
+    .option('--device <device>', 'device string (default: boards of all programs meet)')
+    .option('--explain', 'say on the standard error why each verb that fails does')
+    .argument('<program>', 'what stands behind it is for the program')
+    .argument('[words...]')
+    .passThroughOptions()
+    .addHelpText(
+      'after',
+      `
+The exit code is the program's; 128 and the number of the signal that ended it; 127: it is not there.
+
+Examples:
+  hca run -- ibv_devinfo -v
+  hca run -- ibv_rc_pingpong
+  hca run -- ibv_rc_pingpong localhost
+  hca run --explain -- ib_write_lat
+`,
+    )
+    .action((first: string, words: string[], options: { device?: string; explain?: boolean }) =>
+      run([first, ...words], { device: options.device, explain: options.explain === true }),
     );
   add('demo', 'connect two emulated boards, check every operation, and measure', jsonShapes.demo, [
     'hca demo',

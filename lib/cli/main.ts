@@ -8,7 +8,9 @@ const longestEnd = 800;
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interrupted.abort());
 try {
-  loadAddon().promisePromptEnd(longestEnd, 'hca: interrupted\n', ExitCode.failure);
+  // A program that is run ends when it does.
+  if (process.argv[2] !== 'run')
+    loadAddon().promisePromptEnd(longestEnd, 'hca: interrupted\n', ExitCode.failure);
 } catch {
   // Without the addon no command does anything: the command says so.
 }

@@ -1,6 +1,7 @@
 #include "board/board_ports.h"
 
 #include "link/ethernet_link.h"
+#include "link/host_fabric_link.h"
 #include "link/shared_memory_link.h"
 #include "link/udp_link.h"
 
@@ -50,6 +51,11 @@ bool BoardPorts::make_link(const BoardPortsOptions& options, std::string& failur
       board_number_ = made->board_number();
       link_ = std::move(made);
     }
+  } else if (kind == "host" && !name.empty()) {
+    if (auto made = link::HostFabricLink::make(name, options.link_layer, options.board_number, failure)) {
+      board_number_ = made->board_number();
+      link_ = std::move(made);
+    }
   } else if (kind == "udp" && options.link_layer == spec::LinkLayer::ethernet) {
     link_ = link::UdpLink::make(name, failure);
   } else if (kind == "ethernet" && options.link_layer == spec::LinkLayer::ethernet) {
@@ -57,7 +63,7 @@ bool BoardPorts::make_link(const BoardPortsOptions& options, std::string& failur
                                             .count = options.underlying_functions};
     link_ = link::EthernetLink::make(name, own, failure);
   } else {
-    failure = "links are shm:NAME, and on Ethernet udp:ADDRESS and "
+    failure = "links are shm:NAME, host:NAME, and on Ethernet udp:ADDRESS and "
               "ethernet:PATH,PATH[,vlan=NUMBER][,gateway=ADDRESS/BITS]";
   }
   if (link_ == nullptr)

@@ -14,7 +14,8 @@ namespace fpga_verbs::board {
 // What the ports of a board are plugged into.
 struct BoardPortsOptions {
   std::string fabric; // its name; empty: none
-  std::string link;   // shm:NAME, udp:ADDRESS or ethernet:PATH,PATH, of the first port instead; empty: none
+  std::string link;   // shm:NAME, host:NAME, udp:ADDRESS or ethernet:PATH,PATH, of the first port instead;
+                      // empty: none
   std::optional<unsigned> board_number; // none: the lowest that is free in the fabric
   unsigned ports = 1;
   unsigned underlying_functions = 1; // with addresses of their own at each port

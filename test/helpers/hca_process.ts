@@ -49,6 +49,12 @@ export class HcaProcess {
     this.child.kill(signal);
   }
 
+  /** The process that it has started. */
+  childOf(): number {
+    const { pid } = this.child;
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
+  }
+
   /** Waits until it has said something. */
   async hasSaid(text: string): Promise<void> {
     await until(() => this.out.includes(text) || this.error.includes(text), `"${text}"`);

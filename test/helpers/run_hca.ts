@@ -1,8 +1,8 @@
-import { ExitCode, runCommandLine } from '../../lib/cli/command_line.ts';
+import { runCommandLine } from '../../lib/cli/command_line.ts';
 
 /** What a run of `hca` gave. */
 export interface HcaRun {
-  readonly exitCode: ExitCode;
+  readonly exitCode: number;
   readonly out: string;
   readonly error: string;
   /** The lines of `out`, each read as JSON. */

@@ -10,6 +10,7 @@ const packages: Readonly<Record<string, string>> = {
   cmake: 'cmake',
   cpio: 'cpio',
   'g++': 'g++',
+  ib_send_lat: 'perftest',
   ibv_rc_pingpong: 'ibverbs-utils',
   ip: 'iproute2',
   kmod: 'kmod',

@@ -35,15 +35,24 @@ afterAll(() => rmSync(project, { recursive: true }));
 
 it('holds what it needs to be built and used, and nothing else', () => {
   const { variables } = JSON.parse(readFileSync(path.join(root, 'binding.gyp'), 'utf8')) as {
-    variables: Readonly<Record<'library_sources' | 'addon_sources', readonly string[]>>;
+    variables: Readonly<
+      Record<'library_sources' | 'addon_sources' | 'libibverbs_sources', readonly string[]>
+    >;
   };
   const files = ['binding.gyp', 'CMakeLists.txt', 'native/CMakeLists.txt', 'native/addon/module.cpp'];
   const others = ['scripts/install.mjs', 'scripts/build_addons.mjs', 'README.md', 'LICENSE'];
-  const needed = [...files, ...others, ...variables.library_sources, ...variables.addon_sources];
+  const { library_sources: library, addon_sources: addon, libibverbs_sources: libibverbs } = variables;
+  const needed = [...files, ...others, 'native/libibverbs/version.map', ...library, ...addon, ...libibverbs];
   expect(packed).toEqual(expect.arrayContaining(needed));
   expect(
     packed.filter((name) => /^(test|native\/test|fpga|lib|examples|dist\/examples)\//.test(name)),
   ).toEqual([]);
+});
+
+it('runs programs of libibverbs with the library that was built', () => {
+  const hca = path.join(installed, 'dist/lib/cli/main.js');
+  const said = run(process.execPath, [hca, 'run', 'sh', '-c', 'ls $LD_LIBRARY_PATH']);
+  expect(said).toBe('libibverbs.so.1\n');
 });
 
 it('publint finds nothing wrong with it', () => {

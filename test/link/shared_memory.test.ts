@@ -178,7 +178,10 @@ describe('a link of shared memory', () => {
   });
 
   it.each([
-    [{ link: 'wire' }, 'link wire: links are shm:NAME, and on Ethernet udp:ADDRESS and ethernet:PATH,PATH'],
+    [
+      { link: 'wire' },
+      'link wire: links are shm:NAME, host:NAME, and on Ethernet udp:ADDRESS and ethernet:PATH,PATH',
+    ],
     [{ link: 'shm:' }, 'link shm:: links are shm:NAME'],
     [{ link: 'shm:x', fabric: 'y' }, 'a board has a fabric or a link, not both'],
   ])('refuses %j', (options, message) => {

@@ -107,7 +107,7 @@ describe('a link of UDP sockets', () => {
       '"here" is no IPv4 or IPv6 address of one interface',
     );
     expect(() => makeBoard(shared, { link: 'udp:127.0.0.1', linkLayer: 'infiniband' })).toThrow(
-      'link udp:127.0.0.1: links are shm:NAME, and on Ethernet udp:ADDRESS and ethernet:PATH,PATH',
+      'link udp:127.0.0.1: links are shm:NAME, host:NAME, and on Ethernet udp:ADDRESS and ethernet:PATH,PATH',
     );
   });
 });

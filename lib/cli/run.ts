@@ -1,0 +1,122 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { BackendMissingError, formatDeviceString, parseDeviceString } from '../board/index.ts';
+
+/** Options of `hca run`. */
+export interface RunOptions {
+  /** Device string; undefined: that of the environment, else a board that meets those of other programs. */
+  readonly device: string | undefined;
+  /** The library says on the standard error why each verb that fails does. */
+  readonly explain: boolean;
+}
+
+/** Options that programs are given where a device string says nothing else: boards of all programs of a user meet, by LIDs. */
+const usual = { linkLayer: 'infiniband', link: 'host:default' } as const;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+/** As a shell says that there is no such program, or that it cannot be run. */
+const exitNotFound = 127;
+const exitNotRunnable = 126;
+const exitBySignal = 128;
+
+/** The program that `hca run` ran has ended: its exit code is that of `hca`. */
+export class ProgramEnd extends Error {
+  override readonly name = 'ProgramEnd';
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`the program ended with ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/**
+ * `hca run`: runs a program of libibverbs on an emulated board of its own, by the library of this package in the place of the system's.
+ * @throws ProgramEnd when it has ended; BackendMissingError, DeviceStringError: it was not run
+ */
+export async function run(words: readonly string[], { device, explain }: RunOptions): Promise<never> {
+  const [program, ...rest] = words;
+  const library = path.dirname(verbsLibrary());
+  const before = process.env['LD_LIBRARY_PATH'];
+  const child = spawn(program!, rest, {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: before === undefined || before === '' ? library : `${library}:${before}`,
+      FPGA_VERBS_DEVICE: deviceOfPrograms(device ?? (process.env['FPGA_VERBS_DEVICE'] || 'emu:')),
+      ...(explain ? { FPGA_VERBS_EXPLAIN: '1' } : {}),
+    },
+  });
+  throw new ProgramEnd(await endOf(child, program!));
+}
+
+/**
+ * The device string that a program gets: what it says, and where it says nothing of them, a link at which programs of this machine meet,
+ * and InfiniBand as the link layer, on which they need no options.
+ * @throws DeviceStringError; BackendMissingError: programs of libibverbs do not run on such a device yet
+ */
+export function deviceOfPrograms(text: string): string {
+  const name = parseDeviceString(text);
+  if (name.backend !== 'emu') {
+    throw new BackendMissingError(
+      `device "${text}": programs of libibverbs run on emulated boards so far; expected: emu:[UF]?…`,
+    );
+  }
+  const { link, fabric, linkLayer } = name.options;
+  if (name.options.progress === 'stepped') {
+    throw new BackendMissingError(
+      `device "${text}": nothing would step the board; expected: progress=shared or own`,
+    );
+  }
+  const isJoined = link !== undefined || fabric !== undefined;
+  const options = {
+    ...name.options,
+    ...(isJoined ? {} : { link: usual.link }),
+    ...(isJoined || linkLayer !== undefined ? {} : { linkLayer: usual.linkLayer }),
+  };
+  return formatDeviceString({ ...name, options });
+}
+
+/** The library, built where the addon is. @throws BackendMissingError: it was not built */
+function verbsLibrary(): string {
+  const places = ['../../', '../../../'].map((root) =>
+    fileURLToPath(new URL(`${root}build/Release/verbs/libibverbs.so.1`, import.meta.url)),
+  );
+  const built = places.find((place) => existsSync(place));
+  if (built !== undefined) return built;
+  throw new BackendMissingError(
+    'the library libibverbs.so.1 of this package was not built; expected: in a clone, npm run setup; in an installed package, npm rebuild fpga-verbs',
+  );
+}
+
+/** Waits for the end of the program, and passes signals on to it meanwhile. */
+async function endOf(child: ChildProcess, program: string): Promise<number> {
+  const listeners = signals.map((signal) => {
+    const passOn = (): void => {
+      // A terminal gives what is typed there to all processes in its foreground: the program has it already.
+      const isTyped = (signal === 'SIGINT' || signal === 'SIGQUIT') && process.stdin.isTTY;
+      if (!isTyped) child.kill(signal);
+    };
+    process.on(signal, passOn);
+    return { signal, passOn };
+  });
+  try {
+    return await new Promise<number>((resolve) => {
+      child.once('error', (error: NodeJS.ErrnoException) => {
+        const isMissing = error.code === 'ENOENT';
+        process.stderr.write(
+          `hca: ${program} ${isMissing ? 'is not there' : `cannot be run: ${error.message}`}; expected: a program of PATH, or the path of one\n`,
+        );
+        resolve(isMissing ? exitNotFound : exitNotRunnable);
+      });
+      child.once('exit', (code, signal) =>
+        resolve(code ?? exitBySignal + (signal === null ? 0 : constants.signals[signal])),
+      );
+    });
+  } finally {
+    for (const { signal, passOn } of listeners) process.off(signal, passOn);
+  }
+}

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "board/board.h"
+
+#include <memory>
+#include <string>
+
+namespace fpga_verbs::driver {
+
+// One underlying function of a board, of any kind: BARs, memory that the device reaches, interrupts,
+// progress.
+class Backend {
+public:
+  virtual ~Backend() = default;
+
+  // Opens the function once more, for a thread or an object of its own. Null: `failure` says why.
+  virtual std::shared_ptr<board::BoardFunction> open(std::string& failure) = 0;
+
+  // Lets the device work where polling drives it; on any thread. False: it has nothing to do, or works on its
+  // own.
+  virtual bool advance() = 0;
+};
+
+// The board that a device string names. Null: `failure` says why, and `error` is what a verb gives: EINVAL,
+// the string; ENODEV, nothing is there; ENOTSUP, this version does not open such a device.
+std::unique_ptr<Backend> open_backend(const std::string& device, int& error, std::string& failure);
+
+} // namespace fpga_verbs::driver

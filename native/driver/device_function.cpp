@@ -1,0 +1,162 @@
+#include "driver/device_function.h"
+
+#include "driver/explanation.h"
+#include "spec/parameters.h"
+#include "spec/registers.h"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace fpga_verbs::driver {
+
+namespace {
+
+constexpr uint32_t all_ones = ~uint32_t{0};
+
+} // namespace
+
+std::unique_ptr<DeviceFunction> DeviceFunction::make(Backend& backend, int& error) {
+  std::string failure;
+  std::shared_ptr<board::BoardFunction> function = backend.open(failure);
+  if (function == nullptr) {
+    error = explain(ENODEV, failure);
+    return nullptr;
+  }
+  std::unique_ptr<DeviceFunction> made(new DeviceFunction(backend, std::move(function)));
+  error = made->identify();
+  return error == 0 ? std::move(made) : nullptr;
+}
+
+DeviceFunction::~DeviceFunction() {
+  for (const auto& [address, memory] : memory_)
+    function_->unmap_dma(address);
+}
+
+int DeviceFunction::identify() {
+  const uint32_t magic = read_identity(spec::identity::magic);
+  if (magic == all_ones)
+    return explain(ENODEV, "the device is gone: its registers read all ones");
+  if (magic != spec::identity::magic_reset)
+    return explain(ENOTSUP, "this is no fpga-verbs HCA: BAR 0 does not begin with its magic number");
+  const spec::identity::Version version{read_identity(spec::identity::version)};
+  const spec::identity::Version known{spec::identity::version_reset};
+  if (version.major() != known.major())
+    return explain(ENOTSUP, "its programming interface has major version " + std::to_string(version.major()) +
+                                ", not " + std::to_string(known.major()));
+  read_regions();
+  const Region& pages = regions_[static_cast<size_t>(spec::RegionType::underlying_function)];
+  const uint32_t functions = read_identity(spec::identity::underlying_functions);
+  for (underlying_function_ = 0; underlying_function_ < functions; ++underlying_function_) {
+    const Place page{pages.bar, pages.offset + uint64_t{underlying_function_} * pages.stride};
+    const spec::underlying_function::Status status{read_at(page, spec::underlying_function::status)};
+    if (status.bits != all_ones && status.underlying_function() == underlying_function_)
+      return 0;
+  }
+  return explain(ENODEV, "no register page of the board is this function's");
+}
+
+void DeviceFunction::read_regions() {
+  namespace identity = spec::identity;
+  const uint32_t count = read_identity(identity::regions);
+  for (uint32_t index = 0; index < count; ++index) {
+    const uint32_t at = index * identity::region_stride;
+    const identity::Region region{read_identity(identity::region + at)};
+    const auto type = static_cast<size_t>(region.type());
+    if (type < regions_.size())
+      regions_[type] = {region.bar(), read64_identity(identity::region_offset + at),
+                        read_identity(identity::region_page_stride + at)};
+  }
+  for (uint32_t index = 0; index < identity::board_name_count; ++index) {
+    const uint32_t dword = read_identity(identity::board_name + index * identity::board_name_stride);
+    board_name_.append(reinterpret_cast<const char*>(&dword), sizeof dword);
+  }
+  board_name_.resize(std::min(board_name_.size(), board_name_.find('\0')));
+}
+
+DeviceFunction::Place DeviceFunction::place(spec::RegionType region, unsigned page) const {
+  const Region& found = regions_[static_cast<size_t>(region)];
+  return {found.bar, found.offset + uint64_t{page} * found.stride};
+}
+
+DeviceMemory DeviceFunction::allocate(size_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  uint64_t address = 0;
+  std::string failure;
+  board::DmaMemory memory = function_->allocate_dma(bytes, address, failure);
+  if (!memory) {
+    explain(ENOMEM, std::to_string(bytes) + " B of memory for the device: " + failure);
+    return {};
+  }
+  const DeviceMemory made{static_cast<uint8_t*>(memory.data()), memory.bytes(), address};
+  memory_.emplace(address, std::move(memory));
+  return made;
+}
+
+void DeviceFunction::free(const DeviceMemory& memory) {
+  if (!memory)
+    return;
+  const std::scoped_lock lock(mutex_);
+  function_->unmap_dma(memory.address);
+  memory_.erase(memory.address);
+}
+
+std::optional<uint64_t> DeviceFunction::map(void* memory, size_t bytes, board::DmaRights rights) {
+  const std::scoped_lock lock(mutex_);
+  if (const char* const refusal = function_->foreign_memory_refusal()) {
+    errno = explain(EOPNOTSUPP, refusal);
+    return std::nullopt;
+  }
+  const std::optional<uint64_t> address = function_->map_dma(memory, bytes, rights);
+  if (!address)
+    errno = explain(ENOMEM, function_->mapping_failure());
+  return address;
+}
+
+void DeviceFunction::unmap(uint64_t address) {
+  const std::scoped_lock lock(mutex_);
+  function_->unmap_dma(address);
+}
+
+uint32_t DeviceFunction::read_at(Place page, uint32_t offset) {
+  const std::scoped_lock lock(mutex_);
+  return function_->read32(page.bar, page.offset + offset);
+}
+
+// The read of the low half keeps the high half for the read that follows.
+uint64_t DeviceFunction::read64_at(Place page, uint32_t offset) {
+  const std::scoped_lock lock(mutex_);
+  const uint32_t low = function_->read32(page.bar, page.offset + offset);
+  const uint32_t high = function_->read32(page.bar, page.offset + offset + sizeof low);
+  return uint64_t{high} << 32 | low;
+}
+
+void DeviceFunction::write(uint32_t offset, uint32_t value) {
+  const Place page = place(spec::RegionType::underlying_function);
+  const std::scoped_lock lock(mutex_);
+  function_->write32(page.bar, page.offset + offset, value);
+}
+
+void DeviceFunction::write64(uint32_t offset, uint64_t value) {
+  const Place page = place(spec::RegionType::underlying_function);
+  const std::scoped_lock lock(mutex_);
+  function_->write64(page.bar, page.offset + offset, value);
+}
+
+void DeviceFunction::write_control(uint32_t offset, uint32_t value) {
+  const Place page = place(spec::RegionType::control);
+  const std::scoped_lock lock(mutex_);
+  function_->write32(page.bar, page.offset + offset, value);
+}
+
+void DeviceFunction::write64_control(uint32_t offset, uint64_t value) {
+  const Place page = place(spec::RegionType::control);
+  const std::scoped_lock lock(mutex_);
+  function_->write64(page.bar, page.offset + offset, value);
+}
+
+int DeviceFunction::interrupt_event(unsigned vector) {
+  const std::scoped_lock lock(mutex_);
+  return function_->interrupt_event(vector);
+}
+
+} // namespace fpga_verbs::driver

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+
+import { deviceOfPrograms } from '../../lib/cli/run.ts';
+import { HcaProcess } from './hca_process.ts';
+import { runHca } from './run_hca.ts';
+
+const run = (...words: string[]): HcaProcess => new HcaProcess(['run', ...words]);
+
+describe('hca run', () => {
+  it.each([
+    ['sh', '-c', 'exit 7'],
+    ['--', 'sh', '-c', 'exit 7'],
+    ['--explain', '--', 'sh', '-c', 'exit 7'],
+  ])('ends with the exit code of the program: %j', async (...words) => {
+    expect(await run(...words).ended).toEqual({ exitCode: 7, out: '', error: '' });
+  });
+
+  it('gives a program what it needs, and leaves its options alone', async () => {
+    const script = 'echo $LD_LIBRARY_PATH:$FPGA_VERBS_DEVICE:$FPGA_VERBS_EXPLAIN:$@';
+    const { out } = await run(
+      '--explain',
+      '--device',
+      'emu:?seed=3',
+      'sh',
+      '-c',
+      script,
+      'sh',
+      '--device',
+      'x',
+    ).ended;
+    const [library, , ...rest] = out.trim().split(':');
+    expect(library).toMatch(/build\/Release\/verbs$/);
+    expect(rest.join(':')).toContain('?seed=3&link=host%3Adefault&linkLayer=infiniband:1:--device x');
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1'] as const)(
+    'passes %s on, and waits for the program',
+    async (signal) => {
+      const script = `trap 'echo caught; kill $!; exit 3' ${signal.slice(3)}; echo up; sleep 100 & wait`;
+      const program = run('sh', '-c', script);
+      await program.hasSaid('up');
+      program.kill(signal);
+      expect(await program.ended).toMatchObject({ exitCode: 3, out: 'up\ncaught\n' });
+    },
+  );
+
+  it('says by which signal a program has ended', async () => {
+    expect((await run('sh', '-c', 'kill -9 $$').ended).exitCode).toBe(128 + 9);
+  });
+
+  it('says that there is no such program', async () => {
+    const { exitCode, error } = await run('no-such-program').ended;
+    expect(exitCode).toBe(127);
+    expect(error).toBe(
+      'hca: no-such-program is not there; expected: a program of PATH, or the path of one\n',
+    );
+  });
+
+  it('is called in a wrong way without a program', async () => {
+    expect(await runHca(['run'])).toMatchObject({ exitCode: 2 });
+  });
+
+  it.each([
+    ['emu:', 'emu:?link=host%3Adefault&linkLayer=infiniband'],
+    ['emu:2?linkLayer=ethernet', 'emu:2?linkLayer=ethernet&link=host%3Adefault'],
+    ['emu:?link=udp:127.0.0.9', 'emu:?link=udp%3A127.0.0.9'],
+    ['emu:?link=shm:x&linkLayer=infiniband', 'emu:?link=shm%3Ax&linkLayer=infiniband'],
+  ])('%s becomes %s', (given, expected) => {
+    expect(deviceOfPrograms(given)).toBe(expected);
+  });
+
+  it.each([
+    ['vfio:0000:01:00.0', 'programs of libibverbs run on emulated boards so far'],
+    ['serve:lab/1', 'programs of libibverbs run on emulated boards so far'],
+    ['emu:?progress=stepped', 'nothing would step the board'],
+    ['emu:?progres=own', 'no option "progres"'],
+  ])('refuses %s', (given, message) => {
+    expect(() => deviceOfPrograms(given)).toThrow(message);
+  });
+});

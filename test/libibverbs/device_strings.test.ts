@@ -1,0 +1,34 @@
+// The library takes device strings itself, where a program is not run by `hca run`: it says of a wrong one what lib/board says.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+import { requireTool, toolEnvironment } from '../tools.ts';
+
+const library = fileURLToPath(new URL('../../build/Release/verbs', import.meta.url));
+
+test.for([
+  [
+    'emu:?progres=own',
+    'device "emu:?progres=own": no option "progres"; expected: one of acknowledgeCoalescing, boardNumber,',
+  ],
+  ['emu:?progress=stepped', 'device "emu:?progress=stepped": progress=stepped; expected: own, shared'],
+  ['emu:?seed=x', 'device "emu:?seed=x": seed=x; expected: a whole number'],
+  ['emu:?seed=1&seed=2', 'device "emu:?seed=1&seed=2": option "seed" twice; expected: each option once'],
+  ['emu:?linkLoss=2', 'device "emu:?linkLoss=2": linkLoss=2; expected: a number from 0 to 1'],
+  ['emu:?boardNumber=1024', 'device "emu:?boardNumber=1024": boardNumber=1024; expected: 0 to 1023'],
+  ['emu:?link=wire', 'device "emu:?link=wire": link wire: links are shm:NAME, host:NAME,'],
+  ['emu:?link=host%3', 'option "link" without a value that can be read; expected: link=…'],
+  ['emu:9', 'device "emu:9": underlying function 9; expected: 0 to 7'],
+  ['emu:1', 'the device is not enabled; open its underlying function 0 first'],
+  ['serve:lab', 'programs of libibverbs run on emulated boards so far'],
+])('%s', ([device, message], context) => {
+  requireTool('ibv_rc_pingpong', context);
+  const { status, stderr } = spawnSync('ibv_devinfo', [], {
+    encoding: 'utf8',
+    env: { ...toolEnvironment(), LD_LIBRARY_PATH: library, FPGA_VERBS_DEVICE: device },
+  });
+  expect(status).not.toBe(0);
+  expect(stderr).toContain(`fpga-verbs: fpga0: `);
+  expect(stderr).toContain(message);
+});
