@@ -20,6 +20,8 @@ using spec::VirtualCollectBufferState;
 
 constexpr unsigned page_bits = 12;
 constexpr unsigned beat_bytes = beat_bytes_of_rtl;
+constexpr unsigned look_clocks = 8; // from the look for a half-written command to its event
+constexpr unsigned return_clocks = 12; // until a PCB that has come back can be taken again
 constexpr unsigned known_function = 1u << std::bit_width(spec::underlying_functions - 1);
 
 static_assert(beat_bytes == hca::line_bytes);
@@ -61,6 +63,9 @@ void CollectBufferRtl::reset_rtl() {
   rtl_->reset = 1;
   tick();
   rtl_->reset = 0;
+  do // it sweeps its memories
+    tick();
+  while (!rtl_->control_ready);
   // As the RTL has them after a reset.
   for (unsigned function = 0; function < functions; ++function) {
     told_bars_[function] = {.base = function * (vcbs_of_rtl / functions),
@@ -130,6 +135,9 @@ void CollectBufferRtl::follow(Outcome& outcome) {
 // A write as one beat of the AXI port.
 CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, unsigned page, uint32_t offset) {
   tell_division();
+  for (unsigned clocks = 0; clocks < return_clocks && returned_; ++clocks)
+    tick();
+  returned_ = false;
   rtl_->now = clock_.now();
   rtl_->half_written_limit = half_written_limit();
   const bool is_known = write.underlying_function != hca::BarWrite::any_function;
@@ -157,6 +165,11 @@ CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, uns
 
 CollectBufferRtl::Outcome CollectBufferRtl::control(CollectBufferControl command, unsigned page) {
   tell_division();
+  for (unsigned clocks = 0; clocks < return_clocks && returned_; ++clocks)
+    tick();
+  returned_ = false;
+  while (!rtl_->control_ready)
+    tick();
   rtl_->control = 1;
   rtl_->control_command = static_cast<uint8_t>(command);
   rtl_->control_page = static_cast<uint8_t>(page);
@@ -187,6 +200,7 @@ void CollectBufferRtl::write_management_page(unsigned underlying_function, const
     return;
   if (outcome.refused)
     put_back(lock);
+  returned_ = true;
   if (outcome.management) {
     load(lock);
     buffers_[lock].state = PhysicalCollectBufferState::kicked;
@@ -203,7 +217,7 @@ bool CollectBufferRtl::step() {
     return false;
   rtl_->now = clock_.now();
   rtl_->half_written_limit = half_written_limit();
-  for (unsigned clocks = 0; clocks <= vcbs_of_rtl; ++clocks)
+  for (unsigned clocks = 0; clocks <= vcbs_of_rtl + look_clocks; ++clocks)
     tick();
   return true;
 }
@@ -213,7 +227,7 @@ void CollectBufferRtl::mirror(uint16_t buffer, const Outcome& outcome) {
   hca::VirtualCollectBuffer& vcb = virtual_[buffer];
   const bool was_free = vcb.state == VirtualCollectBufferState::free;
   rtl_->inspect_page = static_cast<uint8_t>(buffer);
-  rtl_->eval();
+  tick(); // it answers in the next clock
   if (outcome.kick) {
     kick(buffer, outcome);
     return;
@@ -237,6 +251,7 @@ void CollectBufferRtl::mirror(uint16_t buffer, const Outcome& outcome) {
   } else {
     if (vcb.state == VirtualCollectBufferState::collecting)
       put_back(vcb.physical_collect_buffer);
+    returned_ = true;
     unbind(buffer);
     vcb.state = state;
     if (state == VirtualCollectBufferState::error)
@@ -297,6 +312,7 @@ void CollectBufferRtl::release(uint16_t buffer) {
   rtl_->release_physical_collect_buffer = static_cast<uint8_t>(buffer);
   tick();
   rtl_->release_buffer = 0;
+  returned_ = true;
   put_back(buffer);
 }
 
@@ -354,6 +370,7 @@ void CollectBufferRtl::unlock_management(unsigned underlying_function) {
   control(CollectBufferControl::close, vcbs_of_rtl + underlying_function);
   if (lock != hca::no_buffer)
     put_back(std::exchange(lock, hca::no_buffer));
+  returned_ = true;
 }
 
 void CollectBufferRtl::cancel(unsigned virtual_collect_buffer) {
