@@ -158,7 +158,7 @@ module hca_board #(
   // Queue pairs into queuing structures, and out. While a reset is under way none goes in, and none where no structure is.
   logic post_notice, notice_credit, has_notice, is_start, is_in_order, resetting;
   logic queuing_append, queuing_append_ready, queuing_any, queuing_any_condemned;
-  logic [3:0] notices_waiting;
+  logic [4:0] notices_waiting;
   logic [2*UNDERLYING_FUNCTIONS-1:0] queuing_given;
   logic [UNDERLYING_FUNCTIONS-1:0] function_resetting;
   logic [FUNCTION_WIDTH-1:0] notice_function;
@@ -167,7 +167,7 @@ module hca_board #(
 
   unit_queue #(
       .UNIT_WIDTH(hca_spec_pkg::POST_NOTICE_BYTES * 8),
-      .ENTRIES(8)
+      .ENTRIES(16)
   ) i_notices (
       .reset(reset || device_reset),
       .push(post_notice),
@@ -178,7 +178,7 @@ module hca_board #(
       .filling(notices_waiting),
       .*
   );
-  assign notice_credit = notices_waiting <= 4'd4;
+  assign notice_credit = notices_waiting <= 5'd8;
   assign notice_function = FUNCTION_WIDTH'(notice.underlying_function);
   assign is_start = 8'(notice.slot) == hca_spec_pkg::DOORBELL_SLOT_START;
   assign is_in_order = !resetting && !function_resetting[notice_function]

@@ -6,6 +6,7 @@ module command_memory #(
     parameter int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES)
 ) (
     input logic clock,
+    input logic may_write,
     input logic [BUFFER_WIDTH-1:0] write_buffer,
     input logic [BEATS_WIDTH-1:0] write_beat,
     input logic [BEAT_BYTES*8-1:0] write_data,
@@ -21,8 +22,8 @@ module command_memory #(
     input logic [BUFFER_WIDTH-1:0] read_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
     output logic [BEAT_BYTES*8-1:0] read_data,
-    input logic [BUFFER_WIDTH-1:0] before_buffer,  // What a write in the next clock finds, but for what is written in this one.
-    input logic [BEATS_WIDTH-1:0] before_beat,
-    output logic [BEAT_BYTES*8-1:0] before_data
+    input logic [BUFFER_WIDTH-1:0] again_buffer,
+    input logic [BEATS_WIDTH-1:0] again_beat,
+    output logic [BEAT_BYTES*8-1:0] again_data
 );
 endmodule

@@ -2,15 +2,17 @@
 module doorbell_checksum #(
     parameter int unsigned DWORDS = 2
 ) (
-    input logic [39:0] sum_before,
+    input logic clock,
+    input logic advance,
     input logic [DWORDS*32-1:0] data,
     input logic [DWORDS-1:0] brought,
-    input logic [DWORDS*32-1:0] data_before,
-    input logic [DWORDS-1:0] repeated,  // DWORDs of `brought` that were there before, as in data_before.
+    output logic [35:0] beat_sum,
+    input logic [39:0] sum_before,
+    input logic [35:0] sum_beat,
     input logic has_secret,
     input logic [31:0] secret,
-    input logic enable,  // The command asks for the comparison.
     output logic [39:0] sum,
+    input logic [39:0] whole,
     output logic agrees
 );
 endmodule

@@ -1,4 +1,4 @@
-// Disabling of the device by register: once the burst of the host that had begun has ended, the half-written commands of all VCBs are
+// Disabling of the device by register: once what the host had begun to write has taken effect, the half-written commands of all VCBs are
 // cancelled. No other burst reaches collect_buffer meanwhile (US8589610, physical function: to disable the host channel adapter).
 module device_disable #(
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
@@ -8,7 +8,7 @@ module device_disable #(
     input logic reset,
     input logic disable_device,  // Held until it is done; `enabled` is clear by then.
     output logic disable_done,
-    input logic in_burst,
+    input logic host_writes,
 
     // To control_commands.
     output logic request,
@@ -26,7 +26,7 @@ module device_disable #(
 
   always_ff @(posedge clock) begin
     if (reset) cancels <= 1'b0;
-    else cancels <= !disable_done && (cancels || disable_device && !in_burst);
+    else cancels <= !disable_done && (cancels || disable_device && !host_writes);
     if (!cancels) virtual_collect_buffer <= '0;
     else if (request_done) virtual_collect_buffer <= virtual_collect_buffer + VCB_WIDTH'(1);
   end

@@ -162,7 +162,7 @@ module hca_front #(
     output hca_spec_pkg::schedule_request_t queuing_turned_out_unit,
     output logic [7:0] queuing_turned_out_refusal,
 
-    // Commands that lie in a send queue, and events. notice_credit: there is room for four more of each.
+    // Commands that lie in a send queue, and events. notice_credit: there is room for eight more of each.
     input logic notice_credit,
     output logic post_notice,
     output hca_spec_pkg::post_notice_t post_notice_unit,
@@ -261,7 +261,7 @@ module hca_front #(
   logic [3:0] requests, requests_done;
   logic [11:0] request_commands;
   logic [4*PAGE_WIDTH-1:0] request_pages;
-  logic disable_device, disable_done, in_burst;
+  logic disable_device, disable_done, host_writes;
   logic function_reset_request;
   logic [FUNCTION_WIDTH-1:0] function_reset_underlying_function, forget_underlying_function;
   logic [VCB_WIDTH:0] bar_base, bar_count;
@@ -453,6 +453,7 @@ module hca_front #(
       .reset(block_reset),
       .read_value(inspect_value),
       .inspect_page(window_page),
+      .inspect_taken(move_looks),
       .query_physical_collect_buffer(dedicated_queried),
       .query_state(dedicated_state),
       .query_underlying_function(dedicated_function),
@@ -461,7 +462,7 @@ module hca_front #(
 
   // From the kick of a command to its lane. As long as the device is not enabled, writes bring nothing.
   logic unit_credit, has_kick, kick_collected_ready;
-  logic [3:0] kicks_waiting;
+  logic [4:0] kicks_waiting;
   hca_spec_pkg::kick_unit_t kick_collected_unit;
   logic stale_release, management_credit, command_read, management_read;
   hca_spec_pkg::kick_unit_t management_kick;
@@ -469,7 +470,7 @@ module hca_front #(
   logic [BEATS_WIDTH-1:0] command_read_beat, management_read_beat;
   logic [7:0] stale_buffer;
 
-  assign unit_credit = kicks_waiting <= 4'd4 && notice_credit;
+  assign unit_credit = kicks_waiting <= 5'd8 && notice_credit;
   assign release_command_ready = !stale_release && !management_back;
   assign buffer_back = stale_release || management_back || release_command;
   assign buffer_back_number = stale_release ? PCB_WIDTH'(stale_buffer) :
@@ -586,7 +587,7 @@ module hca_front #(
 
   unit_queue #(
       .UNIT_WIDTH(hca_spec_pkg::KICK_UNIT_BYTES * 8),
-      .ENTRIES(8)
+      .ENTRIES(16)
   ) i_kicks (
       .reset(block_reset),
       .push(kick),

@@ -22,11 +22,19 @@ template <class Rtl> void run_table(Rtl& rtl, QueuePairs& queue_pairs) {
       Row{0x10, 8, 0x0000000004, 0x0000000004}, Row{0x20, 32, 0x00000000f0, 0x00000000f4},
       Row{0x00, 8, 0xfffffffc01, 0xfffffffcf5}, Row{0x08, 8, 0x0000000002, 0xfffffffcf7},
       Row{0x18, 8, 0x0000000008, 0xfffffffcff}, Row{0x40, 16, 0x0000000300, 0xffffffffff}};
-  const auto step = [&rtl] {
+  bool kicked = false;
+  const auto step = [&rtl, &queue_pairs, &kicked] {
     rtl.clock = 0;
     rtl.eval();
+    const spec::QueuePairControl* const control =
+        rtl.find ? queue_pairs.find_control(rtl.find_underlying_function, rtl.find_queue_pair_number) : nullptr;
     rtl.clock = 1;
     rtl.eval();
+    rtl.queue_pair_found = control != nullptr;
+    rtl.queue_pair_quality_of_service_level =
+        control == nullptr ? 0 : static_cast<uint8_t>(control->quality_of_service_level());
+    rtl.eval();
+    kicked = kicked || rtl.kick;
   };
   const auto expect_value = [](const char* what, uint64_t is, uint64_t wanted) {
     expect({}, what, is, wanted);
@@ -37,6 +45,8 @@ template <class Rtl> void run_table(Rtl& rtl, QueuePairs& queue_pairs) {
   rtl.reset = 0;
   rtl.unit_credit = 1;
   rtl.bready = 1;
+  while (!rtl.control_ready)
+    step();
   std::array<uint8_t, spec::command_bytes> bytes{};
   spec::CommandHeader header;
   header.set_queue_pair_number(functions);
@@ -46,7 +56,7 @@ template <class Rtl> void run_table(Rtl& rtl, QueuePairs& queue_pairs) {
   std::memcpy(bytes.data(), &header, sizeof(header));
   uint64_t direct_mask = 0;
   for (const Row& row : rows) {
-    bool kicked = false;
+    kicked = false;
     for (uint32_t at = row.offset; at < row.offset + row.bytes; at += std::min(beat_bytes, row.bytes)) {
       rtl.awaddr = at;
       rtl.awlen = 0;
@@ -63,17 +73,11 @@ template <class Rtl> void run_table(Rtl& rtl, QueuePairs& queue_pairs) {
       rtl.awvalid = 0;
       step();
       rtl.wvalid = 0;
-      const spec::QueuePairControl* control =
-          queue_pairs.find_control(rtl.find_underlying_function, rtl.find_queue_pair_number);
-      step();
-      rtl.queue_pair_found = control != nullptr;
-      rtl.queue_pair_quality_of_service_level =
-          control == nullptr ? 0 : static_cast<uint8_t>(control->quality_of_service_level());
-      step();
-      kicked = kicked || rtl.kick;
+      while (!rtl.beat_done)
+        step();
     }
     rtl.inspect_page = 0;
-    rtl.eval();
+    step();
     expect_value("scoreboard or mask of the table", rtl.inspect_scoreboard | rtl.inspect_scoreboard_mask,
                  row.scoreboard);
     if (row.offset == 0)

@@ -1,6 +1,9 @@
-// collect_buffer in lockstep with the device model: commands from a seed, split, reordered, repeated and
-// spoiled, in bursts on the AXI port, and every kick, notice, refusal, count, state and stored command
-// compared. Arguments: seed, clocks.
+// collect_buffer beside the device model: commands from a seed, split, reordered, repeated and spoiled, in
+// bursts on the AXI port. The model does each write and control command when the RTL says that it is done, and
+// every kick, notice, refusal, count, state and stored command is compared, in order. Arguments: seed, clocks.
+//
+// The RTL may say that there is no PCB for some clocks after one has come back: the model is then told the
+// same. Which of the free PCBs of a kind is taken is the RTL's choice.
 //
 // The shape (BEAT_BYTES and the other parameters) is given to Verilator and, by the same names, to this file.
 #include "Vcollect_buffer.h"
@@ -49,6 +52,11 @@ public:
     tick();
     rtl_.reset = 0;
     rtl_.unit_credit = 1;
+    for (uint32_t clocks = 0; !rtl_.control_ready; ++clocks) {
+      tick();
+      if (clocks > 4 * (vcbs + functions) + 32)
+        differ(place_, "clocks of a reset", clocks, 4 * (vcbs + functions) + 32);
+    }
     host_.turn_on(kick_records_);
     for (place_.clock = 0; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock >= next_division_)
@@ -67,6 +75,8 @@ public:
                 static_cast<unsigned long long>(management_kicks_),
                 static_cast<unsigned long long>(half_written_), static_cast<unsigned long long>(fetched_));
     std::printf(", handed over %llu", static_cast<unsigned long long>(handed_over_));
+    std::printf(", without a PCB that was just back %llu",
+                static_cast<unsigned long long>(said_early_));
     std::printf("\nmost beats on end %llu, most clocks to a kick %u\n",
                 static_cast<unsigned long long>(most_on_end_), most_latency_);
 #if VM_COVERAGE
@@ -76,6 +86,14 @@ public:
   }
 
 private:
+  // A PCB by its number in the RTL and in the model: each takes one of those that are free.
+  struct Buffer {
+    uint16_t model = hca::no_buffer;
+    uint16_t rtl = hca::no_buffer;
+  };
+  // Clocks for which the RTL may not know of a PCB that has come back.
+  static constexpr uint64_t comes_back_late = 12;
+
   void tick() {
     rtl_.clock = 0;
     rtl_.eval();
@@ -92,8 +110,10 @@ private:
     if (bursts_.size() < 4)
       writes_of_host_.choose();
     gap_ = gap_ ? !random_.once(3) : random_.once(40);
+    if (random_.once(100))
+      rests_ = true; // until all is done, and compared
     rtl_.bready = !random_.once(5);
-    rtl_.awvalid = addressed_ < bursts_.size() && addressed_ < 2 && !gap_;
+    rtl_.awvalid = addressed_ < bursts_.size() && addressed_ < 2 && !gap_ && !rests_;
     if (rtl_.awvalid) {
       const Burst& burst = bursts_[addressed_];
       rtl_.awaddr = burst.beats[0].address;
@@ -101,28 +121,30 @@ private:
       rtl_.awsize = burst.size;
       rtl_.awuser = burst.beats[0].user;
     }
-    rtl_.wvalid = !bursts_.empty() && !gap_;
+    rtl_.wvalid = !bursts_.empty() && !gap_ && !rests_;
+    rtl_.unit_credit = !random_.once(30);
     if (rtl_.wvalid) {
       const Beat& beat = bursts_[0].beats[beat_];
       std::memcpy(&rtl_.wdata, beat.data.data(), beat_bytes);
       rtl_.wstrb = beat.strobes;
       rtl_.wlast = beat.last;
     }
-    if (!kicked_.empty() && kicked_.front() == fetching_ && !random_.once(4)) { // most are fetched to the end
+    if (!kicked_.empty() && kicked_.front().model == fetching_ && !random_.once(4)) { // most are fetched to the end
       kicked_.push_back(kicked_.front());
       kicked_.pop_front();
     }
     rtl_.release_buffer = !kicked_.empty() && random_.once(static_cast<uint32_t>(release_pace_));
     if (rtl_.release_buffer)
-      rtl_.release_physical_collect_buffer = kicked_.front();
+      rtl_.release_physical_collect_buffer = static_cast<uint8_t>(kicked_.front().rtl);
     rtl_.store = fetching_ != hca::no_buffer && !random_.once(3);
     if (rtl_.store) {
-      rtl_.store_physical_collect_buffer = fetching_;
+      rtl_.store_physical_collect_buffer = static_cast<uint8_t>(rtl_fetching_);
       rtl_.store_beat = fetched_beats_;
       std::memcpy(&rtl_.store_data, buffers_[fetching_].data.data() + fetched_beats_ * beat_bytes,
                   beat_bytes);
     }
-    rtl_.control = rtl_.control_ready && random_.once(50);
+    rtl_.eval();
+    rtl_.control = rtl_.control_ready && random_.once(50) && !rests_;
     const Control command = choose_control();
     rtl_.control_command = static_cast<uint8_t>(command);
     rtl_.control_page = random_.below(vcbs);
@@ -133,8 +155,6 @@ private:
       rtl_.control_command = static_cast<uint8_t>(Control::open);
       rtl_.control_page = opening_++;
     }
-    if (rtl_.control)
-      controlled_ = place_.clock;
     if (rtl_.control)
       controls_.push_back({static_cast<Control>(rtl_.control_command), rtl_.control_page});
   }
@@ -184,13 +204,17 @@ private:
 
   // --- The model.
 
-  void follow() {
+  void answer() {
     rtl_.queue_pair_found = found_;
     if (found_) {
       rtl_.queue_pair_quality_of_service_level =
           static_cast<uint8_t>(found_control_.quality_of_service_level());
       rtl_.queue_pair_checksum_secret = found_control_.checksum_secret();
     }
+  }
+
+  void follow() {
+    answer();
     keep_units();
     if (rtl_.control_done)
       follow_control();
@@ -199,28 +223,71 @@ private:
       const uint64_t clock = beat.clock;
       writes_.pop_front();
       beat.write.data = beat.data.data();
-      write_model(beat.write);
+      // Of those that have just come back the RTL need not know.
+      const bool early = rtl_.send_queue_mode_entered && place_.clock < came_back_ + comes_back_late;
+      const uint32_t free = free_of_model();
+      if (early)
+        write_without_buffers(beat.write);
+      else
+        write_model(beat.write);
+      note_return(free);
+      if (rtl_.refused) // one that was taken for the same write
+        came_back_ = place_.clock;
       if (!kicks_collected_.empty() || !management_units_.empty()) {
         const auto latency = static_cast<uint32_t>(place_.clock + 1 - clock);
-        const bool waited = controlled_ >= clock && controlled_ != 0; // behind a control command
-        if (!waited)
-          most_latency_ = std::max(most_latency_, latency);
-        if (!waited && latency > kick_latency)
-          differ(place_, "clocks to a kick", latency, kick_latency);
+        most_latency_ = std::max(most_latency_, latency);
+        if (latency > longest_wait)
+          differ(place_, "clocks to a kick", latency, longest_wait);
       }
     }
     if (rtl_.beat_done || rtl_.control_done)
       compare_units();
     if (rtl_.release_buffer) {
-      model_.release(kicked_.front());
-      if (kicked_.front() == fetching_)
+      model_.release(kicked_.front().model);
+      came_back_ = place_.clock;
+      if (kicked_.front().model == fetching_)
         fetching_ = hca::no_buffer;
       kicked_.pop_front();
     }
     follow_fetch();
-    if (rtl_.beat_done || rtl_.control_done || writes_.empty())
-      compare_state();
     compare_stored();
+    if (rests_ && writes_.empty() && controls_.empty()) {
+      for (uint32_t page = 0; page < 4; ++page)
+        compare_state(random_.below(vcbs));
+      compare_free();
+      rests_ = false;
+    }
+  }
+
+  uint32_t free_of_model() const {
+    uint32_t free = 0;
+    for (uint16_t buffer = 0; buffer < pcbs + dedicated; ++buffer)
+      free += buffers_[buffer].state == PhysicalCollectBufferState::free;
+    return free;
+  }
+  void note_return(uint32_t free_before) {
+    if (free_of_model() > free_before)
+      came_back_ = place_.clock;
+  }
+
+  // A write to a VCB for which the model finds no PCB: as if others had been given them all.
+  void write_without_buffers(hca::BarWrite& write) {
+    std::array<hca::CollectAllotment, functions> allotments;
+    for (uint32_t function = 0; function < functions; ++function)
+      allotments[function] = model_.groups().allotment(function);
+    const uint32_t owner = write.page < vcbs ? writes_of_host_.owner_of(write.page) : 0;
+    const uint32_t other = (owner + 1) % functions;
+    const uint64_t entered = counters_.function[owner].send_queue_mode_entered;
+    for (uint32_t function = 0; function < functions; ++function)
+      model_.set_allotment(function, {});
+    if (!model_.set_allotment(other, {.low = pcbs}))
+      std::abort();
+    write_model(write);
+    model_.set_allotment(other, {});
+    for (uint32_t function = 0; function < functions; ++function)
+      if (!model_.set_allotment(function, allotments[function]))
+        std::abort();
+    said_early_ += counters_.function[owner].send_queue_mode_entered - entered;
   }
 
   void write_model(hca::BarWrite& write) {
@@ -233,6 +300,12 @@ private:
   }
 
   void follow_control() {
+    const uint32_t free = free_of_model();
+    follow_command();
+    note_return(free);
+  }
+
+  void follow_command() {
     const auto [command, page] = controls_.front();
     controls_.pop_front();
     const unsigned function = page - vcbs; // of a management page
@@ -258,20 +331,30 @@ private:
       return;
     case Control::lock:
       granted = model_.lock_management(function);
+      if (granted && !rtl_.control_granted)
+        model_.unlock_management(function);
       break;
     case Control::take_dedicated:
     case Control::take_management:
       granted = command == Control::take_dedicated ? model_.take_dedicated() : model_.take_management();
-      if (granted) {
-        kicked_.push_back(*granted);
-        begin_fetch(*granted);
+      if (granted && rtl_.control_granted) {
+        kicked_.push_back({*granted, rtl_.control_physical_collect_buffer});
+        begin_fetch(kicked_.back());
+      } else if (granted) {
+        model_.release(*granted);
       }
       break;
     }
+    // One that has just come back need not be known yet.
+    if (granted && !rtl_.control_granted && place_.clock < came_back_ + comes_back_late)
+      return;
     expect_value("dedicated PCB granted", rtl_.control_granted, granted.has_value());
     if (granted)
-      expect_value("dedicated PCB", rtl_.control_physical_collect_buffer, *granted);
+      expect_value("kind of the dedicated PCB", kind_of(rtl_.control_physical_collect_buffer), kind_of(*granted));
   }
+
+  // Of the pool, for management, or to fetch commands into.
+  static unsigned kind_of(uint16_t buffer) { return buffer < pcbs ? 0 : buffer < pcbs + management ? 1 : 2; }
 
   void keep_units() {
     if (rtl_.kick)
@@ -326,15 +409,37 @@ private:
       differ(place_, what, rtl.size(), model.size());
   }
 
+  // The PCB of the kick that both tell, and that it is of the same kind. It is no matter of the comparison.
+  Buffer same_buffer() {
+    Buffer buffer;
+    if (!kicks_collected_.empty()) {
+      if (rtl_kicks_.empty())
+        differ(place_, "kicks", 0, kicks_collected_.size());
+      buffer.model = static_cast<uint16_t>(kicks_collected_.front().physical_collect_buffer());
+      buffer.rtl = static_cast<uint16_t>(rtl_kicks_.front().physical_collect_buffer());
+      rtl_kicks_.front().set_physical_collect_buffer(buffer.model);
+    } else {
+      if (rtl_management_.empty())
+        differ(place_, "management units", 0, management_units_.size());
+      buffer.model = static_cast<uint16_t>(management_units_.front().physical_collect_buffer());
+      buffer.rtl = static_cast<uint16_t>(rtl_management_.front().physical_collect_buffer());
+      rtl_management_.front().set_physical_collect_buffer(buffer.model);
+    }
+    expect_value("kind of the PCB", kind_of(buffer.rtl), kind_of(buffer.model));
+    for (const Buffer& other : kicked_)
+      if (other.rtl == buffer.rtl)
+        differ(place_, "PCB that was kicked and is not back", buffer.rtl, other.rtl);
+    return buffer;
+  }
+
   void compare_units() {
     management_kicks_ += management_units_.size();
     if (!kicks_collected_.empty() || !management_units_.empty()) {
       ++kicks_;
-      const auto buffer = static_cast<uint16_t>(kicks_collected_.empty()
-                                                    ? management_units_.front().physical_collect_buffer()
-                                                    : kicks_collected_.front().physical_collect_buffer());
+      const Buffer buffer = same_buffer();
       kicked_.push_back(buffer);
-      stored_ = buffer;
+      stored_ = buffer.model;
+      rtl_stored_ = buffer.rtl;
       stored_beat_ = 0;
       stored_asked_ = false;
     }
@@ -360,37 +465,60 @@ private:
     send_queue_mode_kicks_ = kicks;
   }
 
-  void compare_state() { compare_state(random_.below(vcbs)); }
+  // A clock in which nothing comes.
+  void rest() {
+    rtl_.awvalid = rtl_.wvalid = rtl_.control = rtl_.release_buffer = rtl_.store = 0;
+    tick();
+    answer();
+    keep_units();
+    stored_asked_ = false;
+    ++place_.clock;
+  }
 
+  // While nothing is under way.
   void compare_state(uint32_t page) {
     rtl_.inspect_page = page;
-    rtl_.eval();
+    rest();
     const hca::CollectBufferPort::Inspection vcb = model_.inspect(page);
     expect_value("VCB state", rtl_.inspect_state, static_cast<uint64_t>(vcb.state));
     if (vcb.state == VirtualCollectBufferState::error)
       expect_value("refusal of the VCB", rtl_.inspect_refusal, static_cast<uint64_t>(vcb.refusal));
     if (vcb.state == VirtualCollectBufferState::collecting) {
       const hca::PhysicalCollectBuffer& pcb = buffers_[vcb.physical_collect_buffer];
-      expect_value("PCB bound", rtl_.inspect_physical_collect_buffer, vcb.physical_collect_buffer);
+      expect_value("kind of the PCB bound", kind_of(rtl_.inspect_physical_collect_buffer), 0);
+      expect_value("PCB bound is free", uint64_t{rtl_.free_buffers} >> rtl_.inspect_physical_collect_buffer & 1, 0);
       expect_value("scoreboard", rtl_.inspect_scoreboard, pcb.scoreboard);
       expect_value("scoreboard mask", rtl_.inspect_scoreboard_mask, pcb.scoreboard_mask);
     }
-    for (uint16_t buffer = 0; buffer < pcbs + dedicated; ++buffer)
-      expect_value("free PCB", uint64_t{rtl_.free_buffers} >> buffer & 1,
-                   buffers_[buffer].state == PhysicalCollectBufferState::free);
+  }
+
+  void compare_free() {
+    for (uint32_t clocks = 0; clocks < comes_back_late; ++clocks)
+      rest();
+    std::array<uint32_t, 3> rtl{};
+    std::array<uint32_t, 3> model{};
+    for (uint16_t buffer = 0; buffer < pcbs + dedicated; ++buffer) {
+      rtl[kind_of(buffer)] += uint64_t{rtl_.free_buffers} >> buffer & 1;
+      model[kind_of(buffer)] += buffers_[buffer].state == PhysicalCollectBufferState::free;
+    }
+    for (uint32_t kind = 0; kind < rtl.size(); ++kind)
+      expect_value("free PCBs", rtl[kind], model[kind]);
+    for (const Buffer& buffer : kicked_)
+      expect_value("kicked PCB is free", uint64_t{rtl_.free_buffers} >> buffer.rtl & 1, 0);
   }
 
   // A command is fetched into a PCB that was taken, a beat a clock where the host writes none.
-  void begin_fetch(uint16_t buffer) {
+  void begin_fetch(const Buffer& buffer) {
     if (fetching_ != hca::no_buffer)
       return;
-    hca::PhysicalCollectBuffer& pcb = buffers_[buffer];
+    hca::PhysicalCollectBuffer& pcb = buffers_[buffer.model];
     for (uint8_t& byte : pcb.data)
       byte = static_cast<uint8_t>(random_.bits());
     spec::CommandHeader header;
     header.set_length(random_.below(spec::command_payload_bytes + 1));
     std::memcpy(pcb.data.data(), header.dwords.data(), spec::segment_bytes);
-    fetching_ = buffer;
+    fetching_ = buffer.model;
+    rtl_fetching_ = buffer.rtl;
     fetched_beats_ = 0;
   }
 
@@ -403,6 +531,7 @@ private:
       return;
     pcb.state = PhysicalCollectBufferState::kicked;
     stored_ = std::exchange(fetching_, hca::no_buffer);
+    rtl_stored_ = rtl_fetching_;
     stored_beat_ = 0;
     stored_asked_ = false;
     ++fetched_;
@@ -424,7 +553,7 @@ private:
       }
     }
     stored_asked_ = stored_ != hca::no_buffer;
-    rtl_.read_physical_collect_buffer = stored_ == hca::no_buffer ? 0 : stored_;
+    rtl_.read_physical_collect_buffer = static_cast<uint8_t>(stored_ == hca::no_buffer ? 0 : rtl_stored_);
     rtl_.read_beat = stored_beat_;
   }
 
@@ -432,6 +561,7 @@ private:
 
   void settle() {
     rtl_.awvalid = rtl_.wvalid = rtl_.control = rtl_.release_buffer = rtl_.store = 0;
+    rtl_.unit_credit = 1;
     for (; !writes_.empty() || !controls_.empty(); ++place_.clock) {
       tick();
       follow();
@@ -487,14 +617,15 @@ private:
       tick();
       rtl_.control = 0;
       keep_units();
-      if (clocks > (vcbs + 4) * (pcbs + 1))
-        differ(place_, "clocks of a division", clocks, (vcbs + 4) * (pcbs + 1));
+      if (clocks > (vcbs + 40) * (pcbs + 1))
+        differ(place_, "clocks of a division", clocks, (vcbs + 40) * (pcbs + 1));
     }
     handed_over_ += counts_.send_queue_mode_entered - entered;
     model_.keep_guarantees();
     compare_units();
     for (uint32_t page = 0; page < vcbs; ++page)
       compare_state(page);
+    compare_free();
   }
 
   // Time passes between commands only. The RTL tells a VCB a clock, the model the oldest first.
@@ -503,7 +634,7 @@ private:
     rtl_.now = clock_.ticks;
     rtl_.half_written_limit = random_.below(3) * 60;
     model_.set_half_written_limit(rtl_.half_written_limit);
-    for (uint32_t rest = vcbs + 2; rest > 0; --rest, ++place_.clock) {
+    for (uint32_t clocks = vcbs + 16; clocks > 0; --clocks, ++place_.clock) {
       tick();
       follow();
     }
@@ -565,10 +696,14 @@ private:
   };
   std::deque<TakenBeat> writes_;
   std::deque<std::pair<Control, unsigned>> controls_;
-  std::deque<uint16_t> kicked_;
+  std::deque<Buffer> kicked_;
+  uint64_t came_back_ = 0; // clock in which a PCB came back last
+  uint64_t said_early_ = 0;
+  bool rests_ = false;
+  uint16_t rtl_fetching_ = hca::no_buffer;
+  uint16_t rtl_stored_ = hca::no_buffer;
   uint64_t release_pace_ = 1;
   uint32_t opening_ = vcbs;
-  uint64_t controlled_ = 0; // clock of the last control command
   bool found_ = false;
   spec::QueuePairControl found_control_;
   uint16_t stored_ = hca::no_buffer;
@@ -618,9 +753,13 @@ int main(int count, char** arguments) {
   fpga_verbs::bench::Rtl rtl;
   fpga_verbs::bench::QueuePairs queue_pairs;
   fpga_verbs::bench::run_table(rtl, queue_pairs);
-  const fpga_verbs::bench::Stream stream = fpga_verbs::bench::run_stream(rtl, queue_pairs);
-  std::printf("stream: %u beats in %u clocks, %u kicks, %u to %u clocks from the completing beat\n",
-              stream.beats, stream.clocks, stream.kicks, stream.least_latency, stream.most_latency);
+  for (const bool checked : {false, true})
+    for (const bool same : {false, true}) {
+      const fpga_verbs::bench::Stream stream = fpga_verbs::bench::run_stream(rtl, queue_pairs, same, checked);
+      std::printf("stream to %s%s: %u beats in %u clocks, %u kicks, %u to %u clocks from the completing beat\n",
+                  same ? "one VCB" : "each VCB", checked ? ", with checksums" : "", stream.beats, stream.clocks,
+                  stream.kicks, stream.least_latency, stream.most_latency);
+    }
   fpga_verbs::bench::Bench bench(seed, std::strtoull(arguments[2], nullptr, 0));
   const fpga_verbs::bench::Coverage coverage;
   return bench.run();

@@ -20,6 +20,17 @@ public:
 
   std::deque<Burst>& bursts() { return bursts_; }
 
+  uint32_t owner_of(uint32_t page) const {
+    if (page >= vcbs)
+      return page - vcbs;
+    for (uint32_t function = 0; function < functions; ++function) {
+      const hca::VirtualCollectBufferBar& bar = model_.bar(function);
+      if (page >= bar.base && page < bar.base + bar.count)
+        return function;
+    }
+    return 0;
+  }
+
   void choose() {
     if (random_.once(6)) {
       const uint32_t page = vcbs + random_.below(functions);
@@ -50,17 +61,6 @@ private:
     if (random_.once(2))
       return static_cast<uint8_t>(random_.below(functions));
     return static_cast<uint8_t>(known | (foreign ? random_.below(functions) : owner));
-  }
-
-  uint32_t owner_of(uint32_t page) const {
-    if (page >= vcbs)
-      return page - vcbs;
-    for (uint32_t function = 0; function < functions; ++function) {
-      const hca::VirtualCollectBufferBar& bar = model_.bar(function);
-      if (page >= bar.base && page < bar.base + bar.count)
-        return function;
-    }
-    return 0;
   }
 
   // A piece of the page as beats of one burst.

@@ -70,6 +70,8 @@ public:
   }
 
 private:
+  static constexpr uint32_t settled = 24; // clocks
+
   void act(char what, std::istringstream& words) {
     uint32_t first = 0;
     uint32_t second = 0;
@@ -135,12 +137,13 @@ private:
     steps(4);
     send_beat(address, bytes.data(), bytes.size(), true);
     std::printf("%x\n", take_response());
+    steps(settled);
   }
 
   void write_beat(uint32_t address, std::istringstream& words) {
     const std::vector<uint8_t> bytes = bytes_of(words);
     write_burst(address, bytes.data(), bytes.size(), static_cast<uint32_t>(bytes.size()));
-    steps(12); // A beat may go through three doorbell slots.
+    steps(settled); // A beat may go through three doorbell slots, and a PCB comes back some clocks after it.
   }
 
   void take_beat() {

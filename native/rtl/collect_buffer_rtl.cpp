@@ -20,6 +20,8 @@ using spec::VirtualCollectBufferState;
 
 constexpr unsigned page_bits = 12;
 constexpr unsigned beat_bytes = beat_bytes_of_rtl;
+constexpr unsigned look_clocks = 8; // from the look for a half-written command to its event
+constexpr unsigned return_clocks = 12; // until a PCB that has come back can be taken again
 constexpr unsigned known_function = 1u << std::bit_width(spec::underlying_functions - 1);
 
 static_assert(beat_bytes == hca::line_bytes);
@@ -55,6 +57,9 @@ void CollectBufferRtl::reset_rtl() {
   rtl_->reset = 1;
   tick();
   rtl_->reset = 0;
+  do // it sweeps its memories
+    tick();
+  while (!rtl_->control_ready);
   // As the RTL has them after a reset.
   for (unsigned function = 0; function < functions; ++function) {
     told_bars_[function] = {.base = function * (vcbs_of_rtl / functions),
@@ -89,6 +94,12 @@ void CollectBufferRtl::tick() {
   ++counters_of_rtl_.collect_buffer_clocks;
 }
 
+// The state of a page is answered in the next clock.
+void CollectBufferRtl::look_at(unsigned page) {
+  rtl_->inspect_page = static_cast<uint8_t>(page);
+  tick();
+}
+
 // What is out after a clock of a write or a control command.
 void CollectBufferRtl::follow(Outcome& outcome) {
   outcome.done = rtl_->beat_done || rtl_->control_done;
@@ -120,6 +131,9 @@ void CollectBufferRtl::follow(Outcome& outcome) {
 // A write as one beat of the AXI port.
 CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, unsigned page, uint32_t offset) {
   tell_division();
+  for (unsigned clocks = 0; clocks < return_clocks && returned_; ++clocks)
+    tick();
+  returned_ = false;
   rtl_->now = ports_.clock.now();
   rtl_->half_written_limit = half_written_limit();
   const bool begins = page < vcbs_of_rtl && inspect(page).state == VirtualCollectBufferState::free;
@@ -148,6 +162,11 @@ CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, uns
 
 CollectBufferRtl::Outcome CollectBufferRtl::control(CollectBufferControl command, unsigned page) {
   tell_division();
+  for (unsigned clocks = 0; clocks < return_clocks && returned_; ++clocks)
+    tick();
+  returned_ = false;
+  while (!rtl_->control_ready)
+    tick();
   rtl_->control = 1;
   rtl_->control_command = static_cast<uint8_t>(command);
   rtl_->control_page = static_cast<uint8_t>(page);
@@ -179,6 +198,7 @@ void CollectBufferRtl::write_management_page(unsigned underlying_function, const
     return;
   if (outcome.refused)
     put_back(*lock);
+  returned_ = true;
   if (outcome.management) {
     load(*lock);
     ports_.buffers[*lock].state = PhysicalCollectBufferState::kicked;
@@ -193,7 +213,7 @@ bool CollectBufferRtl::step() {
     return false;
   rtl_->now = ports_.clock.now();
   rtl_->half_written_limit = half_written_limit();
-  for (unsigned clocks = 0; clocks <= vcbs_of_rtl; ++clocks)
+  for (unsigned clocks = 0; clocks <= vcbs_of_rtl + look_clocks; ++clocks)
     tick();
   return true;
 }
@@ -205,9 +225,8 @@ uint64_t CollectBufferRtl::next_deadline() const {
   return half_written_limit_ < no_deadline - first_write ? first_write + half_written_limit_ : no_deadline;
 }
 
-hca::CollectBufferPort::Inspection CollectBufferRtl::inspect(unsigned virtual_collect_buffer) const {
-  rtl_->inspect_page = static_cast<uint8_t>(virtual_collect_buffer);
-  rtl_->eval();
+hca::CollectBufferPort::Inspection CollectBufferRtl::inspect(unsigned virtual_collect_buffer) {
+  look_at(virtual_collect_buffer);
   Inspection seen{.state = static_cast<VirtualCollectBufferState>(rtl_->inspect_state)};
   if (seen.state == VirtualCollectBufferState::collecting)
     seen.physical_collect_buffer = rtl_->inspect_physical_collect_buffer;
@@ -237,8 +256,10 @@ void CollectBufferRtl::follow_page(uint16_t buffer, const Inspection& before, co
   }
   if (is_incomplete && was_free)
     await_rest(buffer);
-  if (!is_incomplete)
+  if (!is_incomplete) {
     half_written_.remove(buffer);
+    returned_ = true;
+  }
 }
 
 void CollectBufferRtl::await_rest(uint16_t buffer) {
@@ -269,8 +290,7 @@ void CollectBufferRtl::kick(uint16_t buffer, const Inspection& before, const Out
   const auto number = static_cast<uint16_t>(unit.physical_collect_buffer());
   if (before.state == VirtualCollectBufferState::free)
     bind_to(buffer, number);
-  rtl_->inspect_page = static_cast<uint8_t>(buffer);
-  rtl_->eval();
+  look_at(buffer);
   hca::PhysicalCollectBuffer& pcb = ports_.buffers[number];
   pcb.scoreboard = rtl_->inspect_scoreboard;
   pcb.scoreboard_mask = rtl_->inspect_scoreboard_mask;
@@ -303,6 +323,7 @@ void CollectBufferRtl::release(uint16_t buffer) {
   rtl_->release_physical_collect_buffer = static_cast<uint8_t>(buffer);
   tick();
   rtl_->release_buffer = 0;
+  returned_ = true;
   put_back(buffer);
 }
 
@@ -366,9 +387,8 @@ uint32_t CollectBufferRtl::take_kick_number() {
   return unit_of<spec::KickUnit>(rtl_->kick_unit).kick_number();
 }
 
-std::optional<uint16_t> CollectBufferRtl::management_lock(unsigned underlying_function) const {
-  rtl_->inspect_page = static_cast<uint8_t>(vcbs_of_rtl + underlying_function);
-  rtl_->eval();
+std::optional<uint16_t> CollectBufferRtl::management_lock(unsigned underlying_function) {
+  look_at(vcbs_of_rtl + underlying_function);
   if (static_cast<VirtualCollectBufferState>(rtl_->inspect_state) == VirtualCollectBufferState::closed)
     return std::nullopt;
   return rtl_->inspect_physical_collect_buffer;
@@ -391,6 +411,7 @@ void CollectBufferRtl::unlock_management(unsigned underlying_function) {
   control(CollectBufferControl::close, vcbs_of_rtl + underlying_function);
   if (lock)
     put_back(*lock);
+  returned_ = true;
 }
 
 void CollectBufferRtl::change(unsigned virtual_collect_buffer, CollectBufferControl command) {

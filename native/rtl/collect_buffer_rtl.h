@@ -45,11 +45,11 @@ public:
   void on_dedicated_freed(hca::Waker dedicated_freed) override { dedicated_freed_ = dedicated_freed; }
   void fetched(uint16_t buffer) override;
   uint32_t take_kick_number() override;
-  std::optional<uint16_t> management_lock(unsigned underlying_function) const override;
+  std::optional<uint16_t> management_lock(unsigned underlying_function) override;
   std::optional<uint16_t> lock_management(unsigned underlying_function) override;
   void unlock_management(unsigned underlying_function) override;
 
-  Inspection inspect(unsigned virtual_collect_buffer) const override;
+  Inspection inspect(unsigned virtual_collect_buffer) override;
   void cancel(unsigned virtual_collect_buffer) override;
   void close(unsigned virtual_collect_buffer) override;
   void open(unsigned virtual_collect_buffer) override;
@@ -81,6 +81,7 @@ private:
   };
 
   void tick();
+  void look_at(unsigned page);
   void follow(Outcome& outcome);
   void reset_rtl();
   Outcome send(const hca::BarWrite& write, unsigned page, uint32_t offset);
@@ -104,6 +105,7 @@ private:
   const std::unique_ptr<VerilatedContext> context_;
   const std::unique_ptr<Vcollect_buffer> rtl_;
   uint64_t now_ = 0; // clocks
+  bool returned_ = false; // a PCB has just come back
   std::array<uint64_t, vcbs_of_rtl>
       first_write_clock_{};     // by VCB: the clock in which its first write was taken
   RtlCounters counters_of_rtl_; // not yet in the sum

@@ -4,10 +4,19 @@
 // A page is a VCB or, behind them, the management page of a function. That is closed until its function locks one of the PCBs for
 // management, which it collects in; it is closed again when its command is complete or refused.
 //
-// A beat passes two stages. The first finds its function and part, and asks queue_pair_state_cache for the queue pair that it
-// names; the answer is due in the next clock. The second binds a PCB, stores, and updates received DWORDs, scoreboard and checksum
-// of the VCB, all in one clock, so that beats need not wait for each other. The kick is seen three clocks after the completing
-// beat was taken. Control commands enter the second stage before beats.
+// A beat passes six stages, one a clock, whatever page the one before it is for. What is kept of each page lies in memories, which a reset
+// sweeps; what the beats ahead make of the page is passed on to those behind.
+//
+//   a  the beat as it came
+//   b  its whole DWORDs and doorbell slots; one that touches several slots goes on once for each
+//   c  what is kept of its page comes out of memory; whose page it is
+//   d  how many DWORDs it brings that were not there; the queue pair that it names is asked for
+//   x  it binds, stores, completes, rings or is refused; the answer on the queue pair is there
+//   y  the checksum is compared; kicks and what else goes out are made, and what is kept goes back to memory
+//
+// The kick is seen seven clocks after the completing beat was taken, with a checksum or without. A beat for a page whose checksum is being
+// compared waits at x for a clock or two, and so does what is behind it. Of a command of which a DWORD came twice and which asks for the
+// comparison the buffers are read again, and all wait meanwhile. Control commands, and looks for half-written commands, enter behind b.
 module collect_buffer #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -15,7 +24,6 @@ module collect_buffer #(
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,  // Of the pool.
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
-    parameter bit FAULT = 1'b0,  // For tests: the bit of segment 0 that goes to the scoreboard is flipped.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned PAGE_WIDTH = VCB_WIDTH + 1,
     parameter int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS,
@@ -54,7 +62,7 @@ module collect_buffer #(
     output logic rvalid,
     input logic rready,
 
-    // Whether there is room for the units of four more beats. Clear, beats wait.
+    // Whether there is room for eight more units of each kind. Clear, beats wait.
     input logic unit_credit,
 
     // The queue pair that a command or doorbell slot names, answered in the next clock.
@@ -100,8 +108,8 @@ module collect_buffer #(
     input logic release_buffer,
     input logic [PCB_WIDTH-1:0] release_physical_collect_buffer,
 
-    // Control commands. With control_done comes whether there is a PCB to lock or to take, and which. Not ready while a beat goes
-    // through several slots.
+    // Control commands, one at a time. With control_done comes whether there is a PCB to lock or to take, and which. Not ready while a beat
+    // goes through several slots.
     input logic control,
     output logic control_ready,
     input logic [2:0] control_command,  // collect_buffer_control_t
@@ -127,7 +135,7 @@ module collect_buffer #(
     input logic [BEATS_WIDTH-1:0] store_beat,
     input logic [BEAT_BYTES*8-1:0] store_data,
 
-    // Command data of a PCB, in the next clock; what the control function may see of pages and PCBs, in this one.
+    // Command data of a PCB, and what the control function may see of a page, in the next clock; free PCBs.
     input logic [PCB_WIDTH-1:0] read_physical_collect_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
     output logic [BEAT_BYTES*8-1:0] read_data,
@@ -145,17 +153,61 @@ module collect_buffer #(
     $error("BEAT_BYTES can be 8, 16, 32 or 64; VIRTUAL_COLLECT_BUFFERS has to be a power of two from 2 on, and as many as functions");
   end
 
-  localparam int unsigned SEGMENTS = hca_spec_pkg::SEGMENTS;
-  localparam int unsigned DWORDS = 2 * SEGMENTS;
+  // States of a page, a bit each: virtual_collect_buffer_state_t in front of the ports.
+  localparam logic [4:0] FREE = 5'd1, COLLECTING = 5'd2, SEND_QUEUE_MODE = 5'd4, ERROR = 5'd8, CLOSED = 5'd16;
+  function automatic logic [2:0] state_number(input logic [4:0] state);
+    state_number = state[0] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_FREE :
+        state[1] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING :
+        state[2] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE :
+        state[3] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR :
+        state[4] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED : 3'd7;
+  endfunction
+  // Whether two numbers add up to a third, without a carry from end to end.
+  function automatic logic adds_up(input logic [6:0] one, input logic [6:0] other, input logic [6:0] sum);
+    logic [5:0] carries;
+    carries = (one[5:0] & other[5:0]) | ((one[5:0] ^ other[5:0]) & ~sum[5:0]);
+    adds_up = (one ^ other ^ sum ^ {carries, 1'b0}) == '0;
+  endfunction
+  localparam logic [2:0] CANCEL = hca_spec_pkg::COLLECT_BUFFER_CONTROL_CANCEL;
+  localparam logic [2:0] CLOSE = hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE;
+  localparam logic [2:0] OPEN = hca_spec_pkg::COLLECT_BUFFER_CONTROL_OPEN;
+  localparam logic [2:0] LOCK = hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK;
+  localparam logic [2:0] TAKE_DEDICATED = hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_DEDICATED;
+  localparam logic [2:0] TAKE_MANAGEMENT = hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_MANAGEMENT;
+  localparam logic [2:0] TAKE_KICK_NUMBER = hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_KICK_NUMBER;
+  localparam logic [2:0] SETTLE_DIVISION = hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION;
+
   localparam int unsigned BEAT_DWORDS = BEAT_BYTES / 4;
-  localparam int unsigned LINE_DWORDS = 16, LINE_BITS = 512;
+  localparam int unsigned BEAT_SEGMENTS = BEAT_DWORDS / 2;
+  localparam int unsigned LINE_DWORDS = 16;
   localparam int unsigned LINE_WIDTH = OFFSET_WIDTH - 6;
   localparam logic [LINE_WIDTH-1:0] COMMAND_LINES = LINE_WIDTH'(hca_spec_pkg::COMMAND_BYTES / 64);
   localparam logic [LINE_WIDTH-1:0] SLOTS_LINE = LINE_WIDTH'(hca_spec_pkg::DOORBELL_SLOTS_OFFSET / 64);
-  localparam logic [LINE_DWORDS-1:0] CANCEL_DWORDS = 16'h0030;
   localparam int unsigned PAGES = VIRTUAL_COLLECT_BUFFERS + UNDERLYING_FUNCTIONS;
+  localparam int unsigned WINDOWS = hca_spec_pkg::COMMAND_BYTES / BEAT_BYTES;  // A window: what one beat can bring.
+  localparam int unsigned WINDOW_WIDTH = $clog2(WINDOWS);
+  localparam int unsigned HEADER_SEGMENTS = hca_spec_pkg::COMMAND_HEADER_BYTES / hca_spec_pkg::SEGMENT_BYTES;
+  localparam int unsigned SWEEP_WIDTH = PAGE_WIDTH < 3 ? 3 : PAGE_WIDTH;
 
-  // From the host.
+  // What is kept of a page. Of a free one only the state is meant, and the slots.
+  typedef struct packed {
+    logic [4:0] state;
+    logic [PCB_WIDTH-1:0] bound;  // While it collects.
+    logic is_timed;  // The command may still be told as half written.
+    logic [5:0] has_slots;  // DWORDs of doorbell slots.
+    logic [1:0] has;  // DWORDs of segment 0.
+    logic [6:0] count;  // DWORDs received.
+    logic [5:0] highest;  // Segments up to the last that anything was received of.
+    logic [6:0] needed;  // Segments, as the length says.
+    logic [WINDOWS-1:0] touched;  // Windows that anything was received of.
+    logic is_checked;  // The checksum is to be compared.
+    logic is_repeated;  // A DWORD came twice.
+    logic [39:0] sum;  // Of the DWORDs received and the secret.
+    logic [63:0] words;  // Segment 0.
+  } row_t;
+  localparam int unsigned ROW_WIDTH = 5 + PCB_WIDTH + 1 + 6 + 2 + 7 + 6 + 7 + WINDOWS + 1 + 1 + 40 + 64;
+
+  // ---- The host, and stage a.
   logic host_beat, host_beat_ready;
   logic [ADDRESS_WIDTH-1:0] host_beat_address;
   logic [FUNCTION_WIDTH:0] host_beat_user;
@@ -167,365 +219,783 @@ module collect_buffer #(
       .ADDRESS_WIDTH(ADDRESS_WIDTH),
       .USER_WIDTH(FUNCTION_WIDTH + 1)
   ) i_host (.*);
-  // Per page.
-  logic [2:0] state[PAGES];
-  logic [PCB_WIDTH-1:0] bound[PAGES];  // While it collects.
-  logic [7:0] refusal[PAGES];  // In error.
-  logic [DWORDS-1:0] received[PAGES];  // Of the command that is collected or extracted.
-  logic [63:0] segment_0[PAGES];
-  logic checksum_enable[PAGES];
-  logic [39:0] checksum[PAGES];  // Sum of the DWORDs that it holds and the secret; carries gather on top.
 
-  // Per PCB.
-  logic [SEGMENTS-1:0] scoreboards[BUFFERS], scoreboard_masks[BUFFERS];
-  logic [FUNCTION_WIDTH-1:0] buffer_function[BUFFERS];
-  logic [1:0] buffer_part[BUFFERS];
+  logic a_valid, b_takes, b_leaves;
+  logic [ADDRESS_WIDTH-1:0] a_address;
+  logic [FUNCTION_WIDTH:0] a_user;
+  logic [BEAT_BYTES*8-1:0] a_data;
+  logic [BEAT_BYTES-1:0] a_strobes;
 
-  // First stage: whose page it is, what the beat brings, and which queue pair it names.
-  logic [ADDRESS_WIDTH-1:0] first_address;
-  logic [FUNCTION_WIDTH:0] first_user;
-  logic [BEAT_BYTES*8-1:0] first_data;
-  logic [BEAT_BYTES-1:0] first_strobes;
-  logic [2:0] first_slots_done;
-  logic first_valid, first_leaves, takes_control, enters_control, first_goes, first_is_management;
-  logic settle_starts, settling, settled, newest_goes;  // After a division of PCBs; see division_settling.
-  logic [VCB_WIDTH-1:0] newest, looked_at;
-  logic [PAGE_WIDTH-1:0] first_page;
-  logic [OFFSET_WIDTH-1:0] first_offset;  // Of its first byte lane.
-  logic [LINE_BITS-1:0] first_line_data, line_data;
-  logic [LINE_DWORDS-1:0] first_dwords, dwords;  // Of the line.
-  logic [1:0] first_slot;
-  logic first_is_partial, first_is_slots, first_last, owned, owned_buffer;
-  logic [FUNCTION_WIDTH-1:0] owner, buffer_owner;
-  logic [1:0] part;
+  assign host_beat_ready = !a_valid || b_takes;
+  always_ff @(posedge clock) begin
+    if (reset) a_valid <= 1'b0;
+    else if (host_beat_ready) a_valid <= host_beat;
+    if (host_beat_ready) begin
+      a_address <= host_beat_address;
+      a_user <= host_beat_user;
+      a_data <= host_beat_data;
+      a_strobes <= host_beat_strobes;
+    end
+  end
 
-  assign host_beat_ready = (!first_valid || first_leaves) && unit_credit;
-  assign control_ready = (!first_valid || first_slots_done == '0) && !settling;
-  assign takes_control = control && control_ready;
-  assign settle_starts = takes_control && control_command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION;
-  assign enters_control = takes_control && !settle_starts || newest_goes || settled;
-  assign first_page = newest_goes ? {1'b0, newest} : takes_control ? control_page : first_address[ADDRESS_WIDTH-1:OFFSET_WIDTH];
-  assign first_is_management = first_page[VCB_WIDTH];
-  assign first_goes = first_valid && !takes_control && !settling;
-  assign first_leaves = first_goes && first_last;
+  // ---- Stage b.
+  logic [OFFSET_WIDTH-1:0] a_offset;
+  logic [LINE_DWORDS-1:0] a_dwords, b_dwords;
+  logic a_is_partial, a_is_slots, b_is_partial, b_is_slots, b_is_empty, b_valid, b_is_continued, b_is_last;
+  logic [2:0] a_slots, b_slots;  // Still to be gone through.
+  logic [PAGE_WIDTH-1:0] b_page;
+  logic [OFFSET_WIDTH-1:0] b_offset;  // Of its first byte lane.
+  logic [OFFSET_WIDTH-3:0] b_first_dword;  // Of the page, with which the write begins.
+  logic [FUNCTION_WIDTH:0] b_user;
+  logic [BEAT_BYTES*8-1:0] b_data;
+  logic [511:0] b_line_data;
+  logic [1:0] b_slot, b_here;
 
   write_portion #(
       .BEAT_BYTES(BEAT_BYTES)
   ) i_write_portion (
-      .address(first_address[OFFSET_WIDTH-1:0]),
-      .data(first_data),
-      .strobes(first_strobes),
-      .is_management(first_is_management),
-      .slots_done(first_slots_done),
-      .offset(first_offset),
-      .line_data(first_line_data),
-      .dwords(first_dwords),
-      .is_partial(first_is_partial),
-      .is_slots(first_is_slots),
-      .slot(first_slot),
-      .is_last(first_last)
+      .address(a_address[OFFSET_WIDTH-1:0]),
+      .strobes(a_strobes),
+      .is_management(a_address[ADDRESS_WIDTH-1]),
+      .offset(a_offset),
+      .dwords(a_dwords),
+      .is_partial(a_is_partial),
+      .is_slots(a_is_slots),
+      .slots(a_slots)
   );
 
+  assign b_takes = !b_valid || b_leaves;
+  assign b_line_data = {(64 / BEAT_BYTES) {b_data}};
+  // A beat that is no write of slots may still have the one of the cancel slot, which a VCB in error looks for.
+  assign b_slot = b_slots[0] ? 2'd0 : b_slots[1] ? 2'd1 : b_is_slots || b_offset[OFFSET_WIDTH-1:6] == SLOTS_LINE ? 2'd2 : 2'd0;
+  assign b_here = b_offset[OFFSET_WIDTH-1:6] != '0 && b_offset[OFFSET_WIDTH-1:6] != SLOTS_LINE ? 2'd0 : b_slot == 2'd0 ? b_dwords[1:0] : b_slot == 2'd1 ? b_dwords[3:2] : b_dwords[5:4];
+  assign b_is_last = (b_slots & (b_slots - 3'd1)) == '0;
+
+  logic issues_beat;
+  assign b_leaves = issues_beat && b_is_last;
   always_ff @(posedge clock) begin
-    if (reset) first_valid <= 1'b0;
-    else first_valid <= host_beat && host_beat_ready || first_valid && !first_leaves;
-    if (host_beat && host_beat_ready) begin
-      first_address <= host_beat_address;
-      first_user <= host_beat_user;
-      first_data <= host_beat_data;
-      first_strobes <= host_beat_strobes;
-      first_slots_done <= '0;
-    end else if (first_goes) first_slots_done <= first_slots_done | 3'd1 << first_slot;
+    if (reset) b_valid <= 1'b0;
+    else if (b_takes) b_valid <= a_valid;
+    if (b_takes) begin
+      b_page <= a_address[ADDRESS_WIDTH-1:OFFSET_WIDTH];
+      b_first_dword <= a_address[OFFSET_WIDTH-1:2];
+      b_offset <= a_offset;
+      b_user <= a_user;
+      b_data <= a_data;
+      b_dwords <= a_dwords;
+      b_is_partial <= a_is_partial;
+      b_is_empty <= a_strobes == '0;
+      b_is_slots <= a_is_slots;
+    end
+    if (reset || b_takes) b_is_continued <= 1'b0;
+    else if (issues_beat) b_is_continued <= 1'b1;
+    if (b_takes) b_slots <= a_slots;
+    else if (issues_beat) b_slots <= b_slots & (b_slots - 3'd1);
   end
+
+  // What goes on to stage c: a control command, what a division leaves to be done, a look for half-written commands, a beat.
+  logic sweeping, stall, goes, has_credit, control_busy, takes_control, settle_starts, settling, newest_goes, settled, issues_settling,
+      scans_now, issues_scan, issues;
+  logic [SWEEP_WIDTH-1:0] swept;
+  logic [VCB_WIDTH-1:0] newest, looked_at, scanned;
+  logic [7:0] scan_waits;
+  logic scan_is_due;
+  logic [PAGE_WIDTH-1:0] issued_page, issued_look_page;
+
+  assign goes = !stall && !sweeping;
+  assign control_ready = goes && !control_busy && !b_is_continued;
+  assign takes_control = control && control_ready;
+  assign settle_starts = takes_control && control_command == SETTLE_DIVISION;
+  assign issues_settling = goes && (newest_goes || settled);
+  assign scans_now = scan_is_due && has_credit && goes && !settling && !b_is_continued && (!b_valid || scan_waits == '1);
+  assign issues_scan = scans_now && !takes_control;
+  assign issues_beat = b_valid && has_credit && goes && !takes_control && !settling && !scans_now;
+  assign issues = takes_control && !settle_starts || issues_settling || issues_scan || issues_beat;
+  assign issued_look_page = newest_goes ? {1'b0, newest} : {1'b0, scanned};
+  assign issued_page = takes_control ? control_page : settling || scans_now ? issued_look_page : b_page;
+
+  always_ff @(posedge clock) begin
+    has_credit <= unit_credit;
+    if (reset) sweeping <= 1'b1;
+    else if (swept == '1) sweeping <= 1'b0;
+    swept <= reset ? '0 : swept + SWEEP_WIDTH'(1);
+    if (reset || control_done) control_busy <= 1'b0;
+    else if (takes_control) control_busy <= 1'b1;
+    scan_is_due <= half_written_limit != '0 && !reset;
+    if (issues_scan) scanned <= scanned + VCB_WIDTH'(1);
+    if (reset) scanned <= '0;
+    if (reset || issues_scan || !scan_is_due) scan_waits <= '0;
+    else if (scan_waits != '1) scan_waits <= scan_waits + 8'd1;
+  end
+
+  // ---- Stage c.
+  logic c_valid, c_is_control, c_is_handover, c_is_scan, c_is_partial, c_is_empty, c_is_slots, c_is_last, c_is_continued;
+  logic [2:0] c_command;
+  logic [PAGE_WIDTH-1:0] c_page, read_page;
+  logic [OFFSET_WIDTH-3:0] c_first_dword;
+  logic [FUNCTION_WIDTH:0] c_user;
+  logic [BEAT_BYTES*8-1:0] c_data;
+  logic [BEAT_DWORDS-1:0] c_brought, b_brought;
+  logic [1:0] c_slot, c_here;
+  logic [LINE_WIDTH-1:0] c_line;
+  logic [63:0] c_words;
+  logic c_checks, c_checks_value, c_has_cancel;
+  logic [WINDOW_WIDTH-1:0] c_window, b_window, read_window;
+
+  assign b_brought = BEAT_DWORDS'(b_dwords >> b_offset[5:2]);
+  assign b_window = WINDOW_WIDTH'(b_offset >> $clog2(BEAT_BYTES));
+
+  always_ff @(posedge clock) begin
+    if (reset) c_valid <= 1'b0;
+    else if (!stall) c_valid <= issues;
+    if (!stall) begin
+      c_is_control <= takes_control || settling;
+      c_is_handover <= newest_goes;
+      c_is_scan <= scans_now && !takes_control;
+      c_command <= settling ? SETTLE_DIVISION : control_command;
+      c_page <= issued_page;
+      c_line <= b_offset[OFFSET_WIDTH-1:6];
+      c_first_dword <= b_first_dword;
+      c_user <= b_user;
+      c_data <= b_data;
+      c_brought <= b_brought;
+      c_window <= b_window;
+      c_is_partial <= b_is_partial;
+      c_is_empty <= b_is_empty;
+      c_is_slots <= b_is_slots;
+      c_is_last <= b_is_last;
+      c_is_continued <= b_is_continued;
+      c_slot <= b_slot;
+      c_here <= b_here;
+      c_words <= b_line_data[{1'b0, b_slot, 6'd0}+:64];
+      c_has_cancel <= b_dwords[5:4] != '0;
+      c_checks <= b_offset[OFFSET_WIDTH-1:6] == '0 && b_dwords[2];
+      c_checks_value <= b_line_data[hca_spec_pkg::COMMAND_HEADER_CHECKSUM_ENABLE_LSB];
+    end
+  end
+
+  // Whose page it is, and of which part.
+  logic c_owned, c_vcb_owned, c_is_management, c_is_command_line, c_is_slots_line;
+  logic [FUNCTION_WIDTH-1:0] c_owner, c_vcb_owner;
+  logic [1:0] c_part;
 
   underlying_function_table #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)
   ) i_underlying_function_table (
       .set_bar_underlying_function(set_underlying_function),
-      .virtual_collect_buffer(first_page[VCB_WIDTH-1:0]),
-      .owned(owned_buffer),
-      .underlying_function(buffer_owner),
+      .virtual_collect_buffer(c_page[VCB_WIDTH-1:0]),
+      .owned(c_vcb_owned),
+      .underlying_function(c_vcb_owner),
+      .part(c_part),
       .*
   );
-  assign owned = first_is_management ? 32'(first_page) < PAGES : owned_buffer;
-  assign owner = first_is_management ? first_page[FUNCTION_WIDTH-1:0] : buffer_owner;
+  assign c_is_management = c_page[VCB_WIDTH];
+  assign c_owned = c_is_management ? 32'(c_page) < PAGES : c_vcb_owned;
+  assign c_owner = c_is_management ? c_page[FUNCTION_WIDTH-1:0] : c_vcb_owner;
+  assign c_is_command_line = c_line < COMMAND_LINES;
+  assign c_is_slots_line = c_line == SLOTS_LINE;
 
-  // Second stage.
-  logic valid, is_control;
-  logic is_handover;  // With is_control: a half-written command goes to send queue mode.
-  logic [2:0] command;
-  logic [PAGE_WIDTH-1:0] page;
-  logic is_management;
-  logic [OFFSET_WIDTH-1:0] offset;
-  logic [OFFSET_WIDTH-3:0] first_dword;  // Of the page, with which the write begins.
-  logic is_partial, is_empty, is_slots, is_last;
-  logic is_continued;  // The beat goes through one more slot.
-  logic [1:0] slot;
-  logic claimed;
-  logic [FUNCTION_WIDTH-1:0] underlying_function;
-  logic [1:0] group;
-
-  always_ff @(posedge clock) begin
-    valid <= !reset && (enters_control || first_goes);
-    is_control <= enters_control;
-    is_handover <= newest_goes;
-    command <= settling ? hca_spec_pkg::COLLECT_BUFFER_CONTROL_SETTLE_DIVISION : control_command;
-    page <= first_page;
-    is_management <= first_is_management;
-    offset <= first_offset;
-    first_dword <= first_address[OFFSET_WIDTH-1:2];
-    line_data <= first_line_data;
-    dwords <= first_dwords;
-    is_partial <= first_is_partial;
-    is_empty <= first_strobes == '0;
-    is_slots <= first_is_slots;
-    is_continued <= first_slots_done != '0;
-    is_last <= first_last;
-    slot <= first_is_slots ? first_slot : 2'd2;
-`ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_VCB_ACCEPTED
-    claimed <= owned;
-`else
-    claimed <= owned && (!first_user[FUNCTION_WIDTH] || first_user[FUNCTION_WIDTH-1:0] == owner);
-`endif
-    underlying_function <= owner;
-    group <= part;
+  // What it brings: the segments up to the last that it touches, and those that the length in it needs.
+  logic [5:0] c_highest;
+  logic [6:0] c_needed;
+  logic [8:0] c_length;
+  logic [4:0] c_added;
+  assign c_length = c_words[hca_spec_pkg::COMMAND_HEADER_LENGTH_LSB+:9];
+  assign c_needed = 7'(HEADER_SEGMENTS) + 7'((10'(c_length) + 10'd7) >> 3);
+  always_comb begin
+    c_highest = '0;
+    c_added = '0;
+    for (int unsigned segment = 0; segment < BEAT_SEGMENTS; segment++)
+      if (c_brought[2*segment+:2] != '0) c_highest = 6'(32'(c_window) * BEAT_SEGMENTS + segment + 1);
+    for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) c_added = c_added + 5'(c_brought[dword]);
   end
 
-  // The queue pair that it names, of what is kept where it is not in these beats.
-  logic [31:0] kept_command, kept_slot;
-  assign kept_command = segment_0[first_page][31:0];
-  assign find = first_goes && owned_buffer && !first_is_management && (first_is_slots || first_offset[OFFSET_WIDTH-1:6] == '0 && first_dwords[1:0] != '0);
-  assign find_underlying_function = owner;
+  // What is kept of the page, as the beats ahead leave it.
+  row_t c_row, c_kept, d_row, x_row, x_next, y_row, y_resolved, z_row, swept_row;
+  logic [ROW_WIDTH-1:0] written_row;
+  logic [63:0] c_kept_slot, c_slot_words, d_slot_words, x_slot_words, x_slot_next, y_slot_words, z_slot_words;
+  logic [BEAT_DWORDS-1:0] c_kept_received, c_received, d_received, x_received, x_received_now, y_received, z_received;
+  logic c_same_x, c_same_y, c_same_z, d_valid, x_valid, x_goes, y_valid, y_done, z_valid;
+  logic [PAGE_WIDTH-1:0] d_page, x_page, y_page, z_page;
+  logic [WINDOW_WIDTH-1:0] d_window, x_window, y_window, z_window;
+  logic x_is_command, y_is_command, z_is_command, x_is_slot, y_is_slot, z_is_slot, x_unsure_next, y_is_unsure, y_waits;
+  logic [1:0] d_slot, x_slot, y_slot, z_slot;
 
-  named_queue_pair i_named_queue_pair (
-      .is_same_page(valid && !is_control && claimed && page == first_page),
-      .queue_pair_number(find_queue_pair_number),
-      .*
+  assign read_page = stall ? c_page : issued_page;
+  assign read_window = stall ? c_window : b_window;
+
+  always_comb begin
+    swept_row = '0;
+    swept_row.state = 32'(swept) < VIRTUAL_COLLECT_BUFFERS ? FREE : CLOSED;
+    written_row = sweeping ? swept_row : y_resolved;
+  end
+
+  list_memory #(
+      .WIDTH(ROW_WIDTH),
+      .SIZE(1 << PAGE_WIDTH),
+      .BLOCK(1'b1)
+  ) i_rows (
+      .clock(clock),
+      .write(sweeping || y_done),
+      .write_address(sweeping ? PAGE_WIDTH'(swept) : y_page),
+      .write_data(written_row),
+      .read_address(read_page),
+      .read_data(c_kept)
   );
 
-  // What becomes of the beat.
-  logic [2:0] state_now;
-  logic [LINE_WIDTH-1:0] line;
-  logic in_error, may_cancel, passes, is_command, is_beyond, is_slot;
-  logic collects;  // In a PCB, not in send queue mode.
-  logic binds, gets_buffer;
-  logic [PCB_WIDTH-1:0] free_buffer, buffer, management_buffer, dedicated_buffer;
-  logic pool_available, management_available, dedicated_available, group_available, locks, has_lock, has_lock_asked, takes_dedicated, takes_management;
+  list_memory #(
+      .WIDTH(64),
+      .SIZE(1 << VCB_WIDTH + 1),
+      .BLOCK(1'b1)
+  ) i_slot_words (
+      .clock(clock),
+      .write(y_done && y_is_slot),
+      .write_address({y_page[VCB_WIDTH-1:0], y_slot[0]}),
+      .write_data(y_slot_words),
+      .read_address({read_page[VCB_WIDTH-1:0], stall ? c_slot[0] : b_slot[0]}),
+      .read_data(c_kept_slot)
+  );
+
+  list_memory #(
+      .WIDTH(BEAT_DWORDS),
+      .SIZE(1 << PAGE_WIDTH + WINDOW_WIDTH),
+      .BLOCK(1'b1)
+  ) i_received (
+      .clock(clock),
+      .write(y_done && y_is_command),
+      .write_address({y_page, y_window}),
+      .write_data(y_received),
+      .read_address({read_page, read_window}),
+      .read_data(c_kept_received)
+  );
+
+  assign c_same_x = x_valid && x_page == c_page;
+  assign c_same_y = y_valid && y_page == c_page;
+  assign c_same_z = z_valid && z_page == c_page;
+  always_comb begin
+    c_row = c_same_x ? x_next : c_same_y ? y_row : c_same_z ? z_row : c_kept;
+    c_slot_words = c_same_x && x_is_slot && x_slot == c_slot ? x_slot_next : c_same_y && y_is_slot && y_slot == c_slot ? y_slot_words :
+        c_same_z && z_is_slot && z_slot == c_slot ? z_slot_words : c_kept_slot;
+    c_received = c_same_x && x_is_command && x_window == c_window ? x_received_now :
+        c_same_y && y_is_command && y_window == c_window ? y_received :
+        c_same_z && z_is_command && z_window == c_window ? z_received : c_kept_received;
+  end
+
+  logic [WINDOWS-1:0] c_row_touched, x_touched_next, x_row_touched;
+  assign c_row_touched = c_row.touched;
+  assign x_row_touched = x_row.touched;
+
+  // ---- Stage d.
+  logic d_is_control, d_is_handover, d_is_scan, d_is_partial, d_is_empty, d_is_slots, d_is_last, d_is_continued, d_is_management, d_claimed,
+      d_may_be_command, d_is_beyond, d_may_cancel, d_finds, d_same_x, d_touched, d_unsure_y, d_unsure_z;
+  logic [2:0] d_command;
+  logic [OFFSET_WIDTH-3:0] d_first_dword;
+  logic [BEAT_BYTES*8-1:0] d_data;
+  logic [BEAT_DWORDS-1:0] d_brought;
+  logic [1:0] d_here, d_part;
+  logic [63:0] d_words;
+  logic d_checks, d_checks_value;
+  logic [FUNCTION_WIDTH-1:0] d_owner;
+  logic [5:0] d_highest;
+  logic [6:0] d_needed;
+  logic [4:0] d_added;
+  logic z_has_failed;
+
+  always_ff @(posedge clock) begin
+    if (reset) d_valid <= 1'b0;
+    else if (!stall) d_valid <= c_valid;
+    if (!stall) begin
+      d_is_control <= c_is_control;
+      d_is_handover <= c_is_handover;
+      d_is_scan <= c_is_scan;
+      d_command <= c_command;
+      d_page <= c_page;
+      d_is_management <= c_is_management;
+      d_first_dword <= c_first_dword;
+      d_data <= c_data;
+      d_brought <= c_brought;
+      d_window <= c_window;
+      d_is_partial <= c_is_partial;
+      d_is_empty <= c_is_empty;
+      d_is_slots <= c_is_slots;
+      d_is_last <= c_is_last;
+      d_is_continued <= c_is_continued;
+      d_slot <= c_slot;
+      d_here <= c_here;
+      d_words <= c_words;
+      d_checks <= c_checks;
+      d_checks_value <= c_checks_value;
+      d_owner <= c_owner;
+      d_part <= c_part;
+      d_claimed <= c_owned && (!c_user[FUNCTION_WIDTH] || c_user[FUNCTION_WIDTH-1:0] == c_owner);
+      d_may_be_command <= !c_is_partial && c_is_command_line;
+      d_is_beyond <= c_is_partial || !c_is_command_line && !c_is_slots;
+      d_may_cancel <= c_is_slots_line && !c_is_partial && c_has_cancel;
+      d_finds <= c_valid && !c_is_control && !c_is_scan && c_vcb_owned && !c_is_management
+          && (c_is_slots || c_is_command_line && c_here != '0);
+      d_highest <= c_highest;
+      d_needed <= c_needed;
+      d_added <= c_added;
+      d_same_x <= c_page == d_page && d_valid;
+      d_row <= c_row;
+      d_touched <= c_row_touched[c_window];
+      d_slot_words <= c_slot_words;
+      d_received <= c_received;
+      d_unsure_y <= c_same_x && x_unsure_next;
+      d_unsure_z <= !c_same_x && c_same_y && y_is_unsure;
+    end else begin
+      if (!y_waits) d_unsure_y <= 1'b0;
+      d_unsure_z <= d_unsure_y && !y_waits;
+      if (d_unsure_z && z_has_failed) begin
+        d_row.state <= ERROR;
+        d_row.has_slots <= '0;
+      end
+    end
+  end
+
+  // The queue pair that it names, for stage x: by the first DWORD of its command or slot, which is here or was kept. One that waits there asks
+  // again.
+  logic [31:0] d_first_kept, x_first_word;
+  logic [63:0] d_command_words, d_slot_kept;  // As the beat ahead leaves them.
+  logic [23:0] d_queue_pair_number, x_queue_pair_number;
+  logic x_finds;
+  logic [FUNCTION_WIDTH-1:0] x_owner;
+  assign d_command_words = d_same_x ? x_words_now : d_row.words;
+  assign d_slot_kept = d_same_x && x_is_slot && x_slot == d_slot ? x_slot_next : d_slot_words;
+  assign d_first_kept = d_is_slots ? d_slot_kept[31:0] : d_command_words[31:0];
+  assign x_first_word = d_here[0] ? d_words[31:0] : d_first_kept;
+  assign d_queue_pair_number = d_is_slots ? x_first_word[hca_spec_pkg::DOORBELL_SLOT_WRITE_QUEUE_PAIR_NUMBER_LSB+:24] :
+      x_first_word[hca_spec_pkg::COMMAND_HEADER_QUEUE_PAIR_NUMBER_LSB+:24];
+  assign find = stall ? x_valid && x_finds : d_valid && d_finds;
+  assign find_underlying_function = stall ? x_owner : d_owner;
+  assign find_queue_pair_number = stall ? x_queue_pair_number : d_queue_pair_number;
+
+  // DWORDs that were not there: beside those of its window that the beats ahead brought.
+  logic [BEAT_DWORDS-1:0] d_there;
+  logic [4:0] d_added_there;
+  assign d_there = d_same_x && x_may_bring && x_window == d_window ? x_received_now : d_received;
+  always_comb begin
+    d_added_there = '0;
+    for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) d_added_there = d_added_there + 5'(d_brought[dword] && !d_there[dword]);
+  end
+
+  // Segment 0: what it says with this beat, and whether a DWORD of it came before with another value.
+  logic [63:0] d_words_now;
+  logic [1:0] d_differs;
+  logic [1:0] d_format, x_format;
+  localparam logic [1:0] FORMAT_RIGHT = 2'd0, FORMAT_VERSION = 2'd1, FORMAT_RESERVED = 2'd2, FORMAT_LENGTH = 2'd3;
+  hca_spec_pkg::command_header_t d_header;
+  logic unused_header;
+  assign d_header = {448'd0, d_words_now};
+  assign unused_header = &{1'b0, d_header};
+  for (genvar half = 0; half < 2; half++) begin : gen_segment_0
+    assign d_words_now[32*half+:32] = d_here[half] ? d_words[32*half+:32] : d_command_words[32*half+:32];
+    assign d_differs[half] = d_same_x ? d_words[32*half+:32] != x_words_now[32*half+:32] : d_words[32*half+:32] != d_row.words[32*half+:32];
+  end
+  assign d_format = d_header.version != 4'(hca_spec_pkg::COMMAND_VERSION) ? FORMAT_VERSION : d_header.reserved_6 ? FORMAT_RESERVED :
+      d_header.length > 9'(hca_spec_pkg::COMMAND_PAYLOAD_BYTES) ? FORMAT_LENGTH : FORMAT_RIGHT;
+
+  // PCBs that are left for it.
+  logic [1:0] left_level, left_function, left_all;
+  logic x_takes, x_pays_level, x_pays_function, x_pays_all;
+
+  // ---- Stage x.
+  logic x_is_control, x_is_handover, x_is_scan, x_is_partial, x_is_empty, x_is_slots, x_is_last, x_is_continued, x_is_management, x_claimed,
+      x_may_be_command, x_is_beyond_line, x_may_cancel, x_touched, x_unsure_y, x_unsure_z, x_may_bring, x_is_repeated, x_same_part,
+      x_same_function, x_paid_level, x_paid_function, x_paid_all, x_checks, x_checks_value, x_bound_before;
+  logic [2:0] x_command;
+  logic [OFFSET_WIDTH-3:0] x_first_dword;
+  logic [BEAT_BYTES*8-1:0] x_data;
+  logic [BEAT_DWORDS-1:0] x_brought;
+  logic [1:0] x_here, x_part, x_differing, x_left_level, x_left_function, x_left_all;
+  logic [63:0] x_words, x_now_before, x_began, began_kept, oldest;
+  logic [5:0] x_highest;
+  logic [6:0] x_needed;
+  logic [4:0] x_added, x_added_there;
+  logic [35:0] x_beat_sum, d_beat_sum;
+  logic x_number_is_zero, x_alone;
+  logic has_limit, asks_again;
+
+  assign y_waits = y_valid && y_walks;
+  assign stall = x_valid && (x_unsure_y || x_unsure_z) || y_waits;
+  assign x_goes = x_valid && !stall;
+
+  always_ff @(posedge clock) begin
+    if (reset) x_valid <= 1'b0;
+    else if (!stall) x_valid <= d_valid;
+    if (!stall) begin
+      x_is_control <= d_is_control;
+      x_is_handover <= d_is_handover;
+      x_is_scan <= d_is_scan;
+      x_command <= d_command;
+      x_page <= d_page;
+      x_is_management <= d_is_management;
+      x_first_dword <= d_first_dword;
+      x_data <= d_data;
+      x_brought <= d_brought;
+      x_window <= d_window;
+      x_is_partial <= d_is_partial;
+      x_is_empty <= d_is_empty;
+      x_is_slots <= d_is_slots;
+      x_is_last <= d_is_last;
+      x_is_continued <= d_is_continued;
+      x_slot <= d_slot;
+      x_here <= d_here;
+      x_words <= d_words;
+      x_checks <= d_checks;
+      x_checks_value <= d_checks_value;
+      x_owner <= d_owner;
+      x_part <= d_part;
+      x_claimed <= d_claimed;
+      x_may_be_command <= d_may_be_command;
+      x_is_beyond_line <= d_is_beyond;
+      x_may_cancel <= d_may_cancel;
+      x_finds <= d_finds;
+      x_queue_pair_number <= d_queue_pair_number;
+      x_number_is_zero <= d_words_now[hca_spec_pkg::COMMAND_HEADER_QUEUE_PAIR_NUMBER_LSB+:24] == '0;
+      x_highest <= d_highest;
+      x_needed <= d_here[1] ? d_needed : d_same_x ? x_next.needed : d_row.needed;
+      x_added <= d_added;
+      x_alone <= {2'd0, d_added} == {d_needed[5:0], 1'b0};
+      x_added_there <= d_added_there;
+      x_is_repeated <= (d_brought & d_there) != '0;
+      x_touched <= d_same_x ? x_touched_next[d_window] : d_touched;
+      x_differing <= d_differs;
+      x_format <= d_format;
+      x_beat_sum <= d_beat_sum;
+      x_row <= d_same_x ? x_next : d_row;
+      if (!d_same_x && d_unsure_z && z_has_failed) begin
+        x_row.state <= ERROR;
+        x_row.has_slots <= '0;
+      end
+      x_unsure_y <= d_same_x && x_unsure_next;
+      x_unsure_z <= !d_same_x && d_unsure_y;
+      x_slot_words <= d_slot_kept;
+      x_received <= d_there;
+      x_bound_before <= d_same_x && x_binds;
+      x_now_before <= now;
+      x_left_level <= left_level;
+      x_left_function <= left_function;
+      x_left_all <= left_all;
+      x_same_function <= x_owner == d_owner;
+      x_same_part <= x_owner == d_owner && x_part == d_part;
+      x_paid_level <= x_valid && x_takes && x_pays_level;
+      x_paid_function <= x_valid && x_takes && x_pays_function;
+      x_paid_all <= x_valid && x_takes && x_pays_all;
+    end else begin
+      if (asks_again) begin
+        x_left_level <= left_level;
+        x_left_function <= left_function;
+        x_left_all <= left_all;
+        x_paid_level <= 1'b0;
+        x_paid_function <= 1'b0;
+        x_paid_all <= 1'b0;
+      end
+      if (!y_waits) x_unsure_y <= 1'b0;
+      x_unsure_z <= x_unsure_y && !y_waits;
+      if (x_unsure_z && z_has_failed) begin
+        x_row.state <= ERROR;
+        x_row.has_slots <= '0;
+      end
+    end
+    // While a checksum is made anew, PCBs may come back for the one that waits.
+    asks_again <= !reset && y_waits && !walk_done;
+    // What is older has been half written for too long.
+    has_limit <= half_written_limit != '0 && now >= half_written_limit;
+    oldest <= now - half_written_limit;
+  end
+
+  logic x_is_free, x_collects_now, x_is_waiting, x_is_error, x_is_closed, x_writes, x_is_open;
+  assign {x_is_closed, x_is_error, x_is_waiting, x_collects_now, x_is_free} = x_row.state;
+  assign x_is_open = !x_is_closed && !x_is_error;
+  assign x_writes = x_valid && !x_is_control && !x_is_scan && x_claimed && !x_is_empty;
+  assign x_may_bring = x_writes && x_may_be_command;
 
   // Only a cancel gets through to a VCB in error, whatever comes with it.
-  assign may_cancel = line == SLOTS_LINE && !is_partial && (dwords & CANCEL_DWORDS) != '0;
-  assign state_now = state[page];
-  assign line = offset[OFFSET_WIDTH-1:6];
-  assign in_error = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR;
-  assign passes = valid && !is_control && claimed && !is_empty
-      && state_now != hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
-  assign is_command = passes && !in_error && !is_partial && line < COMMAND_LINES;
-  assign is_slot = passes && (in_error ? may_cancel && slot == 2'd2 : is_slots);
-  assign is_beyond = passes && !in_error && (is_partial || line >= COMMAND_LINES && !is_slots);
-  assign binds = is_command && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_FREE;
-  assign gets_buffer = pool_available && group_available;
-  assign collects = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING || binds && gets_buffer;
-  assign buffer = locks ? management_buffer : binds ? free_buffer : bound[page];
+  logic x_is_beyond, x_binds, x_gets, x_collects, pool_available, management_available, dedicated_available, x_group_available;
+  logic [PCB_WIDTH-1:0] pool_buffer, management_buffer, dedicated_buffer, x_buffer;
+  assign x_is_command = x_may_bring && x_is_open;
+  assign x_is_slot = x_writes && (x_is_error ? x_may_cancel && x_slot == 2'd2 : x_is_slots && !x_is_closed);
+  assign x_is_beyond = x_writes && x_is_beyond_line && x_is_open;
+  assign x_binds = x_may_bring && x_is_free;
+  assign x_pays_level = x_left_level[1] || x_left_level[0] && !(x_paid_level && x_same_part);
+  assign x_pays_function = !x_pays_level && (x_left_function[1] || x_left_function[0] && !(x_paid_function && x_same_function));
+  assign x_pays_all = !x_pays_level && !x_pays_function;
+  assign x_group_available = x_pays_level || x_pays_function || x_left_all[1] || x_left_all[0] && !x_paid_all;
+  assign x_gets = pool_available && x_group_available;
+  assign x_collects = x_collects_now || x_is_free && x_gets;
 
-  // Dedicated PCBs.
-  assign has_lock = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
-  assign has_lock_asked = command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK && has_lock;
-  assign locks = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_LOCK && !has_lock && management_available;
-  assign takes_management = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_MANAGEMENT
-      && management_available;
-  assign takes_dedicated = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_DEDICATED
-      && dedicated_available;
+  // Control commands.
+  logic x_controls, x_locks, x_takes_management, x_takes_dedicated, x_hands_over, x_closes, x_opens;
+  assign x_controls = x_valid && x_is_control && !x_is_handover;
+  assign x_locks = x_controls && x_command == LOCK && !x_collects_now && management_available;
+  assign x_takes_management = x_controls && x_command == TAKE_MANAGEMENT && management_available;
+  assign x_takes_dedicated = x_controls && x_command == TAKE_DEDICATED && dedicated_available;
+  assign x_hands_over = x_valid && x_is_handover && !x_is_management && x_collects_now;
+  assign x_closes = x_controls && x_command == CLOSE;
+  assign x_opens = x_controls && x_command == OPEN && !x_is_management && x_is_closed;
+  assign x_buffer = x_locks ? management_buffer : x_is_free ? pool_buffer : x_row.bound;
 
-  // Where it is stored.
-  logic [BEATS_WIDTH-1:0] write_beat, first_beat;
-  logic [BEAT_DWORDS-1:0] stored_of_beat;
-
-  // Received DWORDs and segment 0.
-  logic [DWORDS-1:0] received_before, received_now, brought;
-  logic [BEAT_DWORDS-1:0] brought_of_beat, repeated_of_beat;  // Repeated: received before.
-  logic [SEGMENTS-1:0] unused, whole_segments;
-  logic [DWORDS-1:0] unused_dwords;
-  logic had_length, has_length, checksum_enable_now;
-  logic [63:0] segment_0_now;
-  logic [1:0] segment_0_differs;  // A DWORD of it came before, with another value: it is of another command.
-  hca_spec_pkg::command_header_t header;
-
-  assign received_before = binds ? '0 : received[page];
-  assign brought_of_beat = BEAT_DWORDS'(dwords >> offset[5:2]);
-  assign repeated_of_beat = BEAT_DWORDS'(LINE_DWORDS'((brought & received_before) >> {line[2:0], 4'd0}) >> offset[5:2]);
-
-  received_dwords i_received_dwords (
-      .line(line[2:0]),
-      .length(header.length),
-      .*
-  );
-
-  assign had_length = received_before[1:0] == 2'b11;
-  assign has_length = received_now[1:0] == 2'b11;
-  for (genvar half = 0; half < 2; half++) begin : gen_segment_0
-    logic is_here, is_repeated;
-    assign is_here = line == '0 && dwords[half];
-    assign is_repeated = is_here && received_before[half];
-    assign segment_0_now[32*half+:32] = is_here && !is_repeated ? line_data[32*half+:32] : segment_0[page][32*half+:32];
-    assign segment_0_differs[half] = is_repeated && line_data[32*half+:32] != segment_0[page][32*half+:32];
+  // What has been received with it.
+  logic [1:0] x_has_before, x_has;
+  logic [6:0] x_count_before, x_count;
+  logic x_had_length, x_has_length, x_is_whole, x_passes_length, x_checked_now, x_repeated_now;
+  assign x_has_before = x_is_free ? 2'b00 : x_row.has;
+  assign x_has = x_has_before | x_here;
+  assign x_had_length = x_has_before == 2'b11;
+  assign x_has_length = x_has == 2'b11;
+  assign x_count_before = x_is_free ? '0 : x_row.count;
+  assign x_count = x_count_before + {2'd0, x_is_free || !x_touched ? x_added : x_added_there};
+  // A command that one beat brings is whole at once; else what it brings is added to what was there.
+  assign x_is_whole = x_is_free ? x_alone : adds_up(x_row.count, {2'd0, x_touched ? x_added_there : x_added}, {x_needed[5:0], 1'b0});
+  assign x_passes_length = x_highest > x_needed[5:0] || !x_is_free && x_row.highest > x_needed[5:0];
+  assign x_received_now = (x_is_free || !x_touched ? '0 : x_received) | x_brought;
+  for (genvar window = 0; window < WINDOWS; window++) begin : gen_touched
+    assign x_touched_next[window] = !x_locks && (!(x_is_free && x_may_bring) && x_row_touched[window]
+        || x_may_bring && x_window == WINDOW_WIDTH'(window));
   end
-  assign header = {448'd0, segment_0_now};
-  assign checksum_enable_now = line == '0 && dwords[2] ? line_data[hca_spec_pkg::COMMAND_HEADER_CHECKSUM_ENABLE_LSB] :
-      checksum_enable[page];
+  assign x_checked_now = x_checks ? x_checks_value : x_row.is_checked;
+  assign x_repeated_now = !x_is_free && (x_row.is_repeated || x_touched && x_is_repeated);
 
-  logic [7:0] admission;
-
-  command_admission i_command_admission (
-      .refusal(admission),
-      .*
-  );
-
-  logic [SEGMENTS-1:0] scoreboard_before, mask_before, scoreboard_next, mask_next;
-  logic scoreboard_complete;
-  logic [SEGMENTS-1:0] unused_now;  // If the length came in with this write.
-
-  assign scoreboard_before = binds ? '0 : scoreboards[buffer];
-  assign mask_before = binds ? '0 : scoreboard_masks[buffer];
-  assign unused_now = has_length && !had_length ? unused : '0;
-
-  scoreboard i_scoreboard (
-      .is_direct(scoreboard_variant == hca_spec_pkg::SCOREBOARD_VARIANT_DIRECT),
-      .scoreboard(scoreboard_before),
-      .mask(mask_before),
-      .received(whole_segments ^ SEGMENTS'(FAULT)),
-      .unused(unused_now),
-      .complete(scoreboard_complete),
-      .*
-  );
-
-  // Checksum: the last copy of a DWORD counts. What the buffers held of the beat was read while it was in the first stage; what the
-  // beat before it wrote there in that clock is kept beside it.
-  logic [39:0] sum_before, sum;
-  logic checksum_matches, has_secret;
-  logic [BEAT_BYTES*8-1:0] stored_before, just_stored_data, data_before;
-  logic [BEAT_DWORDS-1:0] just_stored;
-
-  always_ff @(posedge clock) begin
-    just_stored <= page == first_page && write_beat == first_beat ? stored_of_beat : '0;
-    just_stored_data <= line_data[BEAT_BYTES*8-1:0];
+  // Doorbell slots.
+  logic [1:0] x_slot_has;
+  logic [5:0] x_has_slots;
+  logic x_slot_is_whole, x_slot_rings;
+  hca_spec_pkg::doorbell_slot_write_t x_ring;
+  assign x_slot_has = (x_slot == 2'd0 ? x_row.has_slots[1:0] : x_slot == 2'd1 ? x_row.has_slots[3:2] : x_row.has_slots[5:4]) | x_here;
+  assign x_slot_is_whole = x_slot_has == 2'b11;
+  for (genvar half = 0; half < 2; half++) begin : gen_slot
+    assign x_slot_next[32*half+:32] = x_here[half] ? x_words[32*half+:32] : x_slot_words[32*half+:32];
   end
-  for (genvar lane = 0; lane < BEAT_DWORDS; lane++) begin : gen_before
-    assign data_before[lane*32+:32] = just_stored[lane] ? just_stored_data[lane*32+:32] : stored_before[lane*32+:32];
+  assign x_ring = x_slot_next;
+  assign x_slot_rings = x_is_slot && x_slot_is_whole;
+  for (genvar slot = 0; slot < 3; slot++) begin : gen_has_slot
+    assign x_has_slots[2*slot+:2] = x_is_slot && x_slot == 2'(slot) ? (x_slot_is_whole ? 2'b00 : x_slot_has) : x_row.has_slots[2*slot+:2];
   end
 
-  assign sum_before = binds ? '0 : checksum[page];
-  assign has_secret = has_length && !had_length;
+  // Segment 0.
+  logic [63:0] x_words_now;
+  for (genvar half = 0; half < 2; half++) begin : gen_words_now
+    assign x_words_now[32*half+:32] = x_may_bring && x_here[half] ? x_words[32*half+:32] : x_row.words[32*half+:32];
+  end
 
-  doorbell_checksum #(.DWORDS(BEAT_DWORDS)) i_doorbell_checksum (
-      .sum_before(sum_before),
-      .data(line_data[BEAT_BYTES*8-1:0]),
-      .brought(brought_of_beat),
-      .data_before(data_before),
-      .repeated(repeated_of_beat),
-      .has_secret(has_secret),
-      .secret(queue_pair_checksum_secret),
-      .enable(checksum_enable_now && !is_management),
-      .sum(sum),
-      .agrees(checksum_matches)
-  );
-
-  // Doorbell slots, and what comes of a write.
-  logic complete, kicks, kicks_send_queue_mode, rings, cancels, closes, opens, refuses;
-  logic slot_rings;
-  logic [7:0] ring_refusal;
-  hca_spec_pkg::doorbell_slot_write_t ring;
-
-  doorbell_slots #(
-      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)
-  ) i_doorbell_slots (
-      .virtual_collect_buffer(page[VCB_WIDTH-1:0]),
-      .write(is_slot),
-      .line_dwords(dwords[5:0]),
-      .line_data(line_data[191:0]),
-      .slot_value(ring),
-      .clear(!is_management && (cancels || closes || refuses)),
-      .query_virtual_collect_buffer(first_page[VCB_WIDTH-1:0]),
-      .query_stop(first_slot == 2'd1),
-      .query_dword(kept_slot),
-      .*
-  );
-  assign ring_refusal = ring.reserved_3 != '0 || ring.reserved_1 != '0 ? hca_spec_pkg::REFUSAL_RESERVED_NOT_ZERO :
+  // What comes of it.
+  logic [7:0] x_admission, x_command_reason, x_ring_reason, x_reason;
+  logic x_refuses, x_ends, x_kicks, x_kicks_send_queue_mode, x_rings, x_cancels, x_unbinds, x_is_incomplete, x_known_queue_pair, x_differs,
+      x_is_admitted, x_tells_half_written;
+  hca_spec_pkg::quality_of_service_level_t x_level;
+  hca_spec_pkg::command_header_t x_header;
+  assign x_header = {448'd0, x_words_now};
+  assign x_known_queue_pair = x_is_management ? x_number_is_zero : queue_pair_found;
+  assign x_level = x_is_management ? hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_LOW : queue_pair_quality_of_service_level;
+  assign x_is_admitted = x_format == FORMAT_RIGHT && x_known_queue_pair && x_header.quality_of_service_level == x_level;
+  assign x_admission = x_format == FORMAT_VERSION ? hca_spec_pkg::REFUSAL_UNKNOWN_VERSION :
+      x_format == FORMAT_RESERVED ? hca_spec_pkg::REFUSAL_RESERVED_NOT_ZERO :
+      x_format == FORMAT_LENGTH ? hca_spec_pkg::REFUSAL_LENGTH_OVER_MAXIMUM :
+      !x_known_queue_pair ? hca_spec_pkg::REFUSAL_UNKNOWN_QUEUE_PAIR :
+      !x_is_admitted ? hca_spec_pkg::REFUSAL_WRONG_QUALITY_OF_SERVICE_LEVEL : hca_spec_pkg::REFUSAL_NONE;
+  assign x_differs = (x_here & x_has_before & x_differing) != '0;
+  assign x_command_reason = x_differs ? hca_spec_pkg::REFUSAL_SEGMENT_0_DIFFERS :
+      x_has_length && !x_had_length && !x_is_admitted ? x_admission : hca_spec_pkg::REFUSAL_SEGMENT_BEYOND_LENGTH;
+  assign x_ring_reason = x_ring.reserved_3 != '0 || x_ring.reserved_1 != '0 ? hca_spec_pkg::REFUSAL_RESERVED_NOT_ZERO :
       !queue_pair_found ? hca_spec_pkg::REFUSAL_UNKNOWN_QUEUE_PAIR : hca_spec_pkg::REFUSAL_NONE;
+  assign x_reason = x_is_partial ? hca_spec_pkg::REFUSAL_PARTIAL_DOUBLE_WORD :
+      x_is_beyond ? hca_spec_pkg::REFUSAL_WRITE_BEYOND_COMMAND : x_is_command ? x_command_reason : x_ring_reason;
+  assign x_refuses = x_is_beyond
+      || x_is_command && (x_differs || x_has_length && (!x_had_length && !x_is_admitted || x_passes_length))
+      || x_slot_rings && x_slot != 2'd2 && x_ring_reason != hca_spec_pkg::REFUSAL_NONE;
+  assign x_ends = x_is_command && x_has_length && x_is_whole;
+  assign x_kicks = x_ends && x_collects && !x_refuses;
+  assign x_kicks_send_queue_mode = x_ends && !x_collects && !x_refuses;
+  assign x_rings = x_slot_rings && x_slot != 2'd2 && !x_refuses;
+  assign x_cancels = x_slot_rings && x_slot == 2'd2 || x_controls && (x_command == CANCEL || x_command == CLOSE) && !x_is_closed;
+  assign x_is_incomplete = x_collects_now || x_is_waiting;
+  assign x_unbinds = (x_refuses || x_cancels || x_hands_over) && x_collects_now;
+  assign x_takes = x_binds && x_gets && !x_refuses;
+  assign x_unsure_next = x_kicks && x_checked_now && !x_is_management;
+  assign x_began = x_bound_before ? x_now_before : began_kept;
+  assign x_tells_half_written = x_valid && x_is_scan && x_row.is_timed && has_limit && x_began <= oldest;
 
-  // Outcome.
-  logic [7:0] reason, command_reason;
-  logic is_incomplete, unbinds;  // Before this clock; a PCB comes back without a kick.
-  logic hands_over;
-
-  assign complete = has_length && (collects ? scoreboard_complete : (received_now | unused_dwords) == '1);
-  assign command_reason = segment_0_differs != '0 ? hca_spec_pkg::REFUSAL_SEGMENT_0_DIFFERS :
-      has_length && !had_length && admission != hca_spec_pkg::REFUSAL_NONE ? admission :
-      has_length && (received_now & unused_dwords) != '0 ? hca_spec_pkg::REFUSAL_SEGMENT_BEYOND_LENGTH :
-      complete && collects && !checksum_matches ? hca_spec_pkg::REFUSAL_CHECKSUM_MISMATCH : hca_spec_pkg::REFUSAL_NONE;
-  assign reason = is_partial ? hca_spec_pkg::REFUSAL_PARTIAL_DOUBLE_WORD :
-      is_beyond ? hca_spec_pkg::REFUSAL_WRITE_BEYOND_COMMAND : is_command ? command_reason : ring_refusal;
-  assign refuses = is_beyond || is_command && command_reason != hca_spec_pkg::REFUSAL_NONE
-      || slot_rings && slot != 2'd2 && ring_refusal != hca_spec_pkg::REFUSAL_NONE;
-  assign kicks = is_command && complete && collects && !refuses;
-  assign kicks_send_queue_mode = is_command && complete && !collects && !refuses;
-  assign rings = slot_rings && slot != 2'd2 && !refuses;
-  assign cancels = slot_rings && slot == 2'd2
-      || valid && is_control
-      && (command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_CANCEL || command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE)
-      && state_now != hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
-  assign closes = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_CLOSE;
-  assign opens = valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_OPEN && !is_management
-      && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
-  assign is_incomplete = state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING
-      || state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE;
-  assign hands_over = valid && is_control && is_handover && !is_management
-      && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
-  assign unbinds = (refuses || cancels || hands_over) && state_now == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
-
-  logic [2:0] state_next;
   always_comb begin
-    state_next = state_now;
-    if (locks) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
-    else if (hands_over) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE;
-    else if (closes || is_management && (cancels || refuses || kicks))
-      state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
-    else if (refuses) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR;
-    else if (cancels || opens || kicks || kicks_send_queue_mode) state_next = hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_FREE;
-    else if (binds)
-      state_next = gets_buffer ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING :
-          hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE;
-  end
-
-  for (genvar number = 0; number < PAGES; number++) begin : gen_page
-    always_ff @(posedge clock) begin
-      if (reset)
-        state[number] <= number < VIRTUAL_COLLECT_BUFFERS ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_FREE :
-            hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED;
-      else if (page == PAGE_WIDTH'(number)) state[number] <= state_next;
+    x_next = x_row;
+    if (x_locks) x_next.state = COLLECTING;
+    else if (x_hands_over) x_next.state = SEND_QUEUE_MODE;
+    else if (x_closes || x_is_management && (x_cancels || x_refuses || x_kicks)) x_next.state = CLOSED;
+    else if (x_refuses) x_next.state = ERROR;
+    else if (x_cancels || x_opens || x_kicks || x_kicks_send_queue_mode) x_next.state = FREE;
+    else if (x_binds) x_next.state = x_gets ? COLLECTING : SEND_QUEUE_MODE;
+    x_next.bound = x_buffer;
+    x_next.touched = x_touched_next;
+    x_next.is_timed = !x_is_management && (x_row.is_timed || x_binds)
+        && !(x_kicks || x_kicks_send_queue_mode || x_refuses || x_cancels || x_tells_half_written);
+    x_next.has_slots = x_is_management || x_cancels || x_closes || x_refuses ? '0 : x_has_slots;
+    if (x_may_bring) begin
+      x_next.has = x_has;
+      x_next.count = x_count;
+      x_next.highest = !x_is_free && x_row.highest > x_highest ? x_row.highest : x_highest;
+      x_next.is_checked = x_checked_now;
+      x_next.is_repeated = x_repeated_now;
+      x_next.sum = x_sum;
+      x_next.needed = x_needed;
+      x_next.words = x_words_now;
+    end
+    if (x_locks) begin
+      x_next.has = '0;
+      x_next.count = '0;
+      x_next.highest = '0;
+      x_next.is_repeated = 1'b0;
+      x_next.sum = '0;
     end
   end
 
-  logic takes;  // A PCB of the pool.
-  assign takes = binds && gets_buffer && !refuses;
+  // When commands began.
+  list_memory #(
+      .WIDTH(64),
+      .SIZE(VIRTUAL_COLLECT_BUFFERS),
+      .BLOCK(1'b1)
+  ) i_began (
+      .clock(clock),
+      .write(x_goes && x_binds),
+      .write_address(x_page[VCB_WIDTH-1:0]),
+      .write_data(now),
+      .read_address(stall ? x_page[VCB_WIDTH-1:0] : d_page[VCB_WIDTH-1:0]),
+      .read_data(began_kept)
+  );
+
+  // ---- Stage y.
+  logic y_is_new, y_walks, y_kicks, y_kicks_send_queue_mode, y_rings, y_refuses, y_takes, y_takes_other, y_unbinds, y_is_management,
+      y_takes_number, y_agrees, y_fails, walk_done, y_gets_length, y_collects, y_locks, y_half_written;
+  logic y_paid_level, y_paid_function, y_paid_all;
+  logic [FUNCTION_WIDTH-1:0] y_owner;
+  logic [PCB_WIDTH-1:0] y_buffer, y_taken_buffer;
+  logic [OFFSET_WIDTH-3:0] y_first_dword;
+  logic [1:0] y_part;
+  logic [7:0] y_reason;
+  logic [63:0] y_first_write;
+  logic [47:0] y_known_segment_0;
+  logic [39:0] y_sum, walk_sum, x_sum;
+  logic [31:0] y_secret;
+  logic [BEAT_SEGMENTS-1:0] y_whole;
+  hca_spec_pkg::doorbell_slot_write_t y_ring;
+  hca_spec_pkg::quality_of_service_level_t y_level;
+  hca_spec_pkg::command_header_t y_header;
+  logic [8:0] x_outcome, y_outcome;
+
+  assign y_done = y_valid && !y_walks;
+  assign y_fails = y_is_unsure && !y_agrees;
+  assign y_header = {448'd0, y_row.words};
+  always_comb begin
+    y_resolved = y_row;
+    if (y_fails) begin
+      y_resolved.state = ERROR;
+      y_resolved.has_slots = '0;
+    end
+  end
+  assign x_outcome = {
+    x_valid && !x_is_control && !x_is_scan && !x_is_continued && !x_claimed,
+    x_valid && !x_is_control && !x_is_scan && !x_is_continued && x_claimed && !x_is_empty && (x_is_closed || x_is_error && !x_may_cancel),
+    x_cancels && x_is_incomplete && !x_is_management,
+    x_binds && !x_gets || x_hands_over,
+    x_valid && !x_is_control && !x_is_scan && x_is_last,
+    x_controls,
+    x_locks || x_controls && x_command == LOCK && x_collects_now || x_takes_management || x_takes_dedicated,
+    x_takes_dedicated,
+    x_takes_management
+  };
 
   always_ff @(posedge clock) begin
-    if (is_command || locks) begin
-      received[page] <= locks ? '0 : received_now;
-      segment_0[page] <= segment_0_now;
-      checksum_enable[page] <= checksum_enable_now;
-      checksum[page] <= locks ? '0 : sum;
-      bound[page] <= buffer;
+    if (reset) begin
+      y_valid <= 1'b0;
+      y_is_new <= 1'b0;
+    end else begin
+      y_is_new <= x_goes;
+      if (!y_waits) y_valid <= x_goes;
     end
-    if (refuses) refusal[page] <= reason;
-    if (locks || is_command && collects && !(refuses && command_reason != hca_spec_pkg::REFUSAL_CHECKSUM_MISMATCH)) begin
-      scoreboards[buffer] <= locks ? '0 : scoreboard_next;
-      scoreboard_masks[buffer] <= locks ? '0 : mask_next;
+    if (y_waits) begin
+      if (walk_done) begin
+        y_walks <= 1'b0;
+        y_sum <= walk_sum;
+      end
+    end else begin
+      y_page <= x_page;
+      y_is_management <= x_is_management;
+      y_owner <= x_owner;
+      y_part <= x_part;
+      y_row <= x_next;
+      y_slot <= x_slot;
+      y_is_slot <= x_is_slot && x_slot != 2'd2;
+      y_slot_words <= x_slot_next;
+      y_is_command <= x_is_command;
+      y_window <= x_window;
+      y_received <= x_received_now;
+      y_kicks <= x_kicks;
+      y_kicks_send_queue_mode <= x_kicks_send_queue_mode;
+      y_is_unsure <= x_unsure_next;
+      y_walks <= x_unsure_next && x_repeated_now;
+      y_rings <= x_rings;
+      y_ring <= x_ring;
+      y_refuses <= x_refuses;
+      y_reason <= x_reason;
+      y_takes <= x_takes;
+      y_takes_other <= x_locks || x_takes_management || x_takes_dedicated;
+      y_taken_buffer <= x_takes ? pool_buffer : x_takes_dedicated ? dedicated_buffer : management_buffer;
+      y_unbinds <= x_unbinds;
+      y_buffer <= x_is_free || x_locks ? x_buffer : x_row.bound;
+      y_paid_level <= x_pays_level;
+      y_paid_function <= x_pays_function;
+      y_paid_all <= x_pays_all;
+      y_takes_number <= x_controls && x_command == TAKE_KICK_NUMBER;
+      y_first_dword <= x_first_dword;
+      y_first_write <= x_binds ? now : x_began;
+      y_known_segment_0 <= x_is_command && !x_differs ? (x_has_length ? x_words_now[47:0] : '0) :
+          x_is_incomplete && x_row.has == 2'b11 ? x_row.words[47:0] : '0;
+      y_sum <= x_sum;
+      y_level <= queue_pair_quality_of_service_level;
+      y_gets_length <= x_has_length && !x_had_length;
+      y_collects <= x_is_command && x_collects;
+      y_locks <= x_locks;
+      y_half_written <= x_tells_half_written;
+      y_outcome <= x_outcome;
+      for (int unsigned segment = 0; segment < BEAT_SEGMENTS; segment++)
+        y_whole[segment] <= x_received_now[2*segment+:2] == 2'b11 && x_brought[2*segment+:2] != '0;
     end
-    if (takes) begin
-      buffer_function[free_buffer] <= underlying_function;
-      buffer_part[free_buffer] <= group;
-    end
+  end
+
+  // ---- Behind it: what its page has become, and a PCB that it gives back.
+  logic z_gives;
+  logic [PCB_WIDTH-1:0] z_buffer;
+  logic [FUNCTION_WIDTH-1:0] z_giver;
+  logic [1:0] z_giver_part;
+  always_ff @(posedge clock) begin
+    z_valid <= !reset && y_done;
+    z_page <= y_page;
+    z_row <= y_resolved;
+    z_is_slot <= y_is_slot;
+    z_slot <= y_slot;
+    z_slot_words <= y_slot_words;
+    z_is_command <= y_is_command;
+    z_window <= y_window;
+    z_received <= y_received;
+    z_has_failed <= y_fails;
+    z_gives <= !reset && y_done && (y_unbinds || y_fails);
+    z_buffer <= y_buffer;
+  end
+
+  // PCBs.
+  logic releases;
+  logic [PCB_WIDTH-1:0] released;
+  logic [FUNCTION_WIDTH-1:0] releaser, looked_at_function;
+  logic [1:0] releaser_part, looked_at_part;
+  logic overdrawn, part_repays;
+  logic [4:0] looked_at_state;
+  logic [PCB_WIDTH-1:0] looked_at_buffer;
+  logic [63:0] looked_at_began, looked_at_began_now;
+  logic looked_at_collects;
+
+  always_ff @(posedge clock) begin
+    releases <= !reset && release_buffer;
+    released <= release_physical_collect_buffer;
   end
 
   physical_collect_buffer_list #(
@@ -533,108 +1003,228 @@ module collect_buffer #(
       .DEDICATED_PHYSICAL_COLLECT_BUFFERS(DEDICATED_PHYSICAL_COLLECT_BUFFERS),
       .MANAGEMENT_PHYSICAL_COLLECT_BUFFERS(MANAGEMENT_PHYSICAL_COLLECT_BUFFERS)
   ) i_physical_collect_buffer_list (
-      .pool_buffer(free_buffer),
-      .take(takes || locks || takes_management || takes_dedicated),
-      .take_buffer(takes ? free_buffer : takes_dedicated ? dedicated_buffer : management_buffer),
-      .give_back(unbinds),
-      .give_back_buffer(bound[page]),
+      .idle(!(c_valid && !c_is_scan) && !(d_valid && !d_is_scan) && !(x_valid && !x_is_scan)),
+      .take_pool(x_goes && x_takes),
+      .taken(y_is_new && (y_takes || y_takes_other)),
+      .taken_buffer(y_taken_buffer),
+      .give_back(z_gives),
+      .give_back_buffer(z_buffer),
+      .release_buffer(releases),
+      .release_physical_collect_buffer(released),
       .*
   );
 
-  // What a division of PCBs leaves to be handed over.
-  logic [PCB_WIDTH-1:0] looked_at_buffer;
-  logic overdrawn, part_repays, looked_at_repays;
-  logic [63:0] looked_at_began;
-
-  assign looked_at_buffer = bound[{1'b0, looked_at}];
-  assign looked_at_repays = part_repays
-      && state[{1'b0, looked_at}] == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
+  lut_memory #(
+      .WIDTH(FUNCTION_WIDTH + 2),
+      .SIZE(1 << PCB_WIDTH),
+      .READERS(3)
+  ) i_takers (
+      .clock(clock),
+      .write(y_is_new && y_takes),
+      .write_address(y_taken_buffer),
+      .write_data({y_owner, y_part}),
+      .read_addresses({looked_at_buffer, released, z_buffer}),
+      .read_data({looked_at_function, looked_at_part, releaser, releaser_part, z_giver, z_giver_part})
+  );
 
   collect_group_table #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .PHYSICAL_COLLECT_BUFFERS(PHYSICAL_COLLECT_BUFFERS)
   ) i_collect_group_table (
-      .part(group),
-      .available(group_available),
-      .take(takes),
-      .give_back(unbinds && !is_management),
-      .give_back_underlying_function(buffer_function[bound[page]]),
-      .give_back_part(buffer_part[bound[page]]),
-      .release_buffer(release_buffer && 32'(release_physical_collect_buffer) < PHYSICAL_COLLECT_BUFFERS),
-      .release_underlying_function(buffer_function[release_physical_collect_buffer]),
-      .release_part(buffer_part[release_physical_collect_buffer]),
+      .asked_underlying_function(asks_again ? x_owner : d_owner),
+      .asked_part(asks_again ? x_part : d_part),
+      .take(y_is_new && y_takes),
+      .take_underlying_function(y_owner),
+      .take_part(y_part),
+      .paid_by_level(y_paid_level),
+      .paid_by_function(y_paid_function),
+      .paid_by_all(y_paid_all),
+      .looked_at_underlying_function(looked_at_function),
+      .give_back(z_gives && 32'(z_buffer) < PHYSICAL_COLLECT_BUFFERS),
+      .give_back_underlying_function(z_giver),
+      .give_back_part(z_giver_part),
+      .release_buffer(releases && 32'(released) < PHYSICAL_COLLECT_BUFFERS),
+      .release_underlying_function(releaser),
+      .release_part(releaser_part),
       .set_allotment_underlying_function(set_underlying_function),
-      .looked_at_underlying_function(buffer_function[looked_at_buffer]),
-      .looked_at_part(buffer_part[looked_at_buffer]),
       .*
   );
 
-  assign write_beat = BEATS_WIDTH'(offset >> $clog2(BEAT_BYTES));
-  assign first_beat = BEATS_WIDTH'(first_offset >> $clog2(BEAT_BYTES));
-  assign stored_of_beat = is_command && collects ? brought_of_beat : '0;
+  // After a division.
+  list_memory #(
+      .WIDTH(5 + PCB_WIDTH),
+      .SIZE(VIRTUAL_COLLECT_BUFFERS),
+      .BLOCK(1'b1)
+  ) i_looked_at (
+      .clock(clock),
+      .write((sweeping || y_done) && !write_page[VCB_WIDTH]),
+      .write_address(write_page[VCB_WIDTH-1:0]),
+      .write_data(sweeping ? {swept_row.state, swept_row.bound} : {y_resolved.state, y_resolved.bound}),
+      .read_address(looked_at),
+      .read_data({looked_at_state, looked_at_buffer})
+  );
+
+  list_memory #(
+      .WIDTH(64),
+      .SIZE(VIRTUAL_COLLECT_BUFFERS),
+      .BLOCK(1'b1)
+  ) i_looked_at_began (
+      .clock(clock),
+      .write(x_goes && x_binds),
+      .write_address(x_page[VCB_WIDTH-1:0]),
+      .write_data(now),
+      .read_address(looked_at),
+      .read_data(looked_at_began_now)
+  );
+
+  logic [PAGE_WIDTH-1:0] write_page;
+  assign write_page = sweeping ? PAGE_WIDTH'(swept) : y_page;
+  always_ff @(posedge clock) begin
+    looked_at_collects <= looked_at_state == COLLECTING;
+    looked_at_began <= looked_at_began_now;
+  end
+
+  division_settling #(.VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)) i_division_settling (
+      .busy(c_valid || d_valid || x_valid || y_valid),
+      .looked_at_repays(part_repays && looked_at_collects),
+      .issued(issues_settling),
+      .*
+  );
+
+  // ---- The checksum: of the DWORDs as they come, or of what the buffers hold where one came twice.
+  logic [BEATS_WIDTH-1:0] walk_beat;
+  logic [BEAT_BYTES*8-1:0] walk_data;
+
+  doorbell_checksum #(.DWORDS(BEAT_DWORDS)) i_doorbell_checksum (
+      .clock(clock),
+      .advance(!stall),
+      .data(b_data),
+      .brought(b_brought),
+      .beat_sum(d_beat_sum),
+      .sum_before(x_is_free ? '0 : x_row.sum),
+      .sum_beat(x_beat_sum),
+      .has_secret(x_has_length && !x_had_length),
+      .secret(queue_pair_checksum_secret),
+      .sum(x_sum),
+      .whole(y_sum),
+      .agrees(y_agrees)
+  );
+
+  list_memory #(
+      .WIDTH(32),
+      .SIZE(VIRTUAL_COLLECT_BUFFERS),
+      .BLOCK(1'b1)
+  ) i_secrets (
+      .clock(clock),
+      .write(x_goes && x_is_command && x_has_length && !x_had_length),
+      .write_address(x_page[VCB_WIDTH-1:0]),
+      .write_data(queue_pair_checksum_secret),
+      .read_address(y_page[VCB_WIDTH-1:0]),
+      .read_data(y_secret)
+  );
+
+  checksum_walk #(
+      .BEAT_BYTES(BEAT_BYTES)
+  ) i_checksum_walk (
+      .walk(y_waits && !y_is_new),
+      .dwords({y_row.needed[5:0], 1'b0}),
+      .secret(y_secret),
+      .read_beat(walk_beat),
+      .read_data(walk_data),
+      .done(walk_done),
+      .sum(walk_sum),
+      .*
+  );
 
   command_memory #(
       .BEAT_BYTES(BEAT_BYTES),
       .BUFFERS(BUFFERS)
   ) i_command_memory (
-      .write_buffer(buffer),
-      .write_data(line_data[BEAT_BYTES*8-1:0]),
-      .write_dwords(stored_of_beat),
+      .may_write(x_may_bring),
+      .write_buffer(x_is_free ? pool_buffer : x_row.bound),
+      .write_beat(BEATS_WIDTH'(x_window)),
+      .write_data(x_data),
+      .write_dwords(x_goes && x_is_command && x_collects ? x_brought : '0),
       .read_buffer(read_physical_collect_buffer),
-      .before_buffer(bound[first_page]),
-      .before_beat(first_beat),
-      .before_data(stored_before),
+      .again_buffer(y_buffer),
+      .again_beat(walk_beat),
+      .again_data(walk_data),
       .*
   );
 
-  // After a division.
-  division_settling #(.VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)) i_division_settling (.*);
-
-  // Commands that stay half written.
-  logic [63:0] first_write;
-  logic [VCB_WIDTH-1:0] scanned;
-  logic [47:0] scanned_segment_0;
-
-  assign scanned_segment_0 = received[{1'b0, scanned}][1:0] == 2'b11 ? segment_0[{1'b0, scanned}][47:0] : '0;
-
-  half_written_scan #(
-      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
-      .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)
-  ) i_half_written_scan (
-      .busy(valid && !is_management),
-      .virtual_collect_buffer(page[VCB_WIDTH-1:0]),
-      .begins(binds),
-      .ends(!is_management && (kicks || kicks_send_queue_mode || refuses || cancels)),
-      .*
-  );
-
-  // What goes out.
-  logic takes_kick_number, has_segment_0;
-  logic [47:0] known_segment_0;
-
-  assign takes_kick_number = (kicks || kicks_send_queue_mode) && !is_management
-      || valid && is_control && command == hca_spec_pkg::COLLECT_BUFFER_CONTROL_TAKE_KICK_NUMBER;
-  assign has_segment_0 = is_command && segment_0_differs == '0 ? has_length : is_incomplete && received[page][1:0] == 2'b11;
-  assign known_segment_0 = !has_segment_0 ? '0 : is_command ? segment_0_now[47:0] : segment_0[page][47:0];
-
+  // ---- What goes out.
+  logic unused_outcome;
+  assign unused_outcome = &{1'b0, x_header, y_header};
   collect_buffer_units #(
       .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
       .VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS),
       .PCB_WIDTH(PCB_WIDTH)
-  ) i_collect_buffer_units (.*);
+  ) i_collect_buffer_units (
+      .kicks(y_done && y_kicks && !y_fails),
+      .collected(y_kicks),
+      .kicks_send_queue_mode(y_done && y_kicks_send_queue_mode),
+      .rings(y_done && y_rings),
+      .refuses(y_done && (y_refuses || y_fails)),
+      .reason(y_fails ? hca_spec_pkg::REFUSAL_CHECKSUM_MISMATCH : y_reason),
+      .takes_kick_number(y_done && (y_takes_number || (y_kicks && !y_fails || y_kicks_send_queue_mode) && !y_is_management)),
+      .tells_half_written(y_done && y_half_written),
+      .page(y_page),
+      .is_management(y_is_management),
+      .underlying_function(y_owner),
+      .buffer(y_buffer),
+      .header(y_header),
+      .known_segment_0(y_known_segment_0),
+      .first_write(y_first_write),
+      .slot(y_slot),
+      .ring(y_ring),
+      .named_level(y_level),
+      .first_dword(y_first_dword),
+      .*
+  );
 
-  collect_buffer_outcome #(
-      .FUNCTION_WIDTH(FUNCTION_WIDTH),
+  always_ff @(posedge clock) begin
+    write_unclaimed <= !reset && y_done && y_outcome[8];
+    write_dropped <= !reset && y_done && y_outcome[7];
+    command_cancelled <= !reset && y_done && y_outcome[6];
+    send_queue_mode_entered <= !reset && y_done && y_outcome[5];
+    beat_done <= !reset && y_done && y_outcome[4];
+    control_done <= !reset && y_done && y_outcome[3];
+    control_granted <= y_outcome[2];
+    control_physical_collect_buffer <= y_outcome[1] || y_outcome[0] ? y_taken_buffer : y_buffer;
+    counted_underlying_function <= y_owner;
+  end
+
+  collect_inspect #(
+      .BEAT_BYTES(BEAT_BYTES),
+      .PAGE_WIDTH(PAGE_WIDTH),
       .PCB_WIDTH(PCB_WIDTH)
-  ) i_collect_buffer_outcome (.*);
+  ) i_collect_inspect (
+      .write(sweeping || y_done),
+      .page(write_page),
+      .state(state_number(sweeping ? swept_row.state : y_resolved.state)),
+      .buffer(y_row.bound),
+      .has_length(y_row.has == 2'b11),
+      .needed(y_row.needed),
+      .touched(y_row.touched),
+      .refuses(y_done && (y_refuses || y_fails)),
+      .reason(y_fails ? hca_spec_pkg::REFUSAL_CHECKSUM_MISMATCH : y_reason),
+      .begins(y_done && y_locks),
+      .collects(y_done && y_collects),
+      .window(y_window),
+      .received(y_received),
+      .whole(y_whole),
+      .gets_length(y_gets_length),
+      .inspect_state(inspected_state),
+      .*
+  );
 
-  assign inspect_state = state[inspect_page];
-  assign inspect_refusal = refusal[inspect_page];
-  assign inspect_physical_collect_buffer = bound[inspect_page];
-  assign inspect_scoreboard = scoreboards[inspect_physical_collect_buffer];
-  assign inspect_scoreboard_mask = scoreboard_masks[inspect_physical_collect_buffer];
-
-`ifdef FORMAL
-`include "collect_buffer.svh"
-`endif
+  // As long as a reset sweeps, what was before it is not told.
+  logic [2:0] inspected_state;
+  logic inspects_management, swept_when_asked;
+  always_ff @(posedge clock) begin
+    inspects_management <= inspect_page[VCB_WIDTH];
+    swept_when_asked <= sweeping;
+  end
+  assign inspect_state = !swept_when_asked ? inspected_state :
+      inspects_management ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED : hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_FREE;
 endmodule

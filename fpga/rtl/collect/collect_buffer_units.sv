@@ -1,4 +1,4 @@
-// Makes the data units that collect_buffer sends out: what became of the beat in its second stage, one clock later.
+// Makes the data units that collect_buffer sends out: what became of the beat in its last stage, one clock later.
 module collect_buffer_units #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
@@ -15,7 +15,9 @@ module collect_buffer_units #(
     input logic rings,
     input logic refuses,
     input logic [7:0] reason,
+    input logic collected,  // In a PCB: kicks, unless its checksum differs.
     input logic takes_kick_number,
+    input logic tells_half_written,
 
     // Whose it is, and what it says.
     input logic [VCB_WIDTH:0] page,
@@ -27,7 +29,7 @@ module collect_buffer_units #(
     input logic [63:0] first_write,
     input logic [1:0] slot,
     input hca_spec_pkg::doorbell_slot_write_t ring,
-    input hca_spec_pkg::quality_of_service_level_t queue_pair_quality_of_service_level,
+    input hca_spec_pkg::quality_of_service_level_t named_level,  // Of the queue pair that a slot names.
     input logic [9:0] first_dword,
 
     output logic kick,
@@ -42,7 +44,9 @@ module collect_buffer_units #(
     output logic management,
     output hca_spec_pkg::management_unit_t management_unit,
     output logic refused,
-    output hca_spec_pkg::event_unit_t refused_event
+    output hca_spec_pkg::event_unit_t refused_event,
+    output logic half_written,
+    output hca_spec_pkg::event_unit_t half_written_event
 );
   logic [31:0] kick_number;
   logic unused_header;
@@ -57,12 +61,12 @@ module collect_buffer_units #(
     kick_unit <= '0;
     kick_unit.underlying_function <= 4'(underlying_function);
     kick_unit.quality_of_service_level <= header.quality_of_service_level;
-    kick_unit.origin <= kicks ? hca_spec_pkg::KICK_ORIGIN_COLLECTED : hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
+    kick_unit.origin <= collected ? hca_spec_pkg::KICK_ORIGIN_COLLECTED : hca_spec_pkg::KICK_ORIGIN_SEND_QUEUE_MODE;
     kick_unit.queue_pair_number <= header.queue_pair_number;
     kick_unit.send_queue_sequence_number <= header.send_queue_sequence_number;
     kick_unit.length <= header.length;
     kick_unit.kick_number <= kick_number;
-    if (kicks) kick_unit.physical_collect_buffer <= 8'(buffer);
+    if (collected) kick_unit.physical_collect_buffer <= 8'(buffer);
 
     kick_record <= !reset && (kicks && !is_management || kicks_send_queue_mode);
     kick_virtual_collect_buffer <= page[VCB_WIDTH-1:0];
@@ -82,7 +86,7 @@ module collect_buffer_units #(
     post_notice_unit.queue_pair_number <= rings ? ring.queue_pair_number : header.queue_pair_number;
     post_notice_unit.send_queue_sequence_number <= rings ? ring.send_queue_sequence_number :
         header.send_queue_sequence_number;
-    post_notice_unit.quality_of_service_level <= queue_pair_quality_of_service_level;
+    post_notice_unit.quality_of_service_level <= named_level;
     if (kicks_send_queue_mode) post_notice_unit.quality_of_service_level <= header.quality_of_service_level;
     post_notice_unit.slot <= rings ? slot : 2'd0;
 
@@ -94,5 +98,12 @@ module collect_buffer_units #(
     refused_event.object <= is_management ? 32'h0000_ffff : 32'(page);
     refused_event.detail <= known_segment_0;
     refused_event.offset <= 16'({first_dword, 2'd0});
+
+    half_written <= !reset && tells_half_written;
+    half_written_event <= '0;
+    half_written_event.type_ <= hca_spec_pkg::EVENT_TYPE_HALF_WRITTEN_COMMAND;
+    half_written_event.underlying_function <= 8'(underlying_function);
+    half_written_event.object <= 32'(page);
+    half_written_event.detail <= known_segment_0;
   end
 endmodule

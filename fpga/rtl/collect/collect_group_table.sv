@@ -1,6 +1,9 @@
 // How many pool PCBs each collect group may still take (US8589610, collect group table; US8484392, allotment of PCBs). What counts
 // is the part of the BAR whose VCBs hold PCBs. A level's use fills its own allotment first, then what the function's levels share,
 // then what all functions share; who pays follows from the counts alone, so a release repays what the function borrowed first.
+//
+// What is left is worked out in steps from counts that registers hold, and is some clocks old where it is asked for. Each PCB that was
+// taken since is set against what paid for it, so that none is promised twice. One that comes back is there some clocks later.
 module collect_group_table #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
@@ -10,14 +13,24 @@ module collect_group_table #(
     input logic clock,
     input logic reset,
 
-    // Whether a VCB of that part may have a PCB; `take` takes it.
-    input logic [FUNCTION_WIDTH-1:0] underlying_function,
-    input logic [1:0] part,  // collect_group_t: low, high or function_shared.
-    output logic available,
+    // What is left for a VCB of that part: one, two, of its level, of what the function's levels share, of what all share. What the one asked
+    // for before takes is not taken off.
+    input logic [FUNCTION_WIDTH-1:0] asked_underlying_function,
+    input logic [1:0] asked_part,  // collect_group_t: low, high or function_shared.
+    output logic [1:0] left_level,  // Bit 0: one; bit 1: two.
+    output logic [1:0] left_function,
+    output logic [1:0] left_all,
+
+    // A PCB that was taken in the clock before, and what paid.
     input logic take,
+    input logic [FUNCTION_WIDTH-1:0] take_underlying_function,
+    input logic [1:0] take_part,
+    input logic paid_by_level,
+    input logic paid_by_function,
+    input logic paid_by_all,
 
     // Whether functions hold more of what all share than there is, after a division; whether a PCB that was taken by this function for
-    // this part, given back, is one less that it borrows.
+    // this part, given back, is one less that it borrows. Of a few clocks ago.
     output logic overdrawn,
     input logic [FUNCTION_WIDTH-1:0] looked_at_underlying_function,
     input logic [1:0] looked_at_part,
@@ -38,52 +51,43 @@ module collect_group_table #(
     input logic [COUNT_WIDTH-1:0] set_allotment_high,
     input logic [COUNT_WIDTH-1:0] set_allotment_shared,
     output logic allotment_allowed
-`ifdef FORMAL
-    , input logic [3*UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] held
-`endif
 );
   localparam int unsigned SHARE = PHYSICAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS;
   localparam int unsigned EACH = SHARE < 4 ? SHARE : 4;
 
-  logic [UNDERLYING_FUNCTIONS-1:0] own_available;  // For a VCB of `part`.
-  logic [UNDERLYING_FUNCTIONS-1:0] own_repays;  // For a PCB of `looked_at_part`.
-  logic [COUNT_WIDTH-1:0] borrowed[UNDERLYING_FUNCTIONS];
-  logic [COUNT_WIDTH-1:0] owns[UNDERLYING_FUNCTIONS];
-  logic [COUNT_WIDTH-1:0] all_borrowed;
-  logic [COUNT_WIDTH-1:0] shared_total;
+  // At most seven are told: more are not taken in the clocks that the figures are old.
+  function automatic logic [2:0] few(input logic [COUNT_WIDTH-1:0] total, input logic [COUNT_WIDTH-1:0] taken);
+    logic [COUNT_WIDTH-1:0] rest;
+    rest = total - taken;
+    few = rest[COUNT_WIDTH-1] ? 3'd0 : rest[COUNT_WIDTH-2:3] != '0 ? 3'd7 : rest[2:0];
+  endfunction
+
+  logic [3*UNDERLYING_FUNCTIONS-1:0] rests_low, rests_high, rests_function;
+  logic [UNDERLYING_FUNCTIONS-1:0] borrows, is_over_low, is_over_high;
+  logic [UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] borrowed, owns;
+  logic [COUNT_WIDTH-1:0] all_borrowed, all_borrowed_now, shared_total;
+  logic [2:0] rest_all;
   logic [COUNT_WIDTH+1:0] asked;  // Wide enough for any three numbers.
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     localparam logic [FUNCTION_WIDTH-1:0] NUMBER = FUNCTION_WIDTH'(number);
-    logic [COUNT_WIDTH-1:0] total_low;
-    logic [COUNT_WIDTH-1:0] total_high;
-    logic [COUNT_WIDTH-1:0] total_shared;
-    logic [COUNT_WIDTH-1:0] taken_low;
-    logic [COUNT_WIDTH-1:0] taken_high;
-    logic [COUNT_WIDTH-1:0] taken_shared;
-    logic [COUNT_WIDTH-1:0] beyond_levels;  // Taken, and not covered by the allotment of a level.
-    logic takes;
-    logic gives_back;
-    logic releases;
+    logic [COUNT_WIDTH-1:0] total_low, total_high, total_shared, taken_low, taken_high, taken_shared, over_low, over_high, beyond_levels,
+        over_all;
+    logic takes, gives_back, releases;
 
-    assign takes = take && underlying_function == NUMBER;
+    assign takes = take && take_underlying_function == NUMBER;
     assign gives_back = give_back && give_back_underlying_function == NUMBER;
     assign releases = release_buffer && release_underlying_function == NUMBER;
-    assign beyond_levels = (taken_low > total_low ? taken_low - total_low : '0)
-        + (taken_high > total_high ? taken_high - total_high : '0) + taken_shared;
-    assign borrowed[number] = beyond_levels > total_shared ? beyond_levels - total_shared : '0;
-    assign own_repays[number] = borrowed[number] != '0
-        && (looked_at_part == hca_spec_pkg::COLLECT_GROUP_LOW ? taken_low > total_low :
-        looked_at_part == hca_spec_pkg::COLLECT_GROUP_HIGH ? taken_high > total_high : 1'b1);
-    assign owns[number] = total_low + total_high + total_shared;
-    assign own_available[number] = part == hca_spec_pkg::COLLECT_GROUP_LOW && taken_low < total_low
-        || part == hca_spec_pkg::COLLECT_GROUP_HIGH && taken_high < total_high || beyond_levels < total_shared;
+    assign over_low = taken_low - total_low;
+    assign over_high = taken_high - total_high;
+    assign over_all = beyond_levels - total_shared;
 
     always_ff @(posedge clock) begin
       if (reset) begin
         total_low <= '0;
         total_high <= '0;
         total_shared <= COUNT_WIDTH'(EACH);
+        owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(EACH);
         taken_low <= '0;
         taken_high <= '0;
         taken_shared <= '0;
@@ -92,44 +96,98 @@ module collect_group_table #(
           total_low <= set_allotment_low;
           total_high <= set_allotment_high;
           total_shared <= set_allotment_shared;
+          owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(asked);
         end
-        taken_low <= taken_low + COUNT_WIDTH'(takes && part == hca_spec_pkg::COLLECT_GROUP_LOW)
+        taken_low <= taken_low + COUNT_WIDTH'(takes && take_part == hca_spec_pkg::COLLECT_GROUP_LOW)
             - COUNT_WIDTH'(gives_back && give_back_part == hca_spec_pkg::COLLECT_GROUP_LOW)
             - COUNT_WIDTH'(releases && release_part == hca_spec_pkg::COLLECT_GROUP_LOW);
-        taken_high <= taken_high + COUNT_WIDTH'(takes && part == hca_spec_pkg::COLLECT_GROUP_HIGH)
+        taken_high <= taken_high + COUNT_WIDTH'(takes && take_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
             - COUNT_WIDTH'(gives_back && give_back_part == hca_spec_pkg::COLLECT_GROUP_HIGH)
             - COUNT_WIDTH'(releases && release_part == hca_spec_pkg::COLLECT_GROUP_HIGH);
-        taken_shared <= taken_shared + COUNT_WIDTH'(takes && part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
+        taken_shared <= taken_shared + COUNT_WIDTH'(takes && take_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
             - COUNT_WIDTH'(gives_back && give_back_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED)
             - COUNT_WIDTH'(releases && release_part == hca_spec_pkg::COLLECT_GROUP_FUNCTION_SHARED);
       end
+
+      // A clock later, of the levels.
+      rests_low[3*number+:3] <= few(total_low, taken_low);
+      rests_high[3*number+:3] <= few(total_high, taken_high);
+      is_over_low[number] <= !over_low[COUNT_WIDTH-1] && over_low != '0;
+      is_over_high[number] <= !over_high[COUNT_WIDTH-1] && over_high != '0;
+      // Taken, and not covered by the allotment of a level.
+      beyond_levels <= (over_low[COUNT_WIDTH-1] ? '0 : over_low) + (over_high[COUNT_WIDTH-1] ? '0 : over_high) + taken_shared;
+      // Two clocks later, of the function.
+      rests_function[3*number+:3] <= few(total_shared, beyond_levels);
+      borrowed[number*COUNT_WIDTH+:COUNT_WIDTH] <= over_all[COUNT_WIDTH-1] ? '0 : over_all;
+      borrows[number] <= !over_all[COUNT_WIDTH-1] && over_all != '0;
     end
   end
 
+  // Three and four clocks later, of all.
   always_comb begin
-    all_borrowed = '0;
+    all_borrowed_now = '0;
     for (int unsigned number = 0; number < UNDERLYING_FUNCTIONS; number++)
-      all_borrowed = all_borrowed + borrowed[number];
+      all_borrowed_now = all_borrowed_now + borrowed[number*COUNT_WIDTH+:COUNT_WIDTH];
+  end
+  always_ff @(posedge clock) begin
+    all_borrowed <= all_borrowed_now;
+    rest_all <= few(shared_total, all_borrowed);
+    overdrawn <= all_borrowed > shared_total;
+    part_repays <= borrows[looked_at_underlying_function]
+        && (looked_at_part == hca_spec_pkg::COLLECT_GROUP_LOW ? is_over_low[looked_at_underlying_function] :
+        looked_at_part == hca_spec_pkg::COLLECT_GROUP_HIGH ? is_over_high[looked_at_underlying_function] : 1'b1);
   end
 
-`ifdef FPGA_VERBS_MUTANT_OTHER_FUNCTION_OWNED_BUFFER_TAKEN
-  assign available = own_available[underlying_function] || shared_total >= all_borrowed;
-`else
-  assign available = own_available[underlying_function] || shared_total > all_borrowed;
-`endif
-  assign overdrawn = all_borrowed > shared_total;
-  assign part_repays = own_repays[looked_at_underlying_function];
+  // What was taken since: the one that is told now first.
+  localparam int unsigned LEVEL_AGE = 2, FUNCTION_AGE = 3, ALL_AGE = 5;
+  logic [ALL_AGE-1:1] old_level, old_function, old_all;
+  logic [ALL_AGE-1:0] by_level, by_function, by_all;
+  logic [ALL_AGE*FUNCTION_WIDTH-1:0] functions;
+  logic [(ALL_AGE-1)*FUNCTION_WIDTH-1:0] old_functions;
+  logic [ALL_AGE*2-1:0] parts;
+  logic [(ALL_AGE-1)*2-1:0] old_parts;
+  assign by_level = {old_level, take && paid_by_level};
+  assign by_function = {old_function, take && paid_by_function};
+  assign by_all = {old_all, take && paid_by_all};
+  assign functions = {old_functions, take_underlying_function};
+  assign parts = {old_parts, take_part};
+  always_ff @(posedge clock) begin
+    old_level <= reset ? '0 : by_level[ALL_AGE-2:0];
+    old_function <= reset ? '0 : by_function[ALL_AGE-2:0];
+    old_all <= reset ? '0 : by_all[ALL_AGE-2:0];
+    old_functions <= functions[(ALL_AGE-1)*FUNCTION_WIDTH-1:0];
+    old_parts <= parts[(ALL_AGE-1)*2-1:0];
+  end
+
+  logic [2:0] since_level, since_function, since_all;
+  logic [2:0] rest_level, rest_function;
+  logic [ALL_AGE-1:0] is_same_function, is_same_part;
+  for (genvar age = 0; age < ALL_AGE; age++) begin : gen_age
+    assign is_same_function[age] = functions[age*FUNCTION_WIDTH+:FUNCTION_WIDTH] == asked_underlying_function;
+    assign is_same_part[age] = is_same_function[age] && parts[age*2+:2] == asked_part;
+  end
+  always_comb begin
+    since_level = '0;
+    since_function = '0;
+    since_all = '0;
+    for (int unsigned age = 0; age < LEVEL_AGE; age++) since_level = since_level + 3'(by_level[age] && is_same_part[age]);
+    for (int unsigned age = 0; age < FUNCTION_AGE; age++) since_function = since_function + 3'(by_function[age] && is_same_function[age]);
+    for (int unsigned age = 0; age < ALL_AGE; age++) since_all = since_all + 3'(by_all[age]);
+  end
+  assign rest_level = asked_part == hca_spec_pkg::COLLECT_GROUP_LOW ? rests_low[asked_underlying_function*3+:3] :
+      asked_part == hca_spec_pkg::COLLECT_GROUP_HIGH ? rests_high[asked_underlying_function*3+:3] : 3'd0;
+  assign rest_function = rests_function[asked_underlying_function*3+:3];
+  assign left_level = {4'(rest_level) > 4'(since_level) + 4'd1, rest_level > since_level};
+  assign left_function = {4'(rest_function) > 4'(since_function) + 4'd1, rest_function > since_function};
+  assign left_all = {4'(rest_all) > 4'(since_all) + 4'd1, rest_all > since_all};
+
   assign asked = (COUNT_WIDTH + 2)'(set_allotment_low) + (COUNT_WIDTH + 2)'(set_allotment_high)
       + (COUNT_WIDTH + 2)'(set_allotment_shared);
-  assign allotment_allowed = asked <= {2'b00, owns[set_allotment_underlying_function] + shared_total};
+  assign allotment_allowed = asked <= {2'b00, owns[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH] + shared_total};
 
   always_ff @(posedge clock) begin
     if (reset) shared_total <= COUNT_WIDTH'(PHYSICAL_COLLECT_BUFFERS - EACH * UNDERLYING_FUNCTIONS);
     else if (set_allotment && allotment_allowed)
-      shared_total <= shared_total + owns[set_allotment_underlying_function] - COUNT_WIDTH'(asked);
+      shared_total <= shared_total + owns[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH] - COUNT_WIDTH'(asked);
   end
-
-`ifdef FORMAL
-`include "collect_group_table.svh"
-`endif
 endmodule

@@ -6,6 +6,7 @@ module command_memory #(
     parameter int unsigned BEATS_WIDTH = $clog2(512 / BEAT_BYTES)
 ) (
     input logic clock,
+    input logic may_write,  // In this clock; write_dwords say it later.
     input logic [BUFFER_WIDTH-1:0] write_buffer,
     input logic [BEATS_WIDTH-1:0] write_beat,
     input logic [BEAT_BYTES*8-1:0] write_data,
@@ -21,13 +22,13 @@ module command_memory #(
     input logic [BUFFER_WIDTH-1:0] read_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
     output logic [BEAT_BYTES*8-1:0] read_data,
-    input logic [BUFFER_WIDTH-1:0] before_buffer,  // What a write in the next clock finds, but for what is written in this one.
-    input logic [BEATS_WIDTH-1:0] before_beat,
-    output logic [BEAT_BYTES*8-1:0] before_data
+    input logic [BUFFER_WIDTH-1:0] again_buffer,
+    input logic [BEATS_WIDTH-1:0] again_beat,
+    output logic [BEAT_BYTES*8-1:0] again_data
 );
   logic stores;
   logic [BUFFER_WIDTH+BEATS_WIDTH-1:0] write_address;
-  assign store_ready = write_dwords == '0;
+  assign store_ready = !may_write;
   assign stores = store && store_ready;
   assign write_address = stores ? {store_physical_collect_buffer, store_beat} : {write_buffer, write_beat};
 
@@ -36,7 +37,7 @@ module command_memory #(
     always_ff @(posedge clock) begin
       if (write_dwords[lane] || stores) memory[write_address] <= stores ? store_data[lane*32+:32] : write_data[lane*32+:32];
       read_data[lane*32+:32] <= memory[{read_buffer, read_beat}];
-      before_data[lane*32+:32] <= memory[{before_buffer, before_beat}];
+      again_data[lane*32+:32] <= memory[{again_buffer, again_beat}];
     end
   end
 endmodule

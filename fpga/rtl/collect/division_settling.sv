@@ -9,43 +9,70 @@ module division_settling #(
     input logic clock,
     input logic reset,
     input logic settle_starts,
+    input logic busy,  // Something is still under way, and may change what is looked at.
     input logic overdrawn,
 
-    // The VCB that is looked at: whether its PCB, given back, is one less that its function borrows, and when its command began.
+    // The VCB that is looked at; two clocks later, whether its PCB, given back, is one less that its function borrows, and when its
+    // command began.
     output logic [VCB_WIDTH-1:0] looked_at,
     input logic looked_at_repays,
     input logic [63:0] looked_at_began,
 
     output logic settling,
-    output logic newest_goes,  // The newest is to be handed over, in the second stage in the next clock.
+    output logic newest_goes,  // The newest is to be handed over; held until it is issued, and so is settled.
     output logic [VCB_WIDTH-1:0] newest,
-    output logic settled
+    output logic settled,
+    input logic issued
 );
-  logic pauses;  // The second stage is busy in this clock.
-  logic decides;
-  logic has_newest;
-  logic [63:0] newest_began;
-  logic is_newer;
+  localparam logic [3:0] REST = 4'd12;  // Until what became of the last one is in all counts.
 
-  assign is_newer = looked_at_repays && (!has_newest || looked_at_began >= newest_began);
-  assign newest_goes = settling && decides && overdrawn && has_newest;
-  assign settled = settling && !pauses && (!overdrawn || decides && !has_newest);
+  logic [3:0] quiet;  // Clocks for which nothing was under way.
+  logic looks, is_looked_now, is_looked_before, was_last_now, was_last_before, has_newest, is_newer, decides;
+  logic [VCB_WIDTH-1:0] looked_at_now, looked_at_before;
+  logic [63:0] newest_began;
+
+  assign is_newer = is_looked_before && looked_at_repays && (!has_newest || looked_at_began >= newest_began);
 
   always_ff @(posedge clock) begin
-    if (reset || settled) settling <= 1'b0;
+    if (reset || settled && issued) settling <= 1'b0;
     else if (settle_starts) settling <= 1'b1;
-    pauses <= settle_starts || newest_goes;
-    decides <= settling && !pauses && !decides && looked_at == '1;
-    if (!settling || pauses || decides) begin
+
+    if (reset || !settling || busy || issued) quiet <= '0;
+    else if (quiet != REST) quiet <= quiet + 4'd1;
+
+    // One round over all of them.
+    if (reset || !settling || quiet != REST) begin
+      looks <= 1'b0;
       looked_at <= '0;
-      has_newest <= 1'b0;
-    end else begin
+    end else if (!looks && !newest_goes && !settled && !decides && !is_looked_now && !is_looked_before) begin
+      looks <= overdrawn;
+      looked_at <= '0;
+    end else if (looks) begin
+      looks <= looked_at != '1;
       looked_at <= looked_at + VCB_WIDTH'(1);
-      if (is_newer) begin
-        has_newest <= 1'b1;
-        newest <= looked_at;
-        newest_began <= looked_at_began;
-      end
+    end
+    is_looked_now <= looks;
+    is_looked_before <= is_looked_now;
+    looked_at_now <= looked_at;
+    looked_at_before <= looked_at_now;
+    was_last_now <= looks && looked_at == '1;
+    was_last_before <= was_last_now;
+    decides <= was_last_before;
+    if (!settling || newest_goes) has_newest <= 1'b0;
+    else if (is_newer) begin
+      has_newest <= 1'b1;
+      newest <= looked_at_before;
+      newest_began <= looked_at_began;
+    end
+
+    if (reset || issued) begin
+      newest_goes <= 1'b0;
+      settled <= 1'b0;
+    end else begin
+      if (decides && has_newest) newest_goes <= 1'b1;
+      if (decides && !has_newest || settling && quiet == REST && !overdrawn && !newest_goes && !looks && !is_looked_now
+          && !is_looked_before && !decides)
+        settled <= 1'b1;
     end
   end
 endmodule

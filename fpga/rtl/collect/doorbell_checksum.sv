@@ -1,36 +1,65 @@
 // The doorbell checksum: the 32-bit ones' complement sum over the DWORDs that the buffers of a command hold when it is whole, and over
 // the queue pair's secret, is all ones when nothing was lost or changed (US8589610, doorbell checksum state: a checksum of the contents
-// of the payload buffer and the header buffer). Takes the DWORDs of one beat into a running sum: of one that was there before, the
-// difference. Carries gather on top: a command cannot overflow it.
+// of the payload buffer and the header buffer).
+//
+// The DWORDs of a beat are added in two clocks. `sum` takes them in: carries gather on top, and a command cannot overflow it. Whether a
+// sum agrees is told of one that a register holds.
 module doorbell_checksum #(
     parameter int unsigned DWORDS = 2
 ) (
-    input logic [39:0] sum_before,
+    input logic clock,
+    input logic advance,  // A beat goes from one clock to the next; clear, they stay where they are.
     input logic [DWORDS*32-1:0] data,
     input logic [DWORDS-1:0] brought,
-    input logic [DWORDS*32-1:0] data_before,
-    input logic [DWORDS-1:0] repeated,  // DWORDs of `brought` that were there before, as in data_before.
+    output logic [35:0] beat_sum,  // Of the beat of two clocks before.
+
+    input logic [39:0] sum_before,
+    input logic [35:0] sum_beat,
     input logic has_secret,
     input logic [31:0] secret,
-    input logic enable,  // The command asks for the comparison.
     output logic [39:0] sum,
+
+    input logic [39:0] whole,
     output logic agrees
 );
-  logic [32:0] folded;
+  localparam int unsigned PARTS = DWORDS < 4 ? DWORDS : 4;
+  localparam int unsigned EACH = DWORDS / PARTS;
 
-  always_comb begin
-    sum = sum_before;
-    for (int unsigned dword = 0; dword < DWORDS; dword++)
-      sum = sum + (brought[dword] ? 40'(data[dword*32+:32]) : 40'd0)
-          - (repeated[dword] ? 40'(data_before[dword*32+:32]) : 40'd0);
-    if (has_secret) sum = sum + 40'(secret);
+  logic [PARTS*34-1:0] parts, parts_now;
+  logic [35:0] all;
+
+  for (genvar part = 0; part < PARTS; part++) begin : gen_part
+    logic [33:0] added;
+    always_comb begin
+      added = '0;
+      for (int unsigned dword = 0; dword < EACH; dword++)
+        added = added + (brought[part*EACH+dword] ? 34'(data[(part*EACH+dword)*32+:32]) : 34'd0);
+    end
+    assign parts_now[part*34+:34] = added;
   end
 
+  always_comb begin
+    all = '0;
+    for (int unsigned part = 0; part < PARTS; part++) all = all + 36'(parts[part*34+:34]);
+  end
+
+  always_ff @(posedge clock) begin
+    if (advance) begin
+      parts <= parts_now;
+      beat_sum <= all;
+    end
+  end
+
+  // Three numbers as two, and these added.
+  logic [39:0] addend, low;
+  logic [38:0] high;
+  assign addend = has_secret ? {8'd0, secret} : '0;
+  assign low = sum_before ^ {4'd0, sum_beat} ^ addend;
+  assign high = (sum_before[38:0] & {3'd0, sum_beat}) | (sum_before[38:0] & addend[38:0]) | ({3'd0, sum_beat} & addend[38:0]);
+  assign sum = low + {high, 1'b0};
+
   // The carry of this fold need not be folded in: with it, the low half is at most 254, and no carry makes that all ones.
-  assign folded = 33'(sum[31:0]) + 33'(sum[39:32]);
-`ifdef FPGA_VERBS_MUTANT_CHECKSUM_IGNORED
-  assign agrees = !enable || folded != '0;
-`else
-  assign agrees = !enable || folded == 33'h0_ffff_ffff;
-`endif
+  logic [32:0] folded;
+  assign folded = 33'(whole[31:0]) + 33'(whole[39:32]);
+  assign agrees = folded == 33'h0_ffff_ffff;
 endmodule

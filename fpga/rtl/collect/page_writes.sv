@@ -8,8 +8,8 @@ module page_writes #(
 ) (
     input logic clock,
     input logic reset,
-    output logic under_way,  // A burst that is not answered yet, or a DWORD.
-    output logic in_burst,  // Of the host: its last beat is still to come.
+    output logic under_way,  // A burst that is not answered yet, a beat that has not taken effect, or a DWORD.
+    output logic host_writes,  // Of that, the host's bursts until their last beat has taken effect.
 
     // A DWORD of the management page of a function, held until it is done: it has taken effect.
     input logic page_write,
@@ -59,13 +59,14 @@ module page_writes #(
   localparam logic [1:0] AWAIT = 2'd3;
 
   logic [1:0] state;
-  // In collect_buffer; those of them that are ahead of the DWORD: none comes in for a clock before it, and a beat takes less than four.
-  logic [1:0] beats, ahead;
+  // In collect_buffer, which has room for fewer than 16; those of them that are ahead of the DWORD: none comes in for a clock before it.
+  logic [3:0] beats, ahead;
   logic takes_beat;
-  logic ends_here, is_open, begins, ends;
+  logic in_burst, ends_here, is_open, begins, ends;
   logic [3:0] owed;  // Responses to the host.
 
-  assign under_way = in_burst || owed != '0 || state != IDLE;
+  assign host_writes = in_burst || beats != '0;
+  assign under_way = host_writes || owed != '0 || state != IDLE;
   assign is_open = (state == IDLE && !page_write || state == AWAIT) && !collect_hold && owed < RESPONSES && (!in_burst || ends);
   assign collect_awready = (pages_awready || !collect_enabled) && is_open;
   assign begins = collect_awvalid && collect_awready;
@@ -103,8 +104,8 @@ module page_writes #(
       owed <= owed + 4'(ends) - 4'(collect_bvalid && collect_bready);
     end
     if (begins) ends_here <= !collect_enabled;
-    beats <= reset ? '0 : beats + 2'(takes_beat) - 2'(pages_beat_done);
-    if (state == DATA) ahead <= beats - 2'(pages_beat_done);
-    else if (pages_beat_done) ahead <= ahead - 2'd1;
+    beats <= reset ? '0 : beats + 4'(takes_beat) - 4'(pages_beat_done);
+    if (state == DATA) ahead <= beats - 4'(pages_beat_done);
+    else if (pages_beat_done) ahead <= ahead - 4'd1;
   end
 endmodule

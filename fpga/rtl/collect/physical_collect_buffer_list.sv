@@ -1,5 +1,9 @@
 // The free PCB list (US8589610): a bit string in which a set bit is a free PCB. The pool's PCBs come first, then the dedicated
 // ones: those of the management pages, then those that commands are fetched into. Of each kind the lowest free one is taken.
+//
+// Two of the pool are looked for before they are asked for, one a clock, so that one can be taken in every clock; one that comes back can be
+// taken three clocks later. They are looked for anew after one has come back, when nothing is under way that
+// could take one.
 module physical_collect_buffer_list #(
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
@@ -10,50 +14,87 @@ module physical_collect_buffer_list #(
     input logic clock,
     input logic reset,
 
-    output logic [BUFFERS-1:0] free_buffers,
+    // One of the pool that can be taken in this clock.
     output logic pool_available,
     output logic [PCB_WIDTH-1:0] pool_buffer,
+    input logic take_pool,
+
+    input logic idle,  // None is taken in this clock, nor in the next two.
+
+    output logic [BUFFERS-1:0] free_buffers,
     output logic management_available,
     output logic [PCB_WIDTH-1:0] management_buffer,
     output logic dedicated_available,
     output logic [PCB_WIDTH-1:0] dedicated_buffer,
 
-    // One of them is taken; PCBs that come back: without a kick, and after it.
-    input logic take,
-    input logic [PCB_WIDTH-1:0] take_buffer,
+    // What was taken, of any kind, told afterwards; PCBs that come back: without a kick, and after it.
+    input logic taken,
+    input logic [PCB_WIDTH-1:0] taken_buffer,
     input logic give_back,
     input logic [PCB_WIDTH-1:0] give_back_buffer,
     input logic release_buffer,
     input logic [PCB_WIDTH-1:0] release_physical_collect_buffer
 );
-  localparam logic [BUFFERS-1:0] ALL = '1;
-  localparam logic [BUFFERS-1:0] DEDICATED = ALL << PHYSICAL_COLLECT_BUFFERS;
-  localparam logic [BUFFERS-1:0] FETCHED = DEDICATED << MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
+  localparam int unsigned POOL = PHYSICAL_COLLECT_BUFFERS;
+  localparam int unsigned DEDICATED = DEDICATED_PHYSICAL_COLLECT_BUFFERS;
+  localparam int unsigned MANAGEMENT = MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
 
-  logic [BUFFERS-1:0] pool, management, dedicated;
-
-  assign pool = free_buffers & ~DEDICATED;
-  assign management = free_buffers & DEDICATED & ~FETCHED;
-  assign dedicated = free_buffers & FETCHED;
-  assign pool_available = pool != '0;
-  assign management_available = management != '0;
-  assign dedicated_available = dedicated != '0;
-
-  find_first #(.SIZE(BUFFERS)) i_pool (.bits(pool), .first(pool_buffer));
-  find_first #(.SIZE(BUFFERS)) i_management (.bits(management), .first(management_buffer));
-  find_first #(.SIZE(BUFFERS)) i_dedicated (.bits(dedicated), .first(dedicated_buffer));
-
+  logic [BUFFERS-1:0] comes_back;
   for (genvar number = 0; number < BUFFERS; number++) begin : gen_buffer
+    assign comes_back[number] = give_back && give_back_buffer == PCB_WIDTH'(number)
+        || release_buffer && release_physical_collect_buffer == PCB_WIDTH'(number);
     always_ff @(posedge clock) begin
-      if (reset) free_buffers[number] <= 1'b1;
-      else if (give_back && give_back_buffer == PCB_WIDTH'(number)
-          || release_buffer && release_physical_collect_buffer == PCB_WIDTH'(number))
-        free_buffers[number] <= 1'b1;
-`ifdef FPGA_VERBS_MUTANT_PCB_BOUND_TWICE
-      else if (take && !release_buffer && take_buffer == PCB_WIDTH'(number)) free_buffers[number] <= 1'b0;
-`else
-      else if (take && take_buffer == PCB_WIDTH'(number)) free_buffers[number] <= 1'b0;
-`endif
+      if (reset || comes_back[number]) free_buffers[number] <= 1'b1;
+      else if (taken && taken_buffer == PCB_WIDTH'(number)) free_buffers[number] <= 1'b0;
+    end
+  end
+
+  // Of the pool: not looked out yet; the lowest of them; the two that are next.
+  logic [POOL-1:0] left, lowest;
+  logic [PCB_WIDTH-1:0] found, next_buffer;
+  logic finds, next_available, has_come_back, renews;
+  assign renews = idle && has_come_back;
+  assign finds = !next_available && left != '0;
+  assign lowest = left & (~left + POOL'(1));
+  always_comb begin
+    found = '0;
+    for (int unsigned number = 0; number < POOL; number++) if (lowest[number]) found = found | PCB_WIDTH'(number);
+  end
+
+  always_ff @(posedge clock) begin
+    for (int unsigned number = 0; number < POOL; number++) begin
+      if (reset || comes_back[number] || renews && (pool_available && pool_buffer == PCB_WIDTH'(number)
+          || next_available && next_buffer == PCB_WIDTH'(number)))
+        left[number] <= 1'b1;
+      else if (!renews && !next_available && lowest[number]) left[number] <= 1'b0;
+    end
+    has_come_back <= !reset && (comes_back[POOL-1:0] != '0 || has_come_back && !idle);
+    if (reset || renews) begin
+      pool_available <= 1'b0;
+      next_available <= 1'b0;
+    end else begin
+      pool_available <= pool_available && !take_pool || next_available || finds;
+      next_available <= pool_available && !take_pool && (next_available || finds);
+    end
+    if (!pool_available || take_pool) pool_buffer <= next_available ? next_buffer : found;
+    if (!next_available) next_buffer <= found;
+  end
+
+  // Dedicated ones: few.
+  always_comb begin
+    management_available = 1'b0;
+    management_buffer = '0;
+    dedicated_available = 1'b0;
+    dedicated_buffer = '0;
+    for (int unsigned number = DEDICATED; number > 0; number--) begin
+      if (number <= MANAGEMENT && free_buffers[POOL+number-1]) begin
+        management_available = 1'b1;
+        management_buffer = PCB_WIDTH'(POOL + number - 1);
+      end
+      if (number > MANAGEMENT && free_buffers[POOL+number-1]) begin
+        dedicated_available = 1'b1;
+        dedicated_buffer = PCB_WIDTH'(POOL + number - 1);
+      end
     end
   end
 endmodule

@@ -14,30 +14,33 @@ module bar_move #(
     output logic done,
     output logic allowed,  // With done.
 
-    // Of collect_buffer, in the same clock.
+    // Of collect_buffer, a clock after it was looked at.
     output logic looks,
     output logic [VCB_WIDTH-1:0] look_virtual_collect_buffer,
     input logic [2:0] look_state  // virtual_collect_buffer_state_t
 );
+  localparam logic [VCB_WIDTH:0] LAST = (VCB_WIDTH + 1)'(VIRTUAL_COLLECT_BUFFERS);
+
   logic [VCB_WIDTH:0] looked;  // How many have been looked at.
   logic [VCB_WIDTH:0] old_place, new_place;
-  logic changes_owner;
+  logic changes_owner, changed_owner;
 
-  assign looks = moving && !done;
+  assign looks = moving && looked != LAST;
   assign look_virtual_collect_buffer = looked[VCB_WIDTH-1:0];
-  assign done = looked == (VCB_WIDTH + 1)'(VIRTUAL_COLLECT_BUFFERS);
   // Below the base a place is beyond every count, for BARs end within the VCBs.
   assign old_place = looked - old_base;
   assign new_place = looked - new_base;
   assign changes_owner = (old_place < old_count) != (new_place < new_count);
 
   always_ff @(posedge clock) begin
+    changed_owner <= looks && changes_owner;
+    done <= !reset && moving && looked == LAST && !done;
     if (reset || !moving || done) begin
       looked <= '0;
       allowed <= 1'b1;
     end else begin
-      looked <= looked + (VCB_WIDTH + 1)'(1);
-      if (changes_owner && look_state != hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED) allowed <= 1'b0;
+      if (looks) looked <= looked + (VCB_WIDTH + 1)'(1);
+      if (changed_owner && look_state != hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED) allowed <= 1'b0;
     end
   end
 endmodule

@@ -397,8 +397,11 @@ module host_registers #(
     unclaimed <= reset || device_reset ? '0 : unclaimed + 64'(write_unclaimed) + 64'(beat_unclaimed);
   end
 
-  // Reads. One of a lock waits for collect_buffer, and for a write that came before it; while a reset is under way nothing is locked.
-  logic reads, is_lock, begins_lock;
+  // Reads. One of a lock waits for collect_buffer, and for a write that came before it; while a reset is under way nothing is locked. One of
+  // a VCB or PCB waits until beats that came before it have taken effect and been looked at.
+  localparam logic [3:0] TAKES_EFFECT = 4'd15;  // Unit: clocks.
+  logic reads, is_lock, begins_lock, is_inspect;
+  logic [3:0] inspect_waits;
   logic [PAGE_BITS-1:0] read_page;
   logic [FUNCTION_WIDTH-1:0] read_index;
   logic [31:0] latched[PAGES];  // The high half of the register whose low half was read last, by page.
@@ -411,7 +414,14 @@ module host_registers #(
   hca_spec_pkg::underlying_function_status_t status;
   hca_spec_pkg::control_control_t control_now;
 
-  assign register_arready = (!register_rvalid || register_rready) && !lock && !moving && !wide_now && (!is_lock || begins_lock || is_reset);
+  assign register_arready = (!register_rvalid || register_rready) && !lock && !moving && !wide_now && (!is_lock || begins_lock || is_reset)
+      && (!is_inspect || inspect_waits == TAKES_EFFECT);
+  assign is_inspect = 32'(read_page) == 32'(CONTROL) && 32'(offset_read) > hca_spec_pkg::CONTROL_INSPECT_SELECT_OFFSET
+      && 32'(offset_read) <= hca_spec_pkg::CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET;
+  always_ff @(posedge clock) begin
+    if (reset || reads || moving || !register_arvalid || !is_inspect) inspect_waits <= '0;
+    else if (inspect_waits != TAKES_EFFECT) inspect_waits <= inspect_waits + 4'd1;
+  end
   assign reads = register_arvalid && register_arready;
   assign read_page = register_araddr[REGISTER_ADDRESS_WIDTH-1:16];
   assign offset_read = {register_araddr[15:2], 2'b00};

@@ -1,5 +1,6 @@
 // The read-only window of the control function: a VCB, and a PCB with its scoreboard and mask. collect_buffer tells of a page at a time
-// what it is bound to, so the page that a PCB collects for is looked for when the PCB is selected.
+// what it is bound to, so the page that a PCB collects for is looked for when the PCB is selected. Then the VCB and that page are looked at
+// in turn: what is read is a few clocks old.
 module inspect_window #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,
@@ -21,8 +22,9 @@ module inspect_window #(
     input logic [15:0] read_offset,
     output logic [63:0] read_value,
 
-    // Of collect_buffer, in the same clock.
+    // Of collect_buffer, a clock after it is asked for; inspect_taken: another asks in this clock.
     output logic [PAGE_WIDTH-1:0] inspect_page,
+    input logic inspect_taken,
     input logic [2:0] inspect_state,
     input logic [7:0] inspect_refusal,
     input logic [PCB_WIDTH-1:0] inspect_physical_collect_buffer,
@@ -38,41 +40,69 @@ module inspect_window #(
   localparam int unsigned PAGES = VIRTUAL_COLLECT_BUFFERS + UNDERLYING_FUNCTIONS;
   localparam logic [15:0] NO_BUFFER = 16'hffff;
 
-  logic looking, is_found, is_virtual_read, is_collecting, collects_it, is_there;
-  logic [PAGE_WIDTH-1:0] look_page, found_page;
-  logic [PCB_WIDTH-1:0] selected;
+  localparam logic [3:0] REST = 4'd12;  // Clocks until what came before the selection has taken effect.
+
+  logic looking, looked, is_found, is_turn_of_found, answers_found, answers_virtual, is_collecting, collects_it, is_there, has_last;
+  logic [3:0] rest;
+  logic [PAGE_WIDTH-1:0] look_page, looked_page, found_page;
+  logic [PCB_WIDTH-1:0] selected, virtual_buffer;
+  logic [2:0] virtual_state;
+  logic [7:0] virtual_refusal;
+  logic found_collects;
+  logic [hca_spec_pkg::SEGMENTS-1:0] found_scoreboard, found_scoreboard_mask;
   hca_spec_pkg::control_inspect_select_t select_now;
   hca_spec_pkg::control_inspect_physical_collect_buffer_t physical;
   hca_spec_pkg::control_inspect_virtual_collect_buffer_t virtual_;
 
   assign selected = PCB_WIDTH'(select_now.physical_collect_buffer);
   assign is_there = 32'(select_now.physical_collect_buffer) < BUFFERS;
-  assign is_virtual_read = 32'(read_offset) == hca_spec_pkg::CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET;
-  assign inspect_page = looking ? look_page : is_virtual_read ? PAGE_WIDTH'(select_now.virtual_collect_buffer) : found_page;
+  assign inspect_page = looking ? look_page : is_turn_of_found ? found_page : PAGE_WIDTH'(select_now.virtual_collect_buffer);
   assign is_collecting = inspect_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING;
   assign collects_it = is_there && is_collecting && inspect_physical_collect_buffer == selected;
-  assign select_done = looking && look_page == PAGE_WIDTH'(PAGES - 1);
+  assign has_last = look_page == PAGE_WIDTH'(PAGES - 1);
 
   always_ff @(posedge clock) begin
     if (reset) begin
       looking <= 1'b0;
+      looked <= 1'b0;
       is_found <= 1'b0;
+      rest <= '0;
+      select_done <= 1'b0;
       select_now <= '0;
-    end else if (select) begin
-      looking <= 1'b1;
-      is_found <= 1'b0;
-      select_now <= select_value;
-    end else if (looking) begin
-      looking <= !select_done;
-      if (collects_it) is_found <= 1'b1;
+    end else begin
+      looked <= looking;
+      select_done <= looking && has_last;
+      if (select) rest <= REST;
+      else if (rest != '0) rest <= rest - 4'd1;
+      if (select) begin
+        is_found <= 1'b0;
+        select_now <= select_value;
+      end else if (looked && collects_it) is_found <= 1'b1;
+      if (rest == 4'd1) looking <= 1'b1;
+      else if (has_last) looking <= 1'b0;
     end
     look_page <= looking ? look_page + PAGE_WIDTH'(1) : '0;
-    if (looking && collects_it) found_page <= look_page;
+    looked_page <= look_page;
+    if (looked && collects_it) found_page <= looked_page;
+
+    is_turn_of_found <= !reset && !is_turn_of_found;
+    answers_found <= !looking && !inspect_taken && is_turn_of_found;
+    answers_virtual <= !looking && !inspect_taken && !is_turn_of_found;
+    if (answers_found) begin
+      found_collects <= collects_it;
+      found_scoreboard <= inspect_scoreboard;
+      found_scoreboard_mask <= inspect_scoreboard_mask;
+    end
+    if (answers_virtual) begin
+      virtual_state <= inspect_state;
+      virtual_refusal <= inspect_refusal;
+      virtual_buffer <= inspect_physical_collect_buffer;
+    end
   end
 
   // What was found may be over when it is read.
   logic is_shown;
-  assign is_shown = is_found && !looking && collects_it;
+  assign is_shown = is_found && !looking && found_collects;
   assign query_physical_collect_buffer = selected;
   always_comb begin
     physical = '0;
@@ -86,17 +116,18 @@ module inspect_window #(
       physical.virtual_collect_buffer = 16'(found_page);
     end else if (!free_buffers[selected]) physical.state = hca_spec_pkg::PHYSICAL_COLLECT_BUFFER_STATE_KICKED;
     virtual_ = '0;
-    virtual_.state[2:0] = inspect_state;  // Of which collect_buffer tells the bits.
-    if (inspect_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR) virtual_.refusal[7:0] = inspect_refusal;
-    virtual_.physical_collect_buffer = is_collecting ? 16'(inspect_physical_collect_buffer) : NO_BUFFER;
+    virtual_.state[2:0] = virtual_state;  // Of which collect_buffer tells the bits.
+    if (virtual_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR) virtual_.refusal[7:0] = virtual_refusal;
+    virtual_.physical_collect_buffer =
+        virtual_state == hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING ? 16'(virtual_buffer) : NO_BUFFER;
   end
 
   always_comb begin
     case (32'(read_offset))
       hca_spec_pkg::CONTROL_INSPECT_SELECT_OFFSET: read_value = {32'd0, select_now};
       hca_spec_pkg::CONTROL_INSPECT_PHYSICAL_COLLECT_BUFFER_OFFSET: read_value = is_there ? {32'd0, physical} : '0;
-      hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET: read_value = is_shown ? 64'(inspect_scoreboard) : '0;
-      hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET: read_value = is_shown ? 64'(inspect_scoreboard_mask) : '0;
+      hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_OFFSET: read_value = is_shown ? 64'(found_scoreboard) : '0;
+      hca_spec_pkg::CONTROL_INSPECT_SCOREBOARD_MASK_OFFSET: read_value = is_shown ? 64'(found_scoreboard_mask) : '0;
       hca_spec_pkg::CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET:
       read_value = 32'(select_now.virtual_collect_buffer) < VIRTUAL_COLLECT_BUFFERS ? {32'd0, virtual_} : '0;
       default: read_value = '0;

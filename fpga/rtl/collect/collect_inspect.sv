@@ -1,0 +1,119 @@
+// What the control function may see of pages and of the PCBs that they collect in: state, refusal, scoreboard and mask (US8589610,
+// scoreboard update), in the clock after it is asked for. It has copies of its own of what is kept of each page.
+//
+// The scoreboard has a bit for each segment that is whole and, in the masked variant, for each that the length leaves unused; there the
+// mask is that of the last write. In the direct variant the mask has the unused segments.
+module collect_inspect #(
+    parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
+    parameter int unsigned PAGE_WIDTH = 9,
+    parameter int unsigned PCB_WIDTH = 7,
+    localparam int unsigned BEAT_DWORDS = BEAT_BYTES / 4,
+    localparam int unsigned WINDOWS = hca_spec_pkg::COMMAND_BYTES / BEAT_BYTES,
+    localparam int unsigned WINDOW_WIDTH = $clog2(WINDOWS),
+    localparam int unsigned SEGMENTS = hca_spec_pkg::SEGMENTS
+) (
+    input logic clock,
+    input hca_spec_pkg::scoreboard_variant_t scoreboard_variant,
+
+    // What a page becomes.
+    input logic write,
+    input logic [PAGE_WIDTH-1:0] page,
+    input logic [2:0] state,
+    input logic [PCB_WIDTH-1:0] buffer,
+    input logic has_length,
+    input logic [6:0] needed,  // Segments.
+    input logic [WINDOWS-1:0] touched,  // Windows that anything was received of.
+    input logic refuses,
+    input logic [7:0] reason,
+    // A write of a command: DWORDs of the window that are received with it, segments of it that are whole by it, and whether the length
+    // came with it. A lock begins a command that has nothing yet.
+    input logic begins,
+    input logic collects,
+    input logic [WINDOW_WIDTH-1:0] window,
+    input logic [BEAT_DWORDS-1:0] received,
+    input logic [BEAT_DWORDS/2-1:0] whole,
+    input logic gets_length,
+
+    input logic [PAGE_WIDTH-1:0] inspect_page,
+    output logic [2:0] inspect_state,
+    output logic [7:0] inspect_refusal,
+    output logic [PCB_WIDTH-1:0] inspect_physical_collect_buffer,
+    output logic [SEGMENTS-1:0] inspect_scoreboard,
+    output logic [SEGMENTS-1:0] inspect_scoreboard_mask
+);
+  localparam int unsigned LAST_WIDTH = WINDOW_WIDTH + BEAT_DWORDS / 2 + 1;
+
+  logic has_length_then, gets_length_then;
+  logic [6:0] needed_then;
+  logic [WINDOWS-1:0] touched_then;
+  logic [WINDOW_WIDTH-1:0] window_then;
+  logic [BEAT_DWORDS/2-1:0] whole_then;
+  logic [SEGMENTS-1:0] unused_segments, whole_segments, last_segments;
+  logic is_direct;
+
+  list_memory #(
+      .WIDTH(3 + PCB_WIDTH + 1 + 7 + WINDOWS),
+      .SIZE(1 << PAGE_WIDTH),
+      .BLOCK(1'b1)
+  ) i_page (
+      .clock(clock),
+      .write(write),
+      .write_address(page),
+      .write_data({state, buffer, has_length, needed, touched}),
+      .read_address(inspect_page),
+      .read_data({inspect_state, inspect_physical_collect_buffer, has_length_then, needed_then, touched_then})
+  );
+
+  list_memory #(
+      .WIDTH(8),
+      .SIZE(1 << PAGE_WIDTH),
+      .BLOCK(1'b1)
+  ) i_refusal (
+      .clock(clock),
+      .write(refuses),
+      .write_address(page),
+      .write_data(reason),
+      .read_address(inspect_page),
+      .read_data(inspect_refusal)
+  );
+
+  list_memory #(
+      .WIDTH(LAST_WIDTH),
+      .SIZE(1 << PAGE_WIDTH),
+      .BLOCK(1'b1)
+  ) i_last (
+      .clock(clock),
+      .write(begins || collects),
+      .write_address(page),
+      .write_data(begins ? '0 : {window, whole, gets_length}),
+      .read_address(inspect_page),
+      .read_data({window_then, whole_then, gets_length_then})
+  );
+
+  for (genvar number = 0; number < WINDOWS; number++) begin : gen_window
+    logic [BEAT_DWORDS-1:0] received_then;
+    list_memory #(
+        .WIDTH(BEAT_DWORDS),
+        .SIZE(1 << PAGE_WIDTH),
+        .BLOCK(BEAT_DWORDS >= 8)
+    ) i_received (
+        .clock(clock),
+        .write(collects && window == WINDOW_WIDTH'(number)),
+        .write_address(page),
+        .write_data(received),
+        .read_address(inspect_page),
+        .read_data(received_then)
+    );
+    for (genvar segment = 0; segment < BEAT_DWORDS / 2; segment++) begin : gen_segment
+      assign whole_segments[number*BEAT_DWORDS/2+segment] = touched_then[number] && received_then[2*segment+:2] == 2'b11;
+      assign last_segments[number*BEAT_DWORDS/2+segment] = whole_then[segment] && window_then == WINDOW_WIDTH'(number);
+    end
+  end
+
+  for (genvar segment = 0; segment < SEGMENTS; segment++) begin : gen_unused
+    assign unused_segments[segment] = has_length_then && 32'(needed_then) <= segment;
+  end
+  assign is_direct = scoreboard_variant == hca_spec_pkg::SCOREBOARD_VARIANT_DIRECT;
+  assign inspect_scoreboard = whole_segments | (is_direct ? '0 : unused_segments);
+  assign inspect_scoreboard_mask = is_direct ? unused_segments : last_segments | (gets_length_then ? unused_segments : '0);
+endmodule
