@@ -20,7 +20,15 @@ await step(
 );
 await step(
   'dist',
-  ['lib', 'examples', 'test/helpers/pci_proxy', 'scripts/compile.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+  [
+    'lib',
+    'examples',
+    'test/helpers/pci_proxy',
+    'scripts/compile.mjs',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+  ],
   async () => {
     say('compiling lib/ and examples/ to dist/');
     const { compile } = await import('./compile.mjs');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { deviceOfPrograms } from '../../lib/cli/run.ts';
-import { HcaProcess } from './hca_process.ts';
-import { runHca } from './run_hca.ts';
+import { HcaProcess } from '../helpers/hca_process.ts';
+import { runHca } from '../helpers/run_hca.ts';
 
 const run = (...words: string[]): HcaProcess => new HcaProcess(['run', ...words]);
 

@@ -1,7 +1,7 @@
 // What operations cost, against what is recorded: `npm run counts -- --record` records a count that a change has made smaller.
 import { describe, expect, it } from 'vitest';
 
-import { leaveOut, requireTool } from '../tools.ts';
+import { leaveOut, requireTool } from '../helpers/tools.ts';
 
 interface Count {
   readonly instructions: number;

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 
-import { freePort } from '../free_port.ts';
-import { HcaProcess, untilListening } from '../cli/hca_process.ts';
-import { requireFile, requireTool, toolEnvironment } from '../tools.ts';
+import { freePort } from '../helpers/free_port.ts';
+import { HcaProcess, untilListening } from '../helpers/hca_process.ts';
+import { requireFile, requireTool, toolEnvironment } from '../helpers/tools.ts';
 import { ownFabric, startProgram } from './verbs_program.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-checks-'));

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-import { requireTool, toolEnvironment } from '../tools.ts';
+import { requireTool, toolEnvironment } from '../helpers/tools.ts';
 
 const library = fileURLToPath(new URL('../../build/Release/verbs', import.meta.url));
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { freeNetwork } from '../free_port.ts';
-import { requireTool } from '../tools.ts';
+import { freeNetwork } from '../helpers/free_port.ts';
+import { requireTool } from '../helpers/tools.ts';
 import { ownFabric, runEnds, startEnds, startProgram } from './verbs_program.ts';
 
 describe('ibverbs-utils', () => {

@@ -6,13 +6,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { Connection } from '../../lib/connect/index.ts';
 import { Completion, Opcode } from '../../lib/index.ts';
-import { makeBoard } from '../board/register_file_board.ts';
-import { backends } from '../driver/backends.ts';
-import { Random } from '../hca/random.ts';
-import { requireTool, toolEnvironment } from '../tools.ts';
-import { makeStation, queueKey, routeBytes } from '../verbs/datagram.ts';
-import { makeVerbs, type Verbs } from '../verbs/make_verbs.ts';
-import { playBothWays } from '../verbs/random_connections.ts';
+import { makeBoard } from '../helpers/register_file_board.ts';
+import { backends } from '../helpers/backends.ts';
+import { Random } from '../helpers/random.mjs';
+import { requireTool, toolEnvironment } from '../helpers/tools.ts';
+import { makeStation, queueKey, routeBytes } from '../helpers/datagram.ts';
+import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
+import { playBothWays } from '../helpers/random_connections.ts';
 
 const shared = backends.find(({ options }) => options.progress === 'shared')!;
 const children: ChildProcess[] = [];
