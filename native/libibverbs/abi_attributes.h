@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// Attributes, requests and completions of the binary interface of libibverbs, as programs that were compiled with <infiniband/verbs.h> of rdma-core
-// use it: layouts and numbers alone. test/libibverbs compares them with that header, where it is installed.
-// An enumeration of that header is an int here.
+// Attributes, requests and completions of the binary interface of libibverbs, as programs that were compiled
+// with <infiniband/verbs.h> of rdma-core use it: layouts and numbers alone. test/libibverbs compares them
+// with that header, where it is installed. An enumeration of that header is an int here.
 namespace fpga_verbs::verbs {
 
 union Gid {
