@@ -29,6 +29,18 @@ elif way == "small":
     os.truncate(memory, 4096)
     fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
     bring(memory, size)
+elif way in ("tail", "length"):  # one thing wrong: the other end closes the way
+    rings = mmap.mmap(memory, size)
+    fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+    bring(memory, size)
+    rings[128:132] = struct.pack("=I", 4353 if way == "length" else 64)
+    rings[0:8] = struct.pack("=Q", 65 if way == "tail" else 1)
+    peer.send(b"\0")
+    peer.settimeout(20)
+    try:
+        say("closed" if peer.recv(1) == b"" else "believed")
+    except socket.timeout:
+        say("believed")
 elif way == "rings":  # of the right size, with all in them wrong
     rings = mmap.mmap(memory, size)
     fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
@@ -41,5 +53,6 @@ elif way == "rings":  # of the right size, with all in them wrong
             peer.send(b"\0")
         except OSError:
             break  # it is left alone
-say("done")
+if way not in ("tail", "length"):
+    say("done")
 sys.stdin.read()
