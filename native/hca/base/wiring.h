@@ -1,8 +1,9 @@
 #pragma once
 
-// What an HCA is made of: its blocks, the links between them, and who wakes whom. Everything that has to know
-// all of them follows from these tables: the members of HcaLinks and HcaBlocks, wakers, counters of data
-// units, resets, deadlines, verify(), the blocks that can be RTL, and the drawing in docs/architecture.md.
+// What an HCA is made of: its blocks, the links between them, and which block wakes which. Everything that
+// has to know all of them follows from these tables: the members of HcaLinks and HcaBlocks, wakers, counters
+// of data units, resets, deadlines, verify(), the blocks that can be RTL, and the drawing in
+// docs/architecture.md.
 //
 // Linked list queues keep queue pairs apart where one of them can wait while another goes on: virtual_kick
 // (by lane), queue_pair_fetch, dma, packet_builder, completion, receive, descriptor_fetch,
