@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hca/base/event_port.h"
 #include "hca/base/rtl_blocks.h"
 #include "hca/base/wiring.h"
 #include "hca/collect/collect_buffer.h"
@@ -9,13 +10,15 @@
 
 namespace fpga_verbs::hca {
 
-// Makers of the blocks that are RTL; null: the device model's block.
+// Makers of the blocks that are RTL; null: the device model's block. And where blocks report events.
 struct BlockMakers {
 #define FPGA_VERBS_NONE(...)
 #define FPGA_VERBS_MAKER(name, Block, ...)                                                                   \
   std::unique_ptr<Block> (*name)(const Block::Ports& ports) = nullptr;
   FPGA_VERBS_BLOCKS(FPGA_VERBS_NONE, FPGA_VERBS_MAKER, FPGA_VERBS_NONE)
 #undef FPGA_VERBS_MAKER
+
+  EventPort* events = nullptr; // null: event_queue
 
   unsigned beat_bytes = spec::beat_bytes; // at the ports of all blocks
 

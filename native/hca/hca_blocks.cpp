@@ -39,7 +39,8 @@ HcaBlocks::HcaBlocks(const HcaParameters& board_parameters, Counters& board_coun
                      const Clock& board_clock, const PortAttachments& board_attachments,
                      const BlockMakers& block_makers)
     : parameters(board_parameters), counters(board_counters), host(board_host), clock(board_clock),
-      attachments(board_attachments), makers(block_makers), sampled_clock(clock),
+      attachments(board_attachments), makers(block_makers),
+      events(makers.events != nullptr ? *makers.events : event_queue), sampled_clock(clock),
       control_registers(parameters, counters, device,
                         {.collect_buffer = collect_buffer,
                          .buffers = physical_collect_buffers,

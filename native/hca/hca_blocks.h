@@ -5,6 +5,7 @@
 #include "hca/base/counters.h"
 #include "hca/base/data_unit_counts.h"
 #include "hca/base/device_registers.h"
+#include "hca/base/event_port.h"
 #include "hca/base/hca_links.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
@@ -89,6 +90,7 @@ struct HcaBlocks {
   const Clock& clock;
   const PortAttachments& attachments;
   const BlockMakers& makers;
+  EventPort& events; // where blocks report: event_queue, but in some tests
   SampledClock sampled_clock;
   DeviceRegisters device;
   DataUnitCounts data_unit_counts;

@@ -56,32 +56,9 @@ Napi::Function OrderPort::define(Napi::Env env) {
 }
 
 OrderPort::OrderPort(const Napi::CallbackInfo& info)
-    : HostedPort<OrderPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
-      context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
-      queue_pairs_(parameters_, counters_, context_memory_), kick_records_(counters_, host_, clock_, events_),
-      collect_buffer_({parameters_, counters_, clock_, buffers_, queue_pairs_, events_, kick_records_,
-                       kicks_collected_, post_notices_, management_units_}),
-      virtual_kick_({parameters_,
-                     counters_,
-                     collect_buffer_,
-                     buffers_,
-                     queue_pairs_,
-                     lane_map_reader_,
-                     waiting_for_room_,
-                     kicks_collected_,
-                     kicks_scheduled_,
-                     kicks_started_,
-                     {&finishes_handed_back_, &finishes_sent_}}),
-      queue_pair_fetch_(parameters_, counters_, kick_records_, collect_buffer_, buffers_, queue_pairs_,
-                        address_handles_, events_, kicks_started_, post_notices_, schedule_dones_,
-                        progress_notices_, executions_, schedule_requests_, finishes_handed_back_),
-      queue_reader_(counters_, host_, translation_, events_), send_queues_(queue_reader_),
-      send_queue_scheduler_(parameters_, counters_, host_, collect_buffer_, buffers_, queue_pairs_,
-                            virtual_kick_, waiting_for_room_, send_queues_, events_, kick_records_,
-                            schedule_requests_, kicks_scheduled_, schedule_dones_),
-      pipeline_sink_(counters_, collect_buffer_, buffers_, kick_records_, executions_, finishes_sent_) {
-  const uint64_t needed = context_memory_.bytes_needed();
-  if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
+    : HostedPort<OrderPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())) {
+  const uint64_t needed = device_.context_memory.bytes_needed();
+  if (needed > host_.bytes() || !device_.context_memory.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +
                                                 " B of context memory");
 }
@@ -93,8 +70,9 @@ uint32_t OrderPort::make_table(unsigned underlying_function, const Napi::Value& 
     entries[page].set_valid(1);
     entries[page].set_page(big_number(pages.Get(page)) / spec::page_bytes);
   }
-  const std::optional<uint32_t> table = translation_.create_table(underlying_function, pages.Length());
-  if (!table || !translation_.write_entries(*table, 0, entries))
+  const std::optional<uint32_t> table =
+      device_.memory_translation.create_table(underlying_function, pages.Length());
+  if (!table || !device_.memory_translation.write_entries(*table, 0, entries))
     throw Napi::Error::New(addresses.Env(), "no page table for the queue");
   return *table;
 }
@@ -111,7 +89,7 @@ Napi::Value OrderPort::create_queue_pair(const Napi::CallbackInfo& info) {
   control.set_send_entry_pages(make_table(function, options.Get("sendEntryPages")));
   control.set_send_entry_bytes(value("sendEntryBytes"));
   control.set_checksum_secret(value("checksumSecret"));
-  const std::optional<uint32_t> created = queue_pairs_.create(function, control);
+  const std::optional<uint32_t> created = device_.queue_pair_state_cache.create(function, control);
   if (!created)
     throw Napi::Error::New(info.Env(), "no queue pair is left");
   created_.push_back({.underlying_function = function, .queue_pair_number = *created});
@@ -119,63 +97,65 @@ Napi::Value OrderPort::create_queue_pair(const Napi::CallbackInfo& info) {
 }
 
 void OrderPort::set_state(const Napi::CallbackInfo& info) {
-  queue_pairs_.parts(number(info, 0), number(info, 1))
+  device_.queue_pair_state_cache.parts(number(info, 0), number(info, 1))
       ->control.set_state(static_cast<spec::QueuePairState>(number(info, 2)));
 }
 
 Napi::Value OrderPort::state(const Napi::CallbackInfo& info) {
-  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  const auto found = device_.queue_pair_state_cache.find(number(info, 0), number(info, 1));
   return found ? Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(found->control.state())))
                : info.Env().Null();
 }
 
 Napi::Value OrderPort::requester(const Napi::CallbackInfo& info) {
-  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  const auto found = device_.queue_pair_state_cache.find(number(info, 0), number(info, 1));
   return found ? bytes_of(info.Env(), found->requester) : info.Env().Null();
 }
 
 // As if all work requests before this one were done.
 void OrderPort::set_position(const Napi::CallbackInfo& info) {
-  spec::QueuePairRequester& requester = *queue_pairs_.requester(number(info, 0), number(info, 1));
+  spec::QueuePairRequester& requester =
+      *device_.queue_pair_state_cache.requester(number(info, 0), number(info, 1));
   requester.set_next(number(info, 2));
   requester.set_fetch_next(number(info, 2));
   requester.set_posted(number(info, 2) - 1);
 }
 
 Napi::Value OrderPort::resume(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), queue_pair_fetch_.resume(number(info, 0), number(info, 1)));
+  return Napi::Boolean::New(info.Env(), device_.queue_pair_fetch.resume(number(info, 0), number(info, 1)));
 }
 
 void OrderPort::quiesce(const Napi::CallbackInfo& info) {
-  queue_pairs_.parts(number(info, 0), number(info, 1))->control.set_destroying(1);
-  queue_pairs_.quiesce(number(info, 1));
-  virtual_kick_.drop(number(info, 1));
+  device_.queue_pair_state_cache.parts(number(info, 0), number(info, 1))->control.set_destroying(1);
+  device_.queue_pair_state_cache.quiesce(number(info, 1));
+  device_.virtual_kick.drop(number(info, 1));
 }
 
 // Destroys a queue pair that has become quiet: its number, or null.
 Napi::Value OrderPort::take_quiet(const Napi::CallbackInfo& info) {
-  const auto quiet = queue_pairs_.take_quiet();
+  const auto quiet = device_.queue_pair_state_cache.take_quiet();
   if (!quiet)
     return info.Env().Null();
-  queue_pairs_.destroy(quiet->queue_pair_number);
+  device_.queue_pair_state_cache.destroy(quiet->queue_pair_number);
   return Napi::Number::New(info.Env(), quiet->queue_pair_number);
 }
 
 Napi::Value OrderPort::pins(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), queue_pairs_.pins(number(info, 0)));
+  return Napi::Number::New(info.Env(), device_.queue_pair_state_cache.pins(number(info, 0)));
 }
 
 void OrderPort::reset_function(const Napi::CallbackInfo& info) {
   const unsigned function = number(info, 0);
   was_reset_[function] = true;
-  collect_buffer_.reset_function(function);
-  queue_pairs_.reset_function(function);
-  send_queue_scheduler_.reset_function(function);
-  translation_.reset_function(function);
+  device_.collect_buffer.reset_function(function);
+  device_.queue_pair_state_cache.reset_function(function);
+  device_.send_queue_scheduler.reset_function(function);
+  device_.waiting_for_room.reset_function(function);
+  device_.memory_translation.reset_function(function);
 }
 
 Napi::Value OrderPort::can_accept_write(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), collect_buffer_.can_accept_write());
+  return Napi::Boolean::New(info.Env(), device_.collect_buffer.can_accept_write());
 }
 
 void OrderPort::write(const Napi::CallbackInfo& info) {
@@ -187,16 +167,16 @@ void OrderPort::write(const Napi::CallbackInfo& info) {
   write.length = static_cast<uint32_t>(bytes.ByteLength());
   write.byte_enables = ~uint64_t{0} >> (64 - bytes.ByteLength());
   write.data = bytes.Data();
-  collect_buffer_.write(write);
+  device_.collect_buffer.write(write);
 }
 
 // Lets one block work: 0 virtual_kick, 1 queue_pair_fetch, 2 send_queue_scheduler, 3 pipeline_sink.
 Napi::Value OrderPort::step(const Napi::CallbackInfo& info) {
-  const std::array<hca::Block*, 4> blocks{&virtual_kick_, &queue_pair_fetch_, &send_queue_scheduler_,
-                                          &pipeline_sink_};
+  const std::array<hca::Block*, 4> blocks{&device_.virtual_kick, &device_.queue_pair_fetch,
+                                          &device_.send_queue_scheduler, &pipeline_sink_};
   hca::Block* const block = blocks.at(number(info, 0));
-  if (block == &pipeline_sink_ && !executions_.empty())
-    executed_.push_back(executions_.front());
+  if (block == &pipeline_sink_ && !device_.links.executions.empty())
+    executed_.push_back(device_.links.executions.front());
   return Napi::Boolean::New(info.Env(), block->step());
 }
 
@@ -220,26 +200,27 @@ void OrderPort::set_queuing_structure(const Napi::CallbackInfo& info) {
   const unsigned function = number(info, 0);
   spec::underlying_function::QueuingStructureSize size;
   size.set_entries_log2(number(info, 3));
-  send_queue_scheduler_.set_queuing_structure_size(function, size);
-  send_queue_scheduler_.set_queuing_structure_address(
+  device_.send_queue_scheduler.set_queuing_structure_size(function, size);
+  device_.send_queue_scheduler.set_queuing_structure_address(
       function, static_cast<spec::QualityOfServiceLevel>(number(info, 1)), big_number(info[2]));
 }
 
 Napi::Value OrderPort::set_lanes(const Napi::CallbackInfo& info) {
   const auto level = static_cast<spec::QualityOfServiceLevel>(number(info, 1));
-  return Napi::Boolean::New(info.Env(), virtual_kick_.set_lanes(number(info, 0), level, big_number(info[2])));
+  return Napi::Boolean::New(info.Env(),
+                            device_.virtual_kick.set_lanes(number(info, 0), level, big_number(info[2])));
 }
 
 Napi::Value OrderPort::set_shared_lanes(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), virtual_kick_.set_shared_lanes(big_number(info[0])));
+  return Napi::Boolean::New(info.Env(), device_.virtual_kick.set_shared_lanes(big_number(info[0])));
 }
 
 void OrderPort::set_entry_credits(const Napi::CallbackInfo& info) {
-  virtual_kick_.set_entry_credits(number(info, 0), number(info, 1));
+  device_.virtual_kick.set_entry_credits(number(info, 0), number(info, 1));
 }
 
 Napi::Value OrderPort::lane_state(const Napi::CallbackInfo& info) {
-  const auto from = virtual_kick_.lane_state(number(info, 0));
+  const auto from = device_.virtual_kick.lane_state(number(info, 0));
   auto state = Napi::Object::New(info.Env());
   state["commands"] = from.commands();
   state["executionCredits"] = from.execution_credits();
@@ -268,24 +249,24 @@ Napi::Value OrderPort::counters(const Napi::CallbackInfo& info) {
 
 // Every PCB and every credit is in one place, and no block contradicts itself.
 const char* OrderPort::contradiction() {
-  if (const char* const wrong = virtual_kick_.verify(); wrong != nullptr)
+  if (const char* const wrong = device_.virtual_kick.verify(); wrong != nullptr)
     return wrong;
-  if (send_queue_scheduler_.verify() != nullptr)
+  if (device_.send_queue_scheduler.verify() != nullptr)
     return "the queuing structures contradict each other";
-  if (queue_pairs_.verify() != nullptr)
+  if (device_.queue_pair_state_cache.verify() != nullptr)
     return "queue_pair_state_cache contradicts itself";
 
-  size_t started = executions_.size();
-  for (const spec::KickUnit& unit : units_of(kicks_started_))
+  size_t started = device_.links.executions.size();
+  for (const spec::KickUnit& unit : units_of(device_.links.kicks_started))
     started += unit.origin() != spec::KickOrigin::send_queue_mode ? 1 : 0;
-  size_t kicked = started + kicks_collected_.size() + kicks_scheduled_.size();
+  size_t kicked = started + device_.links.kicks_collected.size() + device_.links.kicks_scheduled.size();
   for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane)
-    kicked += virtual_kick_.lane_state(lane).commands();
+    kicked += device_.virtual_kick.lane_state(lane).commands();
   size_t in_use = 0;
   const unsigned buffers =
       parameters_.physical_collect_buffers + parameters_.dedicated_physical_collect_buffers;
   for (unsigned buffer = 0; buffer < buffers; ++buffer) {
-    const auto state = buffers_[buffer].state;
+    const auto state = device_.physical_collect_buffers[buffer].state;
     in_use += state == spec::PhysicalCollectBufferState::kicked ? 1 : 0;
     if (state == spec::PhysicalCollectBufferState::fetching)
       return "a dedicated PCB was left behind by a fetch";
@@ -293,16 +274,17 @@ const char* OrderPort::contradiction() {
   if (in_use != kicked)
     return "PCBs in use are not those of the commands in the links and lists";
 
-  size_t completion_credits =
-      parameters_.shared_completion_credits - virtual_kick_.shared_credits_free(hca::CreditKind::completion);
-  size_t execution_credits =
-      parameters_.shared_execution_credits - virtual_kick_.shared_credits_free(hca::CreditKind::execution);
+  size_t completion_credits = parameters_.shared_completion_credits -
+                              device_.virtual_kick.shared_credits_free(hca::CreditKind::completion);
+  size_t execution_credits = parameters_.shared_execution_credits -
+                             device_.virtual_kick.shared_credits_free(hca::CreditKind::execution);
   for (unsigned lane = 0; lane < parameters_.transmit_virtual_lanes; ++lane) {
-    const auto state = virtual_kick_.lane_state(lane);
+    const auto state = device_.virtual_kick.lane_state(lane);
     completion_credits += parameters_.completion_credits_per_lane - state.completion_credits();
     execution_credits += parameters_.execution_credits_per_lane - state.execution_credits();
   }
-  const size_t holders = started + finishes_handed_back_.size() + finishes_sent_.size();
+  const size_t holders =
+      started + device_.links.finishes_handed_back.size() + device_.links.finishes_sent.size();
   if (execution_credits != holders || completion_credits != holders)
     return "credits held are not those of the commands started";
 
@@ -311,13 +293,13 @@ const char* OrderPort::contradiction() {
   uint64_t pins = 0;
   uint64_t references = 0;
   for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
-    references += was_reset_[function] ? 0 : virtual_kick_.commands(function);
+    references += was_reset_[function] ? 0 : device_.virtual_kick.commands(function);
   for (const auto& [function, number] : created_) {
-    const auto found = queue_pairs_.find(function, number);
+    const auto found = device_.queue_pair_state_cache.find(function, number);
     if (!found)
       continue;
     const spec::QueuePairRequester& requester = found->requester;
-    pins += queue_pairs_.pins(number);
+    pins += device_.queue_pair_state_cache.pins(number);
     references += requester.scheduled();
     const int fetched = hca::sequence_distance(requester.next(), requester.fetch_next());
     const int posted = hca::sequence_distance(requester.next(), requester.posted() + 1);

@@ -1,14 +1,7 @@
 #pragma once
 
-#include "hca/base/hca_links.h"
-#include "hca/collect/collect_buffer.h"
-#include "hca/collect/kick_records.h"
-#include "hca/kick/virtual_kick.h"
-#include "hca/memory/context_memory.h"
-#include "hca/memory/memory_translation.h"
-#include "hca/queue_pair/queue_pair_state_cache.h"
-#include "hca/send_queue/queue_pair_fetch.h"
-#include "hca/send_queue/send_queue_scheduler.h"
+#include "hca/block_makers.h"
+#include "hca/hca_blocks.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"
 #include "test/pipeline_sink.h"
@@ -61,33 +54,15 @@ private:
   hca::HcaParameters parameters_;
   hca::Counters counters_;
   TestEvents events_;
-  hca::ContextMemory context_memory_;
-  hca::MemoryTranslation translation_;
-  hca::QueuePairStateCache queue_pairs_;
-  hca::KickRecords kick_records_;
-  hca::HcaLinks links_;
-  hca::DataLink<spec::KickUnit>& kicks_collected_ = links_.kicks_collected;
-  hca::DataLink<spec::KickUnit>& kicks_scheduled_ = links_.kicks_scheduled;
-  hca::DataLink<spec::PostNotice>& post_notices_ = links_.post_notices;
-  hca::DataLink<spec::ManagementUnit>& management_units_ = links_.management_units;
-  hca::DataLink<spec::KickUnit>& kicks_started_ = links_.kicks_started;
-  hca::DataLink<spec::KickUnit>& executions_ = links_.executions;
-  hca::DataLink<spec::ScheduleRequest>& schedule_requests_ = links_.schedule_requests;
-  hca::DataLink<spec::ScheduleDone>& schedule_dones_ = links_.schedule_dones;
-  hca::DataLink<spec::QueuePairNotice>& progress_notices_ = links_.progress_notices;
-  hca::DataLink<spec::FinishUnit>& finishes_handed_back_ = links_.finishes_handed_back;
-  hca::DataLink<spec::FinishUnit>& finishes_sent_ = links_.finishes_sent;
-  hca::PhysicalCollectBuffers buffers_{parameters_};
-  hca::CollectBuffer collect_buffer_;
-  hca::LaneMapReader lane_map_reader_{counters_, host_, events_};
-  hca::WaitingForRoom waiting_for_room_{parameters_};
-  hca::VirtualKick virtual_kick_;
-  hca::AddressHandles address_handles_;
-  hca::QueuePairFetch queue_pair_fetch_;
-  hca::QueueReader queue_reader_;
-  hca::SendQueueReader send_queues_;
-  hca::SendQueueScheduler send_queue_scheduler_;
-  PipelineSink pipeline_sink_;
+  const hca::BlockMakers makers_{.events = &events_};
+  const hca::PortAttachments attachments_;
+  hca::HcaBlocks device_{parameters_, counters_, host_, clock_, attachments_, makers_};
+  PipelineSink pipeline_sink_{counters_,
+                              device_.collect_buffer,
+                              device_.physical_collect_buffers,
+                              device_.kick_records,
+                              device_.links.executions,
+                              device_.links.finishes_sent};
   std::vector<spec::KickUnit> executed_;
   std::vector<hca::QueuePairStateCache::Named> created_; // all queue pairs, also those that are gone
   std::array<bool, spec::underlying_functions> was_reset_{};

@@ -1,6 +1,7 @@
 #include "test/receive_queue_port.h"
 
 #include "spec/parameters.h"
+#include "test/device_links.h"
 #include "test/parameters_of.h"
 
 #include <cstring>
@@ -11,10 +12,6 @@
 namespace fpga_verbs::test {
 
 namespace {
-
-// Bits in the masks of ready blocks.
-constexpr unsigned handler_number = 0;
-constexpr unsigned receive_number = 0;
 
 template <class Format> Napi::Value bytes_of(Napi::Env env, const Format& format) {
   auto bytes = Napi::Uint8Array::New(env, Format::bytes);
@@ -62,20 +59,9 @@ Napi::Function ReceiveQueuePort::define(Napi::Env env) {
 }
 
 ReceiveQueuePort::ReceiveQueuePort(const Napi::CallbackInfo& info)
-    : HostedPort<ReceiveQueuePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
-      context_memory_(parameters_, counters_, host_, events_), translation_(parameters_, context_memory_),
-      queue_pairs_(parameters_, counters_, context_memory_),
-      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, shared_receive_queues_, translation_,
-                        events_, descriptors_wanted_, descriptors_fetched_),
-      handler_(parameters_, counters_, host_, packets_, queue_pairs_, shared_receive_queues_, translation_,
-               events_, requests_accepted_, requests_placed_) {
-  const hca::Waker to_handler(ready_, handler_number);
-  requests_accepted_.connect({}, to_handler);
-  requests_placed_.connect(to_handler, {});
-  handler_.on_released(to_handler);
-  descriptor_fetch_.on_flush({receive_ready_, receive_number});
-  const uint64_t needed = context_memory_.bytes_needed();
-  if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
+    : HostedPort<ReceiveQueuePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())) {
+  const uint64_t needed = device_.context_memory.bytes_needed();
+  if (needed > host_.bytes() || !device_.context_memory.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +
                                                 " B of context memory");
 }
@@ -89,8 +75,9 @@ uint32_t ReceiveQueuePort::make_table(unsigned underlying_function, const Napi::
     entries[page].set_valid(address != 0 ? 1 : 0);
     entries[page].set_page(address / spec::page_bytes);
   }
-  const std::optional<uint32_t> table = translation_.create_table(underlying_function, pages.Length());
-  if (!table || !translation_.write_entries(*table, 0, entries))
+  const std::optional<uint32_t> table =
+      device_.memory_translation.create_table(underlying_function, pages.Length());
+  if (!table || !device_.memory_translation.write_entries(*table, 0, entries))
     throw Napi::Error::New(addresses.Env(), "no page table for the queue");
   return *table;
 }
@@ -109,43 +96,44 @@ Napi::Value ReceiveQueuePort::create_queue_pair(const Napi::CallbackInfo& info) 
     control.set_receive_entry_bytes(value("receiveEntryBytes"));
     control.set_receive_tail_address(big_number(options.Get("receiveTailAddress")));
   }
-  const std::optional<uint32_t> created = queue_pairs_.create(function, control);
+  const std::optional<uint32_t> created = device_.queue_pair_state_cache.create(function, control);
   if (!created)
     throw Napi::Error::New(info.Env(), "no queue pair is left");
   return Napi::Number::New(info.Env(), *created);
 }
 
 void ReceiveQueuePort::set_state(const Napi::CallbackInfo& info) {
-  queue_pairs_.parts(number(info, 0), number(info, 1))
+  device_.queue_pair_state_cache.parts(number(info, 0), number(info, 1))
       ->control.set_state(static_cast<spec::QueuePairState>(number(info, 2)));
 }
 
 Napi::Value ReceiveQueuePort::state(const Napi::CallbackInfo& info) {
-  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  const auto found = device_.queue_pair_state_cache.find(number(info, 0), number(info, 1));
   return found ? Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(found->control.state())))
                : info.Env().Null();
 }
 
 Napi::Value ReceiveQueuePort::responder(const Napi::CallbackInfo& info) {
-  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  const auto found = device_.queue_pair_state_cache.find(number(info, 0), number(info, 1));
   return found ? bytes_of(info.Env(), found->responder) : info.Env().Null();
 }
 
 // As if all work requests before this one were done.
 void ReceiveQueuePort::set_position(const Napi::CallbackInfo& info) {
-  spec::QueuePairResponder& responder = *queue_pairs_.responder(number(info, 0), number(info, 1));
+  spec::QueuePairResponder& responder =
+      *device_.queue_pair_state_cache.responder(number(info, 0), number(info, 1));
   responder.set_receive_head(number(info, 2));
   responder.set_receive_tail(number(info, 2));
 }
 
 void ReceiveQueuePort::reset_queue_pair(const Napi::CallbackInfo& info) {
   hca::QueuePairStateCache::reset_requester_and_responder(
-      *queue_pairs_.parts(number(info, 0), number(info, 1)));
+      *device_.queue_pair_state_cache.parts(number(info, 0), number(info, 1)));
 }
 
 void ReceiveQueuePort::reset_function(const Napi::CallbackInfo& info) {
-  queue_pairs_.reset_function(number(info, 0));
-  translation_.reset_function(number(info, 0));
+  device_.queue_pair_state_cache.reset_function(number(info, 0));
+  device_.memory_translation.reset_function(number(info, 0));
 }
 
 Napi::Value ReceiveQueuePort::take_events(const Napi::CallbackInfo& info) {
@@ -164,16 +152,17 @@ Napi::Value ReceiveQueuePort::dma_faults(const Napi::CallbackInfo& info) {
 Napi::Value ReceiveQueuePort::take(const Napi::CallbackInfo& info) {
   const unsigned function = number(info, 0);
   const uint32_t queue_pair = number(info, 1);
-  if (!descriptor_fetch_.take_prefetched(function, queue_pair)) {
+  if (!device_.descriptor_fetch.take_prefetched(function, queue_pair)) {
     spec::QueuePairNotice wanted;
     wanted.set_underlying_function(function);
     wanted.set_queue_pair_number(queue_pair);
     wanted.set_kind(spec::QueuePairNoticeKind::take_descriptor);
-    descriptors_wanted_.push(wanted);
-    while (descriptor_fetch_.step())
+    device_.links.descriptors_wanted.push(wanted);
+    while (device_.descriptor_fetch.step())
       ;
-    const spec::QueuePairNoticeKind answer = descriptors_fetched_.front().kind();
-    descriptors_fetched_.pop();
+    const spec::QueuePairNoticeKind answer = device_.links.descriptors_fetched.front().kind();
+    device_.links.descriptors_fetched.pop();
+    device_.ready.sleep(block_of(device_, "receive")->number); // its answer has been taken
     if (answer != spec::QueuePairNoticeKind::descriptor_taken)
       return info.Env().Null();
   }
@@ -181,16 +170,17 @@ Napi::Value ReceiveQueuePort::take(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ReceiveQueuePort::taken(const Napi::CallbackInfo& info) {
-  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  const auto found = device_.queue_pair_state_cache.find(number(info, 0), number(info, 1));
   return value_of(info.Env(), hca::DescriptorFetch::taken(found->responder));
 }
 
 Napi::Value ReceiveQueuePort::doorbell(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), descriptor_fetch_.doorbell(number(info, 0), {big_number(info[1])}));
+  return Napi::Boolean::New(info.Env(),
+                            device_.descriptor_fetch.doorbell(number(info, 0), {big_number(info[1])}));
 }
 
 Napi::Value ReceiveQueuePort::take_flush(const Napi::CallbackInfo& info) {
-  const auto flush = descriptor_fetch_.take_flush();
+  const auto flush = device_.descriptor_fetch.take_flush();
   if (!flush)
     return info.Env().Null();
   auto value = Napi::Object::New(info.Env());
@@ -200,21 +190,22 @@ Napi::Value ReceiveQueuePort::take_flush(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ReceiveQueuePort::was_woken_for_flush(const Napi::CallbackInfo& info) {
-  const bool woken = receive_ready_.any();
-  receive_ready_.sleep(receive_number);
+  const unsigned receive = block_of(device_, "receive")->number;
+  const bool woken = device_.ready.is_awake(receive);
+  device_.ready.sleep(receive);
   return Napi::Boolean::New(info.Env(), woken);
 }
 
 // A unit for the handler, with a packet: its number, or null when the link has no credit.
 Napi::Value ReceiveQueuePort::accept(const Napi::CallbackInfo& info) {
-  if (!requests_accepted_.has_credit())
+  if (!device_.links.requests_accepted.has_credit())
     return info.Env().Null();
-  const auto packet = packets_.allocate(hca::PacketUse::receive);
+  const auto packet = device_.packet_memory.allocate(hca::PacketUse::receive);
   if (!packet)
     throw Napi::Error::New(info.Env(), "no packet buffer is left");
   const auto options = info[0].As<Napi::Object>();
   const auto value = [&](const char* name) { return options.Get(name).As<Napi::Number>().Uint32Value(); };
-  hca::Packet& fields = packets_[*packet];
+  hca::Packet& fields = device_.packet_memory[*packet];
   fields.receive_sequence_number = static_cast<uint16_t>(value("sequenceNumber"));
   fields.receive_entry_offset = value("offset");
   fields.receive_entry_length = static_cast<uint16_t>(value("length"));
@@ -225,37 +216,39 @@ Napi::Value ReceiveQueuePort::accept(const Napi::CallbackInfo& info) {
   unit.set_action(static_cast<spec::ReceiveAction>(value("action")));
   unit.set_underlying_function(value("underlyingFunction"));
   unit.set_queue_pair_number(value("queuePairNumber"));
-  requests_accepted_.push(unit);
+  device_.links.requests_accepted.push(unit);
   return Napi::Number::New(info.Env(), *packet);
 }
 
 // Lets the handler work if it is awake; false: it sleeps.
 Napi::Value ReceiveQueuePort::step(const Napi::CallbackInfo& info) {
-  if (!ready_.any())
+  const NamedBlock handler = *block_of(device_, "receive_queue_entry_handler");
+  if (!device_.ready.is_awake(handler.number))
     return Napi::Boolean::New(info.Env(), false);
-  ready_.sleep(handler_number);
-  if (handler_.step())
-    ready_.wake(handler_number);
+  device_.ready.sleep(handler.number);
+  if (handler.block.step())
+    device_.ready.wake(handler.number);
   return Napi::Boolean::New(info.Env(), true);
 }
 
 Napi::Value ReceiveQueuePort::take_placed(const Napi::CallbackInfo& info) {
-  if (requests_placed_.empty())
+  if (device_.links.requests_placed.empty())
     return info.Env().Null();
-  const spec::ReceiveUnit unit = requests_placed_.front();
-  requests_placed_.pop();
+  const spec::ReceiveUnit unit = device_.links.requests_placed.front();
+  device_.links.requests_placed.pop();
   auto value = Napi::Object::New(info.Env());
   value["packet"] = unit.packet();
   value["action"] = static_cast<uint32_t>(unit.action());
   value["queuePairNumber"] = unit.queue_pair_number();
-  const uint8_t place = packets_[static_cast<uint16_t>(unit.packet())].receive_entry;
+  const uint8_t place = device_.packet_memory[static_cast<uint16_t>(unit.packet())].receive_entry;
   value["place"] =
       place == hca::no_receive_entry ? info.Env().Null() : Napi::Value(Napi::Number::New(info.Env(), place));
   return value;
 }
 
 Napi::Value ReceiveQueuePort::entry(const Napi::CallbackInfo& info) {
-  const hca::ReceiveEntry& from = handler_.entry(static_cast<uint8_t>(number(info, 0)));
+  const hca::ReceiveEntry& from =
+      device_.receive_queue_entry_handler.entry(static_cast<uint8_t>(number(info, 0)));
   auto scatter = Napi::Array::New(info.Env());
   for (uint32_t index = 0; index < from.scatter_count; ++index) {
     auto piece = Napi::Object::New(info.Env());
@@ -275,22 +268,22 @@ Napi::Value ReceiveQueuePort::entry(const Napi::CallbackInfo& info) {
 // The unit of this packet has ended.
 void ReceiveQueuePort::release(const Napi::CallbackInfo& info) {
   const auto packet = static_cast<uint16_t>(number(info, 0));
-  handler_.release(packets_[packet]);
-  packets_.release(packet);
+  device_.receive_queue_entry_handler.release(device_.packet_memory[packet]);
+  device_.packet_memory.release(packet);
 }
 
 Napi::Value ReceiveQueuePort::verify(const Napi::CallbackInfo& info) {
-  const char* const contradiction = handler_.verify();
+  const char* const contradiction = device_.receive_queue_entry_handler.verify();
   return contradiction == nullptr ? info.Env().Null()
                                   : Napi::Value(Napi::String::New(info.Env(), contradiction));
 }
 
 Napi::Value ReceiveQueuePort::references(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), handler_.references());
+  return Napi::Number::New(info.Env(), device_.receive_queue_entry_handler.references());
 }
 
 Napi::Value ReceiveQueuePort::places_filled(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), handler_.places_filled());
+  return Napi::Number::New(info.Env(), device_.receive_queue_entry_handler.places_filled());
 }
 
 } // namespace fpga_verbs::test

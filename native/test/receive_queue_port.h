@@ -1,12 +1,7 @@
 #pragma once
 
-#include "hca/base/hca_links.h"
-#include "hca/memory/context_memory.h"
-#include "hca/memory/memory_translation.h"
-#include "hca/port/packet_memory.h"
-#include "hca/queue_pair/queue_pair_state_cache.h"
-#include "hca/receive/descriptor_fetch.h"
-#include "hca/receive/receive_queue_entry_handler.h"
+#include "hca/block_makers.h"
+#include "hca/hca_blocks.h"
 #include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"
 
@@ -53,21 +48,10 @@ private:
 
   hca::HcaParameters parameters_;
   hca::Counters counters_;
-  hca::ReadyBlocks ready_;         // the handler
-  hca::ReadyBlocks receive_ready_; // who takes the flushes
   TestEvents events_;
-  hca::ContextMemory context_memory_;
-  hca::MemoryTranslation translation_;
-  hca::QueuePairStateCache queue_pairs_;
-  hca::PacketMemory packets_;
-  hca::HcaLinks links_;
-  hca::DataLink<spec::QueuePairNotice>& descriptors_wanted_ = links_.descriptors_wanted;
-  hca::DataLink<spec::QueuePairNotice>& descriptors_fetched_ = links_.descriptors_fetched;
-  hca::DataLink<spec::ReceiveUnit>& requests_accepted_ = links_.requests_accepted;
-  hca::DataLink<spec::ReceiveUnit>& requests_placed_ = links_.requests_placed;
-  hca::SharedReceiveQueues shared_receive_queues_;
-  hca::DescriptorFetch descriptor_fetch_;
-  hca::ReceiveQueueEntryHandler handler_;
+  const hca::BlockMakers makers_{.events = &events_};
+  const hca::PortAttachments attachments_;
+  hca::HcaBlocks device_{parameters_, counters_, host_, clock_, attachments_, makers_};
 };
 
 } // namespace fpga_verbs::test

@@ -15,12 +15,14 @@ namespace fpga_verbs::test {
 namespace {
 
 // Blocks by their bit in the mask of ready ones, as test/hca/responder_port.ts names them.
-constexpr unsigned receive_number = 0;
-constexpr unsigned handler_number = 1;
-constexpr unsigned dma_validation_number = 2;
-constexpr unsigned response_number = 3;
-constexpr unsigned completion_queue_number = 4;
-constexpr unsigned descriptor_fetch_number = 5;
+// Those of the responder, in the order of their turns.
+std::vector<NamedBlock> responder_of(hca::HcaBlocks& device) {
+  std::vector<NamedBlock> blocks;
+  for (const char* const name : {"receive", "receive_queue_entry_handler", "dma_validation", "response",
+                                 "completion_queue", "descriptor_fetch"})
+    blocks.push_back(*block_of(device, name));
+  return blocks;
+}
 
 template <class Format> Napi::Value bytes_of(Napi::Env env, const Format& format) {
   auto bytes = Napi::Uint8Array::New(env, Format::bytes);
@@ -63,43 +65,9 @@ Napi::Function ResponderPort::define(Napi::Env env) {
 
 ResponderPort::ResponderPort(const Napi::CallbackInfo& info)
     : HostedPort<ResponderPort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
-      port_attributes_(parameters_), context_memory_(parameters_, counters_, host_, events_),
-      translation_(parameters_, context_memory_), memory_access_(counters_, host_, translation_, events_),
-      queue_pairs_(parameters_, counters_, context_memory_), templates_(port_attributes_),
-      responder_resources_(parameters_.queue_pairs),
-      completion_queue_(parameters_, counters_, host_, clock_, translation_, queue_pairs_, events_),
-      descriptor_fetch_(parameters_, counters_, host_, queue_pairs_, shared_receive_queues_, translation_,
-                        events_, descriptors_wanted_, descriptors_fetched_),
-      receive_(parameters_, counters_, packets_, queue_pairs_, descriptor_fetch_, events_,
-               responder_resources_, requests_arrived_, flushes_, descriptors_fetched_, descriptors_wanted_,
-               requests_accepted_),
-      receive_queue_entry_handler_(parameters_, counters_, host_, packets_, queue_pairs_,
-                                   shared_receive_queues_, translation_, events_, requests_accepted_,
-                                   requests_placed_),
-      dma_validation_(parameters_, counters_, packets_, queue_pairs_, shared_receive_queues_, translation_,
-                      memory_access_, receive_queue_entry_handler_, completion_queue_, events_, reads_,
-                      responder_resources_, requests_placed_, answers_),
-      response_(parameters_, counters_, packets_, queue_pairs_, translation_, memory_access_, templates_,
-                events_, reads_, responder_resources_, answers_, responses_built_),
-      blocks_{&receive_,          &receive_queue_entry_handler_,
-              &dma_validation_,   &response_,
-              &completion_queue_, &descriptor_fetch_} {
-  const auto waker = [&](unsigned block) { return hca::Waker(ready_, block); };
-  requests_arrived_.connect({}, waker(receive_number));
-  flushes_.connect({}, waker(receive_number));
-  descriptors_wanted_.connect(waker(receive_number), waker(descriptor_fetch_number));
-  descriptors_fetched_.connect(waker(descriptor_fetch_number), waker(receive_number));
-  requests_accepted_.connect(waker(receive_number), waker(handler_number));
-  requests_placed_.connect(waker(handler_number), waker(dma_validation_number));
-  answers_.connect(waker(dma_validation_number), waker(response_number));
-  responses_built_.connect(waker(response_number), {});
-  packets_.on_free<hca::PacketUse::response>(waker(response_number));
-  reads_.on_free(waker(dma_validation_number));
-  receive_queue_entry_handler_.on_released(waker(handler_number));
-  descriptor_fetch_.on_flush(waker(receive_number));
-  completion_queue_.on_failed(waker(completion_queue_number));
-  const uint64_t needed = context_memory_.bytes_needed();
-  if (needed > host_.bytes() || !context_memory_.open(TestHost::base + host_.bytes() - needed, needed))
+      responder_(responder_of(device_)) {
+  const uint64_t needed = device_.context_memory.bytes_needed();
+  if (needed > host_.bytes() || !device_.context_memory.open(TestHost::base + host_.bytes() - needed, needed))
     throw Napi::RangeError::New(info.Env(), "memoryBytes does not hold the " + std::to_string(needed) +
                                                 " B of context memory");
 }
@@ -113,8 +81,9 @@ uint32_t ResponderPort::make_table(unsigned underlying_function, const Napi::Val
     entries[page].set_valid(address != 0 ? 1 : 0);
     entries[page].set_page(address / spec::page_bytes);
   }
-  const std::optional<uint32_t> table = translation_.create_table(underlying_function, pages.Length());
-  if (!table || !translation_.write_entries(*table, 0, entries))
+  const std::optional<uint32_t> table =
+      device_.memory_translation.create_table(underlying_function, pages.Length());
+  if (!table || !device_.memory_translation.write_entries(*table, 0, entries))
     throw Napi::Error::New(addresses.Env(), "no page table");
   return *table;
 }
@@ -123,29 +92,29 @@ uint32_t ResponderPort::make_table(unsigned underlying_function, const Napi::Val
 Napi::Value ResponderPort::create_key(const Napi::CallbackInfo& info) {
   auto entry = format_of<spec::MemoryKeyEntry>(info[0]);
   entry.set_page_table(make_table(entry.underlying_function(), info[1]));
-  const std::optional<uint32_t> key = translation_.keys().create(entry);
+  const std::optional<uint32_t> key = device_.memory_translation.keys().create(entry);
   if (!key)
     throw Napi::Error::New(info.Env(), "no memory key is left");
   return Napi::Number::New(info.Env(), *key);
 }
 
 void ResponderPort::quiesce_key(const Napi::CallbackInfo& info) {
-  translation_.keys().quiesce(number(info, 0));
+  device_.memory_translation.keys().quiesce(number(info, 0));
 }
 
 // Destroys a key that has become quiet: itself, or null.
 Napi::Value ResponderPort::take_quiet_key(const Napi::CallbackInfo& info) {
-  const std::optional<uint32_t> key = translation_.keys().take_quiet();
+  const std::optional<uint32_t> key = device_.memory_translation.keys().take_quiet();
   if (!key)
     return info.Env().Null();
-  translation_.keys().destroy(*key);
+  device_.memory_translation.keys().destroy(*key);
   return Napi::Number::New(info.Env(), *key);
 }
 
 Napi::Value ResponderPort::create_completion_queue(const Napi::CallbackInfo& info) {
   const uint32_t table = make_table(number(info, 0), info[2]);
-  const auto created =
-      completion_queue_.create(number(info, 0), format_of<spec::CreateCompletionQueueInput>(info[1]), table);
+  const auto created = device_.completion_queue.create(
+      number(info, 0), format_of<spec::CreateCompletionQueueInput>(info[1]), table);
   if (!created)
     throw Napi::Error::New(info.Env(), "no completion queue is left");
   return Napi::Number::New(info.Env(), *created);
@@ -156,58 +125,60 @@ Napi::Value ResponderPort::create_queue_pair(const Napi::CallbackInfo& info) {
   auto control = format_of<spec::QueuePairControl>(info[1]);
   control.set_receive_queue_pages(make_table(number(info, 0), info[2]));
   control.set_receive_entry_pages(make_table(number(info, 0), info[3]));
-  const std::optional<uint32_t> created = queue_pairs_.create(number(info, 0), control);
+  const std::optional<uint32_t> created = device_.queue_pair_state_cache.create(number(info, 0), control);
   if (!created)
     throw Napi::Error::New(info.Env(), "no queue pair is left");
   return Napi::Number::New(info.Env(), *created);
 }
 
 void ResponderPort::set_state(const Napi::CallbackInfo& info) {
-  queue_pairs_.parts(number(info, 0), number(info, 1))
+  device_.queue_pair_state_cache.parts(number(info, 0), number(info, 1))
       ->control.set_state(static_cast<spec::QueuePairState>(number(info, 2)));
 }
 
 Napi::Value ResponderPort::state(const Napi::CallbackInfo& info) {
-  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  const auto found = device_.queue_pair_state_cache.find(number(info, 0), number(info, 1));
   return found ? Napi::Value(Napi::Number::New(info.Env(), static_cast<double>(found->control.state())))
                : info.Env().Null();
 }
 
 void ResponderPort::set_peer(const Napi::CallbackInfo& info) {
-  queue_pairs_.parts(number(info, 0), number(info, 1))->control.set_destination_queue_pair(number(info, 2));
+  device_.queue_pair_state_cache.parts(number(info, 0), number(info, 1))
+      ->control.set_destination_queue_pair(number(info, 2));
 }
 
 void ResponderPort::set_responder(const Napi::CallbackInfo& info) {
-  *queue_pairs_.responder(number(info, 0), number(info, 1)) = format_of<spec::QueuePairResponder>(info[2]);
+  *device_.queue_pair_state_cache.responder(number(info, 0), number(info, 1)) =
+      format_of<spec::QueuePairResponder>(info[2]);
 }
 
 Napi::Value ResponderPort::responder(const Napi::CallbackInfo& info) {
-  const auto found = queue_pairs_.find(number(info, 0), number(info, 1));
+  const auto found = device_.queue_pair_state_cache.find(number(info, 0), number(info, 1));
   return found ? bytes_of(info.Env(), found->responder) : info.Env().Null();
 }
 
 void ResponderPort::quiesce(const Napi::CallbackInfo& info) {
-  queue_pairs_.parts(number(info, 0), number(info, 1))->control.set_destroying(1);
-  queue_pairs_.quiesce(number(info, 1));
+  device_.queue_pair_state_cache.parts(number(info, 0), number(info, 1))->control.set_destroying(1);
+  device_.queue_pair_state_cache.quiesce(number(info, 1));
 }
 
 // Destroys a queue pair that has become quiet: its number, or null.
 Napi::Value ResponderPort::take_quiet(const Napi::CallbackInfo& info) {
-  const auto quiet = queue_pairs_.take_quiet();
+  const auto quiet = device_.queue_pair_state_cache.take_quiet();
   if (!quiet)
     return info.Env().Null();
-  queue_pairs_.destroy(quiet->queue_pair_number);
+  device_.queue_pair_state_cache.destroy(quiet->queue_pair_number);
   return Napi::Number::New(info.Env(), quiet->queue_pair_number);
 }
 
 Napi::Value ResponderPort::pins(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), queue_pairs_.pins(number(info, 0)));
+  return Napi::Number::New(info.Env(), device_.queue_pair_state_cache.pins(number(info, 0)));
 }
 
 void ResponderPort::reset_function(const Napi::CallbackInfo& info) {
-  queue_pairs_.reset_function(number(info, 0));
-  completion_queue_.reset_function(number(info, 0));
-  translation_.reset_function(number(info, 0));
+  device_.queue_pair_state_cache.reset_function(number(info, 0));
+  device_.completion_queue.reset_function(number(info, 0));
+  device_.memory_translation.reset_function(number(info, 0));
 }
 
 // A packet for a queue pair, as packet_receiver hands it over. False: no buffer, no credit, or the queue pair
@@ -215,14 +186,16 @@ void ResponderPort::reset_function(const Napi::CallbackInfo& info) {
 Napi::Value ResponderPort::arrive(const Napi::CallbackInfo& info) {
   const auto wire = info[2].As<Napi::Uint8Array>();
   const uint32_t queue_pair = number(info, 1);
-  if (!requests_arrived_.has_credit() || packets_.free(hca::PacketUse::receive) == 0 ||
-      !queue_pairs_.pin(queue_pair))
+  if (!device_.links.requests_arrived.has_credit() ||
+      device_.packet_memory.free(hca::PacketUse::receive) == 0 ||
+      !device_.queue_pair_state_cache.pin(queue_pair))
     return Napi::Boolean::New(info.Env(), false);
-  const uint16_t handle = *packets_.allocate(hca::PacketUse::receive);
-  std::copy_n(wire.Data(), wire.ByteLength(), packets_.bytes(handle));
-  hca::Packet& packet = packets_[handle];
-  const spec::PacketDrop drop = wire::parse_packet(spec::LinkLayer::ethernet, packets_.bytes(handle),
-                                                   static_cast<uint32_t>(wire.ByteLength()), packet.parsed);
+  const uint16_t handle = *device_.packet_memory.allocate(hca::PacketUse::receive);
+  std::copy_n(wire.Data(), wire.ByteLength(), device_.packet_memory.bytes(handle));
+  hca::Packet& packet = device_.packet_memory[handle];
+  const spec::PacketDrop drop =
+      wire::parse_packet(spec::LinkLayer::ethernet, device_.packet_memory.bytes(handle),
+                         static_cast<uint32_t>(wire.ByteLength()), packet.parsed);
   if (drop != spec::PacketDrop::none)
     throw Napi::Error::New(info.Env(), std::string("not a packet: ") + spec::name(drop));
   packet.end = static_cast<uint16_t>(wire.ByteLength());
@@ -233,61 +206,64 @@ Napi::Value ResponderPort::arrive(const Napi::CallbackInfo& info) {
   unit.set_packet(handle);
   unit.set_underlying_function(number(info, 0));
   unit.set_queue_pair_number(queue_pair);
-  requests_arrived_.push(unit);
+  device_.links.requests_arrived.push(unit);
   return Napi::Boolean::New(info.Env(), true);
 }
 
 Napi::Value ResponderPort::flush(const Napi::CallbackInfo& info) {
-  if (!flushes_.has_credit())
+  if (!device_.links.flushes.has_credit())
     return Napi::Boolean::New(info.Env(), false);
   spec::QueuePairNotice notice;
   notice.set_underlying_function(number(info, 0));
   notice.set_queue_pair_number(number(info, 1));
   notice.set_kind(spec::QueuePairNoticeKind::flush);
-  flushes_.push(notice);
+  device_.links.flushes.push(notice);
   return Napi::Boolean::New(info.Env(), true);
 }
 
 Napi::Value ResponderPort::doorbell(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), descriptor_fetch_.doorbell(number(info, 0), {big_number(info[1])}));
+  return Napi::Boolean::New(info.Env(),
+                            device_.descriptor_fetch.doorbell(number(info, 0), {big_number(info[1])}));
 }
 
 // Lets the next block that is awake work, round robin; false: all sleep.
 Napi::Value ResponderPort::step(const Napi::CallbackInfo& info) {
-  if (!ready_.any())
+  for (unsigned turn = 0; turn < responder_.size(); ++turn)
+    device_.ready.is_awake(responder_[turn].number) ? turns_.wake(turn) : turns_.sleep(turn);
+  if (!turns_.any())
     return Napi::Boolean::New(info.Env(), false);
-  const unsigned block = ready_.next();
-  ready_.sleep(block);
-  const bool held = block == descriptor_fetch_number && descriptors_held_;
-  if (!held && blocks_[block]->step())
-    ready_.wake(block);
+  const NamedBlock& next = responder_[turns_.next()];
+  device_.ready.sleep(next.number);
+  const bool held = &next.block == &device_.descriptor_fetch && descriptors_held_;
+  if (!held && next.block.step())
+    device_.ready.wake(next.number);
   return Napi::Boolean::New(info.Env(), true);
 }
 
 // The next answer as it is on the wire, or null.
 Napi::Value ResponderPort::take_answer(const Napi::CallbackInfo& info) {
-  if (responses_built_.empty())
+  if (device_.links.responses_built.empty())
     return info.Env().Null();
-  const auto handle = static_cast<uint16_t>(responses_built_.front().packet());
-  responses_built_.pop();
-  const hca::Packet& packet = packets_[handle];
+  const auto handle = static_cast<uint16_t>(device_.links.responses_built.front().packet());
+  device_.links.responses_built.pop();
+  const hca::Packet& packet = device_.packet_memory[handle];
   const size_t length = size_t{packet.end} - packet.begin;
   auto wire = Napi::Uint8Array::New(info.Env(), length);
-  std::copy_n(packets_.bytes(handle) + packet.begin, length, wire.Data());
-  packets_.release(handle);
+  std::copy_n(device_.packet_memory.bytes(handle) + packet.begin, length, wire.Data());
+  device_.packet_memory.release(handle);
   return wire;
 }
 
 // descriptor_fetch stands still, or goes on.
 void ResponderPort::hold_descriptors(const Napi::CallbackInfo& info) {
   descriptors_held_ = info[0].As<Napi::Boolean>().Value();
-  ready_.wake(descriptor_fetch_number);
+  device_.ready.wake(block_of(device_, "descriptor_fetch")->number);
 }
 
 // Takes all buffers for responses, or as many as are left.
 void ResponderPort::hold_response_buffers(const Napi::CallbackInfo&) {
-  while (packets_.free(hca::PacketUse::response) != 0)
-    packets_.allocate(hca::PacketUse::response);
+  while (device_.packet_memory.free(hca::PacketUse::response) != 0)
+    device_.packet_memory.allocate(hca::PacketUse::response);
 }
 
 Napi::Value ResponderPort::take_events(const Napi::CallbackInfo& info) {
@@ -310,20 +286,22 @@ Napi::Value ResponderPort::counters(const Napi::CallbackInfo& info) {
 }
 
 const char* ResponderPort::contradiction() const {
-  if (packets_.verify() != nullptr)
+  if (device_.packet_memory.verify() != nullptr)
     return "packet buffers are neither free nor in use";
-  if (packets_.free(hca::PacketUse::receive) != spec::receive_packet_buffers)
+  if (device_.packet_memory.free(hca::PacketUse::receive) != spec::receive_packet_buffers)
     return "a request still has its packet buffer";
-  if (packets_.free(hca::PacketUse::response) != spec::response_packet_buffers)
+  if (device_.packet_memory.free(hca::PacketUse::response) != spec::response_packet_buffers)
     return "an answer still has its packet buffer";
-  if (receive_queue_entry_handler_.references() != 0)
+  if (device_.receive_queue_entry_handler.references() != 0)
     return "a receive entry is still referred to";
-  for (const char* const wrong :
-       {receive_.verify(), descriptor_fetch_.verify(), receive_queue_entry_handler_.verify(),
-        dma_validation_.verify(), response_.verify()})
+  for (const char* const wrong : {device_.receive.verify(), device_.descriptor_fetch.verify(),
+                                  device_.receive_queue_entry_handler.verify(),
+                                  device_.dma_validation.verify(), device_.response.verify()})
     if (wrong != nullptr)
       return wrong;
-  return queue_pairs_.verify() == nullptr ? nullptr : "queue pair contexts contradict their directory";
+  return device_.queue_pair_state_cache.verify() == nullptr
+             ? nullptr
+             : "queue pair contexts contradict their directory";
 }
 
 // What is wrong when nothing is in flight, or null.

@@ -1,5 +1,7 @@
 #include "test/wire_port.h"
 
+#include "hca/hca.h"
+#include "test/device_links.h"
 #include "test/parameters_of.h"
 
 #include <algorithm>
@@ -9,9 +11,6 @@
 namespace fpga_verbs::test {
 
 namespace {
-
-constexpr unsigned port_number = 0; // their bits in the mask of ready blocks
-constexpr unsigned packet_receiver_number = 1;
 
 template <class Bytes> Napi::Uint8Array bytes_of(Napi::Env env, const Bytes& source) {
   auto bytes = Napi::Uint8Array::New(env, source.size());
@@ -67,71 +66,61 @@ Napi::Function WirePort::define(Napi::Env env) {
 
 WirePort::WirePort(const Napi::CallbackInfo& info)
     : HostedPort<WirePort>(info), parameters_(parameters_of(info[0].As<Napi::Object>())),
-      context_memory_(parameters_, counters_, host_, events_),
-      queue_pairs_(parameters_, counters_, context_memory_), attributes_(parameters_),
-      attachments_{.links = {&link_}, .tap = this}, groups_(attachments_.links),
-      port_(counters_, clock_, packet_memory_, attributes_, groups_, attachments_, requests_built_,
-            responses_built_, packets_arrived_),
-      packet_receiver_(counters_, packet_memory_, attributes_, groups_, queue_pairs_, packets_arrived_,
-                       responses_arrived_, requests_arrived_) {
-  const hca::Waker to_port(ready_, port_number);
-  const hca::Waker to_packet_receiver(ready_, packet_receiver_number);
-  requests_built_.connect({}, to_port);
-  responses_built_.connect({}, to_port);
-  packets_arrived_.connect(to_port, to_packet_receiver);
-  responses_arrived_.connect(to_packet_receiver, {});
-  requests_arrived_.connect(to_packet_receiver, {});
-  packet_memory_.on_free<hca::PacketUse::receive>(to_port);
-}
+      device_(parameters_, counters_, host_, clock_, attachments_, hca::model_blocks()) {}
 
 Napi::Value WirePort::mac(const Napi::CallbackInfo& info) {
-  return bytes_of(info.Env(), attributes_.mac(number(info, 0), number(info, 1)));
+  return bytes_of(info.Env(), device_.port_attributes.mac(number(info, 0), number(info, 1)));
 }
 
 Napi::Value WirePort::local_identifier(const Napi::CallbackInfo& info) {
-  return count(info.Env(), attributes_.local_identifier(number(info, 0), number(info, 1)));
+  return count(info.Env(), device_.port_attributes.local_identifier(number(info, 0), number(info, 1)));
 }
 
 Napi::Value WirePort::gid(const Napi::CallbackInfo& info) {
-  return bytes_of(info.Env(), attributes_.gids(number(info, 0), number(info, 1))[number(info, 2)]);
+  return bytes_of(info.Env(),
+                  device_.port_attributes.gids(number(info, 0), number(info, 1))[number(info, 2)]);
 }
 
 void WirePort::set_enabled(const Napi::CallbackInfo& info) {
-  attributes_.set_enabled(number(info, 0), info[1].As<Napi::Boolean>().Value());
+  device_.port_attributes.set_enabled(number(info, 0), info[1].As<Napi::Boolean>().Value());
 }
 
 void WirePort::set_discard_limit(const Napi::CallbackInfo& info) {
-  port_.set_discard_limit(big_number(info[0]));
+  device_.port.set_discard_limit(big_number(info[0]));
 }
 
 Napi::Value WirePort::create_queue_pair(const Napi::CallbackInfo& info) {
-  const auto created = queue_pairs_.create(number(info, 0), format_of<spec::QueuePairControl>(info[1]));
+  const auto created =
+      device_.queue_pair_state_cache.create(number(info, 0), format_of<spec::QueuePairControl>(info[1]));
   if (!created)
     throw Napi::Error::New(info.Env(), "no queue pair is left");
   return count(info.Env(), *created);
 }
 
-void WirePort::quiesce(const Napi::CallbackInfo& info) { queue_pairs_.quiesce(number(info, 0)); }
+void WirePort::quiesce(const Napi::CallbackInfo& info) {
+  device_.queue_pair_state_cache.quiesce(number(info, 0));
+}
 
 Napi::Value WirePort::pins(const Napi::CallbackInfo& info) {
-  return count(info.Env(), queue_pairs_.pins(number(info, 0)));
+  return count(info.Env(), device_.queue_pair_state_cache.pins(number(info, 0)));
 }
 
 // A finished packet in a buffer of its lane's use, handed to the port; false: no buffer or credit.
 Napi::Value WirePort::build(const Napi::CallbackInfo& info) {
   const bool response = lane_of(info, 1) == link::Lane::responses;
-  auto& built = response ? responses_built_ : requests_built_;
+  auto& built = response ? device_.links.responses_built : device_.links.requests_built;
   if (!built.has_credit())
     return Napi::Boolean::New(info.Env(), false);
-  const auto handle = packet_memory_.allocate(response ? hca::PacketUse::response : hca::PacketUse::request);
+  const auto handle =
+      device_.packet_memory.allocate(response ? hca::PacketUse::response : hca::PacketUse::request);
   if (!handle)
     return Napi::Boolean::New(info.Env(), false);
   const auto bytes = span_of(info[2]);
-  hca::Packet& packet = packet_memory_[*handle];
+  hca::Packet& packet = device_.packet_memory[*handle];
   packet.port = static_cast<uint8_t>(number(info, 0));
   packet.begin = 40; // packets do not begin where their buffers do
   packet.end = static_cast<uint16_t>(packet.begin + bytes.size());
-  std::memcpy(packet_memory_.bytes(*handle) + packet.begin, bytes.data(), bytes.size());
+  std::memcpy(device_.packet_memory.bytes(*handle) + packet.begin, bytes.data(), bytes.size());
   spec::PacketUnit unit;
   unit.set_packet(*handle);
   built.push(unit);
@@ -141,7 +130,7 @@ Napi::Value WirePort::build(const Napi::CallbackInfo& info) {
 void WirePort::arrive(const Napi::CallbackInfo& info) {
   const auto bytes = span_of(info[1]);
   link_.arrived[number(info, 0)].emplace_back(bytes.begin(), bytes.end());
-  ready_.wake(port_number);
+  device_.ready.wake(block_of(device_, "port")->number);
 }
 
 // What the link answers from now on, on both lanes: a SendResult, or -1 when nothing is attached.
@@ -150,14 +139,14 @@ void WirePort::set_link(const Napi::CallbackInfo& info) {
   attachments_.links[0] = result < 0 ? nullptr : &link_;
   if (result >= 0)
     link_.results.fill(static_cast<link::SendResult>(result));
-  ready_.wake(port_number);
+  device_.ready.wake(block_of(device_, "port")->number);
 }
 
 // The other end of a lane has no room, or has some again.
 void WirePort::set_paused(const Napi::CallbackInfo& info) {
   link_.results[number(info, 0)] =
       info[1].As<Napi::Boolean>().Value() ? link::SendResult::paused : link::SendResult::sent;
-  ready_.wake(port_number);
+  device_.ready.wake(block_of(device_, "port")->number);
 }
 
 Napi::Value WirePort::take_sent(const Napi::CallbackInfo& info) {
@@ -174,18 +163,19 @@ Napi::Value WirePort::take_sent(const Napi::CallbackInfo& info) {
 // Takes up to so many packets from packets_arrived, and frees their buffers.
 Napi::Value WirePort::take_arrived(const Napi::CallbackInfo& info) {
   auto array = Napi::Array::New(info.Env());
-  for (uint32_t left = number(info, 0); left != 0 && !packets_arrived_.empty(); --left) {
-    const auto handle = static_cast<uint16_t>(packets_arrived_.front().packet());
-    packets_arrived_.pop();
-    array.Set(array.Length(), bytes_of(info.Env(), packet_memory_.wire(handle)));
-    packet_memory_.release(handle);
+  for (uint32_t left = number(info, 0); left != 0 && !device_.links.packets_arrived.empty(); --left) {
+    const auto handle = static_cast<uint16_t>(device_.links.packets_arrived.front().packet());
+    device_.links.packets_arrived.pop();
+    array.Set(array.Length(), bytes_of(info.Env(), device_.packet_memory.wire(handle)));
+    device_.packet_memory.release(handle);
   }
   return array;
 }
 
 // Takes up to so many packets that packet_receiver has passed on a lane, and ends them.
 Napi::Value WirePort::take_passed(const Napi::CallbackInfo& info) {
-  auto& passed = lane_of(info, 0) == link::Lane::responses ? responses_arrived_ : requests_arrived_;
+  auto& passed = lane_of(info, 0) == link::Lane::responses ? device_.links.responses_arrived
+                                                           : device_.links.requests_arrived;
   auto array = Napi::Array::New(info.Env());
   for (uint32_t left = number(info, 1); left != 0 && !passed.empty(); --left) {
     const spec::PacketUnit unit = passed.front();
@@ -193,12 +183,12 @@ Napi::Value WirePort::take_passed(const Napi::CallbackInfo& info) {
     const auto handle = static_cast<uint16_t>(unit.packet());
     auto object = Napi::Object::New(info.Env());
     object["unit"] = bytes_of(info.Env(), std::span{reinterpret_cast<const uint8_t*>(&unit), sizeof unit});
-    object["payload"] = bytes_of(info.Env(), packet_memory_.payload(handle));
+    object["payload"] = bytes_of(info.Env(), device_.packet_memory.payload(handle));
     object["packetSequenceNumber"] =
-        count(info.Env(), packet_memory_[handle].parsed.fields.packet_sequence_number);
+        count(info.Env(), device_.packet_memory[handle].parsed.fields.packet_sequence_number);
     array.Set(array.Length(), object);
-    packet_memory_.release(handle);
-    queue_pairs_.unpin(unit.queue_pair_number());
+    device_.packet_memory.release(handle);
+    device_.queue_pair_state_cache.unpin(unit.queue_pair_number());
   }
   return array;
 }
@@ -216,27 +206,26 @@ Napi::Value WirePort::take_tapped(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value WirePort::step_port(const Napi::CallbackInfo& info) {
-  ready_.sleep(port_number);
-  return Napi::Boolean::New(info.Env(), port_.step());
+  const NamedBlock port = *block_of(device_, "port");
+  device_.ready.sleep(port.number);
+  return Napi::Boolean::New(info.Env(), port.block.step());
 }
 
 Napi::Value WirePort::step_receiver(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), packet_receiver_.step());
+  return Napi::Boolean::New(info.Env(), device_.packet_receiver.step());
 }
 
 // Whether the port was woken after its last step.
 Napi::Value WirePort::is_awake(const Napi::CallbackInfo& info) {
-  hca::ReadyBlocks ready = ready_;
-  ready.sleep(packet_receiver_number);
-  return Napi::Boolean::New(info.Env(), ready.any());
+  return Napi::Boolean::New(info.Env(), device_.ready.is_awake(block_of(device_, "port")->number));
 }
 
 Napi::Value WirePort::next_deadline(const Napi::CallbackInfo& info) {
-  return Napi::BigInt::New(info.Env(), port_.next_deadline());
+  return Napi::BigInt::New(info.Env(), device_.port.next_deadline());
 }
 
 Napi::Value WirePort::free_buffers(const Napi::CallbackInfo& info) {
-  return count(info.Env(), packet_memory_.free(static_cast<hca::PacketUse>(number(info, 0))));
+  return count(info.Env(), device_.packet_memory.free(static_cast<hca::PacketUse>(number(info, 0))));
 }
 
 Napi::Value WirePort::counters(const Napi::CallbackInfo& info) {
@@ -264,8 +253,8 @@ Napi::Value WirePort::dropped(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value WirePort::verify(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(),
-                            packet_memory_.verify() == nullptr && queue_pairs_.verify() == nullptr);
+  return Napi::Boolean::New(info.Env(), device_.packet_memory.verify() == nullptr &&
+                                            device_.queue_pair_state_cache.verify() == nullptr);
 }
 
 void WirePort::packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,

@@ -1,14 +1,7 @@
 #pragma once
 
-#include "hca/base/hca_links.h"
-#include "hca/memory/context_memory.h"
-#include "hca/port/packet_memory.h"
-#include "hca/port/port.h"
-#include "hca/port/port_attributes.h"
-#include "hca/queue_pair/queue_pair_state_cache.h"
-#include "hca/receive/packet_receiver.h"
+#include "hca/hca_blocks.h"
 #include "link/link.h"
-#include "test/collect_buffer_port.h"
 #include "test/hosted_port.h"
 
 #include <napi.h>
@@ -48,8 +41,8 @@ public:
   std::array<std::deque<Bytes>, link::lanes> arrived;
 };
 
-// port and packet_receiver for vitest, with the links at port 1, if it is attached, and behind both blocks as
-// the test's.
+// A device for tests of port and packet_receiver, with what is attached to port 1 as the test's. The other
+// blocks stand still: the test takes what they would.
 class WirePort final : public HostedPort<WirePort>, hca::PacketTap {
 public:
   static Napi::Function define(Napi::Env env);
@@ -100,23 +93,9 @@ private:
 
   hca::HcaParameters parameters_;
   hca::Counters counters_;
-  TestEvents events_;
-  hca::ContextMemory context_memory_;
-  hca::QueuePairStateCache queue_pairs_;
-  hca::PacketMemory packet_memory_;
-  hca::PortAttributes attributes_;
   TestLink link_;
-  hca::PortAttachments attachments_;
-  hca::ReadyBlocks ready_;
-  hca::HcaLinks links_;
-  hca::DataLink<spec::PacketUnit>& requests_built_ = links_.requests_built;
-  hca::DataLink<spec::PacketUnit>& responses_built_ = links_.responses_built;
-  hca::DataLink<spec::PacketUnit>& packets_arrived_ = links_.packets_arrived;
-  hca::DataLink<spec::PacketUnit>& responses_arrived_ = links_.responses_arrived;
-  hca::DataLink<spec::PacketUnit>& requests_arrived_ = links_.requests_arrived;
-  hca::MulticastGroups groups_;
-  hca::Port port_;
-  hca::PacketReceiver packet_receiver_;
+  hca::PortAttachments attachments_{.links = {&link_}, .tap = this};
+  hca::HcaBlocks device_;
   std::vector<Tapped> tapped_;
 };
 

@@ -52,7 +52,7 @@ export const wakes: readonly Wake[] = rows('WAKE').map(([part, block, event]) =>
 export const blocks = [...table.matchAll(/ (?:RTL_)?BLOCK\((\w+), \w+,/g)].map(([, name]) => name!);
 export const parts = [...table.matchAll(/ PART\((\w+), \w+/g)].map(([, name]) => name!);
 
-/** The drawing of docs/architecture.md: from each block its links with their depths, and whom it wakes besides. */
+/** The drawing of docs/architecture.md: from each block its links with their depths, and the blocks that it wakes besides. */
 export function drawing(): string {
   const edges = new Map<string, string[]>();
   const add = (from: string, edge: string): unknown => edges.set(from, [...(edges.get(from) ?? []), edge]);

@@ -1,8 +1,9 @@
 #pragma once
 
-// What an HCA is made of: its blocks, the links between them, and who wakes whom. Everything that has to know
-// all of them follows from these tables: the members of HcaLinks and HcaBlocks, wakers, counters of data
-// units, resets, deadlines, verify(), the blocks that can be RTL, and the drawing in docs/architecture.md.
+// What an HCA is made of: its blocks, the links between them, and which block wakes which. Everything that
+// has to know all of them follows from these tables: the members of HcaLinks and HcaBlocks, wakers, counters
+// of data units, resets, deadlines, verify(), the blocks that can be RTL, and the drawing in
+// docs/architecture.md.
 //
 // Linked list queues keep queue pairs apart where one of them can wait while another goes on: virtual_kick
 // (by lane), queue_pair_fetch, dma, packet_builder, completion, receive, descriptor_fetch,
@@ -64,18 +65,18 @@
 #define FPGA_VERBS_BLOCKS(BLOCK, RTL_BLOCK, PART)                                                            \
   PART(physical_collect_buffers, PhysicalCollectBuffers, parameters)                                         \
   RTL_BLOCK(collect_buffer, CollectBufferPort, CollectBuffer, parameters, counters, clock,                   \
-            physical_collect_buffers, queue_pair_state_cache, event_queue, kick_records,                     \
-            links.kicks_collected, links.post_notices, links.management_units)                               \
-  PART(kick_records, KickRecords, counters, host, clock, event_queue)                                        \
-  PART(management_queue, ManagementQueue, counters, host, clock, event_queue)                                \
-  PART(lane_map_reader, LaneMapReader, counters, host, event_queue)                                          \
-  PART(context_memory, ContextMemory, parameters, counters, host, event_queue)                               \
+            physical_collect_buffers, queue_pair_state_cache, events, kick_records, links.kicks_collected,   \
+            links.post_notices, links.management_units)                                                      \
+  PART(kick_records, KickRecords, counters, host, clock, events)                                             \
+  PART(management_queue, ManagementQueue, counters, host, clock, events)                                     \
+  PART(lane_map_reader, LaneMapReader, counters, host, events)                                               \
+  PART(context_memory, ContextMemory, parameters, counters, host, events)                                    \
   PART(memory_translation, MemoryTranslation, parameters, context_memory)                                    \
   PART(queue_pair_state_cache, QueuePairStateCache, parameters, counters, context_memory)                    \
-  PART(memory_access, MemoryAccess, counters, host, memory_translation, event_queue)                         \
+  PART(memory_access, MemoryAccess, counters, host, memory_translation, events)                              \
   PART(address_handles, AddressHandles)                                                                      \
   PART(port_attributes, PortAttributes, parameters, attachments.links[0])                                    \
-  PART(port_states, PortStates, parameters, port_attributes, event_queue)                                    \
+  PART(port_states, PortStates, parameters, port_attributes, events)                                         \
   PART(multicast_groups, MulticastGroups, attachments.links)                                                 \
   PART(packet_templates, PacketTemplates, port_attributes)                                                   \
   PART(packet_memory, PacketMemory)                                                                          \
@@ -85,14 +86,14 @@
             links.kicks_collected, links.kicks_scheduled, links.kicks_started,                               \
             {&links.finishes_handed_back, &links.finishes_sent, &links.finishes_completed})                  \
   BLOCK(queue_pair_fetch, QueuePairFetch, parameters, counters, kick_records, collect_buffer,                \
-        physical_collect_buffers, queue_pair_state_cache, address_handles, event_queue, links.kicks_started, \
+        physical_collect_buffers, queue_pair_state_cache, address_handles, events, links.kicks_started,      \
         links.post_notices, links.schedule_dones, links.progress_notices, links.executions,                  \
         links.schedule_requests, links.finishes_handed_back)                                                 \
-  PART(queue_reader, QueueReader, counters, host, memory_translation, event_queue)                           \
+  PART(queue_reader, QueueReader, counters, host, memory_translation, events)                                \
   PART(send_queue_reader, SendQueueReader, queue_reader)                                                     \
   BLOCK(send_queue_scheduler, SendQueueScheduler, parameters, counters, host, collect_buffer,                \
         physical_collect_buffers, queue_pair_state_cache, virtual_kick, waiting_for_room, send_queue_reader, \
-        event_queue, kick_records, links.schedule_requests, links.kicks_scheduled, links.schedule_dones)     \
+        events, kick_records, links.schedule_requests, links.kicks_scheduled, links.schedule_dones)          \
   BLOCK(dma, Dma, parameters, physical_collect_buffers, queue_pair_state_cache, memory_access,               \
         memory_translation.keys(), packet_memory, links.executions, links.packets_gathered)                  \
   BLOCK(packet_builder, PacketBuilder, parameters, counters, collect_buffer, physical_collect_buffers,       \
@@ -104,7 +105,7 @@
          .send_queues = send_queue_reader,                                                                   \
          .memory = memory_access,                                                                            \
          .packets = packet_memory,                                                                           \
-         .events = event_queue},                                                                             \
+         .events = events},                                                                                  \
         {.messages = links.messages,                                                                         \
          .responses_arrived = links.responses_arrived,                                                       \
          .progress_notices = links.progress_notices,                                                         \
@@ -134,7 +135,7 @@
          .post_notices = links.post_notices})                                                                \
   BLOCK(event_queue, EventQueue, parameters, counters, host, clock, memory_translation)                      \
   BLOCK(completion_queue, CompletionQueue, parameters, counters, host, clock, memory_translation,            \
-        queue_pair_state_cache, event_queue)                                                                 \
+        queue_pair_state_cache, events)                                                                      \
   BLOCK(port, Port, counters, clock, packet_memory, port_attributes, multicast_groups, attachments,          \
         links.requests_built, links.responses_built, links.packets_arrived)                                  \
   BLOCK(packet_receiver, PacketReceiver, counters, packet_memory, port_attributes, multicast_groups,         \
@@ -142,19 +143,18 @@
   PART(shared_receive_queues, SharedReceiveQueues)                                                           \
   PART(responder_resources, ResponderResources, parameters.queue_pairs)                                      \
   BLOCK(receive, Receive, parameters, counters, packet_memory, queue_pair_state_cache, descriptor_fetch,     \
-        event_queue, responder_resources, links.requests_arrived, links.flushes, links.descriptors_fetched,  \
+        events, responder_resources, links.requests_arrived, links.flushes, links.descriptors_fetched,       \
         links.descriptors_wanted, links.requests_accepted)                                                   \
   BLOCK(descriptor_fetch, DescriptorFetch, parameters, counters, host, queue_pair_state_cache,               \
-        shared_receive_queues, memory_translation, event_queue, links.descriptors_wanted,                    \
+        shared_receive_queues, memory_translation, events, links.descriptors_wanted,                         \
         links.descriptors_fetched)                                                                           \
   BLOCK(receive_queue_entry_handler, ReceiveQueueEntryHandler, parameters, counters, host, packet_memory,    \
-        queue_pair_state_cache, shared_receive_queues, memory_translation, event_queue,                      \
-        links.requests_accepted, links.requests_placed)                                                      \
+        queue_pair_state_cache, shared_receive_queues, memory_translation, events, links.requests_accepted,  \
+        links.requests_placed)                                                                               \
   PART(response_reads, ResponseReads)                                                                        \
   BLOCK(dma_validation, DmaValidation, parameters, counters, packet_memory, queue_pair_state_cache,          \
         shared_receive_queues, memory_translation, memory_access, receive_queue_entry_handler,               \
-        completion_queue, event_queue, response_reads, responder_resources, links.requests_placed,           \
-        links.answers)                                                                                       \
+        completion_queue, events, response_reads, responder_resources, links.requests_placed, links.answers) \
   BLOCK(response, Response, parameters, counters, packet_memory, queue_pair_state_cache, memory_translation, \
-        memory_access, packet_templates, event_queue, response_reads, responder_resources, links.answers,    \
+        memory_access, packet_templates, events, response_reads, responder_resources, links.answers,         \
         links.responses_built)
