@@ -427,7 +427,7 @@ module collect_buffer #(
 
   always_comb begin
     swept_row = '0;
-    swept_row.state = 32'(swept) < VIRTUAL_COLLECT_BUFFERS ? FREE : CLOSED;
+    swept_row.state = swept[VCB_WIDTH] ? CLOSED : FREE;
     written_row = sweeping ? swept_row : y_resolved;
   end
 
