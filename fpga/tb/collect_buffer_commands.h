@@ -26,8 +26,8 @@ constexpr uint32_t management = MANAGEMENT_PHYSICAL_COLLECT_BUFFERS;
 constexpr uint32_t page_bytes = 4096;
 // By the seed: the direct variant where it is even.
 inline spec::ScoreboardVariant scoreboard_variant = spec::ScoreboardVariant::masked;
-// Clocks from the completing beat to the kick, at most: it may wait behind control commands, for room for units, and
-// for checksums of other commands.
+// Clocks from the completing beat to the kick, at most: it may wait behind control commands, for room for
+// units, and for checksums of other commands.
 constexpr uint32_t longest_wait = 200;
 
 class TestClock final : public hca::Clock {

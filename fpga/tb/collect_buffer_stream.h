@@ -11,13 +11,13 @@
 
 namespace fpga_verbs::bench {
 
-// What a stream of commands takes, each of a header alone and to the next VCB, or all to the same, with a beat
-// offered in every clock and PCBs given back at once. Beats count from the first that is taken.
+// What a stream of commands takes, each of a header alone and to the next VCB, or all to the same, with a
+// beat offered in every clock and PCBs given back at once. Beats count from the first that is taken.
 struct Stream {
   static constexpr uint32_t beats = 1000;
   uint32_t clocks = 0; // in which the beats were taken
   uint32_t kicks = 0;
-  uint32_t without = 0; // in send queue mode: a PCB comes back later than the next command
+  uint32_t without = 0;         // in send queue mode: a PCB comes back later than the next command
   uint32_t least_latency = ~0U; // clocks from the completing beat to the kick
   uint32_t most_latency = 0;
 };
@@ -90,7 +90,8 @@ template <class Rtl> Stream run_stream(Rtl& rtl, QueuePairs& queue_pairs, bool s
           static_cast<uint8_t>(spec_unit<spec::KickUnit>(rtl.kick_unit).physical_collect_buffer());
     if (rtl.kick || rtl.send_queue_mode_kick) {
       if (completed.empty())
-        differ({.clock = clock}, "kicks of a stream", stream.kicks + stream.without, stream.kicks + stream.without - 1);
+        differ({.clock = clock}, "kicks of a stream", stream.kicks + stream.without,
+               stream.kicks + stream.without - 1);
       const uint32_t latency = clock + 1 - completed.front();
       completed.pop_front();
       ++(rtl.kick ? stream.kicks : stream.without);

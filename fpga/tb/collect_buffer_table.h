@@ -27,7 +27,8 @@ template <class Rtl> void run_table(Rtl& rtl, QueuePairs& queue_pairs) {
     rtl.clock = 0;
     rtl.eval();
     const spec::QueuePairControl* const control =
-        rtl.find ? queue_pairs.find_control(rtl.find_underlying_function, rtl.find_queue_pair_number) : nullptr;
+        rtl.find ? queue_pairs.find_control(rtl.find_underlying_function, rtl.find_queue_pair_number)
+                 : nullptr;
     rtl.clock = 1;
     rtl.eval();
     rtl.queue_pair_found = control != nullptr;

@@ -1,6 +1,7 @@
 // collect_buffer beside the device model: commands from a seed, split, reordered, repeated and spoiled, in
-// bursts on the AXI port. The model does each write and control command when the RTL says that it is done, and
-// every kick, notice, refusal, count, state and stored command is compared, in order. Arguments: seed, clocks.
+// bursts on the AXI port. The model does each write and control command when the RTL says that it is done,
+// and every kick, notice, refusal, count, state and stored command is compared, in order. Arguments: seed,
+// clocks.
 //
 // The RTL may say that there is no PCB for some clocks after one has come back: the model is then told the
 // same. Which of the free PCBs of a kind is taken is the RTL's choice.
@@ -74,8 +75,7 @@ public:
                 static_cast<unsigned long long>(management_kicks_),
                 static_cast<unsigned long long>(half_written_), static_cast<unsigned long long>(fetched_));
     std::printf(", handed over %llu", static_cast<unsigned long long>(handed_over_));
-    std::printf(", without a PCB that was just back %llu",
-                static_cast<unsigned long long>(said_early_));
+    std::printf(", without a PCB that was just back %llu", static_cast<unsigned long long>(said_early_));
     std::printf("\nmost beats on end %llu, most clocks to a kick %u\n",
                 static_cast<unsigned long long>(most_on_end_), most_latency_);
 #if VM_COVERAGE
@@ -128,7 +128,8 @@ private:
       rtl_.wstrb = beat.strobes;
       rtl_.wlast = beat.last;
     }
-    if (!kicked_.empty() && kicked_.front().model == fetching_ && !random_.once(4)) { // most are fetched to the end
+    if (!kicked_.empty() && kicked_.front().model == fetching_ &&
+        !random_.once(4)) { // most are fetched to the end
       kicked_.push_back(kicked_.front());
       kicked_.pop_front();
     }
@@ -349,7 +350,8 @@ private:
       return;
     expect_value("dedicated PCB granted", rtl_.control_granted, granted.has_value());
     if (granted)
-      expect_value("kind of the dedicated PCB", kind_of(rtl_.control_physical_collect_buffer), kind_of(*granted));
+      expect_value("kind of the dedicated PCB", kind_of(rtl_.control_physical_collect_buffer),
+                   kind_of(*granted));
   }
 
   // Of the pool, for management, or to fetch commands into.
@@ -485,7 +487,8 @@ private:
     if (vcb.state == VirtualCollectBufferState::collecting) {
       const hca::PhysicalCollectBuffer& pcb = model_.buffer(vcb.physical_collect_buffer);
       expect_value("kind of the PCB bound", kind_of(rtl_.inspect_physical_collect_buffer), 0);
-      expect_value("PCB bound is free", uint64_t{rtl_.free_buffers} >> rtl_.inspect_physical_collect_buffer & 1, 0);
+      expect_value("PCB bound is free",
+                   uint64_t{rtl_.free_buffers} >> rtl_.inspect_physical_collect_buffer & 1, 0);
       expect_value("scoreboard", rtl_.inspect_scoreboard, pcb.scoreboard);
       expect_value("scoreboard mask", rtl_.inspect_scoreboard_mask, pcb.scoreboard_mask);
     }
@@ -754,9 +757,10 @@ int main(int count, char** arguments) {
   for (const bool checked : {false, true})
     for (const bool same : {false, true}) {
       const fpga_verbs::bench::Stream stream = fpga_verbs::bench::run_stream(rtl, queue_pairs, same, checked);
-      std::printf("stream to %s%s: %u beats in %u clocks, %u kicks, %u to %u clocks from the completing beat\n",
-                  same ? "one VCB" : "each VCB", checked ? ", with checksums" : "", stream.beats, stream.clocks,
-                  stream.kicks, stream.least_latency, stream.most_latency);
+      std::printf(
+          "stream to %s%s: %u beats in %u clocks, %u kicks, %u to %u clocks from the completing beat\n",
+          same ? "one VCB" : "each VCB", checked ? ", with checksums" : "", stream.beats, stream.clocks,
+          stream.kicks, stream.least_latency, stream.most_latency);
     }
   fpga_verbs::bench::Bench bench(seed, std::strtoull(arguments[2], nullptr, 0));
   const fpga_verbs::bench::Coverage coverage;

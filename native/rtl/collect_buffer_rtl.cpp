@@ -20,7 +20,7 @@ using spec::VirtualCollectBufferState;
 
 constexpr unsigned page_bits = 12;
 constexpr unsigned beat_bytes = beat_bytes_of_rtl;
-constexpr unsigned look_clocks = 8; // from the look for a half-written command to its event
+constexpr unsigned look_clocks = 8;    // from the look for a half-written command to its event
 constexpr unsigned return_clocks = 12; // until a PCB that has come back can be taken again
 constexpr unsigned known_function = 1u << std::bit_width(spec::underlying_functions - 1);
 

@@ -52,12 +52,13 @@ describe('collect_buffer in SystemVerilog', () => {
       const { output, ok } = bench.run(seed, 60_000);
       expect(ok, output).toBe(true);
       const counts = /refusals (.*)$/m.exec(output)![1]!.split(' ').map(Number);
-      for (const [name, number] of Object.entries(refusals))
-        expect(counts[number], name).toBeGreaterThan(0);
+      for (const [name, number] of Object.entries(refusals)) expect(counts[number], name).toBeGreaterThan(0);
       const [, kicks, sendQueueMode] = /(\d+) kicks, (\d+) in send queue mode/.exec(output)!.map(Number);
       expect(Math.min(kicks!, sendQueueMode!)).toBeGreaterThan(50);
       const [, management, halfWritten, , handedOver] =
-        /management kicks (\d+), half written (\d+), fetched (\d+), handed over (\d+)/.exec(output)!.map(Number);
+        /management kicks (\d+), half written (\d+), fetched (\d+), handed over (\d+)/
+          .exec(output)!
+          .map(Number);
       expect(Math.min(management!, halfWritten!, handedOver!)).toBeGreaterThan(3);
     }
   });
@@ -84,7 +85,15 @@ describe('collect_buffer in SystemVerilog', () => {
         expect(clocks).toBe(beats);
         expect(most).toBeLessThanOrEqual(7);
       }
-      const columns = ['BEAT_BYTES', 'stream to', 'beats', 'clocks', 'kicks', 'clocks to a kick: least', 'most'];
+      const columns = [
+        'BEAT_BYTES',
+        'stream to',
+        'beats',
+        'clocks',
+        'kicks',
+        'clocks to a kick: least',
+        'most',
+      ];
       await expectFigures(block, columns, figures);
     },
   );
