@@ -141,6 +141,16 @@ private:
         value.dwords[1] |= 1U << 31;
       std::memcpy(bytes.data() + slot * 8, value.dwords.data(), 8);
     }
+    if (random_.once(3)) { // a slot in two halves, with a cancel between them now and then
+      const uint32_t slot = spec::doorbell_slots_offset + random_.below(2) * 8;
+      const uint8_t* const data = bytes.data() + (slot - spec::doorbell_slots_offset);
+      const uint32_t half = random_.below(2) * 4;
+      write_piece(page, slot + half, data + half, 4, 0);
+      if (random_.once(3))
+        write_piece(page, spec::doorbell_slots_offset + 16, bytes.data() + 16, 8, 0);
+      write_piece(page, slot + 4 - half, data + 4 - half, 4, 0);
+      return;
+    }
     const uint32_t first = random_.below(6) * 4;
     const uint32_t size = random_.once(3) ? 4 : 8U << random_.below(3);
     const uint32_t allowed = random_.once(10) ? 32 : 24;

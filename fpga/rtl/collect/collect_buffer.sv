@@ -24,6 +24,7 @@ module collect_buffer #(
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,  // Of the pool.
     parameter int unsigned DEDICATED_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::DEDICATED_PHYSICAL_COLLECT_BUFFERS,
     parameter int unsigned MANAGEMENT_PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::MANAGEMENT_PHYSICAL_COLLECT_BUFFERS,
+    parameter bit FAULT = 1'b0,  // For tests: in the first window of a command a DWORD too many is counted.
     parameter int unsigned VCB_WIDTH = $clog2(VIRTUAL_COLLECT_BUFFERS),
     parameter int unsigned PAGE_WIDTH = VCB_WIDTH + 1,
     parameter int unsigned BUFFERS = PHYSICAL_COLLECT_BUFFERS + DEDICATED_PHYSICAL_COLLECT_BUFFERS,
@@ -405,7 +406,7 @@ module collect_buffer #(
   assign c_needed = 7'(HEADER_SEGMENTS) + 7'((10'(c_length) + 10'd7) >> 3);
   always_comb begin
     c_highest = '0;
-    c_added = '0;
+    c_added = 5'(FAULT && c_window == '0);
     for (int unsigned segment = 0; segment < BEAT_SEGMENTS; segment++)
       if (c_brought[2*segment+:2] != '0) c_highest = 6'(32'(c_window) * BEAT_SEGMENTS + segment + 1);
     for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) c_added = c_added + 5'(c_brought[dword]);
@@ -427,7 +428,7 @@ module collect_buffer #(
 
   always_comb begin
     swept_row = '0;
-    swept_row.state = 32'(swept) < VIRTUAL_COLLECT_BUFFERS ? FREE : CLOSED;
+    swept_row.state = swept[VCB_WIDTH] ? CLOSED : FREE;
     written_row = sweeping ? swept_row : y_resolved;
   end
 
@@ -576,7 +577,7 @@ module collect_buffer #(
   logic [4:0] d_added_there;
   assign d_there = d_same_x && x_may_bring && x_window == d_window ? x_received_now : d_received;
   always_comb begin
-    d_added_there = '0;
+    d_added_there = 5'(FAULT && d_window == '0);
     for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) d_added_there = d_added_there + 5'(d_brought[dword] && !d_there[dword]);
   end
 
