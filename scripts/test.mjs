@@ -40,7 +40,7 @@ const simulated = [
 ];
 if (process.env.CI === 'true') rows.push(check('simulate: 1000 seeds', 'node', simulated));
 if (existsSync(report)) rows.push(...suitesOf(JSON.parse(readFileSync(report, 'utf8'))));
-// What stopped vitest itself, outside of all tests.
+// Errors that stopped vitest itself, outside of all tests.
 if (tests.status !== 0 && !rows.some(({ failed }) => failed > 0)) {
   rows.push({ suite: 'vitest', backend: '-', passed: 0, failed: 1, skipped: 0, seconds: 0 });
 }

@@ -38,7 +38,7 @@ describe('hca', () => {
 
   it.each([
     [['frobnicate'], 2, "hca: unknown command 'frobnicate'; see hca --help\n"],
-    [['info', '--colour'], 2, "hca: unknown option '--colour'; see hca info --help\n"],
+    [['info', '--color'], 2, "hca: unknown option '--color'; see hca info --help\n"],
     [
       ['kicks', '--count', '0'],
       2,
@@ -54,11 +54,11 @@ describe('hca', () => {
     ],
     [['info', '--device', 'vfio:0000:01:00.0'], 1, /there is no PCI function 0000:01:00.0/],
     [['doorbell', '--device', 'emu:?progress=stepped'], 1, /virtual time: there is no latency.*progress=own/],
-    [['registers', 'nonsense'], 1, /^hca: no block or register is named nonsense; expected: identity,/],
+    [['registers', 'garbage'], 1, /^hca: no block or register is named garbage; expected: identity,/],
     [
-      ['registers', 'control.nonsense'],
+      ['registers', 'control.malformed'],
       1,
-      /no register in control is named nonsense; there are control, half/,
+      /no register in control is named garbage; there are control, half/,
     ],
   ])('%j fails in one line', async (words, exitCode, error) => {
     const run = await runHca(words);

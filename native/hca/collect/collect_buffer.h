@@ -70,7 +70,7 @@ public:
   virtual std::optional<uint16_t> take_dedicated();
   // Whether send_queue_scheduler has another one left when it takes one, or never has more than one.
   bool has_dedicated_to_spare() const;
-  // Whom to wake when a dedicated PCB is free again.
+  // Block to wake when a dedicated PCB is free again.
   void connect(Waker dedicated_freed) { dedicated_freed_ = dedicated_freed; }
   virtual std::optional<uint16_t> take_management();
   // A command has been read into the data of a PCB that was taken.

@@ -138,7 +138,7 @@ void CollectBuffer::set_bars(const std::array<VirtualCollectBufferBar, spec::und
     for (unsigned buffer = 0; buffer < virtual_.size(); ++buffer)
       if (moves(buffer, function))
         close(buffer);
-  // Whoever loses some lets go of them before another takes them.
+  // A function that loses some releases them before another takes them.
   for (unsigned function = 0; function < parameters_.underlying_functions; ++function)
     if (before.bar(function) != bars[function])
       functions_.set(function, {});
