@@ -235,6 +235,8 @@ describe('vfio: with files of iommufd that are not to be used', () => {
   it('is not opened twice', () => {
     const one = machine('iommufd');
     one.open();
-    expect(() => one.open()).toThrow(/is not bound to the iommufd: Invalid argument; expected: no other process/);
+    expect(() => one.open()).toThrow(
+      /is not bound to the iommufd: Invalid argument; expected: no other process/,
+    );
   });
 });
