@@ -139,7 +139,7 @@
       "native/board/held_writes.cpp",
       "native/board/interrupts.cpp",
       "native/board/iommu.cpp",
-      "native/board/neighbours.cpp",
+      "native/board/neighbors.cpp",
       "native/board/own_progress.cpp",
       "native/board/packet_capture.cpp",
       "native/board/pcapng.cpp",

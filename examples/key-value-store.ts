@@ -18,7 +18,7 @@ const digest = (content: Uint8Array) =>
 /** Where the search for a key begins; it goes on from entry to entry until the key or an empty one is found. */
 const firstPlace = (key: string) => digest(Buffer.from(key)).readUInt16LE() % entries;
 
-/** What an entry holds; undefined: it is empty; 'torn': it was read while it was written. */
+/** Contents of an entry; undefined: it is empty; 'torn': it was read while it was written. */
 function contentOf(entry: Buffer): { key: string; value: string } | undefined | 'torn' {
   if (entry.every((byte) => byte === 0)) return undefined;
   const content = entry.subarray(digestBytes);
@@ -102,13 +102,13 @@ const memory = served.allocate(entries * entryBytes);
 const store = new Store(memory);
 const client = new Client(reading, memory.remote());
 
-store.put('colour', 'blue');
+store.put('color', 'blue');
 store.put('shape', 'round');
-console.log(`colour: ${await client.get('colour')}, shape: ${await client.get('shape')}`);
+console.log(`color: ${await client.get('color')}, shape: ${await client.get('shape')}`);
 console.log(`weight: ${await client.get('weight')}`);
 
-const end = store.begin('colour', 'green');
-const colour = client.get('colour');
+const end = store.begin('color', 'green');
+const color = client.get('color');
 while (client.tornReads === 0) await new Promise(setImmediate);
 end();
-console.log(`colour: ${await colour}, after reads that found it half written`);
+console.log(`color: ${await color}, after reads that found it half written`);

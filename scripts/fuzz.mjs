@@ -1,4 +1,4 @@
-// Fuzzes the device with libFuzzer, under address and undefined-behaviour sanitizers: `npm run test:fuzz -- [target…]
+// Fuzzes the device with libFuzzer, under address and undefined-behavior sanitizers: `npm run test:fuzz -- [target…]
 // [--seconds N] [--minimize]`. Each target begins with its corpus in test/fuzz/corpus; what breaks a promise is left in
 // build/fuzz/TARGET and is told how to be run again. --minimize then replaces the corpus by the least inputs that reach
 // everything that was reached.

@@ -29,7 +29,7 @@ const inputs = ['scripts/guest.mjs', 'test/guest/init.sh'];
 const stamp = path.join(directory, '.setup');
 const now = fingerprint(inputs);
 
-/** What the guest loads before it runs a program, or a program loads. */
+/** Kernel modules that the guest loads before it runs a program. */
 const modules = [
   ['virtio_pci', '9pnet_virtio', '9p'],
   ['vfio-pci', 'vfio_iommu_type1'],

@@ -1,4 +1,4 @@
-// Runs the library under a sanitizer: `address` (with undefined behaviour, and leaks of native code), `undefined` or `thread`.
+// Runs the library under a sanitizer: `address` (with undefined behavior, and leaks of native code), `undefined` or `thread`.
 // First a native program whose many threads share boards, then the tests in Node: all that it is good for, or those that the arguments
 // behind it name.
 import { execFileSync, spawnSync } from 'node:child_process';

@@ -25,7 +25,7 @@ const first = values.from === undefined ? randomInt(2 ** 31) : numberOf('from');
 const seed = values.seed === undefined ? undefined : numberOf('seed');
 const given = values.plan === undefined ? undefined : planIn(values.plan);
 
-// What the device asserts counts here, as it does not in the addon that users have.
+// Assertions of the device are on here, which they are not in the addon that users have.
 const environment = buildVariant('simulate', { CMAKE_CXX_FLAGS_RELEASE: '-O2' }, ['fpga_verbs']);
 const compiled = spawnSync('npx', ['tsc', '-p', 'tsconfig.simulate.json'], { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(1);
@@ -38,7 +38,7 @@ const count = one === undefined ? seeds : 1;
 if (one === undefined) console.log(`seeds from ${first} on, at most ${count}`);
 let end = one === undefined ? performance.now() + minutes * 60_000 : Infinity;
 let [next, done, steps, failed] = [0, 0, 0, 0];
-// What is playing comes to its end, and what was played is told.
+// Running plans end, and their results are printed.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (end = 0));
 await Promise.all(Array.from({ length: Math.max(1, Math.min(workers, count)) }, work));
 const from = one === undefined ? first : one.seed;

@@ -7,7 +7,7 @@ import { buildVariant } from './native_variant.mjs';
 import { Simulator } from './simulator.mjs';
 
 /** Seeds that one mutant gets, in milliseconds. */
-const patience = 120_000;
+const timeLimit = 120_000;
 /** Seconds after which a simulation of a mutant hangs: found, too. */
 const longestSeed = 60;
 const variant = 'mutants_simulation';
@@ -34,7 +34,7 @@ export async function findBySimulation(mutants) {
 /** Plays seeds from 1 on until one fails, or the time is over. */
 async function find(simulator, planOf) {
   const begin = performance.now();
-  for (let seed = 1; performance.now() - begin < patience; seed++) {
+  for (let seed = 1; performance.now() - begin < timeLimit; seed++) {
     const { failure } = await simulator.play(planOf(seed));
     if (failure === undefined) continue;
     const seconds = (performance.now() - begin) / 1000;
@@ -48,7 +48,7 @@ function lineOf({ name, seed, seconds, failure }) {
   return `| ${name} | ${outcome} | ${failure ?? '-'} |`;
 }
 
-/** The addon with the mutant's source file in the place of its own. What the device asserts counts. */
+/** The addon with the mutant's source file in the place of its own. Assertions of the device are on. */
 function build({ name, source, change }) {
   const changed = path.resolve('build', `${variant}_sources`, name, path.basename(source));
   mkdirSync(path.dirname(changed), { recursive: true });

@@ -6,20 +6,20 @@ export class Simulator {
   #worker;
   #directory;
   #environment;
-  #patience;
+  #timeLimit;
 
   /**
    * @param directory where the simulation is compiled to
    * @param environment names the addon that it uses
-   * @param patience seconds after which a simulation hangs
+   * @param timeLimit seconds after which a simulation hangs
    */
-  constructor(directory, environment, patience = 300) {
-    this.#patience = patience;
+  constructor(directory, environment, timeLimit = 300) {
+    this.#timeLimit = timeLimit;
     this.#directory = directory;
     this.#environment = environment;
   }
 
-  /** What came of a plan: {time, steps}, or {failure}. */
+  /** Result of a plan: {time, steps}, or {failure}. */
   async play(plan) {
     this.#worker ??= fork(path.join(this.#directory, 'worker.js'), {
       env: { ...process.env, ...this.#environment },
@@ -30,8 +30,8 @@ export class Simulator {
     played.stderr.removeAllListeners('data').on('data', (text) => (said = `${said}${text}`.slice(-2000)));
     const outcome = await new Promise((resolve) => {
       const timer = setTimeout(
-        () => resolve({ failure: `hangs for ${this.#patience} s` }),
-        this.#patience * 1000,
+        () => resolve({ failure: `hangs for ${this.#timeLimit} s` }),
+        this.#timeLimit * 1000,
       );
       const over = (given) => {
         clearTimeout(timer);

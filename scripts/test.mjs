@@ -50,7 +50,7 @@ const onlyInCi = { 'simulate: 1000 seeds': simulated, 'address sanitizer: hostil
 if (process.env.CI === 'true')
   for (const [suite, args] of Object.entries(onlyInCi)) rows.push(check(suite, 'node', args));
 if (existsSync(report)) rows.push(...suitesOf(JSON.parse(readFileSync(report, 'utf8'))));
-// What stopped vitest itself, outside of all tests.
+// Errors that stopped vitest itself, outside of all tests.
 if (tests.status !== 0 && !rows.some(({ failed }) => failed > 0)) {
   rows.push({ suite: 'vitest', backend: '-', passed: 0, failed: 1, skipped: 0, seconds: 0 });
 }

@@ -191,7 +191,7 @@ module hca_board #(
     queuing_append_unit.quality_of_service_level = notice.quality_of_service_level;
   end
 
-  // What hca_front tells and nobody here asks for.
+  // Outputs of hca_front that are not used here.
   logic queue_pair_found;
   logic management_tvalid, management_tlast;
   logic [BEAT_BYTES*8-1:0] management_tdata;

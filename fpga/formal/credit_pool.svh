@@ -27,7 +27,7 @@ for (genvar number = 0; number < OWNERS; number++) begin : gen_formal
         + CREDIT_WIDTH'(take && owner == NUMBER && source == linked_list_queue_pkg::CREDIT_SOURCE_SHARED);
   end
   always_comb begin
-    // What the surroundings owe: nobody gives back what it has not.
+    // Assumption on the surroundings: no block gives back a credit that it does not hold.
     assume (own_back <= owed_own[number]);
     assume (shared_back <= owed_shared[number]);
     if (started) begin

@@ -8,7 +8,7 @@ const carry = 1;
 /** What cells add, and which of their inputs an output depends on without a clock; without `inputs`: on all. */
 const cellKinds = [
   { type: /^LUT\d$/, weight: lut },
-  { type: /^(INV|BUFG)$/, weight: 0 }, // Drawn into its neighbours.
+  { type: /^(INV|BUFG)$/, weight: 0 }, // Drawn into its neighbors.
   { type: /^(MUXF\d|PFUMX|L6MUX21)$/, weight: multiplexer },
   { type: /^(CARRY\d|CCU2C)$/, weight: carry },
   // Memories made of look-up tables are read at once, and written with the clock.

@@ -16,7 +16,7 @@ process.chdir(path.join(import.meta.dirname, '../..'));
 const document = 'fpga/doc/mutants.md';
 const model = 'build/native/libfpga_verbs_native.a';
 const atOnce = ['VM_PARALLEL_BUILDS=0', 'OPT_FAST=-O0', 'OPT_SLOW=-O0', 'OPT_GLOBAL=-O0'];
-const patience = 600_000; // ms for a run: a fault may keep it from ending
+const timeLimit = 600_000; // ms for a run: a fault may keep it from ending
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -119,7 +119,7 @@ function differs(program, { seeds, clocks }) {
   for (const seed of seeds) {
     const { stdout, status, error } = spawnSync(program, [seed, clocks].map(String), {
       encoding: 'utf8',
-      timeout: patience,
+      timeout: timeLimit,
     });
     if (error?.code === 'ETIMEDOUT') return 'does not end';
     if (status !== 0) return /^seed .*$/m.exec(stdout)?.[0] ?? `status ${status}`;

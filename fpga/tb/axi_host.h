@@ -12,8 +12,8 @@
 
 namespace fpga_verbs::bench {
 
-constexpr unsigned patience = 2000; // Clocks.
-constexpr uint32_t okay = 0;        // Responses of AXI.
+constexpr unsigned clock_limit = 2000; // Clocks.
+constexpr uint32_t okay = 0;           // Responses of AXI.
 constexpr uint32_t slave_error = 2;
 
 // Bytes of a beat of AXI4-Stream that are kept.
@@ -122,7 +122,7 @@ public:
 
   // Clocks until it is so, that one too.
   template <class Condition> void until(const char* what, Condition condition) {
-    for (unsigned clock = 0; clock < patience; ++clock) {
+    for (unsigned clock = 0; clock < clock_limit; ++clock) {
       bench().begin_clock();
       const bool is_so = condition();
       bench().end_clock();

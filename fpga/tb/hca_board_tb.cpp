@@ -50,11 +50,11 @@ public:
       begin_ring(function);
     for (uint32_t number = 0; number < commands; ++number) {
       send(number);
-      for (unsigned clock = 0; clock < patience && ended_ <= number; ++clock)
+      for (unsigned clock = 0; clock < clock_limit && ended_ <= number; ++clock)
         step();
       expect(place_, "commands ended", ended_, number + 1);
     }
-    steps(patience);
+    steps(clock_limit);
     uint32_t kicks = 0;
     uint32_t records = 0;
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
@@ -122,7 +122,7 @@ private:
     write_burst(vcb * uint32_t{spec::virtual_collect_buffer_stride} + 8, std::array<uint8_t, 8>{}.data(), 8,
                 8);
     send_to(vcb + 1, command(0, QUEUE_PAIRS - 1, 256));
-    steps(patience);
+    steps(clock_limit);
     expect_queued(6, QUEUE_PAIRS - 1);
     expect(place_, "commands ended", ended_, 0);
     cancel(vcb);
@@ -134,7 +134,7 @@ private:
     write_burst(vcb * uint32_t{spec::virtual_collect_buffer_stride} + spec::doorbell_slots_offset +
                     static_cast<uint32_t>(slot) * 8,
                 reinterpret_cast<const uint8_t*>(&ring), sizeof(ring), 8);
-    steps(patience);
+    steps(clock_limit);
   }
 
   void expect_queued(uint32_t sequence, uint32_t queue_pair) {

@@ -146,7 +146,7 @@ public:
   // Until a command has come that was sent.
   void wait() {
     const size_t before = stream_.awaited();
-    for (unsigned clock = 0; clock < patience; ++clock) {
+    for (unsigned clock = 0; clock < clock_limit; ++clock) {
       step();
       if (stream_.awaited() < before)
         return;

@@ -53,7 +53,7 @@ public:
     header.set_version(spec::command_version + 1);
     HcaFrontBench::set_header(bytes, header);
     bench_.write_command(0, bytes);
-    for (unsigned clock = 0; clock < patience && bench_.refusals() == 0; ++clock)
+    for (unsigned clock = 0; clock < clock_limit && bench_.refusals() == 0; ++clock)
       bench_.step();
     expect(place(), "refusals", bench_.refusals(), 1);
     expect(place(), "refusals counted", bench_.read_64(bench_.page(0) + function_page::commands_refused), 1);

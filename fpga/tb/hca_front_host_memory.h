@@ -56,7 +56,7 @@ public:
     bench_.memory().set_reachable(KickRecordRings::ring(1), false);
     bench_.send(vcbs_each, number);
     bench_.wait_for_all();
-    bench_.steps(patience);
+    bench_.steps(clock_limit);
     expect(place(), "events of DMA", bench_.faults(), 1);
     expect(place(), "faults", bench_.read_64(page + function_page::dma_faults), 1);
     const function_page::KickRecordControl control{bench_.read(page + function_page::kick_record_control)};

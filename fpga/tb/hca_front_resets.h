@@ -27,7 +27,7 @@ public:
     control.set_reset(1);
     control.set_enable(1);
     expect(place(), "reset", bench_.write(address, control.bits), okay);
-    bench_.steps(patience);
+    bench_.steps(clock_limit);
     control.bits = bench_.read(address);
     expect(place(), "reset waits for the burst", control.reset(), 1);
     expect_resetting(1, 1);
@@ -53,19 +53,19 @@ public:
     bench_.send(vcbs_each, number + 1);
     for (const uint32_t vcb : {1u, vcbs_each + 1})
       bench_.write_half(vcb, number);
-    bench_.steps(patience);
+    bench_.steps(clock_limit);
     bench_.rings().read();
     manage(1);
     function_page::Reset reset;
     reset.set_reset(1);
     expect(place(), "reset", bench_.write(bench_.page(0) + function_page::reset, reset.bits), okay);
-    bench_.steps(patience);
+    bench_.steps(clock_limit);
     expect(place(), "ring", bench_.read(bench_.page(0) + function_page::kick_record_control), 0);
     expect_resetting(0, 1);
     expect_resetting(1, 0);
     bench_.stream().hold(false);
     bench_.wait_for_all();
-    bench_.steps(patience);
+    bench_.steps(clock_limit);
     expect_resetting(0, 0);
     bench_.rings().read();
     expect(place(), "commands without a record of their end", bench_.rings().untold(), 1);
@@ -94,7 +94,7 @@ private:
         bench_.read(bench_.control() + spec::control::function_physical_collect_buffers)};
     expect(place(), "allotment", allotment.shared(), PHYSICAL_COLLECT_BUFFERS / UNDERLYING_FUNCTIONS);
     bench_.forget();
-    bench_.steps(QUEUE_PAIRS + patience);
+    bench_.steps(QUEUE_PAIRS + clock_limit);
     expect(place(), "accesses after the reset", bench_.slave().bursts(), bursts);
   }
 

@@ -45,7 +45,7 @@ public:
       rings().read();
     }
     wait_for_all();
-    steps(patience);
+    steps(clock_limit);
     rings().read();
     expect(place(), "commands without a record of their end", rings().untold(), 0);
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function)

@@ -20,7 +20,7 @@ namespace {
 constexpr uint32_t control_region = 0x10000;
 constexpr uint32_t payload = 48;
 constexpr uint32_t beats = (spec::CommandHeader::bytes + payload + BEAT_BYTES - 1) / BEAT_BYTES;
-constexpr unsigned patience = 1000; // Clocks.
+constexpr unsigned clock_limit = 1000; // Clocks.
 
 class Drawing {
 public:
@@ -41,7 +41,7 @@ public:
     step();
     write_command();
     bool has_ended = false;
-    for (unsigned clock = 0; clock < patience && !has_ended; ++clock) {
+    for (unsigned clock = 0; clock < clock_limit && !has_ended; ++clock) {
       has_ended = rtl_.command_tvalid && rtl_.command_tlast;
       step();
     }

@@ -27,8 +27,8 @@ namespace fpga_verbs::bench {
 
 namespace function_page = spec::underlying_function;
 
-constexpr uint32_t settled = 12;    // Clocks without DMA after which nothing is under way.
-constexpr uint32_t patience = 4000; // Clocks.
+constexpr uint32_t settled = 12;       // Clocks without DMA after which nothing is under way.
+constexpr uint32_t clock_limit = 4000; // Clocks.
 constexpr uint32_t levels = spec::quality_of_service_levels;
 constexpr uint32_t ring_entries_log2_maximum = 7; // Two pages.
 
@@ -251,7 +251,7 @@ public:
 
   // Clocks until it is so, that one too.
   template <class Condition> void until(const char* what, Condition condition) {
-    for (unsigned clock = 0; clock < patience; ++clock) {
+    for (unsigned clock = 0; clock < clock_limit; ++clock) {
       slave.drive();
       rtl.clock = 0;
       rtl.eval();
@@ -265,7 +265,7 @@ public:
 
   void settle() {
     unsigned quiet = 0;
-    for (unsigned clock = 0; clock < patience && quiet < settled; ++clock) {
+    for (unsigned clock = 0; clock < clock_limit && quiet < settled; ++clock) {
       step();
       quiet = rtl.idle ? quiet + 1 : 0;
     }

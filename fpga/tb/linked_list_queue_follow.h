@@ -155,7 +155,7 @@ private:
   // Clocks until a list that is ready has to have its turn in mind; until some ready list is forwarded.
   static constexpr uint32_t most_turns = 4;
   static constexpr uint32_t turn_clocks = 24;
-  static constexpr uint32_t patience = 64;
+  static constexpr uint32_t clock_limit = 64;
 
   struct Push {
     uint32_t index;
@@ -418,8 +418,8 @@ private:
     }
     if (rtl.answered_forward || !any || !at(done_ - 3).forward)
       waited_ = 0;
-    else if (++waited_ > patience)
-      differ(place_, "clocks that ready lists waited", waited_, patience);
+    else if (++waited_ > clock_limit)
+      differ(place_, "clocks that ready lists waited", waited_, clock_limit);
   }
 
   Model model_{

@@ -283,11 +283,11 @@ private:
     const bool room = taken_.size() + out_.size() < out_entries && dropping_clocks_ == 0 && !rtl_.drop;
     for (uint32_t lane = 0; lane < lanes; ++lane) {
       turns_[lane] = able(lane) && room ? turns_[lane] + 1 : 0;
-      if (turns_[lane] > start_patience)
-        differ(place_, "clocks that a lane which could start waited", turns_[lane], start_patience);
+      if (turns_[lane] > start_limit)
+        differ(place_, "clocks that a lane which could start waited", turns_[lane], start_limit);
       discard_waited_[lane] = dropping_clocks_ == 0 && first_dropped(lane) ? discard_waited_[lane] + 1 : 0;
-      if (discard_waited_[lane] > start_patience)
-        differ(place_, "clocks that a dropped command waited", discard_waited_[lane], start_patience);
+      if (discard_waited_[lane] > start_limit)
+        differ(place_, "clocks that a dropped command waited", discard_waited_[lane], start_limit);
     }
   }
 
@@ -423,8 +423,8 @@ private:
       const bool taken = (rtl_.finish_ready >> port & 1) != 0;
       ending += unit.finished() != 0;
       waited_[port] = taken ? 0 : waited_[port] + 1;
-      if (waited_[port] > patience)
-        differ(place_, "clocks that a finished command waited", waited_[port], patience);
+      if (waited_[port] > clock_limit)
+        differ(place_, "clocks that a finished command waited", waited_[port], clock_limit);
       if (unit.finished() == 0)
         expect_value("finish taken", taken, 1);
       if (!taken)
@@ -574,9 +574,9 @@ private:
     most_inspected_ = 0;
   }
 
-  static constexpr uint32_t patience = 1000;
+  static constexpr uint32_t clock_limit = 1000;
   // Clocks in which a lane that can start, or has a command to discard, gets its turn.
-  static constexpr uint32_t start_patience = 16 * (lanes + 2);
+  static constexpr uint32_t start_limit = 16 * (lanes + 2);
   static constexpr uint32_t settle_clocks = 8; // before commands are dropped
   static constexpr uint32_t out_entries = 16;
 

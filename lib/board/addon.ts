@@ -74,7 +74,7 @@ export interface BoardOptions {
    */
   boardNumber?: number;
   /**
-   * What happens to packets on their way to its ports, from the seed: {@link LinkImpairment} without its choice of packets.
+   * Impairment of packets on their way to its ports, from the seed: {@link LinkImpairment} without its choice of packets.
    * Probabilities, 0 to 1; default 0.
    */
   linkLoss?: number;
@@ -135,7 +135,7 @@ export interface PostedWrite {
 /** A fault and when it happens: at the `nth` match and the `count - 1` after it, or at each with a probability. */
 export interface FaultRule {
   /**
-   * What happens to a match. Writes: `drop`, `tear` (only some DWORDs arrive), `delay` (it and all writes behind it
+   * The effect on a match. Writes: `drop`, `tear` (only some DWORDs arrive), `delay` (it and all writes behind it
    * wait), `reorder` (later writes pass it). Reads: `read_all_ones`. Interrupts: `lose_interrupt`. DMA: `fault_dma`.
    */
   kind: 'drop' | 'tear' | 'delay' | 'reorder' | 'read_all_ones' | 'lose_interrupt' | 'fault_dma';
@@ -420,7 +420,7 @@ export interface DirectCalls {
 
 /**
  * The posts of a doorbell probe, and where it sees the kick. No other code posts to the queue pair, and nothing is outstanding. All is
- * required but `cpu` and `patience`.
+ * required but `cpu` and `timeout`.
  */
 export interface DoorbellProbeSetup {
   virtualCollectBufferBar: number;
@@ -452,7 +452,7 @@ export interface DoorbellProbeSetup {
   /** CPU that the posting thread is pinned to while it posts. None: it stays as it is. */
   cpu?: number;
   /** Nanoseconds within which a record or a completion has to come. Default 10^9. */
-  patience?: number;
+  timeout?: number;
 }
 
 /** Result of a run of a doorbell probe: nanoseconds, an element for each post; empty when it was not stamped. */

@@ -180,7 +180,7 @@ export class EmulatedBoard {
   }
 
   /**
-   * What does not add up in its device: credits, buffers, lists, tables. Undefined: nothing.
+   * An inconsistency in its device, of credits, buffers, lists or tables. Undefined: none.
    * @param atRest the device is idle and no message is unfinished, so that nothing may be held
    */
   verify(atRest = false): string | undefined {

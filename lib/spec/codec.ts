@@ -5,7 +5,7 @@ import { enumDescriptions, formatDescriptions } from './descriptions.ts';
 /** A number, or a bigint where the field is wider than 53 bits; the bytes of a byte array. */
 export type FieldValue = number | bigint | Uint8Array | readonly (number | bigint)[];
 
-/** What {@link encode} takes: a bigint fits any width, and a name of its enum any field that has one. */
+/** Input of {@link encode}: a bigint fits any width, and a name of its enum any field that has one. */
 export type FieldInput = FieldValue | string | readonly string[];
 
 const formatsByName = new Map(formatDescriptions.map((format) => [format.name, format]));

@@ -8,7 +8,7 @@ import type { Opcode, QualityOfServiceLevel } from './enums.ts';
 /** Bytes of command_header: Header of a command and of a send work queue entry. Segment 0 decides how much follows, so one 8 B write tells the scoreboard everything. Source: US8589610, command header and payload. */
 export const COMMAND_HEADER_BYTES = 64;
 
-/** command_header.opcode: What is asked for. */
+/** command_header.opcode: The operation. */
 export const COMMAND_HEADER_OPCODE_BYTE = 0;
 export const COMMAND_HEADER_OPCODE_SHIFT = 0;
 export const COMMAND_HEADER_OPCODE_MASK = 0xff;

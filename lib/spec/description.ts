@@ -1,4 +1,4 @@
-// What the specification says of each thing, for tools that work by name. Names are as in the specification: snake_case.
+// Descriptions from the specification, for tools that work by name. Names are as in the specification: snake_case.
 
 /** A number that model and RTL share. */
 export interface ParameterDescription {

@@ -65,7 +65,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'opcode',
     width: 8,
-    doc: 'What a command asks for.',
+    doc: 'Operation of a command.',
     values: [
       { name: 'send', value: 1, doc: 'SEND' },
       { name: 'send_with_immediate', value: 2, doc: 'SEND with immediate data' },
@@ -155,7 +155,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'management_opcode',
     width: 8,
-    doc: 'What a management command asks for.',
+    doc: 'Operation of a management command.',
     values: [
       { name: 'query_function', value: 64, doc: 'Report the limits and resources of the function.' },
       { name: 'create_event_queue', value: 65, doc: 'Create an event queue.' },
@@ -333,7 +333,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'completion_opcode',
     width: 8,
-    doc: 'What a work completion completes.',
+    doc: 'Operation that a work completion completes.',
     values: [
       { name: 'send', value: 0, doc: 'a SEND' },
       { name: 'rdma_write', value: 1, doc: 'an RDMA WRITE' },
@@ -377,7 +377,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'dma_fault', value: 98, doc: 'A DMA of this function reached nothing: detail is the address.' },
       { name: 'event_queue_overrun', value: 99, doc: 'Events were lost.' },
       { name: 'memory_error', value: 100, doc: 'A bit error was found: corrected or not.' },
-      { name: 'resources_changed', value: 101, doc: 'What the function has was changed by the control function: object is the resource.' },
+      { name: 'resources_changed', value: 101, doc: "The control function changed the function's resources: object is the resource." },
     ],
   },
   {
@@ -457,12 +457,12 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'collect_group',
     width: 2,
-    doc: 'Whose PCBs are used: a group of the collect group table within a function, or what all functions share.',
+    doc: 'Owner of the PCBs: a group of the collect group table within a function, or the part that all functions share.',
     values: [
       { name: 'low', value: 0, doc: "The low level's allotment." },
       { name: 'high', value: 1, doc: "The high level's allotment." },
-      { name: 'function_shared', value: 2, doc: "What the function's levels share." },
-      { name: 'device_shared', value: 3, doc: 'What all functions share.' },
+      { name: 'function_shared', value: 2, doc: "The part that the function's levels share." },
+      { name: 'device_shared', value: 3, doc: 'The part that all functions share.' },
     ],
   },
   {
@@ -516,9 +516,9 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'queue_pair_notice_kind',
     width: 3,
-    doc: 'What a queue pair notice says.',
+    doc: 'Subject of a queue pair notice.',
     values: [
-      { name: 'resume', value: 0, doc: 'What held the send queue is over.' },
+      { name: 'resume', value: 0, doc: 'The send queue need not wait any longer.' },
       { name: 'rewind', value: 1, doc: 'The send queue goes back to the oldest message that is not acknowledged.' },
       { name: 'flush', value: 2, doc: 'The queue pair is in error: its queues are flushed.' },
       { name: 'take_descriptor', value: 3, doc: 'The next receive work request is to be taken.' },
@@ -529,7 +529,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'receive_action',
     width: 4,
-    doc: 'What becomes of an accepted request packet.',
+    doc: 'Treatment of an accepted request packet.',
     values: [
       { name: 'send', value: 0, doc: 'Its payload goes into a receive queue entry.' },
       { name: 'rdma_write', value: 1, doc: 'Its payload goes to the remote address.' },
@@ -553,11 +553,11 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'answer_kind',
     width: 2,
-    doc: 'What an answer to a request is.',
+    doc: 'Kind of an answer to a request.',
     values: [
       { name: 'acknowledge', value: 0, doc: 'ACK, NAK or RNR NAK, as the syndrome says.' },
       { name: 'read', value: 1, doc: 'Memory, in RDMA READ responses.' },
-      { name: 'atomic', value: 2, doc: 'What an atomic found in memory.' },
+      { name: 'atomic', value: 2, doc: 'The former value of memory, of an atomic.' },
     ],
   },
   {
@@ -589,7 +589,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
   {
     name: 'region_type',
     width: 8,
-    doc: 'What a region of the BARs holds.',
+    doc: 'Contents of a region of the BARs.',
     values: [
       { name: 'none', value: 0, doc: 'Unused entry.' },
       { name: 'identity', value: 1, doc: 'Identity registers.' },
@@ -750,7 +750,7 @@ export const enumDescriptions: readonly EnumDescription[] = [
     doc: 'Physical state of a port, as PortPhysicalState of PortInfo.',
     values: [
       { name: 'none', value: 0, doc: 'Not known.' },
-      { name: 'polling', value: 2, doc: 'Polling: nobody is at the other end of its link.' },
+      { name: 'polling', value: 2, doc: 'Polling: its link has no peer.' },
       { name: 'disabled', value: 3, doc: 'Disabled' },
       { name: 'link_up', value: 5, doc: 'LinkUp' },
     ],
@@ -765,8 +765,8 @@ export const enumDescriptions: readonly EnumDescription[] = [
       { name: 'no_link', value: 2, doc: 'Not to an own address, and no link is attached.' },
       { name: 'paused', value: 3, doc: 'The link was paused for longer than the discard limit.' },
       { name: 'no_buffer', value: 4, doc: 'No receive buffer came free within the discard limit.' },
-      { name: 'too_long', value: 5, doc: 'What arrived is longer than any packet.' },
-      { name: 'unreachable', value: 6, doc: "Nobody on the link has the destination's address." },
+      { name: 'too_long', value: 5, doc: 'The arrived bytes are longer than any packet.' },
+      { name: 'unreachable', value: 6, doc: "No port on the link has the destination's address." },
     ],
   },
   {
@@ -812,7 +812,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     source: 'US8589610, command header and payload',
     doc: 'Header of a command and of a send work queue entry. Segment 0 decides how much follows, so one 8 B write tells the scoreboard everything.',
     fields: [
-      { name: 'opcode', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'opcode', doc: 'What is asked for.' },
+      { name: 'opcode', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'opcode', doc: 'The operation.' },
       { name: 'queue_pair_number', bit: 8, width: 24, count: 1, shape: 'number', doc: 'Queue pair, index and generation; 0 for management.' },
       { name: 'send_queue_sequence_number', bit: 32, width: 16, count: 1, shape: 'number', doc: 'Free-running number of the work request in its send queue.' },
       { name: 'length', bit: 48, width: 9, count: 1, shape: 'number', unit: 'bytes', doc: 'Payload after the 64 B header, 0 to 256.' },
@@ -867,7 +867,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     kind: 'command',
     doc: 'A management command: written to the management page or fetched from the management send queue.',
     fields: [
-      { name: 'opcode', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'management_opcode', doc: 'What is asked for.' },
+      { name: 'opcode', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'management_opcode', doc: 'The operation.' },
       { name: 'queue_pair_number', bit: 8, width: 24, count: 1, shape: 'number', doc: 'Queue pair, index and generation; 0 for management.' },
       { name: 'send_queue_sequence_number', bit: 32, width: 16, count: 1, shape: 'number', doc: 'Free-running number of the work request in its send queue.' },
       { name: 'length', bit: 48, width: 9, count: 1, shape: 'number', unit: 'bytes', doc: 'Payload after the 64 B header, 0 to 256.' },
@@ -1005,7 +1005,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'retry_epoch', bit: 56, width: 7, count: 1, shape: 'number', doc: 'Advances whenever the send queue goes back for a retry; what was started before is abandoned.' },
       { name: 'resumed', bit: 63, width: 1, count: 1, shape: 'number', doc: 'The send queue went back, and nothing was acknowledged since: a READ that goes on is answered from its first response again.' },
       { name: 'message_psn', bit: 64, width: 24, count: 1, shape: 'number', doc: 'First PSN of the oldest message not acknowledged.' },
-      { name: 'failure', bit: 88, width: 8, count: 1, shape: 'number', enumeration: 'completion_status', doc: 'What the oldest message completes with, once its last packet is through; success: it has not failed.' },
+      { name: 'failure', bit: 88, width: 8, count: 1, shape: 'number', enumeration: 'completion_status', doc: 'Status of the oldest message, once its last packet is through; success: it has not failed.' },
       { name: 'message_limit', bit: 96, width: 24, count: 1, shape: 'number', doc: 'End-to-end credit: highest SSN allowed.' },
     ],
   },
@@ -1259,7 +1259,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     doc: 'A request packet on its way through the responder, in the order of its queue pair: receive → receive_queue_entry_handler → dma_validation.',
     fields: [
       { name: 'packet', bit: 0, width: 16, count: 1, shape: 'number', doc: 'Packet buffer; ffff: none.' },
-      { name: 'action', bit: 16, width: 4, count: 1, shape: 'number', enumeration: 'receive_action', doc: 'What becomes of it.' },
+      { name: 'action', bit: 16, width: 4, count: 1, shape: 'number', enumeration: 'receive_action', doc: 'Its treatment.' },
       { name: 'underlying_function', bit: 20, width: 4, count: 1, shape: 'number', doc: 'Function.' },
       { name: 'queue_pair_number', bit: 32, width: 24, count: 1, shape: 'number', doc: 'Local queue pair.' },
     ],
@@ -1273,7 +1273,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     fields: [
       { name: 'queue_pair_number', bit: 0, width: 24, count: 1, shape: 'number', doc: 'Local queue pair.' },
       { name: 'underlying_function', bit: 24, width: 4, count: 1, shape: 'number', doc: 'Function.' },
-      { name: 'kind', bit: 28, width: 2, count: 1, shape: 'number', enumeration: 'answer_kind', doc: 'What the answer is.' },
+      { name: 'kind', bit: 28, width: 2, count: 1, shape: 'number', enumeration: 'answer_kind', doc: 'Kind of the answer.' },
       { name: 'duplicate', bit: 30, width: 1, count: 1, shape: 'number', doc: 'The request had been accepted before.' },
       { name: 'packet_sequence_number', bit: 32, width: 24, count: 1, shape: 'number', doc: 'PSN of the answer; of a READ: of its first response.' },
       { name: 'syndrome', bit: 56, width: 8, count: 1, shape: 'number', doc: 'Syndrome of an acknowledge.' },
@@ -1560,7 +1560,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     doc: 'One change of allocate_resources (US8484392, resource allocation request).',
     fields: [
       { name: 'resource', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'resource', doc: 'What.' },
-      { name: 'underlying_function', bit: 8, width: 8, count: 1, shape: 'number', doc: 'For whom.' },
+      { name: 'underlying_function', bit: 8, width: 8, count: 1, shape: 'number', doc: 'The function that the command is for.' },
       { name: 'quality_of_service_level', bit: 16, width: 2, count: 1, shape: 'number', enumeration: 'quality_of_service_level', doc: 'For which level, if for_level.' },
       { name: 'for_level', bit: 18, width: 1, count: 1, shape: 'number', doc: 'A level of the function, not the function.' },
       { name: 'for_lane', bit: 19, width: 1, count: 1, shape: 'number', doc: 'A TVL, not the function.' },
@@ -1798,7 +1798,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
       { name: 'protocol_type', bit: 16, width: 16, count: 1, shape: 'number', doc: 'EtherType of IPv4.' },
       { name: 'hardware_length', bit: 32, width: 8, count: 1, shape: 'number', unit: 'bytes', doc: '6.' },
       { name: 'protocol_length', bit: 40, width: 8, count: 1, shape: 'number', unit: 'bytes', doc: '4.' },
-      { name: 'operation', bit: 48, width: 16, count: 1, shape: 'number', enumeration: 'address_resolution_operation', doc: 'What it is.' },
+      { name: 'operation', bit: 48, width: 16, count: 1, shape: 'number', enumeration: 'address_resolution_operation', doc: 'Kind.' },
       { name: 'sender_mac', bit: 64, width: 8, count: 6, shape: 'bytes', doc: 'MAC of the sender.' },
       { name: 'sender_address', bit: 112, width: 8, count: 4, shape: 'bytes', doc: 'IPv4 address of the sender.' },
       { name: 'target_mac', bit: 144, width: 8, count: 6, shape: 'bytes', doc: 'MAC of the target; zero in a request.' },
@@ -1812,14 +1812,14 @@ export const formatDescriptions: readonly FormatDescription[] = [
     kind: 'packet_header',
     doc: 'Neighbor solicitation or advertisement with the one option that tells a MAC (RFC 4861, 4.3, 4.4 and 4.6.1).',
     fields: [
-      { name: 'type', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'neighbor_message_type', doc: 'What it is.' },
+      { name: 'type', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'neighbor_message_type', doc: 'Kind.' },
       { name: 'code', bit: 8, width: 8, count: 1, shape: 'number', doc: '0.' },
       { name: 'checksum', bit: 16, width: 16, count: 1, shape: 'number', doc: 'Checksum, with that of the addresses, length and protocol of the IPv6 header.' },
       { name: 'router', bit: 32, width: 1, count: 1, shape: 'number', doc: 'The sender is a router.' },
       { name: 'solicited', bit: 33, width: 1, count: 1, shape: 'number', doc: 'The advertisement answers a solicitation.' },
       { name: 'override_mac', bit: 34, width: 1, count: 1, shape: 'number', doc: 'The MAC replaces one that is known.' },
       { name: 'target_address', bit: 64, width: 8, count: 16, shape: 'bytes', doc: 'IPv6 address that is asked for.' },
-      { name: 'option_type', bit: 192, width: 8, count: 1, shape: 'number', enumeration: 'neighbor_option_type', doc: 'Whose MAC it is.' },
+      { name: 'option_type', bit: 192, width: 8, count: 1, shape: 'number', enumeration: 'neighbor_option_type', doc: 'Owner of the MAC.' },
       { name: 'option_length', bit: 200, width: 8, count: 1, shape: 'number', unit: '8 B', doc: '1.' },
       { name: 'mac', bit: 208, width: 8, count: 6, shape: 'bytes', doc: 'MAC.' },
     ],
@@ -1865,7 +1865,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     kind: 'queue_entry',
     doc: 'Completion queue entry (CQE), aligned, written once; the host polls its last DWORD.',
     fields: [
-      { name: 'opcode', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'completion_opcode', doc: 'What was completed.' },
+      { name: 'opcode', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'completion_opcode', doc: 'The operation that is complete.' },
       { name: 'status', bit: 8, width: 8, count: 1, shape: 'number', enumeration: 'completion_status', doc: 'Outcome.' },
       { name: 'with_immediate', bit: 16, width: 1, count: 1, shape: 'number', doc: 'immediate_data is valid.' },
       { name: 'with_invalidate', bit: 17, width: 1, count: 1, shape: 'number', doc: 'immediate_data is the invalidated key.' },
@@ -1930,7 +1930,7 @@ export const formatDescriptions: readonly FormatDescription[] = [
     kind: 'queue_entry',
     doc: 'Event queue entry (EQE), written once; the host polls its last DWORD.',
     fields: [
-      { name: 'type', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'event_type', doc: 'What happened.' },
+      { name: 'type', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'event_type', doc: 'Kind of event.' },
       { name: 'reason', bit: 8, width: 8, count: 1, shape: 'number', doc: 'Type-specific: a refusal for VCB errors.' },
       { name: 'offset', bit: 16, width: 16, count: 1, shape: 'number', unit: 'bytes', doc: 'VCB error: offset of the write.' },
       { name: 'object', bit: 32, width: 32, count: 1, shape: 'number', doc: 'Object number: queue pair, completion queue, VCB.' },
@@ -2047,7 +2047,7 @@ export const blockDescriptions: readonly BlockDescription[] = [
         width: 32,
         count: 1,
         stride: 4,
-        doc: 'What the board can do.',
+        doc: 'Optional parts of the board.',
         fields: [
           { name: 'single_root_io_virtualization', bit: 0, width: 1, count: 1, shape: 'number', doc: 'UF n is virtual function n-1.' },
           { name: 'scoreboard_variant', bit: 1, width: 1, count: 1, shape: 'number', enumeration: 'scoreboard_variant', doc: 'How scoreboards are kept.' },
@@ -2229,7 +2229,7 @@ export const blockDescriptions: readonly BlockDescription[] = [
         stride: 32,
         doc: 'Region table: what the region holds.',
         fields: [
-          { name: 'type', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'region_type', doc: 'What it holds.' },
+          { name: 'type', bit: 0, width: 8, count: 1, shape: 'number', enumeration: 'region_type', doc: 'Its contents.' },
           { name: 'bar', bit: 8, width: 8, count: 1, shape: 'number', doc: 'BAR number.' },
           { name: 'prefetchable', bit: 16, width: 1, count: 1, shape: 'number', doc: 'May be mapped write-combining.' },
         ],

@@ -11,7 +11,7 @@ export interface PciIdentification {
 
 /** The PCI functions that may be an HCA. */
 export const pciFunctions: readonly PciIdentification[] = [
-  /** The emulated board as a function of a virtual machine. 1234 is nobody's vendor number, which emulators use. */
+  /** The emulated board as a function of a virtual machine. 1234 is no assigned vendor number, which emulators use. */
   {
     name: 'emulated_board',
     vendor: 0x1234,

@@ -93,7 +93,7 @@ export function setReceiveQueueTailTail(view: DataView, base: number, value: num
 /** Bytes of completion_queue_entry: Completion queue entry (CQE), aligned, written once; the host polls its last DWORD. */
 export const COMPLETION_QUEUE_ENTRY_BYTES = 64;
 
-/** completion_queue_entry.opcode: What was completed. */
+/** completion_queue_entry.opcode: The operation that is complete. */
 export const COMPLETION_QUEUE_ENTRY_OPCODE_BYTE = 0;
 export const COMPLETION_QUEUE_ENTRY_OPCODE_SHIFT = 0;
 export const COMPLETION_QUEUE_ENTRY_OPCODE_MASK = 0xff;
@@ -575,7 +575,7 @@ export function setManagementCompletionSequence(view: DataView, base: number, va
 /** Bytes of event_queue_entry: Event queue entry (EQE), written once; the host polls its last DWORD. */
 export const EVENT_QUEUE_ENTRY_BYTES = 32;
 
-/** event_queue_entry.type: What happened. */
+/** event_queue_entry.type: Kind of event. */
 export const EVENT_QUEUE_ENTRY_TYPE_BYTE = 0;
 export const EVENT_QUEUE_ENTRY_TYPE_SHIFT = 0;
 export const EVENT_QUEUE_ENTRY_TYPE_MASK = 0xff;

@@ -30,7 +30,7 @@ export const IDENTITY_DEVICE_DESIGN_MASK = 0xffff;
 export const IDENTITY_DEVICE_REVISION_SHIFT = 16;
 export const IDENTITY_DEVICE_REVISION_MASK = 0xffff;
 
-/** identity.capabilities: What the board can do. 32 bits, ro. */
+/** identity.capabilities: Optional parts of the board. 32 bits, ro. */
 export const IDENTITY_CAPABILITIES_OFFSET = 0xc;
 export const IDENTITY_CAPABILITIES_RESET = 0x0;
 /** identity.capabilities.single_root_io_virtualization: UF n is virtual function n-1. */
@@ -121,7 +121,7 @@ export const IDENTITY_REGION_OFFSET = 0x100;
 export const IDENTITY_REGION_COUNT = 8;
 export const IDENTITY_REGION_STRIDE = 32;
 export const IDENTITY_REGION_RESET = 0x0;
-/** identity.region.type: What it holds. */
+/** identity.region.type: Its contents. */
 export const IDENTITY_REGION_TYPE_SHIFT = 0;
 export const IDENTITY_REGION_TYPE_MASK = 0xff;
 /** identity.region.bar: BAR number. */

@@ -26,7 +26,7 @@ unsigned bar_number(const Napi::Value& value);                    // 0 to 5
 uint64_t bar_offset(const Napi::Value& value, unsigned alignment);
 
 // The fields of an options object, each read once: a getter gives something else the second time, or closes
-// what the call is for, which is looked at after the fields. Those that nobody asked for are unknown.
+// what the call is for, which is looked at after the fields. All other fields are unknown.
 class Fields {
 public:
   // `object` may be undefined: no fields. `what` names the object in errors.
@@ -62,7 +62,7 @@ public:
     throw Napi::TypeError::New(given.Env(), std::string(name) + " must be one of " + allowed);
   }
 
-  // TypeError: a field that nobody asked for.
+  // TypeError: an unknown field.
   void refuse_unknown() const;
 
 private:

@@ -20,7 +20,7 @@ struct Probe {
   std::shared_ptr<OpenFunction> function;
   std::vector<std::shared_ptr<Allocation>> memory;
   board::DoorbellProbe probe;
-  uint64_t patience = 0; // nanoseconds
+  uint64_t timeout = 0; // nanoseconds
   int cpu = -1;
 };
 
@@ -88,7 +88,7 @@ board::DoorbellSetup setup_of(const Napi::Value& value, std::vector<std::shared_
   setup.clock_bar = bar_number(fields.required(env, "clockBar"));
   setup.clock_offset = bar_offset(fields.required(env, "clockOffset"), 8);
   setup.clock_frequency = required_number(env, fields, "clockFrequency", 1, largest_frequency);
-  fields.read("patience", setup.patience);
+  fields.read("timeout", setup.timeout);
   uint32_t cpu = 0;
   if (fields.has("cpu")) {
     fields.read("cpu", cpu, 4095);
@@ -112,11 +112,11 @@ Napi::Error failure_error(Napi::Env env, const Probe& probe, const board::Doorbe
                                           ", but this thread may not run there");
   case board::DoorbellFailure::foreign_record:
     return Napi::Error::New(env, "the record after " + command +
-                                     " is of another one: somebody else posts, or the ring was not empty");
+                                     " is of another one: another program posts, or the ring was not empty");
   case board::DoorbellFailure::no_completion:
     return Napi::Error::New(env,
-                            "no completion of " + command + " came within " + std::to_string(probe.patience) +
-                                " ns, though it was kicked: it was not signaled, or nobody acknowledges it");
+                            "no completion of " + command + " came within " + std::to_string(probe.timeout) +
+                                " ns, though it was kicked: it was not signaled, or no peer acknowledges it");
   case board::DoorbellFailure::command_failed:
     return Napi::Error::New(env, command + " failed: " + spec::name(run.status));
   case board::DoorbellFailure::no_record:
@@ -124,7 +124,7 @@ Napi::Error failure_error(Napi::Env env, const Probe& probe, const board::Doorbe
     break;
   }
   return Napi::Error::New(env, "no kick record of " + command + " came within " +
-                                   std::to_string(probe.patience) +
+                                   std::to_string(probe.timeout) +
                                    " ns: the command was refused, the ring is full or off, or the device "
                                    "is gone");
 }
@@ -166,7 +166,7 @@ Napi::Value make_doorbell_probe(Napi::Env env, const std::shared_ptr<OpenFunctio
   if (function->function == nullptr) // closed by a getter of the options
     throw closed_error(env, "the function of the board");
   auto probe = std::make_shared<Probe>(Probe{
-      function, std::move(held), board::DoorbellProbe(*function->function, read), read.patience, read.cpu});
+      function, std::move(held), board::DoorbellProbe(*function->function, read), read.timeout, read.cpu});
   Napi::Object object = Napi::Object::New(env);
   object["run"] =
       Napi::Function::New(env, [probe](const Napi::CallbackInfo& info) { return run(info, *probe); }, "run");

@@ -106,7 +106,7 @@ void Interrupt::signalled() {
     call_back(Napi::Number::New(Env(), static_cast<double>(count)));
 }
 
-// Once: what is gone stays so. Users hear of it before the function is given up.
+// Once: what is gone stays so. Users learn of it before the function is given up.
 void Interrupt::removed() {
   const std::shared_ptr<OpenFunction> owner = owner_;
   const char* const loss = owner->function->loss();

@@ -151,9 +151,9 @@ Napi::Value look_at_served(const Napi::CallbackInfo& info) {
   std::vector<std::string> paths;
   for (uint32_t i = 0; i < given.Length(); ++i)
     paths.push_back(given.Get(i).ToString().Utf8Value());
-  const std::chrono::milliseconds patience(whole_number(info[1], "milliseconds", longest));
+  const std::chrono::milliseconds timeout(whole_number(info[1], "milliseconds", longest));
   Napi::Array all = Napi::Array::New(info.Env());
-  for (const served::ServedFacts& facts : served::look_at_served(paths, patience))
+  for (const served::ServedFacts& facts : served::look_at_served(paths, timeout))
     all.Set(all.Length(), facts_of(info.Env(), facts));
   return all;
 }

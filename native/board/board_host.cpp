@@ -18,7 +18,7 @@ constexpr size_t double_word = 4;
 constexpr size_t cache_line = 64;
 
 // Stores 8 B at a time in increasing order up to the last aligned DWORD, which is the one that a reader
-// polls. Long ones are copied at once up to it: nobody looks at their middle.
+// polls. Long ones are copied at once up to it: their middle is not read yet.
 void store_in_order(uint8_t* destination, const uint8_t* source, size_t bytes) {
   constexpr size_t in_order_bytes = 256;
   const auto place = reinterpret_cast<uintptr_t>(destination);

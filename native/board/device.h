@@ -24,7 +24,7 @@ public:
   // A link of a port has something new.
   virtual void notify_port() = 0;
   virtual uint64_t next_deadline() const = 0;
-  // Function-level reset: nobody has the function any more, whatever was left of it.
+  // Function-level reset: no driver has the function any more, whatever was left of it.
   virtual void reset_function(unsigned /*underlying_function*/) {}
   // What does not add up in it: at any time, and when it has nothing to do and no message is unfinished.
   // Null: nothing.

@@ -185,7 +185,7 @@ template <typename Entry> bool DoorbellProbe::wait_for(const uint8_t* ring, unsi
     const uint64_t now = HostTime::now();
     if (begin == 0)
       begin = now;
-    else if (now - begin > setup_.patience)
+    else if (now - begin > setup_.timeout)
       return false;
     sched_yield(); // the device may share this CPU
   }

@@ -13,7 +13,7 @@
 namespace fpga_verbs::board {
 
 // What the probe posts, and where it sees the kick. All of the memory is mapped for the device and belongs to
-// a queue pair that nobody else posts to, with nothing outstanding.
+// a queue pair that no other thread posts to, with nothing outstanding.
 struct DoorbellSetup {
   unsigned virtual_collect_buffer_bar = 0;
   uint64_t virtual_collect_buffer_offset = 0; // of the page that the command is written to
@@ -33,7 +33,7 @@ struct DoorbellSetup {
   uint64_t clock_offset = 0;           // low half; reading it latches the high one
   uint64_t clock_frequency = 0;        // hertz
   int cpu = -1;                        // that the posting thread is pinned to; negative: none
-  uint64_t patience = 1'000'000'000;   // nanoseconds within which a record or a completion has to come
+  uint64_t timeout = 1'000'000'000;    // nanoseconds within which a record or a completion has to come
 };
 
 // Nanoseconds, an element for each post. Host times come from one clock; those with the kick in them from the

@@ -1,7 +1,7 @@
 #include "board/emulated_board.h"
 
 #include "board/emulated_function.h"
-#include "board/neighbours.h"
+#include "board/neighbors.h"
 
 #include <cerrno>
 #include <chrono>
@@ -51,12 +51,13 @@ EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_pt
 
 EmulatedBoard::~EmulatedBoard() { ports_->detach(); }
 
-// Under the locks of another board: whoever drives that one comes to this one later, or a thread is woken.
+// Under the locks of another board: the thread that drives that one comes to this one later, or a thread is
+// woken.
 void EmulatedBoard::notify() {
   wakeups_.note([this] {
-    Neighbours& neighbours = Neighbours::here();
-    if (neighbours.collects())
-      neighbours.add(weak_from_this());
+    Neighbors& neighbors = Neighbors::here();
+    if (neighbors.collects())
+      neighbors.add(weak_from_this());
     else
       progress_->attend(Attendance::wake);
   });

@@ -66,7 +66,7 @@ public:
   // Null: the board has no such function.
   std::shared_ptr<EmulatedFunction> open(unsigned underlying_function);
 
-  // The lowest function, but the control function, that nobody has open. Null: there is none.
+  // The lowest function, but the control function, that is not open. Null: there is none.
   std::shared_ptr<EmulatedFunction> open_free();
 
   // Puts one write into the link as it is, for what a processor's stores do not make. It must be a legal one:
@@ -127,7 +127,7 @@ public:
   // Lets the device work where polling drives it; false: it has nothing to do, or works on its own.
   bool advance();
 
-  // A neighbour in its fabric has sent it something: the calling thread drives it, or leaves it to its own.
+  // A neighbor in its fabric has sent it something: the calling thread drives it, or leaves it to its own.
   void attend(Attendance attendance) { progress_->attend(attendance); }
 
 private:

@@ -18,7 +18,7 @@ class EmulatedBoard;
 class Progress;
 
 // An open function of an emulated board: stores become messages to the device. The function is reset when
-// nobody has it open any more, as VFIO does, so that a driver that was killed leaves nothing behind.
+// no process has it open any more, as VFIO does, so that a driver that was killed leaves nothing behind.
 class EmulatedFunction final : public BoardFunction {
 public:
   EmulatedFunction(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function);

@@ -11,9 +11,9 @@ namespace fpga_verbs::board {
 
 class EmulatedBoard;
 
-// Looks at the registers of a function beside whoever has it open. What it turns the inspect registers to is
-// its own, so that several views, and the function's driver, do not disturb each other; nothing else can be
-// written, and what a read would change stays as it is.
+// Looks at the registers of a function beside the process that has it open. What it turns the inspect
+// registers to is its own, so that several views, and the function's driver, do not disturb each other;
+// nothing else can be written, and what a read would change stays as it is.
 class FunctionView {
 public:
   // Of a function that the board has.

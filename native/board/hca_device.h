@@ -21,7 +21,7 @@ public:
   unsigned run(unsigned limit) override { return hca_.run(limit); }
   void notify_port() override { hca_.notify_port(); }
   uint64_t next_deadline() const override { return hca_.next_deadline(); }
-  // Whoever had it may have written commands without being a driver.
+  // Its former owner may have written commands without being a driver.
   void reset_function(unsigned underlying_function) override {
     if (underlying_function != 0)
       hca_.reset_function(underlying_function);

@@ -25,7 +25,7 @@ void Interrupts::signal(unsigned underlying_function, unsigned vector) {
     return;
   const Vector& signalled = vectors_[underlying_function][vector];
   for (const int event : signalled.events)
-    eventfd_write(event, 1); // fails only at 2^64 - 1 signals that nobody took
+    eventfd_write(event, 1); // fails only at 2^64 - 1 signals that were not taken
   for (const link::OneWaySignal* const signal : signalled.signals)
     signal->raise();
 }

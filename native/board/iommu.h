@@ -22,7 +22,7 @@ struct IommuPage {
   DmaRights rights = DmaRights::none;
 };
 
-// Tables that somebody else keeps, and may change at any time.
+// Tables of another owner, which may change at any time.
 class PageTables {
 public:
   virtual ~PageTables() = default;

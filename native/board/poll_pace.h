@@ -5,7 +5,7 @@
 
 namespace fpga_verbs::board {
 
-// When to look first at an entry that the device is about to write. Whoever looks at a cache line takes it
+// When to look first at an entry that the device is about to write. A reader of a cache line takes it
 // over, and the device has to get it back before it can write: so the look is put off until three entries of
 // four have come. It follows them: by `later` after each that had not, by `sooner` back after each that had,
 // up to a delay that a look costs little beside.

@@ -4,7 +4,7 @@
 #include "board/board_clock.h"
 #include "board/caller_drive.h"
 #include "board/device_side.h"
-#include "board/neighbours.h"
+#include "board/neighbors.h"
 #include "board/step_group.h"
 #include "board/thread_drive.h"
 #include "board/transaction_ring.h"
@@ -81,7 +81,7 @@ private:
     static constexpr uint64_t work_of_the_thread = 4096;
     static constexpr uint64_t a_while = 200'000; // ns within which a caller that polls is back
     // What the device sends to boards of other threads' or this one's is taken there on this thread too.
-    template <class Drive> static auto collect(Drive&& drive) { return Neighbours::here().collect(drive); }
+    template <class Drive> static auto collect(Drive&& drive) { return Neighbors::here().collect(drive); }
   };
 
   void approach() override { make_room(); }

@@ -19,7 +19,7 @@ enum class MessageKind : uint8_t {
 inline constexpr size_t message_bytes = 320; // longest contiguous write: a command
 
 // A cache line of a message on its way to the device. Each carries a sequence number, which is stored last:
-// whoever sees it sees the line. The first line of a message says what it is and has room for 48 B, the
+// a reader that sees it sees the line. The first line of a message says what it is and has room for 48 B, the
 // following ones for 56 B.
 template <class Platform> struct alignas(64) BasicTransactionLine {
   static constexpr size_t first_bytes = 48;

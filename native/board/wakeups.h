@@ -12,9 +12,9 @@ namespace fpga_verbs::board {
 // Work for a device becomes known in one of five ways:
 //   ring       a message is claimed, then stored, in the transaction ring          (posters)
 //   note       something has come at a port, or room at its other end             (links, pollers)
-//   left over  a clock tick at which the thread takes over from callers; 0: now   (whoever leaves work)
-//   deadline   the clock tick at which the device has something to do by itself   (whoever drives it)
-//   stop       the board goes
+//   left over  a clock tick at which the thread takes over from callers; 0: now   (the caller that leaves
+//   work) deadline   the clock tick at which the device has something to do by itself   (the thread that
+//   drives it) stop       the board goes
 //
 // The device's thread is in one of three states:
 //   awake      asleep_until_ is 0

@@ -9,13 +9,13 @@ namespace fpga_verbs::link {
 
 namespace {
 
-constexpr Address nobody = ~Address{0};
+constexpr Address no_address = ~Address{0};
 
 // What is at the place of a MAC address in the Ethernet header.
 Address mac_at(std::span<const uint8_t> packet, size_t place) {
   constexpr size_t padding = spec::EthernetHeader::padding_width / 8; // not on the wire
   if (packet.size() < spec::EthernetHeader::bytes - padding)
-    return nobody;
+    return no_address;
   Address address = 0;
   for (const uint8_t byte : packet.subspan(place - padding, sizeof(MacAddress)))
     address = address << 8 | byte;
@@ -36,14 +36,14 @@ Address destination_of(spec::LinkLayer link_layer, std::span<const uint8_t> pack
   if (link_layer == spec::LinkLayer::ethernet)
     return mac_at(packet, spec::EthernetHeader::destination_byte);
   const auto header = local_route_of(packet);
-  return header ? header->destination_local_identifier() : nobody;
+  return header ? header->destination_local_identifier() : no_address;
 }
 
 Address source_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet) {
   if (link_layer == spec::LinkLayer::ethernet)
     return mac_at(packet, spec::EthernetHeader::source_byte);
   const auto header = local_route_of(packet);
-  return header ? header->source_local_identifier() : nobody;
+  return header ? header->source_local_identifier() : no_address;
 }
 
 } // namespace fpga_verbs::link

@@ -66,7 +66,7 @@ constexpr bool is_multicast(spec::LinkLayer link_layer, Address address) {
                                                  : address >= 0xc000 && address < 0xffff;
 }
 
-// Whom a packet is for, and who sent it, by its link header; ~0: it is too short to tell.
+// Destination and source of a packet, by its link header; ~0: it is too short to tell.
 Address destination_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet);
 Address source_of(spec::LinkLayer link_layer, std::span<const uint8_t> packet);
 

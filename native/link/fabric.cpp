@@ -95,13 +95,13 @@ void FabricPort::notify() {
 
 Fabric::Fabric() {
   for (std::atomic<Address>& first : first_key_)
-    first.store(nobody, std::memory_order_relaxed);
+    first.store(no_address, std::memory_order_relaxed);
 }
 
 FabricPort* Fabric::take(spec::LinkLayer link_layer, Address first) {
   const std::scoped_lock lock(mutex_);
   for (unsigned number = 0; number < ports; ++number) {
-    if (first_key_[number].load(std::memory_order_relaxed) != nobody)
+    if (first_key_[number].load(std::memory_order_relaxed) != no_address)
       continue;
     std::unique_ptr<FabricPort>& port = ports_[number];
     if (port == nullptr) {
@@ -120,7 +120,7 @@ FabricPort* Fabric::take(spec::LinkLayer link_layer, Address first) {
 void Fabric::give_back(FabricPort& port) {
   port.detach();
   const std::scoped_lock lock(mutex_);
-  first_key_[port.number_].store(nobody, std::memory_order_release);
+  first_key_[port.number_].store(no_address, std::memory_order_release);
 }
 
 FabricPort* Fabric::find(Address key) {
@@ -138,7 +138,7 @@ SendResult Fabric::send_to_all(const FabricPort& from, Lane lane, std::span<cons
   const unsigned used = used_.load(std::memory_order_acquire);
   for (unsigned number = 0; number < used; ++number) {
     const Address first = first_key_[number].load(std::memory_order_acquire);
-    if (number != from.number_ && first != nobody && first >> layer_shift == layer)
+    if (number != from.number_ && first != no_address && first >> layer_shift == layer)
       ports_[number]->receive(lane, packet, from.number_);
   }
   return SendResult::sent;

@@ -76,7 +76,7 @@ public:
 private:
   friend class FabricPort;
 
-  static constexpr Address nobody = ~Address{0} - addresses_per_port;
+  static constexpr Address no_address = ~Address{0} - addresses_per_port;
 
   FabricPort* find(Address key);
   // To all ports of the sender's link layer but the sender: those that have no room lose it.

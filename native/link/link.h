@@ -18,7 +18,7 @@ inline constexpr size_t lanes = 2;
 enum class SendResult : uint8_t {
   sent,
   paused,      // the other end has no room; the receiver is notified when it has
-  unreachable, // nobody on the link has the address
+  unreachable, // no port on the link has the address
 };
 
 // Who is told that a packet has arrived on a link, or that a paused one has room again. Called on any thread

@@ -70,17 +70,17 @@ bool MeetingPlace::send(int socket, const Greeting& greeting, int memory) {
   return send_message(socket, std::as_bytes(std::span(&greeting, 1)), descriptors);
 }
 
-Heard MeetingPlace::receive(int socket, Greeted& greeted) {
+Received MeetingPlace::receive(int socket, Greeted& greeted) {
   const auto message = std::as_writable_bytes(std::span(&greeted.greeting, 1));
   const std::optional<ReceivedMessage> received =
       receive_message(socket, message, std::span(&greeted.memory, 1), MSG_DONTWAIT);
   if (!received)
-    return errno == EAGAIN ? Heard::nothing : Heard::gone;
+    return errno == EAGAIN ? Received::nothing : Received::gone;
   if (received->bytes == 0)
-    return Heard::gone;
+    return Received::gone;
   const bool is_greeting = received->whole && received->bytes == message.size() &&
                            greeted.greeting.magic == Greeting::expected_magic;
-  return is_greeting ? Heard::greeting : Heard::nonsense;
+  return is_greeting ? Received::greeting : Received::malformed;
 }
 
 } // namespace fpga_verbs::link

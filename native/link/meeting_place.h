@@ -26,11 +26,11 @@ struct Greeted {
   Descriptor memory;
 };
 
-enum class Heard : uint8_t {
+enum class Received : uint8_t {
   greeting,
-  nothing,  // yet
-  gone,     // the other end has closed
-  nonsense, // it is no end of a link of this version
+  nothing,   // yet
+  gone,      // the other end has closed
+  malformed, // it is no end of a link of this version
 };
 
 // A name under which processes of one user find each other: an abstract Unix socket, which is gone with the
@@ -48,7 +48,7 @@ public:
 
   // `memory`: a descriptor, or -1.
   static bool send(int socket, const Greeting& greeting, int memory = -1);
-  static Heard receive(int socket, Greeted& greeted);
+  static Received receive(int socket, Greeted& greeted);
 
 private:
   std::string path_;

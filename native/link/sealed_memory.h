@@ -23,7 +23,7 @@ public:
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   int descriptor() const { return descriptor_.get(); } // -1: dropped
-  // The mapping stays, and nobody else is given the memory.
+  // The mapping stays, and the memory is not given to another owner.
   void drop_descriptor() { descriptor_ = {}; }
 
 private:

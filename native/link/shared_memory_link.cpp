@@ -80,14 +80,14 @@ SharedMemoryLink::Paired SharedMemoryLink::pair(Descriptor socket, std::optional
   const Clock::time_point until = Clock::now() + saying_takes;
   for (;;) {
     Greeted greeted;
-    const Heard heard = MeetingPlace::receive(socket.get(), greeted);
-    if (heard == Heard::gone)
+    const Received received = MeetingPlace::receive(socket.get(), greeted);
+    if (received == Received::gone)
       return Paired::left_alone;
-    if (heard == Heard::greeting)
+    if (received == Received::greeting)
       return take_answer(std::move(socket), std::move(greeted), board_number, board_number_, failure);
     const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
-    if (heard == Heard::nonsense || left <= milliseconds::zero()) {
-      failure = heard == Heard::nonsense
+    if (received == Received::malformed || left <= milliseconds::zero()) {
+      failure = received == Received::malformed
                     ? "the other end is no board of this version"
                     : "the other end does not answer; end its process, or use another name";
       return Paired::refused;
@@ -164,8 +164,8 @@ void SharedMemoryLink::look_for_other() {
   }
 }
 
-// Milliseconds until somebody has to have said something; -1: nothing is waited for.
-int SharedMemoryLink::patience() const {
+// Milliseconds until a peer must have sent something; -1: nothing is waited for.
+int SharedMemoryLink::timeout() const {
   if (!asked_ && callers_.empty())
     return -1;
   const Clock::time_point until = asked_ ? asked_->until : callers_.front().until;
@@ -181,7 +181,7 @@ void SharedMemoryLink::wait() {
     polled.push_back(waiting_for(caller.socket.get()));
   // The kernel looks at it last: it sees the end of the other before a process that has come after that.
   polled.push_back(waiting_for(present == nullptr ? -1 : present->socket.get()));
-  if (poll(polled.data(), polled.size(), is_alone ? static_cast<int>(again_after.count()) : patience()) < 0)
+  if (poll(polled.data(), polled.size(), is_alone ? static_cast<int>(again_after.count()) : timeout()) < 0)
     return;
   if (uint64_t count = 0; polled[0].revents != 0) [[maybe_unused]]
     const ssize_t taken = read(event_.get(), &count, sizeof count);
@@ -192,7 +192,7 @@ void SharedMemoryLink::wait() {
   size_t index = 3;
   std::erase_if(callers_, [&](Caller& caller) {
     const bool has_said = polled[index++].revents != 0;
-    return has_said ? !hear(caller) : Clock::now() >= caller.until;
+    return has_said ? !receive_greeting(caller) : Clock::now() >= caller.until;
   });
   if (polled[1].revents != 0)
     welcome();
@@ -217,14 +217,14 @@ void SharedMemoryLink::hear_peer(Peer& peer) {
 
 void SharedMemoryLink::hear_answer() {
   Greeted greeted;
-  const Heard heard = MeetingPlace::receive(asked_->socket.get(), greeted);
-  if (heard == Heard::nothing && Clock::now() < asked_->until)
+  const Received received = MeetingPlace::receive(asked_->socket.get(), greeted);
+  if (received == Received::nothing && Clock::now() < asked_->until)
     return;
   Descriptor socket = std::move(asked_->socket);
   asked_.reset();
   std::string failure;
   unsigned number = board_number_;
-  if (heard == Heard::greeting) // refused: it is asked again in a while
+  if (received == Received::greeting) // refused: it is asked again in a while
     take_answer(std::move(socket), std::move(greeted), board_number_, number, failure);
 }
 
@@ -239,12 +239,12 @@ void SharedMemoryLink::welcome() {
 }
 
 // Whether it is waited for further.
-bool SharedMemoryLink::hear(Caller& caller) {
+bool SharedMemoryLink::receive_greeting(Caller& caller) {
   Greeted greeted;
-  const Heard heard = MeetingPlace::receive(caller.socket.get(), greeted);
-  if (heard == Heard::greeting)
+  const Received received = MeetingPlace::receive(caller.socket.get(), greeted);
+  if (received == Received::greeting)
     answer(caller, greeted.greeting.board_number);
-  return heard == Heard::nothing;
+  return received == Received::nothing;
 }
 
 // Brings the memory, if there is no other end yet, and this one's number, if the caller's is another.
@@ -359,7 +359,7 @@ void SharedMemoryLink::pop(Lane lane) {
     wake(*from);
 }
 
-// The other end writes nonsense: it is left alone until it comes anew.
+// The other end writes malformed messages: it is left alone until it comes anew.
 void SharedMemoryLink::distrust(Peer& peer) {
   shutdown(peer.socket.get(), SHUT_RDWR); // it is told
   adopt(nullptr);

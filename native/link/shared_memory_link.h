@@ -78,10 +78,10 @@ private:
   void run();
   void look_for_other();
   void wait();
-  int patience() const;
+  int timeout() const;
   void hear_peer(Peer& peer);
   void hear_answer();
-  bool hear(Caller& caller);
+  bool receive_greeting(Caller& caller);
   void answer(Caller& caller, uint32_t wanted);
   void welcome();
   void adopt(std::shared_ptr<Peer> peer);

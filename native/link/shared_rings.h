@@ -12,8 +12,8 @@
 
 namespace fpga_verbs::link {
 
-// A ring of packets in memory that two processes share. Whoever reads a field that the other process writes
-// believes nothing of it.
+// A ring of packets in memory that two processes share. A process that reads a field that the other process
+// writes believes nothing of it.
 struct SharedRing {
   static constexpr uint64_t packets = 64;
 

@@ -68,8 +68,8 @@ bool make_page_of_ones() {
          pwrite(page_of_ones, ones.data(), ones.size(), 0) == static_cast<ssize_t>(ones.size());
 }
 
-// The handler stays as long as the process, and with it this code: the end of a worker unloads what nobody
-// else has loaded.
+// The handler stays as long as the process, and with it this code: the end of a worker unloads code that
+// nothing else has loaded.
 void keep_loaded() {
   Dl_info self{};
   if (dladdr(reinterpret_cast<void*>(&handle), &self) != 0 && self.dli_fname != nullptr)

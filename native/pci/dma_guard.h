@@ -8,7 +8,7 @@ namespace fpga_verbs::pci {
 
 // A process beside this one, which a function's DMA must not outlive. Where this one ends without having
 // closed the function, as by SIGKILL, the other takes bus mastering from it. It holds the memory that the
-// device reaches until then, so that nobody else is given it, and the lock of the function.
+// device reaches until then, so that it is not given to another process, and the lock of the function.
 class DmaGuard {
 public:
   // Starts it. `configuration`: the file of the configuration space; `memory`: that of the memory. Null:

@@ -27,8 +27,8 @@ public:
   // `failure` says why, and what helps.
   board::DmaMemory allocate(size_t bytes, uint64_t& address, std::string& failure);
 
-  // The file that holds the hugepages; whoever has it open keeps them from others. Negative: there are none
-  // yet.
+  // The file that holds the hugepages; the process that has it open keeps them from others. Negative: there
+  // are none yet.
   int file() const { return file_; }
 
   static constexpr size_t huge_page_bytes = size_t{1} << 21;

@@ -34,8 +34,8 @@ std::shared_ptr<SysfsFunction> SysfsFunction::open(const SysfsFunctionSetup& set
   const int configuration = ::open(setup.configuration_path.c_str(), O_RDWR | O_CLOEXEC);
   if (configuration < 0)
     return failed(setup.configuration_path + " cannot be opened");
-  // Held as long as process or guard live: what finds no lock knows that nobody has the function open, and
-  // that it reaches nobody's memory.
+  // Held as long as process or guard live: a process that finds no lock knows that the function is not open,
+  // and that it reaches no memory of a process.
   if (flock(configuration, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK)
       errno = EBUSY;

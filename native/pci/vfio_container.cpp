@@ -26,7 +26,7 @@ std::unique_ptr<VfioContainer> VfioContainer::open(const std::string& container_
     close(container);
     failure =
         group_path + " cannot be opened: " + std::strerror(error) +
-        (error == EBUSY ? "; expected: nobody else has a function of the group open"
+        (error == EBUSY ? "; expected: no other process has a function of the group open"
                         : "; expected: a function that is bound to vfio-pci, and you as the file's owner");
     return nullptr;
   }

@@ -60,7 +60,7 @@ bool VfioIommufd::prepare(const std::string& device_path, std::string& failure) 
                   errno == EPERM
                       ? "an IOMMU that remaps interrupts, or the module parameter "
                         "allow_unsafe_interrupts of iommufd"
-                      : "nobody else has the function open, and every function of its group bound to "
+                      : "no other process has the function open, and every function of its group bound to "
                         "vfio-pci or to no driver");
   if (vfio_control(iommu_, iommufd::allocate_address_space, &allocate) != 0)
     return failed(" is given no address space: ", "memory left in the kernel");

@@ -487,7 +487,7 @@ void CollectBufferRtl::tell_division() {
       tick();
       rtl_->set_bar = 0;
     }
-  // Whoever loses some lets go of them before another takes them.
+  // A function that loses some releases them before another takes them.
   for (const bool grows : {false, true})
     for (unsigned function = 0; function < functions; ++function) {
       const hca::CollectAllotment has = groups_.allotment(function);

@@ -18,7 +18,8 @@ enum class RequestKind : uint32_t {
   release,   // the memory at DMA address `value`
   interrupt, // vector `number`; comes back with an eventfd
   wake,      // there is something in the ring; has no reply
-  observe, // `number`: underlying function, whoever has it open; comes back with a ServedPage to look through
+  observe,   // `number`: underlying function, also one that is open; comes back with a ServedPage to look
+             // through
 };
 
 inline constexpr uint32_t any_function = ~uint32_t{0};

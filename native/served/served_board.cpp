@@ -37,7 +37,7 @@ constexpr size_t notices_kept = 1024;
 std::unique_ptr<ServedBoard> ServedBoard::make(std::shared_ptr<board::EmulatedBoard> board,
                                                const ServedBoardOptions& options, std::string& failure) {
   if (board->stepped() != nullptr) {
-    failure = "a board with progress stepped is not served: nobody would step it while a client waits";
+    failure = "a board with progress stepped is not served: its clock would stand while a client waits";
     return nullptr;
   }
   if (options.first_function >= board->options().underlying_functions) {
@@ -127,7 +127,7 @@ std::shared_ptr<EmulatedFunction> ServedBoard::open(uint32_t number, Reply& repl
   return board_->open(number);
 }
 
-// Any function, the server's own too: whoever may open the socket may end the server as well.
+// Any function, the server's own too: a process that may open the socket may end the server as well.
 std::optional<board::FunctionView> ServedBoard::observe(uint32_t number, Reply& reply) const {
   if (number < board_->options().underlying_functions)
     return board::FunctionView(board_, number);
@@ -140,7 +140,7 @@ void ServedBoard::opened(const ServedClient& client) { note(ServedNotice::Kind::
 // The process that looks on most often loses a look where there are too many.
 void ServedBoard::observed() {
   if (ServedClient* const most = one_too_many(most_observers, &ServedClient::observes))
-    most->blame("more look on than are served");
+    most->refuse("more look on than are served");
 }
 
 // The thread.
@@ -186,11 +186,11 @@ bool ServedBoard::serve() {
     const unsigned done = client->serve(transactions_at_once);
     count_work(done);
     worked = done != 0 || worked;
-    if (!client->is_nonsense()) {
+    if (!client->is_refused()) {
       ++client;
       continue;
     }
-    client->blame();
+    client->refuse();
     note(ServedNotice::Kind::refused, *client);
     client = end(client);
   }
@@ -247,7 +247,7 @@ void ServedBoard::hear_all(const std::vector<pollfd>& polled) {
   const uint64_t now = HostTime::now();
   size_t index = 2;
   for (auto client = clients_.begin(); client != clients_.end(); ++index) {
-    const bool stays = (polled[index].revents == 0 || client->hear(*this)) &&
+    const bool stays = (polled[index].revents == 0 || client->take_messages(*this)) &&
                        (client->has_function() || now - client->since() <= options_.open_within);
     if (stays) {
       ++client;
@@ -293,7 +293,7 @@ template <class Counts> ServedClient* ServedBoard::one_too_many(size_t most, Cou
 
 // A client that puts something in from now on sends a message.
 void ServedBoard::sleep() {
-  look_at_sockets(may_sleep() ? patience() : 0);
+  look_at_sockets(may_sleep() ? timeout() : 0);
   for (ServedClient& client : clients_)
     client.call_off_sleep();
 }
@@ -304,7 +304,7 @@ bool ServedBoard::may_sleep() {
 }
 
 // Milliseconds until a client has to have something open; -1: each has.
-int ServedBoard::patience() const {
+int ServedBoard::timeout() const {
   const auto waiting =
       std::ranges::find_if(clients_, [](const ServedClient& client) { return !client.has_function(); });
   if (waiting == clients_.end())

@@ -21,7 +21,7 @@
 namespace fpga_verbs::served {
 
 struct ServedBoardOptions {
-  std::string path;            // of the socket, which nobody but this user may use
+  std::string path;            // of the socket, which only this user may use
   unsigned first_function = 1; // that clients may open; those below are the server's own
   uint64_t memory_per_client = uint64_t{4} << 30;
   uint64_t open_within = 5'000'000'000; // nanoseconds; who has nothing open then is not waited for
@@ -90,7 +90,7 @@ private:
   void end_turn();
   void sleep();
   bool may_sleep();
-  int patience() const;
+  int timeout() const;
   void note(ServedNotice::Kind kind, const ServedClient& client);
 
   ServedBoardOptions options_;

@@ -38,12 +38,12 @@ ServedClient::~ServedClient() {
     function_->reset();
 }
 
-void ServedClient::blame(const char* reason) {
+void ServedClient::refuse(const char* reason) {
   if (reason_.empty())
-    reason_ = *reason == '\0' && consumer_ ? consumer_->nonsense() : reason;
+    reason_ = *reason == '\0' && consumer_ ? consumer_->malformed() : reason;
 }
 
-bool ServedClient::hear(ServedBoard& board) {
+bool ServedClient::take_messages(ServedBoard& board) {
   for (unsigned i = 0; i < messages_at_once; ++i) {
     Request request;
     const auto message = std::as_writable_bytes(std::span(&request, 1));
@@ -216,7 +216,7 @@ unsigned ServedClient::serve(unsigned limit) {
   if (!consumer_)
     return 0;
   unsigned done = 0;
-  while (done < limit && !is_nonsense() && consumer_->take(transaction_) == Taken::one) {
+  while (done < limit && !is_refused() && consumer_->take(transaction_) == Taken::one) {
     if (view_)
       look(transaction_);
     else

@@ -45,13 +45,13 @@ public:
 
   // Takes messages from the socket, up to the first that asks for something. False: the client is gone, or no
   // client; `reason` says which.
-  bool hear(ServedBoard& board);
+  bool take_messages(ServedBoard& board);
 
-  // Whether messages of it are heard now; not while its large memory is being given back.
+  // Whether its messages are read now; not while its large memory is being given back.
   bool is_heard() const { return reclaiming_->load() == 0; }
 
   // Takes transactions from the ring, up to `limit`, and gives how many there were. None are taken of a
-  // client that writes nonsense.
+  // client that writes malformed messages.
   unsigned serve(unsigned limit);
 
   bool announce_sleep() { return !consumer_ || consumer_->announce_sleep(); }
@@ -62,8 +62,8 @@ public:
 
   // Why it is not served any more, in words; "" : it has closed.
   const std::string& reason() const { return reason_; }
-  bool is_nonsense() const { return !reason_.empty() || (consumer_ && *consumer_->nonsense() != '\0'); }
-  void blame(const char* reason = "");
+  bool is_refused() const { return !reason_.empty() || (consumer_ && *consumer_->malformed() != '\0'); }
+  void refuse(const char* reason = "");
 
   // It is not served any more: its connection is closed, and its function reset.
   void leave();

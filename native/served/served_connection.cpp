@@ -17,11 +17,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds patience{5000};
+constexpr std::chrono::milliseconds timeout{5000};
 
 // Until there is something to read, or the socket's end. False: not in time. Signals do not shorten it.
 bool wait_for(int socket) {
-  const Clock::time_point given_up = Clock::now() + patience;
+  const Clock::time_point given_up = Clock::now() + timeout;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(given_up - Clock::now());
     pollfd polled{socket, POLLIN, 0};
@@ -36,7 +36,7 @@ bool wait_for(int socket) {
 
 std::optional<ServedConnection> ServedConnection::make(const std::string& path, std::string& failure) {
   constexpr std::chrono::milliseconds between_attempts{1}; // nothing tells of room
-  const Clock::time_point given_up = Clock::now() + patience;
+  const Clock::time_point given_up = Clock::now() + timeout;
   std::optional<ServedConnection> made;
   while (make(path, made, failure) == Reached::busy && Clock::now() < given_up)
     std::this_thread::sleep_for(between_attempts);

@@ -25,8 +25,8 @@ uint64_t where_of(const TransactionLine& first) {
 } // namespace
 
 Taken ServedConsumer::look(TransactionLine& first) {
-  if (*nonsense_ != '\0')
-    return Taken::nonsense;
+  if (*malformed_ != '\0')
+    return Taken::malformed;
   if (!arrived(head_))
     return Taken::none;
   const TransactionLine& shared = page_.ring[head_ % ServedPage::lines];
@@ -36,9 +36,9 @@ Taken ServedConsumer::look(TransactionLine& first) {
   first.bytes = shared.bytes;
   // The compiler must not read again what the client may have changed since.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  nonsense_ = check(first, where_of(first));
-  if (*nonsense_ != '\0')
-    return Taken::nonsense;
+  malformed_ = check(first, where_of(first));
+  if (*malformed_ != '\0')
+    return Taken::malformed;
   for (uint64_t i = 1; i < first.count; ++i)
     if (!arrived(head_ + i))
       return Taken::none;

@@ -16,16 +16,16 @@ struct ServedTransaction {
   alignas(64) std::array<uint8_t, 384> data; // only `length` bytes have a meaning
 };
 
-enum class Taken : uint8_t { none, one, nonsense };
+enum class Taken : uint8_t { none, one, malformed };
 
 // The server's end of a served BAR. It takes what has wholly arrived, reads each field of it once, and checks
-// it: what a client writes meanwhile, or instead, reaches nobody but itself.
+// it: what a client writes meanwhile, or instead, reaches only itself.
 class ServedConsumer {
 public:
   ServedConsumer(ServedPage& page, unsigned underlying_function)
       : page_(page), underlying_function_(underlying_function) {}
 
-  // nonsense: the client is none that can be served; nothing more is taken of it.
+  // malformed: the client is none that can be served; nothing more is taken of it.
   Taken take(ServedTransaction& transaction);
 
   // Answers the read that was taken.
@@ -36,7 +36,7 @@ public:
   void call_off_sleep() { page_.server_sleeps.store(0, std::memory_order_relaxed); }
 
   // What was wrong with a line, in words; "" : nothing was.
-  const char* nonsense() const { return nonsense_; }
+  const char* malformed() const { return malformed_; }
 
 private:
   bool arrived(uint64_t position) const {
@@ -51,7 +51,7 @@ private:
   unsigned underlying_function_;
   uint64_t head_ = 0;
   uint32_t answered_ = 0;
-  const char* nonsense_ = "";
+  const char* malformed_ = "";
 };
 
 } // namespace fpga_verbs::served

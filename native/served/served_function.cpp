@@ -23,12 +23,12 @@ namespace {
 constexpr uint32_t all_ones = ~uint32_t{0};
 // Who waits looks a moment, as the answer may be there in a microsecond; then it gives its processor away, as
 // the server may be waiting for just that; then it sleeps.
-constexpr unsigned looks_before_yield = 128;      // for the answer of a read
-constexpr unsigned looks_before_sleep = 160;      // the last ones a yield each
-constexpr unsigned looks_between_yields = 64;     // of who waits for room
-constexpr unsigned polls_between_yields = 16;     // in vain
-constexpr unsigned yields_between_presence = 256; // looks whether the server is there
-constexpr uint64_t patience = 5'000'000'000;      // nanoseconds; who does not serve for so long is gone
+constexpr unsigned looks_before_yield = 128;    // for the answer of a read
+constexpr unsigned looks_before_sleep = 160;    // the last ones a yield each
+constexpr unsigned looks_between_yields = 64;   // of who waits for room
+constexpr unsigned polls_between_yields = 16;   // in vain
+constexpr unsigned yields_between_checks = 256; // looks whether the server is there
+constexpr uint64_t timeout = 5'000'000'000;     // nanoseconds; who does not serve for so long is gone
 
 OpenFailure refusal(uint32_t number, const Reply& reply) {
   const std::string function = "underlying function " + std::to_string(number);
@@ -99,7 +99,7 @@ template <class Push> bool ServedFunction::push(Push push) {
     wake();
     if (looks % looks_between_yields == 0)
       sched_yield();
-    if (looks % (looks_between_yields * yields_between_presence) == 0)
+    if (looks % (looks_between_yields * yields_between_checks) == 0)
       look_for_server(since);
     board::relax_processor();
   }
@@ -112,7 +112,7 @@ void ServedFunction::look_for_server(uint64_t& since) {
   const uint64_t now = board::HostTime::now();
   if (since == 0)
     since = now;
-  gone_ = now - since > patience || connection_.is_gone();
+  gone_ = now - since > timeout || connection_.is_gone();
 }
 
 void ServedFunction::wake() {

@@ -31,7 +31,7 @@ public:
                                               OpenFailure& failure) {
     return ask(path, {.kind = RequestKind::open, .number = number}, failure);
   }
-  // Looks at the registers of a function, whoever has it open: nothing can be written but the inspect
+  // Looks at the registers of a function, also of one that is open: nothing can be written but the inspect
   // registers, and there is no memory and no interrupt.
   static std::shared_ptr<ServedFunction> observe(const std::string& path, uint32_t number,
                                                  OpenFailure& failure) {

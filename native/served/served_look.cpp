@@ -40,7 +40,7 @@ void ask(Look& look) {
   }
 }
 
-void hear(Look& look) {
+void read_answer(Look& look) {
   link::Descriptor none;
   const std::optional<Reply> reply = look.connection->take_reply(none);
   look.facts = reply ? ServedFacts{State::serving, reply->functions, reply->first_function, reply->value}
@@ -51,9 +51,9 @@ void hear(Look& look) {
 } // namespace
 
 std::vector<ServedFacts> look_at_served(std::span<const std::string> paths,
-                                        std::chrono::milliseconds patience) {
+                                        std::chrono::milliseconds timeout) {
   constexpr std::chrono::milliseconds between_attempts{5}; // nothing tells of room in a backlog
-  const Clock::time_point given_up = Clock::now() + patience;
+  const Clock::time_point given_up = Clock::now() + timeout;
   std::vector<Look> looks;
   for (const std::string& path : paths)
     ask(looks.emplace_back(Look{.path = path}));
@@ -74,7 +74,7 @@ std::vector<ServedFacts> look_at_served(std::span<const std::string> paths,
     if (poll(polled.data(), polled.size(), static_cast<int>(wait.count())) > 0) {
       for (size_t i = 0; i < due.size(); ++i)
         if (polled[i].revents != 0)
-          hear(*due[i]);
+          read_answer(*due[i]);
     }
     for (Look& look : looks)
       if (look.is_busy())

@@ -24,9 +24,9 @@ struct ServedFacts {
   uint64_t open = 0;           // bit per function
 };
 
-// Asks all servers at once, and gives what each says, in the same order. It takes `patience` at most, however
+// Asks all servers at once, and gives what each says, in the same order. It takes `timeout` at most, however
 // many they are and whatever they do.
 std::vector<ServedFacts> look_at_served(std::span<const std::string> paths,
-                                        std::chrono::milliseconds patience);
+                                        std::chrono::milliseconds timeout);
 
 } // namespace fpga_verbs::served

@@ -16,8 +16,8 @@ struct ServedPage {
 
   alignas(64) std::array<board::TransactionLine, lines> ring; // the client's
   // The server's.
-  alignas(64) std::atomic<uint64_t> head; // lines that it has taken
-  std::atomic<uint32_t> server_sleeps;    // it wants a message on the socket; whoever sends it clears this
+  alignas(64) std::atomic<uint64_t> head;     // lines that it has taken
+  std::atomic<uint32_t> server_sleeps;        // it wants a message on the socket; the sender clears this
   alignas(64) std::atomic<uint32_t> answered; // reads that it has answered; a client may sleep on it
   uint32_t answer;                            // of the last read
   // Set by a client that sleeps on `answered`, cleared by the server that wakes it.

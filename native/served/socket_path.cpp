@@ -40,7 +40,7 @@ bool connect_to(int socket, const sockaddr_un& address) {
   return connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-// A socket in the file system that nobody listens on.
+// A socket in the file system without a listener.
 bool is_left_over(const std::string& path, const sockaddr_un& address) {
   struct stat state = {};
   if (lstat(path.c_str(), &state) != 0 || !S_ISSOCK(state.st_mode) || state.st_uid != getuid())
@@ -85,7 +85,7 @@ Reached SocketPath::connect(const std::string& path, Descriptor& socket, std::st
   if (!made || !connect_to(made.get(), address)) {
     const int reason = errno;
     if (reason == ENOENT || reason == ECONNREFUSED) {
-      failure = "nobody serves a board there; start: hca serve " + path;
+      failure = "no server serves a board there; start: hca serve " + path;
       return Reached::absent;
     }
     failure = reason == EAGAIN ? "its server is busy: it accepts no connection; look whether it is stopped"

@@ -41,7 +41,7 @@ struct alignas(8) CommandHeader {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// What is asked for.
+  /// The operation.
   constexpr Opcode opcode() const { return static_cast<Opcode>(dwords[0] & 0xffu); }
   constexpr void set_opcode(Opcode value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
@@ -235,7 +235,7 @@ struct alignas(8) ManagementCommand {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// What is asked for.
+  /// The operation.
   constexpr ManagementOpcode opcode() const { return static_cast<ManagementOpcode>(dwords[0] & 0xffu); }
   constexpr void set_opcode(ManagementOpcode value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 

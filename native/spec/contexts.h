@@ -476,7 +476,7 @@ struct alignas(8) QueuePairCompletion {
   constexpr uint32_t message_psn() const { return dwords[2] & 0xffffffu; }
   constexpr void set_message_psn(uint32_t value) { dwords[2] = (dwords[2] & 0xff000000u) | (value & 0xffffffu); }
 
-  /// What the oldest message completes with, once its last packet is through; success: it has not failed.
+  /// Status of the oldest message, once its last packet is through; success: it has not failed.
   constexpr CompletionStatus failure() const { return static_cast<CompletionStatus>(dwords[2] >> 24); }
   constexpr void set_failure(CompletionStatus value) { dwords[2] = (dwords[2] & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24); }
 

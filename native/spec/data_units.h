@@ -511,7 +511,7 @@ struct alignas(8) ReceiveUnit {
   constexpr uint32_t packet() const { return dwords[0] & 0xffffu; }
   constexpr void set_packet(uint32_t value) { dwords[0] = (dwords[0] & 0xffff0000u) | (value & 0xffffu); }
 
-  /// What becomes of it.
+  /// Its treatment.
   constexpr ReceiveAction action() const { return static_cast<ReceiveAction>((dwords[0] >> 16) & 0xfu); }
   constexpr void set_action(ReceiveAction value) { dwords[0] = (dwords[0] & 0xfff0ffffu) | ((static_cast<uint32_t>(value) & 0xfu) << 16); }
 
@@ -554,7 +554,7 @@ struct alignas(8) AnswerUnit {
   constexpr uint32_t underlying_function() const { return (dwords[0] >> 24) & 0xfu; }
   constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xf0ffffffu) | ((value & 0xfu) << 24); }
 
-  /// What the answer is.
+  /// Kind of the answer.
   constexpr AnswerKind kind() const { return static_cast<AnswerKind>((dwords[0] >> 28) & 0x3u); }
   constexpr void set_kind(AnswerKind value) { dwords[0] = (dwords[0] & 0xcfffffffu) | ((static_cast<uint32_t>(value) & 0x3u) << 28); }
 

@@ -5,7 +5,7 @@
 
 namespace fpga_verbs::spec {
 
-/// What a command asks for. 8 bits.
+/// Operation of a command. 8 bits.
 enum class Opcode : uint8_t {
   send = 1,  ///< SEND
   send_with_immediate = 2,  ///< SEND with immediate data
@@ -164,7 +164,7 @@ constexpr const char* name(OperationOrdering value) {
   return "unknown";
 }
 
-/// What a management command asks for. 8 bits.
+/// Operation of a management command. 8 bits.
 enum class ManagementOpcode : uint8_t {
   query_function = 64,  ///< Report the limits and resources of the function.
   create_event_queue = 65,  ///< Create an event queue.
@@ -496,7 +496,7 @@ constexpr const char* name(CompletionStatus value) {
   return "unknown";
 }
 
-/// What a work completion completes. 8 bits.
+/// Operation that a work completion completes. 8 bits.
 enum class CompletionOpcode : uint8_t {
   send = 0,  ///< a SEND
   rdma_write = 1,  ///< an RDMA WRITE
@@ -553,7 +553,7 @@ enum class EventType : uint8_t {
   dma_fault = 98,  ///< A DMA of this function reached nothing: detail is the address.
   event_queue_overrun = 99,  ///< Events were lost.
   memory_error = 100,  ///< A bit error was found: corrected or not.
-  resources_changed = 101,  ///< What the function has was changed by the control function: object is the resource.
+  resources_changed = 101,  ///< The control function changed the function's resources: object is the resource.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -723,12 +723,12 @@ constexpr const char* name(QualityOfServiceLevel value) {
   return "unknown";
 }
 
-/// Whose PCBs are used: a group of the collect group table within a function, or what all functions share. 2 bits.
+/// Owner of the PCBs: a group of the collect group table within a function, or the part that all functions share. 2 bits.
 enum class CollectGroup : uint8_t {
   low = 0,  ///< The low level's allotment.
   high = 1,  ///< The high level's allotment.
-  function_shared = 2,  ///< What the function's levels share.
-  device_shared = 3,  ///< What all functions share.
+  function_shared = 2,  ///< The part that the function's levels share.
+  device_shared = 3,  ///< The part that all functions share.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -826,9 +826,9 @@ constexpr const char* name(RoomWait value) {
   return "unknown";
 }
 
-/// What a queue pair notice says. 3 bits.
+/// Subject of a queue pair notice. 3 bits.
 enum class QueuePairNoticeKind : uint8_t {
-  resume = 0,  ///< What held the send queue is over.
+  resume = 0,  ///< The send queue need not wait any longer.
   rewind = 1,  ///< The send queue goes back to the oldest message that is not acknowledged.
   flush = 2,  ///< The queue pair is in error: its queues are flushed.
   take_descriptor = 3,  ///< The next receive work request is to be taken.
@@ -849,7 +849,7 @@ constexpr const char* name(QueuePairNoticeKind value) {
   return "unknown";
 }
 
-/// What becomes of an accepted request packet. 4 bits.
+/// Treatment of an accepted request packet. 4 bits.
 enum class ReceiveAction : uint8_t {
   send = 0,  ///< Its payload goes into a receive queue entry.
   rdma_write = 1,  ///< Its payload goes to the remote address.
@@ -891,11 +891,11 @@ constexpr const char* name(ReceiveMessage value) {
   return "unknown";
 }
 
-/// What an answer to a request is. 2 bits.
+/// Kind of an answer to a request. 2 bits.
 enum class AnswerKind : uint8_t {
   acknowledge = 0,  ///< ACK, NAK or RNR NAK, as the syndrome says.
   read = 1,  ///< Memory, in RDMA READ responses.
-  atomic = 2,  ///< What an atomic found in memory.
+  atomic = 2,  ///< The former value of memory, of an atomic.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.
@@ -954,7 +954,7 @@ constexpr const char* name(KickOrigin value) {
   return "unknown";
 }
 
-/// What a region of the BARs holds. 8 bits.
+/// Contents of a region of the BARs. 8 bits.
 enum class RegionType : uint8_t {
   none = 0,  ///< Unused entry.
   identity = 1,  ///< Identity registers.
@@ -1237,7 +1237,7 @@ constexpr const char* name(PortState value) {
 /// Physical state of a port, as PortPhysicalState of PortInfo. 8 bits.
 enum class PortPhysicalState : uint8_t {
   none = 0,  ///< Not known.
-  polling = 2,  ///< Polling: nobody is at the other end of its link.
+  polling = 2,  ///< Polling: its link has no peer.
   disabled = 3,  ///< Disabled
   link_up = 5,  ///< LinkUp
 };
@@ -1260,8 +1260,8 @@ enum class PortDiscard : uint8_t {
   no_link = 2,  ///< Not to an own address, and no link is attached.
   paused = 3,  ///< The link was paused for longer than the discard limit.
   no_buffer = 4,  ///< No receive buffer came free within the discard limit.
-  too_long = 5,  ///< What arrived is longer than any packet.
-  unreachable = 6,  ///< Nobody on the link has the destination's address.
+  too_long = 5,  ///< The arrived bytes are longer than any packet.
+  unreachable = 6,  ///< No port on the link has the destination's address.
 };
 
 /// Name of a value in the specification; "unknown" where it has none.

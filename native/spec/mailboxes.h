@@ -928,7 +928,7 @@ struct alignas(8) ResourceAllocationRequest {
   constexpr Resource resource() const { return static_cast<Resource>(dwords[0] & 0xffu); }
   constexpr void set_resource(Resource value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
-  /// For whom.
+  /// The function that the command is for.
   constexpr uint32_t underlying_function() const { return (dwords[0] >> 8) & 0xffu; }
   constexpr void set_underlying_function(uint32_t value) { dwords[0] = (dwords[0] & 0xffff00ffu) | ((value & 0xffu) << 8); }
 

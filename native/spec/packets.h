@@ -689,7 +689,7 @@ struct alignas(4) AddressResolutionMessage {
   constexpr uint32_t protocol_length() const { return (big_endian(dwords[1]) >> 16) & 0xffu; }
   constexpr void set_protocol_length(uint32_t value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xff00ffffu) | ((value & 0xffu) << 16)); }
 
-  /// What it is.
+  /// Kind.
   constexpr AddressResolutionOperation operation() const { return static_cast<AddressResolutionOperation>(big_endian(dwords[1]) & 0xffffu); }
   constexpr void set_operation(AddressResolutionOperation value) { dwords[1] = big_endian((big_endian(dwords[1]) & 0xffff0000u) | (static_cast<uint32_t>(value) & 0xffffu)); }
 
@@ -750,7 +750,7 @@ struct alignas(8) NeighborMessage {
 
   std::array<uint32_t, 8> dwords{};
 
-  /// What it is.
+  /// Kind.
   constexpr NeighborMessageType type() const { return static_cast<NeighborMessageType>(big_endian(dwords[0]) >> 24); }
   constexpr void set_type(NeighborMessageType value) { dwords[0] = big_endian((big_endian(dwords[0]) & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24)); }
 
@@ -782,7 +782,7 @@ struct alignas(8) NeighborMessage {
     std::memcpy(reinterpret_cast<uint8_t*>(dwords.data()) + 8, value.data(), 16);
   }
 
-  /// Whose MAC it is.
+  /// Owner of the MAC.
   constexpr NeighborOptionType option_type() const { return static_cast<NeighborOptionType>(big_endian(dwords[6]) >> 24); }
   constexpr void set_option_type(NeighborOptionType value) { dwords[6] = big_endian((big_endian(dwords[6]) & 0xffffffu) | ((static_cast<uint32_t>(value) & 0xffu) << 24)); }
 

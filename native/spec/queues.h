@@ -118,7 +118,7 @@ struct alignas(8) CompletionQueueEntry {
 
   std::array<uint32_t, 16> dwords{};
 
-  /// What was completed.
+  /// The operation that is complete.
   constexpr CompletionOpcode opcode() const { return static_cast<CompletionOpcode>(dwords[0] & 0xffu); }
   constexpr void set_opcode(CompletionOpcode value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 
@@ -348,7 +348,7 @@ struct alignas(8) EventQueueEntry {
 
   std::array<uint32_t, 8> dwords{};
 
-  /// What happened.
+  /// Kind of event.
   constexpr EventType type() const { return static_cast<EventType>(dwords[0] & 0xffu); }
   constexpr void set_type(EventType value) { dwords[0] = (dwords[0] & 0xffffff00u) | (static_cast<uint32_t>(value) & 0xffu); }
 

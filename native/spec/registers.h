@@ -53,7 +53,7 @@ struct Device {
   constexpr bool operator==(const Device&) const = default;
 };
 
-/// What the board can do. 32 bits, ro.
+/// Optional parts of the board. 32 bits, ro.
 inline constexpr uint32_t capabilities = 0xc;
 inline constexpr uint32_t capabilities_reset = 0x0;
 struct Capabilities {
@@ -177,7 +177,7 @@ struct Region {
 
   uint32_t bits{};
 
-  /// What it holds.
+  /// Its contents.
   constexpr RegionType type() const { return static_cast<RegionType>((bits >> 0) & 0xffu); }
   constexpr void set_type(RegionType value) { bits = (bits & 0xffffff00u) | ((static_cast<uint32_t>(value) & 0xffu) << 0); }
 

@@ -51,7 +51,7 @@ public:
     return true;
   }
 
-  void write_nonsense() {
+  void write_malformed() {
     auto* const ring = reinterpret_cast<uint8_t*>(page().ring.data());
     for (size_t i = 0; i < sizeof page().ring; ++i)
       ring[i] = static_cast<uint8_t>(random_.next());
@@ -195,8 +195,8 @@ Napi::Value misbehave(const Napi::CallbackInfo& info) {
   const std::string way = info[3].As<Napi::String>();
   Client& client = make_client(info);
   bool refused = false;
-  if (way == "writes nonsense") {
-    client.write_nonsense();
+  if (way == "writes malformed messages") {
+    client.write_malformed();
     refused = client.is_refused();
   } else if (way == "takes no replies") {
     client.send_requests(RequestKind::look);

@@ -83,9 +83,9 @@ Napi::Value stress(const Napi::CallbackInfo& info) {
       std::this_thread::yield();
       continue;
     }
-    if (wrong.empty() && (one == Taken::nonsense || !Expected(number, seed).equals(*taken)))
-      wrong = "transaction " + std::to_string(number) + ": " + consumer.nonsense();
-    if (one == Taken::nonsense)
+    if (wrong.empty() && (one == Taken::malformed || !Expected(number, seed).equals(*taken)))
+      wrong = "transaction " + std::to_string(number) + ": " + consumer.malformed();
+    if (one == Taken::malformed)
       break;
     if (taken->kind == MessageKind::read)
       consumer.answer(static_cast<uint32_t>(number));
@@ -114,7 +114,7 @@ Napi::Value half_written(const Napi::CallbackInfo& info) {
   result["lines"] = static_cast<double>(all);
   result["taken"] = is_taken;
   result["maySleep"] = consumer.announce_sleep();
-  result["nonsense"] = consumer.nonsense();
+  result["malformed"] = consumer.malformed();
   return result;
 }
 
@@ -134,7 +134,7 @@ Napi::Value check_line(const Napi::CallbackInfo& info) {
   ServedConsumer consumer(*page, function);
   const bool may_sleep = consumer.announce_sleep();
   consumer.take(*std::make_unique<ServedTransaction>());
-  return Napi::String::New(info.Env(), may_sleep ? "" : consumer.nonsense());
+  return Napi::String::New(info.Env(), may_sleep ? "" : consumer.malformed());
 }
 
 } // namespace

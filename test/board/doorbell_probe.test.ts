@@ -28,7 +28,7 @@ import {
 import { closing, describeOnBackends, makeBoard, openDriver, type Backend } from '../helpers/backends.ts';
 
 const recordsLog2 = 3;
-const impatience = 5_000_000; // nanoseconds; nobody waits for what will not come
+const shortTime = 5_000_000; // nanoseconds; nobody waits for what will not come
 
 interface Probed {
   readonly board: EmulatedBoard;
@@ -135,7 +135,7 @@ describeOnBackends('a doorbell probe', (backend) => {
   });
 
   it('says which command had no record', () => {
-    const { board, probe, setup } = makeProbe(backend, { payloadBytes: 0, patience: impatience });
+    const { board, probe, setup } = makeProbe(backend, { payloadBytes: 0, timeout: shortTime });
     probe.run(2, true);
     board.inject({ kind: 'drop', bar: setup.virtualCollectBufferBar, nth: 2 });
     expect(() => probe.run(10, true)).toThrow(/no kick record of command 4 came within 5000000 ns/);
@@ -144,7 +144,7 @@ describeOnBackends('a doorbell probe', (backend) => {
   it('says which command had no completion', () => {
     const { source, setup, driver } = makeProbe(backend, { payloadBytes: 0 });
     const other = driver.device.allocate(4096);
-    const probe = driver.device.board.doorbellProbe({ ...setup, completions: other, patience: impatience });
+    const probe = driver.device.board.doorbellProbe({ ...setup, completions: other, timeout: shortTime });
     expect(() => probe.run(1, true)).toThrow(
       /no completion of command 0 came within 5000000 ns, though it was kicked/,
     );
@@ -152,7 +152,7 @@ describeOnBackends('a doorbell probe', (backend) => {
   });
 
   it('says that a command is not whole, or was refused', () => {
-    const { probe } = makeProbe(backend, { payloadBytes: 64, commandBytes: 96, patience: impatience });
+    const { probe } = makeProbe(backend, { payloadBytes: 64, commandBytes: 96, timeout: shortTime });
     expect(() => probe.run(1, false)).toThrow(/no kick record of command 0/);
   });
 

@@ -83,7 +83,7 @@ describe('a recording', () => {
 
   it.each([
     ['{}', /line 1: this is no fpga-verbs recording of version 1/],
-    ['nonsense', /line 1: not JSON/],
+    ['garbage', /line 1: not JSON/],
     [
       '{"format":"fpga-verbs recording","version":1,"options":{}}\n{"kind":"jump"}',
       /line 2: this is no transaction/,

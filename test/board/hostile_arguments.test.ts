@@ -54,9 +54,9 @@ describe('a getter of an argument that closes the board', () => {
       clockBar: 0,
       clockOffset: 0,
       clockFrequency: 1,
-      patience: 1,
+      timeout: 1,
     };
-    expect(() => opened.doorbellProbe(closing(opened, 'patience', setup))).toThrow(closed);
+    expect(() => opened.doorbellProbe(closing(opened, 'timeout', setup))).toThrow(closed);
   });
 });
 

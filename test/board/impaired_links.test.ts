@@ -180,7 +180,7 @@ describe('an impaired link', () => {
       'sourceQueuePair is 16777216, but must be a whole number from 0 to 16777215',
     ],
     [{ fromBoard: 1024 }, 'fromBoard is 1024, but must be a whole number from 0 to 1023'],
-    [{ colour: 1 }, 'link impairments have no field colour'],
+    [{ color: 1 }, 'link impairments have no field color'],
   ])('refuses %j', (rule, message) => {
     const [a] = makeEnds(1) as [End];
     expect(() => a.board.impair(rule as LinkImpairment)).toThrow(message);

@@ -38,7 +38,7 @@ describe('hca', () => {
 
   it.each([
     [['frobnicate'], 2, "hca: unknown command 'frobnicate'; see hca --help\n"],
-    [['info', '--colour'], 2, "hca: unknown option '--colour'; see hca info --help\n"],
+    [['info', '--color'], 2, "hca: unknown option '--color'; see hca info --help\n"],
     [
       ['kicks', '--count', '0'],
       2,
@@ -54,12 +54,8 @@ describe('hca', () => {
     ],
     [['info', '--device', 'vfio:0000:01:00.0'], 1, /there is no PCI function 0000:01:00.0/],
     [['doorbell', '--device', 'emu:?progress=stepped'], 1, /virtual time: there is no latency.*progress=own/],
-    [['registers', 'nonsense'], 1, /^hca: no block or register is named nonsense; expected: identity,/],
-    [
-      ['registers', 'control.nonsense'],
-      1,
-      /no register in control is named nonsense; there are control, half/,
-    ],
+    [['registers', 'garbage'], 1, /^hca: no block or register is named garbage; expected: identity,/],
+    [['registers', 'control.garbage'], 1, /no register in control is named garbage; there are control, half/],
   ])('%j fails in one line', async (words, exitCode, error) => {
     const run = await runHca(words);
     expect(run.exitCode).toBe(exitCode);
@@ -200,7 +196,7 @@ describe('hca kicks', () => {
     const { out } = await runHca(['kicks', '--count', '7', '--device', `emu:?${small}`]);
     const lines = out.trimEnd().split('\n');
     expect(lines[0]).toMatch(
-      /^emu: nobody else posts to this board; sends of 0, 32, 64, 96, 128, 256 B are posted here$/,
+      /^emu: no other process posts to this board; sends of 0, 32, 64, 96, 128, 256 B are posted here$/,
     );
     expect(lines.slice(3).map((line) => line.split(/ +/).slice(3, 7))).toEqual(
       [0, 32, 64, 96, 128, 256, 0].map((bytes, index) => [`${index}`, 'send', `${bytes}`, 'collected']),

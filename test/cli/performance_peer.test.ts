@@ -72,7 +72,7 @@ describe('hca lat and hca bw between two processes', () => {
   });
 
   it.each([
-    ['nonsense', 'hello\n', 'the other end says "hello", but a greeting is due'],
+    ['garbage', 'hello\n', 'the other end says "hello", but a greeting is due'],
     [
       'another version',
       '{"say":"greeting","version":2}\n',

@@ -76,7 +76,7 @@ describe('the meeting of two ends', () => {
 
   it.each([
     ['an answer', '0000:000011:000022:fe8000000000000000000000000000ff\0', undefined],
-    ['nonsense', 'x'.repeat(52), 'but an address is LID:QPN:PSN:GID'],
+    ['garbage', 'x'.repeat(52), 'but an address is LID:QPN:PSN:GID'],
     ['nothing', '', 'the other end has gone before all was done'],
   ])('is as ibv_rc_pingpong has it where that waits, and says %s', async (_, said, message) => {
     const server = createServer((socket) => {

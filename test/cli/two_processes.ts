@@ -5,10 +5,10 @@ import { freePort } from '../helpers/free_port.ts';
 import { runHca, type HcaRun } from '../helpers/run_hca.ts';
 
 const program = 'dist/lib/cli/main.js';
-const patience = 60_000;
+const timeLimit = 60_000;
 
 /** A signal of its own for each wait: one of the file would end what comes last. */
-export const newSignal = (): AbortSignal => AbortSignal.timeout(patience);
+export const newSignal = (): AbortSignal => AbortSignal.timeout(timeLimit);
 
 /** Tries until the other end waits. */
 export async function retrying<Result>(
@@ -42,7 +42,7 @@ export async function runTwo(
   const run = promisify(execFile);
   let gone = false;
   const waited = run(process.execPath, [program, ...waiting, ...port, '--listen'], {
-    timeout: patience,
+    timeout: timeLimit,
   }).then(
     ({ stdout, stderr }): Waited => ({ stdout, stderr, failed: false }),
     ({ stdout, stderr }: { stdout: string; stderr: string }): Waited => {

@@ -25,9 +25,9 @@ const printed: Readonly<Record<string, readonly unknown[]>> = {
   'two-boards': ['SEND: 4096 B received', 'fetch and add: 506381209866536711 was there'],
   'file-copy': ['1000000 B in 16 RDMA WRITEs: the same'],
   'key-value-store': [
-    'colour: blue, shape: round',
+    'color: blue, shape: round',
     'weight: undefined',
-    'colour: green, after reads that found it half written',
+    'color: green, after reads that found it half written',
   ],
   'driver-test-with-faults': [
     expect.stringMatching(/^seen: \d+ write function 0 vcb 0 \+ 0x0, 64 B$/),

@@ -9,7 +9,7 @@ import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { inThisProcess, runHcaGuest, slotOf, slots, type HcaGuestOptions } from './hca_machine.ts';
 
 /** Seconds for a run that takes less than half a minute on a machine of its own. */
-const patience = 600;
+const timeLimit = 600;
 const [slot] = slots;
 const megabytes = 384;
 const behindIommu = { megabytes, iommu: true };
@@ -49,8 +49,8 @@ class Guest {
     functions: HcaGuestOptions['functions'],
   ): void {
     const options = { ...sizes, functions, script: GuestShell.script, machine: this.shell.machine };
-    this.over = runHcaGuest(requireGuest(context), this.host, { ...options, seconds: patience }).then((run) =>
-      this.shell.fail(`the guest has ended:\n${run.console}`),
+    this.over = runHcaGuest(requireGuest(context), this.host, { ...options, seconds: timeLimit }).then(
+      (run) => this.shell.fail(`the guest has ended:\n${run.console}`),
     );
   }
 
@@ -79,7 +79,7 @@ async function deviceOf(guest: Guest, sizes: Parameters<typeof slotOf>[2]): Prom
   return device;
 }
 
-describe('deaths in a virtual machine, behind an IOMMU', guestTests(patience), () => {
+describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), () => {
   it('of the application: its DMA is stopped, and the next one works', async (context) => {
     const board = new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
     onTestFinished(() => board.close());
@@ -141,7 +141,7 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(patience), (
   });
 });
 
-describe('deaths in a virtual machine without an IOMMU', guestTests(patience), () => {
+describe('deaths in a virtual machine without an IOMMU', guestTests(timeLimit), () => {
   it('of the application, then of the device: nobody is given memory that the device reaches, and the next works', async (context) => {
     const guest = new Guest();
     const device = await deviceOf(guest, withoutIommu);

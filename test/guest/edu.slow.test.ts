@@ -12,7 +12,7 @@ async function results(
 ): Promise<{ result: Record<string, unknown>; console: string }> {
   const host = hostFolder();
   const script = `node test/guest/${program} && dmesg | grep -i dmar\ntrue`;
-  const run = await runGuest(requireGuest(context), host, { ...options, script, seconds: patience });
+  const run = await runGuest(requireGuest(context), host, { ...options, script, seconds: timeLimit });
   try {
     const text = readFileSync(path.join(host, 'result.json'), 'utf8');
     return { result: JSON.parse(text) as Record<string, unknown>, console: run.console };
@@ -22,7 +22,7 @@ async function results(
 }
 
 /** Seconds for a run that takes ten on a machine of its own. */
-const patience = 200;
+const timeLimit = 200;
 /** What its first register says. */
 const identification = 0x010000ed;
 /** Slot 16 of a PC; edu gives 4 KiB beyond its buffer to nobody. */
@@ -35,7 +35,7 @@ const refused = (why: string, more: number): Record<string, unknown> => ({
   more,
 });
 
-describe('a PCI function that nobody here wrote', guestTests(patience), () => {
+describe('a PCI function that nobody here wrote', guestTests(timeLimit), () => {
   it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
     const machine = [
       '-machine',
@@ -54,7 +54,7 @@ describe('a PCI function that nobody here wrote', guestTests(patience), () => {
       facts: { backend: 'vfio', progress: 'own', mapping: 'uncached', storeBytes: 8, interruptVectors: 1 },
       identification,
       liveness: ~0x12345678 >>> 0,
-      again: expect.stringContaining('nobody else has a function of the group open') as string,
+      again: expect.stringContaining('no other process has a function of the group open') as string,
       master: true,
       interrupts: 1,
       interruptStatus: 0x100,

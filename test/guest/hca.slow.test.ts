@@ -8,7 +8,7 @@ import { guestTests, hostFolder, requireGuest } from './guest.ts';
 import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
 
 /** Seconds for a run that takes half a minute on a machine of its own. */
-const patience = 500;
+const timeLimit = 500;
 const [address] = slots;
 
 /** What a command of `hca` gave in the guest. */
@@ -39,7 +39,7 @@ async function results(
     megabytes: 384,
     iommu: device.startsWith('vfio:'),
     kernel,
-    seconds: patience,
+    seconds: timeLimit,
   });
   expect(run.status, run.console).toBe(0);
   const { unmapped, ...commands } = JSON.parse(
@@ -56,7 +56,7 @@ const json = ({ commands }: Results, name: string): unknown =>
 const makeBoard = (): EmulatedBoard =>
   new EmulatedBoard({ queuePairs: 64, pageTableEntries: 1024, memoryKeys: 256 });
 
-describe('the HCA as a function of a virtual machine', guestTests(patience), () => {
+describe('the HCA as a function of a virtual machine', guestTests(timeLimit), () => {
   it('through pci:, without an IOMMU', async (context) => {
     using board = makeBoard();
     const device = `pci:${address}`;

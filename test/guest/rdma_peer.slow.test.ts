@@ -14,7 +14,7 @@ import { guestTests } from './guest.ts';
 import { SoftRoceGuest } from './soft_roce_guest.ts';
 
 /** Seconds for a run that takes a quarter of a minute on a machine of its own. */
-const patience = 280;
+const timeLimit = 280;
 const memoryBytes = 2 ** 18;
 /** Of libibverbs. */
 const received = 128;
@@ -82,10 +82,10 @@ function differs({ bytes }: MemoryRegion, seed: number, count: number): number {
   return bytes.subarray(0, count).findIndex((byte, at) => byte !== pattern(seed, at));
 }
 
-describe('a program of libibverbs on Soft-RoCE', guestTests(patience), () => {
+describe('a program of libibverbs on Soft-RoCE', guestTests(timeLimit), () => {
   it('and the emulated board work in the memory of each other', async (context) => {
     requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
-    const guest = await SoftRoceGuest.boot(context, patience);
+    const guest = await SoftRoceGuest.boot(context, timeLimit);
     const peer = await Peer.start(context, guest);
     using device = openDevice(
       `emu:?queuePairs=64&pageTableEntries=8192&memoryKeys=256&link=${encodeURIComponent(guest.link)}`,

@@ -10,9 +10,9 @@ import { guestTests } from './guest.ts';
 import { SoftRoceGuest } from './soft_roce_guest.ts';
 
 /** Seconds for a run that takes half a minute on a machine of its own. */
-const patience = 280;
+const timeLimit = 280;
 /** Seconds for an exchange that takes less than one. */
-const patienceOfExchange = 30;
+const exchangeTimeLimit = 30;
 
 /** A ping-pong between a program of libibverbs in the guest and `hca pingpong` here. */
 interface Exchange {
@@ -55,10 +55,10 @@ const exchanges: readonly Exchange[] = [
 ];
 const iterations = 20;
 
-describe('Soft-RoCE of a Linux kernel', guestTests(patience), () => {
+describe('Soft-RoCE of a Linux kernel', guestTests(timeLimit), () => {
   it('plays ping-pong with the emulated board', async (context) => {
     const tshark = requireTool('tshark', context);
-    const guest = await SoftRoceGuest.boot(context, patience);
+    const guest = await SoftRoceGuest.boot(context, timeLimit);
     for (const exchange of exchanges) {
       const name = JSON.stringify(exchange);
       const run = await playInTime(guest, exchange);
@@ -105,11 +105,11 @@ async function play(
   const both = ['-n', iterations, '-s', size, ...(mtu === undefined ? [] : ['-m', mtu])].map(String);
   const { words, boardNumber, guest } = way === undefined ? directly : ways[way];
   const index = guest === undefined ? gid : `$(basename $(grep -l ${guest} ${SoftRoceGuest.gids}/*))`;
-  const there = `timeout ${patienceOfExchange} ibv_${service}_pingpong -c -d rxe0 ${both.join(' ')} -g ${index} -p`;
+  const there = `timeout ${exchangeTimeLimit} ibv_${service}_pingpong -c -d rxe0 ${both.join(' ')} -g ${index} -p`;
   const sizes = 'queuePairs=64&pageTableEntries=8192&memoryKeys=256';
   const device = `emu:?${sizes}&linkLoss=${loss}&boardNumber=${boardNumber}&link=${link}${words}`;
   const here = ['pingpong', service, '--device', device, '--chk', ...both, '-g', `${gid}`, '-p'];
-  const signal = AbortSignal.timeout(patienceOfExchange * 1000);
+  const signal = AbortSignal.timeout(exchangeTimeLimit * 1000);
   if (server === 'guest') {
     const run = shell.run(`${there} ${SoftRoceGuest.tcpPort}`);
     for (;;) {

@@ -12,7 +12,7 @@ import { filesOf, summaryOf, type SuiteBackend, type SuiteSummary } from './suit
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const isWhole = process.env['FPGA_VERBS_GUEST_SUITE'] === 'all';
 /** Seconds for a run that takes less than a minute on a machine of its own, and, of all files, less than ten. */
-const patience = isWhole ? 3000 : 600;
+const timeLimit = isWhole ? 3000 : 600;
 
 /** All of them by `npm run test:guest`; CI has the time for one. */
 const backends: readonly SuiteBackend[] = isWhole ? ['pci', 'vfio'] : ['vfio'];
@@ -40,7 +40,7 @@ async function results(context: TestContext, backend: SuiteBackend): Promise<Sui
     machine: boards.machine,
     megabytes: 1024,
     ...(backend === 'vfio' ? { iommu: true } : { iommu: false, kernel: 'hugepages=160' }),
-    seconds: patience,
+    seconds: timeLimit,
   });
   let report = '';
   try {
@@ -56,7 +56,7 @@ async function results(context: TestContext, backend: SuiteBackend): Promise<Sui
   return summary;
 }
 
-describe('the tests of driver and verbs in a virtual machine', guestTests(patience), () => {
+describe('the tests of driver and verbs in a virtual machine', guestTests(timeLimit), () => {
   it.for(backends)('pass on %s:', async (backend, context) => {
     const { passed, failed, leftOut } = await results(context, backend);
     expect(failed).toEqual([]);

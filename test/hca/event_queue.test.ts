@@ -226,7 +226,7 @@ describe('event_queue', () => {
     expect(host.take()).toMatchObject({ object: 1, sequence: 0, lost: 1 });
   });
 
-  it('keeps its head when the record is nonsense', () => {
+  it('keeps its head when the record is garbage', () => {
     const host = new HostEventQueue({ entriesLog2: 1 });
     host.report(0);
     host.report(1);

@@ -153,7 +153,7 @@ describe('memory_translation', () => {
     expect(device.port.longestTable()).toBe(entries / 2);
   });
 
-  it('reads context memory once for eight neighbours', () => {
+  it('reads context memory once for eight neighbors', () => {
     const device = new ManagedDevice({ pageTableEntries: entries, memoryKeys: 256 });
     const { table } = makeTable(device, 16, 0x700)!;
     const before = device.port.accessesOf(0);

@@ -284,13 +284,13 @@ describe('port, to own addresses', () => {
     expect(port.takeArrived(1)).toEqual([packet]);
   });
 
-  it('takes no address of a neighbour, of a port or a function that is not there for its own', () => {
+  it('takes no address of a neighbor, of a port or a function that is not there for its own', () => {
     const port = makeWirePort({ boardNumber: 4 });
-    const neighbour = makeWirePort({ boardNumber: 5 });
+    const neighbor = makeWirePort({ boardNumber: 5 });
     const two = makeWirePort({ boardNumber: 4, ports: 2 });
     const beyond = port.mac(1, 7);
     beyond[5]! += 1;
-    for (const mac of [neighbour.mac(1, 0), two.mac(2, 0), beyond]) port.build(1, Lane.requests, frame(mac));
+    for (const mac of [neighbor.mac(1, 0), two.mac(2, 0), beyond]) port.build(1, Lane.requests, frame(mac));
     runPort(port);
     expect(port.takeSent()).toHaveLength(3);
   });

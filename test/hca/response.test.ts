@@ -188,7 +188,7 @@ describe('response: acknowledges', () => {
     expect(bytesOf(host.take())).toEqual([...pattern(4 * mtu, 3)]);
   });
 
-  it('coalesces if it is to: for the last of a message and where asked, the newest of neighbours', () => {
+  it('coalesces if it is to: for the last of a message and where asked, the newest of neighbors', () => {
     const host = new HostResponder({ acknowledgeCoalescing: true });
     const peer = host.queuePair();
     const region = host.region(100 * mtu);

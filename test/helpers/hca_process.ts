@@ -6,7 +6,7 @@ import { afterAll, afterEach } from 'vitest';
 
 const program = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
 /** Milliseconds: what is waited for comes much sooner, on a busy machine too. */
-const patience = 60_000;
+const timeLimit = 60_000;
 
 /** Those that end with the test, and with the file. */
 const running = { test: new Set<ChildProcess>(), file: new Set<ChildProcess>() };
@@ -78,7 +78,7 @@ export class HcaProcess {
   }
 
   private async end(words: readonly string[], lasts: 'test' | 'file'): Promise<HcaEnd> {
-    const timer = lasts === 'file' ? undefined : setTimeout(() => this.child.kill('SIGKILL'), patience);
+    const timer = lasts === 'file' ? undefined : setTimeout(() => this.child.kill('SIGKILL'), timeLimit);
     const [exitCode, signal] = (await once(this.child, 'close')) as [number | null, string | null];
     clearTimeout(timer);
     running[lasts].delete(this.child);
@@ -91,7 +91,7 @@ export class HcaProcess {
 
 /** Waits for an event that nothing tells. @throws Error it does not come */
 export async function until(hasCome: () => boolean, what: string): Promise<void> {
-  const givenUp = performance.now() + patience;
+  const givenUp = performance.now() + timeLimit;
   while (!hasCome()) {
     if (performance.now() > givenUp) throw new Error(`${what} does not come`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -3,7 +3,7 @@ import type { Random } from './random.mjs';
 import type { Verbs } from './make_verbs.ts';
 import { RandomConnection } from './random_connection.ts';
 
-const patience = 60_000; // milliseconds
+const timeLimit = 60_000; // milliseconds
 
 /** Plays a random connection each way between two open devices whose boards work by themselves, until both are done. */
 export async function playBothWays(
@@ -17,7 +17,7 @@ export async function playBothWays(
     new RandomConnection(random, messages, other, one),
   ];
   const completions = Array.from({ length: 16 }, () => new Completion());
-  const givenUp = performance.now() + patience;
+  const givenUp = performance.now() + timeLimit;
   while (!all.every(({ isDone }) => isDone)) {
     if (performance.now() > givenUp) throw new Error(all.map(({ progress }) => progress).join('; '));
     for (const connection of all) if (random.once(3)) connection.act();

@@ -87,7 +87,7 @@ export function readPage(from: BoardFunction, page: number, bytes: number): Uint
   return new Uint8Array(dwords.buffer);
 }
 
-/** Bytes that are all different from zero and from their neighbours. */
+/** Bytes that are all different from zero and from their neighbors. */
 export function pattern(bytes: number, seed = 1): Uint8Array {
   return Uint8Array.from({ length: bytes }, (_, i) => 1 + ((i * 7 + seed * 13) % 255));
 }

@@ -77,7 +77,7 @@ elif way == "silent":  # says nothing that means anything
     meeting.send(b"good morning")
     say("ready")
     time.sleep(0.2)
-else:  # writes nonsense everywhere
+else:  # writes garbage everywhere
     memory, = meet()
     rings = mmap.mmap(memory, os.fstat(memory).st_size)
     say("ready")

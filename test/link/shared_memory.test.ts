@@ -214,7 +214,7 @@ function intrude(context: TestContext, ...words: string[]): { next: () => Promis
 }
 
 describe('an end that nobody should trust', () => {
-  it.for([1, 2, 3])('writes nonsense, and harms nobody: seed %i', async (seed, context) => {
+  it.for([1, 2, 3])('writes garbage, and harms no other process: seed %i', async (seed, context) => {
     const name = newName();
     const link = `shm:${name}`;
     const { opened } = makeEnd({ link, progress: 'shared' });

@@ -219,7 +219,7 @@ describe('vfio: with files of iommufd that are not to be used', () => {
   });
 
   it.each([
-    ['EBUSY', /nobody else has the function open/],
+    ['EBUSY', /no other process has the function open/],
     ['EPERM', /allow_unsafe_interrupts of iommufd/],
   ] as const)('says why, where it is refused: %s', (code, message) => {
     const one = machine('iommufd', { refusedBind: constants.errno[code] });
@@ -235,6 +235,8 @@ describe('vfio: with files of iommufd that are not to be used', () => {
   it('is not opened twice', () => {
     const one = machine('iommufd');
     one.open();
-    expect(() => one.open()).toThrow(/is not bound to the iommufd: Invalid argument; expected: nobody else/);
+    expect(() => one.open()).toThrow(
+      /is not bound to the iommufd: Invalid argument; expected: no other process/,
+    );
   });
 });

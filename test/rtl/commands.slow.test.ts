@@ -27,16 +27,16 @@ async function printedByRtl(words: readonly string[], board = device()): Promise
   return out;
 }
 
-const patience = 900_000;
+const timeLimit = 900_000;
 
 // hca info and hca doorbell are in board.slow.test.ts; hca demo and hca serve have emulated boards of their own.
-describe('on a board with blocks in RTL', { timeout: patience }, () => {
+describe('on a board with blocks in RTL', { timeout: timeLimit }, () => {
   let isBuilt = false;
   beforeEach((context) => {
     requireTool('verilator', context);
     if (!isBuilt) buildAddon('fpga_verbs_rtl');
     isBuilt = true;
-  }, patience);
+  }, timeLimit);
 
   it('hca registers shows registers', async () => {
     const names = [

@@ -2,7 +2,7 @@ import { loadTestAddon } from '../helpers/test_addon.ts';
 
 /** What a client that no driver is does with its ring and socket. */
 export type Way =
-  | 'writes nonsense'
+  | 'writes malformed messages'
   | 'takes no replies'
   | 'asks for what there is not'
   | 'sends garbage'

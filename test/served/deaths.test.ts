@@ -29,7 +29,7 @@ async function expectReclaimed({ path, board }: Serving): Promise<void> {
 
 describe('a client of a served board', () => {
   it.each<[Way, string]>([
-    ['writes nonsense', ''],
+    ['writes malformed messages', ''],
     ['takes no replies', 'it takes no replies'],
     ['asks for what there is not', 'a request of an unknown kind'],
     ['sends garbage', 'a message that is no request of this version'],

@@ -12,7 +12,7 @@ import { ServerProcess, type Footprint } from './server_process.ts';
 import { connectPair, exchange, open } from './serving.ts';
 
 /** A process that is hostile, and the function that it opens or looks at. */
-type Neighbour = readonly [underlyingFunction: number, way: HostileWay];
+type Neighbor = readonly [underlyingFunction: number, way: HostileWay];
 
 /** Units of work that one client can add to a turn: its ring, and the largest of its requests, which maps or unmaps 1 GiB. */
 const unitsOfOne = 2 * 32 + 4 * 512 + 512;
@@ -67,11 +67,11 @@ async function untilGivenBack(server: ServerProcess, before: Footprint): Promise
 }
 
 /** Milliseconds: all of them want the processors at once. */
-const patience = 400_000;
+const timeLimit = 400_000;
 
-describe('a client of a served board', { timeout: patience }, () => {
-  it.each<[string, readonly Neighbour[]]>([
-    ['asks for memory without end', [3, 4, 5, 6].map((number): Neighbour => [number, 'asks for memory'])],
+describe('a client of a served board', { timeout: timeLimit }, () => {
+  it.each<[string, readonly Neighbor[]]>([
+    ['asks for memory without end', [3, 4, 5, 6].map((number): Neighbor => [number, 'asks for memory'])],
     ['has much memory, and dies', [[3, 'keeps memory']]],
     ['sends descriptors', [[3, 'brings descriptors']]],
     ['connects, and says nothing', [[0, 'is idle']]],
@@ -92,17 +92,17 @@ describe('a client of a served board', { timeout: patience }, () => {
         [1, 'looks on'],
       ],
     ],
-  ])('that %s harms no other, and leaves nothing', async (_, neighbours) => {
+  ])('that %s harms no other, and leaves nothing', async (_, neighbors) => {
     const server = await start();
     const pair = openPair(server);
     const before = await footprintOf(server, pair);
     const { mostUnitsInTurn: alone } = await server.work();
     for (let times = 1; times <= 2; times += 1) {
-      for (const [underlyingFunction, way] of neighbours) {
+      for (const [underlyingFunction, way] of neighbors) {
         startHostile(server.path, underlyingFunction, way, times);
       }
       await work(server, pair);
-      const most = before.descriptors + neighbours.length * descriptorsOfOne;
+      const most = before.descriptors + neighbors.length * descriptorsOfOne;
       expect(server.footprint().descriptors).toBeLessThanOrEqual(most);
       endHostile();
       await untilGivenBack(server, before);
@@ -110,7 +110,7 @@ describe('a client of a served board', { timeout: patience }, () => {
     await work(server, pair);
     // What a client waits for is bounded by what the server's thread does in a turn.
     const { mostUnitsInTurn } = await server.work();
-    expect(mostUnitsInTurn).toBeLessThanOrEqual(alone + unitsOfTurn + neighbours.length * unitsOfOne);
+    expect(mostUnitsInTurn).toBeLessThanOrEqual(alone + unitsOfTurn + neighbors.length * unitsOfOne);
     await server.end();
   });
 

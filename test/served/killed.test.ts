@@ -70,7 +70,7 @@ describe('a process that is killed', () => {
     for (let each = 0; each < 5000; each += 1) raw.write32(2, 0, each);
     new Uint8Array(memory.buffer).fill(1);
     expect(() => raw.allocateMemory(4096)).toThrow('the server of the board is gone');
-    expect(() => open(`serve:${path}/3`)).toThrow('nobody serves a board there');
+    expect(() => open(`serve:${path}/3`)).toThrow('no server serves a board there');
     await startServer(path);
     const again = open(`serve:${path}/1`);
     await exchange(connectPair(again, again), 6);

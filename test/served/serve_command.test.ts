@@ -52,9 +52,9 @@ async function whileServed(words: readonly string[], body: () => Promise<void>):
 }
 
 /** Milliseconds: server and clients look for each other's work in turns, which takes many times as long where others have the CPUs. */
-const patience = 400_000;
+const timeLimit = 400_000;
 
-describe('hca serve', { timeout: patience }, () => {
+describe('hca serve', { timeout: timeLimit }, () => {
   it('holds a board by a name, which hca list shows, until it is interrupted', async () => {
     const run = await whileServed(['lab', '--device', `emu:?${small}`], async () => {
       closing(openDevice('serve:lab/2'));

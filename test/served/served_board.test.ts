@@ -92,7 +92,7 @@ describe('a served board', () => {
     const path = newSocket();
     expect(errorOf(`serve:${path}/1`)).toMatchObject({
       code: 'ENODEV',
-      message: `board at ${path}: nobody serves a board there; start: hca serve ${path}`,
+      message: `board at ${path}: no server serves a board there; start: hca serve ${path}`,
     });
     expect(errorOf(`serve:/${'x'.repeat(120)}/1`).message).toContain('1 to 107 characters');
   });

@@ -22,7 +22,7 @@ interface ServedRingPort {
   servedRingHalfWritten(
     length: number,
     lines: number,
-  ): { lines: number; taken: boolean; maySleep: boolean; nonsense: string };
+  ): { lines: number; taken: boolean; maySleep: boolean; malformed: string };
   /** What the server of function 3 says of a first line whose sequence number is right; empty: nothing, or it would sleep over it. */
   servedRingCheckLine(line: Line): string;
 }
@@ -47,7 +47,7 @@ describe('the ring of a served BAR', () => {
           lines,
           taken: isWhole,
           maySleep: true,
-          nonsense: '',
+          malformed: '',
         });
       }
     }

@@ -147,9 +147,12 @@ export class Connection implements Owner {
 
   /** Its queue pairs may fail though their own work requests are right. */
   private get isExcused(): boolean {
-    const { isFaulty, isPrey } = this.options;
+    const { isFaulty, isVictim } = this.options;
     return (
-      isFaulty || isPrey || this.isDisturbed || this.ends.some(({ flow }) => flow.hasFailed || flow.hasToFail)
+      isFaulty ||
+      isVictim ||
+      this.isDisturbed ||
+      this.ends.some(({ flow }) => flow.hasFailed || flow.hasToFail)
     );
   }
 

@@ -16,7 +16,7 @@ export interface FlowPromises {
   /** The link loses nothing, and delivers once and in order: UC takes what comes as it comes. */
   readonly isOrdered: boolean;
   /** Others may put packets of theirs among its packets: nothing holds but that its memory alone is written. */
-  readonly isPrey: boolean;
+  readonly isVictim: boolean;
 }
 
 const mostOutstanding = 32;
@@ -106,7 +106,7 @@ export class Flow {
 
   /** Whether a completion of the queue pair that receives is one of the window's. */
   takeOfWindow(completion: Completion, excused: boolean): boolean {
-    return this.memory.window.take(completion, excused || this.promises.isPrey);
+    return this.memory.window.take(completion, excused || this.promises.isVictim);
   }
 
   postReceive(queuePair: QueuePair): void {
@@ -139,7 +139,7 @@ export class Flow {
       ? status === workRequestFlushedError
       : status === last.failure ||
         (excused && (status === retryExceededError || status === workRequestFlushedError));
-    require(isExpected || this.promises.isPrey, () =>
+    require(isExpected || this.promises.isVictim, () =>
       tell(`expected ${completionStatusNames[last.failure ?? success]}`));
     this.failed = true;
     for (const { isAtomic } of [...ended, last]) if (isAtomic) this.adds[1]++;
@@ -175,11 +175,11 @@ export class Flow {
   verify(): void {
     const { made, promises, memory } = this;
     const damage = memory.findDamage((index) =>
-      promises.isPrey || made[index]?.isWritten === true ? (made[index]?.length ?? 0) : 0,
+      promises.isVictim || made[index]?.isWritten === true ? (made[index]?.length ?? 0) : 0,
     );
-    require(damage === undefined || promises.isPrey, () => `${this.name}: ${damage}`);
+    require(damage === undefined || promises.isVictim, () => `${this.name}: ${damage}`);
     require(memory.isIntact, () => `${this.name}: memory beside its regions was written`);
-    if (promises.isPrey) return;
+    if (promises.isVictim) return;
     for (const index of this.succeeded)
       require(!made[index]!.isWritten || made[index]!.isDone() || promises.service === 'UC', () =>
         `${this.name}: ${index} was written, and is gone`);
@@ -191,7 +191,7 @@ export class Flow {
 
   /** Of RC: messages that have succeeded and are not received. */
   private get awaited(): Operation[] {
-    if (this.promises.service === 'UC' || this.promises.isPrey) return [];
+    if (this.promises.service === 'UC' || this.promises.isVictim) return [];
     return this.announced.filter(({ index }) => this.succeeded.has(index));
   }
 
@@ -201,7 +201,7 @@ export class Flow {
   ): void {
     const tell = (what: string): string =>
       `${this.name}: receive ${wrId} ${completionStatusNames[status]}, ${what}`;
-    if (this.promises.isPrey || status === workRequestFlushedError) return;
+    if (this.promises.isVictim || status === workRequestFlushedError) return;
     const operation = this.arrived(withImmediate ? immediateData : undefined);
     require(operation !== undefined, () => tell(`immediate ${immediateData}, of nothing that was sent`));
     const { index, failure, isWritten, isDone, length, request } = operation;
@@ -233,7 +233,7 @@ export class Flow {
   private succeed(operation: Operation): void {
     const { index, failure, isAtomic, isDone } = operation;
     const { promises } = this;
-    if (promises.isPrey) return;
+    if (promises.isVictim) return;
     require(failure === undefined, () => `${this.name}: ${index} has to fail, and succeeded`);
     require(promises.service === 'UC' || isDone(), () =>
       `${this.name}: ${index} has succeeded and its data is not there`);

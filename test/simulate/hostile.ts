@@ -17,17 +17,17 @@ export class Hostile {
   private readonly random: Random;
   private readonly parties: readonly Party[];
   /** Whether a queue pair may be sent what is made up for it. */
-  private readonly isPrey: (party: Party, queuePairNumber: number) => boolean;
+  private readonly isVictim: (party: Party, queuePairNumber: number) => boolean;
   private readonly seen: { readonly party: Party; readonly packet: Uint8Array }[] = [];
 
   constructor(
     random: Random,
     parties: readonly Party[],
-    isPrey: (party: Party, queuePairNumber: number) => boolean,
+    isVictim: (party: Party, queuePairNumber: number) => boolean,
   ) {
     this.random = random;
     this.parties = parties;
-    this.isPrey = isPrey;
+    this.isVictim = isVictim;
     for (const { board } of parties) board.startPacketTrace(mostKept);
   }
 
@@ -49,13 +49,13 @@ export class Hostile {
     party.board.arrive(packet);
   }
 
-  /** Sends something that was never sent: to prey with the right ICRC, to others so that it has to be dropped. */
+  /** Sends something that was never sent: to victim with the right ICRC, to others so that it has to be dropped. */
   attack(): void {
     if (this.seen.length === 0) return;
     const { party, packet: seen } = this.random.pick(this.seen);
     let packet = Uint8Array.from(seen);
-    const isPrey = this.isPrey(party, numberAt(packet, destinationQueuePair));
-    if (!isPrey) {
+    const isVictim = this.isVictim(party, numberAt(packet, destinationQueuePair));
+    if (!isVictim) {
       // What no queue pair is to be hurt by, it must not name.
       packet.set(noQueuePair, destinationQueuePair);
     }

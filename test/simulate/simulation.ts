@@ -38,7 +38,7 @@ const boardVariants: readonly BoardOptions[] = [
   { mapping: 'adversarial' },
 ];
 
-const patience = 200_000;
+const timeLimit = 200_000;
 const longestIdle = 20_000;
 const ticksOfALook = 1000;
 const ticksOfAMillisecond = 1e6;
@@ -53,7 +53,7 @@ export class Simulation {
   private readonly pools: readonly Pool[];
   private readonly connections: readonly Connection[];
   private readonly stations: Station[] = [];
-  private readonly prey: readonly Connection[];
+  private readonly victim: readonly Connection[];
   private readonly hostile: Hostile;
   private impairment: InjectedImpairment | undefined;
   private steps = 0;
@@ -69,7 +69,7 @@ export class Simulation {
     this.connections = Array.from({ length: plan.connections }, (_, index) =>
       this.makeConnection(index, isHostile && index % 4 === 3),
     );
-    this.prey = this.connections.filter((_, index) => isHostile && index % 4 === 3);
+    this.victim = this.connections.filter((_, index) => isHostile && index % 4 === 3);
     const isOnce = !this.has('duplication', 'replays', 'hostility');
     for (let number = 0; number < plan.stations; number++) {
       const random = this.randomOf(2 * number + 1);
@@ -77,7 +77,7 @@ export class Simulation {
       this.stations.push(new Station(number, random, random.pick(this.parties), this.stations, options));
     }
     this.hostile = new Hostile(this.randomOf(-1), this.parties, (party, number) =>
-      this.prey.some((connection) => connection.has(party, number)),
+      this.victim.some((connection) => connection.has(party, number)),
     );
   }
 
@@ -97,7 +97,7 @@ export class Simulation {
     }
   }
 
-  /** The driver looks at the clock while it waits for the device: so time goes on, and its patience is virtual time. */
+  /** The driver looks at the clock while it waits for the device: so time goes on, and its timeLimit is virtual time. */
   private look(): number {
     this.board.advanceTime(ticksOfALook);
     return Number(this.board.now()) / ticksOfAMillisecond;
@@ -110,7 +110,7 @@ export class Simulation {
   private work(): void {
     const all = [...this.connections, ...this.stations];
     for (let round = 0; !all.every(({ isDone }) => isDone); round++) {
-      if (round === patience) this.fail('does not come to an end');
+      if (round === timeLimit) this.fail('does not come to an end');
       if (round % 64 === 0) this.changeLink();
       for (const each of [...all, ...this.pools]) if (this.random.once(3)) each.act();
       this.interfere();
@@ -226,7 +226,7 @@ export class Simulation {
     return new Party(board, openDevice(board.open(0)));
   }
 
-  private makeConnection(index: number, isPrey: boolean): Connection {
+  private makeConnection(index: number, isVictim: boolean): Connection {
     const random = this.randomOf(2 * index);
     const service = random.once(4) ? 'UC' : 'RC';
     const places = [random.below(this.parties.length), random.below(this.parties.length)] as const;
@@ -241,7 +241,7 @@ export class Simulation {
         operations: this.plan.operations,
         failures: this.has('failures'),
         disconnects: this.has('disconnects'),
-        isPrey,
+        isVictim,
         isFaulty: this.has(
           'loss',
           'delay',

@@ -26,7 +26,7 @@ describe('codec and flat functions', () => {
         fc.property(fc.record(record), fc.record(record), (first, second) => {
           const bytes = encode(format.name, first);
           expect(decode(format.name, bytes)).toEqual(first);
-          // One field after the other is overwritten: neither the codec's neighbours nor reserved bits move.
+          // One field after the other is overwritten: neither the codec's neighbors nor reserved bits move.
           const current = { ...first };
           for (const field of format.fields) {
             const value = second[field.name]!;

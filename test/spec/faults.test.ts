@@ -164,8 +164,8 @@ const faults: [what: string, file: string, content: Json, message: string][] = [
   [
     'an enum that is not there',
     sample,
-    fields({ name: 'kind', width: 8, enum: 'colour', doc }, { reserved: 56 }),
-    'formats/sample.json: sample.kind: enum "colour" is not in enums.json; there are opcode,',
+    fields({ name: 'kind', width: 8, enum: 'color', doc }, { reserved: 56 }),
+    'formats/sample.json: sample.kind: enum "color" is not in enums.json; there are opcode,',
   ],
   [
     'an enum of another width',

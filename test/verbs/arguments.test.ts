@@ -503,8 +503,8 @@ describe('wrong arguments are refused, and by what is wrong with them', () => {
     expect(thrown(() => post({ opcode: send, Signaled: true })).message).toBe(
       'Signaled is not known: use signaled',
     );
-    expect(thrown(() => post({ opcode: send, colour: 1 })).message).toMatch(
-      /^colour is not known: the keys are opcode, wrId,.* queueKey$/,
+    expect(thrown(() => post({ opcode: send, size: 1 })).message).toMatch(
+      /^size is not known: the keys are opcode, wrId,.* queueKey$/,
     );
     expect(thrown(() => queuePair.postReceive(any({ gather }))).message).toBe(
       'gather is not known: the keys are scatter, wrId',

@@ -5,11 +5,11 @@ import { describe, expect, it } from 'vitest';
 
 const program = fileURLToPath(new URL('exit_program.mjs', import.meta.url));
 /** Milliseconds after which a process that has not ended hangs. */
-const patience = 60_000;
+const timeLimit = 60_000;
 
 async function outcomeOf(way: string, progress: string): Promise<unknown> {
   const child = spawn(process.execPath, [program, way, progress], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const timer = setTimeout(() => child.kill('SIGKILL'), patience);
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeLimit);
   let said = '';
   child.stderr.on('data', (data: Buffer) => (said += data.toString()));
   const [code, signal] = (await once(child, 'close')) as [number | null, string | null];

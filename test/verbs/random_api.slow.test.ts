@@ -13,7 +13,7 @@ const library = fileURLToPath(new URL('../../dist/lib', import.meta.url));
 const seeds = Number(process.env['FPGA_VERBS_API_SEEDS'] ?? 40);
 const steps = 400;
 /** Milliseconds for a run that takes half a second of a processor. */
-const patience = 120_000;
+const timeLimit = 120_000;
 const runs = promisify(execFile);
 
 interface Outcome {
@@ -29,7 +29,7 @@ async function run(seed: number, folder: string): Promise<Outcome> {
     const { stdout } = await runs(process.execPath, words, {
       cwd: folder,
       env: { ...process.env, XDG_RUNTIME_DIR: folder },
-      timeout: patience,
+      timeout: timeLimit,
       killSignal: 'SIGKILL',
     });
     return JSON.parse(stdout) as Outcome;

@@ -141,7 +141,7 @@ function closes(target) {
 /** A call's arguments: right ones, in which one thing may be made hostile, or hostile ones. */
 function argumentsOf(name, target) {
   if (!Object.hasOwn(right, name) || random.below(4) === 0) {
-    if (name === 'advanceTime') return [hostile(), random.below(20_000)]; // a limit is the caller's own patience
+    if (name === 'advanceTime') return [hostile(), random.below(20_000)]; // a limit is the caller's own timeLimit
     return Array.from({ length: random.below(5) }, hostile);
   }
   const words = right[name]();

@@ -48,7 +48,7 @@ module vcu118 (
   logic [1:0] memory_bresp, memory_rresp;
   localparam logic [1:0] INCREMENTING = 2'b01;
 
-  // What the shell tells and nobody here asks for: places in the shell's map above a region, and attributes of bursts, which are all
+  // Outputs of the shell that are not used here: places in the shell's map above a region, and attributes of bursts, which are all
   // of the incrementing kind.
   logic unused;
   logic [7:0] interrupt_acknowledge;

@@ -125,7 +125,7 @@ package hca_spec_pkg;
   // How long a packet waits at a port for a paused link, or for a receive buffer, until it is discarded. Unit: clock ticks.
   localparam int unsigned PORT_DISCARD_LIMIT = 32'd100000000;
 
-  // What a command asks for.
+  // Operation of a command.
   typedef enum logic [7:0] {
     OPCODE_SEND = 8'd1,  // SEND
     OPCODE_SEND_WITH_IMMEDIATE = 8'd2,  // SEND with immediate data
@@ -194,7 +194,7 @@ package hca_spec_pkg;
     OPERATION_ORDERING_LOCAL = 2'd3  // done before the next work request of the queue pair begins
   } operation_ordering_t;
 
-  // What a management command asks for.
+  // Operation of a management command.
   typedef enum logic [7:0] {
     MANAGEMENT_OPCODE_QUERY_FUNCTION = 8'd64,  // Report the limits and resources of the function.
     MANAGEMENT_OPCODE_CREATE_EVENT_QUEUE = 8'd65,  // Create an event queue.
@@ -348,7 +348,7 @@ package hca_spec_pkg;
     COMPLETION_STATUS_GENERAL_ERROR = 8'd21  // GENERAL
   } completion_status_t;
 
-  // What a work completion completes.
+  // Operation that a work completion completes.
   typedef enum logic [7:0] {
     COMPLETION_OPCODE_SEND = 8'd0,  // a SEND
     COMPLETION_OPCODE_RDMA_WRITE = 8'd1,  // an RDMA WRITE
@@ -389,7 +389,7 @@ package hca_spec_pkg;
     EVENT_TYPE_DMA_FAULT = 8'd98,  // A DMA of this function reached nothing: detail is the address.
     EVENT_TYPE_EVENT_QUEUE_OVERRUN = 8'd99,  // Events were lost.
     EVENT_TYPE_MEMORY_ERROR = 8'd100,  // A bit error was found: corrected or not.
-    EVENT_TYPE_RESOURCES_CHANGED = 8'd101  // What the function has was changed by the control function: object is the resource.
+    EVENT_TYPE_RESOURCES_CHANGED = 8'd101  // The control function changed the function's resources: object is the resource.
   } event_type_t;
 
   // State of a virtual collect buffer.
@@ -451,12 +451,12 @@ package hca_spec_pkg;
     QUALITY_OF_SERVICE_LEVEL_HIGH = 2'd1  // High.
   } quality_of_service_level_t;
 
-  // Whose PCBs are used: a group of the collect group table within a function, or what all functions share.
+  // Owner of the PCBs: a group of the collect group table within a function, or the part that all functions share.
   typedef enum logic [1:0] {
     COLLECT_GROUP_LOW = 2'd0,  // The low level's allotment.
     COLLECT_GROUP_HIGH = 2'd1,  // The high level's allotment.
-    COLLECT_GROUP_FUNCTION_SHARED = 2'd2,  // What the function's levels share.
-    COLLECT_GROUP_DEVICE_SHARED = 2'd3  // What all functions share.
+    COLLECT_GROUP_FUNCTION_SHARED = 2'd2,  // The part that the function's levels share.
+    COLLECT_GROUP_DEVICE_SHARED = 2'd3  // The part that all functions share.
   } collect_group_t;
 
   // Type of a kick record.
@@ -495,9 +495,9 @@ package hca_spec_pkg;
     ROOM_WAIT_FUNCTION = 2'd3  // An entry credit of its function: as many of its commands are on lists as may be.
   } room_wait_t;
 
-  // What a queue pair notice says.
+  // Subject of a queue pair notice.
   typedef enum logic [2:0] {
-    QUEUE_PAIR_NOTICE_KIND_RESUME = 3'd0,  // What held the send queue is over.
+    QUEUE_PAIR_NOTICE_KIND_RESUME = 3'd0,  // The send queue need not wait any longer.
     QUEUE_PAIR_NOTICE_KIND_REWIND = 3'd1,  // The send queue goes back to the oldest message that is not acknowledged.
     QUEUE_PAIR_NOTICE_KIND_FLUSH = 3'd2,  // The queue pair is in error: its queues are flushed.
     QUEUE_PAIR_NOTICE_KIND_TAKE_DESCRIPTOR = 3'd3,  // The next receive work request is to be taken.
@@ -505,7 +505,7 @@ package hca_spec_pkg;
     QUEUE_PAIR_NOTICE_KIND_NO_DESCRIPTOR = 3'd5  // None was taken: none is posted, or the receive queue cannot be read.
   } queue_pair_notice_kind_t;
 
-  // What becomes of an accepted request packet.
+  // Treatment of an accepted request packet.
   typedef enum logic [3:0] {
     RECEIVE_ACTION_SEND = 4'd0,  // Its payload goes into a receive queue entry.
     RECEIVE_ACTION_RDMA_WRITE = 4'd1,  // Its payload goes to the remote address.
@@ -523,11 +523,11 @@ package hca_spec_pkg;
     RECEIVE_MESSAGE_RDMA_WRITE = 2'd2  // An RDMA WRITE.
   } receive_message_t;
 
-  // What an answer to a request is.
+  // Kind of an answer to a request.
   typedef enum logic [1:0] {
     ANSWER_KIND_ACKNOWLEDGE = 2'd0,  // ACK, NAK or RNR NAK, as the syndrome says.
     ANSWER_KIND_READ = 2'd1,  // Memory, in RDMA READ responses.
-    ANSWER_KIND_ATOMIC = 2'd2  // What an atomic found in memory.
+    ANSWER_KIND_ATOMIC = 2'd2  // The former value of memory, of an atomic.
   } answer_kind_t;
 
   // Syndrome of an AETH (InfiniBand volume 1, 9.7.5.2); the low 5 bits of an acknowledge are a credit count, of receiver_not_ready a timer.
@@ -550,7 +550,7 @@ package hca_spec_pkg;
     KICK_ORIGIN_MANAGEMENT = 2'd3  // A management command.
   } kick_origin_t;
 
-  // What a region of the BARs holds.
+  // Contents of a region of the BARs.
   typedef enum logic [7:0] {
     REGION_TYPE_NONE = 8'd0,  // Unused entry.
     REGION_TYPE_IDENTITY = 8'd1,  // Identity registers.
@@ -675,7 +675,7 @@ package hca_spec_pkg;
   // Physical state of a port, as PortPhysicalState of PortInfo.
   typedef enum logic [7:0] {
     PORT_PHYSICAL_STATE_NONE = 8'd0,  // Not known.
-    PORT_PHYSICAL_STATE_POLLING = 8'd2,  // Polling: nobody is at the other end of its link.
+    PORT_PHYSICAL_STATE_POLLING = 8'd2,  // Polling: its link has no peer.
     PORT_PHYSICAL_STATE_DISABLED = 8'd3,  // Disabled
     PORT_PHYSICAL_STATE_LINK_UP = 8'd5  // LinkUp
   } port_physical_state_t;
@@ -687,8 +687,8 @@ package hca_spec_pkg;
     PORT_DISCARD_NO_LINK = 3'd2,  // Not to an own address, and no link is attached.
     PORT_DISCARD_PAUSED = 3'd3,  // The link was paused for longer than the discard limit.
     PORT_DISCARD_NO_BUFFER = 3'd4,  // No receive buffer came free within the discard limit.
-    PORT_DISCARD_TOO_LONG = 3'd5,  // What arrived is longer than any packet.
-    PORT_DISCARD_UNREACHABLE = 3'd6  // Nobody on the link has the destination's address.
+    PORT_DISCARD_TOO_LONG = 3'd5,  // The arrived bytes are longer than any packet.
+    PORT_DISCARD_UNREACHABLE = 3'd6  // No port on the link has the destination's address.
   } port_discard_t;
 
   // Why a received packet is dropped.
@@ -792,7 +792,7 @@ package hca_spec_pkg;
     logic [8:0] length;  // Payload after the 64 B header, 0 to 256. Unit: bytes.
     logic [15:0] send_queue_sequence_number;  // Free-running number of the work request in its send queue.
     logic [23:0] queue_pair_number;  // Queue pair, index and generation; 0 for management.
-    opcode_t opcode;  // What is asked for.
+    opcode_t opcode;  // The operation.
   } command_header_t;
 
   // One gather or scatter entry.
@@ -871,7 +871,7 @@ package hca_spec_pkg;
     logic [8:0] length;  // Payload after the 64 B header, 0 to 256. Unit: bytes.
     logic [15:0] send_queue_sequence_number;  // Free-running number of the work request in its send queue.
     logic [23:0] queue_pair_number;  // Queue pair, index and generation; 0 for management.
-    management_opcode_t opcode;  // What is asked for.
+    management_opcode_t opcode;  // The operation.
   } management_command_t;
 
   // Value written to a doorbell slot of a VCB page; complete when both DWORDs are in, in any order.
@@ -1175,7 +1175,7 @@ package hca_spec_pkg;
     logic [63:0] reserved_13;
     logic [7:0] reserved_12;
     logic [23:0] message_limit;  // End-to-end credit: highest SSN allowed.
-    completion_status_t failure;  // What the oldest message completes with, once its last packet is through; success: it has not failed.
+    completion_status_t failure;  // Status of the oldest message, once its last packet is through; success: it has not failed.
     logic [23:0] message_psn;  // First PSN of the oldest message not acknowledged.
     logic resumed;  // The send queue went back, and nothing was acknowledged since: a READ that goes on is answered from its first response again.
     logic [6:0] retry_epoch;  // Advances whenever the send queue goes back for a retry; what was started before is abandoned.
@@ -1658,7 +1658,7 @@ package hca_spec_pkg;
     logic [23:0] queue_pair_number;  // Local queue pair.
     logic [7:0] reserved_3;
     logic [3:0] underlying_function;  // Function.
-    receive_action_t action;  // What becomes of it.
+    receive_action_t action;  // Its treatment.
     logic [15:0] packet;  // Packet buffer; ffff: none.
   } receive_unit_t;
 
@@ -1689,7 +1689,7 @@ package hca_spec_pkg;
     logic [23:0] packet_sequence_number;  // PSN of the answer; of a READ: of its first response.
     logic reserved_4;
     logic duplicate;  // The request had been accepted before.
-    answer_kind_t kind;  // What the answer is.
+    answer_kind_t kind;  // Kind of the answer.
     logic [3:0] underlying_function;  // Function.
     logic [23:0] queue_pair_number;  // Local queue pair.
   } answer_unit_t;
@@ -2234,7 +2234,7 @@ package hca_spec_pkg;
     logic for_lane;  // A TVL, not the function.
     logic for_level;  // A level of the function, not the function.
     quality_of_service_level_t quality_of_service_level;  // For which level, if for_level.
-    logic [7:0] underlying_function;  // For whom.
+    logic [7:0] underlying_function;  // The function that the command is for.
     resource_t resource;  // What.
   } resource_allocation_request_t;
 
@@ -2571,7 +2571,7 @@ package hca_spec_pkg;
     logic [15:0] protocol_type;  // EtherType of IPv4.
     logic [7:0] hardware_length;  // 6. Unit: bytes.
     logic [7:0] protocol_length;  // 4. Unit: bytes.
-    address_resolution_operation_t operation;  // What it is.
+    address_resolution_operation_t operation;  // Kind.
     logic [47:0] sender_mac;  // MAC of the sender.
     logic [31:0] sender_address;  // IPv4 address of the sender.
     logic [47:0] target_mac;  // MAC of the target; zero in a request.
@@ -2601,7 +2601,7 @@ package hca_spec_pkg;
   localparam int unsigned NEIGHBOR_MESSAGE_MAC_LSB = 0;
   localparam int unsigned NEIGHBOR_MESSAGE_MAC_WIDTH = 8;
   typedef struct packed {
-    neighbor_message_type_t type_;  // What it is.
+    neighbor_message_type_t type_;  // Kind.
     logic [7:0] code;  // 0.
     logic [15:0] checksum;  // Checksum, with that of the addresses, length and protocol of the IPv6 header.
     logic router;  // The sender is a router.
@@ -2609,7 +2609,7 @@ package hca_spec_pkg;
     logic override_mac;  // The MAC replaces one that is known.
     logic [28:0] reserved_6;
     logic [127:0] target_address;  // IPv6 address that is asked for.
-    neighbor_option_type_t option_type;  // Whose MAC it is.
+    neighbor_option_type_t option_type;  // Owner of the MAC.
     logic [7:0] option_length;  // 1. Unit: 8 B.
     logic [47:0] mac;  // MAC.
   } neighbor_message_t;
@@ -2733,7 +2733,7 @@ package hca_spec_pkg;
     logic with_invalidate;  // immediate_data is the invalidated key.
     logic with_immediate;  // immediate_data is valid.
     completion_status_t status;  // Outcome.
-    completion_opcode_t opcode;  // What was completed.
+    completion_opcode_t opcode;  // The operation that is complete.
   } completion_queue_entry_t;
 
   // Entry of a completion queue with variable entries: refers to a CQE in the queue's entry area; written after it.
@@ -2826,7 +2826,7 @@ package hca_spec_pkg;
     logic [31:0] object;  // Object number: queue pair, completion queue, VCB.
     logic [15:0] offset;  // VCB error: offset of the write. Unit: bytes.
     logic [7:0] reason;  // Type-specific: a refusal for VCB errors.
-    event_type_t type_;  // What happened.
+    event_type_t type_;  // Kind of event.
   } event_queue_entry_t;
 
   // Entry of the queuing structure: a queue pair whose commands the scheduler fetches. Source: US8589610, queuing structure in host memory.
@@ -2937,7 +2937,7 @@ package hca_spec_pkg;
     logic [15:0] revision;  // Revision.
     logic [15:0] design_;  // 1: the emulated board; 2: RTL.
   } identity_device_t;
-  // What the board can do. 32 bits, ro.
+  // Optional parts of the board. 32 bits, ro.
   localparam int unsigned IDENTITY_CAPABILITIES_OFFSET = 32'hc;
   localparam logic [31:0] IDENTITY_CAPABILITIES_RESET = 32'h0;
   typedef struct packed {
@@ -3006,7 +3006,7 @@ package hca_spec_pkg;
     logic [14:0] reserved_3;
     logic prefetchable;  // May be mapped write-combining.
     logic [7:0] bar;  // BAR number.
-    region_type_t type_;  // What it holds.
+    region_type_t type_;  // Its contents.
   } identity_region_t;
   // Region table: pages of stride bytes in the region. 32 bits, ro.
   localparam int unsigned IDENTITY_REGION_ENTRIES_OFFSET = 32'h104;

@@ -191,7 +191,7 @@ module host_memory #(
       .*
   );
 
-  // Whoever was served last goes last.
+  // The requester that was served last goes last.
   find_next #(.SIZE(CLIENTS)) i_client (.bits(requests), .after(last_client), .next(request_client));
   assign request = requests != '0;
   assign requests_ready = CLIENTS'(request_ready) << request_client;

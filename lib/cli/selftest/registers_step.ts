@@ -8,7 +8,7 @@ import {
 import type { Bench } from './bench.ts';
 import { SelftestFailure, hex } from './failure.ts';
 
-/** Page addresses whose bits differ from those of their neighbours, both ways. */
+/** Page addresses whose bits differ from those of their neighbors, both ways. */
 const patterns = [0x5555_5555_5555_5000n, 0xaaaa_aaaa_aaaa_a000n, 0n];
 
 const reading = 'reads of BAR 0: the region table, the decoding of register addresses, byte order';

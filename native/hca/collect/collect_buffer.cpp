@@ -128,7 +128,7 @@ void CollectBuffer::write_command(uint16_t buffer, const Portion& portion, uint3
     if (is_first)
       await_rest(buffer);
   } else {
-    // Nobody looks at the time twice for a command that one write brings.
+    // The time is read once for a command that one write brings.
     const auto begin = is_first ? std::nullopt : std::optional(vcb.first_write);
     if (has_buffer)
       kick(buffer, begin, record_place);

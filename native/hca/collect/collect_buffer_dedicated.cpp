@@ -126,7 +126,7 @@ void CollectBuffer::kick_management(unsigned underlying_function) {
   management_units_.push(unit);
 }
 
-// The lock is lost with the command: whoever had it asks for it again.
+// The lock is lost with the command: its owner asks for it again.
 void CollectBuffer::refuse_management(unsigned underlying_function, Refusal refusal, uint32_t offset) {
   const PhysicalCollectBuffer& pcb = buffers_[management_lock_[underlying_function]];
   const spec::CommandHeader segment_0 =

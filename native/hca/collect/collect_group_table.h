@@ -44,7 +44,7 @@ public:
     else if (shared_available() == 0)
       return std::nullopt;
     ++function.taken[index(part)];
-    if (payer == CollectGroup::device_shared) { // of the others nobody borrows
+    if (payer == CollectGroup::device_shared) { // the others do not lend
       ++function.borrowed;
       ++borrowed_;
     }
@@ -85,7 +85,7 @@ public:
   unsigned shared_total() const { return shared_total_; }
   unsigned shared_available() const { return shared_total_ > borrowed_ ? shared_total_ - borrowed_ : 0; }
 
-  // PCBs taken for VCBs of `part`, whoever pays.
+  // PCBs taken for VCBs of `part`, of any payer.
   unsigned taken(unsigned underlying_function, spec::CollectGroup part) const;
 
   // For tests: the counts agree.

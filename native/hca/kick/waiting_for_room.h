@@ -47,7 +47,7 @@ public:
                                      spec::underlying_functions * spec::quality_of_service_levels +
                                      spec::underlying_functions;
 
-  // Places where somebody waits.
+  // Places where a queue pair waits.
   bool any() const { return occupied_.any(); }
   const BitMask& occupied() const { return occupied_; }
 

@@ -186,7 +186,7 @@ public:
   }
 
   // Grants a ready list its turn, round robin, if the consumer has an outbound credit: the list to pop.
-  // no_list: nobody's turn.
+  // no_list: no list is next.
   uint16_t arbitrate(size_t outbound_credits) {
     if (outbound_credits == 0 || !list_ready_.any())
       return no_list;

@@ -54,7 +54,7 @@ struct ResourceDivision {
 
   // VCBs from the base of a function to the next one that another function owns.
   unsigned room(unsigned underlying_function) const;
-  // Whether a range lies on the board and belongs to nobody else.
+  // Whether a range lies on the board and has no other owner.
   bool is_free_for(unsigned underlying_function, unsigned base, unsigned count) const;
 
   bool operator==(const ResourceDivision&) const = default;

@@ -212,7 +212,7 @@ spec::ManagementCompletion ResourceManager::query_share(const Command& command, 
   return output(command, shares.entries().data(), static_cast<uint32_t>(shares.entries().size_bytes()));
 }
 
-// What belongs to no function: what all of them share, and VCBs that nobody has.
+// Resources of no function: those that all share, and VCBs without an owner.
 spec::ManagementCompletion ResourceManager::query_shared(const Command& command) {
   using enum Resource;
   const ResourceDivision divided = division();

@@ -88,7 +88,7 @@ private:
     bool live = false;
     bool quiesced = false;
     bool quiet = false;   // in the list of the quiet
-    bool awaited = false; // somebody waits until it is idle
+    bool awaited = false; // a block waits until it is idle
   };
   struct List {
     uint32_t first = none;

@@ -24,7 +24,7 @@ namespace fpga_verbs::hca {
 // What the board plugs into its ports; it outlives the device.
 struct PortAttachments {
   std::array<link::Link*, spec::ports> links{}; // null: nothing
-  PacketTap* tap = nullptr;                     // null: nobody looks
+  PacketTap* tap = nullptr;                     // null: no trace
 };
 
 // The physical ports. Finished packets leave by the port that their Packet names: one to an own address goes

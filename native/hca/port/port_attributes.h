@@ -36,7 +36,7 @@ public:
   spec::LinkLayer link_layer() const { return parameters_.link_layer; }
   bool exists(unsigned port) const { return port >= 1 && port <= parameters_.ports; }
 
-  // A port that is not enabled, or has nobody at the other end of its link, is down, and every port of a
+  // A port that is not enabled, or whose link has no peer, is down, and every port of a
   // device that is disabled.
   bool enabled(unsigned port) const { return enabled_[port - 1] && !disabled_; }
   bool is_set_enabled(unsigned port) const { return enabled_[port - 1]; }

@@ -240,7 +240,7 @@ void QueuePairStateCache::set_send_error(unsigned underlying_function, uint32_t 
     found->control.set_send_error(failed ? 1 : 0);
 }
 
-// The ended. One may be gone when its turn comes: whoever takes it looks.
+// The ended. One may be gone when its turn comes: the block that takes it checks.
 
 void QueuePairStateCache::end(uint32_t index) {
   // One that was listed under this index before is gone, with nothing outstanding.

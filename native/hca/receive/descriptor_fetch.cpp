@@ -56,7 +56,7 @@ bool DescriptorFetch::step() {
   return answer_next() || taken || looked;
 }
 
-// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
 bool DescriptorFetch::take_wanted() {
   if (descriptors_wanted_.empty() || queue_.inbound_credits() == 0)
     return false;

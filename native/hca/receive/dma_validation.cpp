@@ -93,7 +93,7 @@ bool DmaValidation::resume_waiting() {
   return true;
 }
 
-// A key that somebody waits for may be idle: all who wait look.
+// A key that a unit waits for may be idle: all waiting units check.
 bool DmaValidation::resume_waiting_for_keys() {
   if (!waiting_for_keys_.any() || idle_seen_ == translation_.keys().idle_count())
     return false;

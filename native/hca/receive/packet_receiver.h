@@ -16,7 +16,7 @@
 
 namespace fpga_verbs::hca {
 
-// Parses what has arrived and checks whom it is for: the queue pair exists, its service is the packet's, and
+// Parses what has arrived and checks its destination: the queue pair exists, its service is the packet's, and
 // port, addresses and P_Key are its own and its peer's, of a datagram port, address, P_Key and Q_Key its own.
 // A datagram to a multicast group is for each member that passes, in a buffer of its own; a member that there
 // is none for loses it. Drops and counts the rest. What passes pins its queue pair and goes on, parsed

@@ -81,7 +81,7 @@ bool Receive::step() {
   return work() || taken || fetched;
 }
 
-// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
 bool Receive::take_arrived() {
   if (requests_arrived_.empty() || queue_.inbound_credits() == 0)
     return false;

@@ -52,7 +52,7 @@ bool ReceiveQueueEntryHandler::serve_waiting() {
   return true;
 }
 
-// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
 bool ReceiveQueueEntryHandler::take_accepted() {
   if (requests_accepted_.empty() || queue_.inbound_credits() == 0)
     return false;

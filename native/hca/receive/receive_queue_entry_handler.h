@@ -38,9 +38,9 @@ struct ReceiveEntry {
 
 // Brings the contents of receive queue entries before the packets that go into them. Units of action `send`
 // leave with Packet::receive_entry, the place of their entry in the cache, and count as a reference on it;
-// whoever ends such a unit calls release(). All other units pass as they are. Each queue pair's stay in their
-// order, and wait for no other's: while units refer to every place, only those wait that need another one,
-// and they are served in turn.
+// the block that ends such a unit calls release(). All other units pass as they are. Each queue pair's stay
+// in their order, and wait for no other's: while units refer to every place, only those wait that need
+// another one, and they are served in turn.
 //
 // An entry is read when the first packet of its message comes, and lasts until the unit of the last is ended;
 // in between it may make room for another and be read again.

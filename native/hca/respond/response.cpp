@@ -192,7 +192,7 @@ void Response::count(const spec::AnswerUnit& unit, uint8_t syndrome) {
     ++counters.receiver_not_ready_negative_acknowledges;
 }
 
-// The answer is sent, or nobody waits for it any more.
+// The answer is sent, or no requester waits for it any more.
 void Response::end(uint16_t list, const spec::AnswerUnit& unit) {
   queue_.pop(list);
   if (unit.kind() == AnswerKind::read) {

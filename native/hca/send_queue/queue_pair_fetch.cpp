@@ -115,7 +115,7 @@ bool QueuePairFetch::can_decide() const {
   return executions_.has_credit() && finishes_handed_back_.has_credit() && schedule_requests_.has_credit();
 }
 
-// Nothing is stored while nobody waits: an empty queue is bypassed, in RTL too.
+// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
 bool QueuePairFetch::take_started() {
   if (kicks_started_.empty() || queue_.inbound_credits() == 0)
     return false;

@@ -20,7 +20,7 @@ namespace fpga_verbs::hca {
 // scheduler has to serve (US8589610, queuing structure), and their turns.
 //
 // A queue pair is in one FIFO at most, once. The device remembers which one, so that an entry is believed
-// only if it was written there, and so that nobody is lost when a FIFO cannot be reached or comes back
+// only if it was written there, and so that no queue pair is lost when a FIFO cannot be reached or comes back
 // changed: such a FIFO is condemned, and all who wait in it are turned out one by one.
 class QueuingStructures {
 public:

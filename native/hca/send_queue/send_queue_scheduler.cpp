@@ -118,7 +118,7 @@ void SendQueueScheduler::begin_turn(unsigned underlying_function, uint32_t queue
            .fetched = 0};
 }
 
-// Where somebody waits who need not wait any longer, in turn.
+// Queue pairs that need not wait any longer, in turn.
 std::optional<unsigned> SendQueueScheduler::place_with_room() {
   const BitMask& occupied = waiting_for_room_.occupied();
   const auto first = static_cast<unsigned>(occupied.find_next(last_place_));

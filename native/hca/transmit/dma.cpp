@@ -39,7 +39,7 @@ bool Dma::step() {
   return serve() || taken || resumed;
 }
 
-// A key that somebody waits for may be idle: all who wait look.
+// A key that a unit waits for may be idle: all waiting units check.
 bool Dma::resume_waiting() {
   if (!waiting_.any() || idle_seen_ == keys_.idle_count())
     return false;

@@ -20,7 +20,7 @@ namespace fpga_verbs::hca {
 
 // Gathers the payload of packets from host memory, or from the PCB where it is inline. A command stays head
 // of its queue pair's list until its last packet; the queue pairs with work take turns packet by packet, so
-// that a long message delays nobody.
+// that a long message delays no other one.
 class Dma final : public Block {
 public:
   Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, QueuePairStateCache& queue_pairs,

@@ -10,8 +10,8 @@
 
 namespace fpga_verbs::hca {
 
-// The packet templates of queue pairs, each to its peer or to whom it has sent its last datagram, in a
-// direct-mapped cache. A template is made anew when what it was made from has changed: nobody has to say so.
+// The packet templates of queue pairs, each to its peer or to the destination of its last datagram, in a
+// direct-mapped cache. A template is made anew when its inputs have changed, without a notice.
 class PacketTemplates {
 public:
   explicit PacketTemplates(const PortAttributes& attributes) : attributes_(attributes), cache_(cached) {}

@@ -59,8 +59,8 @@ std::string FuzzBoard::check() const {
 }
 
 std::string FuzzBoard::run_until_idle() {
-  constexpr uint64_t patience = 200'000;
-  if (board_->stepped()->step(patience) == patience)
+  constexpr uint64_t timeout = 200'000;
+  if (board_->stepped()->step(timeout) == timeout)
     return "the board does not come to rest";
   return check();
 }
@@ -103,9 +103,9 @@ std::string FuzzFunction::send_message() {
   header.set_inline_data(1);
   header.set_signaled(1);
   first_.post(driver_.function(), driver_.function().first_collect_buffer(), header, message);
-  constexpr unsigned patience = 10'000;
+  constexpr unsigned timeout = 10'000;
   unsigned completions = 0;
-  for (unsigned i = 0; i < patience && completions < 2; ++i) {
+  for (unsigned i = 0; i < timeout && completions < 2; ++i) {
     const auto completion = completion_queue_.poll();
     if (!completion) {
       driver_.function().wait_a_little();

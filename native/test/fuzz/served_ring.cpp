@@ -59,8 +59,9 @@ std::string fuzz_served_ring(std::span<const uint8_t> bytes) {
       return "not the lines of the transaction were taken";
     if (one != Taken::one && head != before)
       return "lines were taken of no transaction";
-    if (one == Taken::nonsense && (*consumer.nonsense() == '\0' || consumer.take(*taken) != Taken::nonsense))
-      return "nonsense is forgotten";
+    if (one == Taken::malformed &&
+        (*consumer.malformed() == '\0' || consumer.take(*taken) != Taken::malformed))
+      return "the malformed message is forgotten";
     before = head;
     consumer.announce_sleep();
   }

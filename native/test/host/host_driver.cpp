@@ -99,8 +99,8 @@ std::optional<spec::ManagementCompletion> HostDriver::execute(spec::ManagementOp
   doorbell.set_tail(tail_);
   function_.write(registers::management_doorbell, doorbell.bits);
 
-  constexpr unsigned patience = 1'000'000;
-  for (unsigned i = 0; i < patience; ++i) {
+  constexpr unsigned timeout = 1'000'000;
+  for (unsigned i = 0; i < timeout; ++i) {
     if (const auto answer = completion_queue_.entry<spec::ManagementCompletion>(answer_at, phase)) {
       take_events();
       return answer;

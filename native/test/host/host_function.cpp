@@ -123,8 +123,8 @@ bool HostFunction::reset() {
   spec::underlying_function::Reset request;
   request.set_reset(1);
   write(spec::underlying_function::reset, request.bits);
-  constexpr unsigned patience = 100'000;
-  for (unsigned i = 0; i < patience; ++i) {
+  constexpr unsigned timeout = 100'000;
+  for (unsigned i = 0; i < timeout; ++i) {
     const spec::underlying_function::Status status{read(spec::underlying_function::status)};
     if (status.reset_in_progress() == 0)
       return true;

@@ -98,10 +98,10 @@ public:
     const uint64_t sleeps_until =
         explorer.waiting(0) == Waiting::for_ever ? ~uint64_t{0} : explorer.deadline(0);
     const uint64_t now = explorer.now();
-    const uint64_t patience = sleeps_until > now ? sleeps_until - now : 0;
-    if (device_.taken() != cast_.posters && patience > CheckedParts::a_while)
+    const uint64_t time_left = sleeps_until > now ? sleeps_until - now : 0;
+    if (device_.taken() != cast_.posters && time_left > CheckedParts::a_while)
       return "a message lies in the ring, and the thread sleeps";
-    if (!link_.is_empty() && patience > CheckedParts::a_while)
+    if (!link_.is_empty() && time_left > CheckedParts::a_while)
       return "a packet lies on the link, and the thread sleeps";
     const uint64_t deadline = device_.next_deadline();
     if (deadline != CheckedDevice::no_deadline &&

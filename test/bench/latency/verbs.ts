@@ -90,7 +90,7 @@ async function facing(
   }
 }
 
-/** Of this module and its neighbours, as compiled or not. */
+/** Of this module and its neighbors, as compiled or not. */
 export function extensionOf(url: string): string {
   return url.slice(url.lastIndexOf('.'));
 }
