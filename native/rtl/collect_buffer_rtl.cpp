@@ -227,6 +227,7 @@ void CollectBufferRtl::mirror(uint16_t buffer, const Outcome& outcome) {
   hca::VirtualCollectBuffer& vcb = virtual_[buffer];
   const bool was_free = vcb.state == VirtualCollectBufferState::free;
   rtl_->inspect_page = static_cast<uint8_t>(buffer);
+  done_clock_ = now_;
   tick(); // it answers in the next clock
   if (outcome.kick) {
     kick(buffer, outcome);
@@ -283,7 +284,7 @@ void CollectBufferRtl::kick(uint16_t buffer, const Outcome& outcome) {
     pcb.state = PhysicalCollectBufferState::kicked;
     pcb.kick_number = unit.kick_number();
     pcb.quality_of_service_level = unit.quality_of_service_level();
-    counters_of_rtl_.kick(now_ - first_write_clock_[buffer]);
+    counters_of_rtl_.kick(done_clock_ - first_write_clock_[buffer]);
     load(number);
     kicks_collected_.push(unit);
     ++counters_.function[unit.underlying_function()].kicks;
