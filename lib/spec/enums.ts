@@ -70,13 +70,8 @@ export const PacketPosition = {
 } as const;
 export type PacketPosition = (typeof PacketPosition)[keyof typeof PacketPosition];
 
-/** Names of the values of {@link PacketPosition}, as the specification writes them. */
-export const packetPositionNames: Readonly<Record<number, string>> = {
-  0: 'first',
-  1: 'middle',
-  2: 'last',
-  3: 'only',
-};
+/** Names of the values of {@link PacketPosition}, as code writes them. */
+export const packetPositionNames = namesOf(PacketPosition);
 
 /** Extended transport header, in wire order: bit of packet_opcodes. */
 export const ExtendedHeader = {
@@ -97,16 +92,8 @@ export const ExtendedHeader = {
 } as const;
 export type ExtendedHeader = (typeof ExtendedHeader)[keyof typeof ExtendedHeader];
 
-/** Names of the values of {@link ExtendedHeader}, as the specification writes them. */
-export const extendedHeaderNames: Readonly<Record<number, string>> = {
-  0: 'datagram',
-  1: 'rdma',
-  2: 'atomic',
-  3: 'acknowledge',
-  4: 'atomic_acknowledge',
-  5: 'immediate',
-  6: 'invalidate',
-};
+/** Names of the values of {@link ExtendedHeader}, as code writes them. */
+export const extendedHeaderNames = namesOf(ExtendedHeader);
 
 /** Direction of an operation's data. */
 export const OperationData = {

@@ -237,6 +237,7 @@ hca::CollectBufferPort::Inspection CollectBufferRtl::inspect(unsigned virtual_co
 
 // What a write or a control command has made of a VCB, for the blocks that use PCBs.
 void CollectBufferRtl::follow_page(uint16_t buffer, const Inspection& before, const Outcome& outcome) {
+  done_clock_ = now_;
   if (outcome.kick) {
     kick(buffer, before, outcome);
     return;
@@ -297,7 +298,7 @@ void CollectBufferRtl::kick(uint16_t buffer, const Inspection& before, const Out
   pcb.state = PhysicalCollectBufferState::kicked;
   pcb.kick_number = unit.kick_number();
   pcb.quality_of_service_level = unit.quality_of_service_level();
-  counters_of_rtl_.kick(now_ - first_write_clock_[buffer]);
+  counters_of_rtl_.kick(done_clock_ - first_write_clock_[buffer]);
   load(number);
   ports_.kicks_collected.push(unit);
   ++ports_.counters.function[unit.underlying_function()].kicks;

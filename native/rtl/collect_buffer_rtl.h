@@ -104,8 +104,9 @@ private:
   const Ports ports_;
   const std::unique_ptr<VerilatedContext> context_;
   const std::unique_ptr<Vcollect_buffer> rtl_;
-  uint64_t now_ = 0;      // clocks
-  bool returned_ = false; // a PCB has just come back
+  uint64_t now_ = 0;        // clocks
+  uint64_t done_clock_ = 0; // of the last write that was handed over
+  bool returned_ = false;   // a PCB has just come back
   std::array<uint64_t, vcbs_of_rtl>
       first_write_clock_{};     // by VCB: the clock in which its first write was taken
   RtlCounters counters_of_rtl_; // not yet in the sum

@@ -63,6 +63,21 @@ describe('collect_buffer in SystemVerilog', () => {
     }
   });
 
+  // Fewer pages than a reset sweeps.
+  it('does so with two VCBs', patient, (context) => {
+    const few = {
+      ...small,
+      UNDERLYING_FUNCTIONS: 2,
+      VIRTUAL_COLLECT_BUFFERS: 2,
+      PHYSICAL_COLLECT_BUFFERS: 2,
+    };
+    const { output, ok } = buildBench(requireTool('verilator', context), block, {
+      BEAT_BYTES: 64,
+      ...few,
+    }).run(1, 20_000);
+    expect(ok, output).toBe(true);
+  });
+
   it(
     'takes a beat a clock, and kicks within 7 clocks, with a checksum too: figures',
     patient,

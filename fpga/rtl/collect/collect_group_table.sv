@@ -59,7 +59,7 @@ module collect_group_table #(
   function automatic logic [2:0] few(input logic [COUNT_WIDTH-1:0] total, input logic [COUNT_WIDTH-1:0] taken);
     logic [COUNT_WIDTH-1:0] rest;
     rest = total - taken;
-    few = rest[COUNT_WIDTH-1] ? 3'd0 : rest[COUNT_WIDTH-2:3] != '0 ? 3'd7 : rest[2:0];
+    few = rest[COUNT_WIDTH-1] ? 3'd0 : (rest >> 3) != '0 ? 3'd7 : rest[2:0];
   endfunction
 
   logic [3*UNDERLYING_FUNCTIONS-1:0] rests_low, rests_high, rests_function;
