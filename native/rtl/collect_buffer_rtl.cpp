@@ -94,10 +94,17 @@ void CollectBufferRtl::tick() {
   ++counters_of_rtl_.collect_buffer_clocks;
 }
 
-// The state of a page is answered in the next clock.
-void CollectBufferRtl::look_at(unsigned page) {
+// The state of a page is answered in the next clock. Clocks pass, and what the other blocks see of this one stays.
+void CollectBufferRtl::look_at(unsigned page) const {
   rtl_->inspect_page = static_cast<uint8_t>(page);
-  tick();
+  const_cast<CollectBufferRtl&>(*this).tick();
+}
+
+// A PCB that has come back can be taken again.
+void CollectBufferRtl::await_returns() {
+  for (unsigned clocks = 0; clocks < return_clocks && returned_; ++clocks)
+    tick();
+  returned_ = false;
 }
 
 // What is out after a clock of a write or a control command.
@@ -131,9 +138,7 @@ void CollectBufferRtl::follow(Outcome& outcome) {
 // A write as one beat of the AXI port.
 CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, unsigned page, uint32_t offset) {
   tell_division();
-  for (unsigned clocks = 0; clocks < return_clocks && returned_; ++clocks)
-    tick();
-  returned_ = false;
+  await_returns();
   rtl_->now = ports_.clock.now();
   rtl_->half_written_limit = half_written_limit();
   const bool begins = page < vcbs_of_rtl && inspect(page).state == VirtualCollectBufferState::free;
@@ -162,9 +167,7 @@ CollectBufferRtl::Outcome CollectBufferRtl::send(const hca::BarWrite& write, uns
 
 CollectBufferRtl::Outcome CollectBufferRtl::control(CollectBufferControl command, unsigned page) {
   tell_division();
-  for (unsigned clocks = 0; clocks < return_clocks && returned_; ++clocks)
-    tick();
-  returned_ = false;
+  await_returns();
   while (!rtl_->control_ready)
     tick();
   rtl_->control = 1;
@@ -225,7 +228,7 @@ uint64_t CollectBufferRtl::next_deadline() const {
   return half_written_limit_ < no_deadline - first_write ? first_write + half_written_limit_ : no_deadline;
 }
 
-hca::CollectBufferPort::Inspection CollectBufferRtl::inspect(unsigned virtual_collect_buffer) {
+hca::CollectBufferPort::Inspection CollectBufferRtl::inspect(unsigned virtual_collect_buffer) const {
   look_at(virtual_collect_buffer);
   Inspection seen{.state = static_cast<VirtualCollectBufferState>(rtl_->inspect_state)};
   if (seen.state == VirtualCollectBufferState::collecting)
@@ -388,7 +391,7 @@ uint32_t CollectBufferRtl::take_kick_number() {
   return unit_of<spec::KickUnit>(rtl_->kick_unit).kick_number();
 }
 
-std::optional<uint16_t> CollectBufferRtl::management_lock(unsigned underlying_function) {
+std::optional<uint16_t> CollectBufferRtl::management_lock(unsigned underlying_function) const {
   look_at(vcbs_of_rtl + underlying_function);
   if (static_cast<VirtualCollectBufferState>(rtl_->inspect_state) == VirtualCollectBufferState::closed)
     return std::nullopt;
@@ -461,6 +464,7 @@ void CollectBufferRtl::keep_guarantees() {
 
 // The RTL has the PCBs free that the other blocks see free, and binds VCBs to those that collect for them.
 const char* CollectBufferRtl::verify() const {
+  const_cast<CollectBufferRtl&>(*this).await_returns();
   for (size_t number = 0; number < ports_.buffers.size(); ++number) {
     const hca::PhysicalCollectBuffer& pcb = ports_.buffers[number];
     if ((rtl_->free_buffers >> number & 1) != (pcb.state == PhysicalCollectBufferState::free ? 1 : 0))

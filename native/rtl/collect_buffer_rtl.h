@@ -45,11 +45,11 @@ public:
   void on_dedicated_freed(hca::Waker dedicated_freed) override { dedicated_freed_ = dedicated_freed; }
   void fetched(uint16_t buffer) override;
   uint32_t take_kick_number() override;
-  std::optional<uint16_t> management_lock(unsigned underlying_function) override;
+  std::optional<uint16_t> management_lock(unsigned underlying_function) const override;
   std::optional<uint16_t> lock_management(unsigned underlying_function) override;
   void unlock_management(unsigned underlying_function) override;
 
-  Inspection inspect(unsigned virtual_collect_buffer) override;
+  Inspection inspect(unsigned virtual_collect_buffer) const override;
   void cancel(unsigned virtual_collect_buffer) override;
   void close(unsigned virtual_collect_buffer) override;
   void open(unsigned virtual_collect_buffer) override;
@@ -81,7 +81,8 @@ private:
   };
 
   void tick();
-  void look_at(unsigned page);
+  void look_at(unsigned page) const;
+  void await_returns();
   void follow(Outcome& outcome);
   void reset_rtl();
   Outcome send(const hca::BarWrite& write, unsigned page, uint32_t offset);

@@ -37,11 +37,11 @@ public:
   void fetched(uint16_t) override {}
   uint32_t take_kick_number() override { return kick_number_++; }
 
-  std::optional<uint16_t> management_lock(unsigned underlying_function) override;
+  std::optional<uint16_t> management_lock(unsigned underlying_function) const override;
   std::optional<uint16_t> lock_management(unsigned underlying_function) override;
   void unlock_management(unsigned underlying_function) override;
 
-  Inspection inspect(unsigned virtual_collect_buffer) override;
+  Inspection inspect(unsigned virtual_collect_buffer) const override;
   void cancel(unsigned virtual_collect_buffer) override;
   void close(unsigned virtual_collect_buffer) override;
   void open(unsigned virtual_collect_buffer) override;

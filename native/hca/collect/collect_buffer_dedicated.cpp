@@ -50,7 +50,7 @@ bool CollectBuffer::has_dedicated_to_spare() const {
   return buffers_.size() - first == 1 || (one >= first && free_.find_next(one) > one);
 }
 
-std::optional<uint16_t> CollectBuffer::management_lock(unsigned underlying_function) {
+std::optional<uint16_t> CollectBuffer::management_lock(unsigned underlying_function) const {
   const uint16_t lock = management_lock_[underlying_function];
   return lock == no_buffer ? std::nullopt : std::optional(lock);
 }

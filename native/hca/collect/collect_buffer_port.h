@@ -90,7 +90,7 @@ public:
   virtual uint32_t take_kick_number() = 0;
 
   // The dedicated PCB that is locked for the function's management page; nothing: none.
-  virtual std::optional<uint16_t> management_lock(unsigned underlying_function) = 0;
+  virtual std::optional<uint16_t> management_lock(unsigned underlying_function) const = 0;
   // Locks one: the PCB, or nothing when all are taken. A function that has one gets the same.
   virtual std::optional<uint16_t> lock_management(unsigned underlying_function) = 0;
   // Gives the lock back, with whatever was written.
@@ -104,7 +104,7 @@ public:
     spec::Refusal refusal = spec::Refusal::none;
     uint16_t physical_collect_buffer = no_buffer; // while it collects
   };
-  virtual Inspection inspect(unsigned virtual_collect_buffer) = 0;
+  virtual Inspection inspect(unsigned virtual_collect_buffer) const = 0;
 
   // Frees PCB and counts of an incomplete or refused command; a closed VCB stays closed.
   virtual void cancel(unsigned virtual_collect_buffer) = 0;

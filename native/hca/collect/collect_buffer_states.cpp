@@ -100,7 +100,7 @@ void CollectBuffer::open(unsigned virtual_collect_buffer) {
     vcb.state = VirtualCollectBufferState::free;
 }
 
-CollectBufferPort::Inspection CollectBuffer::inspect(unsigned virtual_collect_buffer) {
+CollectBufferPort::Inspection CollectBuffer::inspect(unsigned virtual_collect_buffer) const {
   const VirtualCollectBuffer& vcb = virtual_[virtual_collect_buffer];
   return {.state = vcb.state, .refusal = vcb.refusal, .physical_collect_buffer = vcb.physical_collect_buffer};
 }
