@@ -17,6 +17,8 @@ export async function compile() {
     platform: 'node',
     external: (id) => !id.startsWith('.') && !path.isAbsolute(id) && !id.startsWith('lib/'),
     treeshake: false,
+    // Node 20 has no `using`.
+    transform: { target: 'node20' },
     optimization: { inlineConst: { mode: 'all', pass: 3 } },
   });
   await bundle.write({

@@ -44,7 +44,7 @@ export const operations = {
   },
 };
 
-/** What a count may be off that recorded, as a part of it. */
+/** A count may differ from the recorded one by this part of it. */
 export const toleranceOf = (name) => (operations[name].inJavaScript ? 0.1 : 0.02);
 
 /** @returns {Record<string, {instructions: number, steps: number}>} what is recorded, of one unit */

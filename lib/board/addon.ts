@@ -406,7 +406,7 @@ export interface CommandWriter {
 }
 
 /**
- * What a message calls on its way, without arguments: a tenth of what a call with three of them, of an object's own function, costs. All
+ * The calls of a message into native code, without arguments: a tenth of what a call with three of them, of an object's own function, costs. All
  * boards and queues of a thread share it; what it takes and gives lies in its words.
  */
 export interface DirectCalls {

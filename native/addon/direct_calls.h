@@ -13,7 +13,7 @@
 
 namespace fpga_verbs::addon {
 
-// What a message calls on its way: two functions without arguments, for all boards and queues of an
+// The calls of a message into native code: two functions without arguments, for all boards and queues of an
 // environment. V8 then calls them directly, and nothing is unwrapped: arguments and results pass through
 // words that both sides see. See DirectCalls in lib/board/addon.ts.
 class DirectCalls {
@@ -34,7 +34,7 @@ public:
   void remove_writer(uint32_t number) { writers_[number] = {}; }
   void remove_function(uint32_t number) { functions_[number] = {}; }
 
-  // What the words mean to a command: the writer's number, offset in its BAR, offset in its memory, length.
+  // The words of a command: the writer's number, offset in its BAR, offset in its memory, length.
   using Words = std::array<uint32_t, 4>;
 
   // Copies a command; throws in JavaScript what is wrong with the words.

@@ -17,7 +17,7 @@ namespace registers = spec::underlying_function;
 using Clock = std::chrono::steady_clock;
 
 // After which a device that has not answered is given up; destroy waits for what is in flight.
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds time_limit{10};
 
 // The error number that libibverbs would give.
 int error_of(spec::ManagementStatus status) {
@@ -157,7 +157,7 @@ ManagementQueue::Result ManagementQueue::execute(spec::ManagementOpcode opcode, 
   doorbell.set_tail(tail_);
   function_->write(registers::management_doorbell, doorbell.bits);
 
-  const Clock::time_point given_up = Clock::now() + patience;
+  const Clock::time_point given_up = Clock::now() + time_limit;
   for (;;) {
     if (const auto answer = completion_queue_.entry<spec::ManagementCompletion>(answer_at, phase)) {
       if (answer->status() != spec::ManagementStatus::success)

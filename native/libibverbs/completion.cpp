@@ -36,10 +36,10 @@ void fill(WorkCompletion& to, const driver::Completion& completion) {
 // A program that polls without end has a CPU to itself beside an adapter. Here the other end of its
 // connection may wait for the same CPU: after some polls that found nothing a thread lets others go first.
 void found(bool nothing) {
-  constexpr unsigned patience = 64;
+  constexpr unsigned empty_polls = 64;
   thread_local unsigned empty = 0;
   empty = nothing ? empty + 1 : 0;
-  if (empty > patience)
+  if (empty > empty_polls)
     sched_yield();
 }
 

@@ -150,7 +150,7 @@ SendResult HostFabricLink::put(Way& way, Lane lane, std::span<const uint8_t> pac
     const uint64_t now_used = used();
     if (now_used == SharedRing::packets)
       return SendResult::paused;
-    if (now_used > SharedRing::packets) { // nonsense: it is left alone, and told so
+    if (now_used > SharedRing::packets) { // a port that breaks the protocol is left alone, and told so
       way.gone.store(true);
       shutdown(way.socket.get(), SHUT_RDWR);
       return SendResult::unreachable;
@@ -223,7 +223,7 @@ std::span<const uint8_t> HostFabricLink::front_of(Way& way, Lane lane) {
   const uint32_t length = slot.length.load(std::memory_order_relaxed);
   if (arrived <= SharedRing::packets && length != 0 && length <= slot.bytes.size())
     return {slot.bytes.data(), length};
-  shutdown(way.socket.get(), SHUT_RDWR); // nonsense: it is left alone, and told so
+  shutdown(way.socket.get(), SHUT_RDWR); // a port that breaks the protocol is left alone, and told so
   const std::scoped_lock lock(mutex_);
   std::erase_if(come_, [&way](const std::shared_ptr<Way>& each) { return each.get() == &way; });
   changes_.fetch_add(1, std::memory_order_release);
@@ -288,11 +288,11 @@ bool HostFabricLink::wait() {
     polled.push_back(waiting_for(caller.socket.get()));
   for (const std::shared_ptr<Way>& way : ways)
     polled.push_back(waiting_for(way->socket.get()));
-  const auto patience = [this] {
+  const auto time_left = [this] {
     const auto left = std::chrono::ceil<milliseconds>(callers_.front().until - Clock::now());
     return std::max(0, static_cast<int>(left.count()));
   };
-  if (poll(polled.data(), polled.size(), callers_.empty() ? -1 : patience()) < 0)
+  if (poll(polled.data(), polled.size(), callers_.empty() ? -1 : time_left()) < 0)
     return false;
   if (uint64_t count = 0; polled[0].revents != 0) [[maybe_unused]]
     const ssize_t taken = read(event_.get(), &count, sizeof count);

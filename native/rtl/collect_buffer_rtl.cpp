@@ -94,7 +94,8 @@ void CollectBufferRtl::tick() {
   ++counters_of_rtl_.collect_buffer_clocks;
 }
 
-// The state of a page is answered in the next clock. Clocks pass, and what the other blocks see of this one stays.
+// The state of a page is answered in the next clock. Clocks pass, and what the other blocks see of this one
+// stays.
 void CollectBufferRtl::look_at(unsigned page) const {
   rtl_->inspect_page = static_cast<uint8_t>(page);
   const_cast<CollectBufferRtl&>(*this).tick();
@@ -238,7 +239,7 @@ hca::CollectBufferPort::Inspection CollectBufferRtl::inspect(unsigned virtual_co
   return seen;
 }
 
-// What a write or a control command has made of a VCB, for the blocks that use PCBs.
+// Tells the blocks that use PCBs how a write or a control command has changed a VCB.
 void CollectBufferRtl::follow_page(uint16_t buffer, const Inspection& before, const Outcome& outcome) {
   done_clock_ = now_;
   if (outcome.kick) {

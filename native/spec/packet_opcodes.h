@@ -81,7 +81,7 @@ inline constexpr std::array<PacketOpcodeTraits, 256> packet_opcodes = [] {
   table[100] = {true, ServiceType::unreliable_datagram, PacketOperation::send, PacketPosition::only, 0x1, 8, true};  // unreliable_datagram_send_only
   table[101] = {true, ServiceType::unreliable_datagram, PacketOperation::send, PacketPosition::only, 0x21, 12, true};  // unreliable_datagram_send_only_with_immediate
   table[129] = {true, ServiceType::reliable_connection, PacketOperation::congestion_notification, PacketPosition::only, 0x0, 0, true};  // congestion_notification
-  for (const unsigned opcode : {21, 24, 25, 26, 27, 28, 29, 30, 31})
+  for (const unsigned opcode : {21u, 24u, 25u, 26u, 27u, 28u, 29u, 30u, 31u})
     table[opcode] = {.is_known = true, .operation = PacketOperation::reserved, .has_payload = true};
   return table;
 }();

@@ -1,4 +1,4 @@
-// What operations cost, against what is recorded: `npm run counts -- --record` records a count that a change has made smaller.
+// The cost of operations, against the recorded counts: `npm run counts -- --record` records a count that a change has made smaller.
 import { describe, expect, it } from 'vitest';
 
 import { leaveOut, requireTool } from '../helpers/tools.ts';

@@ -1,4 +1,4 @@
-// What the plain loop of an application costs in JavaScript, for a tool that counts instructions: OPERATION TIMES. Two boards of one
+// The cost of a plain application loop in JavaScript, for a tool that counts instructions: OPERATION TIMES. Two boards of one
 // fabric, one thread that posts on both and polls both. See scripts/instruction_counts.mjs.
 import { argv } from 'node:process';
 

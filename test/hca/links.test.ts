@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { blocks, bytesOf, links, type Link } from '../house/wiring.ts';
+import { blocks, bytesOf, links, type Link } from '../helpers/wiring.ts';
 import { makeHca, type HcaPort } from '../helpers/hca_port.ts';
 
 const unit = (link: Link, value = 0): Uint8Array => new Uint8Array(bytesOf(link)).fill(value);

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-import { quoted, read, root, rowsOf } from './documents.ts';
+import { quoted, read, root, rowsOf } from '../helpers/documents.ts';
 import { foldersOfNative } from './native_folders.ts';
-import { blocks, drawing, links, parts, wakes } from './wiring.ts';
+import { blocks, drawing, links, parts, wakes } from '../helpers/wiring.ts';
 
 const page = read('docs/architecture.md');
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
 import * as verbs from '../../lib/index.ts';
-import { quoted, read, rowsOf } from './documents.ts';
+import { quoted, read, rowsOf } from '../helpers/documents.ts';
 
 const rows = rowsOf(read('docs/coming-from-libibverbs.md'));
 const theirs = rows.flatMap(([first]) => quoted(first!));

@@ -6,7 +6,7 @@ import { EmulatedFabric } from '../../lib/board/index.ts';
 import { addressOf, connectQueuePair } from '../../lib/connect/index.ts';
 import { Opcode, openDevice, type Context } from '../../lib/index.ts';
 import { PacketOpcode } from '../../lib/spec/index.ts';
-import { quoted, read, root, rowsOf } from './documents.ts';
+import { quoted, read, root, rowsOf } from '../helpers/documents.ts';
 
 const text = read('docs/life-of-a-send.md');
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { root } from './documents.ts';
+import { root } from '../helpers/documents.ts';
 
 /** The folders of native/, each with those whose headers its files include. */
 export function foldersOfNative(): Map<string, ReadonlySet<string>> {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 
-import { read, root } from './documents.ts';
+import { read, root } from '../helpers/documents.ts';
 
 /** Words that hide the actor, by the folder that is free of them. */
 const indefinite = /\b(?:nobody|whoever|somebody|whom)\b/i;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { DOORBELL_SLOTS_OFFSET, DOORBELL_SLOT_WRITE_BYTES, DoorbellSlot } from '../../lib/spec/index.ts';
 import { blockDescriptions, enumDescriptions, formatDescriptions } from '../../lib/spec/descriptions.ts';
-import { quoted, read, root, rowsOf } from './documents.ts';
+import { quoted, read, root, rowsOf } from '../helpers/documents.ts';
 
 const file = 'fpga/doc/programmers-guide.md';
 const text = read(file);

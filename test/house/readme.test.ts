@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { runHca } from '../helpers/run_hca.ts';
-import { quoted, read, root, rowsOf } from './documents.ts';
+import { quoted, read, root, rowsOf } from '../helpers/documents.ts';
 
 const readme = read('README.md');
 const contributing = read('CONTRIBUTING.md');

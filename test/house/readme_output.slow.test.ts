@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
-import { read, root } from './documents.ts';
+import { read, root } from '../helpers/documents.ts';
 
 /** Without figures, and without the width that they take. */
 const shape = (line: string): string =>

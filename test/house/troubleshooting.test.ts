@@ -8,7 +8,7 @@ import {
   refusalNames,
 } from '../../lib/spec/index.ts';
 import { runHca } from '../helpers/run_hca.ts';
-import { quoted, read, rowsOf } from './documents.ts';
+import { quoted, read, rowsOf } from '../helpers/documents.ts';
 
 const text = read('docs/troubleshooting.md');
 const firstCells = (heading: string): string[] => rowsOf(text, heading).flatMap(([first]) => quoted(first!));

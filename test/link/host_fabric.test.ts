@@ -99,7 +99,7 @@ describe('a fabric of this machine', () => {
 });
 
 describe('a process that is not to be trusted', () => {
-  it.for(['nonsense', 'unsealed', 'small', 'rings', 'tail', 'length'])(
+  it.for(['a wrong message', 'unsealed', 'small', 'rings', 'tail', 'length'])(
     'comes with %s, and does no harm',
     async (way, context) => {
       const name = randomUUID();

@@ -21,7 +21,7 @@ def bring(memory, size):
 size = ring_bytes * lanes
 memory = os.memfd_create("intruder", os.MFD_ALLOW_SEALING)
 os.truncate(memory, size)
-if way == "nonsense":
+if way == "a wrong message":
     peer.send(random.randbytes(16))
 elif way == "unsealed":
     bring(memory, size)

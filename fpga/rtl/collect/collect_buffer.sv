@@ -4,7 +4,7 @@
 // A page is a VCB or, behind them, the management page of a function. That is closed until its function locks one of the PCBs for
 // management, which it collects in; it is closed again when its command is complete or refused.
 //
-// A beat passes six stages, one a clock, whatever page the one before it is for. What is kept of each page lies in memories, which a reset
+// A beat passes six stages, one a clock, whatever page the one before it is for. The state of each page lies in memories, which a reset
 // sweeps; what the beats ahead make of the page is passed on to those behind.
 //
 //   a  the beat as it came
@@ -190,7 +190,7 @@ module collect_buffer #(
   localparam int unsigned HEADER_SEGMENTS = hca_spec_pkg::COMMAND_HEADER_BYTES / hca_spec_pkg::SEGMENT_BYTES;
   localparam int unsigned SWEEP_WIDTH = PAGE_WIDTH < 3 ? 3 : PAGE_WIDTH;
 
-  // What is kept of a page. Of a free one only the state is meant, and the slots.
+  // The state of a page. Of a free one only the state is meant, and the slots.
   typedef struct packed {
     logic [4:0] state;
     logic [PCB_WIDTH-1:0] bound;  // While it collects.
@@ -294,7 +294,7 @@ module collect_buffer #(
     else if (issues_beat) b_slots <= b_slots & (b_slots - 3'd1);
   end
 
-  // What goes on to stage c: a control command, what a division leaves to be done, a look for half-written commands, a beat.
+  // To stage c: a control command, what a division leaves to be done, a look for half-written commands, a beat.
   logic sweeping, stall, goes, has_credit, control_busy, takes_control, settle_starts, settling, newest_goes, settled, issues_settling,
       scans_now, issues_scan, issues;
   logic [SWEEP_WIDTH-1:0] swept;
@@ -375,7 +375,7 @@ module collect_buffer #(
     end
   end
 
-  // Whose page it is, and of which part.
+  // The function that owns the page, and its part.
   logic c_owned, c_vcb_owned, c_is_management, c_is_command_line, c_is_slots_line;
   logic [FUNCTION_WIDTH-1:0] c_owner, c_vcb_owner;
   logic [1:0] c_part;
@@ -397,7 +397,7 @@ module collect_buffer #(
   assign c_is_command_line = c_line < COMMAND_LINES;
   assign c_is_slots_line = c_line == SLOTS_LINE;
 
-  // What it brings: the segments up to the last that it touches, and those that the length in it needs.
+  // The segments that it brings: those up to the last that it touches, and those that the length in it needs.
   logic [5:0] c_highest;
   logic [6:0] c_needed;
   logic [8:0] c_length;
@@ -412,7 +412,7 @@ module collect_buffer #(
     for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) c_added = c_added + 5'(c_brought[dword]);
   end
 
-  // What is kept of the page, as the beats ahead leave it.
+  // The state of the page, as the beats ahead leave it.
   row_t c_row, c_kept, d_row, x_row, x_next, y_row, y_resolved, z_row, swept_row;
   logic [ROW_WIDTH-1:0] written_row;
   logic [63:0] c_kept_slot, c_slot_words, d_slot_words, x_slot_words, x_slot_next, y_slot_words, z_slot_words;
@@ -702,7 +702,7 @@ module collect_buffer #(
     end
     // While a checksum is made anew, PCBs may come back for the one that waits.
     asks_again <= !reset && y_waits && !walk_done;
-    // What is older has been half written for too long.
+    // A command that is older has been half written for too long.
     has_limit <= half_written_limit != '0 && now >= half_written_limit;
     oldest <= now - half_written_limit;
   end
@@ -738,7 +738,7 @@ module collect_buffer #(
   assign x_opens = x_controls && x_command == OPEN && !x_is_management && x_is_closed;
   assign x_buffer = x_locks ? management_buffer : x_is_free ? pool_buffer : x_row.bound;
 
-  // What has been received with it.
+  // The DWORDs received, with those of the beat.
   logic [1:0] x_has_before, x_has;
   logic [6:0] x_count_before, x_count;
   logic x_had_length, x_has_length, x_is_whole, x_passes_length, x_checked_now, x_repeated_now;
@@ -781,7 +781,7 @@ module collect_buffer #(
     assign x_words_now[32*half+:32] = x_may_bring && x_here[half] ? x_words[32*half+:32] : x_row.words[32*half+:32];
   end
 
-  // What comes of it.
+  // The outcome of the beat.
   logic [7:0] x_admission, x_command_reason, x_ring_reason, x_reason;
   logic x_refuses, x_ends, x_kicks, x_kicks_send_queue_mode, x_rings, x_cancels, x_unbinds, x_is_incomplete, x_known_queue_pair, x_differs,
       x_is_admitted, x_tells_half_written;

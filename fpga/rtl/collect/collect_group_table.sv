@@ -2,7 +2,7 @@
 // is the part of the BAR whose VCBs hold PCBs. A level's use fills its own allotment first, then what the function's levels share,
 // then what all functions share; who pays follows from the counts alone, so a release repays what the function borrowed first.
 //
-// What is left is worked out in steps from counts that registers hold, and is some clocks old where it is asked for. Each PCB that was
+// The PCBs that are left are worked out in steps from counts that registers hold, and is some clocks old where it is asked for. Each PCB that was
 // taken since is set against what paid for it, so that none is promised twice. One that comes back is there some clocks later.
 module collect_group_table #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -13,7 +13,7 @@ module collect_group_table #(
     input logic clock,
     input logic reset,
 
-    // What is left for a VCB of that part: one, two, of its level, of what the function's levels share, of what all share. What the one asked
+    // The PCBs left for a VCB of that part: one, two, of its level, of what the function's levels share, of what all share. What the one asked
     // for before takes is not taken off.
     input logic [FUNCTION_WIDTH-1:0] asked_underlying_function,
     input logic [1:0] asked_part,  // collect_group_t: low, high or function_shared.
@@ -138,7 +138,7 @@ module collect_group_table #(
         looked_at_part == hca_spec_pkg::COLLECT_GROUP_HIGH ? is_over_high[looked_at_underlying_function] : 1'b1);
   end
 
-  // What was taken since: the one that is told now first.
+  // The PCBs taken since: the one that is told now first.
   localparam int unsigned LEVEL_AGE = 2, FUNCTION_AGE = 3, ALL_AGE = 5;
   logic [ALL_AGE-1:1] old_level, old_function, old_all;
   logic [ALL_AGE-1:0] by_level, by_function, by_all;

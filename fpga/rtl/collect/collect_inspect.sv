@@ -1,4 +1,4 @@
-// What the control function may see of pages and of the PCBs that they collect in: state, refusal, scoreboard and mask (US8589610,
+// The view that the control function has of pages and of the PCBs that they collect in: state, refusal, scoreboard and mask (US8589610,
 // scoreboard update), in the clock after it is asked for. It has copies of its own of what is kept of each page.
 //
 // The scoreboard has a bit for each segment that is whole and, in the masked variant, for each that the length leaves unused; there the
@@ -15,7 +15,7 @@ module collect_inspect #(
     input logic clock,
     input hca_spec_pkg::scoreboard_variant_t scoreboard_variant,
 
-    // What a page becomes.
+    // The new state of a page.
     input logic write,
     input logic [PAGE_WIDTH-1:0] page,
     input logic [2:0] state,

@@ -27,7 +27,7 @@ module physical_collect_buffer_list #(
     output logic dedicated_available,
     output logic [PCB_WIDTH-1:0] dedicated_buffer,
 
-    // What was taken, of any kind, told afterwards; PCBs that come back: without a kick, and after it.
+    // The PCB that was taken, of any kind, told afterwards; PCBs that come back: without a kick, and after it.
     input logic taken,
     input logic [PCB_WIDTH-1:0] taken_buffer,
     input logic give_back,

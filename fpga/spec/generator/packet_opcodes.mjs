@@ -84,7 +84,7 @@ struct PacketOpcodeTraits {
 /// By opcode. ${doc} Source: ${source}.
 inline constexpr std::array<PacketOpcodeTraits, 256> packet_opcodes = [] {
   std::array<PacketOpcodeTraits, 256> table{};
-${rows.join('')}  for (const unsigned opcode : {${reserved.join(', ')}})
+${rows.join('')}  for (const unsigned opcode : {${reserved.map((opcode) => `${opcode}u`).join(', ')}})
     table[opcode] = {.is_known = true, .operation = PacketOperation::reserved, .has_payload = true};
   return table;
 }();
@@ -139,7 +139,7 @@ export function packetOpcodesTable({ packetOpcodes }) {
   );
   return `## Packet opcodes
 
-${doc} Reserved: ${reserved.join(', ')}. Source: ${source}.
+${doc} Reserved: ${reserved.map((opcode) => `${opcode}u`).join(', ')}. Source: ${source}.
 
 | opcode | service | operation | position | extended headers | payload |
 | --- | --- | --- | --- | --- | --- |

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an HCA is made of: its blocks, the links between them, and which block wakes which. Everything that
+// The parts of an HCA: its blocks, the links between them, and which block wakes which. Everything that
 // has to know all of them follows from these tables: the members of HcaLinks and HcaBlocks, wakers, counters
 // of data units, resets, deadlines, verify(), the blocks that can be RTL, and the drawing in
 // docs/architecture.md.

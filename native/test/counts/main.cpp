@@ -1,4 +1,4 @@
-// What an operation costs, for a tool that counts instructions: OPERATION TIMES. Two boards of one fabric,
+// The cost of an operation, for a tool that counts instructions: OPERATION TIMES. Two boards of one fabric,
 // one thread that posts on both and polls both, no Node. Prints the steps of blocks on both boards; the
 // difference of two runs, by the difference of their TIMES, is an operation's. See
 // scripts/instruction_counts.mjs.
