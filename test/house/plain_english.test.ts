@@ -52,11 +52,11 @@ describe('the words of documents, comments and messages', () => {
 
   // Lines that are still to be rewritten. A number here may only fall.
   it.each([
-    ['native', indefinite, 9],
-    ['native', openings, 203],
-    ['fpga', indefinite, 10],
-    ['fpga', openings, 108],
-    ['test', indefinite, 73],
+    ['native', indefinite, 6],
+    ['native', openings, 200],
+    ['fpga', indefinite, 9],
+    ['fpga', openings, 102],
+    ['test', indefinite, 71],
     ['test', openings, 188],
   ] as const)('of %s: %s on at most %i lines', (folder, pattern, most) => {
     expect(found(pattern, new RegExp(`^${folder}/`)).length).toBeLessThanOrEqual(most);
