@@ -62,11 +62,12 @@ elif way == "deaf":  # wants to be woken by each packet, and never is
     say("ready")
     while True:
         for ring in (0, len(rings) // 4):  # those that the end that listens fills
-            if rings[ring + 72]:
-                continue
-            # It was to be woken: it takes one packet, and wants to be woken again.
             tail, = struct.unpack("=Q", rings[ring : ring + 8])
             head, = struct.unpack("=Q", rings[ring + 64 : ring + 72])
+            # A packet may have come just before it asked to be woken.
+            if rings[ring + 72] and tail == head:
+                continue
+            # It was to be woken: it takes one packet, and wants to be woken again.
             rings[ring + 72 : ring + 76] = struct.pack("=I", 1)
             rings[ring + 64 : ring + 72] = struct.pack("=Q", min(tail, head + 1))
             if rings[ring + 8]:
