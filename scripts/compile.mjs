@@ -14,7 +14,9 @@ export async function compile() {
   const library = path.join('dist', 'lib');
   const modules = readdirSync(library, { recursive: true }).filter((file) => file.endsWith('.js'));
   const bundle = await rolldown({
-    input: Object.fromEntries(modules.map((file) => [file.slice(0, -'.js'.length), path.join(library, file)])),
+    input: Object.fromEntries(
+      modules.map((file) => [file.slice(0, -'.js'.length), path.join(library, file)]),
+    ),
     platform: 'node',
     external: (id) => !id.startsWith('.') && !path.isAbsolute(id) && !id.startsWith(library),
     treeshake: false,

@@ -54,7 +54,7 @@ it('a board with an IPv6 address says when the system has no route to a group', 
   const words = `${program(here('multicast_program.mjs'))} 'emu:?${small}&link=udp:::1' ${groups.IPv6} asks`;
   const command = `ip link set lo up && ! ${words} 2>&1`;
   const { stdout } = await run('unshare', [...inNamespace, 'sh', '-c', command], { timeout: 60_000 });
-  expect(stdout).toContain('attach_multicast failed: unreachable');
+  expect(stdout).toContain('attachMulticast failed: ManagementStatus.unreachable');
 });
 
 describe('two network namespaces with a veth between them', { timeout: 300_000 }, () => {

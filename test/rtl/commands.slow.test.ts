@@ -85,7 +85,7 @@ describe('on a board with blocks in RTL', { timeout: timeLimit }, () => {
   it('hca resources shows and divides what there is', async () => {
     const shown = (await printedByRtl(['resources', 'show'])).split('\n').map((line) => line.split(/\s+/));
     expect(shown[1]).toEqual(['0', '0-7', '0', '0', '4', '0', '0', '40', '0']);
-    const changes = ['7.pcbs=2', '1.pcbs=6', '1.tvls=lanes:1,12', '1.vcbs=6', 'lane1.list_size=9'];
+    const changes = ['7.pcbs=2', '1.pcbs=6', '1.tvls=lanes:1,12', '1.vcbs=6', 'lane1.listSize=9'];
     const divided = (await printedByRtl(['resources', 'set', ...changes]))
       .split('\n')
       .map((line) => line.split(/\s+/));

@@ -208,6 +208,19 @@ module collect_buffer #(
   } row_t;
   localparam int unsigned ROW_WIDTH = 5 + PCB_WIDTH + 1 + 6 + 2 + 7 + 6 + 7 + WINDOWS + 1 + 1 + 40 + 64;
 
+  // ---- Signals of later stages that earlier ones look at.
+
+  logic [63:0] x_words_now;
+  logic x_is_control, x_is_handover, x_is_scan, x_is_partial, x_is_empty, x_is_slots, x_is_last, x_is_continued, x_is_management, x_claimed,
+      x_may_be_command, x_is_beyond_line, x_may_cancel, x_touched, x_unsure_y, x_unsure_z, x_may_bring, x_is_repeated, x_same_part,
+      x_same_function, x_paid_level, x_paid_function, x_paid_all, x_checks, x_checks_value, x_bound_before;
+  logic y_is_new, y_walks, y_kicks, y_kicks_send_queue_mode, y_rings, y_refuses, y_takes, y_takes_other, y_unbinds, y_is_management,
+      y_takes_number, y_agrees, y_fails, walk_done, y_gets_length, y_collects, y_locks, y_half_written;
+  logic x_is_beyond, x_binds, x_gets, x_collects, pool_available, management_available, dedicated_available, x_group_available;
+  logic [39:0] y_sum, walk_sum, x_sum;
+  logic [PAGE_WIDTH-1:0] write_page;
+  logic [2:0] inspected_state;
+
   // ---- The host, and stage a.
   logic host_beat, host_beat_ready;
   logic [ADDRESS_WIDTH-1:0] host_beat_address;
@@ -602,9 +615,6 @@ module collect_buffer #(
   logic x_takes, x_pays_level, x_pays_function, x_pays_all;
 
   // ---- Stage x.
-  logic x_is_control, x_is_handover, x_is_scan, x_is_partial, x_is_empty, x_is_slots, x_is_last, x_is_continued, x_is_management, x_claimed,
-      x_may_be_command, x_is_beyond_line, x_may_cancel, x_touched, x_unsure_y, x_unsure_z, x_may_bring, x_is_repeated, x_same_part,
-      x_same_function, x_paid_level, x_paid_function, x_paid_all, x_checks, x_checks_value, x_bound_before;
   logic [2:0] x_command;
   logic [OFFSET_WIDTH-3:0] x_first_dword;
   logic [BEAT_BYTES*8-1:0] x_data;
@@ -714,7 +724,6 @@ module collect_buffer #(
   assign x_may_bring = x_writes && x_may_be_command;
 
   // Only a cancel gets through to a VCB in error, whatever comes with it.
-  logic x_is_beyond, x_binds, x_gets, x_collects, pool_available, management_available, dedicated_available, x_group_available;
   logic [PCB_WIDTH-1:0] pool_buffer, management_buffer, dedicated_buffer, x_buffer;
   assign x_is_command = x_may_bring && x_is_open;
   assign x_is_slot = x_writes && (x_is_error ? x_may_cancel && x_slot == 2'd2 : x_is_slots && !x_is_closed);
@@ -776,7 +785,6 @@ module collect_buffer #(
   end
 
   // Segment 0.
-  logic [63:0] x_words_now;
   for (genvar half = 0; half < 2; half++) begin : gen_words_now
     assign x_words_now[32*half+:32] = x_may_bring && x_here[half] ? x_words[32*half+:32] : x_row.words[32*half+:32];
   end
@@ -865,8 +873,6 @@ module collect_buffer #(
   );
 
   // ---- Stage y.
-  logic y_is_new, y_walks, y_kicks, y_kicks_send_queue_mode, y_rings, y_refuses, y_takes, y_takes_other, y_unbinds, y_is_management,
-      y_takes_number, y_agrees, y_fails, walk_done, y_gets_length, y_collects, y_locks, y_half_written;
   logic y_paid_level, y_paid_function, y_paid_all;
   logic [FUNCTION_WIDTH-1:0] y_owner;
   logic [PCB_WIDTH-1:0] y_buffer, y_taken_buffer;
@@ -875,7 +881,6 @@ module collect_buffer #(
   logic [7:0] y_reason;
   logic [63:0] y_first_write;
   logic [47:0] y_known_segment_0;
-  logic [39:0] y_sum, walk_sum, x_sum;
   logic [31:0] y_secret;
   logic [BEAT_SEGMENTS-1:0] y_whole;
   hca_spec_pkg::doorbell_slot_write_t y_ring;
@@ -1078,7 +1083,6 @@ module collect_buffer #(
       .read_data(looked_at_began_now)
   );
 
-  logic [PAGE_WIDTH-1:0] write_page;
   assign write_page = sweeping ? PAGE_WIDTH'(swept) : y_page;
   always_ff @(posedge clock) begin
     looked_at_collects <= looked_at_state == COLLECTING;
@@ -1220,7 +1224,6 @@ module collect_buffer #(
   );
 
   // As long as a reset sweeps, what was before it is not told.
-  logic [2:0] inspected_state;
   logic inspects_management, swept_when_asked;
   always_ff @(posedge clock) begin
     inspects_management <= inspect_page[VCB_WIDTH];
