@@ -72,7 +72,7 @@ const sendRequest = () => ({
   signaled: random.below(2) === 1,
   ...random.pick([{ gather: [slice()] }, { inlineData: new Uint8Array(random.below(100)) }, {}]),
   ...random.pick([{ remote: some(RemoteMemory) }, { remote: some(MemoryRegion)?.remote() }, {}]),
-  ...random.pick([{}, { compare: 1n, swap: 2n, add: 3n }, { immediate: 7 }]),
+  ...random.pick([{}, { compareAdd: 1n, swap: 2n }, { immediateData: 7 }]),
 });
 
 /** Arguments that a call takes, by its name; of others there are hostile ones only. */
