@@ -273,6 +273,16 @@
       "sources": ["<@(library_sources)", "<@(addon_sources)", "native/addon/module.cpp"]
     },
     {
+      "target_name": "device_node",
+      "type": "shared_library",
+      "product_dir": "<(PRODUCT_DIR)/verbs",
+      "product_prefix": "lib",
+      "product_name": "fpga_verbs_node",
+      "product_extension": "so",
+      "ldflags": ["-Wl,--as-needed"],
+      "sources": ["native/libibverbs/device_node.cpp"]
+    },
+    {
       "target_name": "ibverbs",
       "type": "shared_library",
       "product_dir": "<(PRODUCT_DIR)/verbs",

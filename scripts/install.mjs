@@ -6,6 +6,6 @@ import { buildAddons } from './build_addons.mjs';
 
 process.chdir(path.join(import.meta.dirname, '..'));
 if (!existsSync('scripts/setup.mjs')) {
-  for (const target of ['fpga_verbs', 'ibverbs'])
+  for (const target of ['fpga_verbs', 'ibverbs', 'device_node'])
     buildAddons((text) => console.log(`fpga-verbs: ${text}`), target);
 }

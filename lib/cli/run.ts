@@ -17,6 +17,8 @@ export interface RunOptions {
 /** Options that programs are given where a device string says nothing else: boards of all programs of a user meet, by LIDs. */
 const usual = { linkLayer: 'infiniband', link: 'host:default' } as const;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+/** Answers UCX, which looks for the device node of an adapter. Found in the folder of the library, by its name: a path may have spaces. */
+const nodeLibrary = 'libfpga_verbs_node.so';
 /** As a shell says that there is no such program, or that it cannot be run. */
 const exitNotFound = 127;
 const exitNotRunnable = 126;
@@ -40,12 +42,12 @@ export class ProgramEnd extends Error {
 export async function run(words: readonly string[], { device, explain }: RunOptions): Promise<never> {
   const [program, ...rest] = words;
   const library = path.dirname(verbsLibrary());
-  const before = process.env['LD_LIBRARY_PATH'];
   const child = spawn(program!, rest, {
     stdio: 'inherit',
     env: {
       ...process.env,
-      LD_LIBRARY_PATH: before === undefined || before === '' ? library : `${library}:${before}`,
+      LD_LIBRARY_PATH: before('LD_LIBRARY_PATH', library),
+      LD_PRELOAD: before('LD_PRELOAD', nodeLibrary),
       FPGA_VERBS_DEVICE: deviceOfPrograms(device ?? (process.env['FPGA_VERBS_DEVICE'] || 'emu:')),
       ...(explain ? { FPGA_VERBS_EXPLAIN: '1' } : {}),
     },
@@ -78,6 +80,12 @@ export function deviceOfPrograms(text: string): string {
     ...(isJoined || linkLayer !== undefined ? {} : { linkLayer: usual.linkLayer }),
   };
   return formatDeviceString({ ...name, options });
+}
+
+/** The value of an environment variable that lists libraries or their folders, with one more before all others. */
+function before(variable: string, first: string): string {
+  const rest = process.env[variable];
+  return rest === undefined || rest === '' ? first : `${first}:${rest}`;
 }
 
 /** The library, built where the addon is. @throws BackendMissingError: it was not built */

@@ -1,5 +1,6 @@
 // Devices: the list, opening and closing.
 #include "driver/explanation.h"
+#include "libibverbs/device_node.h"
 #include "libibverbs/exported.h"
 #include "libibverbs/objects.h"
 
@@ -30,8 +31,9 @@ OwnDevice& the_device() {
     made->node_type = node_ca;
     made->transport_type = transport_ib;
     set_text(made->name, sizeof made->name, "fpga0");
-    set_text(made->dev_name, sizeof made->dev_name, "uverbs0");
-    set_text(made->dev_path, sizeof made->dev_path, "/sys/class/infiniband_verbs/uverbs0");
+    set_text(made->dev_name, sizeof made->dev_name, device_node_name);
+    set_text(made->dev_path, sizeof made->dev_path,
+             std::string("/sys/class/infiniband_verbs/") + device_node_name);
     set_text(made->ibdev_path, sizeof made->ibdev_path, "/sys/class/infiniband/fpga0");
     return made;
   }();

@@ -52,7 +52,7 @@ it('holds what it needs to be built and used, and nothing else', () => {
 it('runs programs of libibverbs with the library that was built', () => {
   const hca = path.join(installed, 'dist/lib/cli/main.js');
   const said = run(process.execPath, [hca, 'run', 'sh', '-c', 'ls $LD_LIBRARY_PATH']);
-  expect(said).toBe('libibverbs.so.1\n');
+  expect(said).toBe('libfpga_verbs_node.so\nlibibverbs.so.1\n');
 });
 
 it('publint finds nothing wrong with it', () => {

@@ -13,7 +13,7 @@ export function startProgram(device: string, words: readonly string[]): HcaProce
   return new HcaProcess(['run', '--explain', '--device', device, '--', ...words]);
 }
 
-/** Two ends of a program that meet at a TCP port, which they take by -p; the first one waits. */
+/** Two ends of a program that meet at a TCP port; the first one waits. */
 export interface Ends {
   readonly server: HcaProcess;
   readonly client: HcaProcess;
@@ -22,21 +22,35 @@ export interface Ends {
 /** Device strings of server and client; one: of both. */
 type Devices = string | readonly [string, string];
 
+/** The options by which a program takes its port, as server and as client. */
+interface PortOptions {
+  readonly server: string;
+  readonly client: string;
+}
+const usualPortOptions: PortOptions = { server: '-p', client: '-p' };
+
 /** Starts a program as server, and when that listens as client. */
-export async function startEnds(devices: Devices, words: readonly string[]): Promise<Ends> {
+export async function startEnds(
+  devices: Devices,
+  words: readonly string[],
+  portOptions = usualPortOptions,
+): Promise<Ends> {
   const [waiting, looking] = typeof devices === 'string' ? [devices, devices] : devices;
   const port = await freePort();
-  const all = [...words, '-p', String(port)];
-  const server = startProgram(waiting, all);
+  const server = startProgram(waiting, [...words, portOptions.server, String(port)]);
   await Promise.race([untilListening(port), server.ended]);
-  return { server, client: startProgram(looking, [...all, 'localhost']) };
+  return {
+    server,
+    client: startProgram(looking, [...words, portOptions.client, String(port), 'localhost']),
+  };
 }
 
 /** As {@link startEnds}, and waits for both. @returns the server's end, and the client's */
 export async function runEnds(
   devices: Devices,
   words: readonly string[],
+  portOptions = usualPortOptions,
 ): Promise<readonly [HcaEnd, HcaEnd]> {
-  const { server, client } = await startEnds(devices, words);
+  const { server, client } = await startEnds(devices, words, portOptions);
   return Promise.all([server.ended, client.ended]);
 }
