@@ -234,6 +234,7 @@
       "native/driver/receive_queue.cpp",
       "native/driver/send_queue.cpp",
       "native/driver/shared_receive_queue.cpp",
+      "native/driver/vfio_backend.cpp",
       "native/driver/work_queue.cpp",
       "native/libibverbs/adapter.cpp",
       "native/libibverbs/address.cpp",

@@ -4,7 +4,15 @@ import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { BackendMissingError, formatDeviceString, parseDeviceString } from '../board/index.ts';
+import {
+  BackendMissingError,
+  formatDeviceString,
+  obstaclesOf,
+  parseDeviceString,
+  PciError,
+  readPciFunction,
+  type DeviceName,
+} from '../board/index.ts';
 
 /** Options of `hca run`. */
 export interface RunOptions {
@@ -42,17 +50,14 @@ export class ProgramEnd extends Error {
 export async function run(words: readonly string[], { device, explain }: RunOptions): Promise<never> {
   const [program, ...rest] = words;
   const library = path.dirname(verbsLibrary());
-  const child = spawn(program!, rest, {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      LD_LIBRARY_PATH: before('LD_LIBRARY_PATH', library),
-      LD_PRELOAD: before('LD_PRELOAD', nodeLibrary),
-      FPGA_VERBS_DEVICE: deviceOfPrograms(device ?? (process.env['FPGA_VERBS_DEVICE'] || 'emu:')),
-      ...(explain ? { FPGA_VERBS_EXPLAIN: '1' } : {}),
-    },
-  });
-  throw new ProgramEnd(await endOf(child, program!));
+  const env = {
+    ...process.env,
+    LD_LIBRARY_PATH: before('LD_LIBRARY_PATH', library),
+    LD_PRELOAD: before('LD_PRELOAD', nodeLibrary),
+    FPGA_VERBS_DEVICE: deviceOfPrograms(device ?? (process.env['FPGA_VERBS_DEVICE'] || 'emu:')),
+    ...(explain ? { FPGA_VERBS_EXPLAIN: '1' } : {}),
+  };
+  throw new ProgramEnd(await endOf(() => spawn(program!, rest, { stdio: 'inherit', env }), program!));
 }
 
 /**
@@ -62,9 +67,12 @@ export async function run(words: readonly string[], { device, explain }: RunOpti
  */
 export function deviceOfPrograms(text: string): string {
   const name = parseDeviceString(text);
+  if (name.backend === 'vfio') return ofPciFunction(name);
   if (name.backend !== 'emu') {
     throw new BackendMissingError(
-      `device "${text}": programs of libibverbs run on emulated boards so far; expected: emu:[UF]?…`,
+      name.backend === 'pci'
+        ? `device "${text}": pci: reaches memory of its own alone, and programs of libibverbs register any; expected: vfio:${name.address}`
+        : `device "${text}": programs of libibverbs do not run on such a device; expected: emu:[UF]?… or vfio:DDDD:BB:DD.F`,
     );
   }
   const { link, fabric, linkLayer } = name.options;
@@ -80,6 +88,16 @@ export function deviceOfPrograms(text: string): string {
     ...(isJoined || linkLayer !== undefined ? {} : { linkLayer: usual.linkLayer }),
   };
   return formatDeviceString({ ...name, options });
+}
+
+/** The device string of a PCI function. @throws PciError: something stands between the program and it, as `hca setup` says */
+function ofPciFunction(name: Extract<DeviceName, { backend: 'pci' | 'vfio' }>): string {
+  const pciFunction = readPciFunction(name.address);
+  const obstacles = pciFunction === undefined ? [] : obstaclesOf(name.backend, pciFunction);
+  const obstacle = obstacles.find(({ blocks }) => blocks);
+  if (obstacle === undefined) return formatDeviceString(name); // the library says that there is none
+  const { problem, cure, code } = obstacle;
+  throw new PciError(`${problem}; expected: ${cure}`, code, cure);
 }
 
 /** The value of an environment variable that lists libraries or their folders, with one more before all others. */
@@ -100,27 +118,30 @@ function verbsLibrary(): string {
   );
 }
 
-/** Waits for the end of the program, and passes signals on to it meanwhile. */
-async function endOf(child: ChildProcess, program: string): Promise<number> {
+/** Starts the program and waits for its end. Signals are passed on to it from its first moment on: none ends this process alone. */
+async function endOf(start: () => ChildProcess, program: string): Promise<number> {
+  let child: ChildProcess | undefined;
   const listeners = signals.map((signal) => {
     const passOn = (): void => {
       // A terminal gives what is typed there to all processes in its foreground: the program has it already.
       const isTyped = (signal === 'SIGINT' || signal === 'SIGQUIT') && process.stdin.isTTY;
-      if (!isTyped) child.kill(signal);
+      if (!isTyped) child?.kill(signal);
     };
     process.on(signal, passOn);
     return { signal, passOn };
   });
   try {
+    const started = start();
+    child = started;
     return await new Promise<number>((resolve) => {
-      child.once('error', (error: NodeJS.ErrnoException) => {
+      started.once('error', (error: NodeJS.ErrnoException) => {
         const isMissing = error.code === 'ENOENT';
         process.stderr.write(
           `hca: ${program} ${isMissing ? 'is not there' : `cannot be run: ${error.message}`}; expected: a program of PATH, or the path of one\n`,
         );
         resolve(isMissing ? exitNotFound : exitNotRunnable);
       });
-      child.once('exit', (code, signal) =>
+      started.once('exit', (code, signal) =>
         resolve(code ?? exitBySignal + (signal === null ? 0 : constants.signals[signal])),
       );
     });

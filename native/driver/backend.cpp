@@ -2,6 +2,7 @@
 
 #include "board/emulated_function.h"
 #include "driver/device_string.h"
+#include "driver/vfio_backend.h"
 
 #include <cerrno>
 #include <cstring>
@@ -57,10 +58,24 @@ std::unique_ptr<Backend> open_emulated(const std::string& device, int& error, st
 std::unique_ptr<Backend> open_backend(const std::string& device, int& error, std::string& failure) {
   if (is_emulated(device))
     return open_emulated(device, error, failure);
-  error = ENOTSUP;
-  failure = "device \"" + device +
-            "\": programs of libibverbs run on emulated boards so far; expected: emu:[UF]?link=…";
-  return nullptr;
+  const size_t colon = device.find(':');
+  const std::string scheme = device.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : device.substr(colon + 1);
+  std::unique_ptr<Backend> backend;
+  if (scheme == "vfio") {
+    backend = open_vfio(rest, error, failure);
+  } else {
+    error = ENOTSUP;
+    failure = scheme == "pci"
+                  ? "pci: reaches memory of its own alone, and programs of libibverbs register any; "
+                    "expected: vfio:" +
+                        rest
+                  : "programs of libibverbs do not run on such a device; expected: emu:[UF]?link=… or "
+                    "vfio:DDDD:BB:DD.F";
+  }
+  if (backend == nullptr)
+    failure = "device \"" + device + "\": " + failure;
+  return backend;
 }
 
 } // namespace fpga_verbs::driver

@@ -2,10 +2,17 @@
 
 #include "board/board.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace fpga_verbs::driver {
+
+// How a function of a kind is known on PCIe.
+struct PciIdentity {
+  uint32_t vendor = 0x1234; // of emulated boards, as fpga/spec/pci_functions.json has it
+  uint32_t device = 0x4856;
+};
 
 // One underlying function of a board, of any kind: BARs, memory that the device reaches, interrupts,
 // progress.
@@ -19,6 +26,8 @@ public:
   // Lets the device work where polling drives it; on any thread. False: it has nothing to do, or works on its
   // own.
   virtual bool advance() = 0;
+
+  virtual PciIdentity identity() const { return {}; }
 };
 
 // The board that a device string names. Null: `failure` says why, and `error` is what a verb gives: EINVAL,

@@ -14,9 +14,6 @@ namespace fpga_verbs::verbs {
 
 namespace {
 
-constexpr uint32_t vendor = 0x1234; // of emulated boards, as fpga/spec/pci_functions.json has it
-constexpr uint32_t part = 0x4856;
-
 // Capabilities: bits of ibv_device_cap_flags.
 constexpr unsigned bad_pkey_counter = 1u << 1;
 constexpr unsigned bad_qkey_counter = 1u << 2;
@@ -76,8 +73,9 @@ VERBS_EXPORT int ibv_query_device(Context* context, DeviceAttributes* attributes
   attributes->sys_image_guid = attributes->node_guid;
   attributes->max_mr_size = uint64_t{1} << 48;
   attributes->page_size_cap = ~uint64_t{spec::page_bytes - 1} & 0xffffffff;
-  attributes->vendor_id = vendor;
-  attributes->vendor_part_id = part;
+  const driver::PciIdentity identity = driver.function().backend().identity();
+  attributes->vendor_id = identity.vendor;
+  attributes->vendor_part_id = identity.device;
   attributes->hw_ver = design.design();
   attributes->max_qp = limit(limits.queue_pairs());
   attributes->max_qp_wr = limit(limits.queue_entries_maximum());

@@ -64,14 +64,15 @@ describe('hca run', () => {
     ['emu:', 'emu:?link=host%3Adefault&linkLayer=infiniband'],
     ['emu:2?linkLayer=ethernet', 'emu:2?linkLayer=ethernet&link=host%3Adefault'],
     ['emu:?link=udp:127.0.0.9', 'emu:?link=udp%3A127.0.0.9'],
+    ['vfio:FFFF:01:00.0', 'vfio:ffff:01:00.0'],
     ['emu:?link=shm:x&linkLayer=infiniband', 'emu:?link=shm%3Ax&linkLayer=infiniband'],
   ])('%s becomes %s', (given, expected) => {
     expect(deviceOfPrograms(given)).toBe(expected);
   });
 
   it.each([
-    ['vfio:0000:01:00.0', 'programs of libibverbs run on emulated boards so far'],
-    ['serve:lab/1', 'programs of libibverbs run on emulated boards so far'],
+    ['pci:0000:01:00.0', 'pci: reaches memory of its own alone'],
+    ['rtl:', 'programs of libibverbs do not run on such a device; expected: emu:[UF]?…'],
     ['emu:?progress=stepped', 'nothing would step the board'],
     ['emu:?progres=own', 'no option "progres"'],
   ])('refuses %s', (given, message) => {

@@ -318,7 +318,10 @@ static void datagrams(void) {
   CHECK(ibv_destroy_ah(ah) == 0 && ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(mr) == 0);
 }
 
-enum { posts = 2000 };
+#ifndef POSTS
+#define POSTS 2000
+#endif
+enum { posts = POSTS };
 struct thread_of {
   struct ibv_qp* qp;
   struct ibv_cq* cq;

@@ -1,0 +1,111 @@
+#include "driver/vfio_backend.h"
+
+#include "pci/vfio_function.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace fpga_verbs::driver {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A function whose BARs are mapped: stores of several threads to pages of their own do not meet, so that all
+// use it as it is.
+class VfioBackend final : public Backend {
+public:
+  VfioBackend(std::shared_ptr<pci::VfioFunction> function, PciIdentity identity)
+      : function_(std::move(function)), identity_(identity) {}
+
+  std::shared_ptr<board::BoardFunction> open(std::string&) override { return function_; }
+  bool advance() override { return false; }
+  PciIdentity identity() const override { return identity_; }
+
+private:
+  std::shared_ptr<pci::VfioFunction> function_;
+  PciIdentity identity_;
+};
+
+// Whether a text is DDDD:BB:DD.F, with lower-case digits as sysfs has them.
+bool is_address(std::string_view text) {
+  constexpr std::string_view form = "0000:00:00.0";
+  return text.size() == form.size() && std::ranges::equal(text, form, [](char each, char of_form) {
+           return of_form == '0' ? std::isxdigit(static_cast<unsigned char>(each)) != 0 : each == of_form;
+         });
+}
+
+// The last part of what a link names; "" : there is none.
+std::string link_name(const fs::path& link) {
+  std::error_code none;
+  return fs::read_symlink(link, none).filename().string();
+}
+
+uint32_t number_in(const fs::path& file) {
+  std::string text;
+  std::ifstream(file) >> text;
+  return static_cast<uint32_t>(std::strtoul(text.c_str(), nullptr, 0));
+}
+
+// The files of iommufd, where the kernel has them and they may be opened.
+void add_iommufd(const fs::path& sysfs, pci::VfioFunctionSetup& setup) {
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(sysfs / "vfio-dev", none)) {
+    const std::string device = "/dev/vfio/devices/" + entry.path().filename().string();
+    const std::string iommu = "/dev/iommu";
+    if (access(device.c_str(), R_OK | W_OK) != 0 || access(iommu.c_str(), R_OK | W_OK) != 0)
+      return;
+    setup.device_path = device;
+    setup.iommu_path = iommu;
+    return;
+  }
+}
+
+// Why the function is not to be had, as its folder in sysfs says; "" : nothing stands in the way there.
+std::string obstacle(const std::string& address, const fs::path& sysfs) {
+  std::error_code none;
+  if (!fs::exists(sysfs, none))
+    return "there is no PCI function " + address + "; expected: an address that lspci -D prints";
+  if (link_name(sysfs / "iommu_group").empty())
+    return "no IOMMU stands before " + address +
+           "; expected: VT-d or AMD-Vi on in the firmware and on the kernel command line";
+  const std::string driver = link_name(sysfs / "driver");
+  if (driver == "vfio-pci")
+    return "";
+  return address + (driver.empty() ? " is not bound to vfio-pci" : " is bound to " + driver) +
+         "; expected: hca setup vfio:" + address + " says what binds it to vfio-pci";
+}
+
+} // namespace
+
+std::unique_ptr<Backend> open_vfio(const std::string& address, int& error, std::string& failure) {
+  error = EINVAL;
+  failure = "PCI address \"" + address + "\"; expected: DDDD:BB:DD.F, as lspci -D prints it";
+  if (!is_address(address))
+    return nullptr;
+  const fs::path sysfs = fs::path("/sys/bus/pci/devices") / address;
+  error = ENODEV;
+  failure = obstacle(address, sysfs);
+  if (!failure.empty())
+    return nullptr;
+  pci::VfioFunctionSetup setup;
+  setup.container_path = "/dev/vfio/vfio";
+  setup.group_path = "/dev/vfio/" + link_name(sysfs / "iommu_group");
+  setup.address = address;
+  add_iommufd(sysfs, setup);
+  std::shared_ptr<pci::VfioFunction> function = pci::VfioFunction::open(setup, failure, error);
+  if (function == nullptr)
+    return nullptr;
+  error = 0;
+  return std::make_unique<VfioBackend>(
+      std::move(function), PciIdentity{number_in(sysfs / "vendor"), number_in(sysfs / "device")});
+}
+
+} // namespace fpga_verbs::driver
