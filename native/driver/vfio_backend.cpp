@@ -104,8 +104,8 @@ std::unique_ptr<Backend> open_vfio(const std::string& address, int& error, std::
   if (function == nullptr)
     return nullptr;
   error = 0;
-  return std::make_unique<VfioBackend>(
-      std::move(function), PciIdentity{number_in(sysfs / "vendor"), number_in(sysfs / "device")});
+  return std::make_unique<VfioBackend>(std::move(function),
+                                       PciIdentity{number_in(sysfs / "vendor"), number_in(sysfs / "device")});
 }
 
 } // namespace fpga_verbs::driver

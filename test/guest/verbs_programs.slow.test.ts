@@ -13,7 +13,7 @@ import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
 /** Seconds for a run that takes one minute on a machine of its own. */
 const timeLimit = 600;
 
-/** What a program gave in the guest. */
+/** The end of a program in the guest. */
 interface ProgramRun {
   readonly status: number | null;
   readonly stdout: string;

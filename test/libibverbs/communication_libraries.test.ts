@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { requireFile, requireTool } from '../helpers/tools.ts';
 import { ownFabric, runEnds, startProgram } from './verbs_program.ts';
 
-/** What `hca run` adds for UCX changes no answer but this one. */
+/** The library that `hca run` adds for UCX changes this answer alone. */
 test('programs find the device node that UCX looks for, and no other', async (context) => {
   requireTool('python3', context);
   const { exitCode, out } = await startProgram(ownFabric(), [
