@@ -147,8 +147,14 @@ int modify_cq(CompletionQueue*, ModifyCompletionQueue*) {
   return driver::explain(EOPNOTSUPP, "completion queues of this device have no moderation");
 }
 
-VERBS_EXPORT int ibv_resize_cq(CompletionQueue*, int) {
-  return driver::explain(EOPNOTSUPP, "completion queues of this device keep their size");
+// A queue may hold more than is asked for: one that does stays as it is.
+VERBS_EXPORT int ibv_resize_cq(CompletionQueue* queue, int entries) {
+  if (entries < 1)
+    return driver::explain(EINVAL, "cqe is 1 or more");
+  if (entries <= queue->cqe)
+    return 0;
+  return driver::explain(EOPNOTSUPP, "completion queues of this device do not grow: this one has " +
+                                         std::to_string(queue->cqe) + " entries; make it as large as needed");
 }
 
 VERBS_EXPORT int ibv_destroy_cq(CompletionQueue* queue) {

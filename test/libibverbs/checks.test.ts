@@ -64,6 +64,31 @@ test.for(['', '&progress=own', '&mapping=adversarial&seed=7'])(
   },
 );
 
+const namesOfQueues = [
+  'a window of type 2, whose key the program chooses',
+  'it is invalidated, and bound again under another key',
+  'the peer invalidates it, and reaches nothing through it afterwards',
+  'a datagram to a multicast group comes to each member',
+  'to those alone that are members',
+  'an event when fewer receives are left than the limit, once',
+  'a shared receive queue grows, and keeps what is posted',
+  'a completion queue holds what is asked for, as far as it was made for that',
+  'all',
+];
+
+test.for(['', '&progress=own', '&mapping=adversarial&seed=7'])(
+  'a C program of windows, groups and queues, board emu:%s',
+  async (options, context) => {
+    requireTool('g++', context);
+    requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
+    const program = compiled('gcc', 'queues.c');
+    const { exitCode, out } = await startProgram(ownFabric(`linkLayer=infiniband${options}`), [program])
+      .ended;
+    expect(out.trim().split('\n')).toEqual(namesOfQueues.map((name) => `ok ${name}`));
+    expect(exitCode).toBe(0);
+  },
+);
+
 test.for([
   ['', 'left\n'],
   ['exec', 'left\nanother\n'],

@@ -1,63 +1,12 @@
 /* A program in C, as users write it: compiled with Debian's <infiniband/verbs.h> against Debian's library, and run with that
  * of this package. One board looped back; each line "ok NAME" is a check that held, the first that does not ends it. */
-#include <errno.h>
-#include <infiniband/verbs.h>
+#include "checks.h"
+
 #include <poll.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define CHECK(condition)                                                                                       \
-  do {                                                                                                         \
-    if (!(condition)) {                                                                                        \
-      printf("line %d: %s does not hold (%s)\n", __LINE__, #condition, strerror(errno));                       \
-      exit(1);                                                                                                 \
-    }                                                                                                          \
-  } while (0)
-#define OK(name) puts("ok " name)
-
-enum { everything = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
-
-static struct ibv_context* context;
-static struct ibv_pd* pd;
-static struct ibv_port_attr port;
-
-static struct ibv_qp* connect_qp(struct ibv_qp* a, struct ibv_qp* b) {
-  struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = everything};
-  CHECK(ibv_modify_qp(a, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
-  attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
-                              .path_mtu = IBV_MTU_1024,
-                              .dest_qp_num = b->qp_num,
-                              .max_dest_rd_atomic = 4,
-                              .min_rnr_timer = 1,
-                              .ah_attr = {.dlid = port.lid, .port_num = 1}};
-  CHECK(ibv_modify_qp(a, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
-  attr = (struct ibv_qp_attr){
-      .qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
-  CHECK(ibv_modify_qp(a, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                                    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
-  return a;
-}
-
-static struct ibv_wc wait_for(struct ibv_cq* cq) {
-  struct ibv_wc wc;
-  int count = 0;
-  while (count == 0)
-    count = ibv_poll_cq(cq, 1, &wc);
-  CHECK(count == 1);
-  return wc;
-}
-
-static int post(struct ibv_qp* qp, struct ibv_send_wr wr) {
-  struct ibv_send_wr* bad = NULL;
-  wr.send_flags |= IBV_SEND_SIGNALED;
-  return ibv_post_send(qp, &wr, &bad);
-}
 
 static void memory_of_any_kind(void) {
   char* unaligned = (char*)malloc(100000) + 13;
@@ -378,16 +327,11 @@ static void forks(void) {
 }
 
 int main(void) {
-  int count = 0;
-  struct ibv_device** list = ibv_get_device_list(&count);
-  CHECK(list && count == 1 && list[1] == NULL && strcmp(ibv_get_device_name(list[0]), "fpga0") == 0);
-  CHECK((context = ibv_open_device(list[0])) && ibv_get_device_guid(list[0]) != 0);
-  ibv_free_device_list(list);
-  CHECK(ibv_query_port(context, 1, &port) == 0 && port.lid != 0 && port.state == IBV_PORT_ACTIVE);
+  open_device();
+  CHECK(ibv_get_device_guid(context->device) != 0);
   CHECK(ibv_query_port(context, 9, &port) == EINVAL && ibv_query_port(context, 1, &port) == 0);
   struct ibv_device_attr_ex attr;
   CHECK(ibv_query_device_ex(context, NULL, &attr) == 0 && attr.orig_attr.max_qp > 1000 && attr.hca_core_clock != 0);
-  CHECK((pd = ibv_alloc_pd(context)));
   OK("a device");
   memory_of_any_kind();
   struct ibv_comp_channel* channel = ibv_create_comp_channel(context);
