@@ -38,7 +38,7 @@ inline constexpr uint64_t no_deadline = ~uint64_t{0};
 struct DeviceSlot {
   hca::HostPort& host;
   const hca::Clock& clock;
-  hca::PortAttachments ports;
+  const hca::PortAttachments& ports;
   unsigned board_number; // its addresses follow from it
 };
 

@@ -39,10 +39,10 @@ EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_pt
                  ? static_cast<const hca::Clock&>(ports_->steps()->clock())
                  : host_clock_),
       faults_(options.seed), packets_(clock_),
-      impaired_links_(ports_->links(), options.ports.link_layer, clock_, options.clock_frequency,
+      impaired_links_(ports_->links(), attachments_.links, options.ports.link_layer, clock_, options.clock_frequency,
                       options.seed, ports_->board_number()),
       host_(options.underlying_functions, faults_, counters_, clock_),
-      device_(make_device({host_, clock_, {impaired_links_.links(), &packets_}, ports_->board_number()})),
+      device_(make_device({host_, clock_, attachments_, ports_->board_number()})),
       device_side_(ring_, *device_, clock_, faults_, trace_, counters_, wakeups_, sizes_of(options)),
       progress_(make_progress()) {
   if (options.impairment != LinkImpairment{})
@@ -205,11 +205,13 @@ std::deque<DmaFault> EmulatedBoard::take_dma_faults() {
 void EmulatedBoard::start_packet_trace(size_t capacity) {
   const Exclusive exclusive(*progress_);
   packets_.trace.start(capacity);
+  attach_tap();
 }
 
 void EmulatedBoard::stop_packet_trace() {
   const Exclusive exclusive(*progress_);
   packets_.trace.stop();
+  attach_tap();
 }
 
 std::vector<PortPacket> EmulatedBoard::take_packets() {
@@ -228,12 +230,16 @@ int EmulatedBoard::start_capture(const std::string& path) {
     const uint64_t now = static_cast<uint64_t>(std::chrono::nanoseconds(since_1970).count());
     source.begin = now - host_clock_.nanoseconds(host_clock_.now());
   }
-  return packets_.capture.start(path, source);
+  const int failure = packets_.capture.start(path, source);
+  attach_tap();
+  return failure;
 }
 
 int EmulatedBoard::stop_capture() {
   const Exclusive exclusive(*progress_);
-  return packets_.capture.stop();
+  const int failure = packets_.capture.stop();
+  attach_tap();
+  return failure;
 }
 
 bool EmulatedBoard::captures() {

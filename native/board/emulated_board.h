@@ -143,6 +143,7 @@ private:
   EmulatedBoard(const EmulatedBoardOptions& options, std::unique_ptr<BoardPorts> ports,
                 const DeviceFactory& make_device);
   void notify() override;
+  void attach_tap() { attachments_.tap = packets_.on() ? &packets_ : nullptr; }
   std::unique_ptr<Progress> make_progress();
   std::shared_ptr<EmulatedFunction> make_function(unsigned underlying_function);
 
@@ -154,6 +155,7 @@ private:
   FaultRules faults_;
   TransactionTrace trace_;
   PacketTaps packets_;
+  hca::PortAttachments attachments_; // of the device
   ImpairedLinks impaired_links_;
   std::array<unsigned, spec::underlying_functions> handles_{}; // open functions, by number
   BoardHost host_;

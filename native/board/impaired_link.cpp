@@ -19,8 +19,7 @@ bool is_of_flow(const LinkImpairment& impairment, spec::LinkLayer link_layer,
   if (!to && !from)
     return true;
   wire::ParsedPacket parsed;
-  return wire::parse_packet(link_layer, packet.data(), static_cast<uint32_t>(packet.size()), parsed) ==
-             spec::PacketDrop::none &&
+  return wire::parse_copy(link_layer, packet, parsed) == spec::PacketDrop::none &&
          parsed.destination_queue_pair == to.value_or(parsed.destination_queue_pair) &&
          (!from ||
           (parsed.traits().has(spec::ExtendedHeader::datagram) && parsed.fields.source_queue_pair == *from));
@@ -28,16 +27,31 @@ bool is_of_flow(const LinkImpairment& impairment, spec::LinkLayer link_layer,
 
 } // namespace
 
-ImpairedLink::ImpairedLink(link::Link& link, spec::LinkLayer link_layer, const hca::Clock& clock,
-                           uint64_t frequency, uint64_t seed)
-    : link_(link), link_layer_(link_layer), clock_(clock), frequency_(frequency), random_(seed) {}
+ImpairedLink::ImpairedLink(link::Link& link, link::Link*& attached, spec::LinkLayer link_layer,
+                           const hca::Clock& clock, uint64_t frequency, uint64_t seed)
+    : link_(link), attached_(attached), link_layer_(link_layer), clock_(clock), frequency_(frequency),
+      random_(seed) {
+  attach_what_is_needed();
+}
+
+void ImpairedLink::attach_what_is_needed() {
+  const bool is_plain = rules_.empty() && std::ranges::all_of(on_way_, &OnWay::empty);
+  attached_ = is_plain ? &link_ : this;
+}
 
 void ImpairedLink::add(unsigned number, const LinkImpairment& rule) {
   rules_.push_back({.number = number, .impairment = rule});
+  attach_what_is_needed();
 }
 
 void ImpairedLink::remove(unsigned number) {
   std::erase_if(rules_, [number](const Rule& rule) { return rule.number == number; });
+  attach_what_is_needed();
+}
+
+void ImpairedLink::clear() {
+  rules_.clear();
+  attach_what_is_needed();
 }
 
 LinkImpairmentCounters ImpairedLink::counters(unsigned number) const {
@@ -47,11 +61,11 @@ LinkImpairmentCounters ImpairedLink::counters(unsigned number) const {
 void ImpairedLink::arrive(std::span<const uint8_t> packet) {
   wire::ParsedPacket parsed;
   const bool is_response =
-      wire::parse_packet(link_layer_, packet.data(), static_cast<uint32_t>(packet.size()), parsed) ==
-          spec::PacketDrop::none &&
+      wire::parse_copy(link_layer_, packet, parsed) == spec::PacketDrop::none &&
       parsed.traits().is_response();
   on_way(is_response ? link::Lane::responses : link::Lane::requests)
       .emplace(clock_.now(), std::vector<uint8_t>(packet.begin(), packet.end()));
+  attach_what_is_needed();
 }
 
 std::span<const uint8_t> ImpairedLink::front(link::Lane lane) {
@@ -68,10 +82,12 @@ std::span<const uint8_t> ImpairedLink::front(link::Lane lane) {
 
 void ImpairedLink::pop(link::Lane lane) {
   OnWay& here = on_way(lane);
-  if (here.empty())
+  if (here.empty()) {
     link_.pop(lane);
-  else
-    here.erase(here.begin());
+    return;
+  }
+  here.erase(here.begin());
+  attach_what_is_needed();
 }
 
 uint64_t ImpairedLink::next_deadline() const {

@@ -17,18 +17,19 @@
 namespace fpga_verbs::board {
 
 // A link on which packets that arrive are lost, late, doubled, overtaken or damaged as rules say, with random
-// numbers from a seed. Without rules it is the link that it stands before. Under the board's lock but for
-// attach() and detach().
+// numbers from a seed. It stands before the link while there are rules, or packets that came past them. Under
+// the board's lock but for attach() and detach().
 class ImpairedLink final : public link::Link {
 public:
-  // `link` and `clock` outlive it; `frequency` of the clock in hertz.
-  ImpairedLink(link::Link& link, spec::LinkLayer link_layer, const hca::Clock& clock, uint64_t frequency,
-               uint64_t seed);
+  // `attached` is the link from now on, and this while it stands before it. It and `clock` outlive this;
+  // `frequency` of the clock in hertz.
+  ImpairedLink(link::Link& link, link::Link*& attached, spec::LinkLayer link_layer, const hca::Clock& clock,
+               uint64_t frequency, uint64_t seed);
 
   void add(unsigned number, const LinkImpairment& rule);
   // What a rule keeps back arrives in its time.
   void remove(unsigned number);
-  void clear() { rules_.clear(); }
+  void clear();
   // Of a rule that was added.
   LinkImpairmentCounters counters(unsigned number) const;
 
@@ -63,6 +64,7 @@ private:
   };
   using OnWay = std::multimap<uint64_t, std::vector<uint8_t>>; // by the tick at which they are there
 
+  void attach_what_is_needed();
   void take_in(link::Lane lane);
   void carry(link::Lane lane, std::span<const uint8_t> packet);
   Rule* rule_for(link::Lane lane, std::span<const uint8_t> packet);
@@ -72,6 +74,7 @@ private:
   OnWay& on_way(link::Lane lane) { return on_way_[static_cast<size_t>(lane)]; }
 
   link::Link& link_;
+  link::Link*& attached_;
   spec::LinkLayer link_layer_;
   const hca::Clock& clock_;
   uint64_t frequency_;

@@ -2,21 +2,15 @@
 
 namespace fpga_verbs::board {
 
-ImpairedLinks::ImpairedLinks(const Links& links, spec::LinkLayer link_layer, const hca::Clock& clock,
-                             uint64_t frequency, uint64_t seed, unsigned board_number) {
+ImpairedLinks::ImpairedLinks(const Links& links, Links& attached, spec::LinkLayer link_layer,
+                             const hca::Clock& clock, uint64_t frequency, uint64_t seed,
+                             unsigned board_number) {
   Random seeds(seed ^ uint64_t{board_number} << 32);
   for (unsigned port = 0; port < spec::ports; ++port) {
     const uint64_t its_seed = seeds.next();
     if (links[port] != nullptr)
-      ports_[port].emplace(*links[port], link_layer, clock, frequency, its_seed);
+      ports_[port].emplace(*links[port], attached[port], link_layer, clock, frequency, its_seed);
   }
-}
-
-ImpairedLinks::Links ImpairedLinks::links() {
-  Links links{};
-  for (unsigned port = 0; port < spec::ports; ++port)
-    links[port] = ports_[port] ? &*ports_[port] : nullptr;
-  return links;
 }
 
 unsigned ImpairedLinks::add(const LinkImpairment& rule) {

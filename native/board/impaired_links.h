@@ -11,18 +11,17 @@
 
 namespace fpga_verbs::board {
 
-// The links of a board's ports, each with the same rules and random numbers of its own.
+// What may stand before the links of a board's ports: the same rules at each, and random numbers of its own.
 class ImpairedLinks {
 public:
   using Links = std::array<link::Link*, spec::ports>;
 
-  ImpairedLinks(const Links& links, spec::LinkLayer link_layer, const hca::Clock& clock, uint64_t frequency,
-                uint64_t seed, unsigned board_number);
+  // `attached`: what the device is attached to, by port from now on: a link, or what stands before it; null:
+  // nothing is there. It outlives this.
+  ImpairedLinks(const Links& links, Links& attached, spec::LinkLayer link_layer, const hca::Clock& clock,
+                uint64_t frequency, uint64_t seed, unsigned board_number);
   ImpairedLinks(const ImpairedLinks&) = delete;
   ImpairedLinks& operator=(const ImpairedLinks&) = delete;
-
-  // What the device is attached to; null: nothing is there.
-  Links links();
 
   // A rule at every port; gives its number, from 1.
   unsigned add(const LinkImpairment& rule);

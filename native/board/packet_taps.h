@@ -15,6 +15,9 @@ struct PacketTaps final : hca::PacketTap {
     capture.packet(direction, port, bytes, cause);
   }
 
+  // Whether any looks at them.
+  bool on() const { return trace.on() || capture.on(); }
+
   PacketTrace trace;
   PacketCapture capture;
 };

@@ -31,6 +31,7 @@ public:
     on_ = true;
   }
   void stop() { on_ = false; }
+  bool on() const { return on_; }
 
   void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes) {
     if (!on_)

@@ -84,7 +84,7 @@ private:
   HcaParameters parameters_;
   HostPort& host_;
   const Clock& clock_;
-  PortAttachments attachments_;
+  const PortAttachments& attachments_;
   const BlockMakers& makers_;
   Counters counters_;
   std::unique_ptr<HcaBlocks> blocks_;

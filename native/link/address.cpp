@@ -16,10 +16,10 @@ Address mac_at(std::span<const uint8_t> packet, size_t place) {
   constexpr size_t padding = spec::EthernetHeader::padding_width / 8; // not on the wire
   if (packet.size() < spec::EthernetHeader::bytes - padding)
     return no_address;
-  Address address = 0;
-  for (const uint8_t byte : packet.subspan(place - padding, sizeof(MacAddress)))
-    address = address << 8 | byte;
-  return address;
+  // The two bytes behind it belong to the header as well.
+  uint64_t bytes = 0;
+  std::memcpy(&bytes, packet.data() + place - padding, sizeof bytes);
+  return __builtin_bswap64(bytes) >> 16;
 }
 
 std::optional<spec::LocalRouteHeader> local_route_of(std::span<const uint8_t> packet) {

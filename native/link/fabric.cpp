@@ -38,11 +38,32 @@ SendResult FabricPort::send(Lane lane, std::span<const uint8_t> packet) {
   if (is_multicast(link_layer_, destination))
     return fabric_.send_to_all(*this, lane, packet);
   FabricPort* const to = fabric_.find(key_of(link_layer_, destination));
-  return to == nullptr ? SendResult::unreachable : to->receive(lane, packet, number_);
+  return to == nullptr ? SendResult::unreachable : to->receive_copy(lane, packet, number_);
 }
 
-SendResult FabricPort::receive(Lane lane, std::span<const uint8_t> packet, unsigned from) {
+SendResult FabricPort::hand_over(Lane lane, PacketBuffer& buffer, std::span<const uint8_t> packet) {
+  const Address destination = destination_of(link_layer_, packet);
+  if (is_multicast(link_layer_, destination))
+    return fabric_.send_to_all(*this, lane, packet);
+  FabricPort* const to = fabric_.find(key_of(link_layer_, destination));
+  if (to == nullptr)
+    return SendResult::unreachable;
+  return to->receive(lane, number_, [&](Slot& slot) {
+    const auto begin = static_cast<size_t>(packet.data() - buffer->bytes.data());
+    slot.buffer.swap(buffer);
+    slot.packet = {slot.buffer->bytes.data() + begin, packet.size()};
+  });
+}
+
+SendResult FabricPort::receive_copy(Lane lane, std::span<const uint8_t> packet, unsigned from) {
   assert(packet.size() <= spec::packet_buffer_bytes);
+  return receive(lane, from, [packet](Slot& slot) {
+    slot.packet = {slot.buffer->bytes.data(), packet.size()};
+    std::memcpy(slot.packet.data(), packet.data(), packet.size());
+  });
+}
+
+template <class Put> SendResult FabricPort::receive(Lane lane, unsigned from, Put put) {
   Inbox& inbox = inboxes_[static_cast<size_t>(lane)];
   const std::scoped_lock lock(mutex_);
   if (receiver_ == nullptr)
@@ -55,9 +76,7 @@ SendResult FabricPort::receive(Lane lane, std::span<const uint8_t> packet, unsig
     if (is_full())
       return SendResult::paused;
   }
-  Slot& slot = inbox.slots[tail % inbox_packets];
-  slot.length = packet.size();
-  std::memcpy(slot.bytes.data(), packet.data(), packet.size());
+  put(inbox.slots[tail % inbox_packets]);
   inbox.tail.store(tail + 1, std::memory_order_release);
   receiver_->notify();
   return SendResult::sent;
@@ -68,8 +87,16 @@ std::span<const uint8_t> FabricPort::front(Lane lane) {
   const size_t head = inbox.head.load(std::memory_order_relaxed);
   if (head == inbox.tail.load(std::memory_order_acquire))
     return {};
-  const Slot& slot = inbox.slots[head % inbox_packets];
-  return {slot.bytes.data(), slot.length};
+  return inbox.slots[head % inbox_packets].packet;
+}
+
+std::span<uint8_t> FabricPort::take(Lane lane, std::span<const uint8_t> /*shown*/, PacketBuffer& buffer) {
+  const Inbox& inbox = inboxes_[static_cast<size_t>(lane)];
+  Slot& slot = inbox.slots[inbox.head.load(std::memory_order_relaxed) % inbox_packets];
+  const std::span<uint8_t> packet = slot.packet;
+  slot.buffer.swap(buffer);
+  pop(lane);
+  return packet;
 }
 
 void FabricPort::pop(Lane lane) {
@@ -107,7 +134,7 @@ FabricPort* Fabric::take(spec::LinkLayer link_layer, Address first) {
     if (port == nullptr) {
       port = std::make_unique<FabricPort>(*this, number);
       for (FabricPort::Inbox& inbox : port->inboxes_)
-        inbox.slots = std::make_unique_for_overwrite<FabricPort::Slot[]>(FabricPort::inbox_packets);
+        inbox.slots = std::make_unique<FabricPort::Slot[]>(FabricPort::inbox_packets);
       used_.store(number + 1, std::memory_order_release);
     }
     port->link_layer_ = link_layer;
@@ -139,7 +166,7 @@ SendResult Fabric::send_to_all(const FabricPort& from, Lane lane, std::span<cons
   for (unsigned number = 0; number < used; ++number) {
     const Address first = first_key_[number].load(std::memory_order_acquire);
     if (number != from.number_ && first != no_address && first >> layer_shift == layer)
-      ports_[number]->receive(lane, packet, from.number_);
+      ports_[number]->receive_copy(lane, packet, from.number_);
   }
   return SendResult::sent;
 }

@@ -30,13 +30,16 @@ public:
   SendResult send(Lane lane, std::span<const uint8_t> packet) override;
   std::span<const uint8_t> front(Lane lane) override;
   void pop(Lane lane) override;
+  // A packet changes hands with its buffer, for one that is empty.
+  SendResult hand_over(Lane lane, PacketBuffer& buffer, std::span<const uint8_t> packet) override;
+  std::span<uint8_t> take(Lane lane, std::span<const uint8_t> shown, PacketBuffer& buffer) override;
 
 private:
   friend class Fabric;
 
   struct Slot {
-    size_t length;
-    std::array<uint8_t, spec::packet_buffer_bytes> bytes;
+    PacketBuffer buffer = make_packet_buffer();
+    std::span<uint8_t> packet; // in the buffer
   };
   // Filled by one at a time, under the mutex, and emptied by the holder.
   struct Inbox {
@@ -46,7 +49,9 @@ private:
     std::atomic<uint64_t> waiting{0}; // ports that found it full, a bit each
   };
 
-  SendResult receive(Lane lane, std::span<const uint8_t> packet, unsigned from);
+  // `put(slot)`: puts a packet into a slot.
+  template <class Put> SendResult receive(Lane lane, unsigned from, Put put);
+  SendResult receive_copy(Lane lane, std::span<const uint8_t> packet, unsigned from);
   void notify();
   void notify_waiting(Inbox& inbox);
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "link/address.h"
+#include "link/packet_buffer.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -42,6 +44,12 @@ public:
   // Puts a packet on the link, from its first link byte to its last check, at most spec::packet_buffer_bytes.
   virtual SendResult send(Lane lane, std::span<const uint8_t> packet) = 0;
 
+  // The same of a packet that lies in `buffer`. One that is sent may be handed over as it is: then the buffer
+  // is another.
+  virtual SendResult hand_over(Lane lane, PacketBuffer& /*buffer*/, std::span<const uint8_t> packet) {
+    return send(lane, packet);
+  }
+
   // Between them packets that others send to a multicast group arrive too, and packets can be sent to it.
   // False: the network behind the link does not have the group.
   virtual bool join(const NetworkAddress&) { return true; }
@@ -65,6 +73,14 @@ public:
   // The oldest packet that has arrived, good until pop(); empty: none.
   virtual std::span<const uint8_t> front(Lane lane) = 0;
   virtual void pop(Lane lane) = 0;
+
+  // Pops the packet that front() shows as `shown`, at most spec::packet_buffer_bytes: gives where it lies in
+  // `buffer` from then on, which may be another buffer than before.
+  virtual std::span<uint8_t> take(Lane lane, std::span<const uint8_t> shown, PacketBuffer& buffer) {
+    std::memcpy(buffer->bytes.data(), shown.data(), shown.size());
+    pop(lane);
+    return {buffer->bytes.data(), shown.size()};
+  }
 
   // Whether front() would show a packet of which the receiver may not have been notified yet: links whose
   // notifications take a while are asked by who polls.

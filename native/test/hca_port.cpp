@@ -34,7 +34,7 @@ HcaPort::HcaPort(const Napi::CallbackInfo& info)
   const std::string refused = hca::check_parameters(parameters_);
   if (!refused.empty())
     throw Napi::RangeError::New(info.Env(), refused);
-  hca_.emplace(parameters_, host_, clock_, hca::PortAttachments{});
+  hca_.emplace(parameters_, host_, clock_, attachments_);
 }
 
 void HcaPort::write(const Napi::CallbackInfo& info) {

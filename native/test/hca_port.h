@@ -35,6 +35,7 @@ private:
   template <class Use> void with_named_link(const Napi::CallbackInfo& info, Use use);
 
   hca::HcaParameters parameters_;
+  const hca::PortAttachments attachments_;
   std::optional<hca::Hca> hca_;
 };
 

@@ -83,7 +83,7 @@ Napi::Object value_of(Napi::Env env, const wire::PacketFields& fields) {
 Napi::Value build_packet(const Napi::CallbackInfo& info) {
   spec::AddressVector destination;
   std::memcpy(&destination, info[0].As<Napi::Uint8Array>().Data(), sizeof(destination));
-  const wire::PacketTemplate made = wire::make_packet_template(
+  wire::PacketTemplate made = wire::make_packet_template(
       destination, source_of(info[1].As<Napi::Object>()), number(info[2]), number(info[3]));
   const auto payload = info[5].As<Napi::Uint8Array>();
   // Exactly as large as promised, for the address sanitizer.
@@ -91,15 +91,20 @@ Napi::Value build_packet(const Napi::CallbackInfo& info) {
   const auto buffer = std::make_unique<uint8_t[]>(spec::packet_headroom + payload.ByteLength() + trailer);
   uint8_t* const at = buffer.get() + spec::packet_headroom;
   std::copy_n(payload.Data(), payload.ByteLength(), at);
-  const auto packet = wire::build_packet(at, made, fields_of(info[4].As<Napi::Object>()),
-                                         static_cast<uint32_t>(payload.ByteLength()));
+  const wire::PacketFields fields = fields_of(info[4].As<Napi::Object>());
+  const auto bytes = static_cast<uint32_t>(payload.ByteLength());
+  // Of a template that has made a packet of another length before, and one of this length.
+  std::array<uint8_t, spec::packet_buffer_bytes> other;
+  wire::build_packet(other.data() + spec::packet_headroom, made, fields, bytes < 8 ? bytes + 5 : bytes - 5);
+  wire::build_packet(at, made, fields, bytes);
+  const auto packet = wire::build_packet(at, made, fields, bytes);
   return copy_of(info.Env(), packet.data(), packet.size());
 }
 
 Napi::Value parse_packet(const Napi::CallbackInfo& info) {
   const auto given = info[1].As<Napi::Uint8Array>();
   // Memory of exactly its size, for the address sanitizer.
-  const std::vector<uint8_t> packet(given.Data(), given.Data() + given.ByteLength());
+  std::vector<uint8_t> packet(given.Data(), given.Data() + given.ByteLength());
   wire::ParsedPacket parsed;
   const spec::PacketDrop drop =
       wire::parse_packet(static_cast<spec::LinkLayer>(number(info[0])), packet.data(),

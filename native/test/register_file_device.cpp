@@ -62,7 +62,7 @@ uint32_t identity_register(uint32_t offset) {
 } // namespace
 
 RegisterFileDevice::RegisterFileDevice(const board::DeviceSlot& slot)
-    : host_(slot.host), clock_(slot.clock), link_(slot.ports.links[0]) {
+    : host_(slot.host), clock_(slot.clock), ports_(slot.ports) {
   deadlines_.fill(board::no_deadline);
 }
 
@@ -134,7 +134,7 @@ bool RegisterFileDevice::step() {
 }
 
 uint64_t RegisterFileDevice::next_deadline() const {
-  const uint64_t arrival = link_ == nullptr ? board::no_deadline : link_->next_deadline();
+  const uint64_t arrival = ports_.links[0] == nullptr ? board::no_deadline : ports_.links[0]->next_deadline();
   return std::min(arrival, std::ranges::min(deadlines_));
 }
 
@@ -157,7 +157,7 @@ uint64_t RegisterFileDevice::wide_register_at(unsigned function, uint32_t offset
 bool RegisterFileDevice::send_packet(const Requested& requested) {
   const auto* const data =
       reinterpret_cast<const uint8_t*>(pages_[requested.number % virtual_collect_buffers].data());
-  const link::SendResult result = link_->send(link::Lane::requests, {data, requested.length});
+  const link::SendResult result = ports_.links[0]->send(link::Lane::requests, {data, requested.length});
   if (result == link::SendResult::paused)
     return false;
   ++register_at(requested.function, result == link::SendResult::sent ? sent : faults);
@@ -165,13 +165,13 @@ bool RegisterFileDevice::send_packet(const Requested& requested) {
 }
 
 bool RegisterFileDevice::receive_packet() {
-  if (link_ == nullptr)
+  if (ports_.links[0] == nullptr)
     return false;
-  const std::span<const uint8_t> packet = link_->front(link::Lane::requests);
+  const std::span<const uint8_t> packet = ports_.links[0]->front(link::Lane::requests);
   if (packet.empty())
     return false;
   std::memcpy(pages_.back().data(), packet.data(), packet.size());
-  link_->pop(link::Lane::requests);
+  ports_.links[0]->pop(link::Lane::requests);
   ++register_at(0, received);
   return true;
 }

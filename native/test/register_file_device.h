@@ -71,7 +71,7 @@ private:
 
   hca::HostPort& host_;
   const hca::Clock& clock_;
-  link::Link* const link_;
+  const hca::PortAttachments& ports_;
   bool paused_ = false;
   std::deque<Requested> jobs_;
   std::array<std::array<uint32_t, registers_bytes / 4>, functions> registers_{};

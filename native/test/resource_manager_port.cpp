@@ -104,6 +104,7 @@ ResourceManagerPort::ResourceManagerPort(const Napi::CallbackInfo& info)
                          .address_handles = address_handles_,
                          .shared_receive_queues = shared_receive_queues_,
                          .multicast_groups = multicast_groups_,
+                         .packet_templates = packet_templates_,
                          .counters = counters_.device,
                          .completion_queue = completion_queue_,
                          .queue_pair_fetch = send_queues_,

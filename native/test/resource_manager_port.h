@@ -127,6 +127,7 @@ private:
   hca::SharedReceiveQueues shared_receive_queues_;
   std::array<link::Link*, spec::ports> links_{};
   hca::MulticastGroups multicast_groups_{links_};
+  hca::PacketTemplates packet_templates_{port_attributes_};
   hca::ResourceManager resource_manager_;
 };
 

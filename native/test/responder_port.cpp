@@ -145,6 +145,7 @@ Napi::Value ResponderPort::state(const Napi::CallbackInfo& info) {
 void ResponderPort::set_peer(const Napi::CallbackInfo& info) {
   device_.queue_pair_state_cache.parts(number(info, 0), number(info, 1))
       ->control.set_destination_queue_pair(number(info, 2));
+  device_.packet_templates.forget(number(info, 1));
 }
 
 void ResponderPort::set_responder(const Napi::CallbackInfo& info) {

@@ -3,10 +3,12 @@
 #include "spec/packets.h"
 #include "spec/parameters.h"
 #include "wire/icrc_implementations.h"
+#include "wire/icrc_polynomial.h"
 #include "wire/packet_bytes.h"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace fpga_verbs::wire {
 namespace {
@@ -75,6 +77,18 @@ unsigned mask_global_route(uint8_t* at) {
   return spec::LocalRouteHeader::bytes + spec::GlobalRouteHeader::bytes;
 }
 
+// FECN, BECN and what is reserved beside them.
+constexpr size_t variant_of_transport = spec::BaseTransportHeader::forward_congestion_bit / 8;
+
+// RoCEv2 has ones where the LRH of a packet with GRH would be: the register after them.
+constexpr uint32_t start_of_roce = [] {
+  constexpr unsigned route_bits = spec::LocalRouteHeader::bytes * 8;
+  uint32_t crc = icrc_start;
+  for (unsigned bit = 0; bit < route_bits; ++bit)
+    crc = (crc >> 1) ^ ((crc & 1) == 0 ? icrc_polynomial.reflected : 0);
+  return crc;
+}();
+
 unsigned mask(PacketFraming framing, uint8_t* network) {
   switch (framing) {
   case PacketFraming::ethernet_ipv4:
@@ -96,16 +110,34 @@ std::span<const CrcImplementation> crc_implementations() { return implementation
 const CrcImplementation& crc_in_use() { return in_use; }
 
 uint32_t icrc_of_headers(PacketFraming framing, const uint8_t* network, size_t bytes) {
-  // RoCEv2 has ones where the LRH of a packet with GRH would be.
-  constexpr size_t front = spec::LocalRouteHeader::bytes;
-  std::array<uint8_t, front + spec::packet_headroom> masked;
-  std::memset(masked.data(), 0xff, front);
-  std::memcpy(masked.data() + front, network, bytes);
-  uint8_t* const transport = masked.data() + front + mask(framing, masked.data() + front);
-  // FECN, BECN and what is reserved beside them.
-  transport[spec::BaseTransportHeader::forward_congestion_bit / 8] = 0xff;
-  return is_ethernet(framing) ? icrc_update(icrc_start, masked.data(), front + bytes)
-                              : icrc_update(icrc_start, masked.data() + front, bytes);
+  std::array<uint8_t, spec::packet_headroom> masked;
+  std::memcpy(masked.data(), network, bytes);
+  uint8_t* const transport = masked.data() + mask(framing, masked.data());
+  transport[variant_of_transport] = 0xff;
+  return icrc_update(is_ethernet(framing) ? start_of_roce : icrc_start, masked.data(), bytes);
+}
+
+uint32_t icrc_of_transport(uint32_t crc, uint8_t* transport, size_t bytes) {
+  const uint8_t variant = std::exchange(transport[variant_of_transport], uint8_t{0xff});
+  crc = icrc_update(crc, transport, bytes);
+  transport[variant_of_transport] = variant;
+  return crc;
+}
+
+uint32_t icrc_of_packet(PacketFraming framing, uint8_t* network, size_t header_bytes, size_t bytes) {
+  if (framing != PacketFraming::ethernet_ipv4)
+    return icrc_update(icrc_of_headers(framing, network, header_bytes), network + header_bytes,
+                       bytes - header_bytes);
+  // The usual framing at once, without a copy of its headers.
+  std::array<uint8_t, spec::Ipv4Header::bytes + spec::UdpHeader::bytes> headers;
+  std::memcpy(headers.data(), network, headers.size());
+  mask_ipv4_and_udp(network);
+  uint8_t& variant = network[headers.size() + variant_of_transport];
+  const uint8_t transport = std::exchange(variant, uint8_t{0xff});
+  const uint32_t crc = icrc_update(start_of_roce, network, bytes);
+  std::memcpy(network, headers.data(), headers.size());
+  variant = transport;
+  return crc;
 }
 
 } // namespace fpga_verbs::wire

@@ -54,6 +54,14 @@ inline uint32_t vcrc_update(uint32_t crc, const uint8_t* data, size_t bytes) {
 // or IP header begins, `bytes` reach from there to the payload (at most 128).
 uint32_t icrc_of_headers(PacketFraming framing, const uint8_t* network, size_t bytes);
 
+// The ICRC register after `bytes` more bytes from a BTH on, whose variant fields are taken as ones. They are
+// ones while it is computed: nothing else looks at the packet meanwhile.
+uint32_t icrc_of_transport(uint32_t crc, uint8_t* transport, size_t bytes);
+
+// The ICRC register after a packet from where the LRH or IP header begins, its variant fields taken as ones,
+// as above; up to the payload there are `header_bytes` (at most 128), and `bytes` in all.
+uint32_t icrc_of_packet(PacketFraming framing, uint8_t* network, size_t header_bytes, size_t bytes);
+
 // Writes the 4 B of an ICRC whose register is `crc`.
 inline void write_icrc(uint8_t* at, uint32_t crc) {
   crc = ~crc;

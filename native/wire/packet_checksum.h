@@ -18,6 +18,22 @@ inline uint64_t internet_sum(const uint8_t* data, size_t bytes) {
   return sum;
 }
 
+// Whether the words of a header of `bytes` bytes, a multiple of 4, with its checksum add up to ones, as they
+// do in any order of bytes.
+inline bool sums_to_ones(const uint8_t* data, size_t bytes) {
+  uint64_t sum = 0;
+  for (size_t at = 0; at < bytes; at += sizeof(uint32_t)) {
+    uint32_t words = 0;
+    std::memcpy(&words, data + at, sizeof words);
+    sum += words;
+  }
+  sum = (sum & 0xffffffff) + (sum >> 32);
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return sum == 0xffff;
+}
+
 // A sum with its carries added in: 16 bits.
 constexpr uint32_t folded(uint64_t sum) {
   while (sum > 0xffff)

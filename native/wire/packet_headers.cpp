@@ -46,6 +46,7 @@ void write_global_route_length(uint8_t* at, uint32_t bytes) {
   write_header(at, route);
 }
 
+// `transport`: where the BTH is.
 void write_lengths(uint8_t* transport, const PacketTemplate& packet_template, uint32_t bytes) {
   uint8_t* const udp = transport - spec::UdpHeader::bytes;
   uint8_t* const global_route = transport - spec::GlobalRouteHeader::bytes;
@@ -88,6 +89,8 @@ template <class Header> void append(uint8_t*& at, const Header& header) {
 }
 
 void write_extended_headers(uint8_t* at, const spec::PacketOpcodeTraits& traits, const PacketFields& fields) {
+  if (traits.extended_headers == 0)
+    return;
   if (traits.has(spec::ExtendedHeader::datagram)) {
     spec::DatagramExtendedTransportHeader datagram;
     datagram.set_queue_key(fields.queue_key);
@@ -132,50 +135,44 @@ void write_extended_headers(uint8_t* at, const spec::PacketOpcodeTraits& traits,
   }
 }
 
+// Makes the headers those of packets of this length.
+void fit(PacketTemplate::Headers& headers, const PacketTemplate& packet_template, uint32_t transport_bytes) {
+  const uint32_t link_bytes = packet_template.link_bytes;
+  const uint32_t network_bytes = packet_template.size - link_bytes - spec::BaseTransportHeader::bytes;
+  uint8_t* const transport = headers.wire.data() + PacketTemplate::bytes - spec::BaseTransportHeader::bytes;
+  write_lengths(transport, packet_template, transport_bytes);
+  headers.icrc = icrc_of_headers(packet_template.framing, transport - network_bytes, network_bytes);
+  headers.transport_bytes = transport_bytes;
+}
+
 } // namespace
 
-uint32_t write_packet_headers(uint8_t* payload, const PacketTemplate& packet_template,
-                              const PacketFields& fields, uint32_t payload_bytes) {
+std::span<uint8_t> build_packet(uint8_t* payload, PacketTemplate& packet_template, const PacketFields& fields,
+                                uint32_t payload_bytes) {
   const spec::PacketOpcodeTraits& traits = spec::traits_of(fields.opcode);
+  const uint32_t covered = spec::BaseTransportHeader::bytes + traits.extended_bytes + payload_bytes +
+                           pad_bytes(payload_bytes); // by the ICRC, from the BTH on
+  PacketTemplate::Headers& headers =
+      traits.is_response() ? packet_template.response : packet_template.request;
+  if (headers.transport_bytes != covered + spec::icrc_bytes)
+    fit(headers, packet_template, covered + spec::icrc_bytes);
   uint8_t* const extended = payload - traits.extended_bytes;
   uint8_t* const transport = extended - spec::BaseTransportHeader::bytes;
   // All of it, whatever its headers' size: a copy of fixed size is a few instructions.
-  std::memcpy(extended - PacketTemplate::bytes, packet_template.headers.data(), PacketTemplate::bytes);
-  write_lengths(transport, packet_template,
-                spec::BaseTransportHeader::bytes + traits.extended_bytes + payload_bytes +
-                    pad_bytes(payload_bytes) + spec::icrc_bytes);
+  std::memcpy(extended - PacketTemplate::bytes, headers.wire.data(), PacketTemplate::bytes);
   write_transport(transport, fields, payload_bytes);
   write_extended_headers(extended, traits, fields);
-  return packet_template.size + traits.extended_bytes;
-}
-
-uint32_t icrc_of_packet_headers(const uint8_t* payload, const PacketTemplate& packet_template,
-                                uint32_t header_bytes) {
-  const uint32_t network_bytes = header_bytes - packet_template.link_bytes;
-  return icrc_of_headers(packet_template.framing, payload - network_bytes, network_bytes);
-}
-
-std::span<uint8_t> write_packet_trailer(uint8_t* payload, const PacketTemplate& packet_template,
-                                        uint32_t header_bytes, uint32_t payload_bytes, uint32_t icrc) {
-  uint8_t* end = payload + payload_bytes;
-  const uint32_t pad = pad_bytes(payload_bytes);
-  std::memset(end, 0, pad);
-  write_icrc(end + pad, icrc_update(icrc, end, pad));
-  end += pad + spec::icrc_bytes;
-  uint8_t* const begin = payload - header_bytes;
+  // The pad, and where the ICRC will be.
+  std::memset(payload + payload_bytes, 0, spec::icrc_bytes);
+  uint8_t* end = transport + covered;
+  write_icrc(end, icrc_of_transport(headers.icrc, transport, covered));
+  end += spec::icrc_bytes;
+  uint8_t* const begin = extended - packet_template.size;
   if (!is_ethernet(packet_template.framing)) {
     write_vcrc(end, vcrc_update(vcrc_start, begin, static_cast<size_t>(end - begin)));
     end += spec::vcrc_bytes;
   }
   return {begin, end};
-}
-
-std::span<uint8_t> build_packet(uint8_t* payload, const PacketTemplate& packet_template,
-                                const PacketFields& fields, uint32_t payload_bytes) {
-  const uint32_t header_bytes = write_packet_headers(payload, packet_template, fields, payload_bytes);
-  const uint32_t icrc = icrc_of_packet_headers(payload, packet_template, header_bytes);
-  return write_packet_trailer(payload, packet_template, header_bytes, payload_bytes,
-                              icrc_update(icrc, payload, payload_bytes));
 }
 
 } // namespace fpga_verbs::wire

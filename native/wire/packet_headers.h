@@ -35,23 +35,11 @@ struct PacketFields {
 // The bytes behind a payload that make its length a multiple of 4.
 constexpr uint32_t pad_bytes(uint32_t payload_bytes) { return -payload_bytes & 3u; }
 
-// Writes the headers of a packet with `payload_bytes` (at most spec::packet_payload_bytes) of payload, so
-// that they end at `payload`. Before it lie spec::packet_headroom bytes; those before the headers change too.
-// Returns the length of the headers.
-uint32_t write_packet_headers(uint8_t* payload, const PacketTemplate& packet_template,
-                              const PacketFields& fields, uint32_t payload_bytes);
-
-// The ICRC register after `header_bytes` of headers that write_packet_headers has written.
-uint32_t icrc_of_packet_headers(const uint8_t* payload, const PacketTemplate& packet_template,
-                                uint32_t header_bytes);
-
-// Writes pad, ICRC and, for InfiniBand, VCRC behind a payload that lies behind its headers: at most 9 bytes.
-// `icrc` is the register after headers and payload. Returns the whole packet.
-std::span<uint8_t> write_packet_trailer(uint8_t* payload, const PacketTemplate& packet_template,
-                                        uint32_t header_bytes, uint32_t payload_bytes, uint32_t icrc);
-
-// All of it, around a payload that lies where it belongs. Returns the whole packet.
-std::span<uint8_t> build_packet(uint8_t* payload, const PacketTemplate& packet_template,
-                                const PacketFields& fields, uint32_t payload_bytes);
+// Builds a packet around a payload that lies where it belongs: headers before it, and behind it pad, ICRC and,
+// for InfiniBand, VCRC, at most 9 bytes. Before `payload`, of `payload_bytes` (at most
+// spec::packet_payload_bytes), lie spec::packet_headroom bytes, of which those before the headers change too.
+// The template takes note of the packet's length. Returns the whole packet.
+std::span<uint8_t> build_packet(uint8_t* payload, PacketTemplate& packet_template, const PacketFields& fields,
+                                uint32_t payload_bytes);
 
 } // namespace fpga_verbs::wire

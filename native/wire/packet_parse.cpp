@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
+#include <vector>
 
 namespace fpga_verbs::wire {
 namespace {
@@ -21,7 +23,7 @@ constexpr uint32_t ethernet_bytes = spec::EthernetHeader::bytes - spec::Ethernet
 
 // One packet on its way through the checks.
 struct Parser {
-  const uint8_t* packet;
+  uint8_t* packet;
   uint32_t bytes; // of the packet; once a length is known, through its ICRC
   ParsedPacket& parsed;
   uint32_t at = 0;
@@ -66,7 +68,7 @@ struct Parser {
     const auto ip = read_header<spec::Ipv4Header>(packet + at);
     if (ip.version() != 4 || ip.header_length() != spec::Ipv4Header::bytes / 4)
       return PacketDrop::bad_ip_header;
-    if (folded(internet_sum(packet + at, spec::Ipv4Header::bytes)) != 0xffff)
+    if (!sums_to_ones(packet + at, spec::Ipv4Header::bytes))
       return PacketDrop::ip_checksum_mismatch;
     if (ip.more_fragments() != 0 || ip.fragment_offset() != 0)
       return PacketDrop::ip_fragment;
@@ -80,7 +82,7 @@ struct Parser {
     parsed.framing = PacketFraming::ethernet_ipv4;
     parsed.forward_congestion = ip.congestion_notification() == congestion_experienced;
     constexpr uint32_t address_bytes = 2 * spec::Ipv4Header::source_address_width / 8;
-    return parse_udp(internet_sum(packet + at - address_bytes, address_bytes));
+    return parse_udp(address_bytes);
   }
 
   PacketDrop parse_ipv6() {
@@ -98,11 +100,11 @@ struct Parser {
     parsed.framing = PacketFraming::ethernet_ipv6;
     parsed.forward_congestion = (ip.traffic_class() & congestion_experienced) == congestion_experienced;
     constexpr uint32_t address_bytes = 2 * spec::Ipv6Header::source_address_bytes;
-    return parse_udp(internet_sum(packet + at - address_bytes, address_bytes));
+    return parse_udp(address_bytes);
   }
 
-  // `address_sum`: of the IP header's addresses, which the checksum covers.
-  PacketDrop parse_udp(uint64_t address_sum) {
+  // `address_bytes`: of the addresses that end the IP header, which the checksum covers.
+  PacketDrop parse_udp(uint32_t address_bytes) {
     if (!has(spec::UdpHeader::bytes))
       return PacketDrop::too_short;
     const auto udp = read_header<spec::UdpHeader>(packet + at);
@@ -112,7 +114,7 @@ struct Parser {
       return PacketDrop::wrong_udp_port;
     // 0: the sender has not computed one.
     if (udp.checksum() != 0) {
-      const uint64_t sum = address_sum + static_cast<uint32_t>(spec::IpProtocol::udp) + udp.length() +
+      const uint64_t sum = internet_sum(packet + at - address_bytes, address_bytes) + static_cast<uint32_t>(spec::IpProtocol::udp) + udp.length() +
                            internet_sum(packet + at, udp.length());
       if (folded(sum) != 0xffff)
         return PacketDrop::udp_checksum_mismatch;
@@ -203,13 +205,13 @@ struct Parser {
   }
 
   bool ends_with_icrc() const {
-    const uint8_t* const network = packet + parsed.network_offset;
     const uint32_t covered = bytes - spec::icrc_bytes;
-    uint32_t crc = icrc_of_headers(parsed.framing, network, parsed.payload_offset - parsed.network_offset);
-    crc = icrc_update(crc, packet + parsed.payload_offset, covered - parsed.payload_offset);
-    std::array<uint8_t, spec::icrc_bytes> expected;
-    write_icrc(expected.data(), crc);
-    return std::ranges::equal(expected, std::span(packet + covered, spec::icrc_bytes));
+    const uint32_t crc = icrc_of_packet(parsed.framing, packet + parsed.network_offset,
+                                        parsed.payload_offset - parsed.network_offset,
+                                        covered - parsed.network_offset);
+    uint32_t sent = 0;
+    std::memcpy(&sent, packet + covered, sizeof sent);
+    return sent == ~crc;
   }
 
   void take_transport(const spec::BaseTransportHeader& transport) {
@@ -231,6 +233,8 @@ struct Parser {
   }
 
   void take_extended_headers(const spec::PacketOpcodeTraits& traits) {
+    if (traits.extended_headers == 0)
+      return;
     PacketFields& fields = parsed.fields;
     if (traits.has(spec::ExtendedHeader::datagram)) {
       const auto datagram = take<spec::DatagramExtendedTransportHeader>();
@@ -269,10 +273,14 @@ struct Parser {
 
 } // namespace
 
-PacketDrop parse_packet(spec::LinkLayer link_layer, const uint8_t* packet, uint32_t bytes,
-                        ParsedPacket& parsed) {
+PacketDrop parse_packet(spec::LinkLayer link_layer, uint8_t* packet, uint32_t bytes, ParsedPacket& parsed) {
   parsed = {};
   return Parser{packet, bytes, parsed}.parse(link_layer);
+}
+
+PacketDrop parse_copy(spec::LinkLayer link_layer, std::span<const uint8_t> packet, ParsedPacket& parsed) {
+  std::vector<uint8_t> copy(packet.begin(), packet.end());
+  return parse_packet(link_layer, copy.data(), static_cast<uint32_t>(copy.size()), parsed);
 }
 
 PacketAddresses addresses_of(const uint8_t* packet, const ParsedPacket& parsed) {

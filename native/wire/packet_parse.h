@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace fpga_verbs::wire {
 
@@ -33,9 +34,12 @@ struct ParsedPacket {
 // Parses and checks a packet of `bytes` bytes, from its first link byte to its last check (without an
 // Ethernet frame check sequence). Checks lengths, versions, checksums, opcode, pad, ICRC and VCRC; not whom
 // it is for, and not its payload against the path MTU. Returns why it has to be dropped, or none; `parsed`
-// holds only if none.
-spec::PacketDrop parse_packet(spec::LinkLayer link_layer, const uint8_t* packet, uint32_t bytes,
+// holds only if none. The packet is the caller's alone: it changes meanwhile, and is as it was afterwards.
+spec::PacketDrop parse_packet(spec::LinkLayer link_layer, uint8_t* packet, uint32_t bytes,
                               ParsedPacket& parsed);
+// The same of a packet that is another's.
+spec::PacketDrop parse_copy(spec::LinkLayer link_layer, std::span<const uint8_t> packet,
+                            ParsedPacket& parsed);
 
 // Source and destination of a packet with GRH or IP header, IPv4 addresses as ::ffff:a.b.c.d.
 struct PacketAddresses {

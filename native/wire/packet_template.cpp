@@ -25,7 +25,7 @@ public:
 
   template <class Header> void operator()(const Header& header) {
     template_.size = static_cast<uint8_t>(template_.size + Header::bytes);
-    write_header(template_.headers.data() + (PacketTemplate::bytes - template_.size), header);
+    write_header(template_.request.wire.data() + (PacketTemplate::bytes - template_.size), header);
   }
 
 private:
@@ -103,7 +103,7 @@ void prepend_roce(Prepend& prepend, PacketTemplate& made, const spec::AddressVec
     made.framing = PacketFraming::ethernet_ipv4;
     prepend(ipv4_of(destination, source));
     made.ipv4_checksum_sum = static_cast<uint32_t>(
-        internet_sum(made.headers.data() + (PacketTemplate::bytes - made.size), spec::Ipv4Header::bytes));
+        internet_sum(made.request.wire.data() + (PacketTemplate::bytes - made.size), spec::Ipv4Header::bytes));
   } else {
     made.framing = PacketFraming::ethernet_ipv6;
     prepend(ipv6_of(destination, source));
@@ -150,6 +150,7 @@ PacketTemplate make_packet_template(const spec::AddressVector& destination, cons
     prepend_roce(prepend, made, destination, source,
                  given_port != 0 ? given_port : source_port_of(source_queue_pair, destination_queue_pair));
   }
+  made.response = made.request;
   return made;
 }
 

@@ -25,13 +25,22 @@ struct PacketSource {
 };
 
 // What is the same for all packets from one queue pair to another: everything before the extended headers,
-// but for lengths, IPv4 checksum, opcode, flags and PSN. Made once per connected queue pair, per send of a
-// datagram.
+// but for opcode, flags and PSN; and, for the length of the last request and that of the last response, which
+// the next mostly have too, lengths, IPv4 checksum, and how the ICRC begins. Made once per connected queue
+// pair, per send of a datagram.
 struct PacketTemplate {
   // Ethernet with 802.1Q tag, IPv6, UDP and BTH, and the padding of the spec's Ethernet header.
   static constexpr unsigned bytes = 80;
 
-  alignas(8) std::array<uint8_t, bytes> headers{}; // at its end
+  // The headers of packets of one length.
+  struct Headers {
+    alignas(16) std::array<uint8_t, bytes> wire{}; // at its end
+    uint32_t transport_bytes = 0; // from the BTH through the ICRC; 0: no length is in them yet
+    uint32_t icrc = 0;            // the register after what is before the BTH
+  };
+
+  Headers request;
+  Headers response;
   PacketFraming framing = PacketFraming::ethernet_ipv4;
   uint8_t link_bytes = 0; // of Ethernet header and tag; 0 for InfiniBand, whose ICRC begins with the LRH
   uint8_t size = 0;       // of all headers through the BTH

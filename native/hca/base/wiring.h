@@ -124,6 +124,7 @@
          .address_handles = address_handles,                                                                 \
          .shared_receive_queues = shared_receive_queues,                                                     \
          .multicast_groups = multicast_groups,                                                               \
+         .packet_templates = packet_templates,                                                               \
          .counters = counters.device,                                                                        \
          .completion_queue = completion_queue,                                                               \
          .queue_pair_fetch = queue_pair_fetch,                                                               \
@@ -139,7 +140,8 @@
   BLOCK(port, Port, counters, clock, packet_memory, port_attributes, multicast_groups, attachments,          \
         links.requests_built, links.responses_built, links.packets_arrived)                                  \
   BLOCK(packet_receiver, PacketReceiver, counters, packet_memory, port_attributes, multicast_groups,         \
-        queue_pair_state_cache, links.packets_arrived, links.responses_arrived, links.requests_arrived)      \
+        queue_pair_state_cache, packet_templates, links.packets_arrived, links.responses_arrived,            \
+        links.requests_arrived)                                                                              \
   PART(shared_receive_queues, SharedReceiveQueues)                                                           \
   PART(responder_resources, ResponderResources, parameters.queue_pairs)                                      \
   BLOCK(receive, Receive, parameters, counters, packet_memory, queue_pair_state_cache, descriptor_fetch,     \

@@ -22,6 +22,7 @@
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "hca/receive/shared_receive_queues.h"
 #include "hca/send_queue/send_queue_port.h"
+#include "hca/transmit/packet_templates.h"
 #include "spec/commands.h"
 #include "spec/data_units.h"
 #include "spec/mailboxes.h"
@@ -54,6 +55,7 @@ public:
     AddressHandles& address_handles;
     SharedReceiveQueues& shared_receive_queues;
     MulticastGroups& multicast_groups;
+    PacketTemplates& packet_templates;
     const DeviceCounters& counters;
     CompletionQueue& completion_queue;
     SendQueuePort& queue_pair_fetch;

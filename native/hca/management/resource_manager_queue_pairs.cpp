@@ -137,6 +137,7 @@ std::optional<spec::ManagementCompletion> ResourceManager::modify_queue_pair(con
 
   QueuePairParts& queue_pair = *blocks_.queue_pair_state_cache.parts(function, number);
   apply_attributes(input, queue_pair);
+  blocks_.packet_templates.forget(number);
   const QueuePairAttributeSet given(input.attribute_mask());
   const QueuePairState from = queue_pair.control.state();
   const QueuePairState to = given.has(QueuePairAttribute::state) ? input.state() : from;
@@ -256,6 +257,7 @@ void ResourceManager::finish_reset(const Waiting& waiting) {
     return;
   }
   clear_attributes(queue_pair->control);
+  blocks_.packet_templates.forget(waiting.queue_pair_number);
   QueuePairStateCache::reset_requester_and_responder(*queue_pair);
   complete(waiting.command, succeed());
 }

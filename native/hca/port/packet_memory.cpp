@@ -1,11 +1,16 @@
 #include "hca/port/packet_memory.h"
 
+#include <algorithm>
 #include <cassert>
+#include <numeric>
 
 namespace fpga_verbs::hca {
 
-PacketMemory::PacketMemory()
-    : memory_(std::make_unique_for_overwrite<uint8_t[]>(size_t{buffers} * spec::packet_buffer_bytes)) {}
+PacketMemory::PacketMemory() {
+  std::ranges::generate(memory_, link::make_packet_buffer);
+  // The lowest is the first to be used.
+  std::iota(free_buffers_.rbegin(), free_buffers_.rend(), uint16_t{0});
+}
 
 bool PacketMemory::take_credit(PacketUse use) {
   const auto index = static_cast<size_t>(use);
@@ -28,17 +33,20 @@ void PacketMemory::return_credit(PacketUse use) {
 std::optional<uint16_t> PacketMemory::allocate(PacketUse use) {
   if (!take_credit(use))
     return std::nullopt;
-  const auto packet = static_cast<uint16_t>(free_buffers_.find_first());
-  free_buffers_.clear(packet);
-  static constexpr Packet blank{};
-  packets_[packet] = blank;
-  packets_[packet].use = use;
-  return packet;
+  const uint16_t handle = free_buffers_[--free_count_];
+  Packet& packet = packets_[handle];
+  packet.use = use;
+  packet.is_free = false;
+  packet.receive_entry = no_receive_entry;
+  packet.duplicate = false;
+  packet.receive_kept = false;
+  return handle;
 }
 
 void PacketMemory::release(uint16_t packet) {
-  assert(!free_buffers_.test(packet));
-  free_buffers_.set(packet);
+  assert(!packets_[packet].is_free);
+  packets_[packet].is_free = true;
+  free_buffers_[free_count_++] = packet;
   return_credit(packets_[packet].use);
 }
 
@@ -53,7 +61,7 @@ bool PacketMemory::change_use(uint16_t packet, PacketUse use) {
 const char* PacketMemory::verify() const {
   std::array<uint32_t, uses> used{};
   for (uint16_t packet = 0; packet < buffers; ++packet)
-    if (!free_buffers_.test(packet))
+    if (!packets_[packet].is_free)
       ++used[static_cast<size_t>(packets_[packet].use)];
   for (size_t use = 0; use < uses; ++use)
     if (used[use] + free_[use] != buffers_of[use])

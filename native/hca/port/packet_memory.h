@@ -1,7 +1,7 @@
 #pragma once
 
-#include "hca/base/bit_mask.h"
 #include "hca/base/block.h"
+#include "link/packet_buffer.h"
 #include "spec/parameters.h"
 #include "wire/packet_cause.h"
 #include "wire/packet_parse.h"
@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,7 +22,8 @@ inline constexpr uint8_t no_receive_entry = 0xff;
 // request holds, and neither for what arrives.
 enum class PacketUse : uint8_t { request, response, receive };
 
-// What is known of the packet in a buffer.
+// What is known of the packet in a buffer. A field is undefined until the block that makes the packet, or one
+// on its way, has written it; PacketMemory::allocate() writes those that a block may leave as they are.
 struct Packet {
   uint16_t begin = 0;         // offset of its first byte in the buffer
   uint16_t end = 0;           // offset behind its last byte, ICRC (and VCRC) included
@@ -31,6 +31,7 @@ struct Packet {
   uint16_t payload_bytes = 0; // without pad
   uint8_t port = 0;           // where it arrived, or leaves; from 1
   PacketUse use = PacketUse::request;
+  bool is_free = true;
   wire::PacketCause cause{};
 
   wire::ParsedPacket parsed{}; // of a packet that has arrived
@@ -54,13 +55,14 @@ struct Packet {
   bool receive_kept = false; // its receive work request was taken by an earlier message, whose end was lost
 };
 
-// Packet buffers of a fixed size in one memory, each named by a handle. A payload is copied in once, behind
-// the headroom in which headers are built, and out once.
+// Packet buffers of a fixed size, each named by a handle. A payload is copied in once, behind the headroom in
+// which headers are built, and out once: a packet to a board of the same process takes its buffer along
+// (link::Link::hand_over).
 class PacketMemory {
 public:
   PacketMemory();
 
-  // A free buffer for this use; nothing: none is left, and the block that was connected is woken when one
+  // The free buffer that was used last, for this use; nothing: none is left, and the block that was connected is woken when one
   // comes free.
   std::optional<uint16_t> allocate(PacketUse use);
   void release(uint16_t packet);
@@ -75,7 +77,13 @@ public:
   uint32_t free(PacketUse use) const { return free_[static_cast<size_t>(use)]; }
   Packet& operator[](uint16_t packet) { return packets_[packet]; }
   const Packet& operator[](uint16_t packet) const { return packets_[packet]; }
-  uint8_t* bytes(uint16_t packet) { return memory_.get() + size_t{packet} * spec::packet_buffer_bytes; }
+  link::PacketBuffer& buffer(uint16_t packet) { return memory_[packet]; }
+  uint8_t* bytes(uint16_t packet) { return memory_[packet]->bytes.data(); }
+  // Where the packet lies, in its buffer.
+  void place(uint16_t packet, std::span<const uint8_t> wire) {
+    packets_[packet].begin = static_cast<uint16_t>(wire.data() - bytes(packet));
+    packets_[packet].end = static_cast<uint16_t>(packets_[packet].begin + wire.size());
+  }
   // The packet as it is on the wire.
   std::span<uint8_t> wire(uint16_t packet) {
     return {bytes(packet) + packets_[packet].begin, bytes(packet) + packets_[packet].end};
@@ -103,9 +111,10 @@ private:
   bool take_credit(PacketUse use);
   void return_credit(PacketUse use);
 
-  std::unique_ptr<uint8_t[]> memory_;
+  std::vector<link::PacketBuffer> memory_ = std::vector<link::PacketBuffer>(buffers);
   std::vector<Packet> packets_ = std::vector<Packet>(buffers);
-  BitMask free_buffers_{buffers, true};
+  std::array<uint16_t, buffers> free_buffers_; // those from free_count_ on are undefined
+  uint32_t free_count_ = buffers;
   std::array<uint32_t, uses> free_ = buffers_of;
   std::array<bool, uses> wanted_{};
   std::array<Waker, uses> wakers_;

@@ -70,7 +70,9 @@ bool Port::send_front(Lane lane) {
     discard(leaving, PortDiscard::no_link);
     return true;
   }
-  switch (link->send(lane, bytes)) {
+  // A tap sees the packet once it has left.
+  switch (attachments_.tap != nullptr ? link->send(lane, bytes)
+                                      : link->hand_over(lane, packet_memory_.buffer(handle), bytes)) {
   case link::SendResult::paused:
     return wait(leaving, PortDiscard::paused);
   case link::SendResult::unreachable:
@@ -135,8 +137,9 @@ bool Port::loop_copy(uint16_t handle) {
   const uint16_t copy = *packet_memory_.allocate(PacketUse::receive);
   const auto bytes = packet_memory_.wire(handle);
   std::memcpy(packet_memory_.bytes(copy), bytes.data(), bytes.size());
-  packet_memory_[copy].end = static_cast<uint16_t>(bytes.size());
+  packet_memory_.place(copy, {packet_memory_.bytes(copy), bytes.size()});
   packet_memory_[copy].port = packet_memory_[handle].port;
+  packet_memory_[copy].cause = {};
   arrive(copy);
   return true;
 }
@@ -193,11 +196,9 @@ bool Port::receive_front(unsigned port, Lane lane) {
   if (!packets_arrived_.has_credit() || !has_receive_buffer(lane))
     return false;
   const uint16_t handle = *packet_memory_.allocate(PacketUse::receive);
-  std::memcpy(packet_memory_.bytes(handle), bytes.data(), bytes.size());
-  Packet& packet = packet_memory_[handle];
-  packet.end = static_cast<uint16_t>(bytes.size());
-  packet.port = static_cast<uint8_t>(port);
-  link.pop(lane);
+  packet_memory_.place(handle, link.take(lane, bytes, packet_memory_.buffer(handle)));
+  packet_memory_[handle].port = static_cast<uint8_t>(port);
+  packet_memory_[handle].cause = {};
   arrive(handle);
   return true;
 }

@@ -21,10 +21,11 @@
 
 namespace fpga_verbs::hca {
 
-// What the board plugs into its ports; it outlives the device.
+// What the board plugs into its ports. It outlives the device, and the board may change it between the
+// device's steps, so that what is off costs nothing; each port's link stays the same one, or stands before it.
 struct PortAttachments {
   std::array<link::Link*, spec::ports> links{}; // null: nothing
-  PacketTap* tap = nullptr;                     // null: no trace
+  PacketTap* tap = nullptr;                     // null: nothing looks at packets
 };
 
 // The physical ports. Finished packets leave by the port that their Packet names: one to an own address goes

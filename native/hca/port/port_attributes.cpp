@@ -28,6 +28,7 @@ spec::PortPhysicalState PortAttributes::physical_state(unsigned port) const {
 }
 
 void PortAttributes::reset_function(unsigned underlying_function) {
+  ++version_;
   for (unsigned port = 1; port <= parameters_.ports; ++port) {
     GidTable& table = gids_[port - 1][underlying_function];
     table = {};

@@ -59,13 +59,18 @@ public:
     return gids_[port - 1][underlying_function];
   }
   void set_gid(unsigned port, unsigned underlying_function, unsigned index, const wire::Gid& gid) {
+    ++version_;
     gids_[port - 1][underlying_function][index] = gid;
   }
 
   const PartitionKeyTable& partition_keys(unsigned port) const { return partition_keys_[port - 1]; }
   void set_partition_key(unsigned port, unsigned index, uint16_t partition_key) {
+    ++version_;
     partition_keys_[port - 1][index] = partition_key;
   }
+
+  // Another one from now on: what source() gives may have changed.
+  uint32_t version() const { return version_; }
 
   // What packets of a function that leave by this address vector carry. Its port exists, and its indices lie
   // within the tables.
@@ -86,6 +91,7 @@ private:
   link::Address first_address_;
   std::array<bool, spec::ports> enabled_;
   bool disabled_ = false; // the device
+  uint32_t version_ = 0;
   std::array<std::array<GidTable, spec::underlying_functions>, spec::ports> gids_{};
   std::array<PartitionKeyTable, spec::ports> partition_keys_{};
 };

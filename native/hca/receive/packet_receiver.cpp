@@ -5,6 +5,7 @@
 #include "wire/packet_bytes.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 namespace fpga_verbs::hca {
@@ -22,12 +23,12 @@ uint32_t destination_local_identifier(const wire::ParsedPacket& parsed, const ui
 
 PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
                                const PortAttributes& attributes, const MulticastGroups& groups,
-                               QueuePairStateCache& queue_pair_state_cache,
+                               QueuePairStateCache& queue_pair_state_cache, PacketTemplates& templates,
                                DataLink<spec::PacketUnit>& packets_arrived,
                                DataLink<spec::PacketUnit>& responses_arrived,
                                DataLink<spec::PacketUnit>& requests_arrived)
     : counters_(counters), packet_memory_(packet_memory), attributes_(attributes), groups_(groups),
-      queue_pair_state_cache_(queue_pair_state_cache), packets_arrived_(packets_arrived),
+      queue_pair_state_cache_(queue_pair_state_cache), templates_(templates), packets_arrived_(packets_arrived),
       responses_arrived_(responses_arrived), requests_arrived_(requests_arrived) {}
 
 bool PacketReceiver::step() {
@@ -48,7 +49,7 @@ bool PacketReceiver::step() {
 
 void PacketReceiver::receive(uint16_t handle) {
   wire::ParsedPacket& parsed = packet_memory_[handle].parsed;
-  const std::span<const uint8_t> bytes = packet_memory_.wire(handle);
+  const std::span<uint8_t> bytes = packet_memory_.wire(handle);
   const PacketDrop unreadable =
       wire::parse_packet(attributes_.link_layer(), bytes.data(), static_cast<uint32_t>(bytes.size()), parsed);
   if (unreadable != PacketDrop::none)
@@ -187,6 +188,8 @@ PacketDrop PacketReceiver::check_datagram(const spec::QueuePairControl& control,
 PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control, unsigned port,
                                            const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
   const spec::AddressVector peer = read_address_vector(control.address_vector());
+  if (is_of_peer(control, peer, port, parsed, bytes))
+    return PacketDrop::none;
   const unsigned underlying_function = control.underlying_function();
   if (!wire::is_ethernet(parsed.framing)) {
     if (destination_local_identifier(parsed, bytes) !=
@@ -205,6 +208,24 @@ PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control
     return PacketDrop::wrong_destination;
   return std::ranges::equal(addresses.source, peer.destination_gid()) ? PacketDrop::none
                                                                       : PacketDrop::wrong_source;
+}
+
+// Whether a packet over IPv4 has the addresses of what is sent to the peer, the other way round. False: look
+// closer.
+bool PacketReceiver::is_of_peer(const spec::QueuePairControl& control, const spec::AddressVector& peer,
+                                unsigned port, const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
+  if (parsed.framing != wire::PacketFraming::ethernet_ipv4 || peer.port() != port || peer.is_global() == 0)
+    return false;
+  const wire::PacketTemplate& sent = templates_.of(parsed.destination_queue_pair, control);
+  if (sent.framing != wire::PacketFraming::ethernet_ipv4)
+    return false;
+  constexpr unsigned addresses = spec::Ipv4Header::source_address_bit / 8;
+  static_assert(spec::Ipv4Header::destination_address_bit == spec::Ipv4Header::source_address_bit + 32);
+  constexpr unsigned network = wire::PacketTemplate::bytes - spec::BaseTransportHeader::bytes -
+                               spec::UdpHeader::bytes - spec::Ipv4Header::bytes;
+  const auto to_peer = wire::read_header<uint64_t>(sent.request.wire.data() + network + addresses);
+  const auto came = wire::read_header<uint64_t>(bytes + parsed.network_offset + addresses);
+  return came == std::rotl(to_peer, 32);
 }
 
 // The same partition, and one of the two is a full member (InfiniBand volume 1, 10.9.3).

@@ -7,6 +7,7 @@
 #include "hca/port/packet_memory.h"
 #include "hca/port/port_attributes.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
+#include "hca/transmit/packet_templates.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
@@ -26,6 +27,7 @@ class PacketReceiver final : public Block {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
                  const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
+                 PacketTemplates& templates,
                  DataLink<spec::PacketUnit>& packets_arrived, DataLink<spec::PacketUnit>& responses_arrived,
                  DataLink<spec::PacketUnit>& requests_arrived);
 
@@ -43,6 +45,8 @@ private:
                          const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
   spec::PacketDrop check_addresses(const spec::QueuePairControl& control, unsigned port,
                                    const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
+  bool is_of_peer(const spec::QueuePairControl& control, const spec::AddressVector& peer, unsigned port,
+                  const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
   spec::PacketDrop check_datagram(const spec::QueuePairControl& control, unsigned port,
                                   const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
   bool is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const;
@@ -52,6 +56,7 @@ private:
   const PortAttributes& attributes_;
   const MulticastGroups& groups_;
   QueuePairStateCache& queue_pair_state_cache_;
+  PacketTemplates& templates_;
   DataLink<spec::PacketUnit>& packets_arrived_;
   DataLink<spec::PacketUnit>& responses_arrived_;
   DataLink<spec::PacketUnit>& requests_arrived_;

@@ -117,20 +117,17 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
                       static_cast<uint16_t>(execution.kick.send_queue_sequence_number()),
                   .queue_pair_number = unit.queue_pair_number(),
                   .packet = packet.number};
-  uint8_t* buffer = packets_.bytes(handle);
   const bool is_datagram = queue_pair.control.service_type() == spec::ServiceType::unreliable_datagram;
   if (is_datagram) {
     fields.queue_key = queue_key_of(header, queue_pair.control);
     fields.source_queue_pair = unit.queue_pair_number();
   }
-  const wire::PacketTemplate& packet_template =
+  wire::PacketTemplate& packet_template =
       is_datagram ? templates_.of(unit.queue_pair_number(), queue_pair.control, execution.destination,
                                   header.destination_queue_pair())
                   : templates_.of(unit.queue_pair_number(), queue_pair.control);
-  const std::span<const uint8_t> wire =
-      wire::build_packet(buffer + packet.payload, packet_template, fields, packet.payload_bytes);
-  packet.begin = static_cast<uint16_t>(wire.data() - buffer);
-  packet.end = static_cast<uint16_t>(packet.begin + wire.size());
+  packets_.place(handle, wire::build_packet(packets_.bytes(handle) + packet.payload, packet_template, fields,
+                                            packet.payload_bytes));
 }
 
 // From now on the packet may be answered. One of before a retry is not asked for any more.

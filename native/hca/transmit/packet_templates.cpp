@@ -4,24 +4,27 @@
 
 namespace fpga_verbs::hca {
 
-const wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number,
-                                                const spec::QueuePairControl& control) {
-  return of(queue_pair_number, control, read_address_vector(control.address_vector()),
-            control.destination_queue_pair());
+void PacketTemplates::connect(Entry& entry, uint32_t queue_pair_number,
+                              const spec::QueuePairControl& control) {
+  const spec::AddressVector peer = read_address_vector(control.address_vector());
+  const wire::PacketSource source =
+      attributes_.source(control.underlying_function(), peer, control.partition_key_index());
+  entry = {.connected = queue_pair_number,
+           .version = attributes_.version(),
+           .packet_template = wire::make_packet_template(peer, source, queue_pair_number,
+                                                         control.destination_queue_pair())};
 }
 
-const wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number,
-                                                const spec::QueuePairControl& control,
-                                                const spec::AddressVector& destination,
-                                                uint32_t destination_queue_pair) {
+wire::PacketTemplate& PacketTemplates::of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
+                                          const spec::AddressVector& destination,
+                                          uint32_t destination_queue_pair) {
   const wire::PacketSource source =
       attributes_.source(control.underlying_function(), destination, control.partition_key_index());
   Entry& entry = cache_[queue_pair_number % cached];
-  if (!entry.valid || entry.queue_pair_number != queue_pair_number ||
+  if (entry.queue_pair_number != queue_pair_number ||
       entry.destination_queue_pair != destination_queue_pair || entry.destination != destination ||
       entry.source != source)
-    entry = {.valid = true,
-             .queue_pair_number = queue_pair_number,
+    entry = {.queue_pair_number = queue_pair_number,
              .destination_queue_pair = destination_queue_pair,
              .destination = destination,
              .source = source,

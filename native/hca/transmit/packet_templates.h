@@ -11,28 +11,43 @@
 namespace fpga_verbs::hca {
 
 // The packet templates of queue pairs, each to its peer or to the destination of its last datagram, in a
-// direct-mapped cache. A template is made anew when its inputs have changed, without a notice.
+// direct-mapped cache. A template to the peer is good until the queue pair is connected otherwise, which
+// forget() tells, or the port's tables change; one of a datagram is made anew when its inputs have changed.
 class PacketTemplates {
 public:
   explicit PacketTemplates(const PortAttributes& attributes) : attributes_(attributes), cache_(cached) {}
 
   // Packets from this queue pair to its peer. Good until the next call.
-  const wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control);
+  wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control) {
+    Entry& entry = cache_[queue_pair_number % cached];
+    if (entry.connected != queue_pair_number || entry.version != attributes_.version()) [[unlikely]]
+      connect(entry, queue_pair_number, control);
+    return entry.packet_template;
+  }
   // A datagram from this queue pair to another one. Good until the next call.
-  const wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
-                                 const spec::AddressVector& destination, uint32_t destination_queue_pair);
+  wire::PacketTemplate& of(uint32_t queue_pair_number, const spec::QueuePairControl& control,
+                           const spec::AddressVector& destination, uint32_t destination_queue_pair);
+
+  // The queue pair has another peer from now on, or reaches it otherwise.
+  void forget(uint32_t queue_pair_number) { cache_[queue_pair_number % cached] = {}; }
 
 private:
   static constexpr size_t cached = 256;
+  static constexpr uint32_t none = ~uint32_t{0}; // no number of a queue pair
 
   struct Entry {
-    bool valid = false;
-    uint32_t queue_pair_number = 0;
+    uint32_t connected = none; // whose template to its peer this is
+    uint32_t version = 0;      // of the port's tables that it was made from
+    // Of a datagram.
+    uint32_t queue_pair_number = none;
     uint32_t destination_queue_pair = 0;
-    spec::AddressVector destination;
-    wire::PacketSource source;
-    wire::PacketTemplate packet_template;
+    spec::AddressVector destination{};
+    wire::PacketSource source{};
+
+    wire::PacketTemplate packet_template{};
   };
+
+  void connect(Entry& entry, uint32_t queue_pair_number, const spec::QueuePairControl& control);
 
   const PortAttributes& attributes_;
   std::vector<Entry> cache_; // by the low bits of the queue pair number

@@ -86,7 +86,7 @@ private:
                                                        (input_.below(2) * input_.take<uint16_t>())
                                                  : queue_pair_.number();
     to.set_is_global(input_.below(8) != 0);
-    const wire::PacketTemplate made = wire::make_packet_template(to, source_, peer_queue_pair, number);
+    wire::PacketTemplate made = wire::make_packet_template(to, source_, peer_queue_pair, number);
     wire::PacketFields fields;
     // Mostly of the queue pair's own service.
     fields.opcode = static_cast<spec::PacketOpcode>(input_.below(8) == 0 ? input_.byte()
