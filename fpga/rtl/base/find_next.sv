@@ -7,7 +7,7 @@ module find_next #(
     input logic [WIDTH-1:0] after,
     output logic [WIDTH-1:0] next
 );
-  localparam logic [SIZE-1:0] ABOVE = ~SIZE'(1);  // All bits but bit 0.
+  localparam logic [SIZE-1:0] ABOVE = ~(SIZE'(1));  // All bits but bit 0.
 
   logic [SIZE-1:0] behind;
   logic [WIDTH-1:0] first;

@@ -18,7 +18,7 @@ module write_portion #(
 
   logic [BEAT_DWORDS-1:0] whole, touched;
 
-  assign offset = address & ~12'(BEAT_BYTES - 1);
+  assign offset = address & ~(12'(BEAT_BYTES - 1));
   for (genvar dword = 0; dword < BEAT_DWORDS; dword++) begin : gen_dword
     assign whole[dword] = strobes[dword*4+:4] == 4'hf;
     assign touched[dword] = strobes[dword*4+:4] != 4'h0;
