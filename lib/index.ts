@@ -1,7 +1,7 @@
 // `fpga-verbs`: verbs on an HCA.
 export type { AddressVector } from './driver/address_vector.ts';
 export type { QueuePairAttributes, QueuePairQuery } from './driver/queue_pair_attributes.ts';
-export { Completion } from './driver/completion_queue.ts';
+export { Completion } from './driver/completion.ts';
 export { VerbsError, type VerbsErrorDetails } from './driver/errors.ts';
 export type { DeviceEvent } from './driver/event_queue.ts';
 export type { GatherEntry, RemotePlace, SendRequest } from './driver/command.ts';
@@ -37,6 +37,7 @@ export type { ReceiveRequest } from './driver/receive_area.ts';
 export { Access } from './verbs/access.ts';
 export { AddressHandle } from './verbs/address_handle.ts';
 export { CompletionChannel } from './verbs/completion_channel.ts';
+export { PreparedReceive, PreparedSend } from './verbs/prepared.ts';
 export { CompletionError } from './verbs/completion_error.ts';
 export { CompletionQueue, type CompletionWaitOptions } from './verbs/completion_queue.ts';
 export { Context, type CompletionQueueOptions, type ContextToken, type DeviceInfo } from './verbs/context.ts';

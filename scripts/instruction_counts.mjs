@@ -30,6 +30,12 @@ export const operations = {
     units: 1,
     inJavaScript: true,
   },
+  javascript_prepared_send: {
+    what: 'SEND 64 B, half, prepared, compiled JavaScript',
+    times: 20_000,
+    units: 1,
+    inJavaScript: true,
+  },
   javascript_write_batch: {
     what: 'WRITE 64 B, 16 at once, compiled JavaScript',
     times: 2000,

@@ -33,14 +33,11 @@ import {
   COMMAND_HEADER_SWAP_LOW_BYTE,
   COMMAND_HEADER_VERSION_SHIFT,
   COMMAND_VERSION,
-  GATHER_ENTRY_ADDRESS_HIGH_BYTE,
-  GATHER_ENTRY_ADDRESS_LOW_BYTE,
   GATHER_ENTRY_BYTES,
-  GATHER_ENTRY_LENGTH_BYTE,
-  GATHER_ENTRY_LOCAL_KEY_BYTE,
   SEGMENT_BYTES,
   type Opcode,
 } from '../spec/index.ts';
+import { checkSlice, encodeGatherList } from './gather_list.ts';
 
 /** A piece of a registered memory region; the address in two halves, so that none is computed per operation. */
 export interface GatherEntry {
@@ -143,6 +140,7 @@ export function payloadBytes({ inlineData, gather, bind }: SendRequest): number 
  * @param at begin of the entry in it, bytes, a multiple of 8
  * @param sequenceNumber 16 bits
  * @returns bytes of the command, rounded up to 8
+ * @throws TypeError, RangeError: an entry of its gather list, or of what it binds, is no slice of a memory region
  */
 export function encodeCommand(
   dwords: Uint32Array,
@@ -196,20 +194,14 @@ export function encodeCommand(
   const payload = at + COMMAND_HEADER_BYTES;
   if (bind !== undefined) encodeBinding(dwords, payload / dword, bind);
   else if (inlineData !== undefined) encodeInlineData(dwords, bytes, payload, inlineData);
-  else if (gather !== undefined) encodeGatherList(dwords, payload / dword, gather);
+  else if (gather !== undefined) encodeGatherList(dwords, payload / dword, 'gather', gather);
   const whole = Math.ceil((COMMAND_HEADER_BYTES + length) / SEGMENT_BYTES) * SEGMENT_BYTES;
-  if (request.checksum === true) {
-    dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = checksumOf(
-      dwords,
-      base,
-      whole / dword,
-      origin.checksumSecret,
-    );
-  }
+  if (request.checksum === true) encodeChecksum(dwords, at, whole, origin.checksumSecret);
   return whole;
 }
 
 function encodeBinding(dwords: Uint32Array, first: number, { memory, access }: WindowBinding): void {
+  checkSlice('bind.memory', undefined, memory);
   dwords.fill(0, first, first + BIND_ENTRY_BYTES / dword);
   dwords[first + BIND_ENTRY_ADDRESS_LOW_BYTE / dword] = memory.addressLow;
   dwords[first + BIND_ENTRY_ADDRESS_HIGH_BYTE / dword] = memory.addressHigh;
@@ -229,28 +221,19 @@ function encodeInlineData(dwords: Uint32Array, bytes: Uint8Array, at: number, da
   bytes.set(data, at);
 }
 
-/** Encodes a gather or scatter list from DWORD `first` on. */
-export function encodeGatherList(dwords: Uint32Array, first: number, gather: readonly GatherEntry[]): void {
-  let at = first;
-  for (let index = 0; index < gather.length; index++) {
-    const entry = gather[index]!;
-    dwords[at + GATHER_ENTRY_ADDRESS_LOW_BYTE / dword] = entry.addressLow;
-    dwords[at + GATHER_ENTRY_ADDRESS_HIGH_BYTE / dword] = entry.addressHigh;
-    dwords[at + GATHER_ENTRY_LENGTH_BYTE / dword] = entry.length;
-    dwords[at + GATHER_ENTRY_LOCAL_KEY_BYTE / dword] = entry.localKey;
-    at += GATHER_ENTRY_BYTES / dword;
-  }
-}
-
 /**
- * The doorbell checksum of a command whose checksum field is zero: with it, the 32-bit ones' complement sum of all DWORDs and
- * the secret is all ones.
+ * The doorbell checksum of a command in place: with it, the 32-bit ones' complement sum of all DWORDs and the secret is all ones.
+ * @param at begin of the entry, bytes
+ * @param bytes of the command, rounded up to 8
  */
-function checksumOf(dwords: Uint32Array, base: number, count: number, secret: number): number {
+export function encodeChecksum(dwords: Uint32Array, at: number, bytes: number, secret: number): void {
+  const base = at / dword;
+  dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = 0;
   // At most 81 numbers of 32 bits: exact.
   let sum = secret;
-  for (let index = 0; index < count; index++) sum += dwords[base + index]!;
+  for (let index = 0; index < bytes / dword; index++) sum += dwords[base + index]!;
   const wrap = 2 ** 32;
   const folded = (sum % wrap) + Math.floor(sum / wrap);
-  return ~((folded % wrap) + Math.floor(folded / wrap)) >>> 0;
+  const carried = (folded % wrap) + Math.floor(folded / wrap);
+  dwords[base + COMMAND_HEADER_CHECKSUM_BYTE / dword] = ~carried >>> 0;
 }

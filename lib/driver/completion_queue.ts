@@ -1,67 +1,8 @@
-import { inspect } from 'node:util';
-
 import type { DmaMemory } from '../board/addon.ts';
 import {
   COMPLETION_QUEUE_ENTRY_BYTES,
-  COMPLETION_QUEUE_ENTRY_BYTE_LENGTH_BYTE,
-  COMPLETION_QUEUE_ENTRY_DESTINATION_PATH_BITS_BYTE,
-  COMPLETION_QUEUE_ENTRY_DESTINATION_PATH_BITS_MASK,
-  COMPLETION_QUEUE_ENTRY_DESTINATION_PATH_BITS_SHIFT,
-  COMPLETION_QUEUE_ENTRY_IMMEDIATE_DATA_BYTE,
-  COMPLETION_QUEUE_ENTRY_OPCODE_BYTE,
-  COMPLETION_QUEUE_ENTRY_OPCODE_MASK,
-  COMPLETION_QUEUE_ENTRY_OPCODE_SHIFT,
-  COMPLETION_QUEUE_ENTRY_PARTITION_KEY_INDEX_BYTE,
-  COMPLETION_QUEUE_ENTRY_PARTITION_KEY_INDEX_MASK,
-  COMPLETION_QUEUE_ENTRY_PARTITION_KEY_INDEX_SHIFT,
   COMPLETION_QUEUE_ENTRY_PHASE_BYTE,
-  COMPLETION_QUEUE_ENTRY_PHASE_MASK,
   COMPLETION_QUEUE_ENTRY_PHASE_SHIFT,
-  COMPLETION_QUEUE_ENTRY_PORT_BYTE,
-  COMPLETION_QUEUE_ENTRY_PORT_MASK,
-  COMPLETION_QUEUE_ENTRY_PORT_SHIFT,
-  COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_BYTE,
-  COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_MASK,
-  COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT,
-  COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_BYTE,
-  COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_MASK,
-  COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_SHIFT,
-  COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_BYTE,
-  COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_MASK,
-  COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_SHIFT,
-  COMPLETION_QUEUE_ENTRY_SOLICITED_BYTE,
-  COMPLETION_QUEUE_ENTRY_SOLICITED_MASK,
-  COMPLETION_QUEUE_ENTRY_SOLICITED_SHIFT,
-  COMPLETION_QUEUE_ENTRY_SOURCE_LOCAL_IDENTIFIER_BYTE,
-  COMPLETION_QUEUE_ENTRY_SOURCE_LOCAL_IDENTIFIER_MASK,
-  COMPLETION_QUEUE_ENTRY_SOURCE_LOCAL_IDENTIFIER_SHIFT,
-  COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE,
-  COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_MASK,
-  COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_SHIFT,
-  COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_BYTE,
-  COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_BYTE,
-  COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_MASK,
-  COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_SHIFT,
-  COMPLETION_QUEUE_ENTRY_STATUS_BYTE,
-  COMPLETION_QUEUE_ENTRY_STATUS_MASK,
-  COMPLETION_QUEUE_ENTRY_STATUS_SHIFT,
-  COMPLETION_QUEUE_ENTRY_TIMESTAMP_HIGH_BYTE,
-  COMPLETION_QUEUE_ENTRY_TIMESTAMP_LOW_BYTE,
-  COMPLETION_QUEUE_ENTRY_VENDOR_ERROR_BYTE,
-  COMPLETION_QUEUE_ENTRY_VENDOR_ERROR_MASK,
-  COMPLETION_QUEUE_ENTRY_VENDOR_ERROR_SHIFT,
-  COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_BYTE,
-  COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_MASK,
-  COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_SHIFT,
-  COMPLETION_QUEUE_ENTRY_WITH_IMMEDIATE_BYTE,
-  COMPLETION_QUEUE_ENTRY_WITH_IMMEDIATE_MASK,
-  COMPLETION_QUEUE_ENTRY_WITH_IMMEDIATE_SHIFT,
-  COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_BYTE,
-  COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_MASK,
-  COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_SHIFT,
-  COMPLETION_QUEUE_ENTRY_WORK_QUEUE_BYTE,
-  COMPLETION_QUEUE_ENTRY_WORK_QUEUE_MASK,
-  COMPLETION_QUEUE_ENTRY_WORK_QUEUE_SHIFT,
   CompletionStatus,
   ManagementOpcode,
   PAGE_BYTES,
@@ -71,107 +12,31 @@ import {
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET,
   UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT,
-  completionOpcodeNames,
-  completionStatusNames,
   encode,
   getCompletionQueueEntryQueuePairNumber,
   getCompletionQueueEntrySequenceNumber,
   getCompletionQueueEntryWorkQueue,
   setCompletionQueueEntryQueuePairNumber,
   setCompletionQueueEntryStatus,
-  type CompletionOpcode,
 } from '../spec/index.ts';
 import { checkRange } from './arguments.ts';
 import type { ClosedReceiver } from './closed_receiver.ts';
+import type { Completion } from './completion.ts';
 import type { DeviceFunction } from './device_function.ts';
+import { DeviceRing, type RingEntry } from './device_ring.ts';
 import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
-import { namedValues } from './named_values.ts';
 import { pageList } from './page_list.ts';
-import { loadAcquire, storeRelease } from './memory_order.ts';
+import type { QueuePair } from './queue_pair.ts';
 
-const high = 2 ** 32;
 /** Polls that find nothing between two looks of the driver at its queues: about a second of them. */
 const pollsBetweenLooks = 2 ** 20;
 
-/** A completion, filled in by {@link CompletionQueue.poll}. Where `status` is an error, only the first five fields are meant. */
-export class Completion {
-  /** 24 bits. */
-  queuePairNumber = 0;
-  /** 0: of the send queue; 1: of the receive queue. */
-  workQueue = 0;
-  /** Of the work request. In a send queue all before it are completed too, signaled or not. */
-  sequenceNumber = 0;
-  /** Success, or why the work request failed (InfiniBand volume 1, 11.6.2). */
-  status = 0 as CompletionStatus;
-  /** More on a failure, of the device itself; 0: nothing. */
-  vendorError = 0;
-  /** The operation that is complete. */
-  opcode = 0 as CompletionOpcode;
-  /** Bytes transferred. */
-  byteLength = 0;
-  /** Immediate data, opaque; or the key that was invalidated. */
-  immediateData = 0;
-  /** `immediateData` is immediate data of the peer. */
-  withImmediate = false;
-  /** `immediateData` is the key that the peer invalidated. */
-  withInvalidate = false;
-  /** A GRH lies before the data that was received (UD). */
-  withGlobalRouteHeader = false;
-  /** The peer asked for a solicited event. */
-  solicited = false;
-  /** Where it was received, from 1 (UD). */
-  port = 0;
-  /** Entry of the port's P_Key table (UD). */
-  partitionKeyIndex = 0;
-  /** Where it came from (UD). */
-  sourceQueuePair = 0;
-  /** LID of the sender, 16 bits (UD on InfiniBand). */
-  sourceLocalIdentifier = 0;
-  /** On Ethernet, where there is a GRH: bytes 0 to 3, and 4 and 5, of a MAC address. */
-  sourceMacLow = 0;
-  /** Bytes 4 and 5 of the MAC address. */
-  sourceMacHigh = 0;
-  /** 0 to 15 (UD). */
-  serviceLevel = 0;
-  /** Low bits of the LID that it was sent to (UD on InfiniBand). */
-  destinationPathBits = 0;
-  /** When the device wrote it: clock ticks, exact up to 2^53. */
-  timestamp = 0;
-  /** Identifier of the work request, in two halves. */
-  wrIdLow = 0;
-  /** High half of the identifier. */
-  wrIdHigh = 0;
-
-  /** Identifier of the work request. @throws RangeError above 2^53 − 1; `wrIdBig` is exact */
-  get wrId(): number {
-    const wrId = this.wrIdLow + this.wrIdHigh * high;
-    if (Number.isSafeInteger(wrId)) return wrId;
-    throw new RangeError(`wrId ${this.wrIdBig} is above 2^53 - 1: read wrIdBig`);
-  }
-
-  /** MAC address of the sender (UD on Ethernet), 6 bytes. */
-  get sourceMac(): Uint8Array {
-    const view = new DataView(new ArrayBuffer(6));
-    view.setUint32(0, this.sourceMacLow, true);
-    view.setUint16(4, this.sourceMacHigh, true);
-    return new Uint8Array(view.buffer);
-  }
-
-  /** Its fields, with the names of status and opcode. */
-  toJSON(): object {
-    return namedValues<Completion>(this, { status: completionStatusNames, opcode: completionOpcodeNames });
-  }
-
-  [inspect.custom](): object {
-    return this.toJSON();
-  }
-
-  /** Identifier of the work request, exact. */
-  get wrIdBig(): bigint {
-    return BigInt(this.wrIdLow) | (BigInt(this.wrIdHigh) << 32n);
-  }
-}
+const completionEntry: RingEntry = {
+  bytes: COMPLETION_QUEUE_ENTRY_BYTES,
+  phaseByte: COMPLETION_QUEUE_ENTRY_PHASE_BYTE,
+  phaseShift: COMPLETION_QUEUE_ENTRY_PHASE_SHIFT,
+};
 
 /** How a completion queue is made. */
 export interface CompletionQueueOptions {
@@ -199,13 +64,12 @@ export class CompletionQueue {
   private readonly driver: HcaDriver;
   private readonly device: DeviceFunction;
   private readonly view: DataView;
-  private readonly dwords: Int32Array;
-  private readonly unsignedDwords: Uint32Array;
-  private readonly headDwords: Int32Array;
-  private taken = 0;
+  private readonly entries: DeviceRing;
   /** Events of the queue that were taken. */
   private eventsTaken = 0;
   private emptyPolls = 0;
+  /** The queue pair of the completion that was taken last. */
+  private latest: QueuePair | undefined;
   private reason: VerbsError | undefined;
   /** Called when nothing comes any more. */
   afterFailure: (() => void) | undefined;
@@ -220,9 +84,7 @@ export class CompletionQueue {
     this.ring = this.device.allocate(this.capacity * COMPLETION_QUEUE_ENTRY_BYTES);
     this.head = this.device.allocate(RING_HEAD_BYTES);
     this.view = new DataView(this.ring.buffer);
-    this.dwords = new Int32Array(this.ring.buffer);
-    this.unsignedDwords = new Uint32Array(this.ring.buffer);
-    this.headDwords = new Int32Array(this.head.buffer);
+    this.entries = new DeviceRing(this.ring, this.head, this.capacity, completionEntry);
     try {
       this.number = driver.management.execute({
         verb: 'createCompletionQueue',
@@ -252,12 +114,8 @@ export class CompletionQueue {
    * @throws VerbsError why nothing comes any more, when all that came was taken: {@link failure}
    */
   poll(completions: readonly Completion[]): number {
-    let count = this.take(completions);
-    if (count > 0) return count;
-    if (this.device.advance()) count = this.take(completions);
-    if (count === 0) this.foundNothing();
-    if (count === 0 && this.reason !== undefined && !this.hasCompletion) throw this.reason;
-    return count;
+    const count = this.take(completions);
+    return count > 0 ? count : this.takeLater(completions);
   }
 
   /** Why nothing comes any more: EOVERFLOW, the queue was overrun; ENODEV, the device is gone. Undefined: it works. */
@@ -289,7 +147,7 @@ export class CompletionQueue {
 
   /** Whether a completion lies here that was not taken. */
   get hasCompletion(): boolean {
-    return this.isWritten(this.taken);
+    return this.entries.isWritten;
   }
 
   /**
@@ -299,7 +157,8 @@ export class CompletionQueue {
    */
   forget(queuePairNumber: number, keepsReceives = false): number {
     let kept = 0;
-    this.eachLeft((place) => {
+    this.entries.eachWritten((first) => {
+      const place = first * 4;
       if (getCompletionQueueEntryQueuePairNumber(this.view, place) !== queuePairNumber) return;
       if (keepsReceives && getCompletionQueueEntryWorkQueue(this.view, place) !== 0) {
         setCompletionQueueEntryStatus(this.view, place, CompletionStatus.workRequestFlushedError);
@@ -320,7 +179,7 @@ export class CompletionQueue {
         ((solicitedOnly ? 1 : 0) << UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_SOLICITED_SHIFT) |
         (this.eventsTaken << UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_ARM_SEQUENCE_SHIFT)) >>>
       0;
-    this.device.page.writeHalves(UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET, low, this.taken);
+    this.device.page.writeHalves(UNDERLYING_FUNCTION_COMPLETION_QUEUE_ARM_OFFSET, low, this.entries.read);
   }
 
   /** The event that was asked for was taken from the event queue; from now on another can be asked for. */
@@ -342,19 +201,12 @@ export class CompletionQueue {
 
   /** Drops the entries that lie here of a queue pair that is closed, and frees its receives. */
   giveUp(queuePairNumber: number, receiver: ClosedReceiver): void {
-    this.eachLeft((place) => {
+    this.entries.eachWritten((first) => {
+      const place = first * 4;
       if (getCompletionQueueEntryQueuePairNumber(this.view, place) !== queuePairNumber) return;
       receiver.completed(getCompletionQueueEntrySequenceNumber(this.view, place));
       setCompletionQueueEntryQueuePairNumber(this.view, place, 0);
     });
-  }
-
-  /** Visits the place of each entry that lies here and was not taken, oldest first. */
-  private eachLeft(visit: (place: number) => void): void {
-    for (let index = this.taken; this.isWritten(index); index = (index + 1) >>> 0) {
-      visit(this.placeOf(index));
-      if ((index - this.taken) >>> 0 === this.capacity - 1) return;
-    }
   }
 
   private free(): void {
@@ -362,26 +214,52 @@ export class CompletionQueue {
     this.device.free(this.head);
   }
 
+  /** Lets the device work where polling drives it, and then takes. @throws VerbsError why nothing comes any more */
+  private takeLater(completions: readonly Completion[]): number {
+    const count = this.device.advance() ? this.take(completions) : 0;
+    if (count === 0) this.foundNothing();
+    return count;
+  }
+
   /** A program that polls and gives the event loop no turn has the driver look at its queues here. */
   private foundNothing(): void {
     this.driver.events.collect();
     this.emptyPolls = (this.emptyPolls + 1) % pollsBetweenLooks;
     if (this.emptyPolls === 0) this.driver.look();
+    if (this.reason !== undefined && !this.hasCompletion) throw this.reason;
   }
 
   private take(completions: readonly Completion[]): number {
     let count = 0;
-    const before = this.taken;
-    const { queuePairs } = this.driver;
-    while (count < completions.length && this.next(completions[count]!)) {
-      const completion = completions[count]!;
-      const queuePair = queuePairs.get(completion.queuePairNumber);
+    let read: number;
+    let kept: number;
+    do {
+      read = this.entries.take(completions, count);
+      kept = this.complete(completions, count, read);
+      count += kept;
+    } while (kept < read); // some were dropped: there is room for others
+    return count;
+  }
+
+  /** Tells the queue pairs of completions from `first` on, and drops those that have no owner. @returns how many stay */
+  private complete(completions: readonly Completion[], first: number, read: number): number {
+    let next = first;
+    for (let index = first; index < first + read; index++) {
+      const completion = completions[index]!;
+      const queuePair = this.queuePairOf(completion.queuePairNumber);
       if (queuePair !== undefined) queuePair.complete(completion);
       else if (!this.takeOfClosed(completion)) continue;
-      count++;
+      if (next !== index) completions[next]!.copy(completion);
+      next++;
     }
-    if (this.taken !== before) storeRelease(this.headDwords, 0, this.taken | 0);
-    return count;
+    return next - first;
+  }
+
+  /** Most completions are of the same queue pair as the one before. */
+  private queuePairOf(number: number): QueuePair | undefined {
+    const { latest } = this;
+    if (latest !== undefined && latest.number === number && !latest.destroyed) return latest;
+    return (this.latest = this.driver.queuePairs.get(number));
   }
 
   /** Whether it is a receive of a shared receive queue. All other completions of a destroyed queue pair are dropped. */
@@ -389,159 +267,4 @@ export class CompletionQueue {
     const receiver = this.driver.closedReceivers.get(completion.queuePairNumber);
     return receiver !== undefined && receiver.completed(completion.sequenceNumber, completion);
   }
-
-  private next(completion: Completion): boolean {
-    if (!this.isWritten(this.taken)) return false;
-    fill(completion, this.unsignedDwords, this.placeOf(this.taken) / 4);
-    this.taken = (this.taken + 1) >>> 0;
-    return true;
-  }
-
-  /** Whether the device has written entry `index`, counted from the queue's first; it lies within one round of those taken. */
-  private isWritten(index: number): boolean {
-    const last = loadAcquire(this.dwords, (this.placeOf(index) + COMPLETION_QUEUE_ENTRY_PHASE_BYTE) / 4);
-    const phase = ((index >>> this.entriesLog2) & 1) ^ 1;
-    return ((last >>> COMPLETION_QUEUE_ENTRY_PHASE_SHIFT) & COMPLETION_QUEUE_ENTRY_PHASE_MASK) === phase;
-  }
-
-  private placeOf(index: number): number {
-    return (index & (this.capacity - 1)) * COMPLETION_QUEUE_ENTRY_BYTES;
-  }
-}
-
-/** Decodes the entry that begins at DWORD `at`. Accessors of a DataView would take five times the instructions. */
-function fill(completion: Completion, dwords: Uint32Array, at: number): void {
-  completion.queuePairNumber = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_BYTE,
-    COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT,
-    COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_MASK,
-  );
-  completion.workQueue = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_WORK_QUEUE_BYTE,
-    COMPLETION_QUEUE_ENTRY_WORK_QUEUE_SHIFT,
-    COMPLETION_QUEUE_ENTRY_WORK_QUEUE_MASK,
-  );
-  completion.sequenceNumber = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_BYTE,
-    COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_SHIFT,
-    COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_MASK,
-  );
-  completion.status = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_STATUS_BYTE,
-    COMPLETION_QUEUE_ENTRY_STATUS_SHIFT,
-    COMPLETION_QUEUE_ENTRY_STATUS_MASK,
-  ) as CompletionStatus;
-  completion.vendorError = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_VENDOR_ERROR_BYTE,
-    COMPLETION_QUEUE_ENTRY_VENDOR_ERROR_SHIFT,
-    COMPLETION_QUEUE_ENTRY_VENDOR_ERROR_MASK,
-  );
-  completion.opcode = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_OPCODE_BYTE,
-    COMPLETION_QUEUE_ENTRY_OPCODE_SHIFT,
-    COMPLETION_QUEUE_ENTRY_OPCODE_MASK,
-  ) as CompletionOpcode;
-  completion.byteLength = dwords[at + COMPLETION_QUEUE_ENTRY_BYTE_LENGTH_BYTE / 4]!;
-  completion.immediateData = dwords[at + COMPLETION_QUEUE_ENTRY_IMMEDIATE_DATA_BYTE / 4]!;
-  completion.withImmediate =
-    field(
-      dwords,
-      at,
-      COMPLETION_QUEUE_ENTRY_WITH_IMMEDIATE_BYTE,
-      COMPLETION_QUEUE_ENTRY_WITH_IMMEDIATE_SHIFT,
-      COMPLETION_QUEUE_ENTRY_WITH_IMMEDIATE_MASK,
-    ) === 1;
-  completion.withInvalidate =
-    field(
-      dwords,
-      at,
-      COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_BYTE,
-      COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_SHIFT,
-      COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_MASK,
-    ) === 1;
-  completion.withGlobalRouteHeader =
-    field(
-      dwords,
-      at,
-      COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_BYTE,
-      COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_SHIFT,
-      COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_MASK,
-    ) === 1;
-  completion.solicited =
-    field(
-      dwords,
-      at,
-      COMPLETION_QUEUE_ENTRY_SOLICITED_BYTE,
-      COMPLETION_QUEUE_ENTRY_SOLICITED_SHIFT,
-      COMPLETION_QUEUE_ENTRY_SOLICITED_MASK,
-    ) === 1;
-  completion.port = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_PORT_BYTE,
-    COMPLETION_QUEUE_ENTRY_PORT_SHIFT,
-    COMPLETION_QUEUE_ENTRY_PORT_MASK,
-  );
-  completion.partitionKeyIndex = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_PARTITION_KEY_INDEX_BYTE,
-    COMPLETION_QUEUE_ENTRY_PARTITION_KEY_INDEX_SHIFT,
-    COMPLETION_QUEUE_ENTRY_PARTITION_KEY_INDEX_MASK,
-  );
-  completion.sourceQueuePair = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_BYTE,
-    COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_SHIFT,
-    COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_MASK,
-  );
-  completion.sourceLocalIdentifier = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_SOURCE_LOCAL_IDENTIFIER_BYTE,
-    COMPLETION_QUEUE_ENTRY_SOURCE_LOCAL_IDENTIFIER_SHIFT,
-    COMPLETION_QUEUE_ENTRY_SOURCE_LOCAL_IDENTIFIER_MASK,
-  );
-  completion.sourceMacLow = dwords[at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_LOW_BYTE / 4]!;
-  completion.sourceMacHigh = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE,
-    COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_SHIFT,
-    COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_MASK,
-  );
-  completion.serviceLevel = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_BYTE,
-    COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_SHIFT,
-    COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_MASK,
-  );
-  completion.destinationPathBits = field(
-    dwords,
-    at,
-    COMPLETION_QUEUE_ENTRY_DESTINATION_PATH_BITS_BYTE,
-    COMPLETION_QUEUE_ENTRY_DESTINATION_PATH_BITS_SHIFT,
-    COMPLETION_QUEUE_ENTRY_DESTINATION_PATH_BITS_MASK,
-  );
-  completion.timestamp =
-    dwords[at + COMPLETION_QUEUE_ENTRY_TIMESTAMP_LOW_BYTE / 4]! +
-    dwords[at + COMPLETION_QUEUE_ENTRY_TIMESTAMP_HIGH_BYTE / 4]! * high;
-}
-
-function field(dwords: Uint32Array, at: number, byte: number, shift: number, mask: number): number {
-  return (dwords[at + byte / 4]! >>> shift) & mask;
 }

@@ -2,7 +2,6 @@ import type { DmaMemory } from '../board/addon.ts';
 import {
   EVENT_QUEUE_ENTRY_BYTES,
   EVENT_QUEUE_ENTRY_PHASE_BYTE,
-  EVENT_QUEUE_ENTRY_PHASE_MASK,
   EVENT_QUEUE_ENTRY_PHASE_SHIFT,
   EventType,
   ManagementOpcode,
@@ -14,9 +13,15 @@ import {
   eventTypeNames,
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
+import { DeviceRing, type RingEntry } from './device_ring.ts';
 import type { ManagementQueue } from './management_queue.ts';
 import { pageList } from './page_list.ts';
-import { loadAcquire, storeRelease } from './memory_order.ts';
+
+const eventEntry: RingEntry = {
+  bytes: EVENT_QUEUE_ENTRY_BYTES,
+  phaseByte: EVENT_QUEUE_ENTRY_PHASE_BYTE,
+  phaseShift: EVENT_QUEUE_ENTRY_PHASE_SHIFT,
+};
 
 /** Something that happened, as the device reports it (event_queue_entry). */
 export interface DeviceEvent {
@@ -45,11 +50,8 @@ export class EventQueue {
   private readonly ring: DmaMemory;
   private readonly head: DmaMemory;
   private readonly bytes: Uint8Array;
-  private readonly dwords: Int32Array;
-  private readonly headDwords: Int32Array;
-  private readonly entriesLog2: number;
+  private readonly entries: DeviceRing;
   private readonly collected: DeviceEvent[] = [];
-  private read = 0;
   /** Called with each event when it is found. */
   onEvent: ((event: DeviceEvent) => void) | undefined;
 
@@ -61,12 +63,10 @@ export class EventQueue {
   constructor(device: DeviceFunction, management: ManagementQueue, number: number, entriesLog2: number) {
     this.device = device;
     this.number = number;
-    this.entriesLog2 = entriesLog2;
     this.ring = device.allocate(EVENT_QUEUE_ENTRY_BYTES << entriesLog2);
     this.head = device.allocate(RING_HEAD_BYTES);
     this.bytes = new Uint8Array(this.ring.buffer);
-    this.dwords = new Int32Array(this.ring.buffer);
-    this.headDwords = new Int32Array(this.head.buffer);
+    this.entries = new DeviceRing(this.ring, this.head, 1 << entriesLog2, eventEntry);
     const pages = Math.ceil((EVENT_QUEUE_ENTRY_BYTES << entriesLog2) / PAGE_BYTES);
     management.execute({
       verb: 'createEventQueue',
@@ -92,15 +92,12 @@ export class EventQueue {
 
   /** Takes what lies in the ring, so that it does not fill. Answers to management commands, which a verb awaits, are left out. */
   collect(): void {
-    const mask = (1 << this.entriesLog2) - 1;
-    for (;;) {
-      const at = (this.read & mask) * EVENT_QUEUE_ENTRY_BYTES;
-      const last = loadAcquire(this.dwords, (at + EVENT_QUEUE_ENTRY_PHASE_BYTE) / 4);
-      const phase = ((this.read >>> this.entriesLog2) & 1) ^ 1;
-      if (((last >>> EVENT_QUEUE_ENTRY_PHASE_SHIFT) & EVENT_QUEUE_ENTRY_PHASE_MASK) !== phase) return;
+    const { entries } = this;
+    while (entries.isWritten) {
+      const at = entries.place * 4;
       const event = eventOf(this.bytes.slice(at, at + EVENT_QUEUE_ENTRY_BYTES));
-      this.read = (this.read + 1) >>> 0;
-      storeRelease(this.headDwords, 0, this.read | 0);
+      entries.next();
+      entries.tellRead();
       if (event.type !== EventType.managementCompletion || event.lost !== 0) this.report(event);
     }
   }

@@ -1,25 +1,62 @@
+import {
+  GATHER_ENTRY_ADDRESS_HIGH_BYTE,
+  GATHER_ENTRY_ADDRESS_LOW_BYTE,
+  GATHER_ENTRY_BYTES,
+  GATHER_ENTRY_LENGTH_BYTE,
+  GATHER_ENTRY_LOCAL_KEY_BYTE,
+} from '../spec/index.ts';
 import { bits, isUint32, wrongRange, wrongType } from './arguments.ts';
 import type { GatherEntry } from './command.ts';
+
+const dword = 4;
 
 /** As Array.isArray, which would make a read-only list one of any. */
 const isArray: (value: unknown) => boolean = Array.isArray;
 
 /**
- * Refuses a list that is not one of slices of memory regions, before any of it is encoded.
- * @param path `gather`, `scatter` or `bind.memory`
- * @throws TypeError: no array, or an entry is no slice; RangeError: a length has more than 32 bits
+ * Refuses a list that is no array.
+ * @param path `gather` or `scatter`
+ * @throws TypeError
  */
-export function checkGatherList(path: string, list: readonly GatherEntry[]): void {
+export function checkList(path: string, list: readonly GatherEntry[]): void {
   if (!isArray(list)) throw wrongType(path, 'an array of slices of memory regions', list);
+}
+
+/**
+ * Refuses a value that is no slice of a memory region.
+ * @param path `gather`, `scatter` or `bind.memory`
+ * @param index of the entry in its list; undefined: there is no list
+ * @throws TypeError: no slice; RangeError: its length has more than 32 bits
+ */
+export function checkSlice(path: string, index: number | undefined, entry: GatherEntry | undefined): void {
+  const { addressLow, addressHigh, length, localKey }: Partial<GatherEntry> = entry ?? {};
+  const isSlice =
+    typeof addressLow === 'number' && typeof addressHigh === 'number' && typeof localKey === 'number';
+  if (isSlice && isUint32(length!)) return;
+  const place = index === undefined ? path : `${path}[${index}]`;
+  if (isSlice) throw wrongRange(`${place}.length`, `${bits(32)} B`, length);
+  throw wrongType(place, 'a slice of a memory region, as region.slice() gives it', entry);
+}
+
+/**
+ * Encodes a gather or scatter list, and refuses an entry as {@link checkSlice} does, after those before it are encoded.
+ * @param dwords the memory of work queue entries
+ * @param first where the list begins in it, DWORDs
+ */
+export function encodeGatherList(
+  dwords: Uint32Array,
+  first: number,
+  path: string,
+  list: readonly GatherEntry[],
+): void {
+  let at = first;
   for (let index = 0; index < list.length; index++) {
-    const entry: GatherEntry | undefined = list[index];
-    const { addressLow, addressHigh, length, localKey }: Partial<GatherEntry> = entry ?? {};
-    const isSlice =
-      typeof addressLow === 'number' && typeof addressHigh === 'number' && typeof localKey === 'number';
-    if (!isSlice) {
-      const expected = 'a slice of a memory region, as region.slice() gives it';
-      throw wrongType(`${path}[${index}]`, expected, entry);
-    }
-    if (!isUint32(length!)) throw wrongRange(`${path}[${index}].length`, `${bits(32)} B`, length);
+    const entry = list[index]!;
+    checkSlice(path, index, entry);
+    dwords[at + GATHER_ENTRY_ADDRESS_LOW_BYTE / dword] = entry.addressLow;
+    dwords[at + GATHER_ENTRY_ADDRESS_HIGH_BYTE / dword] = entry.addressHigh;
+    dwords[at + GATHER_ENTRY_LENGTH_BYTE / dword] = entry.length;
+    dwords[at + GATHER_ENTRY_LOCAL_KEY_BYTE / dword] = entry.localKey;
+    at += GATHER_ENTRY_BYTES / dword;
   }
 }

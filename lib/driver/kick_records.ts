@@ -2,7 +2,6 @@ import type { DmaMemory } from '../board/addon.ts';
 import {
   KICK_RECORD_BYTES,
   KICK_RECORD_PHASE_BYTE,
-  KICK_RECORD_PHASE_MASK,
   KICK_RECORD_PHASE_SHIFT,
   RING_HEAD_BYTES,
   UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET,
@@ -38,7 +37,7 @@ import {
   type QualityOfServiceLevel,
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
-import { loadAcquire, storeRelease } from './memory_order.ts';
+import { DeviceRing, type RingEntry } from './device_ring.ts';
 
 /** A kick record, filled in by {@link KickRecordRing.poll}. Times are device clock ticks. */
 export class KickRecord {
@@ -81,6 +80,12 @@ export class KickRecord {
 const entriesLog2Default = 10;
 const high = 2 ** 32;
 
+const recordEntry: RingEntry = {
+  bytes: KICK_RECORD_BYTES,
+  phaseByte: KICK_RECORD_PHASE_BYTE,
+  phaseShift: KICK_RECORD_PHASE_SHIFT,
+};
+
 /** A ring in host memory in which the device says of each command when it was kicked and when it was sent. */
 export class KickRecordRing {
   readonly entriesLog2: number;
@@ -89,9 +94,7 @@ export class KickRecordRing {
   readonly head: DmaMemory;
   private readonly device: DeviceFunction;
   private readonly view: DataView;
-  private readonly dwords: Int32Array;
-  private readonly headDwords: Int32Array;
-  private taken = 0;
+  private readonly entries: DeviceRing;
 
   /** Gives the ring to the device, which writes records from now on. @param entriesLog2 up to 16 */
   constructor(device: DeviceFunction, entriesLog2 = entriesLog2Default) {
@@ -100,8 +103,7 @@ export class KickRecordRing {
     this.ring = device.allocate(KICK_RECORD_BYTES << entriesLog2);
     this.head = device.allocate(RING_HEAD_BYTES);
     this.view = new DataView(this.ring.buffer);
-    this.dwords = new Int32Array(this.ring.buffer);
-    this.headDwords = new Int32Array(this.head.buffer);
+    this.entries = new DeviceRing(this.ring, this.head, 1 << entriesLog2, recordEntry);
     const { page } = device;
     page.write64(UNDERLYING_FUNCTION_KICK_RECORD_ADDRESS_OFFSET, this.ring.address);
     page.write64(UNDERLYING_FUNCTION_KICK_RECORD_HEAD_ADDRESS_OFFSET, this.head.address);
@@ -116,7 +118,7 @@ export class KickRecordRing {
     let count = 0;
     while (count < records.length && this.next(records[count]!)) count++;
     if (count === 0) this.device.board.advance();
-    else storeRelease(this.headDwords, 0, this.taken | 0);
+    else this.entries.tellRead();
     return count;
   }
 
@@ -138,10 +140,9 @@ export class KickRecordRing {
   }
 
   private next(record: KickRecord): boolean {
-    const at = (this.taken & ((1 << this.entriesLog2) - 1)) * KICK_RECORD_BYTES;
-    const last = loadAcquire(this.dwords, (at + KICK_RECORD_PHASE_BYTE) / 4);
-    const phase = ((this.taken >>> this.entriesLog2) & 1) ^ 1;
-    if (((last >>> KICK_RECORD_PHASE_SHIFT) & KICK_RECORD_PHASE_MASK) !== phase) return false;
+    const { entries } = this;
+    if (!entries.isWritten) return false;
+    const at = entries.place * 4;
     const { view } = this;
     record.type = getKickRecordType(view, at) as KickRecordType;
     record.underlyingFunction = getKickRecordUnderlyingFunction(view, at);
@@ -160,7 +161,7 @@ export class KickRecordRing {
     record.end = getKickRecordEndLow(view, at) + getKickRecordEndHigh(view, at) * high;
     record.written = getKickRecordWrittenLow(view, at) + getKickRecordWrittenHigh(view, at) * high;
     record.dropped = getKickRecordDropped(view, at);
-    this.taken = (this.taken + 1) >>> 0;
+    entries.next();
     return true;
   }
 }

@@ -12,7 +12,7 @@ import {
 import { encodeArguments } from './arguments.ts';
 import { ClosedReceiver } from './closed_receiver.ts';
 import type { CommandOrigin, SendRequest } from './command.ts';
-import type { Completion } from './completion_queue.ts';
+import type { Completion } from './completion.ts';
 import { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
@@ -23,14 +23,15 @@ import {
   type QueuePairAttributes,
   type QueuePairQuery,
 } from './queue_pair_attributes.ts';
-import type { ReceiveQueueSizes, ReceiveRequest } from './receive_area.ts';
+import type { PreparedEntry, ReceiveQueueSizes, ReceiveRequest } from './receive_area.ts';
 import { ReceiveQueue } from './receive_queue.ts';
-import { SendQueue, type SendQueueSizes } from './send_queue.ts';
+import { SendQueue, type PreparedCommand, type SendQueueSizes } from './send_queue.ts';
 import type { SharedReceiveQueue } from './shared_receive_queue.ts';
 import { Stall } from './stall.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
 
 const sendWorkQueue = 0;
+const { success } = CompletionStatus;
 
 /** How a queue pair is made. */
 export interface QueuePairOptions {
@@ -71,6 +72,7 @@ export class QueuePair {
   private flushing = false;
   private readonly stall = new Stall();
   private isDestroying = false;
+  private isDestroyed = false;
 
   /** Creates a queue pair in RESET. @throws VerbsError EINVAL, ENOMEM: what the device says of it */
   constructor(driver: HcaDriver, options: QueuePairOptions) {
@@ -132,6 +134,11 @@ export class QueuePair {
     if (former !== undefined)
       for (const queue of driver.completionQueues.values()) queue.giveUp(this.number, former);
     driver.queuePairs.set(this.number, this);
+  }
+
+  /** The device has given its number back. */
+  get destroyed(): boolean {
+    return this.isDestroyed;
   }
 
   /** Where its commands are written. */
@@ -202,10 +209,19 @@ export class QueuePair {
    * @throws VerbsError ENETDOWN: the device is disabled; as {@link SendQueue.post}
    */
   post(request: SendRequest): number {
-    this.driver.events.collect();
-    if (this.driver.disabled) throw deviceDisabled();
-    this.driver.watch.posted();
+    this.beforePost();
     return this.sendQueue.post(this.origin, this.buffer, request);
+  }
+
+  /** Checks and encodes a send work request once; see {@link SendQueue.prepare}. */
+  prepare(request: SendRequest): PreparedCommand {
+    return this.sendQueue.prepare(this.origin, request);
+  }
+
+  /** Posts a prepared send work request; see {@link SendQueue.postPrepared} and {@link post}. */
+  postPrepared(command: PreparedCommand, wrId: number | bigint): number {
+    this.beforePost();
+    return this.sendQueue.postPrepared(this.origin, this.buffer, command, wrId);
   }
 
   /** Posts work requests by one doorbell; see {@link SendQueue.postBatch} and {@link post}. */
@@ -227,6 +243,19 @@ export class QueuePair {
     return sequenceNumber;
   }
 
+  /** Checks and encodes a receive work request once; see {@link ReceiveQueue.prepare}. @throws VerbsError as postReceive() */
+  prepareReceive(request: ReceiveRequest): PreparedEntry {
+    return this.needReceiveQueue().prepare(request);
+  }
+
+  /** Posts a prepared receive work request; see {@link ReceiveQueue.postPrepared}. */
+  postPreparedReceive(request: PreparedEntry, wrId: number | bigint): number {
+    const queue = this.needReceiveQueue();
+    const sequenceNumber = queue.postPrepared(request, wrId);
+    if (this.flushing) queue.doorbell(this.number);
+    return sequenceNumber;
+  }
+
   /** Posts receive work requests; see {@link ReceiveQueue.postBatch}. @throws VerbsError as postReceive() */
   postReceiveBatch(requests: readonly ReceiveRequest[]): number {
     const queue = this.needReceiveQueue();
@@ -243,7 +272,7 @@ export class QueuePair {
     if (workQueue === sendWorkQueue) this.sendQueue.completedThrough(sequenceNumber, completion);
     else if (this.receiveQueue !== undefined) this.receiveQueue.completedThrough(sequenceNumber, completion);
     else this.sharedReceiveQueue?.completed(sequenceNumber, completion);
-    if (status !== CompletionStatus.success && !this.flushing && this.isFailedBy(workQueue)) this.failed();
+    if (status !== success && !this.flushing && this.isFailedBy(workQueue)) this.failed();
   }
 
   /** Of an unreliable service a send that fails brings the queue pair into SQE, where it goes on receiving. */
@@ -284,6 +313,7 @@ export class QueuePair {
       throw error;
     }
     const { queuePairs, closedReceivers } = this.driver;
+    this.isDestroyed = true;
     queuePairs.delete(this.number);
     const { sharedReceiveQueue } = this;
     const left = this.forgetCompletions();
@@ -302,6 +332,13 @@ export class QueuePair {
     const sent = completionQueues.get(this.sendCompletionQueue)?.forget(this.number, keepsReceives) ?? 0;
     if (this.sendCompletionQueue === this.receiveCompletionQueue) return sent;
     return completionQueues.get(this.receiveCompletionQueue)?.forget(this.number, keepsReceives) ?? 0;
+  }
+
+  /** @throws VerbsError ENETDOWN: the device is disabled */
+  private beforePost(): void {
+    this.driver.events.collect();
+    if (this.driver.disabled) throw deviceDisabled();
+    this.driver.watch.posted();
   }
 
   private needReceiveQueue(): ReceiveQueue {

@@ -13,11 +13,11 @@ import {
   WORK_QUEUE_REFERENCE_OFFSET_BYTE,
   WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE,
 } from '../spec/index.ts';
-import { checkRange, invalid, unknownKey } from './arguments.ts';
-import { encodeGatherList, type GatherEntry } from './command.ts';
+import { checkKeys, checkRange, invalid } from './arguments.ts';
+import type { GatherEntry } from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
-import { checkGatherList } from './gather_list.ts';
+import { checkList, encodeGatherList } from './gather_list.ts';
 import { placeEntries } from './work_queue.ts';
 import { WorkRequestIds } from './work_request_ids.ts';
 import { storeRelease } from './memory_order.ts';
@@ -36,6 +36,15 @@ export interface ReceiveRequest {
   readonly scatter?: readonly GatherEntry[] | undefined;
   /** Comes back in the completion. Default 0. */
   readonly wrId?: number | bigint | undefined;
+}
+
+/** A work request that was checked and encoded once. */
+export interface PreparedEntry {
+  /** Its entry, with sequence number 0. */
+  readonly dwords: Uint32Array;
+  /** Bytes of the entry. */
+  readonly bytes: number;
+  readonly wrId: number | bigint;
 }
 
 /** Owner of the area, for its errors. */
@@ -73,6 +82,8 @@ export class ReceiveArea {
   private readonly tailDwords: Int32Array;
   /** Where the entry of each place begins, bytes. */
   private readonly places: Uint32Array;
+  /** The prepared work request that each place holds; undefined: none was prepared. */
+  private prepared: (PreparedEntry | undefined)[] | undefined;
 
   /**
    * @param tail its tail record; default: one of its own
@@ -107,24 +118,61 @@ export class ReceiveArea {
    * @throws VerbsError EINVAL: more entries than the queue was made for; RangeError: wrId. Nothing has changed that counts
    */
   put(request: ReceiveRequest, sequenceNumber: number, place: number): void {
-    for (const key in request) if (key !== 'scatter' && key !== 'wrId') throw unknownKey(requestKeys, key);
-    const { scatter, wrId } = request;
-    if (scatter !== undefined) checkGatherList('scatter', scatter);
-    const count = scatter?.length ?? 0;
-    if (count > this.scatterEntries) throw this.tooLong(count);
+    this.wrIds.set(place, request.wrId);
+    const begin = this.places[place]!;
+    // Before the place's bytes change: a request that is refused half encoded has changed them too.
+    if (this.prepared !== undefined) this.prepared[place] = undefined;
+    const length = this.encode(request, this.dwords, begin / dword);
+    this.dwords[(begin + RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_BYTE) / dword] = sequenceNumber;
+    this.refer(sequenceNumber, begin, length);
+  }
+
+  /** Checks and encodes a work request once, to be posted often. @throws as {@link put} */
+  prepare(request: ReceiveRequest): PreparedEntry {
+    this.wrIds.check(request.wrId);
+    const dwords = new Uint32Array(
+      (RECEIVE_ENTRY_HEADER_BYTES + GATHER_ENTRIES * GATHER_ENTRY_BYTES) / dword,
+    );
+    const bytes = this.encode(request, dwords, 0);
+    this.prepared ??= [];
+    return { dwords: dwords.subarray(0, bytes / dword), bytes, wrId: request.wrId ?? 0 };
+  }
+
+  /** As {@link put}; a place that holds the work request from a former round is not written anew. @throws RangeError: wrId */
+  putPrepared(request: PreparedEntry, wrId: number | bigint, sequenceNumber: number, place: number): void {
     this.wrIds.set(place, wrId);
     const begin = this.places[place]!;
-    const entry = begin / dword;
-    this.dwords[entry + RECEIVE_ENTRY_HEADER_SCATTER_COUNT_BYTE / dword] = count;
-    this.dwords[entry + RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_BYTE / dword] = sequenceNumber;
-    if (scatter !== undefined) {
-      encodeGatherList(this.dwords, entry + RECEIVE_ENTRY_HEADER_BYTES / dword, scatter);
+    if (this.prepared![place] !== request) {
+      this.dwords.set(request.dwords, begin / dword);
+      this.prepared![place] = request;
     }
-    const length = RECEIVE_ENTRY_HEADER_BYTES + count * GATHER_ENTRY_BYTES;
+    this.dwords[(begin + RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_BYTE) / dword] = sequenceNumber;
+    this.refer(sequenceNumber, begin, request.bytes);
+  }
+
+  /** Encodes the entry of a work request at DWORD `at`, but for its sequence number. Gives its bytes. */
+  private encode(request: ReceiveRequest, dwords: Uint32Array, at: number): number {
+    const { scatter, wrId } = request;
+    let keys = (scatter === undefined ? 0 : 1) + (wrId === undefined ? 0 : 1);
+    for (const _ in request) keys--;
+    if (keys !== 0) checkKeys(requestKeys, request);
+    let count = 0;
+    if (scatter !== undefined) {
+      checkList('scatter', scatter);
+      count = scatter.length;
+      if (count > this.scatterEntries) throw this.tooLong(count);
+      encodeGatherList(dwords, at + RECEIVE_ENTRY_HEADER_BYTES / dword, 'scatter', scatter);
+    }
+    dwords[at + RECEIVE_ENTRY_HEADER_SCATTER_COUNT_BYTE / dword] = count;
+    return RECEIVE_ENTRY_HEADER_BYTES + count * GATHER_ENTRY_BYTES;
+  }
+
+  /** Stores the reference to an entry. */
+  private refer(sequenceNumber: number, begin: number, bytes: number): void {
     const reference = this.referenceAt(sequenceNumber);
     this.referenceDwords[reference + WORK_QUEUE_REFERENCE_OFFSET_BYTE / dword] = begin;
     this.referenceDwords[reference + WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE / dword] =
-      sequenceNumber | (length << WORK_QUEUE_REFERENCE_LENGTH_SHIFT);
+      sequenceNumber | (bytes << WORK_QUEUE_REFERENCE_LENGTH_SHIFT);
   }
 
   /**
@@ -137,6 +185,7 @@ export class ReceiveArea {
     const made = new ReceiveArea(this.device, sizes, owner, this.tail);
     made.dwords.set(this.dwords);
     made.wrIds.copy(this.wrIds);
+    if (this.prepared !== undefined) made.prepared = [...this.prepared];
     for (let back = 1; back <= this.entries; back++) {
       const from = this.referenceAt(next - back);
       const reference = this.referenceDwords.subarray(from, from + WORK_QUEUE_REFERENCE_BYTES / dword);

@@ -2,7 +2,12 @@ import type { DmaMemory } from '../board/addon.ts';
 import { UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET } from '../spec/index.ts';
 import { inElement } from './arguments.ts';
 import type { DeviceFunction } from './device_function.ts';
-import { ReceiveArea, type ReceiveQueueSizes, type ReceiveRequest } from './receive_area.ts';
+import {
+  ReceiveArea,
+  type PreparedEntry,
+  type ReceiveQueueSizes,
+  type ReceiveRequest,
+} from './receive_area.ts';
 import type { WorkRequestIdHolder } from './work_request_ids.ts';
 
 /** The receive queue of a queue pair in host memory. Sequence numbers are 16 bits, free-running. */
@@ -67,6 +72,21 @@ export class ReceiveQueue {
    */
   post(request: ReceiveRequest): number {
     const sequenceNumber = this.put(request);
+    this.area.storeTail(this.next);
+    return sequenceNumber;
+  }
+
+  /** Checks and encodes a work request once; see {@link postPrepared}. @throws VerbsError, TypeError, RangeError as post() */
+  prepare(request: ReceiveRequest): PreparedEntry {
+    return this.area.prepare(request);
+  }
+
+  /** Posts a prepared work request. @returns its sequence number @throws VerbsError ENOMEM: the queue is full; RangeError: wrId */
+  postPrepared(request: PreparedEntry, wrId: number | bigint): number {
+    if (this.outstanding >= this.area.entries) throw this.area.full();
+    const sequenceNumber = this.next;
+    this.area.putPrepared(request, wrId, sequenceNumber, sequenceNumber & (this.area.entries - 1));
+    this.next = (sequenceNumber + 1) & 0xffff;
     this.area.storeTail(this.next);
     return sequenceNumber;
   }

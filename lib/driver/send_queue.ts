@@ -1,7 +1,9 @@
 import type { CommandWriter, DmaMemory } from '../board/addon.ts';
 import {
   BIND_ENTRY_BYTES,
+  COMMAND_BYTES,
   COMMAND_HEADER_BYTES,
+  COMMAND_HEADER_SEND_QUEUE_SEQUENCE_NUMBER_BYTE,
   COMMAND_HEADER_SIGNALED_BYTE,
   COMMAND_HEADER_SIGNALED_SHIFT,
   COMMAND_PAYLOAD_BYTES,
@@ -14,10 +16,16 @@ import {
   WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE,
 } from '../spec/index.ts';
 import { checkRange, inElement, invalid, wrongType } from './arguments.ts';
-import { encodeCommand, payloadBytes, type CommandOrigin, type SendRequest } from './command.ts';
+import {
+  encodeChecksum,
+  encodeCommand,
+  payloadBytes,
+  type CommandOrigin,
+  type SendRequest,
+} from './command.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
-import { checkGatherList } from './gather_list.ts';
+import { checkList } from './gather_list.ts';
 import type { VirtualCollectBuffer } from './virtual_collect_buffers.ts';
 import { placeEntries } from './work_queue.ts';
 import { WorkRequestIds, type WorkRequestIdHolder } from './work_request_ids.ts';
@@ -35,6 +43,20 @@ export interface SendQueueSizes {
 }
 
 const dword = 4;
+const sequenceNumberDword = COMMAND_HEADER_SEND_QUEUE_SEQUENCE_NUMBER_BYTE / dword;
+
+/** A work request that was checked and encoded once. */
+export interface PreparedCommand {
+  /** The command, with sequence number 0. */
+  readonly dwords: Uint32Array;
+  /** Bytes of the command, rounded up to 8. */
+  readonly bytes: number;
+  /** Bytes of header and payload. */
+  readonly length: number;
+  /** It has a doorbell checksum, which covers the sequence number. */
+  readonly isSummed: boolean;
+  readonly wrId: number | bigint;
+}
 
 /**
  * The send queue of a queue pair in host memory: references in a circular buffer, and the work queue entries that they refer to
@@ -60,6 +82,8 @@ export class SendQueue {
   private readonly places: Uint32Array;
   private readonly wrIds: WorkRequestIds;
   private readonly writer: CommandWriter;
+  /** The prepared command that each slot holds; undefined: none was prepared. */
+  private prepared: (PreparedCommand | undefined)[] | undefined;
   private next = 0;
   private completed = -1;
   /** Of the command that was encoded last, rounded up to 8. */
@@ -121,12 +145,55 @@ export class SendQueue {
   post(origin: CommandOrigin, buffer: VirtualCollectBuffer, request: SendRequest): number {
     const sequenceNumber = this.next;
     const slot = this.put(origin, request);
-    const { words, writeCommand } = this.writer.calls;
-    words[0] = this.writer.number;
-    words[1] = buffer.offset;
-    words[2] = this.places[slot]!;
-    words[3] = this.lastBytes;
-    writeCommand();
+    this.write(buffer, this.places[slot]!, this.lastBytes);
+    return sequenceNumber;
+  }
+
+  /**
+   * Checks and encodes a work request once; see {@link postPrepared}. Inline data is that of now.
+   * @throws VerbsError, TypeError, RangeError as {@link post}
+   */
+  prepare(origin: CommandOrigin, request: SendRequest): PreparedCommand {
+    this.checkData(request);
+    this.wrIds.check(request.wrId);
+    const dwords = new Uint32Array(COMMAND_BYTES / dword);
+    const bytes = encodeCommand(dwords, new Uint8Array(dwords.buffer), 0, origin, 0, request);
+    this.prepared ??= [];
+    return {
+      dwords: dwords.subarray(0, bytes / dword),
+      bytes,
+      length: COMMAND_HEADER_BYTES + payloadBytes(request),
+      isSummed: request.checksum === true,
+      wrId: request.wrId ?? 0,
+    };
+  }
+
+  /**
+   * Posts a prepared work request. A slot that holds it from a former round is not written anew.
+   * @returns its sequence number
+   * @throws VerbsError ENOMEM: the queue is full; RangeError: wrId. Nothing is posted then.
+   */
+  postPrepared(
+    origin: CommandOrigin,
+    buffer: VirtualCollectBuffer,
+    command: PreparedCommand,
+    wrId: number | bigint,
+  ): number {
+    if (this.outstanding >= this.entries) throw this.full();
+    const sequenceNumber = this.next;
+    const slot = sequenceNumber & (this.entries - 1);
+    const place = this.places[slot]!;
+    this.wrIds.set(slot, wrId);
+    if (this.prepared![slot] !== command) {
+      this.dwords.set(command.dwords, place / dword);
+      this.prepared![slot] = command;
+    }
+    const at = (place + COMMAND_HEADER_SEND_QUEUE_SEQUENCE_NUMBER_BYTE) / dword;
+    this.dwords[at] = command.dwords[sequenceNumberDword]! | sequenceNumber;
+    if (command.isSummed) encodeChecksum(this.dwords, place, command.bytes, origin.checksumSecret);
+    this.refer(slot, place, sequenceNumber, command.length);
+    this.next = (sequenceNumber + 1) & 0xffff;
+    this.write(buffer, place, command.bytes);
     return sequenceNumber;
   }
 
@@ -182,14 +249,30 @@ export class SendQueue {
     const slot = sequenceNumber & (this.entries - 1);
     const place = this.places[slot]!;
     this.wrIds.set(slot, request.wrId);
+    // Before the slot's bytes change: a request that is refused half encoded has changed them too.
+    if (this.prepared !== undefined) this.prepared[slot] = undefined;
     this.lastBytes = encodeCommand(this.dwords, this.bytes, place, origin, sequenceNumber, request);
-    const length = COMMAND_HEADER_BYTES + payloadBytes(request);
+    this.refer(slot, place, sequenceNumber, COMMAND_HEADER_BYTES + payloadBytes(request));
+    this.next = (sequenceNumber + 1) & 0xffff;
+    return slot;
+  }
+
+  /** Stores the reference to an entry. */
+  private refer(slot: number, place: number, sequenceNumber: number, length: number): void {
     const reference = (slot * WORK_QUEUE_REFERENCE_BYTES) / dword;
     this.referenceDwords[reference + WORK_QUEUE_REFERENCE_OFFSET_BYTE / dword] = place;
     this.referenceDwords[reference + WORK_QUEUE_REFERENCE_SEQUENCE_NUMBER_BYTE / dword] =
       sequenceNumber | (length << WORK_QUEUE_REFERENCE_LENGTH_SHIFT);
-    this.next = (sequenceNumber + 1) & 0xffff;
-    return slot;
+  }
+
+  /** Copies a command to a virtual collect buffer. One crossing into native code. */
+  private write(buffer: VirtualCollectBuffer, place: number, bytes: number): void {
+    const { words, writeCommand } = this.writer.calls;
+    words[0] = this.writer.number;
+    words[1] = buffer.offset;
+    words[2] = place;
+    words[3] = bytes;
+    writeCommand();
   }
 
   private checkData({ inlineData, gather }: SendRequest): void {
@@ -200,7 +283,7 @@ export class SendQueue {
       }
     }
     if (gather === undefined) return;
-    checkGatherList('gather', gather);
+    checkList('gather', gather);
     if (gather.length > this.gatherEntries) {
       throw tooLong('gather', `${this.gatherEntries} (maxGatherEntries)`, gather.length);
     }

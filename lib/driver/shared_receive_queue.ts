@@ -11,7 +11,12 @@ import type { VerbsError } from './errors.ts';
 import type { HcaDriver } from './hca_driver.ts';
 import { pageList } from './page_list.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
-import { ReceiveArea, type ReceiveQueueSizes, type ReceiveRequest } from './receive_area.ts';
+import {
+  ReceiveArea,
+  type ReceiveQueueSizes,
+  type ReceiveRequest,
+  type PreparedEntry,
+} from './receive_area.ts';
 import type { WorkRequestIdHolder } from './work_request_ids.ts';
 
 /** How a shared receive queue is made. */
@@ -127,6 +132,21 @@ export class SharedReceiveQueue {
    */
   post(request: ReceiveRequest): number {
     const sequenceNumber = this.put(request);
+    this.area.storeTail(this.next);
+    return sequenceNumber;
+  }
+
+  /** Checks and encodes a work request once; see {@link postPrepared}. @throws VerbsError, TypeError, RangeError as post() */
+  prepare(request: ReceiveRequest): PreparedEntry {
+    return this.area.prepare(request);
+  }
+
+  /** Posts a prepared work request. @returns its sequence number @throws VerbsError ENOMEM: the queue is full; RangeError: wrId */
+  postPrepared(request: PreparedEntry, wrId: number | bigint): number {
+    const place = this.nextPlace();
+    const sequenceNumber = this.next;
+    this.area.putPrepared(request, wrId, sequenceNumber, place);
+    this.taken(place);
     this.area.storeTail(this.next);
     return sequenceNumber;
   }
@@ -251,16 +271,26 @@ export class SharedReceiveQueue {
   }
 
   private put(request: ReceiveRequest): number {
+    const place = this.nextPlace();
     const sequenceNumber = this.next;
+    this.area.put(request, sequenceNumber, place);
+    this.taken(place);
+    return sequenceNumber;
+  }
+
+  /** A free place for the next work request. @throws VerbsError ENOMEM: there is none */
+  private nextPlace(): number {
     // Of a number that a message which never ends still holds, as if the queue were full.
-    if (this.outstanding >= this.size || this.placeOf[sequenceNumber] !== noPlace) {
+    if (this.outstanding >= this.size || this.placeOf[this.next] !== noPlace) {
       throw this.area.full(this.size);
     }
-    const place = this.free[this.freeCount - 1]!;
-    this.area.put(request, sequenceNumber, place);
-    this.placeOf[sequenceNumber] = place;
+    return this.free[this.freeCount - 1]!;
+  }
+
+  /** The next work request lies at this place. */
+  private taken(place: number): void {
+    this.placeOf[this.next] = place;
     this.freeCount--;
-    this.next = (sequenceNumber + 1) % sequenceNumbers;
-    return sequenceNumber;
+    this.next = (this.next + 1) % sequenceNumbers;
   }
 }

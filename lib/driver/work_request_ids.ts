@@ -1,24 +1,23 @@
-/** Where the identifier of a completed work request goes, in two halves. */
-export interface WorkRequestIdHolder {
-  wrIdLow: number;
-  wrIdHigh: number;
-}
+import { isUint32, wrongRange, wrongType } from './arguments.ts';
 
-import { wrongRange, wrongType } from './arguments.ts';
+/** Where the identifier of a completed work request goes, in two halves, signed: V8 keeps any of them without an allocation then. */
+export interface WorkRequestIdHolder {
+  identifierLow: number;
+  identifierHigh: number;
+}
 
 const rule = '0 to 2^53 - 1, or a bigint of 0 to 2^64 - 1';
 const high = 2 ** 32;
 const words = new BigUint64Array(1);
-const halves = new Uint32Array(words.buffer);
+const wordHalves = new Int32Array(words.buffer);
 
 /** The identifiers that a user gave the work requests of a queue, by slot: 64 bits each, in two halves. */
 export class WorkRequestIds {
-  private readonly low: Uint32Array;
-  private readonly high: Uint32Array;
+  /** Of each slot the low and the high half. */
+  private readonly halves: Int32Array;
 
   constructor(slots: number) {
-    this.low = new Uint32Array(slots);
-    this.high = new Uint32Array(slots);
+    this.halves = new Int32Array(2 * slots);
   }
 
   /**
@@ -26,27 +25,35 @@ export class WorkRequestIds {
    * @throws TypeError neither number nor bigint; RangeError: not a whole number from 0 to 2^53 − 1, or a bigint from 0 to 2^64 − 1
    */
   set(slot: number, wrId: number | bigint = 0): void {
+    const { halves } = this;
     if (typeof wrId === 'number') {
+      halves[2 * slot] = wrId;
+      halves[2 * slot + 1] = 0;
+      if (isUint32(wrId)) return;
       if (!Number.isSafeInteger(wrId) || wrId < 0) throw wrongRange('wrId', rule, wrId);
-      this.low[slot] = wrId;
-      this.high[slot] = wrId / high;
+      halves[2 * slot + 1] = wrId / high;
     } else {
       if (typeof wrId !== 'bigint') throw wrongType('wrId', rule, wrId);
       words[0] = wrId;
       if (words[0] !== wrId) throw wrongRange('wrId', rule, wrId);
-      this.low[slot] = halves[0]!;
-      this.high[slot] = halves[1]!;
+      halves.set(wordHalves, 2 * slot);
     }
+  }
+
+  /** @throws as {@link set} */
+  check(wrId: number | bigint | undefined): void {
+    scratch.set(0, wrId);
   }
 
   /** Those of another queue with as many slots or fewer. */
   copy(others: WorkRequestIds): void {
-    this.low.set(others.low);
-    this.high.set(others.high);
+    this.halves.set(others.halves);
   }
 
   get(slot: number, holder: WorkRequestIdHolder): void {
-    holder.wrIdLow = this.low[slot]!;
-    holder.wrIdHigh = this.high[slot]!;
+    holder.identifierLow = this.halves[2 * slot]!;
+    holder.identifierHigh = this.halves[2 * slot + 1]!;
   }
 }
+
+const scratch = new WorkRequestIds(1);

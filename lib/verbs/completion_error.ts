@@ -1,4 +1,4 @@
-import type { Completion } from '../driver/completion_queue.ts';
+import type { Completion } from '../driver/completion.ts';
 import { enumText } from '../spec/enum_names.ts';
 import { completionStatusNames, type CompletionStatus } from '../spec/index.ts';
 

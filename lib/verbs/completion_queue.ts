@@ -1,6 +1,7 @@
 import { wrongType } from '../driver/arguments.ts';
 import type { CompletionEvents } from '../driver/completion_events.ts';
-import { Completion, type CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
+import { Completion } from '../driver/completion.ts';
+import type { CompletionQueue as QueueInDevice } from '../driver/completion_queue.ts';
 import type { CompletionChannel } from './completion_channel.ts';
 import type { Context } from './context.ts';
 import { checkWaitOptions, type WaitOptions } from './polling_wait.ts';

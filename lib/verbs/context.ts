@@ -8,7 +8,8 @@ import {
 import { checkRange, wrongRange, wrongType } from '../driver/arguments.ts';
 import type { AddressVector } from '../driver/address_vector.ts';
 import { CompletionEvents } from '../driver/completion_events.ts';
-import { CompletionQueue as CompletionQueueInDevice, type Completion } from '../driver/completion_queue.ts';
+import type { Completion } from '../driver/completion.ts';
+import { CompletionQueue as CompletionQueueInDevice } from '../driver/completion_queue.ts';
 import { readCredits, type LevelCredits } from '../driver/credits.ts';
 import { VerbsError } from '../driver/errors.ts';
 import type { DeviceEvent } from '../driver/event_queue.ts';

@@ -1,7 +1,7 @@
 import { wrongRange, wrongType } from '../driver/arguments.ts';
 import { AddressHandle as HandleInDevice } from '../driver/address_handle.ts';
 import type { AddressVector } from '../driver/address_vector.ts';
-import type { Completion } from '../driver/completion_queue.ts';
+import type { Completion } from '../driver/completion.ts';
 import { mapForeignMemory } from '../driver/foreign_memory.ts';
 import { MemoryRegion as RegionInDevice } from '../driver/memory_region.ts';
 import { ProtectionDomain as DomainInDevice } from '../driver/protection_domain.ts';

@@ -3,7 +3,8 @@ import type { SendRequest, WindowBinding } from '../driver/command.ts';
 import { VerbsError } from '../driver/errors.ts';
 import { QueuePair as QueuePairInDevice } from '../driver/queue_pair.ts';
 import type { QueuePairAttributes, QueuePairQuery } from '../driver/queue_pair_attributes.ts';
-import type { ReceiveRequest } from '../driver/receive_area.ts';
+import type { PreparedEntry, ReceiveRequest } from '../driver/receive_area.ts';
+import type { PreparedCommand } from '../driver/send_queue.ts';
 import { enumText } from '../spec/enum_names.ts';
 import {
   Opcode,
@@ -15,6 +16,7 @@ import {
 import { CompletionQueue } from './completion_queue.ts';
 import type { Context } from './context.ts';
 import { nextRemoteKey, type MemoryWindow } from './memory_window.ts';
+import { PreparedReceive, PreparedSend } from './prepared.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 import { checkTransition } from './queue_pair_transitions.ts';
 import { checkSendWorkRequest } from './send_work_request.ts';
@@ -204,14 +206,29 @@ export class QueuePair extends VerbsObject {
    * none; ENOMEM: the queue is full; RangeError: wrId. Of a batch, `posted` says how many were taken before the one that is wrong.
    */
   postSend(requests: SendRequest | readonly SendRequest[]): void {
-    this.requireOpen('postSend');
-    if (this.state < QueuePairState.readyToSend)
-      throw this.notReady('postSend', 'QueuePairState.readyToSend');
+    this.requireSending();
     if (isBatch(requests)) this.postBatch(requests);
     else {
       checkSendWorkRequest(this.driver.serviceType, requests);
       this.driver.post(requests);
     }
+  }
+
+  /**
+   * Checks and encodes a work request once, for a loop that repeats it: posting it then takes a fraction of the instructions. The memory
+   * that it names must stay registered; inline data is that of now.
+   * @throws VerbsError, TypeError, RangeError: as {@link postSend}
+   */
+  prepareSend(request: SendRequest): PreparedSend {
+    this.requireOpen('prepareSend');
+    checkSendWorkRequest(this.driver.serviceType, request);
+    return new PreparedSend(this, this.driver.prepare(request));
+  }
+
+  /** For {@link PreparedSend.post}. */
+  postPreparedSend(command: PreparedCommand, wrId: number | bigint): void {
+    this.requireSending();
+    this.driver.postPrepared(command, wrId);
   }
 
   /**
@@ -244,11 +261,24 @@ export class QueuePair extends VerbsObject {
    * RangeError: wrId. Of a batch, `posted` says how many were taken before the one that is wrong.
    */
   postReceive(requests: ReceiveRequest | readonly ReceiveRequest[]): void {
-    this.requireOpen('postReceive');
-    if (this.state === QueuePairState.reset)
-      throw this.notReady('postReceive', 'QueuePairState.init or later');
+    this.requireReceiving();
     if (isBatch(requests)) this.driver.postReceiveBatch(requests);
     else this.driver.postReceive(requests);
+  }
+
+  /**
+   * Checks and encodes a receive work request once, as {@link prepareSend} does.
+   * @throws VerbsError, TypeError, RangeError: as {@link postReceive}
+   */
+  prepareReceive(request: ReceiveRequest): PreparedReceive {
+    this.requireOpen('prepareReceive');
+    return new PreparedReceive(this, this.driver.prepareReceive(request));
+  }
+
+  /** For {@link PreparedReceive.post}. */
+  postPreparedReceive(entry: PreparedEntry, wrId: number | bigint): void {
+    this.requireReceiving();
+    this.driver.postPreparedReceive(entry, wrId);
   }
 
   /**
@@ -270,6 +300,18 @@ export class QueuePair extends VerbsObject {
 
   protected destroy(): void {
     this.driver.destroy();
+  }
+
+  private requireSending(): void {
+    this.requireOpen('postSend');
+    if (this.state < QueuePairState.readyToSend)
+      throw this.notReady('postSend', 'QueuePairState.readyToSend');
+  }
+
+  private requireReceiving(): void {
+    this.requireOpen('postReceive');
+    if (this.state === QueuePairState.reset)
+      throw this.notReady('postReceive', 'QueuePairState.init or later');
   }
 
   private postBatch(requests: readonly SendRequest[]): void {

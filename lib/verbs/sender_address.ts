@@ -1,6 +1,6 @@
 import { wrongRange } from '../driver/arguments.ts';
 import { isIpv4, type AddressVector } from '../driver/address_vector.ts';
-import type { Completion } from '../driver/completion_queue.ts';
+import type { Completion } from '../driver/completion.ts';
 import type { PortAttributes } from '../driver/port.ts';
 import { GLOBAL_ROUTE_HEADER_BYTES, IPV4_HEADER_BYTES, decode } from '../spec/index.ts';
 

@@ -1,7 +1,8 @@
-import type { ReceiveRequest } from '../driver/receive_area.ts';
+import type { PreparedEntry, ReceiveRequest } from '../driver/receive_area.ts';
 import { SharedReceiveQueue as QueueInDevice } from '../driver/shared_receive_queue.ts';
 import type { SharedReceiveQueueQuery } from '../driver/shared_receive_queue.ts';
 import type { Context } from './context.ts';
+import { PreparedReceive } from './prepared.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 import { VerbsObject } from './verbs_object.ts';
 
@@ -95,6 +96,21 @@ export class SharedReceiveQueue extends VerbsObject {
     this.requireOpen('postSharedReceive');
     if (Array.isArray(requests)) this.driver.postBatch(requests as readonly ReceiveRequest[]);
     else this.driver.post(requests as ReceiveRequest);
+  }
+
+  /**
+   * Checks and encodes a receive work request once, for a loop that repeats it.
+   * @throws VerbsError, TypeError, RangeError: as {@link postReceive}
+   */
+  prepareReceive(request: ReceiveRequest): PreparedReceive {
+    this.requireOpen('prepareReceive');
+    return new PreparedReceive(this, this.driver.prepare(request));
+  }
+
+  /** For {@link PreparedReceive.post}. */
+  postPreparedReceive(entry: PreparedEntry, wrId: number | bigint): void {
+    this.requireOpen('postSharedReceive');
+    this.driver.postPrepared(entry, wrId);
   }
 
   protected destroy(): void {

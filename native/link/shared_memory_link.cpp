@@ -205,14 +205,18 @@ void SharedMemoryLink::hear_peer(Peer& peer) {
     const ssize_t bytes = recv(peer.socket.get(), &message, sizeof message, MSG_DONTWAIT);
     if (bytes > 0)
       continue;
-    if (bytes == 0 || (errno != EAGAIN && errno != EINTR)) {
-      peer.gone.store(true); // what waits for room has nowhere to go to
-      const std::scoped_lock lock(mutex_);
-      peer.socket = {};
-    }
+    if (bytes == 0 || (errno != EAGAIN && errno != EINTR))
+      part_from(peer);
     break;
   }
   notify();
+}
+
+// Packets that wait for room in its rings have nowhere to go.
+void SharedMemoryLink::part_from(Peer& peer) {
+  peer.gone.store(true);
+  const std::scoped_lock lock(mutex_);
+  peer.socket = {};
 }
 
 void SharedMemoryLink::hear_answer() {
@@ -258,8 +262,10 @@ void SharedMemoryLink::answer(Caller& caller, uint32_t wanted) {
     return;
   }
   made->socket = std::move(caller.socket);
-  if (MeetingPlace::send(made->socket.get(), greeting, made->mapping->memory()))
-    adopt(std::move(made));
+  // First adopted, then answered: the caller may rely on packets of this end as soon as it has the answer.
+  adopt(made);
+  if (!MeetingPlace::send(made->socket.get(), greeting, made->mapping->memory()))
+    part_from(*made);
 }
 
 void SharedMemoryLink::notify() {

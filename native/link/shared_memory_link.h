@@ -80,6 +80,7 @@ private:
   void wait();
   int timeout() const;
   void hear_peer(Peer& peer);
+  void part_from(Peer& peer);
   void hear_answer();
   bool receive_greeting(Caller& caller);
   void answer(Caller& caller, uint32_t wanted);

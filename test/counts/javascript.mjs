@@ -34,6 +34,13 @@ class Station {
   connect(peer) {
     connectQueuePair(this.queuePair, this.address, peer.address);
     this.remote = peer.region.remote(2048, messageBytes);
+    this.preparedReceive = this.queuePair.prepareReceive({ wrId: 1, scatter: [this.target] });
+    this.preparedSend = this.queuePair.prepareSend({
+      wrId: 2,
+      opcode: Opcode.send,
+      gather: [this.source],
+      signaled: true,
+    });
   }
 
   complete() {
@@ -49,6 +56,15 @@ const operations = {
     operate: (here, there) => {
       there.queuePair.postReceive({ wrId: 1, scatter: [there.target] });
       here.queuePair.postSend({ wrId: 2, opcode: Opcode.send, gather: [here.source], signaled: true });
+      there.complete();
+      here.complete();
+    },
+  },
+  prepared_send: {
+    units: 1,
+    operate: (here, there) => {
+      there.preparedReceive.post();
+      here.preparedSend.post();
       there.complete();
       here.complete();
     },

@@ -2,11 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 
 import type { BoardOptions, EmulatedBoard } from '../../lib/board/addon.ts';
 import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
-import {
-  Completion,
-  CompletionQueue,
-  type CompletionQueueOptions,
-} from '../../lib/driver/completion_queue.ts';
+import { Completion } from '../../lib/driver/completion.ts';
+import { CompletionQueue, type CompletionQueueOptions } from '../../lib/driver/completion_queue.ts';
 import { EventQueue, type DeviceEvent } from '../../lib/driver/event_queue.ts';
 import type { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import type { QueuePair } from '../../lib/driver/queue_pair.ts';
@@ -233,7 +230,7 @@ describe('a completion queue', () => {
     expect(store).toHaveBeenCalledTimes(1);
     expect(new Uint32Array(head!.buffer)[0]).toBe(4);
     flags.forEach((flag, index) =>
-      expect(completions[index]).toEqual({
+      expect(completions[index]).toMatchObject({
         ...fields,
         wrIdLow: 0,
         wrIdHigh: 0,
@@ -288,6 +285,48 @@ describe('a completion queue', () => {
     queuePair.destroy();
     expect(poll(0)).toEqual([]);
     expect(queue.hasCompletion).toBe(false);
+  });
+
+  it('gives the completions behind those that it leaves out by the same poll, each to its object', () => {
+    const { board, driver, queue, queuePair, post } = makeBench(stepped, { entries: 8 });
+    const { queuePair: other } = new UnansweredQueuePair(driver, sizes, {
+      sendCompletionQueue: queue.number,
+    });
+    for (let wrId = 0; wrId < 3; wrId++) {
+      post(1);
+      other.post({ opcode: Opcode.send, signaled: true, wrId });
+    }
+    board.runUntilIdle();
+    // As when it was destroyed after the ring was searched for its completions.
+    driver.queuePairs.delete(queuePair.number);
+    const completions = [new Completion(), new Completion()];
+    expect(queue.poll(completions)).toBe(2);
+    expect(completions.map(({ wrId, sequenceNumber }) => [wrId, sequenceNumber])).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+    expect(queue.poll(completions)).toBe(1);
+    expect(completions[0]!.wrId).toBe(2);
+    driver.queuePairs.set(queuePair.number, queuePair);
+  });
+
+  it('takes completions of the queue pair that has its number now', () => {
+    const { board, driver, queue, queuePair, post, poll } = makeBench(stepped, { entries: 8 });
+    const { queuePair: next } = new UnansweredQueuePair(driver, sizes, {
+      sendCompletionQueue: queue.number,
+    });
+    next.post({ opcode: Opcode.send, wrId: 77 });
+    post(1);
+    board.runUntilIdle();
+    expect(poll(1)).toHaveLength(1);
+    queuePair.destroy();
+    // Numbers come round after all others were given: here the next queue pair stands for one that has this number.
+    driver.queuePairs.set(queuePair.number, next);
+    const entry = encode('completion_queue_entry', { queue_pair_number: queuePair.number, phase: 1 });
+    new Uint8Array(queue.ring.buffer).set(entry, entry.length);
+    expect(poll(1)[0]!.wrId).toBe(77);
+    expect(next.sendQueue.outstanding).toBe(0);
+    driver.queuePairs.delete(queuePair.number);
   });
 
   it('gets the completion of every work request of a queue pair that signals all', () => {

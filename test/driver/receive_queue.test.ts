@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { BoardFunction } from '../../lib/board/addon.ts';
 import { UnansweredQueuePair } from '../../lib/cli/unanswered_queue_pair.ts';
 import type { GatherEntry } from '../../lib/driver/command.ts';
-import { Completion } from '../../lib/driver/completion_queue.ts';
+import { Completion } from '../../lib/driver/completion.ts';
 import { VerbsError } from '../../lib/driver/errors.ts';
 import { HcaDriver } from '../../lib/driver/hca_driver.ts';
 import { ProtectionDomain } from '../../lib/driver/protection_domain.ts';
@@ -20,6 +20,7 @@ import {
   UNDERLYING_FUNCTION_READS_REFUSED_OFFSET,
   UNDERLYING_FUNCTION_RECEIVE_DOORBELL_OFFSET,
   decode,
+  encode,
 } from '../../lib/spec/index.ts';
 import { makeReceiveQueues, type Descriptor, type ReceiveQueuePort } from '../helpers/receive_queue_port.ts';
 import { backends, closing, describeOnBackends, makeBoard, openDriver } from '../helpers/backends.ts';
@@ -35,6 +36,13 @@ const scatterOf = (count: number, from = 0): GatherEntry[] =>
     length: 0xffff_ffff - from - index,
     localKey: 0x9000_0000 + from + index,
   }));
+
+/** A completion of these fields of a completion queue entry; the others are zero. */
+function completionOf(fields: Readonly<Record<string, number>>): Completion {
+  const completion = new Completion();
+  completion.read(new Int32Array(encode('completion_queue_entry', fields).slice().buffer), 0);
+  return completion;
+}
 
 function makeQueue(sizes: ReceiveQueueSizes): ReceiveQueue {
   return new ReceiveQueue(openDriver(makeBoard(stepped)).device, sizes);
@@ -190,11 +198,11 @@ describe('a receive queue', () => {
 
   it('keeps the wrId of each work request until it is completed', () => {
     const queue = makeQueue({ entries: 4, scatterEntries: 0 });
-    const holder = { wrIdLow: 1, wrIdHigh: 1 };
+    const holder = new Completion();
     for (let number = 0; number < 9; number++) {
       queue.post(number % 3 === 0 ? {} : { wrId: 0x8000_0000_ffff_fff0n + BigInt(number) });
       queue.completedThrough(number, holder);
-      expect(holder).toEqual(
+      expect(holder).toMatchObject(
         number % 3 === 0
           ? { wrIdLow: 0, wrIdHigh: 0 }
           : { wrIdLow: 0xffff_fff0 + number, wrIdHigh: 0x8000_0000 },
@@ -241,7 +249,7 @@ describe('a receive queue', () => {
         (sizes, around, taken) => {
           const queue = makeQueue(sizes);
           const reader = new Reader(queue);
-          const holder = { wrIdLow: 0, wrIdHigh: 0 };
+          const holder = new Completion();
           let posted = 0;
           let received = 0;
           let completed = 0;
@@ -276,7 +284,7 @@ describe('a receive queue', () => {
             completed += done;
             if (done > 0) {
               queue.completedThrough((completed - 1) & 0xffff, holder);
-              expect(holder).toEqual({ wrIdLow: completed - 1, wrIdHigh: 0 });
+              expect(holder).toMatchObject({ wrIdLow: completed - 1, wrIdHigh: 0 });
             }
             expect(queue.outstanding).toBe(posted - completed);
           }
@@ -345,16 +353,20 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
   it('frees the slots of completed receives, and learns of the error state from a completion that failed', () => {
     const { queuePair, calls } = makeReceiver(sizes);
     queuePair.postReceiveBatch([{ wrId: 7 }, { wrId: 8 }, { wrId: 9 }]);
-    const completion = Object.assign(new Completion(), { workQueue: 1, sequenceNumber: 0 });
+    const completion = completionOf({ work_queue: 1 });
     queuePair.complete(completion);
     expect(completion.wrId).toBe(7);
     expect(queuePair.receiveQueue!.outstanding).toBe(2);
     expect(queuePair.sendQueue.outstanding).toBe(0);
     expect(calls).toEqual([]);
     for (const sequenceNumber of [1, 2]) {
-      Object.assign(completion, { sequenceNumber, status: CompletionStatus.workRequestFlushedError });
-      queuePair.complete(completion);
-      expect(completion.wrId).toBe(7 + sequenceNumber);
+      const flushed = completionOf({
+        work_queue: 1,
+        sequence_number: sequenceNumber,
+        status: CompletionStatus.workRequestFlushedError,
+      });
+      queuePair.complete(flushed);
+      expect(flushed.wrId).toBe(7 + sequenceNumber);
     }
     // Once: what was posted before the host knew is flushed now, what comes later by a doorbell of its own.
     expect(calls.map(([method]) => method)).toEqual(['write64']);
@@ -374,12 +386,12 @@ describeOnBackends('a queue pair with a receive queue', (backend) => {
         sendQueue,
         receiveQueue: sizes,
       });
-      const failed = { sequenceNumber: 0, status: CompletionStatus.localProtectionError };
+      const failed = { status: CompletionStatus.localProtectionError };
       calls.length = 0;
-      queuePair.complete(Object.assign(new Completion(), failed));
+      queuePair.complete(completionOf(failed));
       queuePair.postReceive({});
       expect(calls).toEqual([]);
-      queuePair.complete(Object.assign(new Completion(), failed, { workQueue: 1 }));
+      queuePair.complete(completionOf({ ...failed, work_queue: 1 }));
       expect(calls).toHaveLength(1);
     },
   );
