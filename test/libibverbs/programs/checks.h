@@ -1,4 +1,4 @@
-/* What programs that check the library need: a device, connected queue pairs, and CHECK, which ends the program where a condition does
+/* For programs that check the library: a device, connected queue pairs, and CHECK, which ends the program where a condition does
  * not hold. */
 #pragma once
 
