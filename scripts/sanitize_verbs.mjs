@@ -4,19 +4,22 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Runs the program of test/libibverbs that uses most of libibverbs.so.1, and prints what it says.
+ * Runs the programs of test/libibverbs that use most of libibverbs.so.1, and prints what they say.
  * @param directory a build with a sanitizer; it has the library in Release/verbs
  * @param sanitizer the sanitizer's own library, which comes before all others
- * @returns whether it ended well, and the sanitizer had nothing to report; also where Debian's header is missing
+ * @returns whether they ended well, and the sanitizer had nothing to report; also where Debian's header is missing
  */
 export function checksHold(directory, sanitizer) {
   if (!existsSync('/usr/include/infiniband/verbs.h')) {
     console.log('left out: libibverbs.so.1; on Debian: apt-get install libibverbs-dev');
     return true;
   }
-  const program = path.join(directory, 'checks');
-  const source = 'test/libibverbs/programs/checks.c';
-  execFileSync('gcc', ['-O1', '-o', program, source, '-libverbs', '-lpthread']);
+  return ['checks', 'queues'].every((name) => holds(name, directory, sanitizer));
+}
+
+function holds(name, directory, sanitizer) {
+  const program = path.join(directory, name);
+  execFileSync('gcc', ['-O1', '-o', program, `test/libibverbs/programs/${name}.c`, '-libverbs', '-lpthread']);
   const { status } = spawnSync(program, {
     stdio: 'inherit',
     env: {

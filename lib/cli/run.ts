@@ -11,6 +11,7 @@ import {
   parseDeviceString,
   PciError,
   readPciFunction,
+  servedPath,
   type DeviceName,
 } from '../board/index.ts';
 
@@ -68,11 +69,12 @@ export async function run(words: readonly string[], { device, explain }: RunOpti
 export function deviceOfPrograms(text: string): string {
   const name = parseDeviceString(text);
   if (name.backend === 'vfio') return ofPciFunction(name);
+  if (name.backend === 'serve') return formatDeviceString({ ...name, path: servedPath(name.path) });
   if (name.backend !== 'emu') {
     throw new BackendMissingError(
       name.backend === 'pci'
         ? `device "${text}": pci: reaches memory of its own alone, and programs of libibverbs register any; expected: vfio:${name.address}`
-        : `device "${text}": programs of libibverbs do not run on such a device; expected: emu:[UF]?… or vfio:DDDD:BB:DD.F`,
+        : `device "${text}": programs of libibverbs do not run on such a device; expected: emu:[UF]?…, serve:PATH/UF or vfio:DDDD:BB:DD.F`,
     );
   }
   const { link, fabric, linkLayer } = name.options;

@@ -2,6 +2,7 @@
 
 #include "board/emulated_function.h"
 #include "driver/device_string.h"
+#include "driver/served_backend.h"
 #include "driver/vfio_backend.h"
 
 #include <cerrno>
@@ -64,14 +65,16 @@ std::unique_ptr<Backend> open_backend(const std::string& device, int& error, std
   std::unique_ptr<Backend> backend;
   if (scheme == "vfio") {
     backend = open_vfio(rest, error, failure);
+  } else if (scheme == "serve") {
+    backend = open_served(rest, error, failure);
   } else {
     error = ENOTSUP;
     failure = scheme == "pci"
                   ? "pci: reaches memory of its own alone, and programs of libibverbs register any; "
                     "expected: vfio:" +
                         rest
-                  : "programs of libibverbs do not run on such a device; expected: emu:[UF]?link=… or "
-                    "vfio:DDDD:BB:DD.F";
+                  : "programs of libibverbs do not run on such a device; expected: emu:[UF]?link=…, "
+                    "serve:PATH/UF or vfio:DDDD:BB:DD.F";
   }
   if (backend == nullptr)
     failure = "device \"" + device + "\": " + failure;

@@ -8,6 +8,8 @@
 
 namespace fpga_verbs::driver {
 
+class SharedMemory;
+
 // How a function of a kind is known on PCIe.
 struct PciIdentity {
   uint32_t vendor = 0x1234; // of emulated boards, as fpga/spec/pci_functions.json has it
@@ -28,6 +30,10 @@ public:
   virtual bool advance() = 0;
 
   virtual PciIdentity identity() const { return {}; }
+
+  // By which memory of the program is shared with the process that holds the board; null: the function maps
+  // it.
+  virtual SharedMemory* shared_memory() { return nullptr; }
 };
 
 // The board that a device string names. Null: `failure` says why, and `error` is what a verb gives: EINVAL,

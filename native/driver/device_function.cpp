@@ -100,21 +100,29 @@ void DeviceFunction::free(const DeviceMemory& memory) {
   memory_.erase(memory.address);
 }
 
-std::optional<uint64_t> DeviceFunction::map(void* memory, size_t bytes, board::DmaRights rights) {
-  const std::scoped_lock lock(mutex_);
-  if (const char* const refusal = function_->foreign_memory_refusal()) {
-    errno = explain(EOPNOTSUPP, refusal);
-    return std::nullopt;
+int DeviceFunction::map(void* memory, size_t bytes, board::DmaRights rights, std::vector<DmaPiece>& pieces,
+                        uint64_t& mapping) {
+  if (SharedMemory* const shared = backend_.shared_memory()) {
+    std::string failure;
+    const int error = shared->map(memory, bytes, pieces, mapping, failure);
+    return error == 0 ? 0 : explain(error, failure);
   }
+  const std::scoped_lock lock(mutex_);
+  if (const char* const refusal = function_->foreign_memory_refusal())
+    return explain(EOPNOTSUPP, refusal);
   const std::optional<uint64_t> address = function_->map_dma(memory, bytes, rights);
   if (!address)
-    errno = explain(ENOMEM, function_->mapping_failure());
-  return address;
+    return explain(ENOMEM, function_->mapping_failure());
+  pieces = {{*address, bytes}};
+  mapping = *address;
+  return 0;
 }
 
-void DeviceFunction::unmap(uint64_t address) {
+void DeviceFunction::unmap(uint64_t mapping) {
+  if (SharedMemory* const shared = backend_.shared_memory())
+    return shared->unmap(mapping);
   const std::scoped_lock lock(mutex_);
-  function_->unmap_dma(address);
+  function_->unmap_dma(mapping);
 }
 
 uint32_t DeviceFunction::read_at(Place page, uint32_t offset) {

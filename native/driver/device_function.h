@@ -2,6 +2,7 @@
 
 #include "board/dma_memory.h"
 #include "driver/backend.h"
+#include "driver/shared_memory.h"
 #include "spec/enums.h"
 
 #include <array>
@@ -14,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fpga_verbs::driver {
 
@@ -64,10 +66,11 @@ public:
   DeviceMemory allocate(size_t bytes);
   void free(const DeviceMemory& memory);
 
-  // Maps memory of the program; the low 12 bits of the address are those of `memory`. Nothing: explain() says
-  // why, and errno is set.
-  std::optional<uint64_t> map(void* memory, size_t bytes, board::DmaRights rights);
-  void unmap(uint64_t address);
+  // Maps memory of the program: gives 0, the pieces that it has, in order, of which all but the first begin
+  // with a page, and what unmap() takes; or what a verb gives, as explain() says.
+  int map(void* memory, size_t bytes, board::DmaRights rights, std::vector<DmaPiece>& pieces,
+          uint64_t& mapping);
+  void unmap(uint64_t mapping);
 
   // Registers: of the function's own page, of the control page (function 0 alone), of the identity.
   uint32_t read(uint32_t offset) { return read_at(place(spec::RegionType::underlying_function), offset); }

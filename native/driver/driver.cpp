@@ -27,12 +27,15 @@ template <class Structure> std::span<uint8_t> bytes_of(Structure& structure) {
   return {reinterpret_cast<uint8_t*>(&structure), sizeof structure};
 }
 
-// Signals of the program are for its own threads: those that are made within block them all.
+// Signals of the program are for its own threads: those that are made within block them all, but for faults
+// of their own (page_replacement.h).
 class SignalsBlocked {
 public:
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+      sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -277,28 +280,34 @@ int Driver::destroy_memory_window(uint32_t key) {
 int Driver::register_memory(uint32_t protection_domain, void* memory, uint64_t bytes, uint64_t base,
                             unsigned access_flags, RegisteredMemory& made) {
   const bool may_write = (access_flags & 1u << static_cast<unsigned>(spec::AccessFlag::local_write)) != 0;
-  const std::optional<uint64_t> address =
-      function_->map(memory, bytes, may_write ? board::DmaRights::read_write : board::DmaRights::read);
-  if (!address)
-    return errno;
-  made.dma_address = *address;
-  const int error = register_range(protection_domain, *address, bytes, base, access_flags, made.key);
+  std::vector<DmaPiece> pieces;
+  if (const int error =
+          function_->map(memory, bytes, may_write ? board::DmaRights::read_write : board::DmaRights::read,
+                         pieces, made.mapping))
+    return error;
+  const int error = register_pieces(protection_domain, pieces, bytes, base, access_flags, made.key);
   if (error != 0)
-    function_->unmap(*address);
+    function_->unmap(made.mapping);
   return error;
 }
 
-// The smallest page that holds the range whole, so that its list is short; the largest ones where none does.
-int Driver::register_range(uint32_t protection_domain, uint64_t dma_address, uint64_t bytes, uint64_t base,
-                           unsigned access_flags, uint32_t& key) {
+// Of one piece, the smallest page that holds it whole, so that the list is short; the largest ones where none
+// does.
+int Driver::register_pieces(uint32_t protection_domain, std::span<const DmaPiece> pieces, uint64_t bytes,
+                            uint64_t base, unsigned access_flags, uint32_t& key) {
   constexpr unsigned smallest_page_log2 = 12;
   constexpr unsigned largest_page_log2 = 31;
-  const uint64_t last = dma_address + bytes - 1;
+  const auto last_page = [](const DmaPiece& piece, unsigned log2) {
+    return (piece.address + piece.bytes - 1) >> log2;
+  };
+  const DmaPiece& first = pieces.front();
   unsigned page_log2 = smallest_page_log2;
-  while (page_log2 < largest_page_log2 && dma_address >> page_log2 != last >> page_log2)
+  while (pieces.size() == 1 && page_log2 < largest_page_log2 &&
+         first.address >> page_log2 != last_page(first, page_log2))
     ++page_log2;
-  const uint64_t first_page = dma_address >> page_log2;
-  const uint64_t pages = (last >> page_log2) - first_page + 1;
+  uint64_t pages = 0;
+  for (const DmaPiece& piece : pieces)
+    pages += last_page(piece, page_log2) - (piece.address >> page_log2) + 1;
   spec::RegisterMemoryInput input;
   input.set_access_flags(access_flags);
   input.set_page_log2(page_log2);
@@ -306,13 +315,15 @@ int Driver::register_range(uint32_t protection_domain, uint64_t dma_address, uin
   input.set_base(base);
   input.set_length(bytes);
   input.set_pages(static_cast<uint32_t>(pages));
-  input.set_first_page_offset(static_cast<uint32_t>(dma_address - (first_page << page_log2)));
+  input.set_first_page_offset(static_cast<uint32_t>(first.address & ((uint64_t{1} << page_log2) - 1)));
   MailboxInput content(input);
-  for (uint64_t page = first_page; page < first_page + pages; ++page) {
-    spec::PageTableEntry entry;
-    entry.set_page((page << page_log2) / spec::page_bytes);
-    entry.set_valid(1);
-    content.add(entry);
+  for (const DmaPiece& piece : pieces) {
+    for (uint64_t page = piece.address >> page_log2; page <= last_page(piece, page_log2); ++page) {
+      spec::PageTableEntry entry;
+      entry.set_page((page << page_log2) / spec::page_bytes);
+      entry.set_valid(1);
+      content.add(entry);
+    }
   }
   const auto made = management_.execute(spec::ManagementOpcode::register_memory, 0, content.bytes());
   key = made.number;
@@ -322,7 +333,7 @@ int Driver::register_range(uint32_t protection_domain, uint64_t dma_address, uin
 int Driver::deregister_memory(const RegisteredMemory& memory) {
   const int error = management_.execute(spec::ManagementOpcode::deregister_memory, memory.key).error;
   if (error == 0)
-    function_->unmap(memory.dma_address);
+    function_->unmap(memory.mapping);
   return error;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -37,8 +38,8 @@ struct PortFacts {
 
 // Memory of the program that the device reaches under a key.
 struct RegisteredMemory {
-  uint32_t key = 0;         // L_Key and R_Key
-  uint64_t dma_address = 0; // 0: none was mapped
+  uint32_t key = 0;     // L_Key and R_Key
+  uint64_t mapping = 0; // by which the function takes it back
 };
 
 // The driver of one underlying function: management, events, and what the device needs of host memory. The
@@ -81,8 +82,8 @@ private:
   int begin();
   int enable();
   int give_queuing_structures();
-  int register_range(uint32_t protection_domain, uint64_t dma_address, uint64_t bytes, uint64_t base,
-                     unsigned access_flags, uint32_t& key);
+  int register_pieces(uint32_t protection_domain, std::span<const DmaPiece> pieces, uint64_t bytes,
+                      uint64_t base, unsigned access_flags, uint32_t& key);
   void reset();
   void run();
   void take_completions();

@@ -1,11 +1,13 @@
 // Protection domains, memory regions and windows.
 #include "driver/explanation.h"
+#include "driver/mapped_ranges.h"
 #include "libibverbs/exported.h"
 #include "libibverbs/objects.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <memory>
+#include <sys/mman.h>
+#include <vector>
 
 namespace fpga_verbs::verbs {
 
@@ -15,21 +17,15 @@ namespace {
 // kernel asks when it pins pages. A page that is missing would end the process when the device reaches it.
 bool is_mapped(const void* memory, size_t bytes, bool writable) {
   const auto begin = reinterpret_cast<uintptr_t>(memory);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
-                                                             std::fclose);
-  if (maps == nullptr)
+  std::vector<driver::MappedRange> ranges;
+  if (!driver::find_mapped(begin, begin + bytes, ranges))
     return true;           // nothing tells
   uintptr_t known = begin; // up to here
-  char line[512];
-  while (known < begin + bytes && std::fgets(line, sizeof line, maps.get()) != nullptr) {
-    unsigned long first = 0;
-    unsigned long end = 0;
-    char rights[5] = "";
-    if (std::sscanf(line, "%lx-%lx %4s", &first, &end, rights) != 3 || end <= known)
-      continue;
-    if (first > known || rights[0] != 'r' || (writable && rights[1] != 'w'))
+  for (const driver::MappedRange& range : ranges) {
+    const int wanted = PROT_READ | (writable ? PROT_WRITE : 0);
+    if (range.begin > known || (range.protection & wanted) != wanted)
       return false;
-    known = end;
+    known = range.end;
   }
   return known >= begin + bytes;
 }

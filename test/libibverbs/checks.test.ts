@@ -1,33 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { freePort } from '../helpers/free_port.ts';
-import { HcaProcess, untilListening } from '../helpers/hca_process.ts';
-import { requireFile, requireTool, toolEnvironment } from '../helpers/tools.ts';
+import { requireFile, requireTool } from '../helpers/tools.ts';
+import { compiled } from './compiled_program.ts';
 import { ownFabric, startProgram } from './verbs_program.ts';
-
-const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-checks-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-/** Compiles a file of test/libibverbs/programs as users do, against the system's libibverbs. */
-function compiled(compiler: string, source: string, words: readonly string[] = []): string {
-  const made = path.join(folder, path.parse(source).name);
-  const file = fileURLToPath(new URL(`programs/${source}`, import.meta.url));
-  const { status, stderr } = spawnSync(
-    compiler,
-    [...words, '-Wall', '-o', made, file, '-libverbs', '-lpthread'],
-    {
-      encoding: 'utf8',
-      env: toolEnvironment(),
-    },
-  );
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  return made;
-}
 
 const names = [
   'a device',
@@ -107,16 +83,4 @@ test('the interface is that of <infiniband/verbs.h>, member by member', (context
   requireFile('/usr/include/infiniband/verbs.h', 'libibverbs-dev', context);
   const native = fileURLToPath(new URL('../../native', import.meta.url));
   compiled('g++', 'abi.cpp', ['-std=c++20', '-I', native]);
-});
-
-test('ibv_rc_pingpong and hca pingpong: a program in C and one in JavaScript', async (context) => {
-  requireTool('ibv_rc_pingpong', context);
-  const device = ownFabric();
-  const port = await freePort();
-  const server = startProgram(device, ['ibv_rc_pingpong', '-c', '-g', '0', '-n', '100', '-p', String(port)]);
-  await Promise.race([untilListening(port), server.ended]);
-  const words = ['pingpong', 'rc', 'localhost', '-c', '-n', '100', '-p', String(port), '--device', device];
-  const client = new HcaProcess(words);
-  expect(await client.ended).toMatchObject({ exitCode: 0 });
-  expect(await server.ended).toMatchObject({ exitCode: 0, error: '' });
 });

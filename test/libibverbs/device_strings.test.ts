@@ -22,6 +22,7 @@ test.for([
   ['emu:9', 'device "emu:9": underlying function 9; expected: 0 to 7'],
   ['emu:1', 'the device is not enabled; open its underlying function 0 first'],
   ['rtl:', 'device "rtl:": programs of libibverbs do not run on such a device; expected: emu:[UF]?link=…'],
+  ['serve:lab', 'device "serve:lab": "lab" is no path; expected: serve:PATH/UF, or hca run'],
   ['pci:0000:00:01.0', 'pci: reaches memory of its own alone'],
   ['vfio:00:1.0', 'device "vfio:00:1.0": PCI address "00:1.0"; expected: DDDD:BB:DD.F'],
   ['vfio:ffff:01:00.0', 'there is no PCI function ffff:01:00.0; expected: an address that lspci -D prints'],

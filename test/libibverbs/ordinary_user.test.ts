@@ -10,7 +10,7 @@ import { leaveOut, requireTool, toolEnvironment } from '../helpers/tools.ts';
 import { ownFabric } from './verbs_program.ts';
 
 const hca = fileURLToPath(new URL('../../dist/lib/cli/main.js', import.meta.url));
-const nobody = 65534;
+const otherUser = 65534;
 /** Folders in which any user may write elsewhere are empty here, and cannot be written. */
 const empty = ['/tmp', '/var/tmp', '/dev/shm', '/run', '/dev/infiniband'];
 
@@ -18,7 +18,7 @@ const empty = ['/tmp', '/var/tmp', '/dev/shm', '/run', '/dev/infiniband'];
 function bareContainer(context: TestContext): string[] {
   const isRoot = process.getuid!() === 0;
   const user = isRoot
-    ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--no-new-privs']
+    ? ['setpriv', `--reuid=${otherUser}`, `--regid=${otherUser}`, '--clear-groups', '--no-new-privs']
     : [];
   const mounts = empty.map((folder) => `{ ! test -d ${folder} || mount -t tmpfs -o ro none ${folder}; }`);
   const script = [...mounts, 'exec "$@"'].join(' && ');

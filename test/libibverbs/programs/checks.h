@@ -1,4 +1,4 @@
-/* What programs that check the library need: a device, connected queue pairs, and CHECK, which ends the program where a condition does
+/* For programs that check the library: a device, connected queue pairs, and CHECK, which ends the program where a condition does
  * not hold. */
 #pragma once
 
@@ -23,7 +23,7 @@ static struct ibv_context* context;
 static struct ibv_pd* pd;
 static struct ibv_port_attr port;
 
-static struct ibv_qp* connect_qp(struct ibv_qp* a, struct ibv_qp* b) {
+static inline struct ibv_qp* connect_qp(struct ibv_qp* a, struct ibv_qp* b) {
   struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = everything};
   CHECK(ibv_modify_qp(a, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
   attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
@@ -41,7 +41,7 @@ static struct ibv_qp* connect_qp(struct ibv_qp* a, struct ibv_qp* b) {
   return a;
 }
 
-static struct ibv_wc wait_for(struct ibv_cq* cq) {
+static inline struct ibv_wc wait_for(struct ibv_cq* cq) {
   struct ibv_wc wc;
   int count = 0;
   while (count == 0)
@@ -50,7 +50,7 @@ static struct ibv_wc wait_for(struct ibv_cq* cq) {
   return wc;
 }
 
-static int post(struct ibv_qp* qp, struct ibv_send_wr wr) {
+static inline int post(struct ibv_qp* qp, struct ibv_send_wr wr) {
   struct ibv_send_wr* bad = NULL;
   wr.send_flags |= IBV_SEND_SIGNALED;
   return ibv_post_send(qp, &wr, &bad);
