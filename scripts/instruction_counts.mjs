@@ -14,7 +14,8 @@ const program = path.join(root, 'build/native/operation_counts');
 const script = path.join(root, 'test/counts/javascript.mjs');
 
 /**
- * By name: what is counted, how often in the shorter of two runs (in the longer three times so often), and the units of one time. Of
+ * By name: what is counted, how often in the shorter of two runs (in the longer three times so often), and the units of one time; where
+ * `beside` is, what the functions do whose names it matches is left out, of the operation that `program` names. Of
  * those in JavaScript, what V8 compiles when and what it collects differs a little from run to run: their tolerance is larger.
  */
 export const operations = {
@@ -24,6 +25,13 @@ export const operations = {
   read: { what: 'READ 64 B', times: 1000, units: 1 },
   atomic: { what: 'fetch and add', times: 1000, units: 1 },
   write_long: { what: 'a 4 KiB packet of a 1 MiB WRITE', times: 10, units: 256 },
+  write_long_beside: {
+    what: 'the same, beside its copies and its ICRC',
+    times: 10,
+    units: 256,
+    program: 'write_long',
+    beside: /memcpy|memmove|wire::.*(compute|icrc_\w*(slicing|carryless|wide))/,
+  },
   javascript_send: {
     what: 'SEND 64 B, half, compiled JavaScript',
     times: 20_000,
@@ -94,15 +102,31 @@ function run(name, times) {
   try {
     const output = path.join(directory, 'counted');
     const tool = ['--tool=callgrind', '--separate-threads=yes', `--callgrind-out-file=${output}`];
-    const steps = execFileSync('valgrind', [...tool, program, name, String(times)], {
+    const { program: operation = name, beside } = operations[name];
+    const steps = execFileSync('valgrind', [...tool, program, operation, String(times)], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [, total] = /^totals: (\d+)$/m.exec(readFileSync(`${output}-01`, 'utf8'));
-    return { instructions: Number(total), steps: Number(steps) };
+    const leftOut = beside === undefined ? 0 : instructionsOf(`${output}-01`, beside);
+    return { instructions: Number(total) - leftOut, steps: Number(steps) };
   } finally {
     rmSync(directory, { recursive: true });
   }
+}
+
+/** Instructions of the functions whose names match, what they call left aside. */
+function instructionsOf(counted, names) {
+  const options = ['--threshold=100', '--auto=no', '--show-percs=no', counted];
+  const lines = execFileSync('callgrind_annotate', options, { encoding: 'utf8', maxBuffer: 2 ** 28 }).split(
+    '\n',
+  );
+  return lines
+    .map((line) => /^ *([\d,]+) +\S*?:(.*)$/.exec(line))
+    .reduce(
+      (sum, row) => sum + (row !== null && names.test(row[2]) ? Number(row[1].replaceAll(',', '')) : 0),
+      0,
+    );
 }
 
 /** Instructions of code that lies in no file: what V8 has compiled. */
@@ -124,13 +148,7 @@ function compiledInstructions(name, times) {
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );
-    const options = ['--threshold=100', '--auto=no', '--show-percs=no', `${output}-01`];
-    const lines = execFileSync('callgrind_annotate', options, { encoding: 'utf8', maxBuffer: 2 ** 28 }).split(
-      '\n',
-    );
-    return lines
-      .map((line) => /^ *([\d,]+) +\?\?\?:0x\S+ \[\?\?\?\]$/.exec(line)?.[1] ?? '0')
-      .reduce((sum, counted) => sum + Number(counted.replaceAll(',', '')), 0);
+    return instructionsOf(`${output}-01`, /^0x\S+ \[\?\?\?\]$/);
   } finally {
     rmSync(directory, { recursive: true });
   }

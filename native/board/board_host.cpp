@@ -75,7 +75,7 @@ BoardHost::BoardHost(unsigned underlying_functions, FaultRules& faults, BoardCou
 }
 
 DmaStatus BoardHost::read(unsigned underlying_function, uint64_t address, void* destination, size_t bytes) {
-  if (const uint8_t* const memory = within_page(underlying_function, address, bytes, DmaRights::read)) {
+  if (const uint8_t* const memory = at_once(underlying_function, address, bytes, DmaRights::read)) {
     load(memory, static_cast<uint8_t*>(destination), bytes);
     return DmaStatus::ok;
   }
@@ -100,7 +100,7 @@ DmaStatus BoardHost::read(unsigned underlying_function, uint64_t address, void* 
 }
 
 DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const void* source, size_t bytes) {
-  if (uint8_t* const memory = within_page(underlying_function, address, bytes, DmaRights::write)) {
+  if (uint8_t* const memory = at_once(underlying_function, address, bytes, DmaRights::write)) {
     if (bytes == cache_line && address % double_word == 0) {
       std::array<uint32_t, cache_line / double_word> dwords;
       std::memcpy(dwords.data(), source, sizeof dwords);
@@ -131,7 +131,7 @@ DmaStatus BoardHost::write(unsigned underlying_function, uint64_t address, const
 
 // It comes over from the CPU that polls it while the device builds what it writes there.
 uint8_t* BoardHost::expect_line(unsigned underlying_function, uint64_t address) {
-  uint8_t* const memory = within_page(underlying_function, address, cache_line, DmaRights::write);
+  uint8_t* const memory = at_once(underlying_function, address, cache_line, DmaRights::write);
   if (memory != nullptr)
     prefetch_for_write(memory);
   return memory;

@@ -48,13 +48,18 @@ public:
 private:
   static constexpr size_t faults_kept = 1024;
 
-  // The usual case: an access within a page, where nothing is wrong. Null: look closer.
-  uint8_t* within_page(unsigned underlying_function, uint64_t address, size_t bytes, DmaRights right) {
+  // The usual case: an access to memory that lies together, where nothing is wrong. Null: look closer.
+  uint8_t* at_once(unsigned underlying_function, uint64_t address, size_t bytes, DmaRights right) {
     if (faults_.any() || underlying_function >= domains_.size() || domains_[underlying_function] == nullptr ||
-        bytes == 0 || address % IommuDomain::page_bytes + bytes > IommuDomain::page_bytes)
+        bytes == 0)
+      return nullptr;
+    IommuDomain& domain = *domains_[underlying_function];
+    if (uint8_t* const memory = domain.find(address, bytes, right)) [[likely]]
+      return memory;
+    if (address % IommuDomain::page_bytes + bytes > IommuDomain::page_bytes)
       return nullptr;
     DmaRefusal refusal = DmaRefusal::none;
-    return domains_[underlying_function]->translate(address, bytes, right, refusal);
+    return domain.translate(address, bytes, right, refusal);
   }
   bool allowed(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right);
   void refuse(unsigned underlying_function, uint64_t address, uint64_t bytes, DmaRights right,

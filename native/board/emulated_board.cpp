@@ -39,8 +39,8 @@ EmulatedBoard::EmulatedBoard(const EmulatedBoardOptions& options, std::unique_pt
                  ? static_cast<const hca::Clock&>(ports_->steps()->clock())
                  : host_clock_),
       faults_(options.seed), packets_(clock_),
-      impaired_links_(ports_->links(), attachments_.links, options.ports.link_layer, clock_, options.clock_frequency,
-                      options.seed, ports_->board_number()),
+      impaired_links_(ports_->links(), attachments_.links, options.ports.link_layer, clock_,
+                      options.clock_frequency, options.seed, ports_->board_number()),
       host_(options.underlying_functions, faults_, counters_, clock_),
       device_(make_device({host_, clock_, attachments_, ports_->board_number()})),
       device_side_(ring_, *device_, clock_, faults_, trace_, counters_, wakeups_, sizes_of(options)),

@@ -60,9 +60,8 @@ LinkImpairmentCounters ImpairedLink::counters(unsigned number) const {
 
 void ImpairedLink::arrive(std::span<const uint8_t> packet) {
   wire::ParsedPacket parsed;
-  const bool is_response =
-      wire::parse_copy(link_layer_, packet, parsed) == spec::PacketDrop::none &&
-      parsed.traits().is_response();
+  const bool is_response = wire::parse_copy(link_layer_, packet, parsed) == spec::PacketDrop::none &&
+                           parsed.traits().is_response();
   on_way(is_response ? link::Lane::responses : link::Lane::requests)
       .emplace(clock_.now(), std::vector<uint8_t>(packet.begin(), packet.end()));
   attach_what_is_needed();

@@ -86,14 +86,45 @@ bool IommuDomain::unmap(uint64_t address) {
   return true;
 }
 
-const IommuPage& IommuDomain::look_up(uint64_t page, CachedPage& cached) {
+const IommuDomain::Area& IommuDomain::look_up(uint64_t page) {
+  const auto area_of = [page](const IommuPage& entry) {
+    return Area{.address = page * page_bytes + entry.begin,
+                .bytes = static_cast<uint64_t>(entry.end - entry.begin),
+                .memory = entry.memory + entry.begin,
+                .rights = entry.rights};
+  };
   if (tables_ != nullptr) {
-    followed_ = tables_->find(page);
+    followed_ = area_of(tables_->find(page));
     return followed_;
   }
   constexpr uint64_t most_pages = uint64_t{1} << (4 * index_bits);
-  cached = {page, page < most_pages ? find(root_, page) : IommuPage{}};
-  return cached.entry;
+  Area& area = cache_[page * page_bytes / area_bytes % cache_.size()];
+  area = area_of(page < most_pages ? find(root_, page) : IommuPage{});
+  constexpr uint64_t pages = area_bytes / page_bytes;
+  if (area.bytes == page_bytes)
+    area.bytes = pages_together(root_, page, pages - page % pages) * page_bytes;
+  return area;
+}
+
+uint64_t IommuDomain::pages_together(const Leaf& leaf, uint64_t page, uint64_t most) {
+  const uint64_t first = page % table_entries;
+  const uint64_t end = std::min<uint64_t>(table_entries, first + most);
+  uint64_t next = first + 1;
+  for (; next < end; ++next) {
+    const IommuPage& before = leaf.entries[next - 1];
+    const IommuPage& entry = leaf.entries[next];
+    if (entry.memory != before.memory + page_bytes || entry.begin != 0 || entry.end != page_bytes ||
+        entry.rights != before.rights)
+      break;
+  }
+  return next - first;
+}
+
+template <class Child>
+uint64_t IommuDomain::pages_together(const Table<Child>& table, uint64_t page, uint64_t most) {
+  const Entry<Child>& entry = table.entries[page / Child::pages % table_entries];
+  return entry.child != nullptr ? pages_together(*entry.child, page, most)
+                                : std::min(most, Child::pages - page % Child::pages);
 }
 
 // Next fit: from the last mapping to the end of the range, then from its begin.

@@ -64,22 +64,32 @@ public:
   // Entries that were set and cleared until now.
   uint64_t entries_changed() const { return entries_changed_; }
 
+  // Host memory of [address, address + bytes), of at least a byte, where it lies together and was looked up
+  // lately, all of it mapped with `right`; null: translate() tells.
+  uint8_t* find(uint64_t address, size_t bytes, DmaRights right) const {
+    const Area& area = cached(address);
+    const uint64_t offset = address - area.address;
+    if (offset >= area.bytes || bytes - 1 >= area.bytes - offset || !has_right(area, right))
+      return nullptr;
+    return area.memory + offset;
+  }
+
   // Host memory of [address, address + bytes) as far as it lies in one page, all of it mapped with `right`;
   // null and the reason otherwise. `bytes` must not cross the page.
   uint8_t* translate(uint64_t address, size_t bytes, DmaRights right, DmaRefusal& refusal) {
-    const uint64_t page = address / page_bytes;
-    CachedPage& cached = cache_[page % cache_.size()];
-    const IommuPage& entry = cached.page == page ? cached.entry : look_up(page, cached);
-    const size_t offset = address % page_bytes;
-    if (offset < entry.begin || offset + bytes > entry.end) {
+    const Area* area = &cached(address);
+    if (address - area->address >= area->bytes)
+      area = &look_up(address / page_bytes);
+    const uint64_t offset = address - area->address;
+    if (offset > area->bytes || bytes > area->bytes - offset) {
       refusal = DmaRefusal::not_mapped;
       return nullptr;
     }
-    if ((static_cast<unsigned>(entry.rights) & static_cast<unsigned>(right)) == 0) {
+    if (!has_right(*area, right)) {
       refusal = DmaRefusal::no_right;
       return nullptr;
     }
-    return entry.memory + offset;
+    return area->memory + offset;
   }
 
   static constexpr uint64_t page_bytes = 4096;
@@ -121,12 +131,25 @@ private:
     uint64_t pages = 0;
     uint64_t address = 0;
   };
-  struct CachedPage {
-    uint64_t page = ~uint64_t{0};
-    IommuPage entry;
+  // Addresses that lie together in host memory as well, whole pages or a part of one.
+  struct Area {
+    uint64_t address = 0;
+    uint64_t bytes = 0; // 0: none
+    uint8_t* memory = nullptr;
+    DmaRights rights = DmaRights::none;
   };
+  // An entry of the cache is for addresses that differ in the lower bits alone.
+  static constexpr uint64_t area_bytes = uint64_t{64} << 10;
 
-  const IommuPage& look_up(uint64_t page, CachedPage& cached);
+  static bool has_right(const Area& area, DmaRights right) {
+    return (static_cast<unsigned>(area.rights) & static_cast<unsigned>(right)) != 0;
+  }
+  const Area& cached(uint64_t address) const { return cache_[address / area_bytes % cache_.size()]; }
+  const Area& look_up(uint64_t page);
+  // Pages from `page` on that lie together with it, up to `most`.
+  static uint64_t pages_together(const Leaf& leaf, uint64_t page, uint64_t most);
+  template <class Child>
+  static uint64_t pages_together(const Table<Child>& table, uint64_t page, uint64_t most);
   std::optional<uint64_t> find_room(uint64_t pages);
   static IommuPage find(const Leaf& leaf, uint64_t page) { return leaf.entries[page % table_entries]; }
   template <class Child> static IommuPage find(const Table<Child>& table, uint64_t page);
@@ -142,9 +165,9 @@ private:
   std::map<uint64_t, Mapping> mappings_; // by first page
   Level4 root_;
   uint64_t entries_changed_ = 0;
-  std::array<CachedPage, 64> cache_;
+  std::array<Area, 64> cache_;
   const PageTables* tables_ = nullptr;
-  IommuPage followed_; // what they said last
+  Area followed_; // what they said last
 };
 
 } // namespace fpga_verbs::board

@@ -83,8 +83,8 @@ Napi::Object value_of(Napi::Env env, const wire::PacketFields& fields) {
 Napi::Value build_packet(const Napi::CallbackInfo& info) {
   spec::AddressVector destination;
   std::memcpy(&destination, info[0].As<Napi::Uint8Array>().Data(), sizeof(destination));
-  wire::PacketTemplate made = wire::make_packet_template(
-      destination, source_of(info[1].As<Napi::Object>()), number(info[2]), number(info[3]));
+  wire::PacketTemplate made = wire::make_packet_template(destination, source_of(info[1].As<Napi::Object>()),
+                                                         number(info[2]), number(info[3]));
   const auto payload = info[5].As<Napi::Uint8Array>();
   // Exactly as large as promised, for the address sanitizer.
   constexpr size_t trailer = 9;

@@ -155,9 +155,11 @@ uint64_t RegisterFileDevice::wide_register_at(unsigned function, uint32_t offset
 }
 
 bool RegisterFileDevice::send_packet(const Requested& requested) {
-  const auto* const data =
-      reinterpret_cast<const uint8_t*>(pages_[requested.number % virtual_collect_buffers].data());
-  const link::SendResult result = ports_.links[0]->send(link::Lane::requests, {data, requested.length});
+  // Packets do not begin where their buffers do.
+  uint8_t* const data = buffer_->bytes.data() + spec::packet_headroom;
+  std::memcpy(data, pages_[requested.number % virtual_collect_buffers].data(), requested.length);
+  const link::SendResult result =
+      ports_.links[0]->hand_over(link::Lane::requests, buffer_, {data, requested.length});
   if (result == link::SendResult::paused)
     return false;
   ++register_at(requested.function, result == link::SendResult::sent ? sent : faults);
@@ -170,8 +172,8 @@ bool RegisterFileDevice::receive_packet() {
   const std::span<const uint8_t> packet = ports_.links[0]->front(link::Lane::requests);
   if (packet.empty())
     return false;
-  std::memcpy(pages_.back().data(), packet.data(), packet.size());
-  ports_.links[0]->pop(link::Lane::requests);
+  const std::span<const uint8_t> taken = ports_.links[0]->take(link::Lane::requests, packet, buffer_);
+  std::memcpy(pages_.back().data(), taken.data(), taken.size());
   ++register_at(0, received);
   return true;
 }

@@ -72,6 +72,7 @@ private:
   hca::HostPort& host_;
   const hca::Clock& clock_;
   const hca::PortAttachments& ports_;
+  link::PacketBuffer buffer_ = link::make_packet_buffer();
   bool paused_ = false;
   std::deque<Requested> jobs_;
   std::array<std::array<uint32_t, registers_bytes / 4>, functions> registers_{};

@@ -14,13 +14,16 @@ namespace fpga_verbs::wire {
 namespace {
 
 #if defined(__x86_64__)
-std::array<CrcImplementation, 4> supported_implementations() {
+std::array<CrcImplementation, 5> supported_implementations() {
   __builtin_cpu_init();
   const bool carryless = __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("pclmul");
-  const bool wide_256 = carryless && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("vpclmulqdq");
+  const bool carryless_avx = carryless && __builtin_cpu_supports("avx");
+  const bool wide_256 =
+      carryless_avx && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("vpclmulqdq");
   const bool wide_512 = wide_256 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
   return {{{"vpclmulqdq-512", wide_512, icrc_wide_512, icrc_copy_wide_512, vcrc_wide_512},
            {"vpclmulqdq-256", wide_256, icrc_wide_256, icrc_copy_wide_256, vcrc_wide_256},
+           {"pclmulqdq-avx", carryless_avx, icrc_carryless_avx, icrc_copy_carryless_avx, vcrc_carryless_avx},
            {"pclmulqdq", carryless, icrc_carryless, icrc_copy_carryless, vcrc_carryless},
            {"slicing-by-8", true, icrc_slicing, icrc_copy_slicing, vcrc_slicing}}};
 }
@@ -124,20 +127,32 @@ uint32_t icrc_of_transport(uint32_t crc, uint8_t* transport, size_t bytes) {
   return crc;
 }
 
-uint32_t icrc_of_packet(PacketFraming framing, uint8_t* network, size_t header_bytes, size_t bytes) {
-  if (framing != PacketFraming::ethernet_ipv4)
-    return icrc_update(icrc_of_headers(framing, network, header_bytes), network + header_bytes,
-                       bytes - header_bytes);
-  // The usual framing at once, without a copy of its headers.
-  std::array<uint8_t, spec::Ipv4Header::bytes + spec::UdpHeader::bytes> headers;
-  std::memcpy(headers.data(), network, headers.size());
-  mask_ipv4_and_udp(network);
-  uint8_t& variant = network[headers.size() + variant_of_transport];
-  const uint8_t transport = std::exchange(variant, uint8_t{0xff});
+namespace {
+
+// All at once, the headers masked where they are.
+template <size_t header_bytes, unsigned (*mask_headers)(uint8_t*)>
+uint32_t icrc_in_place(uint8_t* network, size_t bytes) {
+  std::array<uint8_t, header_bytes> headers;
+  std::memcpy(headers.data(), network, header_bytes);
+  mask_headers(network);
+  uint8_t& variant = network[header_bytes + variant_of_transport];
+  const uint8_t flags = std::exchange(variant, uint8_t{0xff});
   const uint32_t crc = icrc_update(start_of_roce, network, bytes);
-  std::memcpy(network, headers.data(), headers.size());
-  variant = transport;
+  std::memcpy(network, headers.data(), header_bytes);
+  variant = flags;
   return crc;
+}
+
+} // namespace
+
+uint32_t icrc_of_packet(PacketFraming framing, uint8_t* network, size_t header_bytes, size_t bytes) {
+  constexpr size_t udp = spec::UdpHeader::bytes;
+  if (framing == PacketFraming::ethernet_ipv4)
+    return icrc_in_place<spec::Ipv4Header::bytes + udp, mask_ipv4_and_udp>(network, bytes);
+  if (framing == PacketFraming::ethernet_ipv6)
+    return icrc_in_place<spec::Ipv6Header::bytes + udp, mask_ipv6_and_udp>(network, bytes);
+  return icrc_update(icrc_of_headers(framing, network, header_bytes), network + header_bytes,
+                     bytes - header_bytes);
 }
 
 } // namespace fpga_verbs::wire

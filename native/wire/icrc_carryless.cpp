@@ -8,7 +8,8 @@ namespace {
 
 // The register after at least 16 B.
 template <Polynomial polynomial, bool copies>
-[[FPGA_VERBS_CARRYLESS]] uint32_t compute(uint32_t crc, const fold::Bytes& bytes) {
+[[gnu::always_inline, FPGA_VERBS_CARRYLESS]] inline uint32_t fold_all(uint32_t crc,
+                                                                      const fold::Bytes& bytes) {
   const fold::Head head = fold::head_of<copies>(crc, bytes);
   size_t at = head.bytes;
   __m128i block = _mm_xor_si128(fold::move<polynomial, 128>(head.block),
@@ -32,6 +33,17 @@ template <Polynomial polynomial, bool copies>
   return fold::finish<polynomial, copies>(block, bytes, at);
 }
 
+template <Polynomial polynomial, bool copies>
+[[FPGA_VERBS_CARRYLESS]] uint32_t compute(uint32_t crc, const fold::Bytes& bytes) {
+  return fold_all<polynomial, copies>(crc, bytes);
+}
+
+// With instructions of three operands, which need no copies of registers.
+template <Polynomial polynomial, bool copies>
+[[FPGA_VERBS_CARRYLESS_AVX]] uint32_t compute_avx(uint32_t crc, const fold::Bytes& bytes) {
+  return fold_all<polynomial, copies>(crc, bytes);
+}
+
 } // namespace
 
 uint32_t icrc_carryless(uint32_t crc, const uint8_t* data, size_t bytes) {
@@ -45,6 +57,21 @@ uint32_t icrc_copy_carryless(uint32_t crc, uint8_t* target, const uint8_t* sourc
 
 uint32_t vcrc_carryless(uint32_t crc, const uint8_t* data, size_t bytes) {
   return bytes < 16 ? vcrc_slicing(crc, data, bytes) : compute<vcrc_polynomial, false>(crc, {data, bytes});
+}
+
+uint32_t icrc_carryless_avx(uint32_t crc, const uint8_t* data, size_t bytes) {
+  return bytes < 16 ? icrc_slicing(crc, data, bytes)
+                    : compute_avx<icrc_polynomial, false>(crc, {data, bytes});
+}
+
+uint32_t icrc_copy_carryless_avx(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes) {
+  return bytes < 16 ? icrc_copy_slicing(crc, target, source, bytes)
+                    : compute_avx<icrc_polynomial, true>(crc, {source, bytes, target});
+}
+
+uint32_t vcrc_carryless_avx(uint32_t crc, const uint8_t* data, size_t bytes) {
+  return bytes < 16 ? vcrc_slicing(crc, data, bytes)
+                    : compute_avx<vcrc_polynomial, false>(crc, {data, bytes});
 }
 
 } // namespace fpga_verbs::wire

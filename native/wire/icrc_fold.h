@@ -17,6 +17,7 @@
 // Each function names the instructions it needs, so that one file can hold code for several CPUs and the rest
 // of the program is built for every CPU.
 #define FPGA_VERBS_CARRYLESS gnu::target("sse4.1,pclmul")
+#define FPGA_VERBS_CARRYLESS_AVX gnu::target("sse4.1,pclmul,avx")
 
 namespace fpga_verbs::wire::fold {
 

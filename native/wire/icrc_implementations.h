@@ -17,6 +17,11 @@ uint32_t icrc_carryless(uint32_t crc, const uint8_t* data, size_t bytes);
 uint32_t icrc_copy_carryless(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes);
 uint32_t vcrc_carryless(uint32_t crc, const uint8_t* data, size_t bytes);
 
+// The same with AVX.
+uint32_t icrc_carryless_avx(uint32_t crc, const uint8_t* data, size_t bytes);
+uint32_t icrc_copy_carryless_avx(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes);
+uint32_t vcrc_carryless_avx(uint32_t crc, const uint8_t* data, size_t bytes);
+
 // VPCLMULQDQ on AVX2: 128 bytes at a time.
 uint32_t icrc_wide_256(uint32_t crc, const uint8_t* data, size_t bytes);
 uint32_t icrc_copy_wide_256(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes);

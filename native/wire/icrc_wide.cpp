@@ -115,32 +115,32 @@ template <Polynomial polynomial, bool copies>
 } // namespace
 
 uint32_t icrc_wide_256(uint32_t crc, const uint8_t* data, size_t bytes) {
-  return bytes < shortest_256 ? icrc_carryless(crc, data, bytes)
+  return bytes < shortest_256 ? icrc_carryless_avx(crc, data, bytes)
                               : compute_256<icrc_polynomial, false>(crc, {data, bytes});
 }
 
 uint32_t icrc_copy_wide_256(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes) {
-  return bytes < shortest_256 ? icrc_copy_carryless(crc, target, source, bytes)
+  return bytes < shortest_256 ? icrc_copy_carryless_avx(crc, target, source, bytes)
                               : compute_256<icrc_polynomial, true>(crc, {source, bytes, target});
 }
 
 uint32_t vcrc_wide_256(uint32_t crc, const uint8_t* data, size_t bytes) {
-  return bytes < shortest_256 ? vcrc_carryless(crc, data, bytes)
+  return bytes < shortest_256 ? vcrc_carryless_avx(crc, data, bytes)
                               : compute_256<vcrc_polynomial, false>(crc, {data, bytes});
 }
 
 uint32_t icrc_wide_512(uint32_t crc, const uint8_t* data, size_t bytes) {
-  return bytes < shortest_512 ? icrc_carryless(crc, data, bytes)
+  return bytes < shortest_512 ? icrc_carryless_avx(crc, data, bytes)
                               : compute_512<icrc_polynomial, false>(crc, {data, bytes});
 }
 
 uint32_t icrc_copy_wide_512(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes) {
-  return bytes < shortest_512 ? icrc_copy_carryless(crc, target, source, bytes)
+  return bytes < shortest_512 ? icrc_copy_carryless_avx(crc, target, source, bytes)
                               : compute_512<icrc_polynomial, true>(crc, {source, bytes, target});
 }
 
 uint32_t vcrc_wide_512(uint32_t crc, const uint8_t* data, size_t bytes) {
-  return bytes < shortest_512 ? vcrc_carryless(crc, data, bytes)
+  return bytes < shortest_512 ? vcrc_carryless_avx(crc, data, bytes)
                               : compute_512<vcrc_polynomial, false>(crc, {data, bytes});
 }
 

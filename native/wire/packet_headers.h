@@ -35,8 +35,8 @@ struct PacketFields {
 // The bytes behind a payload that make its length a multiple of 4.
 constexpr uint32_t pad_bytes(uint32_t payload_bytes) { return -payload_bytes & 3u; }
 
-// Builds a packet around a payload that lies where it belongs: headers before it, and behind it pad, ICRC and,
-// for InfiniBand, VCRC, at most 9 bytes. Before `payload`, of `payload_bytes` (at most
+// Builds a packet around a payload that lies where it belongs: headers before it, and behind it pad, ICRC
+// and, for InfiniBand, VCRC, at most 9 bytes. Before `payload`, of `payload_bytes` (at most
 // spec::packet_payload_bytes), lie spec::packet_headroom bytes, of which those before the headers change too.
 // The template takes note of the packet's length. Returns the whole packet.
 std::span<uint8_t> build_packet(uint8_t* payload, PacketTemplate& packet_template, const PacketFields& fields,

@@ -114,7 +114,8 @@ struct Parser {
       return PacketDrop::wrong_udp_port;
     // 0: the sender has not computed one.
     if (udp.checksum() != 0) {
-      const uint64_t sum = internet_sum(packet + at - address_bytes, address_bytes) + static_cast<uint32_t>(spec::IpProtocol::udp) + udp.length() +
+      const uint64_t sum = internet_sum(packet + at - address_bytes, address_bytes) +
+                           static_cast<uint32_t>(spec::IpProtocol::udp) + udp.length() +
                            internet_sum(packet + at, udp.length());
       if (folded(sum) != 0xffff)
         return PacketDrop::udp_checksum_mismatch;
@@ -206,9 +207,9 @@ struct Parser {
 
   bool ends_with_icrc() const {
     const uint32_t covered = bytes - spec::icrc_bytes;
-    const uint32_t crc = icrc_of_packet(parsed.framing, packet + parsed.network_offset,
-                                        parsed.payload_offset - parsed.network_offset,
-                                        covered - parsed.network_offset);
+    const uint32_t crc =
+        icrc_of_packet(parsed.framing, packet + parsed.network_offset,
+                       parsed.payload_offset - parsed.network_offset, covered - parsed.network_offset);
     uint32_t sent = 0;
     std::memcpy(&sent, packet + covered, sizeof sent);
     return sent == ~crc;

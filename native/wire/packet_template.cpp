@@ -102,8 +102,8 @@ void prepend_roce(Prepend& prepend, PacketTemplate& made, const spec::AddressVec
   if (is_ipv4(source.gid) && is_ipv4(destination.destination_gid())) {
     made.framing = PacketFraming::ethernet_ipv4;
     prepend(ipv4_of(destination, source));
-    made.ipv4_checksum_sum = static_cast<uint32_t>(
-        internet_sum(made.request.wire.data() + (PacketTemplate::bytes - made.size), spec::Ipv4Header::bytes));
+    made.ipv4_checksum_sum = static_cast<uint32_t>(internet_sum(
+        made.request.wire.data() + (PacketTemplate::bytes - made.size), spec::Ipv4Header::bytes));
   } else {
     made.framing = PacketFraming::ethernet_ipv6;
     prepend(ipv6_of(destination, source));

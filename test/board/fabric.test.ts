@@ -152,6 +152,27 @@ describe('a fabric', () => {
     }
     waitFor([a, b], b, engine.received, packets);
     waitFor([a, b], a, engine.received, packets);
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const)
+      expect(readPage(to.function, pages - 1, packetBytes)).toEqual(frame(to.board, from.board, packets - 1));
+  });
+
+  it('keeps the packets of a board that is gone', () => {
+    const fabric = newFabric();
+    const a = makeEnd(fabric, { progress: 'shared' });
+    const b = makeEnd(fabric, { progress: 'stepped' });
+    const frames = Array.from({ length: inboxPackets }, (_, packet) => frame(b.board, a.board, packet));
+    for (const bytes of frames) send(a, bytes);
+    waitFor([a], a, engine.sent, inboxPackets);
+    a.function.close();
+    a.board.close();
+    for (const [packet, bytes] of frames.entries()) {
+      while (register(b, engine.received) === packet) expect(b.board.step(1)).toBe(1);
+      expect(readPage(b.function, pages - 1, packetBytes)).toEqual(bytes);
+    }
+    expect(register(b, engine.received)).toBe(inboxPackets);
   });
 
   it('numbers its boards, and gives a number again when its board is gone', () => {

@@ -11,6 +11,7 @@ KeyTable::KeyTable(const HcaParameters& parameters, ContextMemory& context_memor
 }
 
 void KeyTable::reset() {
+  change();
   std::ranges::fill(directory_, Place{});
   cache_.fill({});
   free_ = {};
@@ -59,12 +60,6 @@ std::optional<uint32_t> KeyTable::create(const spec::MemoryKeyEntry& entry) {
   return key_of(index);
 }
 
-bool KeyTable::exists(unsigned underlying_function, uint32_t key) const {
-  const uint32_t index = index_of(key);
-  return index < directory_.size() && directory_[index].live && key_of(index) == key &&
-         directory_[index].underlying_function == underlying_function;
-}
-
 const spec::MemoryKeyEntry* KeyTable::find(unsigned underlying_function, uint32_t key) {
   if (!exists(underlying_function, key))
     return nullptr;
@@ -86,6 +81,7 @@ void KeyTable::quiesce(uint32_t key) {
   Place* place = live(key);
   assert(place != nullptr);
   place->quiesced = true;
+  change();
   if (place->in_flight == 0)
     become_quiet(index_of(key));
 }
@@ -139,6 +135,7 @@ bool KeyTable::replace(uint32_t key, const spec::MemoryKeyEntry& entry) {
   if (context_memory_.write_memory_key(index, entry) == DmaStatus::fault)
     return false;
   cache_[index % cache_lines] = {.index = index, .entry = entry};
+  change();
   place.variant = static_cast<uint8_t>(entry.variant());
   set_parent(place, entry.parent());
   return true;
@@ -159,6 +156,7 @@ bool KeyTable::is_idle(uint32_t key) {
   return true;
 #endif
   place.awaited = place.in_flight != 0;
+  change();
   return !place.awaited;
 }
 
@@ -177,6 +175,7 @@ void KeyTable::destroy(uint32_t key) {
 }
 
 void KeyTable::free_index(uint32_t index) {
+  change();
   if (cache_[index % cache_lines].index == index)
     cache_[index % cache_lines].index = none;
   set_parent(directory_[index], 0);

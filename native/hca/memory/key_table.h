@@ -39,7 +39,15 @@ public:
   // The entry of a key of this function; nullptr: it has no such key, or context memory could not be reached.
   // Good until the next call.
   const spec::MemoryKeyEntry* find(unsigned underlying_function, uint32_t key);
-  bool exists(unsigned underlying_function, uint32_t key) const;
+  bool exists(unsigned underlying_function, uint32_t key) const {
+    const uint32_t index = index_of(key);
+    return index < directory_.size() && directory_[index].live && key_of(index) == key &&
+           directory_[index].underlying_function == underlying_function;
+  }
+
+  // Another number whenever a key that was good for an access may not be any more, or leads elsewhere.
+  uint64_t version() const { return version_; }
+  void change() { ++version_; }
 
   // No new access from now on. When none is in flight any more, the key comes out of take_quiet().
   void quiesce(uint32_t key);
@@ -115,6 +123,7 @@ private:
   List quiet_list_;
   uint32_t free_count_ = 0;
   uint32_t idle_count_ = 0;
+  uint64_t version_ = 1;
   Waker quiet_;
   std::vector<Waker> idle_;
 };

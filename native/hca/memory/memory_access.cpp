@@ -7,8 +7,15 @@ namespace fpga_verbs::hca {
 // Calls `transfer_piece(DMA address, offset in the access, bytes)` for each piece of memory in turn.
 template <class Transfer>
 AccessFault MemoryAccess::transfer(const KeyAccess& access, Transfer&& transfer_piece) {
+  if (const std::optional<uint64_t> address = translation_.find_granted(access)) {
+    if (transfer_piece(*address, 0, access.length) == DmaStatus::ok)
+      return AccessFault::none;
+    report_fault(access.underlying_function, *address);
+    return AccessFault::unreachable;
+  }
   if (const AccessFault fault = translation_.check(access); fault != AccessFault::none)
     return fault;
+  translation_.remember(access);
   for (uint64_t done = 0; done < access.length;) {
     const std::optional<MemoryPiece> piece =
         translation_.locate(access.underlying_function, access.key, access.address + done);

@@ -18,7 +18,8 @@ public:
 
   // Checks the whole access, then reads or writes its bytes, access.length of them; nothing is written when
   // the check fails. No bytes: no check, and nothing is touched. `unreachable`: a page is not mapped for DMA;
-  // it is counted and an event, and what was written before that page remains.
+  // it is counted and an event, and what was written before that page remains. Accesses one after the other
+  // to memory that lies together, as those of a message, are checked and translated once.
   AccessFault check(const KeyAccess& access) { return translation_.check(access); }
   AccessFault read(const KeyAccess& access, void* destination);
   AccessFault write(const KeyAccess& access, const void* source);

@@ -33,6 +33,7 @@ bool MemoryTranslation::write_entries(uint32_t table, uint32_t first,
   assert(first + entries.size() <= pages(table));
   const uint32_t begin = table + first;
   const uint32_t end = begin + static_cast<uint32_t>(entries.size());
+  keys_.change();
   forget_lines(begin / line_entries, (end + line_entries - 1) / line_entries - begin / line_entries);
   return context_memory_.write_page_table(begin, entries) == DmaStatus::ok;
 }
@@ -40,6 +41,7 @@ bool MemoryTranslation::write_entries(uint32_t table, uint32_t first,
 void MemoryTranslation::destroy_table(uint32_t table) {
   assert(pages(table) != 0);
   const uint32_t line = table / line_entries;
+  keys_.change();
   tables_[line] = {};
   runs_.free(line);
 }
@@ -116,6 +118,51 @@ std::optional<MemoryPiece> MemoryTranslation::locate(unsigned underlying_functio
   if (!page)
     return std::nullopt;
   return MemoryPiece{.address = *page + in_page, .bytes = page_bytes - in_page};
+}
+
+void MemoryTranslation::remember(const KeyAccess& access) {
+  // One that has begun goes on with a key that others may not use any more.
+  if (access.length == 0 || keys_.is_quiesced(access.key) || keys_.is_awaited(access.key))
+    return;
+  const spec::MemoryKeyEntry* const entry = keys_.find(access.underlying_function, access.key);
+  if (entry == nullptr)
+    return;
+  const uint64_t offset = access.address - entry->base();
+  const uint64_t left = entry->length() - offset;
+  const uint64_t page_bytes = uint64_t{1} << entry->page_log2();
+  const uint64_t place = offset + entry->region_offset() + entry->first_page_offset();
+  const uint64_t page = place >> entry->page_log2();
+  const bool is_window = entry->is_window() != 0;
+  const std::optional<uint64_t> dma_page = page_address(entry->page_table(), page);
+  if (!dma_page)
+    return;
+  // The pages that lie behind it in both ways, as far as its line of the table and the next tell.
+  const uint32_t first = entry->page_table() + static_cast<uint32_t>(page);
+  const uint32_t end = std::min(first / line_entries * line_entries + 2 * line_entries,
+                                entry->page_table() + pages(entry->page_table()));
+  const CachedLine* line = cached(first / line_entries);
+  uint64_t pages_bytes = page_bytes;
+  for (uint32_t index = first + 1; index < end && pages_bytes < left; ++index, pages_bytes += page_bytes) {
+    if (index % line_entries == 0)
+      line = cached(index / line_entries);
+    if (line == nullptr)
+      break;
+    const spec::PageTableEntry& next = line->entries[index % line_entries];
+    if (next.valid() == 0 || next.page() * spec::page_bytes != *dma_page + pages_bytes)
+      break;
+  }
+  const uint64_t in_page = place & (page_bytes - 1);
+  const uint64_t before = std::min(in_page, offset);
+  grants_[grant_of(access.key)] = {.version = keys_.version(),
+                                   .address = access.address - before,
+                                   .bytes = before + std::min(pages_bytes - in_page, left),
+                                   .dma_address = *dma_page + in_page - before,
+                                   .key = access.key,
+                                   .protection_domain = access.protection_domain,
+                                   .rights = access.rights,
+                                   .queue_pair_number = access.queue_pair_number,
+                                   .underlying_function = access.underlying_function,
+                                   .any_queue_pair = !is_window};
 }
 
 const MemoryTranslation::CachedLine* MemoryTranslation::cached(uint32_t line) {

@@ -75,6 +75,24 @@ public:
   // it is not mapped, or context memory could not be reached.
   std::optional<MemoryPiece> locate(unsigned underlying_function, uint32_t key, uint64_t address);
 
+  // DMA address of an access that is allowed and lies together, as far as that is known from one like it (see
+  // remember()); nothing: check() and locate() tell.
+  std::optional<uint64_t> find_granted(const KeyAccess& access) const {
+    const Grant& grant = grants_[grant_of(access.key)];
+    const uint64_t offset = access.address - grant.address;
+    // No sum of two 64-bit numbers that could overflow; an access of no bytes is none that is remembered.
+    if (grant.version != keys_.version() || grant.key != access.key ||
+        grant.underlying_function != access.underlying_function ||
+        grant.protection_domain != access.protection_domain || grant.rights != access.rights ||
+        (grant.queue_pair_number != access.queue_pair_number && !grant.any_queue_pair) ||
+        offset >= grant.bytes || access.length - 1 >= grant.bytes - offset)
+      return std::nullopt;
+    return grant.dma_address + offset;
+  }
+  // An access was allowed, and its first byte is mapped: others with the same right to what lies together
+  // with it are found from now on, until a key or a table changes.
+  void remember(const KeyAccess& access);
+
   // Entries of the longest table that could be created.
   uint32_t longest_table() const { return runs_.longest() * line_entries; }
 
@@ -101,6 +119,22 @@ private:
     std::array<spec::PageTableEntry, line_entries> entries{};
   };
 
+  // An access that was allowed, and what around it lies together within the key's bounds.
+  struct Grant {
+    uint64_t version = 0; // of the keys; 0: none was
+    uint64_t address = 0;
+    uint64_t bytes = 0;
+    uint64_t dma_address = 0;
+    uint32_t key = 0;
+    uint32_t protection_domain = 0;
+    uint32_t rights = 0; // that were asked for
+    uint32_t queue_pair_number = 0;
+    unsigned underlying_function = 0;
+    bool any_queue_pair = false; // it is no window
+  };
+  static constexpr size_t grants = 16;
+  static constexpr size_t grant_of(uint32_t key) { return KeyTable::index_of(key) % grants; }
+
   static AccessFault check_window(const spec::MemoryKeyEntry& window, const KeyAccess& access);
   // Number of pages of a table; 0: there is none.
   uint32_t pages(uint32_t table) const;
@@ -112,6 +146,7 @@ private:
   RunAllocator runs_; // in lines
   std::vector<Table> tables_;
   std::array<CachedLine, cache_lines> cache_{};
+  std::array<Grant, grants> grants_{}; // by the low bits of the key's index
   KeyTable keys_;
 };
 

@@ -62,8 +62,8 @@ class PacketMemory {
 public:
   PacketMemory();
 
-  // The free buffer that was used last, for this use; nothing: none is left, and the block that was connected is woken when one
-  // comes free.
+  // The free buffer that was used last, for this use; nothing: none is left, and the block that was connected
+  // is woken when one comes free.
   std::optional<uint16_t> allocate(PacketUse use);
   void release(uint16_t packet);
 

@@ -22,7 +22,8 @@
 namespace fpga_verbs::hca {
 
 // What the board plugs into its ports. It outlives the device, and the board may change it between the
-// device's steps, so that what is off costs nothing; each port's link stays the same one, or stands before it.
+// device's steps, so that what is off costs nothing; each port's link stays the same one, or stands before
+// it.
 struct PortAttachments {
   std::array<link::Link*, spec::ports> links{}; // null: nothing
   PacketTap* tap = nullptr;                     // null: nothing looks at packets

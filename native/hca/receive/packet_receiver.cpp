@@ -28,8 +28,9 @@ PacketReceiver::PacketReceiver(Counters& counters, PacketMemory& packet_memory,
                                DataLink<spec::PacketUnit>& responses_arrived,
                                DataLink<spec::PacketUnit>& requests_arrived)
     : counters_(counters), packet_memory_(packet_memory), attributes_(attributes), groups_(groups),
-      queue_pair_state_cache_(queue_pair_state_cache), templates_(templates), packets_arrived_(packets_arrived),
-      responses_arrived_(responses_arrived), requests_arrived_(requests_arrived) {}
+      queue_pair_state_cache_(queue_pair_state_cache), templates_(templates),
+      packets_arrived_(packets_arrived), responses_arrived_(responses_arrived),
+      requests_arrived_(requests_arrived) {}
 
 bool PacketReceiver::step() {
   bool worked = false;

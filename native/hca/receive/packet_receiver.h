@@ -27,9 +27,8 @@ class PacketReceiver final : public Block {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,
                  const MulticastGroups& groups, QueuePairStateCache& queue_pair_state_cache,
-                 PacketTemplates& templates,
-                 DataLink<spec::PacketUnit>& packets_arrived, DataLink<spec::PacketUnit>& responses_arrived,
-                 DataLink<spec::PacketUnit>& requests_arrived);
+                 PacketTemplates& templates, DataLink<spec::PacketUnit>& packets_arrived,
+                 DataLink<spec::PacketUnit>& responses_arrived, DataLink<spec::PacketUnit>& requests_arrived);
 
   bool step() override;
 

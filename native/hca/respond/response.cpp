@@ -164,9 +164,9 @@ void Response::fail_read(const spec::AnswerUnit& unit, Syndrome syndrome) {
 
 void Response::send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
                     const wire::PacketFields& fields, uint32_t payload_bytes, uint16_t handle) {
-  packets_.place(handle, wire::build_packet(packets_.bytes(handle) + spec::packet_headroom,
-                                            templates_.of(unit.queue_pair_number(), control), fields,
-                                            payload_bytes));
+  packets_.place(handle,
+                 wire::build_packet(packets_.bytes(handle) + spec::packet_headroom,
+                                    templates_.of(unit.queue_pair_number(), control), fields, payload_bytes));
   Packet& packet = packets_[handle];
   packet.payload = spec::packet_headroom;
   packet.payload_bytes = static_cast<uint16_t>(payload_bytes);

@@ -28,6 +28,22 @@ uint32_t queue_key_of(const spec::CommandHeader& header, const spec::QueuePairCo
   return (header.queue_key() & is_controlled) != 0 ? control.queue_key() : header.queue_key();
 }
 
+// What extended headers carry of a command, of the packet whose payload begins at `offset` in its message.
+void fill_extended(wire::PacketFields& fields, const spec::CommandHeader& header, const Execution& execution,
+                   uint64_t offset) {
+  const spec::Operation operation = spec::operation_of(header.opcode());
+  fields.remote_key = operation.carries == spec::OperationCarries::invalidated_key ? header.immediate_data()
+                                                                                   : header.remote_key();
+  // A READ that is resumed asks for the rest; a message that is, has sent its RETH already.
+  fields.virtual_address = header.remote_address() + offset;
+  fields.dma_length = static_cast<uint32_t>(execution.message_length - offset);
+  const bool is_swap = header.opcode() == Opcode::atomic_compare_and_swap;
+  fields.swap_add = is_swap ? header.swap() : header.compare_add();
+  fields.compare = is_swap ? header.compare_add() : 0;
+  // Opaque: the bytes on the wire are those of the command.
+  fields.immediate_data = spec::big_endian(header.immediate_data());
+}
+
 } // namespace
 
 PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters,
@@ -99,17 +115,8 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
   fields.solicited_event = unit.last() != 0 && header.solicited() != 0;
   fields.acknowledge_request =
       unit.last() != 0 && queue_pair.control.service_type() == spec::ServiceType::reliable_connection;
-  const spec::Operation operation = spec::operation_of(header.opcode());
-  fields.remote_key = operation.carries == spec::OperationCarries::invalidated_key ? header.immediate_data()
-                                                                                   : header.remote_key();
-  // A READ that is resumed asks for the rest; a message that is, has sent its RETH already.
-  fields.virtual_address = header.remote_address() + offset;
-  fields.dma_length = static_cast<uint32_t>(execution.message_length - offset);
-  const bool is_swap = header.opcode() == Opcode::atomic_compare_and_swap;
-  fields.swap_add = is_swap ? header.swap() : header.compare_add();
-  fields.compare = is_swap ? header.compare_add() : 0;
-  // Opaque: the bytes on the wire are those of the command.
-  fields.immediate_data = spec::big_endian(header.immediate_data());
+  if (spec::traits_of(fields.opcode).extended_headers != 0)
+    fill_extended(fields, header, execution, offset);
   packet.port = static_cast<uint8_t>(queue_pair.control.port());
   packet.cause = {.origin = wire::PacketOrigin::command,
                   .opcode = header.opcode(),
