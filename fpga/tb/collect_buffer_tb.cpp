@@ -116,8 +116,8 @@ private:
     holds_responses_ = !rests_ && (holds_responses_ ? !host_random_.once(100) : host_random_.once(2000));
     rtl_.bready = !random_.once(5) && !holds_responses_;
     // What is offered stays until it is taken.
-    rtl_.awvalid =
-        address_waits_ || (addressed_ < bursts_.size() && addressed_ < 2 && !gap_ && (!rests_ || data_waits_));
+    rtl_.awvalid = address_waits_ ||
+                   (addressed_ < bursts_.size() && addressed_ < 2 && !gap_ && (!rests_ || data_waits_));
     if (rtl_.awvalid) {
       const Burst& burst = bursts_[addressed_];
       rtl_.awaddr = burst.beats[0].address;
