@@ -4,12 +4,22 @@ import path from 'node:path';
 
 const root = path.join(import.meta.dirname, '../..');
 
-/** By name: `rtl`, the sources by name, itself last; `synthesis`, small sizes; `full`, sizes of the card and their budgets. */
+/** By name: `rtl`, the sources by name, itself last; `protocols`, which rules are bound to its ports; `synthesis`, small sizes; `full`, sizes of the card and their budgets. */
 export const blocks = JSON.parse(readFileSync(path.join(root, 'fpga/rtl/blocks.json'), 'utf8'));
 
 /** The SystemVerilog sources of a block, packages first, itself last; from the root of the repository. */
 export function sourcesOf(block) {
   return blocks[block].rtl.map((name) => `fpga/rtl/${name}.sv`);
+}
+
+const axiProtocols = ['channel', 'write', 'read', 'stream'].map((name) => `axi/axi_${name}_protocol`);
+
+/** What watches the ports of a block in simulation (fpga/formal/axi); from the root of the repository. */
+export function protocolsOf(block) {
+  const { protocols = [] } = blocks[block];
+  return protocols.length === 0
+    ? []
+    : [...axiProtocols, ...protocols.map((name) => `ports/${name}`)].map((name) => `fpga/formal/${name}.sv`);
 }
 
 /**

@@ -10,7 +10,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { sourcesOf } from './blocks.mjs';
+import { protocolsOf, sourcesOf } from './blocks.mjs';
 
 process.chdir(path.join(import.meta.dirname, '../..'));
 const document = 'fpga/doc/mutants.md';
@@ -88,6 +88,7 @@ function build(block, shape, mutant) {
     [
       '--cc',
       '--exe',
+      '--assert',
       '-Wall',
       '-Wno-fatal', // What only the right way uses is unused with a fault.
       '-Wno-WIDTH',
@@ -100,6 +101,7 @@ function build(block, shape, mutant) {
       '--top-module',
       block,
       ...sources,
+      ...protocolsOf(block),
       `${root}/fpga/tb/${block}_tb.cpp`,
       `${root}/${model}`,
     ],

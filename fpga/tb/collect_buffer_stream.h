@@ -45,7 +45,7 @@ template <class Rtl> Stream run_stream(Rtl& rtl, QueuePairs& queue_pairs, bool s
   }
   for (uint32_t clock = 0; taken < Stream::beats || !completed.empty(); ++clock) {
     const uint32_t function = vcb(addressed) / per_function;
-    rtl.awvalid = taken < Stream::beats;
+    rtl.awvalid = addressed < Stream::beats / header_beats;
     rtl.awaddr = vcb(addressed) * page_bytes;
     rtl.awlen = header_beats - 1;
     rtl.awsize = static_cast<uint8_t>(std::countr_zero(beat_bytes));

@@ -60,7 +60,7 @@ public:
     }
     host_.turn_on(kick_records_);
     for (place_.clock = 0; place_.clock < clocks_; ++place_.clock) {
-      if (place_.clock >= next_division_)
+      if (place_.clock >= next_division_ && !host_waits())
         change_division();
       drive();
       tick();
@@ -112,8 +112,12 @@ private:
     gap_ = gap_ ? !random_.once(3) : random_.once(40);
     if (random_.once(100))
       rests_ = true; // until all is done, and compared
-    rtl_.bready = !random_.once(5);
-    rtl_.awvalid = addressed_ < bursts_.size() && addressed_ < 2 && !gap_ && !rests_;
+    // Now and then the host takes no response for so long that no more of them can be owed.
+    holds_responses_ = !rests_ && (holds_responses_ ? !host_random_.once(100) : host_random_.once(2000));
+    rtl_.bready = !random_.once(5) && !holds_responses_;
+    // What is offered stays until it is taken.
+    rtl_.awvalid = address_waits_ ||
+                   (addressed_ < bursts_.size() && addressed_ < 2 && !gap_ && (!rests_ || data_waits_));
     if (rtl_.awvalid) {
       const Burst& burst = bursts_[addressed_];
       rtl_.awaddr = burst.beats[0].address;
@@ -121,7 +125,7 @@ private:
       rtl_.awsize = burst.size;
       rtl_.awuser = burst.beats[0].user;
     }
-    rtl_.wvalid = !bursts_.empty() && !gap_ && !rests_;
+    rtl_.wvalid = data_waits_ || (!bursts_.empty() && !gap_ && (!rests_ || address_waits_));
     rtl_.unit_credit = !random_.once(30);
     if (rtl_.wvalid) {
       const Beat& beat = bursts_[0].beats[beat_];
@@ -165,12 +169,22 @@ private:
     return random_.once(3) ? static_cast<Control>(random_.below(7)) : Control::lock;
   }
 
+  // Whether it offers something that is not taken yet.
+  bool host_waits() const { return address_waits_ || data_waits_; }
+
   // Handshakes of this clock, and what the queue pair state cache will answer in the next.
   void before_edge() {
     stores_ = rtl_.store && rtl_.store_ready;
     const bool taken = rtl_.wvalid && rtl_.wready && !rtl_.reset;
     on_end_ = taken ? on_end_ + 1 : 0;
     most_on_end_ = std::max(most_on_end_, on_end_);
+    address_waits_ = rtl_.awvalid && !rtl_.awready && !rtl_.reset;
+    data_waits_ = rtl_.wvalid && !rtl_.wready && !rtl_.reset;
+    if (rtl_.bvalid && rtl_.bready && !rtl_.reset) {
+      if (owed_responses_ == 0)
+        differ(place_, "responses owed", 1, 0);
+      --owed_responses_;
+    }
     if (rtl_.awvalid && rtl_.awready && !rtl_.reset)
       ++addressed_;
     if (taken) {
@@ -190,6 +204,7 @@ private:
       writes_.push_back(taken_beat);
       if (++beat_ == bursts_[0].beats.size()) {
         bursts_.pop_front();
+        ++owed_responses_;
         beat_ = 0;
         --addressed_;
       }
@@ -252,7 +267,8 @@ private:
     }
     follow_fetch();
     compare_stored();
-    if (rests_ && writes_.empty() && controls_.empty()) {
+    if (rests_ && writes_.empty() && controls_.empty() && !rtl_.bvalid && !host_waits()) {
+      expect_value("responses owed", 0, owed_responses_);
       for (uint32_t page = 0; page < 4; ++page)
         compare_state(random_.below(vcbs));
       compare_free();
@@ -683,6 +699,7 @@ private:
   hca::CollectBuffer model_{{parameters_, counters_, clock_, buffers_, queue_pairs_, events_, kick_records_,
                              kicks_collected_, post_notices_, management_units_}};
   Random random_;
+  Random host_random_{1};
   Place place_;
   uint64_t clocks_;
   uint64_t next_division_ = 0;
@@ -692,6 +709,10 @@ private:
   size_t beat_ = 0;      // of the first burst
   size_t addressed_ = 0; // bursts whose address was taken
   bool gap_ = false;
+  bool address_waits_ = false;
+  bool data_waits_ = false;
+  bool holds_responses_ = false;
+  uint64_t owed_responses_ = 0;
   struct TakenBeat {
     hca::BarWrite write; // without its data
     std::array<uint8_t, hca::line_bytes> data{};

@@ -79,6 +79,34 @@ public:
            bench_.inspect(select).state() == spec::VirtualCollectBufferState::collecting, 1);
   }
 
+  // A record of the function is on its way to a slow host when the function is reset: that waits for it, and
+  // nothing is written to the ring afterwards, which another may have then.
+  void reset_function_while_writing(uint32_t number) {
+    bench_.begin_ring(0);
+    bench_.slave().set_speed(2);
+    bench_.send(0, number);
+    bench_.until("an access to host memory", [&] { return !bench_.slave().is_quiet(); });
+    function_page::Reset reset;
+    reset.set_reset(1);
+    expect(place(), "reset", bench_.write(bench_.page(0) + function_page::reset, reset.bits), okay);
+    function_page::Status status;
+    do
+      status.bits = bench_.read(bench_.page(0) + function_page::status);
+    while (status.reset_in_progress());
+    expect(place(), "ring after the reset", bench_.read(bench_.page(0) + function_page::kick_record_control),
+           0);
+    bench_.slave().set_speed(60);
+    bench_.wait_for_all();
+    bench_.steps(clock_limit);
+    bench_.rings().forget();
+    const uint64_t bursts = bench_.slave().bursts();
+    bench_.send(0, number + 1);
+    bench_.wait_for_all();
+    bench_.steps(clock_limit);
+    expect(place(), "accesses for a function without a ring", bench_.slave().bursts(), bursts);
+    bench_.rings().forget();
+  }
+
 private:
   // What was set is as it was at first, and nothing goes to the host any more.
   void expect_forgotten() {

@@ -58,7 +58,8 @@ public:
       kicks += read_64(page(function) + function_page::kicks);
     expect(place(), "kicks counted since the reset", kicks, commands - commands / 2 + 4);
     expect(place(), "clock", read_64(page(0) + function_page::clock) < place().clock, 1);
-    LaneMapCases(*this, commands + 4).run();
+    resets.reset_function_while_writing(commands + 4);
+    LaneMapCases(*this, commands + 6).run();
     std::printf(
         "%u commands, %llu beats of the stream, most clocks from the last write to the first beat %llu\n",
         commands, static_cast<unsigned long long>(stream().beats()),

@@ -6,6 +6,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 interface Block {
   readonly rtl: readonly string[];
+  readonly protocols?: readonly string[];
 }
 
 const blocks = JSON.parse(readFileSync(`${root}fpga/rtl/blocks.json`, 'utf8')) as Readonly<
@@ -24,4 +25,16 @@ function blockOf(name: string): Block {
 /** The SystemVerilog sources of a block, itself last, in the order in which tools read them; absolute. */
 export function rtlSources(block: string): string[] {
   return blockOf(block).rtl.map((name) => `${root}fpga/rtl/${name}.sv`);
+}
+
+const axiProtocols = ['channel', 'write', 'read', 'stream'].map((name) => `axi/axi_${name}_protocol`);
+
+/** What watches the ports of a block in simulation: the rules of AXI, and where they are bound; none: it has no such ports. */
+export function protocolSources(block: string): string[] {
+  const { protocols = [] } = blockOf(block);
+  return protocols.length === 0
+    ? []
+    : [...axiProtocols, ...protocols.map((name) => `ports/${name}`)].map(
+        (name) => `${root}fpga/formal/${name}.sv`,
+      );
 }

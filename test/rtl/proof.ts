@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'vitest';
@@ -23,6 +23,8 @@ export interface Proof {
    * exclusive ors of many bits.
    */
   readonly gates?: boolean;
+  /** A fault to build in: what stands in a source once, and what stands there instead. */
+  readonly fault?: { readonly source: string; readonly from: string; readonly to: string };
 }
 
 /**
@@ -41,14 +43,45 @@ export function holds(
 }
 
 function solve(
-  { sources, top, parameters = {}, defines = [], bitwise = false, gates = false }: Proof,
+  { sources: named, top, parameters = {}, defines = [], bitwise = false, gates = false, fault }: Proof,
   way: readonly string[],
   clocks: number,
   context: TestContext,
   mutant?: string,
 ): boolean {
   const yosys = requireTool('yosys', context);
-  if (gates) return search({ sources, top, parameters, defines }, clocks, yosys, mutant);
+  const faulty = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-fault-'));
+  try {
+    const sources = named.map((source) => withFault(source, fault, faulty));
+    return gates
+      ? search({ sources, top, parameters, defines }, clocks, yosys, mutant)
+      : ask({ sources, top, parameters, defines, bitwise }, way, clocks, context, yosys, mutant);
+  } finally {
+    rmSync(faulty, { recursive: true });
+  }
+}
+
+/** The source, or where it has the fault a copy with it. */
+function withFault(source: string, fault: Proof['fault'], directory: string): string {
+  if (fault === undefined || path.basename(source, '.sv') !== fault.source) return source;
+  const text = readFileSync(source, 'utf8');
+  if (text.split(fault.from).length !== 2) throw new Error(`'${fault.from}' is not once in ${source}`);
+  const copy = path.join(directory, path.basename(source));
+  writeFileSync(
+    copy,
+    text.replace(fault.from, () => fault.to),
+  );
+  return copy;
+}
+
+function ask(
+  { sources, top, parameters = {}, defines = [], bitwise = false }: Proof,
+  way: readonly string[],
+  clocks: number,
+  context: TestContext,
+  yosys: string,
+  mutant?: string,
+): boolean {
   const solver = requireTool('z3', context);
   const directory = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-proof-'));
   try {

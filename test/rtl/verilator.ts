@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-import { root, rtlSources } from './blocks.ts';
+import { protocolSources, root, rtlSources } from './blocks.ts';
 
 /** Parameters of a block: numbers, and booleans for those of one bit. */
 export type Shape = Readonly<Record<string, number | boolean>>;
@@ -61,7 +61,7 @@ export function buildBench(
   const sameShape = [source, ...Object.values(shape)].join();
   const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
   const flags = ['-std=c++20', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
-  const options = ['--cc', '--exe', '-Wall', '-O3', '--Mdir', directory];
+  const options = ['--cc', '--exe', '--assert', '-Wall', '-O3', '--Mdir', directory];
   // What only the right way uses is unused with a fault: no reason to stop.
   const fault = mutant === undefined ? [] : [`-DFPGA_VERBS_MUTANT_${mutant.toUpperCase()}`, '-Wno-fatal'];
   execFileSync(
@@ -76,6 +76,7 @@ export function buildBench(
       '--top-module',
       block,
       ...rtlSources(block),
+      ...protocolSources(block),
       `${root}fpga/tb/${source}_tb.cpp`,
       model,
     ],

@@ -75,7 +75,8 @@ describe('proofs of virtual_kick', () => {
   const pool: Proof = {
     sources: ['linked_list_queue_pkg', 'credit_pool'].map((name) => `${root}fpga/rtl/lists/${name}.sv`),
     top: 'credit_pool',
-    parameters: { OWNERS: 2, OWN: 1, SHARED: 2, SHARED_CAP: 1, SETTABLE: 0, RETURNS: 3, CREDIT_WIDTH: 3 },
+    // Caps are more together than there is to share: it runs out before they are reached.
+    parameters: { OWNERS: 2, OWN: 1, SHARED: 3, SHARED_CAP: 2, SETTABLE: 0, RETURNS: 3, CREDIT_WIDTH: 3 },
     defines: ['FORMAL_CREDIT_POOL'],
   };
 
@@ -88,9 +89,18 @@ describe('proofs of virtual_kick', () => {
     'a pool fails with %s',
     patient,
     (mutant, context) => {
-      expect(holds(pool, 'from reset', 5, context, mutant)).toBe(false);
+      expect(holds(pool, 'from reset', 7, context, mutant)).toBe(false);
     },
   );
+
+  it('a pool fails where it gives one shared credit more than there are', patient, (context) => {
+    const fault = {
+      source: 'credit_pool',
+      from: 'assign has_shared = all_shared_held < shared;',
+      to: 'assign has_shared = all_shared_held <= shared;',
+    };
+    expect(holds({ ...pool, fault }, 'from reset', 8, context)).toBe(false);
+  });
 
   const laneHolds: Proof = {
     sources: ['base/hca_spec_pkg', 'kick/lane_holds'].map((name) => `${root}fpga/rtl/${name}.sv`),

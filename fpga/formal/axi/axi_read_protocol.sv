@@ -1,0 +1,89 @@
+// Rules of reads by AXI4 and AXI4-Lite (AMBA AXI protocol specification, IHI 0022, A3): a watcher that is given its signals and says
+// where one is broken. In simulation it is bound to blocks (fpga/formal/ports), and all rules are asserted; in a proof those of the other
+// side can be assumed. Bursts have one identifier and are of the incrementing kind.
+//
+// Addresses and data. AXI4-Lite: length 0, and data are last always.
+module axi_read_protocol #(
+    parameter int unsigned ADDRESS_WIDTH = 64,
+    parameter int unsigned BEAT_BYTES = 64,
+    parameter int unsigned USER_WIDTH = 1,
+    parameter int unsigned BURSTS = 16,  // Under way, at most. A power of two.
+    parameter bit MASTER_ASSUMED = 1'b0,
+    parameter bit SLAVE_ASSUMED = 1'b0
+) (
+    input logic clock,
+    input logic reset,
+    input logic [ADDRESS_WIDTH-1:0] araddr,
+    input logic [7:0] arlen,
+    input logic [2:0] arsize,
+    input logic [USER_WIDTH-1:0] aruser,
+    input logic arvalid,
+    input logic arready,
+    input logic [BEAT_BYTES*8-1:0] rdata,
+    input logic [1:0] rresp,
+    input logic rlast,
+    input logic rvalid,
+    input logic rready
+);
+  localparam int unsigned BURST_WIDTH = $clog2(BURSTS);
+
+  axi_channel_protocol #(.WIDTH(ADDRESS_WIDTH + 11 + USER_WIDTH), .ASSUMED(MASTER_ASSUMED)) i_address (
+      .clock(clock), .reset(reset), .valid(arvalid), .ready(arready), .payload({araddr, arlen, arsize, aruser})
+  );
+  axi_channel_protocol #(.WIDTH(BEAT_BYTES * 8 + 3), .ASSUMED(SLAVE_ASSUMED)) i_data (
+      .clock(clock), .reset(reset), .valid(rvalid), .ready(rready), .payload({rdata, rresp, rlast})
+  );
+
+  logic [BURST_WIDTH:0] addressed, ended;
+  logic [7:0] lengths[BURSTS];
+  logic [7:0] beat, length;
+  logic [12:0] end_of_burst;
+  logic is_aligned_right, is_size_right;
+  assign length = lengths[ended[BURST_WIDTH-1:0]];
+  assign end_of_burst = {1'b0, araddr[11:0] >> arsize << arsize} + ((13'(arlen) + 13'd1) << arsize);
+  assign is_size_right = 32'(1) << arsize <= BEAT_BYTES;
+  assign is_aligned_right = end_of_burst <= 13'd4096;
+  initial addressed = '0;
+  initial ended = '0;
+  initial beat = '0;
+  always_ff @(posedge clock) begin
+    if (reset) begin
+      addressed <= '0;
+      ended <= '0;
+      beat <= '0;
+    end else begin
+      addressed <= addressed + (BURST_WIDTH + 1)'(arvalid && arready);
+      ended <= ended + (BURST_WIDTH + 1)'(rvalid && rready && rlast);
+      if (rvalid && rready) beat <= rlast ? '0 : beat + 8'd1;
+    end
+    if (arvalid && arready) lengths[addressed[BURST_WIDTH-1:0]] <= arlen;
+  end
+  if (MASTER_ASSUMED) begin : gen_master_assumed
+    always_ff @(posedge clock)
+      if (!reset && arvalid) begin
+        size_fits : assume (is_size_right);
+        stays_in_page : assume (is_aligned_right);
+      end
+  end else begin : gen_master_asserted
+    always_ff @(posedge clock)
+      if (!reset && arvalid) begin
+        size_fits : assert (is_size_right);
+        stays_in_page : assert (is_aligned_right);
+      end
+  end
+  if (SLAVE_ASSUMED) begin : gen_slave_assumed
+    always_ff @(posedge clock)
+      if (!reset && rvalid) begin
+        data_are_asked_for : assume (ended != addressed);
+        last_agrees : assume (rlast == (beat == length));
+      end
+  end else begin : gen_slave_asserted
+    always_ff @(posedge clock)
+      if (!reset && rvalid) begin
+        data_are_asked_for : assert (ended != addressed);
+        last_agrees : assert (rlast == (beat == length));
+      end
+  end
+  always_ff @(posedge clock)
+    if (!reset && arvalid && arready) bursts_are_few : assert ((BURST_WIDTH + 1)'(addressed - ended) < (BURST_WIDTH + 1)'(BURSTS));
+endmodule

@@ -1,0 +1,19 @@
+// The DMA of host_memory keeps the rules of AXI4, and so does the host of a bench.
+bind host_port axi_write_protocol #(
+    .BEAT_BYTES(BEAT_BYTES),
+    .USER_WIDTH(FUNCTION_WIDTH),
+    .BURSTS(2 * OUTSTANDING)
+) i_write_protocol (
+    .awaddr(memory_awaddr), .awlen(memory_awlen), .awsize(memory_awsize), .awuser(memory_awuser), .awvalid(memory_awvalid),
+    .awready(memory_awready), .wdata(memory_wdata), .wstrb(memory_wstrb), .wlast(memory_wlast), .wvalid(memory_wvalid),
+    .wready(memory_wready), .bresp(memory_bresp), .bvalid(memory_bvalid), .bready(memory_bready), .*
+);
+bind host_port axi_read_protocol #(
+    .BEAT_BYTES(BEAT_BYTES),
+    .USER_WIDTH(FUNCTION_WIDTH),
+    .BURSTS(2 * OUTSTANDING)
+) i_read_protocol (
+    .araddr(memory_araddr), .arlen(memory_arlen), .arsize(memory_arsize), .aruser(memory_aruser), .arvalid(memory_arvalid),
+    .arready(memory_arready), .rdata(memory_rdata), .rresp(memory_rresp), .rlast(memory_rlast), .rvalid(memory_rvalid),
+    .rready(memory_rready), .*
+);
