@@ -6,7 +6,6 @@ import { VerbsError } from '../index.ts';
 import { demo } from './demo.ts';
 import { doorbell } from './doorbell.ts';
 import { info } from './info.ts';
-import { kicks } from './kicks.ts';
 import { list } from './list.ts';
 import { mtu, wholeNumber } from './option_values.ts';
 import { Output, type Streams } from './output/output.ts';
@@ -17,7 +16,7 @@ import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
 import { ProgramEnd, run } from './run.ts';
 import { serve } from './serve.ts';
-import { addObservationCommands } from './observation_commands.ts';
+import { addObservationCommands } from './observe/commands.ts';
 import { Scope } from './scope.ts';
 import { selftest } from './selftest/selftest.ts';
 import { setup } from './setup.ts';
@@ -44,10 +43,6 @@ const jsonShapes = {
   info: '{device, underlyingFunction, identity, limits, board, regions}; sizes in bytes, frequencies in hertz',
   registers:
     '[{block, register, offset, unit, values, fields}]; values and fields have an element for each of the register',
-  kicks: `a line for each: {kickNumber, underlyingFunction, qualityOfServiceLevel, origin, virtualCollectBuffer,
-  physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
-  {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
-  without sent: handed back to the send queue`,
   selftest:
     '{device, passed, steps: [{name, passed, detail, advice}]}; what comes behind a step that failed is left out',
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
@@ -63,7 +58,7 @@ const jsonShapes = {
 /**
  * The command `hca`.
  * @param words what stands behind `hca`
- * @param signal ends commands that go on: kicks --follow with success, others as a failure
+ * @param signal ends commands: those that watch with success, others as a failure
  * @returns an {@link ExitCode}; of `run` that of the program
  */
 export async function runCommandLine(
@@ -177,24 +172,10 @@ Examples:
     .action((names: string[], options: CommonOptions & { uf?: number }) =>
       registers(outputOf(options), ofFunction(chosenDeviceString(options.device), options.uf), names),
     );
-  addOfDevice('kicks', 'watch commands being kicked and sent', jsonShapes.kicks, [
-    'hca kicks',
-    'hca kicks --count 100 --json',
-    'hca kicks --follow',
-  ])
-    .option('--count <kicks>', 'how many', wholeNumber(1), 8)
-    .option('--follow', 'until interrupted')
-    .action((options: CommonOptions & { count: number; follow?: boolean }) =>
-      kicks(outputOf(options), chosenDeviceString(options.device), {
-        count: options.count,
-        follow: options.follow === true,
-        signal,
-      }),
-    );
   addOfDevice('doorbell', 'measure the latency of a doorbell in parts', jsonShapes.doorbell, [
     'hca doorbell',
     "hca doorbell --device 'emu:?progress=own' --cpu 0 --device-cpu 1 --size 64",
-    'hca doorbell --iterations 100000 --samples doorbell.csv',
+    'hca doorbell --iterations 100000 --samples doorbell.csv --plot doorbell.svg',
   ])
     .option('--iterations <posts>', 'stamped posts of each payload', wholeNumber(1), 10_000)
     .option('--warmup <posts>', 'posts before, not measured', wholeNumber(0), 1000)
@@ -206,6 +187,7 @@ Examples:
       ),
     )
     .option('--samples <file>', 'write every sample to a CSV file')
+    .option('--plot <file>', 'draw the distribution of the headline, a run for each payload (SVG)')
     .action(
       (
         options: CommonOptions & {
@@ -215,17 +197,24 @@ Examples:
           deviceCpu?: number;
           size?: number;
           samples?: string;
+          plot?: string;
         },
       ) =>
-        doorbell(outputOf(options), chosenDeviceString(options.device), {
-          iterations: options.iterations,
-          warmup: options.warmup,
-          cpu: options.cpu,
-          deviceCpu: options.deviceCpu,
-          size: options.size,
-          samples: options.samples,
-          signal,
-        }),
+        doorbell(
+          outputOf(options),
+          chosenDeviceString(options.device),
+          {
+            iterations: options.iterations,
+            warmup: options.warmup,
+            cpu: options.cpu,
+            deviceCpu: options.deviceCpu,
+            size: options.size,
+            samples: options.samples,
+            plot: options.plot,
+            signal,
+          },
+          scope,
+        ),
     );
   addOfDevice('serve', 'hold a board of which other processes open functions', jsonShapes.serve, [
     'hca serve lab',
@@ -389,7 +378,7 @@ Examples:
       selftest(outputOf(options), chosenDeviceString(options.device), { timeout: options.timeout, signal }),
     );
   addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, scope);
-  addObservationCommands(addOfDevice, outputOf, chosenDeviceString, signal);
+  addObservationCommands(addOfDevice, outputOf, chosenDeviceString, scope);
   return program;
 }
 

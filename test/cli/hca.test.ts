@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 
+import { openDevice } from '../../lib/index.ts';
 import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
@@ -18,6 +19,12 @@ describe('hca', () => {
       'info',
       'registers',
       'kicks',
+      'top',
+      'qps',
+      'regions',
+      'events',
+      'counters',
+      'capture',
       'doorbell',
       'lat',
       'bw',
@@ -195,11 +202,9 @@ describe('hca kicks', () => {
   it('posts commands, and shows their kicks', async () => {
     const { out } = await runHca(['kicks', '--count', '7', '--device', `emu:?${small}`]);
     const lines = out.trimEnd().split('\n');
-    expect(lines[0]).toMatch(
-      /^emu: no other process posts to this board; sends of 0, 32, 64, 96, 128, 256 B are posted here$/,
-    );
+    expect(lines[0]).toMatch(/^emu: sends of 0, 32, 64, 96, 128, 256 B that this command posts$/);
     expect(lines.slice(3).map((line) => line.split(/ +/).slice(3, 7))).toEqual(
-      [0, 32, 64, 96, 128, 256, 0].map((bytes, index) => [`${index}`, 'send', `${bytes}`, 'collected']),
+      [0, 32, 64, 96, 128, 256, 0].map((bytes, index) => [`${index}`, 'send', `${bytes}`, 'pcb']),
     );
   });
 
@@ -211,11 +216,15 @@ describe('hca kicks', () => {
     ]);
   });
 
-  it('follows until it is interrupted, which is no error', async () => {
+  it('watches a board of this process until it is interrupted, which is no error', async () => {
+    const device = `emu:?name=kicks-watched&${small}`;
+    const board = openDevice(device);
     const interrupted = new AbortController();
-    const running = runHca(['kicks', '--follow', '--device', `emu:?${small}`], interrupted.signal);
+    const running = runHca(['kicks', '--device', device], interrupted.signal);
     setImmediate(() => interrupted.abort());
-    expect((await running).exitCode).toBe(0);
+    const { exitCode, out } = await running;
+    board[Symbol.dispose]();
+    expect([exitCode, out.split('\n')[0]]).toEqual([0, `${device}: kicks of all functions; Ctrl+C ends it`]);
   });
 });
 

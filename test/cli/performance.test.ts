@@ -193,6 +193,7 @@ describe('hca lat and hca bw', () => {
     const options = {
       operation,
       atomicType: 'FETCH_AND_ADD',
+      type: 'RC',
       queuePairs: 2,
       bytes: 100,
       inlineBytes: 0,
