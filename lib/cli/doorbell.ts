@@ -59,7 +59,7 @@ export async function doorbell(
       }
       output.text(summary(measurements, info));
       plot?.write({
-        title: `Doorbell latency on ${deviceName}: last store to record seen`,
+        title: `Doorbell latency, last store to record seen, on ${deviceName}`,
         note: `${options.iterations} posts of each payload, one at a time; progress ${info.board.progress}, clock ${info.board.clock}`,
         quantity: latencyQuantity,
       });

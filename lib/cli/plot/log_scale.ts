@@ -24,14 +24,30 @@ export class LogScale {
     return this.low * (this.high / this.low) ** share;
   }
 
-  /** Round values in the range, about as many as are wanted: 1, 2 and 5 in each decade, or fewer, or finer ones in a part of a decade. */
-  ticks(wanted = 6): number[] {
-    const decades = Math.log10(this.high / this.low);
-    const steps = decades > wanted ? [1] : decades > 1.2 ? [1, 2, 5] : undefined;
-    if (steps === undefined) return this.evenTicks(wanted);
+  /** Round values in the range, so many places apart at least: 1, 2 and 5 in each decade, or fewer, or even steps in a part of a decade. */
+  ticks(apart: number): number[] {
+    for (const digits of [[1, 2, 5], [1, 3], [1]]) {
+      const found = this.decadeTicks(digits);
+      if (found.length >= 3 && this.areApart(found, apart)) return found;
+    }
+    for (let wanted = 8; wanted > 1; wanted--) {
+      const found = this.evenTicks(wanted);
+      if (this.areApart(found, apart)) return found;
+    }
+    return this.decadeTicks([1]).filter((_, index) => index % 2 === 0);
+  }
+
+  private areApart(ticks: readonly number[], apart: number): boolean {
+    return ticks.every(
+      (tick, index) => index === 0 || this.place(tick) - this.place(ticks[index - 1]!) >= apart,
+    );
+  }
+
+  private decadeTicks(digits: readonly number[]): number[] {
     const found: number[] = [];
-    for (let power = Math.floor(Math.log10(this.low)); power <= Math.ceil(Math.log10(this.high)); power++)
-      for (const step of steps) found.push(step * 10 ** power);
+    const last = Math.ceil(Math.log10(this.high));
+    for (let power = Math.floor(Math.log10(this.low)); power <= last; power++)
+      for (const digit of digits) found.push(digit * 10 ** power);
     return found.filter((tick) => tick >= this.low && tick <= this.high);
   }
 

@@ -11,8 +11,8 @@ export interface PlotRun {
 export interface Quantity {
   /** Title of its axis. */
   readonly title: string;
-  /** A value with its unit, short: 1.23 µs. */
-  readonly text: (value: number) => string;
+  /** A value in three digits with its unit, 1.20 µs; a round one, of an axis, without zeros behind the point. */
+  readonly text: (value: number, isRound?: boolean) => string;
 }
 
 /** A run in numbers, its samples sorted. */
@@ -59,9 +59,9 @@ const units = [
 /** Latency, nanoseconds. */
 export const latencyQuantity: Quantity = {
   title: 'latency',
-  text: (nanoseconds) => {
+  text: (nanoseconds, isRound) => {
     const [scale, unit] = units.find(([least]) => nanoseconds >= least) ?? [1, 'ns'];
-    return `${threeDigits(nanoseconds / scale)} ${unit}`;
+    return `${threeDigits(nanoseconds / scale, isRound)} ${unit}`;
   },
 };
 
@@ -75,13 +75,13 @@ const rates = [
 /** Bandwidth, bytes a second. */
 export const bandwidthQuantity: Quantity = {
   title: 'bandwidth',
-  text: (bytesPerSecond) => {
+  text: (bytesPerSecond, isRound) => {
     const [scale, unit] = rates.find(([least]) => bytesPerSecond >= least) ?? [1, 'B/s'];
-    return `${threeDigits(bytesPerSecond / scale)} ${unit}`;
+    return `${threeDigits(bytesPerSecond / scale, isRound)} ${unit}`;
   },
 };
 
-function threeDigits(value: number): string {
+function threeDigits(value: number, isRound = false): string {
   if (value >= 100) return value.toFixed(0);
-  return `${Number(value.toPrecision(3))}`;
+  return isRound ? `${Number(value.toPrecision(3))}` : value.toPrecision(3);
 }

@@ -12,7 +12,7 @@ export interface PlotTexts {
 
 // Pixels; readable when a column of a paper is half as wide.
 const width = 960;
-const margin = { left: 64, right: 24, top: 64 } as const;
+const margin = { left: 64, right: 24, top: 88 } as const;
 const gap = 96;
 const panelWidth = (width - margin.left - margin.right - gap) / 2;
 const leastPanelHeight = 280;
@@ -20,6 +20,8 @@ const rowHeight = 40;
 const legendRow = 20;
 const bins = 72;
 const curvePoints = 240;
+/** Between the labels of an axis. */
+const tickSpace = 62;
 
 /** Colors that people with any color vision tell apart (Okabe and Ito), and steps from dark to light for more runs. */
 const distinct = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];
@@ -32,7 +34,7 @@ function colorOf(index: number, runs: number): string {
 
 /**
  * Draws the distribution of some runs as an SVG picture: their cumulative distributions in one panel, beside it a histogram of each, over one
- * logarithmic axis, and a table of medians and percentiles below. The axis ends where all but a thousandth of the samples are.
+ * logarithmic axis, and a table of medians and percentiles below. The axis ends at the largest of the 99th percentiles.
  * @param all runs of at least one sample, of values of more than 0, in the order of the legend
  */
 export function distributionSvg(all: readonly PlotRun[], { title, note, quantity }: PlotTexts): string {
@@ -40,10 +42,10 @@ export function distributionSvg(all: readonly PlotRun[], { title, note, quantity
   const panelHeight = Math.max(leastPanelHeight, runs.length * rowHeight);
   const bottom = margin.top + panelHeight;
   const legendTop = bottom + 72;
-  const height = legendTop + (runs.length + 1) * legendRow + 40;
+  const height = legendTop + (runs.length + 1) * legendRow + 8;
   const range = [
     Math.min(...runs.map(({ minimum }) => minimum)),
-    Math.max(...runs.map(({ percentile999 }) => percentile999)),
+    Math.max(...runs.map(({ percentile99 }) => percentile99)),
   ] as const;
   const left = new LogScale(range, [margin.left, margin.left + panelWidth]);
   const histogramLeft = margin.left + panelWidth + gap;
@@ -97,7 +99,7 @@ function cumulative(
     text(
       (from + to) / 2,
       top - 8,
-      'cumulative distribution; dots: medians',
+      'cumulative distribution up to 99%; dots: medians',
       'text-anchor="middle" fill="#444444"',
     ),
   ].join('\n');
@@ -151,11 +153,11 @@ function histograms(
 function axis(scale: LogScale, { top, bottom }: Extent, quantity: Quantity): string {
   const [from, to] = [scale.place(scale.low), scale.place(scale.high)];
   return [
-    ...scale.ticks().map((tick) => {
+    ...scale.ticks(tickSpace).map((tick) => {
       const x = scale.place(tick);
       return [
         line(x, top, x, bottom + 5, '#dddddd'),
-        text(x, bottom + 20, quantity.text(tick), 'text-anchor="middle"'),
+        text(x, bottom + 20, quantity.text(tick, true), 'text-anchor="middle"'),
       ].join('\n');
     }),
     line(from, bottom, to, bottom, '#000000'),
