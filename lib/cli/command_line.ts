@@ -40,7 +40,7 @@ const serviceTypes = { rc: 'RC', uc: 'UC', ud: 'UD' } as const;
 
 /** The output of --json, for the help of each command. Whole numbers beyond 2^53 are strings. */
 const jsonShapes = {
-  info: '{device, underlyingFunction, identity, limits, board, regions}; sizes in bytes, frequencies in hertz',
+  info: '{device, underlyingFunction, identity, limits, board, regions, ports}; sizes in bytes, frequencies in hertz',
   registers:
     '[{block, register, offset, unit, values, fields}]; values and fields have an element for each of the register',
   selftest:
@@ -157,7 +157,7 @@ Examples:
     'hca info',
     "hca info -v --device 'emu:?progress=own'",
   ])
-    .option('-v, --verbose', 'sizes and regions too')
+    .option('-v, --verbose', 'sizes, ports and regions too, all that ibv_devinfo -v tells')
     .action((options: CommonOptions & { verbose?: boolean }) =>
       info(outputOf(options), chosenDeviceString(options.device), options.verbose === true),
     );

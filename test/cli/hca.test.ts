@@ -116,6 +116,15 @@ describe('hca info', () => {
     ]);
     expect(out).toContain('uncached: 8 B a transaction, in order\n');
     expect(out).toMatch(/max_qp: +62\n/);
+    expect(out).toMatch(/max_sge: +16\n[^]*max_qp_rd_atom: +16\n/);
+    expect(out).toMatch(
+      /^ {2}port: +1\n {4}state: +PORT_ACTIVE \(4\)\n {4}phys_state: +LINK_UP \(5\)\n {4}max_mtu: +4096 \(5\)\n/m,
+    );
+    expect(out).toMatch(/^ {4}link_layer: +Ethernet\n {4}mac: +02:f0:0a:00:00:\d\d\n/m);
+    expect(out).toMatch(/^ {4}GID\[0\]: +fe80::f0:aff:fe00:\d, RoCE v2\n/m);
+    expect(out).toMatch(/^ {4}P_Key\[0\]: +0xffff\n/m);
+    const ports = out.slice(out.indexOf('  port: ')).split('\n\n')[0]!;
+    expect(Math.max(...ports.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(out).toMatch(/scoreboard variant: +direct\n/);
     expect(out).toMatch(
       /region virtualCollectBuffer: +BAR 2 \+ 0x0, 1048576 B, 256 × 4096 B, prefetchable\n/,
@@ -136,6 +145,7 @@ describe('hca info', () => {
         { type: 'underlyingFunction' },
         { type: 'virtualCollectBuffer' },
       ],
+      ports: [{ state: 'PORT_ACTIVE', activeMtu: 4096, linkLayer: 'Ethernet', gids: [{ index: 0 }, { index: 1 }] }],
     });
   });
 });
