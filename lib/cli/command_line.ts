@@ -12,6 +12,7 @@ import { Output, type Streams } from './output/output.ts';
 import { addPerformanceCommands } from './performance/commands.ts';
 import { pingpong } from './pingpong.ts';
 import { usualPort } from './meeting.ts';
+import { pingpongRping } from './pingpong_rping.ts';
 import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
 import { ProgramEnd, run } from './run.ts';
@@ -270,6 +271,7 @@ Examples:
     'hca pingpong rc --size 64 --iters 100000',
     'hca pingpong ud --size 1024',
     'hca pingpong srq --num-qp 4',
+    'hca pingpong rping --size 64 --chk',
     "hca pingpong rc --device 'emu:?progress=own' --events --chk",
     'hca pingpong rc --iters 10 --capture pingpong.pcapng',
     'hca pingpong rc --listen',
@@ -280,8 +282,8 @@ Examples:
     .addArgument(
       new Argument(
         '<service>',
-        'reliable or unreliable connection, unreliable datagram; reliable connections with a shared receive queue',
-      ).choices(['rc', 'uc', 'ud', 'srq']),
+        'reliable or unreliable connection, unreliable datagram; reliable connections with a shared receive queue; RDMA READ and WRITE in turn, as rping',
+      ).choices(['rc', 'uc', 'ud', 'srq', 'rping']),
     )
     .argument('[host]', 'where the other end waits with --listen, or ibv_rc_pingpong, uc, ud or srq')
     .option('--listen', 'wait for the other end, in another process or on another machine')
@@ -304,7 +306,7 @@ Examples:
     .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
     .action(
       (
-        service: 'rc' | 'uc' | 'ud' | 'srq',
+        service: 'rc' | 'uc' | 'ud' | 'srq' | 'rping',
         host: string | undefined,
         options: CommonOptions & {
           ibPort: number;
@@ -324,6 +326,9 @@ Examples:
         },
         command: Command,
       ) => {
+        if (service === 'rping' && options.events === true) {
+          command.error("error: option '-e, --events' is not one of rping: it polls.");
+        }
         const { size = service === 'ud' ? 2048 : 4096, mtu: pathMtu = 1024 } = options;
         if (service === 'ud' && options.mtu !== undefined) {
           command.error("error: option '-m, --mtu <bytes>' is not one of ud: a datagram is one packet.");
@@ -363,6 +368,7 @@ Examples:
             : { peer: { host, port: options.port, timeout: options.timeout } }),
           signal,
         };
+        if (service === 'rping') return pingpongRping(output, device, common, scope);
         return service === 'srq'
           ? pingpongShared(output, device, { ...common, queuePairs }, scope)
           : pingpong(output, device, { ...common, type: serviceTypes[service] }, scope);

@@ -53,11 +53,11 @@ export async function doorbell(
       for (const payloadBytes of options.size === undefined ? sizes : [options.size]) {
         const { measurement, samples } = await measure(device, payloadBytes, pinned);
         measurements.push(measurement);
-        output.text(measurementText(measurement, info));
+        output.bars(measurementText(measurement, info));
         file?.add(payloadBytes, samples);
         plot?.add(`${payloadBytes} B`, samples.lastStoreToRecord);
       }
-      output.text(summary(measurements, info));
+      output.table(summary(measurements, info));
       plot?.write({
         title: `Doorbell latency, last store to record seen, on ${deviceName}`,
         note: `${options.iterations} posts of each payload, one at a time; progress ${info.board.progress}, clock ${info.board.clock}`,

@@ -86,7 +86,9 @@ export function portEntries(port: number, attributes: PortAttributes): Entry[] {
     ['  active_speed', named(speeds, attributes.activeSpeed)],
     ['  pkey_tbl_len', `${partitionKeys.length}`],
     ['  gid_tbl_len', `${gids.length}`],
-    ...partitionKeys.flatMap((key, index): Entry[] => (key === 0 ? [] : [[`  P_Key[${index}]`, hex(key, 4)]])),
+    ...partitionKeys.flatMap((key, index): Entry[] =>
+      key === 0 ? [] : [[`  P_Key[${index}]`, hex(key, 4)]],
+    ),
     ...gids.flatMap((gid, index): Entry[] => {
       const kind = linkLayer === LinkLayer.ethernet ? ', RoCE v2' : '';
       return isZero(gid) ? [] : [[`  GID[${index}]`, `${gidText(gid)}${kind}`]];

@@ -14,7 +14,8 @@ class Watch final : public Napi::ObjectWrap<Watch>, public Child {
 public:
   static Napi::Function define(Napi::Env env);
 
-  // Of the function's observation. TypeError: `kind`; Error with the code ENOTSUP: it is not for this observer.
+  // Of the function's observation. TypeError: `kind`; Error with the code ENOTSUP: it is not for this
+  // observer.
   static Napi::Value make(Napi::Env env, const std::shared_ptr<OpenFunction>& owner, const Napi::Value& kind);
 
   explicit Watch(const Napi::CallbackInfo& info);

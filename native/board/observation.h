@@ -9,18 +9,18 @@
 
 namespace fpga_verbs::board {
 
-// An observer of a function is handed out this beside its registers, on any backend that has it. Nothing of it
-// changes the board, and the board never waits for an observer.
+// An observer of a function is handed out this beside its registers, on any backend that has it. Nothing of
+// it changes the board, and the board never waits for an observer.
 class Observation {
 public:
   virtual ~Observation() = default;
 
-  // One of each kind at a time; it ends before the function is closed. Null: this kind is not for an observer of
-  // this function, or there is no memory.
+  // One of each kind at a time; it ends before the function is closed. Null: this kind is not for an observer
+  // of this function, or there is no memory.
   virtual std::unique_ptr<Watch> watch(WatchKind kind) = 0;
 
-  // Adds up to hca::most_inspected objects that exist from an index on. Gives the index to go on from; 0: that
-  // was all.
+  // Adds up to hca::most_inspected objects that exist from an index on. Gives the index to go on from; 0:
+  // that was all.
   virtual uint32_t queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) = 0;
   virtual uint32_t regions(uint32_t from, std::vector<hca::RegionFacts>& found) = 0;
 };

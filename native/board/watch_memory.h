@@ -19,12 +19,12 @@ enum class WatchKind : uint8_t {
 };
 inline constexpr size_t watch_kinds = 3;
 
-// The memory of a ring, which other processes map only to read: a page with its header and a preamble, and its
-// words.
+// The memory of a ring, which other processes map only to read: a page with its header and a preamble, and
+// its words.
 class WatchMemory {
 public:
-  // `preamble`: what a reader is given before the messages, up to longest_preamble. None: there is no memory, or
-  // the kernel cannot keep others from writing.
+  // `preamble`: what a reader is given before the messages, up to longest_preamble. None: there is no memory,
+  // or the kernel cannot keep others from writing.
   static std::optional<WatchMemory> make(WatchKind kind, std::span<const uint8_t> preamble);
   static constexpr size_t longest_preamble = 3072;
   // The memory of another process.

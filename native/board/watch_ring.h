@@ -27,8 +27,8 @@ struct WatchMessage {
   static constexpr uint64_t words_of(size_t bytes) { return 1 + (bytes + word_bytes - 1) / word_bytes; }
 };
 
-// Writes messages for any number of readers, which it does not know and never waits for: a reader that is late
-// loses messages. A reader that copies words checks afterwards that none of them was being written over.
+// Writes messages for any number of readers, which it does not know and never waits for: a reader that is
+// late loses messages. A reader that copies words checks afterwards that none of them was being written over.
 // `words`: a power of two of them.
 template <class Platform> class BasicWatchWriter {
 public:
@@ -163,8 +163,8 @@ private:
 
   void go_to_head() { position_ = header_.head.load(std::memory_order_acquire); }
 
-  // There is nothing to read, but some may have been lost before: as many as the writer counts beyond, when it
-  // is not about to write.
+  // There is nothing to read, but some may have been lost before: as many as the writer counts beyond, when
+  // it is not about to write.
   void count_losses_at(uint64_t head) {
     const auto messages = static_cast<uint32_t>(header_.messages.load(std::memory_order_acquire));
     if (header_.begun.load(std::memory_order_relaxed) != head)

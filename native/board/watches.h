@@ -19,9 +19,9 @@ struct WatchedEvent {
   uint32_t padding = 0;
 };
 
-// The rings of a board that observers read: one of each kind for the control function, with what all functions do,
-// and one for each other function. A ring is there and is written while it is watched: memory and time do not
-// depend on how many watch it. Under the board's lock.
+// The rings of a board that observers read: one of each kind for the control function, with what all
+// functions do, and one for each other function. A ring is there and is written while it is watched: memory
+// and time do not depend on how many watch it. Under the board's lock.
 class Watches final : public hca::WatchPort {
 public:
   // `preamble`: of a ring that is new. Null: there is no memory for the ring.

@@ -145,7 +145,9 @@ describe('hca info', () => {
         { type: 'underlyingFunction' },
         { type: 'virtualCollectBuffer' },
       ],
-      ports: [{ state: 'PORT_ACTIVE', activeMtu: 4096, linkLayer: 'Ethernet', gids: [{ index: 0 }, { index: 1 }] }],
+      ports: [
+        { state: 'PORT_ACTIVE', activeMtu: 4096, linkLayer: 'Ethernet', gids: [{ index: 0 }, { index: 1 }] },
+      ],
     });
   });
 });

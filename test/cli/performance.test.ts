@@ -70,11 +70,14 @@ describe.each([
 ] as const)('of %s', (type, operation, bytes) => {
   const words = [operation, '-c', type, '--iters', '60', '--warmup', '4', '--chk'];
 
-  it.each(['shared', 'own'])(`hca lat ${operation} measures messages and compares them, progress %s`, async (progress) => {
-    const { results } = await measured<Latencies>(['lat', ...words, '--device', board(progress)]);
-    expect(results).toMatchObject([{ bytes, iterations: 60 }]);
-    expect(results[0]!.minimum).toBeGreaterThan(0);
-  });
+  it.each(['shared', 'own'])(
+    `hca lat ${operation} measures messages and compares them, progress %s`,
+    async (progress) => {
+      const { results } = await measured<Latencies>(['lat', ...words, '--device', board(progress)]);
+      expect(results).toMatchObject([{ bytes, iterations: 60 }]);
+      expect(results[0]!.minimum).toBeGreaterThan(0);
+    },
+  );
 
   it(`hca bw ${operation} measures messages, compares them, and counts those that are lost`, async () => {
     const run = await runHca(['bw', ...words, '-t', '16', '--device', board('shared'), '--json']);
@@ -94,7 +97,9 @@ it('hca bw warns of messages that found no receive', async () => {
   const words = ['bw', 'send', '-c', 'UD', '-n', '2000', '-r', '1', '-t', '128', '--device', board('shared')];
   const { exitCode, error } = await runHca(words);
   expect(exitCode).toBe(0);
-  expect(error).toMatch(/^hca: warning: \d+ messages did not arrive: UD repeats nothing; --rx-depth gives more room\n$/);
+  expect(error).toMatch(
+    /^hca: warning: \d+ messages did not arrive: UD repeats nothing; --rx-depth gives more room\n$/,
+  );
 });
 
 describe.each(operations)('hca bw %s', (operation) => {

@@ -15,7 +15,9 @@ const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
 function elementsOf(svg: string): string[] {
   const open: string[] = [];
   const names: string[] = [];
-  for (const [, slash, name, , closed] of svg.matchAll(/<(\/?)([a-z]+)((?:\s+[\w:-]+="[^"<>]*")*)\s*(\/?)>/g)) {
+  for (const [, slash, name, , closed] of svg.matchAll(
+    /<(\/?)([a-z]+)((?:\s+[\w:-]+="[^"<>]*")*)\s*(\/?)>/g,
+  )) {
     if (slash === '/') expect(open.pop()).toBe(name);
     else {
       names.push(name!);
@@ -24,13 +26,19 @@ function elementsOf(svg: string): string[] {
   }
   expect(open).toEqual([]);
   // Nothing that looks like a tag is left out.
-  expect(svg.match(/</g)).toHaveLength(svg.match(/<(\/?)([a-z]+)((?:\s+[\w:-]+="[^"<>]*")*)\s*(\/?)>/g)!.length);
+  expect(svg.match(/</g)).toHaveLength(
+    svg.match(/<(\/?)([a-z]+)((?:\s+[\w:-]+="[^"<>]*")*)\s*(\/?)>/g)!.length,
+  );
   return names;
 }
 
-const textsOf = (svg: string): string[] => [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text!);
+const textsOf = (svg: string): string[] =>
+  [...svg.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text]) => text!);
 
-const run = (label: string, values: readonly number[]): PlotRun => ({ label, samples: Float64Array.from(values) });
+const run = (label: string, values: readonly number[]): PlotRun => ({
+  label,
+  samples: Float64Array.from(values),
+});
 const texts = { title: 'A <title> & more', note: 'how', quantity: latencyQuantity };
 
 describe('a picture of distributions', () => {
@@ -50,7 +58,15 @@ describe('a picture of distributions', () => {
   });
 
   it('draws the curve of each run from none of its samples to all', () => {
-    const svg = distributionSvg([run('x', Array.from({ length: 1000 }, (_, index) => 1000 + index))], texts);
+    const svg = distributionSvg(
+      [
+        run(
+          'x',
+          Array.from({ length: 1000 }, (_, index) => 1000 + index),
+        ),
+      ],
+      texts,
+    );
     const [, points] = /<polyline[^>]*points="([^"]*)"/.exec(svg)!;
     const heights = points!.split(' ').map((point) => Number(point.split(',')[1]));
     expect(heights).toEqual(heights.toSorted((one, other) => other - one)); // y grows downwards
@@ -65,7 +81,10 @@ describe('a picture of distributions', () => {
   });
 
   it('has an axis whose labels are in order, apart, and within it', () => {
-    const ranges = [fc.double({ min: 1, max: 1e9, noNaN: true }), fc.double({ min: 1.0001, max: 1e6, noNaN: true })] as const;
+    const ranges = [
+      fc.double({ min: 1, max: 1e9, noNaN: true }),
+      fc.double({ min: 1.0001, max: 1e6, noNaN: true }),
+    ] as const;
     const holds = fc.property(...ranges, (low, factor) => {
       const scale = new LogScale([low, low * factor], [100, 500]);
       const places = scale.ticks(62).map((tick) => scale.place(tick));
@@ -103,8 +122,13 @@ describe('--plot', () => {
   it('refuses a file that cannot be written, before it measures', async () => {
     const { exitCode, error } = await runHca(['lat', 'send', '--plot', '/nonexistent/plot.svg']);
     expect([exitCode, existsSync('/nonexistent')]).toEqual([1, false]);
-    expect(error).toMatch(/^hca: the plot \/nonexistent\/plot.svg cannot be written: ENOENT.*; expected: a file/);
+    expect(error).toMatch(
+      /^hca: the plot \/nonexistent\/plot.svg cannot be written: ENOENT.*; expected: a file/,
+    );
     const timed = await runHca(['lat', 'send', '--duration', '1', '--plot', 'x.svg']);
-    expect([timed.exitCode, timed.error]).toEqual([2, expect.stringMatching(/leave out --plot, or --duration/)]);
+    expect([timed.exitCode, timed.error]).toEqual([
+      2,
+      expect.stringMatching(/leave out --plot, or --duration/),
+    ]);
   });
 });

@@ -54,7 +54,7 @@ export async function counters(
     output.text('All counters are 0; --all shows them.\n');
     return;
   }
-  output.text(
+  output.table(
     table(
       [
         { title: 'UF' },

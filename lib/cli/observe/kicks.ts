@@ -69,7 +69,7 @@ async function watch(output: Output, deviceString: string, scope: Scope): Promis
   const { controlPage, underlyingFunction, identity } = observer.device;
   const whose = controlPage === undefined ? `function ${underlyingFunction}` : 'all functions';
   output.text(`${deviceString}: kicks of ${whose}; Ctrl+C ends it\n\n`);
-  output.text(line(columns.map(([title]) => title)));
+  output.table(line(columns.map(([title]) => title)));
   await repeat(scope.signal, () => {
     let text = '';
     for (const kick of kicksSeen.take()) {
@@ -89,7 +89,7 @@ async function post(output: Output, device: Context, count: number, signal: Abor
   const { board, identity } = device.queryDevice();
   const source = new UnansweredQueuePair(device.driver, { entries: 16, gatherEntries: 0, inlineBytes: 256 });
   output.text(`${board.backend}: sends of ${payloads.join(', ')} B that this command posts\n\n`);
-  output.text(line(columns.map(([title]) => title)));
+  output.table(line(columns.map(([title]) => title)));
   const observed = device.kicks({ signal, timeout });
   for (let shown = 0; shown < count; shown++) {
     const next = observed.next(); // observes from here on

@@ -53,7 +53,7 @@ export function queuePairs(output: Output, deviceString: string, scope: Scope): 
     output.text('There are no queue pairs.\n');
     return;
   }
-  output.text(
+  output.table(
     table(
       [
         { title: 'QP' },

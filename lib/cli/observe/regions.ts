@@ -31,7 +31,7 @@ export function regions(output: Output, deviceString: string, scope: Scope): voi
     output.text('There are no memory regions.\n');
     return;
   }
-  output.text(
+  output.table(
     table(
       [
         { title: 'KEY' },

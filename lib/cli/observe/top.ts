@@ -89,7 +89,7 @@ export async function top(
       ports,
     });
     if (look > 0) output.text(output.isTerminal ? home : '\n');
-    output.text(textOf(occupancy, rates, ports));
+    output.table(textOf(occupancy, rates, ports));
   }
 }
 

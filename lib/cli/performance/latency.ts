@@ -198,7 +198,7 @@ function details(
 ): { readonly histogram?: readonly Bin[]; readonly samples?: readonly number[] } {
   if (samples.length === 0) return {};
   const bins = histogram ? histogramOf(samples) : undefined;
-  if (bins !== undefined) output.text(histogramText(bins));
+  if (bins !== undefined) output.bars(histogramText(bins));
   if (unsorted) for (const sample of samples) output.text(`${(sample / 1e3).toFixed(3)}\n`);
   return {
     ...(bins === undefined ? {} : { histogram: bins }),

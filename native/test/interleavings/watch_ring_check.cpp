@@ -1,5 +1,5 @@
-// Explores the interleavings of the writer of a ring that observers read and of a reader. Prints a line for each
-// program; exit code 1: one is wrong.
+// Explores the interleavings of the writer of a ring that observers read and of a reader. Prints a line for
+// each program; exit code 1: one is wrong.
 #include "board/watch_ring.h"
 #include "test/interleavings/checked_platform.h"
 
@@ -97,8 +97,8 @@ bool check(const char* wanted) {
   for (const Cast& cast : casts) {
     if (wanted != nullptr && std::strcmp(wanted, cast.name) != 0)
       continue;
-    const Explorer::Result result = Explorer::here().explore(
-        [&]() -> std::unique_ptr<Program> { return std::make_unique<Ring>(cast); });
+    const Explorer::Result result =
+        Explorer::here().explore([&]() -> std::unique_ptr<Program> { return std::make_unique<Ring>(cast); });
     std::printf("%s: %zu states, %zu runs: %s\n", cast.name, result.states, result.runs,
                 result.failure.empty() ? "right" : result.failure.c_str());
     std::fflush(stdout);
