@@ -42,7 +42,7 @@ describe('an observer', () => {
     const [control, one, two] = makeFunctions(3) as [Verbs, Verbs, Verbs];
     const pairs = [one, two].map((verbs) => makePair(verbs));
     for (const [, to] of pairs) receive(to, 4);
-    send(pairs[0]![0]); // nobody watches yet
+    send(pairs[0]![0]); // not watched yet
     const watches = [0, 1, 2].map((number) => observe(control, number).watchKicks());
     send(pairs[0]![0]);
     send(pairs[1]![0], 2);
