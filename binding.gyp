@@ -56,6 +56,7 @@
       "native/hca/send_queue/queuing_structures.cpp",
       "native/hca/receive/receive.cpp",
       "native/hca/receive/receive_queue_entry_handler.cpp",
+      "native/hca/registers/object_inspection.cpp",
       "native/hca/registers/register_page.cpp",
       "native/hca/receive/request_checks.cpp",
       "native/hca/transmit/request_opcode.cpp",
@@ -124,6 +125,7 @@
       "native/board/board_fabric.cpp",
       "native/board/board_host.cpp",
       "native/board/board_ports.cpp",
+      "native/board/board_watch.cpp",
       "native/board/cache_line_round_trip.cpp",
       "native/board/device_side.cpp",
       "native/board/device_thread.cpp",
@@ -148,6 +150,8 @@
       "native/board/shared_progress.cpp",
       "native/board/host_platform.cpp",
       "native/board/step_group.cpp",
+      "native/board/watch_memory.cpp",
+      "native/board/watches.cpp",
       "native/board/write_combining.cpp",
       "native/process/prompt_end.cpp",
       "native/served/memory_reclaimer.cpp",
@@ -173,9 +177,11 @@
       "native/addon/emulated_board.cpp",
       "native/addon/foreign_memory.cpp",
       "native/addon/interrupt.cpp",
+      "native/addon/observed_values.cpp",
       "native/addon/open_function.cpp",
       "native/addon/pci_functions.cpp",
-      "native/addon/served_board.cpp"
+      "native/addon/served_board.cpp",
+      "native/addon/watch.cpp"
     ],
     "test_sources": [
       "native/test/bit_mask_port.cpp",
@@ -256,7 +262,9 @@
     ],
     "rtl_sources": ["native/addon/rtl_module.cpp", "native/rtl/collect_buffer_rtl.cpp", "native/rtl/rtl_sizes.cpp", "native/rtl/virtual_kick_rtl.cpp"],
     "libfuzzer_sources": ["native/test/fuzz/libfuzzer_main.cpp"],
-    "interleavings_sources": ["native/test/interleavings/explorer.cpp", "native/test/interleavings/wakeups_check.cpp"],
+    "explorer_sources": ["native/test/interleavings/explorer.cpp"],
+    "interleavings_sources": ["native/test/interleavings/wakeups_check.cpp"],
+    "watch_ring_check_sources": ["native/test/interleavings/watch_ring_check.cpp"],
     "operation_counts_sources": ["native/test/counts/counted_clock.cpp", "native/test/counts/main.cpp", "native/test/counts/station.cpp"],
     "many_threads_sources": ["native/test/sanitize/main.cpp", "native/test/sanitize/many_threads.cpp"]
   },

@@ -239,6 +239,11 @@ export interface EmulatedBoard {
   /** Opens the lowest function but the control function that no thread has open. Undefined: there is none. */
   openFree(): BoardFunction | undefined;
   /**
+   * Observes a function beside those that have it open: registers can be read, nothing but the inspect registers written. The control
+   * function is shown what all functions do. Throws RangeError: no such function.
+   */
+  observe(underlyingFunction: number): BoardFunction;
+  /**
    * Lets other processes of this user open functions of the board, by a socket at `path`. Throws an Error that says why: a path that is in
    * use, a board that is stepped, no function for clients.
    */
@@ -506,6 +511,102 @@ export interface RemappingRoot {
   sourceId: number;
 }
 
+/** A queue pair, as an observer is told of it. Enums as in fpga/doc/formats.md. */
+export interface QueuePairFacts {
+  /** 24 bits. */
+  number: number;
+  underlyingFunction: number;
+  serviceType: number;
+  state: number;
+  /** QoS level. */
+  level: number;
+  /** A send_hold: what its send queue waits for. */
+  hold: number;
+  protectionDomain: number;
+  /** From 1; 0: it has none yet. */
+  port: number;
+  sendCompletionQueue: number;
+  receiveCompletionQueue: number;
+  /** 0: it has a receive queue of its own. */
+  sharedReceiveQueue: number;
+  /** Of a connection. */
+  destinationQueuePair: number;
+  /** 16 bytes. */
+  destinationGid: Uint8Array;
+  /** 16 bits (InfiniBand). */
+  destinationLocalIdentifier: number;
+  /** Sequence numbers of the send queue, 16 bits: to execute, newest posted, oldest not acknowledged. */
+  next: number;
+  posted: number;
+  acknowledged: number;
+  /** Sequence numbers of the receive queue, 16 bits: to take, and behind the newest that the device knows. */
+  receiveHead: number;
+  receiveTail: number;
+  /** 24 bits. */
+  nextPsn: number;
+  expectedPsn: number;
+}
+
+/** A memory region or a window, as an observer is told of it. */
+export interface RegionFacts {
+  /** L_Key and R_Key. */
+  key: number;
+  underlyingFunction: number;
+  protectionDomain: number;
+  /** Of access_flag, a bit each. */
+  accessFlags: number;
+  /** First address, and bytes. */
+  base: bigint;
+  length: bigint;
+  pageLog2: number;
+  /** Accesses that are under way. */
+  inFlight: number;
+  /** Windows that are bound to a region. */
+  windows: number;
+  isWindow: boolean;
+  /** No access begins any more: it is being taken back. */
+  quiesced: boolean;
+}
+
+/** An asynchronous event, as an observer is told of it. Enums as in fpga/doc/formats.md. */
+export interface WatchedEvent {
+  underlyingFunction: number;
+  type: number;
+  /** Type-specific: a refusal. */
+  reason: number;
+  /** Of a write that was refused. */
+  offset: number;
+  /** Number of a queue pair, completion queue, virtual collect buffer or port. */
+  object: number;
+  /** Type-specific. */
+  detail: bigint;
+  /** Device clock, ticks. */
+  timestamp: bigint;
+}
+
+/** An observer watches one of these: kick records, asynchronous events, or blocks of a pcapng file with the packets at the ports. */
+export type WatchKind = 'kicks' | 'events' | 'packets';
+
+/**
+ * A watch on what a board does. The board writes and never waits: who takes too late loses what is oldest, and is told how much. It costs the board
+ * nothing that one does not take, and nothing at all when no observer watches.
+ */
+export interface Watch {
+  /** Comes before all that is taken: of packets the head of a pcapng file. */
+  readonly preamble: Uint8Array;
+  /**
+   * Copies what is there, oldest first, one behind the other, as much as fits whole: kick records of 64 B, or blocks of a pcapng file. Gives
+   * the bytes.
+   */
+  take(to: Uint8Array): number;
+  /** Takes events, up to 64; only of a watch of events. */
+  takeEvents(): WatchedEvent[];
+  /** Records, events or packets that this watch did not get, since it began. */
+  lost(): number;
+  /** Ends it. Twice is once. */
+  close(): void;
+}
+
 /** An open underlying function of a board. */
 export interface BoardFunction {
   /** A read flushes all writes before it. All ones: no access, or the device is gone. */
@@ -540,6 +641,14 @@ export interface BoardFunction {
    * ones, memory stays. Undefined: the backend does not tell, only a read does.
    */
   removal(callback: (reason?: string) => void): Interrupt | undefined;
+  /**
+   * Of a function that is observed, not open: begins to watch what it does, the control function what all do. One watch of each kind. Throws an
+   * Error with the code ENOTSUP: it is open, its backend has no observers, or packets of another function than the control function.
+   */
+  watch(kind: WatchKind): Watch;
+  /** The same of the queue pairs, and of memory regions and windows, that exist. */
+  queuePairs(): QueuePairFacts[];
+  regions(): RegionFacts[];
   facts(): BoardFacts;
   /**
    * Frees what was allocated and mapped through it, as does the end of its object or of its thread. The device's function is reset when
@@ -598,7 +707,7 @@ export interface Addon {
   /**
    * Opens a function of a board that another process serves at `path`; without a number the lowest that is free. Throws an Error with the
    * code ENODEV: no server serves a board there; EBUSY: the function, or every one, is open; EINVAL: it is not for clients.
-   * @param beside only its registers are read, even where another process has it open, and the server's own functions too
+   * @param beside it is observed, as {@link EmulatedBoard.observe}, and not opened; the server's own functions too
    */
   openServed(path: string, underlyingFunction?: number, beside?: boolean): BoardFunction;
   /** The board that is served at each path; undefined: none. All are asked at once, and have `milliseconds` together. */

@@ -15,11 +15,16 @@ export type {
   PortPacket,
   PostedWrite,
   Progress,
+  QueuePairFacts,
+  RegionFacts,
   ServedBoard,
   ServedBoardOptions,
   ServedNotice,
   ServedWork,
   Transaction,
+  Watch,
+  WatchKind,
+  WatchedEvent,
 } from './addon.ts';
 export {
   DeviceStringError,

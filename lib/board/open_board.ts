@@ -30,12 +30,15 @@ export function openBoard(name: DeviceName): BoardFunction {
 }
 
 /**
- * Opens an underlying function to look at its registers, beside the process that has it open. Of a served board nothing else can be done with it;
- * without a number it is the control function there, which sees all functions.
+ * Observes an underlying function beside those that have it open: its registers, and of emulated and served boards what it does. The control
+ * function, which a served board's name without a number is, sees all functions. A function on PCIe is opened.
  * @throws as {@link openBoard}
  */
 export function openBeside(name: DeviceName): BoardFunction {
-  if (name.backend !== 'serve') return openBoard(name);
+  if (isPciName(name)) return openBoard(name);
+  if (name.backend !== 'serve') {
+    return withBoard(name, (board, underlyingFunction) => board.observe(underlyingFunction));
+  }
   return loadAddon().openServed(servedPath(name.path), name.underlyingFunction ?? 0, true);
 }
 

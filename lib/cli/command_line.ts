@@ -6,18 +6,18 @@ import { VerbsError } from '../index.ts';
 import { demo } from './demo.ts';
 import { doorbell } from './doorbell.ts';
 import { info } from './info.ts';
-import { kicks } from './kicks.ts';
 import { list } from './list.ts';
 import { mtu, wholeNumber } from './option_values.ts';
 import { Output, type Streams } from './output/output.ts';
 import { addPerformanceCommands } from './performance/commands.ts';
 import { pingpong } from './pingpong.ts';
 import { usualPort } from './meeting.ts';
+import { pingpongRping } from './pingpong_rping.ts';
 import { mostQueuePairs, pingpongShared } from './pingpong_srq.ts';
 import { registers } from './registers.ts';
 import { ProgramEnd, run } from './run.ts';
 import { serve } from './serve.ts';
-import { addObservationCommands } from './observation_commands.ts';
+import { addObservationCommands } from './observe/commands.ts';
 import { Scope } from './scope.ts';
 import { selftest } from './selftest/selftest.ts';
 import { setup } from './setup.ts';
@@ -41,13 +41,9 @@ const serviceTypes = { rc: 'RC', uc: 'UC', ud: 'UD' } as const;
 
 /** The output of --json, for the help of each command. Whole numbers beyond 2^53 are strings. */
 const jsonShapes = {
-  info: '{device, underlyingFunction, identity, limits, board, regions}; sizes in bytes, frequencies in hertz',
+  info: '{device, underlyingFunction, identity, limits, board, regions, ports}; sizes in bytes, frequencies in hertz',
   registers:
     '[{block, register, offset, unit, values, fields}]; values and fields have an element for each of the register',
-  kicks: `a line for each: {kickNumber, underlyingFunction, qualityOfServiceLevel, origin, virtualCollectBuffer,
-  physicalCollectBuffer, opcode, queuePairNumber, sendQueueSequenceNumber, length, firstWrite, kicked, sent:
-  {transmitVirtualLane, status, begin, end}}; times in device clock ticks, enums as in fpga/doc/formats.md;
-  without sent: handed back to the send queue`,
   selftest:
     '{device, passed, steps: [{name, passed, detail, advice}]}; what comes behind a step that failed is left out',
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
@@ -63,7 +59,7 @@ const jsonShapes = {
 /**
  * The command `hca`.
  * @param words what stands behind `hca`
- * @param signal ends commands that go on: kicks --follow with success, others as a failure
+ * @param signal ends commands: those that watch with success, others as a failure
  * @returns an {@link ExitCode}; of `run` that of the program
  */
 export async function runCommandLine(
@@ -162,7 +158,7 @@ Examples:
     'hca info',
     "hca info -v --device 'emu:?progress=own'",
   ])
-    .option('-v, --verbose', 'sizes and regions too')
+    .option('-v, --verbose', 'sizes, ports and regions too, all that ibv_devinfo -v tells')
     .action((options: CommonOptions & { verbose?: boolean }) =>
       info(outputOf(options), chosenDeviceString(options.device), options.verbose === true),
     );
@@ -177,24 +173,10 @@ Examples:
     .action((names: string[], options: CommonOptions & { uf?: number }) =>
       registers(outputOf(options), ofFunction(chosenDeviceString(options.device), options.uf), names),
     );
-  addOfDevice('kicks', 'watch commands being kicked and sent', jsonShapes.kicks, [
-    'hca kicks',
-    'hca kicks --count 100 --json',
-    'hca kicks --follow',
-  ])
-    .option('--count <kicks>', 'how many', wholeNumber(1), 8)
-    .option('--follow', 'until interrupted')
-    .action((options: CommonOptions & { count: number; follow?: boolean }) =>
-      kicks(outputOf(options), chosenDeviceString(options.device), {
-        count: options.count,
-        follow: options.follow === true,
-        signal,
-      }),
-    );
   addOfDevice('doorbell', 'measure the latency of a doorbell in parts', jsonShapes.doorbell, [
     'hca doorbell',
     "hca doorbell --device 'emu:?progress=own' --cpu 0 --device-cpu 1 --size 64",
-    'hca doorbell --iterations 100000 --samples doorbell.csv',
+    'hca doorbell --iterations 100000 --samples doorbell.csv --plot doorbell.svg',
   ])
     .option('--iterations <posts>', 'stamped posts of each payload', wholeNumber(1), 10_000)
     .option('--warmup <posts>', 'posts before, not measured', wholeNumber(0), 1000)
@@ -206,6 +188,7 @@ Examples:
       ),
     )
     .option('--samples <file>', 'write every sample to a CSV file')
+    .option('--plot <file>', 'draw the distribution of the headline, a run for each payload (SVG)')
     .action(
       (
         options: CommonOptions & {
@@ -215,17 +198,24 @@ Examples:
           deviceCpu?: number;
           size?: number;
           samples?: string;
+          plot?: string;
         },
       ) =>
-        doorbell(outputOf(options), chosenDeviceString(options.device), {
-          iterations: options.iterations,
-          warmup: options.warmup,
-          cpu: options.cpu,
-          deviceCpu: options.deviceCpu,
-          size: options.size,
-          samples: options.samples,
-          signal,
-        }),
+        doorbell(
+          outputOf(options),
+          chosenDeviceString(options.device),
+          {
+            iterations: options.iterations,
+            warmup: options.warmup,
+            cpu: options.cpu,
+            deviceCpu: options.deviceCpu,
+            size: options.size,
+            samples: options.samples,
+            plot: options.plot,
+            signal,
+          },
+          scope,
+        ),
     );
   addOfDevice('serve', 'hold a board of which other processes open functions', jsonShapes.serve, [
     'hca serve lab',
@@ -281,6 +271,7 @@ Examples:
     'hca pingpong rc --size 64 --iters 100000',
     'hca pingpong ud --size 1024',
     'hca pingpong srq --num-qp 4',
+    'hca pingpong rping --size 64 --chk',
     "hca pingpong rc --device 'emu:?progress=own' --events --chk",
     'hca pingpong rc --iters 10 --capture pingpong.pcapng',
     'hca pingpong rc --listen',
@@ -291,8 +282,8 @@ Examples:
     .addArgument(
       new Argument(
         '<service>',
-        'reliable or unreliable connection, unreliable datagram; reliable connections with a shared receive queue',
-      ).choices(['rc', 'uc', 'ud', 'srq']),
+        'reliable or unreliable connection, unreliable datagram; reliable connections with a shared receive queue; RDMA READ and WRITE in turn, as rping',
+      ).choices(['rc', 'uc', 'ud', 'srq', 'rping']),
     )
     .argument('[host]', 'where the other end waits with --listen, or ibv_rc_pingpong, uc, ud or srq')
     .option('--listen', 'wait for the other end, in another process or on another machine')
@@ -315,7 +306,7 @@ Examples:
     .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
     .action(
       (
-        service: 'rc' | 'uc' | 'ud' | 'srq',
+        service: 'rc' | 'uc' | 'ud' | 'srq' | 'rping',
         host: string | undefined,
         options: CommonOptions & {
           ibPort: number;
@@ -335,6 +326,9 @@ Examples:
         },
         command: Command,
       ) => {
+        if (service === 'rping' && options.events === true) {
+          command.error("error: option '-e, --events' is not one of rping: it polls.");
+        }
         const { size = service === 'ud' ? 2048 : 4096, mtu: pathMtu = 1024 } = options;
         if (service === 'ud' && options.mtu !== undefined) {
           command.error("error: option '-m, --mtu <bytes>' is not one of ud: a datagram is one packet.");
@@ -374,6 +368,7 @@ Examples:
             : { peer: { host, port: options.port, timeout: options.timeout } }),
           signal,
         };
+        if (service === 'rping') return pingpongRping(output, device, common, scope);
         return service === 'srq'
           ? pingpongShared(output, device, { ...common, queuePairs }, scope)
           : pingpong(output, device, { ...common, type: serviceTypes[service] }, scope);
@@ -389,7 +384,7 @@ Examples:
       selftest(outputOf(options), chosenDeviceString(options.device), { timeout: options.timeout, signal }),
     );
   addPerformanceCommands(addOfDevice, outputOf, chosenDeviceString, scope);
-  addObservationCommands(addOfDevice, outputOf, chosenDeviceString, signal);
+  addObservationCommands(addOfDevice, outputOf, chosenDeviceString, scope);
   return program;
 }
 

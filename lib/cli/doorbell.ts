@@ -7,6 +7,9 @@ import type { Output } from './output/output.ts';
 import { histogramText, type Statistics } from './output/statistics.ts';
 import { table } from './output/table.ts';
 import { SamplesFile } from './samples_file.ts';
+import { PlotFile } from './plot/plot_file.ts';
+import { latencyQuantity } from './plot/run.ts';
+import type { Scope } from './scope.ts';
 import { refuseVirtualTime } from './virtual_time.ts';
 
 /** Options of `hca doorbell`. */
@@ -15,6 +18,8 @@ export interface DoorbellOptions extends MeasurementOptions {
   readonly size: number | undefined;
   /** File that gets every sample, as CSV. */
   readonly samples: string | undefined;
+  /** File that gets a picture of the distribution of the headline, SVG. */
+  readonly plot: string | undefined;
 }
 
 /** Payloads that are measured, bytes. */
@@ -28,6 +33,7 @@ export async function doorbell(
   output: Output,
   deviceString: string,
   options: DoorbellOptions,
+  scope: Scope,
 ): Promise<void> {
   const { deviceName, deviceCpu } = withDeviceCpu(deviceString, options.deviceCpu);
   refuseForbiddenCpu('--cpu', options.cpu);
@@ -38,6 +44,7 @@ export async function doorbell(
     const info = device.queryDevice();
     refuseVirtualTime('doorbell', info.board);
     const file = options.samples === undefined ? undefined : new SamplesFile(options.samples);
+    const plot = options.plot === undefined ? undefined : new PlotFile(options.plot, scope);
     try {
       const warnings = warningsOf(pinned);
       for (const warning of warnings) output.warn(warning);
@@ -46,10 +53,16 @@ export async function doorbell(
       for (const payloadBytes of options.size === undefined ? sizes : [options.size]) {
         const { measurement, samples } = await measure(device, payloadBytes, pinned);
         measurements.push(measurement);
-        output.text(measurementText(measurement, info));
+        output.bars(measurementText(measurement, info));
         file?.add(payloadBytes, samples);
+        plot?.add(`${payloadBytes} B`, samples.lastStoreToRecord);
       }
-      output.text(summary(measurements, info));
+      output.table(summary(measurements, info));
+      plot?.write({
+        title: `Doorbell latency, last store to record seen, on ${deviceName}`,
+        note: `${options.iterations} posts of each payload, one at a time; progress ${info.board.progress}, clock ${info.board.clock}`,
+        quantity: latencyQuantity,
+      });
       const isRtl = parseDeviceString(deviceName).backend === 'rtl';
       const rtl = isRtl ? loadRtlAddon()?.rtlCounters() : undefined;
       if (rtl !== undefined) output.text(rtlText(rtl));
@@ -87,10 +100,11 @@ function warningsOf({ cpu, deviceCpu }: DoorbellOptions): string[] {
 
 function heading(deviceName: string, { board }: DeviceInfo, { iterations }: DoorbellOptions): string {
   return [
-    `Doorbell latency on ${deviceName}: ${iterations} stamped posts of each payload, one at a time, nanoseconds`,
+    `Doorbell latency on ${deviceName}, nanoseconds:`,
+    `${iterations} stamped posts of each payload, one at a time`,
     `progress ${board.progress}; clock: ${board.clock}`,
     ...(board.progress === 'shared'
-      ? ['The device works on the posting thread: parts marked * are computation, not latency.']
+      ? ['The device works on the posting thread: parts marked * are computation, not', 'latency.']
       : []),
     '',
     '',
@@ -123,43 +137,45 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
   return [
     table(
       [{ title: `payload ${payloadBytes} B` }, ...statisticColumns],
-      [...rows, ['    floor: cache-line round trip', ...cells(floor)]],
+      [
+        ...rows,
+        ...(measurement.ratio === undefined ? [] : [['    floor: cache-line round trip', ...cells(floor)]]),
+      ],
     ),
-    `    (c) and (e) come from the device clock: ± ${clockUncertainty.toFixed(0)} ns. `,
-    `A whole post takes ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without; `,
-    `a stamp takes ${stamp.toFixed(1)} ns.\n`,
+    `    (c) and (e) come from the device clock: ± ${clockUncertainty.toFixed(0)} ns. A whole post takes\n`,
+    `    ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without; a stamp takes ${stamp.toFixed(1)} ns.\n`,
     `    (f):\n${histogramText(completionHistogram)}`,
     `    (g):\n${histogramText(histogram)}\n`,
   ].join('');
 }
 
+/** The medians that count; beside the floor where the doorbell crosses between CPUs as it does. */
 function summary(measurements: readonly Measurement[], { board }: DeviceInfo): string {
+  const crosses = measurements.some(({ ratio }) => ratio !== undefined);
   const rows = measurements.map(
     ({ payloadBytes, parts: { lastStoreToRecord, postToCompletion }, floor, ratio }) => [
       `${payloadBytes}`,
       lastStoreToRecord.median.toFixed(0),
-      floor.median.toFixed(0),
-      ratio.toFixed(2),
       postToCompletion.median.toFixed(0),
-      (postToCompletion.median / floor.median).toFixed(2),
+      ...(ratio === undefined
+        ? []
+        : [floor.median.toFixed(0), ratio.toFixed(2), (postToCompletion.median / floor.median).toFixed(2)]),
     ],
   );
   const columns = [
     'payload B',
     'headline (g)',
-    'floor',
-    'headline / floor',
     'completion (f)',
-    'completion / floor',
+    ...(crosses ? ['floor', 'headline / floor', '(f) / floor'] : []),
   ];
   const note =
     board.progress === 'shared'
-      ? 'In shared progress nothing crosses between CPUs: headline and completion are the work of the device itself.\n'
+      ? 'In shared progress nothing crosses between CPUs: headline and completion are the\nwork of the device itself, and no floor is beside them.\n'
       : '';
   return `${table(
     columns.map((title) => ({ title, align: 'right' })),
     rows,
-  )}${note}Commands are RDMA WRITEs from a queue pair to itself, so that (f) holds the way through the port and back.\n`;
+  )}${note}Commands are RDMA WRITEs from a queue pair to itself, so that (f) holds the way\nthrough the port and back.\n`;
 }
 
 /** Clock cycles of the blocks in RTL, a line each. */

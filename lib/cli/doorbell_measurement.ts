@@ -45,8 +45,8 @@ export interface Measurement {
   readonly completionHistogram: readonly Bin[];
   /** A cache-line round trip between two threads, taken in turns with the posts. */
   readonly floor: Statistics;
-  /** Median of the headline by the median of the floor. */
-  readonly ratio: number;
+  /** Median of the headline by the median of the floor; undefined where the device works on the posting thread, and nothing crosses. */
+  readonly ratio: number | undefined;
   /** Of a whole post, its records and completion waited for: with stamps and without. */
   readonly stampedPost: number;
   readonly unstampedPost: number;
@@ -98,7 +98,8 @@ export async function measure(
       pause(deviceSleeps);
       floors.push(loadAddon().cacheLineRoundTrip(posts, cpu ?? -1, deviceCpu ?? -1));
     }
-    return summarize(payloadBytes, stamped, unstamped, floors);
+    const crosses = device.queryDevice().board.progress !== 'shared';
+    return summarize(payloadBytes, { stamped, unstamped, floors }, crosses);
   } finally {
     records.close();
     looped.close();
@@ -112,11 +113,18 @@ export function roundsOf(posts: number, least: number): number[] {
   return Array.from({ length: rounds }, (_, round) => before(round + 1) - before(round));
 }
 
+/** Runs of all rounds. */
+interface Rounds {
+  readonly stamped: readonly DoorbellProbeRun[];
+  readonly unstamped: readonly DoorbellProbeRun[];
+  readonly floors: readonly Float64Array[];
+}
+
+/** @param crosses the doorbell goes from one CPU to another, as the floor does */
 function summarize(
   payloadBytes: number,
-  stamped: readonly DoorbellProbeRun[],
-  unstamped: readonly DoorbellProbeRun[],
-  floors: readonly Float64Array[],
+  { stamped, unstamped, floors }: Rounds,
+  crosses: boolean,
 ): { readonly measurement: Measurement; readonly samples: Samples } {
   const joined = (name: PartName): Float64Array => join(stamped.map((run) => run[name]));
   const samples = Object.fromEntries(parts.map(({ name }) => [name, joined(name)])) as Record<
@@ -137,7 +145,7 @@ function summarize(
       histogram: histogramOf(samples.lastStoreToRecord),
       completionHistogram: histogramOf(samples.postToCompletion),
       floor,
-      ratio: statistics.lastStoreToRecord.median / floor.median,
+      ratio: crosses ? statistics.lastStoreToRecord.median / floor.median : undefined,
       stampedPost: perPost(stamped),
       unstampedPost: perPost(unstamped),
       stamp: Math.min(...stamped.map(({ nanosecondsPerStamp }) => nanosecondsPerStamp)),

@@ -1,5 +1,6 @@
 import { openDevice, type DeviceInfo } from '../index.ts';
 import { regionTypeNames } from '../spec/index.ts';
+import { formatLimits, portEntries, portValue } from './info_ports.ts';
 import type { Output } from './output/output.ts';
 import { list } from './output/table.ts';
 
@@ -7,7 +8,7 @@ type Entry = readonly [name: string, value: string];
 
 const designs: Readonly<Record<number, string>> = { 1: 'emulated board', 2: 'RTL' };
 
-/** `hca info`: who the device is, in the manner of ibv_devinfo. JSON: the {@link DeviceInfo} and its regions. */
+/** `hca info`: who the device is, in the manner of ibv_devinfo. JSON: the {@link DeviceInfo}, its regions and its ports. */
 export function info(output: Output, deviceString: string, verbose: boolean): void {
   const device = openDevice(deviceString);
   try {
@@ -16,10 +17,13 @@ export function info(output: Output, deviceString: string, verbose: boolean): vo
       ...region,
       type: regionTypeNames[region.type],
     }));
-    output.value({ device: deviceString, ...known, regions });
+    const ports = Array.from({ length: known.identity.ports }, (_, index) => device.queryPort(index + 1));
+    output.value({ device: deviceString, ...known, regions, ports: ports.map(portValue) });
     output.text(list([['hca', deviceString], ...indented(brief(known))]));
     if (!verbose) return;
-    output.text(`\n${list(indented(sizes(known)))}\n`);
+    output.text(`\n${list(indented([...sizes(known), ...formatLimits]))}\n`);
+    for (const [index, port] of ports.entries())
+      output.text(`${list(indented(portEntries(index + 1, port)))}\n`);
     output.text(
       list(
         indented(
@@ -63,7 +67,7 @@ const progressOfBackend: Readonly<Record<string, string>> = {
 };
 
 const progressOf = {
-  shared: 'shared: posting and polling advance the device on the calling thread',
+  shared: 'shared: posting and polling advance the device',
   own: 'own: the device spins on a thread of its own',
   stepped: 'stepped: in virtual time, when a test asks for it',
 } as const;
@@ -98,7 +102,8 @@ function sizes({ identity, limits, board }: DeviceInfo): Entry[] {
     ['max_qp', `${limits.queuePairs}`],
     ['max_qp_wr', `${limits.queueEntriesMaximum}`],
     ['max_cq', `${limits.completionQueues}`],
-    ['max_mr', `${limits.memoryKeys}`],
+    ['max_cqe', `${limits.queueEntriesMaximum}`],
+    ['max_mr', `${limits.memoryKeys}, windows among them`],
     ['event queues', `${limits.eventQueues}, ${board.interruptVectors} interrupt vectors`],
     ['context memory', `${identity.contextMemoryNeeded} B`],
     ['beat at block ports', `${identity.beatBytes} B`],

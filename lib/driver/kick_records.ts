@@ -142,26 +142,29 @@ export class KickRecordRing {
   private next(record: KickRecord): boolean {
     const { entries } = this;
     if (!entries.isWritten) return false;
-    const at = entries.place * 4;
-    const { view } = this;
-    record.type = getKickRecordType(view, at) as KickRecordType;
-    record.underlyingFunction = getKickRecordUnderlyingFunction(view, at);
-    record.qualityOfServiceLevel = getKickRecordQualityOfServiceLevel(view, at) as QualityOfServiceLevel;
-    record.origin = getKickRecordOrigin(view, at) as KickOrigin;
-    record.status = getKickRecordStatus(view, at) as CompletionStatus;
-    record.kickNumber = getKickRecordKickNumber(view, at);
-    record.virtualCollectBuffer = getKickRecordVirtualCollectBuffer(view, at);
-    record.physicalCollectBuffer = getKickRecordPhysicalCollectBuffer(view, at);
-    record.transmitVirtualLane = getKickRecordTransmitVirtualLane(view, at);
-    record.opcode = getKickRecordOpcode(view, at) as Opcode;
-    record.sendQueueSequenceNumber = getKickRecordSendQueueSequenceNumber(view, at);
-    record.queuePairNumber = getKickRecordQueuePairNumber(view, at);
-    record.length = getKickRecordLength(view, at);
-    record.begin = getKickRecordBeginLow(view, at) + getKickRecordBeginHigh(view, at) * high;
-    record.end = getKickRecordEndLow(view, at) + getKickRecordEndHigh(view, at) * high;
-    record.written = getKickRecordWrittenLow(view, at) + getKickRecordWrittenHigh(view, at) * high;
-    record.dropped = getKickRecordDropped(view, at);
+    readKickRecord(this.view, entries.place * 4, record);
     entries.next();
     return true;
   }
+}
+
+/** Reads the record that lies at a place. */
+export function readKickRecord(view: DataView, at: number, record: KickRecord): void {
+  record.type = getKickRecordType(view, at) as KickRecordType;
+  record.underlyingFunction = getKickRecordUnderlyingFunction(view, at);
+  record.qualityOfServiceLevel = getKickRecordQualityOfServiceLevel(view, at) as QualityOfServiceLevel;
+  record.origin = getKickRecordOrigin(view, at) as KickOrigin;
+  record.status = getKickRecordStatus(view, at) as CompletionStatus;
+  record.kickNumber = getKickRecordKickNumber(view, at);
+  record.virtualCollectBuffer = getKickRecordVirtualCollectBuffer(view, at);
+  record.physicalCollectBuffer = getKickRecordPhysicalCollectBuffer(view, at);
+  record.transmitVirtualLane = getKickRecordTransmitVirtualLane(view, at);
+  record.opcode = getKickRecordOpcode(view, at) as Opcode;
+  record.sendQueueSequenceNumber = getKickRecordSendQueueSequenceNumber(view, at);
+  record.queuePairNumber = getKickRecordQueuePairNumber(view, at);
+  record.length = getKickRecordLength(view, at);
+  record.begin = getKickRecordBeginLow(view, at) + getKickRecordBeginHigh(view, at) * high;
+  record.end = getKickRecordEndLow(view, at) + getKickRecordEndHigh(view, at) * high;
+  record.written = getKickRecordWrittenLow(view, at) + getKickRecordWrittenHigh(view, at) * high;
+  record.dropped = getKickRecordDropped(view, at);
 }

@@ -6,6 +6,7 @@
 #include "addon/foreign_memory.h"
 #include "addon/interrupt.h"
 #include "addon/served_board.h"
+#include "addon/watch.h"
 
 #include <utility>
 
@@ -22,6 +23,7 @@ void define_board_classes(Napi::Env env, Napi::Object exports, BoardMaker make_b
   data->dma_memory = Napi::Persistent(DmaMemory::define(env));
   data->interrupt = Napi::Persistent(Interrupt::define(env));
   data->served_board = Napi::Persistent(ServedBoard::define(env));
+  data->watch = Napi::Persistent(Watch::define(env));
   data->resizable = resizable_getter(env);
   exports.Set("EmulatedBoard", EmulatedBoard::define(env));
   exports.Set("openServed", Napi::Function::New<open_served>(env, "openServed"));

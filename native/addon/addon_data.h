@@ -26,6 +26,7 @@ struct AddonData {
   Napi::FunctionReference dma_memory;
   Napi::FunctionReference interrupt;
   Napi::FunctionReference served_board;
+  Napi::FunctionReference watch;
   Napi::FunctionReference resizable; // getter of ArrayBuffer.prototype, as it was when the addon was loaded
 
   // What an object of a class is being made over; null: JavaScript calls the constructor by itself.

@@ -7,6 +7,8 @@
 #include "addon/doorbell_probe.h"
 #include "addon/foreign_memory.h"
 #include "addon/interrupt.h"
+#include "addon/observed_values.h"
+#include "addon/watch.h"
 
 #include <utility>
 
@@ -29,6 +31,9 @@ Napi::Function BoardFunction::define(Napi::Env env) {
                          InstanceMethod<&BoardFunction::doorbell_probe>("doorbellProbe"),
                          InstanceMethod<&BoardFunction::interrupt>("interrupt"),
                          InstanceMethod<&BoardFunction::removal>("removal"),
+                         InstanceMethod<&BoardFunction::watch>("watch"),
+                         InstanceMethod<&BoardFunction::queue_pairs>("queuePairs"),
+                         InstanceMethod<&BoardFunction::regions>("regions"),
                          InstanceMethod<&BoardFunction::facts>("facts"),
                          InstanceMethod<&BoardFunction::close>("close"),
                      });
@@ -142,6 +147,25 @@ Napi::Value BoardFunction::removal(const Napi::CallbackInfo& info) {
   if (!info[0].IsFunction())
     throw Napi::TypeError::New(info.Env(), "callback must be a function");
   return Interrupt::watch_removal(info.Env(), open_, info[0].As<Napi::Function>());
+}
+
+board::Observation& BoardFunction::observation(Napi::Env env) const {
+  if (board::Observation* const observation = open(env).observation())
+    return *observation;
+  throw observation_error(env, "only an observer of an emulated board is handed out what its functions do");
+}
+
+Napi::Value BoardFunction::watch(const Napi::CallbackInfo& info) {
+  observation(info.Env());
+  return Watch::make(info.Env(), open_, info[0]);
+}
+
+Napi::Value BoardFunction::queue_pairs(const Napi::CallbackInfo& info) {
+  return all_of(info.Env(), observation(info.Env()), &board::Observation::queue_pairs);
+}
+
+Napi::Value BoardFunction::regions(const Napi::CallbackInfo& info) {
+  return all_of(info.Env(), observation(info.Env()), &board::Observation::regions);
 }
 
 Napi::Value BoardFunction::facts(const Napi::CallbackInfo& info) {

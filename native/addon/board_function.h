@@ -21,7 +21,8 @@ public:
   ~BoardFunction() override;
 
 private:
-  board::BoardFunction& open(Napi::Env env) const; // ERR_CLOSED
+  board::BoardFunction& open(Napi::Env env) const;      // ERR_CLOSED
+  board::Observation& observation(Napi::Env env) const; // Error with the code ENOTSUP
 
   Napi::Value read32(const Napi::CallbackInfo& info);
   void write32(const Napi::CallbackInfo& info);
@@ -35,6 +36,9 @@ private:
   Napi::Value doorbell_probe(const Napi::CallbackInfo& info);
   Napi::Value interrupt(const Napi::CallbackInfo& info);
   Napi::Value removal(const Napi::CallbackInfo& info);
+  Napi::Value watch(const Napi::CallbackInfo& info);
+  Napi::Value queue_pairs(const Napi::CallbackInfo& info);
+  Napi::Value regions(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);
   void close(const Napi::CallbackInfo& info);
 

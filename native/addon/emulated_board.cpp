@@ -7,6 +7,7 @@
 #include "addon/board_values.h"
 #include "addon/served_board.h"
 #include "board/emulated_function.h"
+#include "board/viewed_function.h"
 
 #include <string>
 #include <system_error>
@@ -41,6 +42,7 @@ Napi::Function EmulatedBoard::define(Napi::Env env) {
                      {
                          InstanceMethod<&EmulatedBoard::open>("open"),
                          InstanceMethod<&EmulatedBoard::open_free>("openFree"),
+                         InstanceMethod<&EmulatedBoard::observe>("observe"),
                          InstanceMethod<&EmulatedBoard::serve>("serve"),
                          InstanceMethod<&EmulatedBoard::post>("post"),
                          InstanceMethod<&EmulatedBoard::step>("step"),
@@ -120,6 +122,13 @@ Napi::Value EmulatedBoard::open_free(const Napi::CallbackInfo& info) {
   if (function == nullptr)
     return info.Env().Undefined();
   return BoardFunction::make(info.Env(), std::move(function));
+}
+
+Napi::Value EmulatedBoard::observe(const Napi::CallbackInfo& info) {
+  board::EmulatedBoard& emulated = board(info.Env());
+  const unsigned number = function_number(info[0]);
+  return BoardFunction::make(info.Env(), std::make_shared<board::ViewedFunction>(
+                                             board::FunctionView(board_, number), emulated.facts_of(number)));
 }
 
 Napi::Value EmulatedBoard::serve(const Napi::CallbackInfo& info) {

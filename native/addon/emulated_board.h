@@ -23,6 +23,7 @@ private:
 
   Napi::Value open(const Napi::CallbackInfo& info);
   Napi::Value open_free(const Napi::CallbackInfo& info);
+  Napi::Value observe(const Napi::CallbackInfo& info);
   Napi::Value serve(const Napi::CallbackInfo& info);
   void post(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);

@@ -25,6 +25,8 @@ struct BoardFacts {
   unsigned interrupt_vectors = 0;
 };
 
+class Observation;
+
 // An open underlying function of a board, on any backend: BARs, memory that the device reaches, interrupts.
 // It is used by one thread at a time; another thread opens the function once more.
 class BoardFunction {
@@ -89,6 +91,10 @@ public:
 
   // Why, when that is readable, in words that follow "the device is gone: "; null: the backend does not say.
   virtual const char* loss() { return nullptr; }
+
+  // Of an observer: the facts that it is handed out; null: the function is open, or its backend hands out
+  // nothing.
+  virtual Observation* observation() { return nullptr; }
 
   // Who waits was told that the device is gone: gives back what the kernel has of it, so that it can be taken
   // out. The memory stays; reads give all ones from now on.

@@ -2,12 +2,15 @@
 
 #include "hca/base/clock.h"
 #include "hca/base/host_port.h"
+#include "hca/base/object_facts.h"
+#include "hca/base/watch_port.h"
 #include "hca/collect/bar_write.h"
 #include "hca/port/port.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace fpga_verbs::board {
 
@@ -26,6 +29,16 @@ public:
   virtual uint64_t next_deadline() const = 0;
   // Function-level reset: no driver has the function any more, whatever was left of it.
   virtual void reset_function(unsigned /*underlying_function*/) {}
+  // For observers. A device that is none of ours is not watched, and shows nothing.
+  virtual void watch(const hca::Watched& /*watched*/) {}
+  virtual uint32_t inspect_queue_pairs(const hca::Inspection& /*inspection*/,
+                                       std::vector<hca::QueuePairFacts>& /*found*/) {
+    return 0;
+  }
+  virtual uint32_t inspect_regions(const hca::Inspection& /*inspection*/,
+                                   std::vector<hca::RegionFacts>& /*found*/) {
+    return 0;
+  }
   // What does not add up in it: at any time, and when it has nothing to do and no message is unfinished.
   // Null: nothing.
   virtual const char* verify() const { return nullptr; }

@@ -1,5 +1,6 @@
 #include "board/emulated_board.h"
 
+#include "board/board_watch.h"
 #include "board/emulated_function.h"
 #include "board/neighbors.h"
 
@@ -15,6 +16,18 @@ namespace fpga_verbs::board {
 namespace {
 
 constexpr uint64_t nanoseconds_per_microsecond = 1000;
+
+const char* name(ProgressMode mode) {
+  switch (mode) {
+  case ProgressMode::shared:
+    return "shared";
+  case ProgressMode::own:
+    return "own";
+  case ProgressMode::stepped:
+    return "stepped";
+  }
+  return "";
+}
 
 TransactionSizes sizes_of(const EmulatedBoardOptions& options) {
   return {options.stores == StoreModel::uncached ? 8u : 64u, options.double_word_only ? 4u : 64u};
@@ -79,6 +92,19 @@ std::unique_ptr<Progress> EmulatedBoard::make_progress() {
 }
 
 bool EmulatedBoard::advance() { return progress_->poll(ports_->has_arrived()); }
+
+BoardFacts EmulatedBoard::facts_of(unsigned underlying_function) const {
+  const bool is_uncached = options_.stores == StoreModel::uncached;
+  BoardFacts facts;
+  facts.backend = "emu";
+  facts.progress = name(options_.progress);
+  facts.clock = options_.progress == ProgressMode::stepped ? "virtual" : HostTime::source();
+  facts.mapping = is_uncached ? CommandMapping::uncached : CommandMapping::write_combining;
+  facts.store_bytes = options_.double_word_only ? 4 : is_uncached ? 8 : 64;
+  facts.underlying_function = underlying_function;
+  facts.interrupt_vectors = Interrupts::vectors;
+  return facts;
+}
 
 std::shared_ptr<EmulatedFunction> EmulatedBoard::open(unsigned underlying_function) {
   if (underlying_function >= options_.underlying_functions)
@@ -219,8 +245,7 @@ std::vector<PortPacket> EmulatedBoard::take_packets() {
   return packets_.trace.take();
 }
 
-int EmulatedBoard::start_capture(const std::string& path) {
-  const Exclusive exclusive(*progress_);
+PacketCapture::Source EmulatedBoard::capture_source() const {
   PacketCapture::Source source{.board_number = board_number(),
                                .ports = options_.ports.ports,
                                .link_layer = options_.ports.link_layer,
@@ -230,9 +255,40 @@ int EmulatedBoard::start_capture(const std::string& path) {
     const uint64_t now = static_cast<uint64_t>(std::chrono::nanoseconds(since_1970).count());
     source.begin = now - host_clock_.nanoseconds(host_clock_.now());
   }
-  const int failure = packets_.capture.start(path, source);
+  return source;
+}
+
+int EmulatedBoard::start_capture(const std::string& path) {
+  const Exclusive exclusive(*progress_);
+  const int failure = packets_.capture.start(path, capture_source());
   attach_tap();
   return failure;
+}
+
+std::unique_ptr<BoardWatch> EmulatedBoard::watch(unsigned underlying_function, WatchKind kind) {
+  if (kind == WatchKind::packets && underlying_function != 0)
+    return nullptr;
+  const Exclusive exclusive(*progress_);
+  const std::vector<uint8_t> preamble =
+      kind == WatchKind::packets ? PacketCapture::head(capture_source()) : std::vector<uint8_t>();
+  const WatchMemory* const memory = watches_.begin(underlying_function, kind, preamble);
+  if (memory == nullptr)
+    return nullptr;
+  follow_watches();
+  return std::make_unique<BoardWatch>(shared_from_this(), underlying_function, kind, *memory);
+}
+
+std::optional<WatchMemory> EmulatedBoard::end_watch(unsigned underlying_function, WatchKind kind) {
+  const Exclusive exclusive(*progress_);
+  std::optional<WatchMemory> memory = watches_.end(underlying_function, kind);
+  follow_watches();
+  return memory;
+}
+
+void EmulatedBoard::follow_watches() {
+  device_->watch(watches_.watched());
+  packets_.capture.watch(watches_.watches_packets() ? &watches_ : nullptr, capture_source());
+  attach_tap();
 }
 
 int EmulatedBoard::stop_capture() {
@@ -244,7 +300,7 @@ int EmulatedBoard::stop_capture() {
 
 bool EmulatedBoard::captures() {
   const Exclusive exclusive(*progress_);
-  return packets_.capture.on();
+  return packets_.capture.has_file();
 }
 
 int EmulatedBoard::attach_memory(unsigned underlying_function, const std::string& path, size_t bytes,

@@ -13,6 +13,7 @@
 #include "board/transaction_ring.h"
 #include "board/transaction_trace.h"
 #include "board/wakeups.h"
+#include "board/watches.h"
 
 #include <array>
 #include <cstdint>
@@ -48,6 +49,7 @@ struct EmulatedBoardOptions {
   bool operator==(const EmulatedBoardOptions&) const = default;
 };
 
+class BoardWatch;
 class EmulatedFunction;
 
 // A board without hardware: a device behind BARs, an IOMMU and interrupts, and what advances it. Thread-safe;
@@ -68,6 +70,13 @@ public:
 
   // The lowest function, but the control function, that is not open. Null: there is none.
   std::shared_ptr<EmulatedFunction> open_free();
+
+  // Facts of a function, open or not.
+  BoardFacts facts_of(unsigned underlying_function) const;
+
+  // Begins to watch a function that the board has, the control function for all. Null: packets are watched
+  // through the control function alone, or there is no memory.
+  std::unique_ptr<BoardWatch> watch(unsigned underlying_function, WatchKind kind);
 
   // Puts one write into the link as it is, for what a processor's stores do not make. It must be a legal one:
   // DWORD aligned, 4 to 64 bytes within an aligned 64 B, byte enables partial in the first and the last DWORD
@@ -137,6 +146,7 @@ private:
     std::optional<RemappingTables> tables; // of that machine
   };
 
+  friend class BoardWatch;
   friend class EmulatedFunction;
   friend class FunctionView;
 
@@ -144,6 +154,9 @@ private:
                 const DeviceFactory& make_device);
   void notify() override;
   void attach_tap() { attachments_.tap = packets_.on() ? &packets_ : nullptr; }
+  PacketCapture::Source capture_source() const;
+  void follow_watches();
+  std::optional<WatchMemory> end_watch(unsigned underlying_function, WatchKind kind);
   std::unique_ptr<Progress> make_progress();
   std::shared_ptr<EmulatedFunction> make_function(unsigned underlying_function);
 
@@ -156,6 +169,7 @@ private:
   TransactionTrace trace_;
   PacketTaps packets_;
   hca::PortAttachments attachments_; // of the device
+  Watches watches_;
   ImpairedLinks impaired_links_;
   std::array<unsigned, spec::underlying_functions> handles_{}; // open functions, by number
   BoardHost host_;

@@ -13,18 +13,6 @@ namespace {
 constexpr unsigned chunk_bytes = 8;
 constexpr unsigned bridge_chunk_bytes = 4;
 
-const char* name(ProgressMode mode) {
-  switch (mode) {
-  case ProgressMode::shared:
-    return "shared";
-  case ProgressMode::own:
-    return "own";
-  case ProgressMode::stepped:
-    return "stepped";
-  }
-  return "";
-}
-
 } // namespace
 
 EmulatedFunction::EmulatedFunction(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function)
@@ -32,16 +20,7 @@ EmulatedFunction::EmulatedFunction(std::shared_ptr<EmulatedBoard> board, unsigne
       underlying_function_(underlying_function) {
   events_.fill(-1);
   const EmulatedBoardOptions& options = board_->options();
-  facts_.backend = "emu";
-  facts_.progress = name(options.progress);
-  facts_.clock = options.progress == ProgressMode::stepped ? "virtual" : HostTime::source();
-  facts_.mapping =
-      options.stores == StoreModel::uncached ? CommandMapping::uncached : CommandMapping::write_combining;
-  facts_.store_bytes = options.double_word_only                 ? bridge_chunk_bytes
-                       : options.stores == StoreModel::uncached ? chunk_bytes
-                                                                : 64;
-  facts_.underlying_function = underlying_function;
-  facts_.interrupt_vectors = Interrupts::vectors;
+  facts_ = board_->facts_of(underlying_function);
   if (options.stores == StoreModel::adversarial)
     write_combining_.emplace(options.seed + underlying_function,
                              options.double_word_only ? bridge_chunk_bytes : chunk_bytes,

@@ -1,5 +1,6 @@
 #include "board/function_view.h"
 
+#include "board/board_watch.h"
 #include "board/emulated_board.h"
 #include "spec/registers.h"
 
@@ -59,6 +60,27 @@ bool FunctionView::write32(unsigned bar, uint64_t offset, uint32_t value) {
     return false;
   inspected_[{place->region, place->offset}] = value;
   return true;
+}
+
+std::unique_ptr<BoardWatch> FunctionView::watch_board(WatchKind kind) {
+  return board_->watch(underlying_function_, kind);
+}
+
+std::unique_ptr<Watch> FunctionView::watch(WatchKind kind) { return watch_board(kind); }
+
+hca::Inspection FunctionView::inspection(uint32_t from) const {
+  constexpr uint32_t all = ~uint32_t{0};
+  return {.functions = underlying_function_ == 0 ? all : uint32_t{1} << underlying_function_, .from = from};
+}
+
+uint32_t FunctionView::queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) {
+  const Exclusive exclusive(*board_->progress_);
+  return board_->device_->inspect_queue_pairs(inspection(from), found);
+}
+
+uint32_t FunctionView::regions(uint32_t from, std::vector<hca::RegionFacts>& found) {
+  const Exclusive exclusive(*board_->progress_);
+  return board_->device_->inspect_regions(inspection(from), found);
 }
 
 } // namespace fpga_verbs::board

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/bar_map.h"
+#include "board/observation.h"
 
 #include <cstdint>
 #include <map>
@@ -9,12 +10,14 @@
 
 namespace fpga_verbs::board {
 
+class BoardWatch;
 class EmulatedBoard;
 
 // Looks at the registers of a function beside the process that has it open. What it turns the inspect
 // registers to is its own, so that several views, and the function's driver, do not disturb each other;
-// nothing else can be written, and what a read would change stays as it is.
-class FunctionView {
+// nothing else can be written, and what a read would change stays as it is. The control function's view is
+// handed out what exists and happens of all functions, another one's its own.
+class FunctionView final : public Observation {
 public:
   // Of a function that the board has.
   FunctionView(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function)
@@ -28,8 +31,16 @@ public:
   // False: it is no inspect register that can be written.
   bool write32(unsigned bar, uint64_t offset, uint32_t value);
 
+  std::unique_ptr<BoardWatch> watch_board(WatchKind kind);
+
+  std::unique_ptr<Watch> watch(WatchKind kind) override;
+  uint32_t queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) override;
+  uint32_t regions(uint32_t from, std::vector<hca::RegionFacts>& found) override;
+
 private:
   using Register = std::pair<spec::RegionType, uint32_t>; // region and offset in the function's page of it
+
+  hca::Inspection inspection(uint32_t from) const;
 
   std::shared_ptr<EmulatedBoard> board_;
   unsigned underlying_function_;

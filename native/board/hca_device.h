@@ -29,6 +29,15 @@ public:
       hca_.reset(); // what the control function gave to the device is gone with it
   }
 
+  void watch(const hca::Watched& watched) override { hca_.watch(watched); }
+  uint32_t inspect_queue_pairs(const hca::Inspection& inspection,
+                               std::vector<hca::QueuePairFacts>& found) override {
+    return hca_.inspect_queue_pairs(inspection, found);
+  }
+  uint32_t inspect_regions(const hca::Inspection& inspection, std::vector<hca::RegionFacts>& found) override {
+    return hca_.inspect_regions(inspection, found);
+  }
+
   const char* verify() const override { return hca_.verify(); }
   const char* verify_at_rest() const override { return hca_.verify_at_rest(); }
 

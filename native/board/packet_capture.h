@@ -11,12 +11,15 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace fpga_verbs::board {
 
+class Watches;
+
 // The packets at the ports of a board in a file as Wireshark reads it (pcapng,
-// draft-ietf-opsawg-pcapng): an interface for each port, and what caused a packet as its comment. Under the
-// board's lock.
+// draft-ietf-opsawg-pcapng): an interface for each port, and what caused a packet as its comment. Observers
+// are told of the same blocks. Under the board's lock.
 class PacketCapture {
 public:
   struct Source {
@@ -33,10 +36,20 @@ public:
   int start(const std::string& path, const Source& source);
   // Ends it. Gives 0, or the errno of what could not be written.
   int stop();
-  bool on() const { return file_ != nullptr; }
+  bool has_file() const { return file_ != nullptr; }
+  // Whether there is a file, or an observer.
+  bool on() const { return on_; }
+
+  // Observers are told of packets from now on, beside the file; null: there are none.
+  void watch(Watches* watches, const Source& source);
+  // The blocks before all packets.
+  static std::vector<uint8_t> head(const Source& source);
 
   void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
-              const wire::PacketCause& cause);
+              const wire::PacketCause& cause) {
+    if (on_)
+      take(direction, port, bytes, cause);
+  }
 
 private:
   struct Closer {
@@ -44,8 +57,12 @@ private:
   };
 
   void write(std::span<const uint8_t> bytes);
+  void take(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,
+            const wire::PacketCause& cause);
 
   const hca::Clock& clock_;
+  bool on_ = false;
+  Watches* watches_ = nullptr;
   Source source_;
   std::unique_ptr<std::FILE, Closer> file_;
   int failure_ = 0; // errno of the first write that failed

@@ -2,6 +2,7 @@
 
 #include "hca/collect/scoreboard.h"
 #include "hca/hca_blocks.h"
+#include "hca/registers/object_inspection.h"
 #include "spec/registers.h"
 
 #include <algorithm>
@@ -127,6 +128,21 @@ uint64_t Hca::next_deadline() const { return blocks_->next_deadline(); }
 void Hca::reset() {
   counters_ = {};
   blocks_ = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_, makers_);
+  watch(watched_);
+}
+
+void Hca::watch(const Watched& watched) {
+  watched_ = watched;
+  blocks_->kick_records.watch(watched.port, watched.kicks);
+  blocks_->event_queue.watch(watched.port, watched.events);
+}
+
+uint32_t Hca::inspect_queue_pairs(const Inspection& inspection, std::vector<QueuePairFacts>& found) {
+  return hca::inspect_queue_pairs(blocks_->queue_pair_state_cache, inspection, found);
+}
+
+uint32_t Hca::inspect_regions(const Inspection& inspection, std::vector<RegionFacts>& found) {
+  return hca::inspect_regions(blocks_->memory_translation.keys(), inspection, found);
 }
 
 void Hca::reset_function(unsigned underlying_function) { blocks_->reset_function(underlying_function); }

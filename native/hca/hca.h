@@ -3,13 +3,16 @@
 #include "hca/base/clock.h"
 #include "hca/base/counters.h"
 #include "hca/base/host_port.h"
+#include "hca/base/object_facts.h"
 #include "hca/base/parameters.h"
+#include "hca/base/watch_port.h"
 #include "hca/collect/bar_write.h"
 #include "hca/port/port.h"
 #include "spec/enums.h"
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace fpga_verbs::hca {
 
@@ -69,6 +72,13 @@ public:
   // The others' commands go on.
   void reset_function(unsigned underlying_function);
 
+  // Tells a port of kicks and events from now on, also after a reset.
+  void watch(const Watched& watched);
+
+  // Objects that exist, for observers: hca/registers/object_inspection.h.
+  uint32_t inspect_queue_pairs(const Inspection& inspection, std::vector<QueuePairFacts>& found);
+  uint32_t inspect_regions(const Inspection& inspection, std::vector<RegionFacts>& found);
+
   // For tests, at any time between calls: the name of the first block whose PCBs, credits, pins or entries do
   // not add up, or null.
   const char* verify() const;
@@ -87,6 +97,7 @@ private:
   const PortAttachments& attachments_;
   const BlockMakers& makers_;
   Counters counters_;
+  Watched watched_;
   std::unique_ptr<HcaBlocks> blocks_;
   unsigned steps_to_look_ = 0; // at the clock
   bool rested_ = true;         // there was nothing to do: time has passed since

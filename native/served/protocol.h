@@ -1,6 +1,10 @@
 #pragma once
 
+#include "board/observation.h"
+
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -20,6 +24,12 @@ enum class RequestKind : uint32_t {
   wake,      // there is something in the ring; has no reply
   observe,   // `number`: underlying function, also one that is open; comes back with a ServedPage to look
              // through
+  // Of who observes:
+  watch,       // `number`: board::WatchKind; comes back with the memory of its ring, to be read
+  unwatch,     // `number`: board::WatchKind
+  queue_pairs, // from index `number` on; behind the reply come hca::QueuePairFacts, and in `value` the index
+               // to go on from, or 0
+  regions,     // the same with hca::RegionFacts
 };
 
 inline constexpr uint32_t any_function = ~uint32_t{0};
@@ -53,6 +63,12 @@ struct Reply {
   uint32_t interrupt_vectors = 0;
   std::array<char, 32> clock{}; // ends with 0
 };
-static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<Reply>);
+static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyable_v<Reply> &&
+              std::is_trivially_copyable_v<hca::QueuePairFacts> &&
+              std::is_trivially_copyable_v<hca::RegionFacts>);
+
+// Of what comes behind a reply.
+inline constexpr size_t longest_list =
+    hca::most_inspected * std::max(sizeof(hca::QueuePairFacts), sizeof(hca::RegionFacts));
 
 } // namespace fpga_verbs::served

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <sys/socket.h>
+#include <utility>
 
 namespace fpga_verbs::served {
 
@@ -78,6 +79,9 @@ void ServedClient::leave() {
 }
 
 bool ServedClient::give_back(ServedBoard& board) {
+  for (std::unique_ptr<board::BoardWatch>& watch : watches_)
+    if (watch != nullptr)
+      end_watch(watch, board);
   if (!memory_.empty())
     unmap(memory_.begin(), board);
   return !memory_.empty() || reclaiming_->load() != 0;
@@ -97,6 +101,14 @@ bool ServedClient::reply_to(const Request& request, ServedBoard& board) {
     return interrupt(request.number);
   case RequestKind::observe:
     return observe(request.number, board);
+  case RequestKind::watch:
+    return watch(request.number);
+  case RequestKind::unwatch:
+    return unwatch(request.number, board);
+  case RequestKind::queue_pairs:
+    return list(request.number, &board::FunctionView::queue_pairs, board);
+  case RequestKind::regions:
+    return list(request.number, &board::FunctionView::regions, board);
   case RequestKind::wake:
     break;
   }
@@ -155,6 +167,49 @@ bool ServedClient::observe(uint32_t number, ServedBoard& board) {
   view_ = std::move(view);
   board.observed();
   return true;
+}
+
+// The ring is that of all who watch the same: however often one asks, and does not read, nothing is added.
+bool ServedClient::watch(uint32_t kind) {
+  if (!view_ || kind >= watches_.size())
+    return send({.status = Status::invalid});
+  std::unique_ptr<board::BoardWatch>& watch = watches_[kind];
+  if (watch == nullptr)
+    watch = view_->watch_board(static_cast<board::WatchKind>(kind));
+  if (watch == nullptr)
+    return send({.status = Status::not_served});
+  return send({}, watch->descriptor());
+}
+
+bool ServedClient::unwatch(uint32_t kind, ServedBoard& board) {
+  if (kind >= watches_.size() || watches_[kind] == nullptr)
+    return send({.status = Status::invalid});
+  end_watch(watches_[kind], board);
+  return send({});
+}
+
+void ServedClient::end_watch(std::unique_ptr<board::BoardWatch>& watch, ServedBoard& board) {
+  if (std::optional<board::WatchMemory> memory = std::exchange(watch, nullptr)->end())
+    board.reclaimer().take(std::move(*memory).take(), reclaiming_);
+}
+
+template <class Facts>
+bool ServedClient::list(uint32_t from, uint32_t (board::FunctionView::*find)(uint32_t, std::vector<Facts>&),
+                        ServedBoard& board) {
+  std::vector<Facts> found;
+  Reply reply;
+  if (view_) {
+    reply.value = ((*view_).*find)(from, found);
+    reply.number = static_cast<uint32_t>(found.size());
+  } else {
+    reply.status = Status::invalid;
+  }
+  board.count_work(found.size());
+  std::vector<std::byte> message(sizeof reply + found.size() * sizeof(Facts));
+  std::memcpy(message.data(), &reply, sizeof reply);
+  if (!found.empty())
+    std::memcpy(message.data() + sizeof reply, found.data(), found.size() * sizeof(Facts));
+  return link::send_message(socket_.get(), message);
 }
 
 bool ServedClient::allocate(uint64_t bytes, ServedBoard& board) {

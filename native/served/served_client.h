@@ -1,5 +1,6 @@
 #pragma once
 
+#include "board/board_watch.h"
 #include "board/emulated_function.h"
 #include "board/function_view.h"
 #include "link/descriptor.h"
@@ -8,6 +9,7 @@
 #include "served/protocol.h"
 #include "served/served_consumer.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -15,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace fpga_verbs::served {
 
@@ -78,6 +81,12 @@ private:
   bool reply_to(const Request& request, ServedBoard& board);
   bool open(uint32_t number, ServedBoard& board);
   bool observe(uint32_t number, ServedBoard& board);
+  bool watch(uint32_t kind);
+  bool unwatch(uint32_t kind, ServedBoard& board);
+  void end_watch(std::unique_ptr<board::BoardWatch>& watch, ServedBoard& board);
+  template <class Facts>
+  bool list(uint32_t from, uint32_t (board::FunctionView::*find)(uint32_t, std::vector<Facts>&),
+            ServedBoard& board);
   bool allocate(uint64_t bytes, ServedBoard& board);
   bool release(uint64_t address, ServedBoard& board);
   void unmap(Memory::iterator memory, ServedBoard& board);
@@ -96,7 +105,8 @@ private:
   size_t memory_bytes_ = 0;
   MemoryReclaimer::Pending reclaiming_ = std::make_shared<std::atomic<unsigned>>(0);
   ServedTransaction transaction_;
-  std::optional<board::FunctionView> view_;           // of who only looks
+  std::optional<board::FunctionView> view_; // of who only looks
+  std::array<std::unique_ptr<board::BoardWatch>, board::watch_kinds> watches_;
   std::shared_ptr<board::EmulatedFunction> function_; // goes first: no DMA comes to the memory after it
 };
 

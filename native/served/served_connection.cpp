@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <poll.h>
 #include <span>
 #include <sys/socket.h>
@@ -75,6 +76,22 @@ std::optional<Reply> ServedConnection::take_reply(link::Descriptor& descriptor) 
 std::optional<Reply> ServedConnection::ask(const Request& request) {
   link::Descriptor none;
   return ask(request, none);
+}
+
+std::optional<Reply> ServedConnection::ask(const Request& request, std::vector<std::byte>& list) {
+  if (!say(request) || !wait_for(socket_.get()))
+    return std::nullopt;
+  std::vector<std::byte> message(sizeof(Reply) + longest_list);
+  const std::optional<link::ReceivedMessage> received =
+      link::receive_message(socket_.get(), message, {}, MSG_DONTWAIT);
+  Reply reply;
+  if (!received || !received->whole || received->bytes < sizeof reply)
+    return std::nullopt;
+  std::memcpy(&reply, message.data(), sizeof reply);
+  if (reply.magic != protocol_magic)
+    return std::nullopt;
+  list.assign(message.begin() + sizeof reply, message.begin() + static_cast<ptrdiff_t>(received->bytes));
+  return reply;
 }
 
 bool ServedConnection::wake() { return say({.kind = RequestKind::wake}); }

@@ -5,8 +5,10 @@
 #include "served/protocol.h"
 #include "served/socket_path.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fpga_verbs::served {
 
@@ -23,6 +25,8 @@ public:
   // where it has one.
   std::optional<Reply> ask(const Request& request, link::Descriptor& descriptor);
   std::optional<Reply> ask(const Request& request);
+  // The same of a reply with a list behind it, of which `list` takes the bytes.
+  std::optional<Reply> ask(const Request& request, std::vector<std::byte>& list);
 
   // Asks without waiting. False: the server is gone.
   bool say(const Request& request);

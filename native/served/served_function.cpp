@@ -73,8 +73,9 @@ std::shared_ptr<ServedFunction> ServedFunction::ask(const std::string& path, con
     return nullptr;
   }
   page->drop_descriptor();
-  return std::shared_ptr<ServedFunction>(
-      new ServedFunction(std::move(*connection), std::move(*page), *reply));
+  std::shared_ptr<ServedFunction> made(new ServedFunction(std::move(*connection), std::move(*page), *reply));
+  made->observes_ = request.kind == RequestKind::observe;
+  return made;
 }
 
 ServedFunction::ServedFunction(ServedConnection connection, link::SealedMemory page, const Reply& opened)
@@ -212,6 +213,62 @@ const char* ServedFunction::foreign_memory_refusal() const {
 bool ServedFunction::unmap_dma(uint64_t address) {
   const std::optional<Reply> reply = connection_.ask({.kind = RequestKind::release, .value = address});
   return reply && reply->status == Status::ok;
+}
+
+namespace {
+
+// A watch on a ring of the server's, which is told when it ends.
+class ServedWatch final : public board::Watch {
+public:
+  ServedWatch(ServedConnection& connection, board::WatchKind kind, board::WatchMemory memory)
+      : connection_(connection), kind_(kind), memory_(std::move(memory)),
+        reader_(memory_.header(), memory_.words()) {}
+  ~ServedWatch() override {
+    connection_.ask({.kind = RequestKind::unwatch, .number = static_cast<uint32_t>(kind_)});
+  }
+  ServedWatch(const ServedWatch&) = delete;
+  ServedWatch& operator=(const ServedWatch&) = delete;
+
+  board::WatchReader& reader() override { return reader_; }
+  std::span<const uint8_t> preamble() const override { return memory_.preamble(); }
+
+private:
+  ServedConnection& connection_;
+  board::WatchKind kind_;
+  board::WatchMemory memory_;
+  board::WatchReader reader_;
+};
+
+} // namespace
+
+std::unique_ptr<board::Watch> ServedFunction::watch(board::WatchKind kind) {
+  Descriptor descriptor;
+  const std::optional<Reply> reply =
+      connection_.ask({.kind = RequestKind::watch, .number = static_cast<uint32_t>(kind)}, descriptor);
+  if (!reply || reply->status != Status::ok)
+    return nullptr;
+  std::optional<board::WatchMemory> memory = board::WatchMemory::adopt(std::move(descriptor), kind);
+  return memory ? std::make_unique<ServedWatch>(connection_, kind, std::move(*memory)) : nullptr;
+}
+
+template <class Facts> uint32_t ServedFunction::list(const Request& request, std::vector<Facts>& found) {
+  std::vector<std::byte> bytes;
+  const std::optional<Reply> reply = connection_.ask(request, bytes);
+  if (!reply || reply->status != Status::ok || bytes.size() != reply->number * sizeof(Facts))
+    return 0;
+  const size_t before = found.size();
+  found.resize(before + reply->number);
+  if (!bytes.empty())
+    std::memcpy(found.data() + before, bytes.data(), bytes.size());
+  return static_cast<uint32_t>(reply->value);
+}
+
+uint32_t ServedFunction::queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) {
+  return list({.kind = RequestKind::queue_pairs, .number = from}, found);
+}
+
+uint32_t ServedFunction::regions(uint32_t from, std::vector<hca::RegionFacts>& found) {
+  return list({.kind = RequestKind::regions, .number = from}, found);
 }
 
 int ServedFunction::interrupt_event(unsigned vector) {

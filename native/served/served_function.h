@@ -1,6 +1,7 @@
 #pragma once
 
 #include "board/board.h"
+#include "board/observation.h"
 #include "link/sealed_memory.h"
 #include "served/served_connection.h"
 #include "served/served_producer.h"
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace fpga_verbs::served {
 
@@ -24,7 +26,7 @@ struct OpenFailure {
 // An open function of a board that another process holds. Stores are put into a ring that it shares with the
 // server; a system call is made only to wake a server that sleeps, and by who waits for one. When the server
 // is gone, writes are dropped and reads give all ones.
-class ServedFunction final : public board::BoardFunction {
+class ServedFunction final : public board::BoardFunction, board::Observation {
 public:
   // `number`: or any_function. Null: `failure` says why.
   static std::shared_ptr<ServedFunction> open(const std::string& path, uint32_t number,
@@ -32,7 +34,7 @@ public:
     return ask(path, {.kind = RequestKind::open, .number = number}, failure);
   }
   // Looks at the registers of a function, also of one that is open: nothing can be written but the inspect
-  // registers, and there is no memory and no interrupt.
+  // registers, and there is no memory and no interrupt. It is an observation().
   static std::shared_ptr<ServedFunction> observe(const std::string& path, uint32_t number,
                                                  OpenFailure& failure) {
     return ask(path, {.kind = RequestKind::observe, .number = number}, failure);
@@ -54,11 +56,16 @@ public:
   bool unmap_dma(uint64_t address) override;
   int interrupt_event(unsigned vector) override;
   int removal_event() override { return connection_.socket(); } // nothing else comes on it unasked
+  board::Observation* observation() override { return observes_ ? this : nullptr; }
 
 private:
   ServedFunction(ServedConnection connection, link::SealedMemory page, const Reply& opened);
   static std::shared_ptr<ServedFunction> ask(const std::string& path, const Request& request,
                                              OpenFailure& failure);
+  std::unique_ptr<board::Watch> watch(board::WatchKind kind) override;
+  uint32_t queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) override;
+  uint32_t regions(uint32_t from, std::vector<hca::RegionFacts>& found) override;
+  template <class Facts> uint32_t list(const Request& request, std::vector<Facts>& found);
   template <class Push> bool push(Push push);
   void look_for_server(uint64_t& since);
   void wake();
@@ -69,6 +76,7 @@ private:
   link::SealedMemory page_memory_;
   ServedProducer producer_;
   board::BoardFacts facts_;
+  bool observes_ = false;
   bool gone_ = false;
   unsigned idle_ = 0;                           // advances in a row
   std::map<unsigned, link::Descriptor> events_; // by vector

@@ -1,6 +1,7 @@
 #include "test/hostile_client.h"
 
 #include "board/random.h"
+#include "board/watch_memory.h"
 #include "link/descriptor_message.h"
 #include "link/sealed_memory.h"
 #include "served/served_connection.h"
@@ -213,6 +214,75 @@ void look_on(const HostileWay& way, const Ready& ready) {
   pause();
 }
 
+// Asks for all that an observer may have, without end, and reads none of it.
+void watch_without_reading(const HostileWay& way, const Ready& ready) {
+  constexpr unsigned at_once = 16;
+  Client client(way, RequestKind::observe);
+  Random random(way.seed);
+  for (unsigned round = 0;; ++round) {
+    for (unsigned i = 0; i < at_once; ++i) {
+      constexpr std::array kinds{RequestKind::watch, RequestKind::unwatch, RequestKind::queue_pairs,
+                                 RequestKind::regions};
+      const auto number = static_cast<uint32_t>(random.chance(0.2) ? random.next() : random.below(4));
+      client.request({.kind = kinds[random.below(kinds.size())], .number = number});
+    }
+    if (round == 10)
+      ready();
+    for (unsigned i = 0; i < at_once; ++i) {
+      std::array<std::byte, sizeof(Reply) + served::longest_list> reply;
+      Descriptor memory;
+      pollfd polled{client.socket(), POLLIN, 0};
+      poll(&polled, 1, -1);
+      link::receive_message(client.socket(), reply, std::span(&memory, 1), MSG_DONTWAIT);
+    }
+  }
+}
+
+// The ring that the server writes for observers.
+Descriptor watch(Client& client, board::WatchKind kind) {
+  Descriptor memory;
+  const std::optional<Reply> reply =
+      client.connection().ask({.kind = RequestKind::watch, .number = static_cast<uint32_t>(kind)}, memory);
+  if (!reply || reply->status != served::Status::ok || !memory)
+    throw std::runtime_error("nothing is watched");
+  return memory;
+}
+
+// Watches, and stops.
+void stop_while_watching(const HostileWay& way, const Ready& ready) {
+  Client client(way, RequestKind::observe);
+  const Descriptor kicks = watch(client, board::WatchKind::kicks);
+  const Descriptor events = watch(client, board::WatchKind::events);
+  ready();
+  std::raise(SIGSTOP);
+}
+
+// Tries to change, cut and empty what it may only read, in every way that it has a descriptor for.
+void write_what_it_watches(const HostileWay& way, const Ready& ready) {
+  Client client(way, RequestKind::observe);
+  const Descriptor memory = watch(client, board::WatchKind::kicks);
+  const std::string again = "/proc/self/fd/" + std::to_string(memory.get());
+  const Descriptor reopened(open(again.c_str(), O_RDWR | O_CLOEXEC));
+  constexpr int punch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  const uint64_t nothing = 0;
+  for (bool is_first = true;; is_first = false) {
+    for (const int file : {memory.get(), reopened.get()}) {
+      const bool changed =
+          mmap(nullptr, spec::page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) != MAP_FAILED ||
+          pwrite(file, &nothing, sizeof nothing, 0) > 0 || fallocate(file, punch, 0, spec::page_bytes) == 0 ||
+          ftruncate(file, 0) == 0 || ftruncate(file, off_t{1} << 40) == 0;
+      if (changed)
+        throw std::runtime_error("an observer changes what it watches");
+    }
+    void* const read = mmap(nullptr, spec::page_bytes, PROT_READ, MAP_SHARED, memory.get(), 0);
+    if (read == MAP_FAILED || mprotect(read, spec::page_bytes, PROT_READ | PROT_WRITE) == 0)
+      throw std::runtime_error("an observer makes its mapping one to write");
+    munmap(read, spec::page_bytes);
+    if (is_first)
+      ready();
+  }
+}
+
 void come_and_go(const HostileWay& way, const Ready& ready) {
   Random random(way.seed);
   for (bool is_first = true;; is_first = false) {
@@ -311,6 +381,9 @@ const std::map<std::string, void (*)(const HostileWay&, const Ready&)> ways{
     {"brings descriptors", bring_descriptors},
     {"is idle", be_idle},
     {"looks on", look_on},
+    {"watches without reading", watch_without_reading},
+    {"stops while it watches", stop_while_watching},
+    {"writes what it watches", write_what_it_watches},
     {"comes and goes", come_and_go},
     {"tears its ring", tear_its_ring},
     {"punches holes", punch_holes},

@@ -17,8 +17,9 @@ interface Mutant {
   /** Stands there once. */
   readonly from: string;
   readonly to: string;
-  /** The program that it is wrong in. */
+  /** The program that it is wrong in, and of which check; default: wakeups_check. */
   readonly program: string;
+  readonly check?: string;
 }
 
 const mutants: readonly Mutant[] = [
@@ -134,6 +135,46 @@ const mutants: readonly Mutant[] = [
     to: '',
     program: 'own, a change under the lock',
   },
+  {
+    what: 'the writer for observers does not say what it writes over',
+    file: 'watch_ring.h',
+    from: 'header_.begun.store(end, std::memory_order_relaxed);',
+    to: '',
+    program: 'twice as many',
+    check: 'watch_ring_check',
+  },
+  {
+    what: 'words for observers may be seen before it is said that they are written over',
+    file: 'watch_ring.h',
+    from: 'at(tail_).store(uint64_t{number} << 32 | message.size(), std::memory_order_release);',
+    to: 'at(tail_).store(uint64_t{number} << 32 | message.size(), std::memory_order_relaxed);',
+    program: 'twice as many',
+    check: 'watch_ring_check',
+  },
+  {
+    what: 'the head may be seen before the words of a message for observers',
+    file: 'watch_ring.h',
+    from: 'header_.head.store(tail_, std::memory_order_release);',
+    to: 'header_.head.store(tail_, std::memory_order_relaxed);',
+    program: 'as many as there is room for',
+    check: 'watch_ring_check',
+  },
+  {
+    what: 'an observer does not look again after it has copied a message',
+    file: 'watch_ring.h',
+    from: 'if (is_intact())\n      copied.outcome',
+    to: 'copied.outcome',
+    program: 'twice as many',
+    check: 'watch_ring_check',
+  },
+  {
+    what: 'an observer counts what it lost while the writer is about to write',
+    file: 'watch_ring.h',
+    from: 'if (header_.begun.load(std::memory_order_relaxed) != head)\n      return;',
+    to: '(void)head;',
+    program: 'one more',
+    check: 'watch_ring_check',
+  },
 ];
 
 const native = fileURLToPath(new URL('../../native/', import.meta.url));
@@ -192,23 +233,38 @@ it(
   longest,
 );
 
+it(
+  'no interleaving gives an observer what was not written, or hides what it lost',
+  async (context) => {
+    const output = await outputOf(await compile(context, 'watch_ring_check'));
+    const lines = output.trim().split('\n');
+    expect(lines.filter((line) => !line.endsWith(': right'))).toEqual([]);
+    expect(lines).toHaveLength(3);
+  },
+  longest,
+);
+
 const numbered: (Mutant & { readonly index: number })[] = mutants.map((mutant, index) => ({
   ...mutant,
   index,
 }));
 
 describe('a change is found', () => {
-  it.for(numbered)('$what', { timeout: longest }, async ({ file, from, to, program, index }, context) => {
-    const changed = path.join(folder, `changed${index}`);
-    mkdirSync(path.join(changed, 'board'), { recursive: true });
-    const source = readFileSync(path.join(native, 'board', file), 'utf8');
-    expect(source.split(from)).toHaveLength(2);
-    writeFileSync(
-      path.join(changed, 'board', file),
-      source.replace(from, () => to),
-    );
-    const output = await outputOf(await compile(context, 'wakeups_check', changed), program);
-    expect(output).toContain(program);
-    expect(output).not.toMatch(/: right$/m);
-  });
+  it.for(numbered)(
+    '$what',
+    { timeout: longest },
+    async ({ file, from, to, program, check, index }, context) => {
+      const changed = path.join(folder, `changed${index}`);
+      mkdirSync(path.join(changed, 'board'), { recursive: true });
+      const source = readFileSync(path.join(native, 'board', file), 'utf8');
+      expect(source.split(from)).toHaveLength(2);
+      writeFileSync(
+        path.join(changed, 'board', file),
+        source.replace(from, () => to),
+      );
+      const output = await outputOf(await compile(context, check ?? 'wakeups_check', changed), program);
+      expect(output).toContain(program);
+      expect(output).not.toMatch(/: right$/m);
+    },
+  );
 });

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 
+import { openDevice } from '../../lib/index.ts';
 import { runHca } from '../helpers/run_hca.ts';
 
 const small = 'queuePairs=64&pageTableEntries=1024&memoryKeys=256';
@@ -18,6 +19,12 @@ describe('hca', () => {
       'info',
       'registers',
       'kicks',
+      'top',
+      'qps',
+      'regions',
+      'events',
+      'counters',
+      'capture',
       'doorbell',
       'lat',
       'bw',
@@ -109,6 +116,15 @@ describe('hca info', () => {
     ]);
     expect(out).toContain('uncached: 8 B a transaction, in order\n');
     expect(out).toMatch(/max_qp: +62\n/);
+    expect(out).toMatch(/max_sge: +16\n[^]*max_qp_rd_atom: +16\n/);
+    expect(out).toMatch(
+      /^ {2}port: +1\n {4}state: +PORT_ACTIVE \(4\)\n {4}phys_state: +LINK_UP \(5\)\n {4}max_mtu: +4096 \(5\)\n/m,
+    );
+    expect(out).toMatch(/^ {4}link_layer: +Ethernet\n {4}mac: +02:f0:0a:00:00:\d\d\n/m);
+    expect(out).toMatch(/^ {4}GID\[0\]: +fe80::f0:aff:fe00:\d, RoCE v2\n/m);
+    expect(out).toMatch(/^ {4}P_Key\[0\]: +0xffff\n/m);
+    const ports = out.slice(out.indexOf('  port: ')).split('\n\n')[0]!;
+    expect(Math.max(...ports.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(out).toMatch(/scoreboard variant: +direct\n/);
     expect(out).toMatch(
       /region virtualCollectBuffer: +BAR 2 \+ 0x0, 1048576 B, 256 × 4096 B, prefetchable\n/,
@@ -128,6 +144,9 @@ describe('hca info', () => {
         { type: 'control' },
         { type: 'underlyingFunction' },
         { type: 'virtualCollectBuffer' },
+      ],
+      ports: [
+        { state: 'PORT_ACTIVE', activeMtu: 4096, linkLayer: 'Ethernet', gids: [{ index: 0 }, { index: 1 }] },
       ],
     });
   });
@@ -195,11 +214,9 @@ describe('hca kicks', () => {
   it('posts commands, and shows their kicks', async () => {
     const { out } = await runHca(['kicks', '--count', '7', '--device', `emu:?${small}`]);
     const lines = out.trimEnd().split('\n');
-    expect(lines[0]).toMatch(
-      /^emu: no other process posts to this board; sends of 0, 32, 64, 96, 128, 256 B are posted here$/,
-    );
+    expect(lines[0]).toMatch(/^emu: sends of 0, 32, 64, 96, 128, 256 B that this command posts$/);
     expect(lines.slice(3).map((line) => line.split(/ +/).slice(3, 7))).toEqual(
-      [0, 32, 64, 96, 128, 256, 0].map((bytes, index) => [`${index}`, 'send', `${bytes}`, 'collected']),
+      [0, 32, 64, 96, 128, 256, 0].map((bytes, index) => [`${index}`, 'send', `${bytes}`, 'pcb']),
     );
   });
 
@@ -211,11 +228,15 @@ describe('hca kicks', () => {
     ]);
   });
 
-  it('follows until it is interrupted, which is no error', async () => {
+  it('watches a board of this process until it is interrupted, which is no error', async () => {
+    const device = `emu:?name=kicks-watched&${small}`;
+    const board = openDevice(device);
     const interrupted = new AbortController();
-    const running = runHca(['kicks', '--follow', '--device', `emu:?${small}`], interrupted.signal);
+    const running = runHca(['kicks', '--device', device], interrupted.signal);
     setImmediate(() => interrupted.abort());
-    expect((await running).exitCode).toBe(0);
+    const { exitCode, out } = await running;
+    board[Symbol.dispose]();
+    expect([exitCode, out.split('\n')[0]]).toEqual([0, `${device}: kicks of all functions; Ctrl+C ends it`]);
   });
 });
 

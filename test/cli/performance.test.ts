@@ -63,6 +63,45 @@ describe.each(operations)('hca lat %s', (operation) => {
   });
 });
 
+describe.each([
+  ['UC', 'send', 2],
+  ['UC', 'write', 2],
+  ['UD', 'send', 2],
+] as const)('of %s', (type, operation, bytes) => {
+  const words = [operation, '-c', type, '--iters', '60', '--warmup', '4', '--chk'];
+
+  it.each(['shared', 'own'])(
+    `hca lat ${operation} measures messages and compares them, progress %s`,
+    async (progress) => {
+      const { results } = await measured<Latencies>(['lat', ...words, '--device', board(progress)]);
+      expect(results).toMatchObject([{ bytes, iterations: 60 }]);
+      expect(results[0]!.minimum).toBeGreaterThan(0);
+    },
+  );
+
+  it(`hca bw ${operation} measures messages, compares them, and counts those that are lost`, async () => {
+    const run = await runHca(['bw', ...words, '-t', '16', '--device', board('shared'), '--json']);
+    expect([run.exitCode, run.error]).toEqual([0, '']);
+    const [{ results }] = run.json() as [{ results: { bytes: number; iterations: number; lost?: number }[] }];
+    expect(results[0]).toMatchObject({ iterations: 60, bytes: type === 'UD' ? 1024 : 65_536 });
+    expect(results[0]!.lost).toBe(operation === 'send' ? 0 : undefined);
+  });
+
+  it('tells the service in its heading', async () => {
+    const { out } = await runHca(['lat', ...words, '--device', board('shared')]);
+    expect(out).toMatch(new RegExp(`^ Connection type: +${type}$`, 'm'));
+  });
+});
+
+it('hca bw warns of messages that found no receive', async () => {
+  const words = ['bw', 'send', '-c', 'UD', '-n', '2000', '-r', '1', '-t', '128', '--device', board('shared')];
+  const { exitCode, error } = await runHca(words);
+  expect(exitCode).toBe(0);
+  expect(error).toMatch(
+    /^hca: warning: \d+ messages did not arrive: UD repeats nothing; --rx-depth gives more room\n$/,
+  );
+});
+
 describe.each(operations)('hca bw %s', (operation) => {
   it.each(['shared', 'own'])('measures messages and compares them, progress %s', async (progress) => {
     const words = ['--iters', '60', '--warmup', '4', '-t', '16', '--chk', '--device', board(progress)];
@@ -179,7 +218,11 @@ describe('hca lat and hca bw', () => {
     [['bw', 'send', '-q', '100', '-r', '512'], 2, /64000 entries; a device has 32768 at most: fewer of --qp/],
     [['bw', 'send', '-m', '1000'], 2, /It must be 256, 512, 1024, 2048, 4096\.\n$/],
     [['lat', 'atomic', '-A', 'SWAP'], 2, /Allowed choices are CMP_AND_SWAP, FETCH_AND_ADD\.\n$/],
-    [['lat', 'send', '-c', 'UC'], 2, /Allowed choices are RC\.\n$/],
+    [['lat', 'send', '-c', 'XC'], 2, /Allowed choices are RC, UC, UD\.\n$/],
+    [['lat', 'read', '-c', 'UC'], 2, /a read is answered, which UC does not: --connection RC\n$/],
+    [['bw', 'atomic', '-c', 'UC'], 2, /an atomic is answered, which UC does not: --connection RC\n$/],
+    [['bw', 'write', '-c', 'UD'], 2, /a datagram is a send, and no write: --connection RC\n$/],
+    [['lat', 'send', '-c', 'UD', '-s', '4097'], 2, /one packet: --size is 4097, but must be 1 to 4096\n$/],
     [['lat', 'send', '-i', '9', ...device], 1, /port/],
     [['bw', 'send', '--device', 'usb:1'], 1, /no backend "usb"/],
   ])('%j fails in one line', async (words, exitCode, error) => {
@@ -193,6 +236,7 @@ describe('hca lat and hca bw', () => {
     const options = {
       operation,
       atomicType: 'FETCH_AND_ADD',
+      type: 'RC',
       queuePairs: 2,
       bytes: 100,
       inlineBytes: 0,

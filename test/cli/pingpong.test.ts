@@ -81,7 +81,7 @@ describe('hca pingpong', () => {
   it.each([
     [
       ['xrc'],
-      "hca: command-argument value 'xrc' is invalid for argument 'service'. Allowed choices are rc, uc, ud, srq.\n",
+      "hca: command-argument value 'xrc' is invalid for argument 'service'. Allowed choices are rc, uc, ud, srq, rping.\n",
     ],
     [['ud', '-s', '4097'], 'Its size must be 1 to 4096.'],
     [['ud', '-m', '1024'], 'a datagram is one packet'],
@@ -91,11 +91,24 @@ describe('hca pingpong', () => {
     [['rc', '-q', '2'], 'there is one queue pair'],
     [['srq', '-q', '257'], 'It must be 1 to 256.'],
     [['srq', '-r', '15'], 'Option --rx-depth must be 16 or more.'],
+    [['rping', '--events'], "option '-e, --events' is not one of rping: it polls"],
   ])('says what is wrong and what would be right: %j', async (words, message) => {
     const { exitCode, error } = await runHca(['pingpong', ...words]);
     expect(exitCode).toBe(2);
     expect(error).toContain(message);
   });
+
+  it.each(['shared', 'own'])(
+    "has rping's pattern, and compares what was read and written, progress %s",
+    async (progress) => {
+      const words = ['pingpong', 'rping', '-n', '30', '-s', '3000', '--chk', '--device', board(progress)];
+      const run = await runHca([...words, '--json']);
+      expect([run.error, run.exitCode]).toEqual(['', 0]);
+      expect(run.json()[0]).toMatchObject({ iterations: 30, bytes: 2 * 30 * 3000 });
+      const { out } = await runHca(words);
+      expect(out).toMatch(/^ {2}local address: [^]*remote address: [^]*\n\d+ bytes in [^]*\n30 iters in /);
+    },
+  );
 
   it('says that a port or GID is not there', async () => {
     for (const words of [

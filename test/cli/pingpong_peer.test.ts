@@ -115,7 +115,7 @@ describe('hca pingpong between two processes', () => {
   const links = {
     'shared memory': (service: string): string[] => [1, 2].map(() => `shm:${service} ${process.pid}`),
     UDP: (service: string): string[] => {
-      const first = 1 + 2 * ['rc', 'uc', 'ud', 'srq'].indexOf(service);
+      const first = 1 + 2 * ['rc', 'uc', 'ud', 'srq', 'rping'].indexOf(service);
       return [first, first + 1].map((end) => `udp:${network}${end}`);
     },
     'a link that they find': (): string[] => ['', ''],
@@ -134,6 +134,9 @@ describe('hca pingpong between two processes', () => {
     ['uc', 'a link that they find', 4096],
     ['ud', 'a link that they find', 2048],
     ['srq', 'a link that they find', 4096],
+    ['rping', 'shared memory', 4096],
+    ['rping', 'UDP', 4096],
+    ['rping', 'a link that they find', 4096],
   ] as const)('%s over %s', async (service, link, size) => {
     const words = (place: string): string[] => {
       const device = `emu:?${small}${place && `&link=${encodeURIComponent(place)}`}`;

@@ -76,6 +76,15 @@ describe('a client of a served board', { timeout: timeLimit }, () => {
     ['sends descriptors', [[3, 'brings descriptors']]],
     ['connects, and says nothing', [[0, 'is idle']]],
     ['looks on a hundred times', [[1, 'looks on']]],
+    [
+      'asks for all that observers are told, and reads none of it',
+      [0, 1, 2].map((number): Neighbor => [number, 'watches without reading']),
+    ],
+    ['stops while it watches', [0, 1].map((number): Neighbor => [number, 'stops while it watches'])],
+    [
+      'tries to write what it may only watch',
+      [0, 1].map((number): Neighbor => [number, 'writes what it watches']),
+    ],
     ['comes and goes without end', [[3, 'comes and goes']]],
     ['changes lines while they are read', [[3, 'tears its ring']]],
     ['takes the pages of its ring away', [[3, 'punches holes']]],
@@ -90,6 +99,7 @@ describe('a client of a served board', { timeout: timeLimit }, () => {
         [6, 'comes and goes'],
         [0, 'is idle'],
         [1, 'looks on'],
+        [2, 'watches without reading'],
       ],
     ],
   ])('that %s harms no other, and leaves nothing', async (_, neighbors) => {

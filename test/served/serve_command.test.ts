@@ -118,8 +118,12 @@ describe('hca serve', { timeout: timeLimit }, () => {
       // Function 0 is free again, and looking needs no function.
       await openWhenFree('serve:lab/0');
       const top = async (device: string) =>
-        (await runHca(['top', '--count', '1', '--json', '--device', device])).json()[0];
-      const all = (await top('serve:lab')) as object[];
+        (
+          (await runHca(['top', '--count', '1', '--json', '--device', device])).json() as [
+            { functions: object[] },
+          ]
+        )[0].functions;
+      const all = await top('serve:lab');
       expect(all).toHaveLength(9);
       expect(all[1]).toMatchObject({ underlyingFunction: 1, ownPhysicalCollectBuffers: 9, collecting: 0 });
       expect(await top('serve:lab/1')).toMatchObject([
@@ -131,7 +135,7 @@ describe('hca serve', { timeout: timeLimit }, () => {
         },
       ]);
       expect((await runHca(['top', '--count', '1', '--device', 'serve:lab/1'])).out).toMatch(
-        /^1 +8 +0 +- +- +- +0 +9 +4 +- +- +- \+ - +- \+ - +8 \+ 0 /m,
+        /^1 +- +- +0\/8 +- +- +0\/9 +- +- +- +-\nlevel low: 4 lanes, execution 8\+0, completion 16\+0\nlevel high: /m,
       );
     });
   });

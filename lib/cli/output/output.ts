@@ -10,6 +10,10 @@ export interface Streams {
   readonly outIsTerminal?: boolean;
 }
 
+const bold = '\x1b[1m';
+const cyan = '\x1b[36m';
+const plain = '\x1b[0m';
+
 /** The output of a command: text for people, or JSON. */
 export class Output {
   readonly json: boolean;
@@ -25,9 +29,25 @@ export class Output {
     return this.streams.outIsTerminal === true;
   }
 
+  /** Whether text may have colors: on a terminal that has them, unless NO_COLOR is set (no-color.org). */
+  get hasColors(): boolean {
+    const { NO_COLOR: noColor = '', TERM: terminal = '' } = process.env;
+    return this.isTerminal && noColor === '' && terminal !== 'dumb';
+  }
+
   /** Text for people; nothing with --json. */
   text(text: string): void {
     if (!this.json) this.streams.out(text);
+  }
+
+  /** The same of a table, whose first line has the titles. */
+  table(text: string): void {
+    this.text(this.hasColors ? text.replace(/^.*/, `${bold}$&${plain}`) : text);
+  }
+
+  /** The same of text with bars in it. */
+  bars(text: string): void {
+    this.text(this.hasColors ? text.replaceAll(/█+/g, `${cyan}$&${plain}`) : text);
   }
 
   /** A value for programs; nothing without --json. A line; 64-bit numbers beyond 2^53 are strings. */

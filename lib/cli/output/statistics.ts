@@ -36,31 +36,50 @@ export interface Bin {
   readonly count: number;
 }
 
-/** A histogram with bins of the same width from the minimum to the 99th percentile, and one for all beyond. */
-export function histogramOf(samples: Float64Array, bins = 8): Bin[] {
+/**
+ * A logarithmic histogram: up to the 99th percentile bins whose edges grow by one factor, beyond it bins that double. Bins are not narrower than
+ * one; empty ones beyond the 99th percentile are left out.
+ */
+export function histogramOf(samples: Float64Array, bins = 12): Bin[] {
   const { minimum, percentile99, maximum } = statisticsOf(samples);
-  const width = Math.max(1, Math.ceil((percentile99 - minimum + 1) / bins));
-  const first = Math.floor(minimum);
-  const counts = Array.from({ length: bins + 1 }, () => 0);
-  for (const sample of samples) counts[Math.min(bins, Math.floor((sample - first) / width))]! += 1;
-  return counts.map((count, bin) => ({
-    from: first + bin * width,
-    to: bin < bins ? first + (bin + 1) * width : Math.max(maximum + 1, first + bins * width),
-    count,
-  }));
+  const first = Math.max(1, Math.floor(minimum));
+  const body = Math.max(first + 1, Math.ceil(percentile99));
+  const edgeAt = (bin: number): number => Math.round(first * (body / first) ** (bin / bins));
+  const edges = [...new Set(Array.from({ length: bins + 1 }, (_, bin) => edgeAt(bin)))];
+  const inBody = edges.length - 1;
+  while (edges.at(-1)! <= maximum) edges.push(edges.at(-1)! * 2);
+  const counts = Array.from({ length: edges.length - 1 }, () => 0);
+  for (const sample of samples) counts[binOf(edges, sample)]! += 1;
+  return counts
+    .map((count, bin) => ({ from: edges[bin]!, to: edges[bin + 1]!, count }))
+    .filter(({ count }, bin) => bin < inBody || count > 0);
 }
 
-const barWidth = 40;
+/** The bin that a sample falls into; one below the first edge falls into the first. */
+function binOf(edges: readonly number[], sample: number): number {
+  let [low, high] = [0, edges.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (edges[middle]! <= sample) low = middle;
+    else high = middle;
+  }
+  return low;
+}
 
-/** A line for each bin, with a bar. */
+const barWidth = 36;
+
+/** A line for each bin: where it begins, a bar, the count, and the share of samples up to its end. */
 export function histogramText(bins: readonly Bin[]): string {
   const most = Math.max(...bins.map(({ count }) => count));
-  const width = Math.max(...bins.map(({ to }) => `${Math.round(to)}`.length));
+  const all = bins.reduce((sum, { count }) => sum + count, 0);
+  const width = Math.max(...bins.map(({ from }) => `${from}`.length));
+  let sum = 0;
   return bins
-    .map(({ from, count }, index) => {
-      const bar = '█'.repeat(Math.ceil((count / most) * barWidth));
-      const label = `${Math.round(from)}`.padStart(width);
-      return `  ${index === bins.length - 1 ? '≥' : ' '} ${label} ns ${bar.padEnd(barWidth)} ${count}\n`;
+    .map(({ from, count }) => {
+      sum += count;
+      const bar = '█'.repeat(Math.ceil((count / most) * barWidth)).padEnd(barWidth);
+      const share = ((100 * sum) / all).toFixed(sum < all ? 2 : 0).padStart(6);
+      return `  ≥ ${`${from}`.padStart(width)} ns ${bar} ${`${count}`.padStart(`${most}`.length)} ${share} %\n`;
     })
     .join('');
 }

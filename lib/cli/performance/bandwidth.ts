@@ -4,8 +4,11 @@ import type { Scope } from '../scope.ts';
 import { SendingSide, type Posting } from './bandwidth_side.ts';
 import { columnsText, type ResultColumn } from './columns.ts';
 import { checkAtomics, checkData, fillMemory, type Run } from './data.ts';
+import type { End } from './end.ts';
 import { driveEnds, endsHere, connectEnds, type Ends } from './ends.ts';
 import { writeHeader } from './header.ts';
+import type { PlotFile } from '../plot/plot_file.ts';
+import { bandwidthQuantity } from '../plot/run.ts';
 import { settingsOf, type PerformanceOptions } from './options.ts';
 import { PassiveSide } from './passive_side.ts';
 import type { Extent } from './stopwatch.ts';
@@ -20,6 +23,8 @@ export interface BandwidthOptions extends PerformanceOptions {
   /** No peak is looked for. */
   readonly noPeak: boolean;
   readonly progress: boolean;
+  /** A picture of the distributions of the bandwidth in stretches of a run, a run for each size. */
+  readonly plot: PlotFile | undefined;
 }
 
 /** Result for a size; of both directions together where both ends send. */
@@ -31,6 +36,8 @@ interface BandwidthResult {
   readonly peak: number;
   readonly average: number;
   readonly messagesPerSecond: number;
+  /** Messages of an unreliable service that found no receive; undefined: it is reliable, or the other end counts them. */
+  readonly lost?: number;
 }
 
 const megabyte = 2 ** 20; // as perftest counts
@@ -71,11 +78,25 @@ export async function bandwidth(
   const measured: BandwidthResult[] = [];
   const progress = output.progress(options.progress);
   for (const bytes of options.sizes) {
-    const result = await measure(ends, bytes, options, progress);
+    const { result, stretches } = await measure(ends, bytes, options, progress);
     progress.clear();
     output.text(columnsText(columns, result));
+    if (result.lost !== undefined && result.lost > 0) {
+      output.warn(
+        `${result.lost} messages did not arrive: ${options.ends.type} repeats nothing; --rx-depth gives more room`,
+      );
+    }
     measured.push(result);
+    options.plot?.add(
+      `${bytes} B`,
+      Float64Array.from(stretches, (rate) => rate * 1e3 * bytes),
+    );
   }
+  options.plot?.write({
+    title: `${title} of ${options.ends.type} ${options.ends.operation} on ${ends.deviceString}`,
+    note: 'in stretches of a hundredth of a run, of a send queue at least; of an end that sends',
+    quantity: bandwidthQuantity,
+  });
   output.value({
     operation: options.ends.operation,
     device: ends.deviceString,
@@ -89,21 +110,35 @@ async function measure(
   bytes: number,
   options: BandwidthOptions,
   progress: Progress,
-): Promise<BandwidthResult> {
+): Promise<{ readonly result: BandwidthResult; readonly stretches: readonly number[] }> {
   const { operation, atomicType } = options.ends;
   const run: Run = { operation, atomicType, bytes };
   await pass(ends, run, { iterations: options.warmup }, options, progress);
+  const { client, server } = ends;
+  const isLossy = operation === 'send' && options.ends.type !== 'RC';
+  // The other process counts the messages that are sent to it.
+  const here: readonly [End, End] | undefined = isLossy && client && server ? [client, server] : undefined;
+  const before = here && receivedBy(here);
   const senders = await pass(ends, run, options.extent, options, progress);
   const sum = (figure: (sender: Sent) => number): number =>
     senders.reduce((total, sender) => total + figure(sender), 0);
   const perSecond = sum(({ rate }) => rate * 1e3);
-  return {
+  const result = {
     bytes,
     iterations: totalOf(senders[0]!.messages),
     peak: options.noPeak ? 0 : sum(({ peak }) => peak * 1e3) * bytes,
     average: perSecond * bytes,
     messagesPerSecond: perSecond,
+    ...(here && { lost: sum(({ messages }) => totalOf(messages)) - (receivedBy(here) - before!) }),
   };
+  return { result, stretches: senders[0]!.stretches };
+}
+
+/** Messages that came to the ends, those that are still on their way between them too. */
+function receivedBy(ends: readonly [End, End]): number {
+  const nothing = (): void => {};
+  for (let idle = 0; idle < 100; idle++) for (const end of ends) if (end.poll(nothing, nothing)) idle = 0;
+  return ends[0].received + ends[1].received;
 }
 
 /** Messages that an end has sent: of each queue pair, and per millisecond. */
@@ -111,10 +146,12 @@ interface Sent {
   readonly messages: readonly number[];
   readonly rate: number;
   readonly peak: number;
+  /** In stretches of a run; of a run without a whole one that of all. */
+  readonly stretches: readonly number[];
 }
 
-function sentBy({ messagesOfEach: messages, rate, peak }: SendingSide): Sent {
-  return { messages, rate, peak };
+function sentBy({ messagesOfEach: messages, rate, peak, stretches }: SendingSide): Sent {
+  return { messages, rate, peak, stretches: stretches.length > 0 ? stretches : [rate] };
 }
 
 function totalOf(counts: readonly number[]): number {

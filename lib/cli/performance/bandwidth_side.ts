@@ -5,6 +5,7 @@ import type { End } from './end.ts';
 import type { Extent } from './stopwatch.ts';
 
 const nothing = (): void => {};
+const mostStretches = 1000;
 
 /** How messages are posted. */
 export interface Posting {
@@ -87,6 +88,8 @@ export class SendingSide implements Side {
   private windowBegin = 0;
   private windowMessages = 0;
   private fastest = 0; // messages a millisecond
+  /** Messages a millisecond in each stretch, the first ones of a long run. */
+  readonly stretches: number[] = [];
   private readonly complete = (index: number): void => this.flows[index]!.complete();
 
   constructor(end: End, { bytes }: Run, posting: Posting) {
@@ -142,7 +145,9 @@ export class SendingSide implements Side {
     if (now - this.begin >= this.deadline) for (const flow of this.flows) flow.finish();
     const { messages } = this;
     if (messages - this.windowMessages < this.window) return;
-    this.fastest = Math.max(this.fastest, (messages - this.windowMessages) / (now - this.windowBegin));
+    const rate = (messages - this.windowMessages) / (now - this.windowBegin);
+    this.fastest = Math.max(this.fastest, rate);
+    if (this.stretches.length < mostStretches && rate < Infinity) this.stretches.push(rate);
     this.windowBegin = now;
     this.windowMessages = messages;
   }

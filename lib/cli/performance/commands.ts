@@ -9,6 +9,7 @@ import { latencyDepth } from './latency_sides.ts';
 import { atomicTypes, operations, type Operation } from './operation.ts';
 import { OptionsError, largestInline, performanceOptions, type PerformanceWords } from './options.ts';
 import type { Scope } from '../scope.ts';
+import { PlotFile } from '../plot/plot_file.ts';
 import { withCapture } from '../two_boards.ts';
 
 /** Adds a command of one device, with its help. */
@@ -24,6 +25,7 @@ interface CommonWords extends PerformanceWords {
   readonly json?: boolean;
   readonly progress?: boolean;
   readonly capture?: string;
+  readonly plot?: string;
 }
 
 interface LatencyWords extends CommonWords {
@@ -69,6 +71,7 @@ export function addPerformanceCommands(
     'hca lat send --duration 10 --json',
     'hca lat send --listen',
     'hca lat send localhost',
+    'hca lat send --connection UD --all --plot latency.svg',
   ]);
   withCommonOptions(lat, '1000', '2')
     .option(
@@ -96,6 +99,7 @@ export function addPerformanceCommands(
             histogram: words.reportHistogram === true,
             unsorted: words.reportUnsorted === true,
             progress: words.progress === true,
+            plot: plotOf(words, scope),
           },
           scope,
         );
@@ -106,6 +110,7 @@ export function addPerformanceCommands(
     'hca bw write',
     'hca bw send --size 64 --iters 100000 --inline_size 64',
     'hca bw write --all --bidirectional --chk',
+    'hca bw write --connection UC --plot bandwidth.svg',
     'hca bw read --qp 4 --tx-depth 32 --report_gbits',
     'hca bw atomic --duration 5 --json',
     "hca bw write --listen --device 'emu:?link=udp:127.0.0.1'",
@@ -143,6 +148,7 @@ export function addPerformanceCommands(
           gigabits: words.report_gbits === true,
           noPeak: !words.peak,
           progress: words.progress === true,
+          plot: plotOf(words, scope),
         };
         await bandwidth(outputOf(words), device, options, scope);
       }),
@@ -165,7 +171,11 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
     .option('-n, --iters <messages>', `how many on each queue pair (${iterations})`, wholeNumber(1, most))
     .option('-D, --duration <seconds>', 'for how long, instead of how many', wholeNumber(1, 86_400))
     .option('--warmup <messages>', 'before, of each size, not measured', wholeNumber(0, most), 100)
-    .addOption(new Option('-c, --connection <type>', 'connection type').choices(['RC']).default('RC'))
+    .addOption(
+      new Option('-c, --connection <type>', 'reliable or unreliable connection, unreliable datagram')
+        .choices(['RC', 'UC', 'UD'])
+        .default('RC'),
+    )
     .option('-m, --mtu <bytes>', 'path MTU: 256, 512, 1024, 2048 or 4096', mtu, 1024)
     .option(
       '-r, --rx-depth <receives>',
@@ -186,7 +196,15 @@ function withCommonOptions(command: Command, iterations: string, size: string): 
     .option('-F, --CPU-freq', 'is accepted: nothing here depends on the frequency of CPUs')
     .option('--chk', 'compare what arrived')
     .option('--capture <file>', 'write the packets at the local port to a file for Wireshark (pcapng)')
+    .option('--plot <file>', 'draw the distributions, a run for each size (SVG)')
     .option('--progress', 'tell how far it is every second, on a stream that is no terminal too');
+}
+
+function plotOf({ plot, duration }: CommonWords, scope: Scope): PlotFile | undefined {
+  if (plot !== undefined && duration !== undefined) {
+    throw new OptionsError('a run for a time keeps no samples to draw: leave out --plot, or --duration');
+  }
+  return plot === undefined ? undefined : new PlotFile(plot, scope);
 }
 
 function inline(text: string): number {

@@ -1,4 +1,10 @@
-import { addressOf, connectQueuePair, type QueuePairAddress } from '../../connect/index.ts';
+import {
+  addressOf,
+  addressVectorTo,
+  connectQueuePair,
+  openQueuePair,
+  type QueuePairAddress,
+} from '../../connect/index.ts';
 import {
   Access,
   Completion,
@@ -10,6 +16,7 @@ import {
   type MemoryRegion,
   type ProtectionDomain,
   type QueuePair,
+  type QueuePairType,
   type ReceiveRequest,
   type SendRequest,
 } from '../../index.ts';
@@ -20,6 +27,8 @@ import { atomicBytes, opcodeOf, type AtomicType, type Operation } from './operat
 export interface EndOptions {
   readonly operation: Operation;
   readonly atomicType: AtomicType;
+  /** Transport service. */
+  readonly type: QueuePairType;
   readonly queuePairs: number;
   /** Of the largest message, bytes. */
   readonly bytes: number;
@@ -49,6 +58,9 @@ export interface EndAddress {
 const everyRight = Access.localWrite | Access.remoteWrite | Access.remoteRead | Access.remoteAtomic;
 const completionsAtOnce = 16;
 const cacheLine = 64;
+/** Bytes before the data of a datagram that was received: its global route header. */
+const routeBytes = 40;
+const queueKey = 0x1111_1111;
 /** wrIds: a queue pair's index; that of a receive lies above. */
 const firstReceive = 0x1_0000;
 
@@ -69,15 +81,18 @@ export class End {
   private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
   private readonly receives: readonly ReceiveRequest[];
   private peer: RemoteMemory | undefined;
+  /** Of each queue pair's peer: what a datagram names. */
+  private datagrams: readonly Pick<SendRequest, 'addressHandle' | 'destinationQueuePair' | 'queueKey'>[] = [];
+  private receivedMessages = 0;
 
   constructor(context: Context, options: EndOptions) {
-    const { queuePairs, txDepth, rxDepth, inlineBytes } = options;
+    const { type, queuePairs, txDepth, rxDepth, inlineBytes } = options;
     this.options = options;
     this.protectionDomain = context.createProtectionDomain();
     this.completionQueue = context.createCompletionQueue({ entries: queuePairs * (txDepth + rxDepth) });
     this.queuePairs = Array.from({ length: queuePairs }, () =>
       this.protectionDomain.createQueuePair({
-        type: 'RC',
+        type,
         sendCompletionQueue: this.completionQueue,
         receiveCompletionQueue: this.completionQueue,
         capabilities: {
@@ -89,11 +104,11 @@ export class End {
         },
       }),
     );
-    this.local = this.protectionDomain.allocate(queuePairs * this.stride, everyRight);
-    this.exposed = this.protectionDomain.allocate(queuePairs * this.stride, everyRight);
+    this.local = this.protectionDomain.allocate(queuePairs * this.strideOf('local'), everyRight);
+    this.exposed = this.protectionDomain.allocate(queuePairs * this.strideOf('exposed'), everyRight);
     this.receives = this.queuePairs.map((_, index) => ({
       wrId: firstReceive + index,
-      scatter: [this.exposed.slice(index * this.stride, this.stride)],
+      scatter: [this.exposed.slice(index * this.strideOf('exposed'), this.strideOf('exposed'))],
     }));
     const { address, remoteKey: key, length } = this.exposed;
     this.address = {
@@ -102,12 +117,26 @@ export class End {
     };
   }
 
+  /** Messages that have come. */
+  get received(): number {
+    return this.receivedMessages;
+  }
+
   connect({ queuePairs, memory }: EndAddress): void {
-    const { port, gidIndex, serviceLevel, mtu, readAtomics, timeout } = this.options;
+    const { type, port, gidIndex, serviceLevel, mtu, readAtomics, timeout } = this.options;
     const pathMtu = pathMtus[mtu]!;
     const attributes = { port, gidIndex, serviceLevel, pathMtu, readAtomics, timeout };
     for (const [index, queuePair] of this.queuePairs.entries()) {
-      connectQueuePair(queuePair, this.address.queuePairs[index]!, queuePairs[index]!, attributes);
+      const local = this.address.queuePairs[index]!;
+      if (type === 'UD') openQueuePair(queuePair, local, queueKey, attributes);
+      else connectQueuePair(queuePair, local, queuePairs[index]!, attributes);
+    }
+    if (type === 'UD') {
+      this.datagrams = queuePairs.map((remote) => ({
+        addressHandle: this.protectionDomain.createAddressHandle(addressVectorTo(remote, attributes)),
+        destinationQueuePair: remote.queuePairNumber,
+        queueKey,
+      }));
     }
     this.peer = new RemoteMemory({ ...memory, address: BigInt(memory.address) });
     if (this.options.operation !== 'send') return;
@@ -118,13 +147,14 @@ export class End {
 
   /** The area of a queue pair in {@link local} or {@link exposed}. */
   area(memory: 'local' | 'exposed', index: number): Uint8Array {
-    return this[memory].bytes.subarray(index * this.stride, (index + 1) * this.stride);
+    const stride = this.strideOf(memory);
+    return this[memory].bytes.subarray(index * stride + this.roomIn(memory), (index + 1) * stride);
   }
 
   /** The work request of a message of a queue pair. */
   request(index: number, bytes: number, signaled: boolean): SendRequest {
     const { operation, atomicType, inlineBytes } = this.options;
-    const at = index * this.stride;
+    const at = index * this.strideOf('local');
     const brings = operation === 'read' || operation === 'atomic';
     const data =
       bytes <= inlineBytes && !brings
@@ -135,7 +165,7 @@ export class End {
       wrId: index,
       signaled,
       ...data,
-      ...(operation === 'send' ? {} : { remote: this.peer!.slice(at) }),
+      ...(operation === 'send' ? this.datagrams[index] : { remote: this.peer!.slice(at) }),
       ...(operation === 'atomic' ? atomicOperands[atomicType] : {}),
     };
   }
@@ -154,6 +184,7 @@ export class End {
       if (wrIdLow < firstReceive) done(wrIdLow);
       else {
         this.postReceive(wrIdLow - firstReceive);
+        this.receivedMessages += 1;
         received(wrIdLow - firstReceive, completion.byteLength);
       }
     }
@@ -165,8 +196,15 @@ export class End {
     this.completionQueue[Symbol.dispose]();
   }
 
-  private get stride(): number {
-    return Math.ceil(Math.max(this.options.bytes, atomicBytes) / cacheLine) * cacheLine;
+  /** Bytes of a queue pair's area. */
+  private strideOf(memory: 'local' | 'exposed'): number {
+    const bytes = Math.max(this.options.bytes, atomicBytes) + this.roomIn(memory);
+    return Math.ceil(bytes / cacheLine) * cacheLine;
+  }
+
+  /** Bytes before the data. */
+  private roomIn(memory: 'local' | 'exposed'): number {
+    return memory === 'exposed' && this.options.type === 'UD' ? routeBytes : 0;
   }
 
   private postReceive(index: number): void {

@@ -11,13 +11,13 @@ export function writeHeader(
   { ends }: PerformanceOptions,
   more: readonly (readonly [string, string])[] = [],
 ): void {
-  const { operation, queuePairs, txDepth, rxDepth, mtu, gidIndex, inlineBytes, readAtomics } = ends;
+  const { operation, type, queuePairs, txDepth, rxDepth, mtu, gidIndex, inlineBytes, readAtomics } = ends;
   const where = peer === undefined ? 'both ends in this process' : 'the other end in another process';
   output.text(`${title} of RDMA ${operation}, ${where}\n`);
   output.text(
     list([
       [' Device', `${deviceString}, progress ${context.queryDevice().board.progress}`],
-      [' Connection type', 'RC'],
+      [' Connection type', type],
       [' Number of qps', `${queuePairs}`],
       [' TX depth', `${txDepth}`],
       ...(operation === 'send' ? ([[' RX depth', `${rxDepth}`]] as const) : []),

@@ -8,6 +8,8 @@ import { driveEnds, endsHere, connectEnds, type Ends } from './ends.ts';
 import { writeHeader } from './header.ts';
 import { answeringSide, isPingPong, measuringSide } from './latency_sides.ts';
 import { settingsOf, type PerformanceOptions } from './options.ts';
+import type { PlotFile } from '../plot/plot_file.ts';
+import { latencyQuantity } from '../plot/run.ts';
 import { Stopwatch, type Extent } from './stopwatch.ts';
 
 /** How the figures of `hca lat` are told. */
@@ -16,6 +18,8 @@ export interface LatencyReport {
   /** Every sample, in the order in which they were taken. */
   readonly unsorted: boolean;
   readonly progress: boolean;
+  /** A picture of the distributions, a run for each size. */
+  readonly plot: PlotFile | undefined;
 }
 
 /** Latencies of messages of a size, microseconds; half of the time there and back where both sides send. */
@@ -83,7 +87,13 @@ export async function latency(
     if ('minimum' in result) output.text(columnsText(iterationColumns, result));
     else output.text(columnsText(durationColumns, result));
     measured.push({ ...result, ...details(output, samples, report) });
+    report.plot?.add(`${bytes} B`, samples);
   }
+  report.plot?.write({
+    title: `Latency of ${options.ends.type} ${operation} on ${ends.deviceString}`,
+    note: isPingPong({ operation }) ? 'half of the time there and back' : 'from the request to its answer',
+    quantity: latencyQuantity,
+  });
   output.value({ operation, device: ends.deviceString, results: measured });
 }
 
@@ -188,7 +198,7 @@ function details(
 ): { readonly histogram?: readonly Bin[]; readonly samples?: readonly number[] } {
   if (samples.length === 0) return {};
   const bins = histogram ? histogramOf(samples) : undefined;
-  if (bins !== undefined) output.text(histogramText(bins));
+  if (bins !== undefined) output.bars(histogramText(bins));
   if (unsorted) for (const sample of samples) output.text(`${(sample / 1e3).toFixed(3)}\n`);
   return {
     ...(bins === undefined ? {} : { histogram: bins }),

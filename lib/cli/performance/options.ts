@@ -1,4 +1,5 @@
 import { COMMAND_PAYLOAD_BYTES, QUEUE_ENTRIES_MAXIMUM } from '../../spec/index.ts';
+import type { QueuePairType } from '../../index.ts';
 import type { Settings } from '../greeting.ts';
 import type { MeetingPlace } from '../meeting.ts';
 import type { EndOptions } from './end.ts';
@@ -16,6 +17,7 @@ export interface PerformanceWords {
   readonly mtu: number;
   readonly outs: number;
   readonly atomic_type: AtomicType;
+  readonly connection: QueuePairType;
   readonly ibPort: number;
   readonly gidIndex: number;
   readonly sl: number;
@@ -56,6 +58,10 @@ export interface PerformanceDefaults {
   readonly txDepth: number;
 }
 
+/** Bytes: the largest path MTU, and what a datagram has where it is not said. */
+const largestDatagram = 4096;
+const usualDatagram = 1024;
+
 /** Sizes of --all: 2 B to 8 MiB, as perftest has them. */
 const allSizes = Array.from({ length: 23 }, (_, index) => 2 ** (index + 1));
 
@@ -73,6 +79,7 @@ export function performanceOptions(
   signal: AbortSignal,
 ): PerformanceOptions {
   const { queuePairs, txDepth } = defaults;
+  refuseService(operation, words.connection);
   const sizes = sizesOf(operation, words, defaults.size);
   const rxDepth = operation === 'send' ? words.rxDepth : 1;
   const completions = queuePairs * (txDepth + rxDepth);
@@ -86,6 +93,7 @@ export function performanceOptions(
     ends: {
       operation,
       atomicType: words.atomic_type,
+      type: words.connection,
       queuePairs,
       bytes: Math.max(...sizes),
       inlineBytes: inlineBytesOf(operation, words, defaults.inlineBytes),
@@ -122,6 +130,7 @@ export function settingsOf({ ends, sizes, extent, warmup, check }: PerformanceOp
   const { operation, atomicType, queuePairs, readAtomics, mtu } = ends;
   return {
     operation,
+    '--connection': ends.type,
     '--size': sizes,
     ...('seconds' in extent ? { '--duration': extent.seconds } : { '--iters': extent.iterations }),
     '--warmup': warmup,
@@ -135,7 +144,7 @@ export function settingsOf({ ends, sizes, extent, warmup, check }: PerformanceOp
 
 function sizesOf(
   operation: Operation,
-  { size, all }: PerformanceWords,
+  { size, all, connection }: PerformanceWords,
   byDefault: number,
 ): readonly number[] {
   if (all === true && size !== undefined)
@@ -147,7 +156,26 @@ function sizesOf(
     }
     return [atomicBytes];
   }
-  return all === true ? allSizes : [size ?? byDefault];
+  if (connection !== 'UD') return all === true ? allSizes : [size ?? byDefault];
+  if (size !== undefined && size > largestDatagram) {
+    throw new OptionsError(
+      `a datagram is one packet: --size is ${size}, but must be 1 to ${largestDatagram}`,
+    );
+  }
+  return all === true
+    ? allSizes.filter((each) => each <= largestDatagram)
+    : [size ?? Math.min(byDefault, usualDatagram)];
+}
+
+/** @throws OptionsError the transport service has no such operation */
+function refuseService(operation: Operation, type: QueuePairType): void {
+  if (type === 'UD' && operation !== 'send') {
+    throw new OptionsError(`a datagram is a send, and no ${operation}: --connection RC`);
+  }
+  if (type !== 'RC' && (operation === 'read' || operation === 'atomic')) {
+    const article = operation === 'atomic' ? 'an' : 'a';
+    throw new OptionsError(`${article} ${operation} is answered, which ${type} does not: --connection RC`);
+  }
 }
 
 function eventsOf(operation: Operation, { events = false }: PerformanceWords): boolean {

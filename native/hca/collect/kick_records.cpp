@@ -22,6 +22,15 @@ void KickRecords::set_control(unsigned underlying_function,
   if (control.entries_log2() > entries_log2_maximum)
     control.set_enable(0);
   ring = {.control = control, .address = ring.address, .head_address = ring.head_address};
+  set_ring_on(underlying_function, control.enable() != 0);
+}
+
+void KickRecords::watch(WatchPort* port, uint32_t functions) {
+  watch_ = port;
+  for (unsigned function = 0; function < on_.size(); ++function) {
+    const bool is_watched = (functions >> function & 1) != 0;
+    on_[function] = static_cast<uint8_t>((on_[function] & ring_on) | (is_watched ? watched : 0));
+  }
 }
 
 void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
@@ -29,13 +38,6 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
                         uint8_t* place) {
   const uint64_t end = clock_.now();
   const unsigned function = unit.underlying_function();
-  Ring& ring = rings_[function];
-  const bool is_nearly_full = ring.tail - ring.head >= ring.entries() - ring.entries() / nearly_full;
-  if (is_nearly_full && !has_room_by_head(function)) {
-    drop(function);
-    return;
-  }
-  const uint32_t entries_log2 = ring.control.entries_log2();
   const bool kicked = type == spec::KickRecordType::kicked;
   const bool has_buffer = unit.origin() != spec::KickOrigin::send_queue_mode;
 
@@ -56,19 +58,32 @@ void KickRecords::write(spec::KickRecordType type, const spec::KickUnit& unit,
   record.set_begin(begin.value_or(end));
   record.set_end(end);
   record.set_written(end); // in the same unit of work
-  record.set_dropped(ring.dropped);
-  record.set_phase(~(ring.tail >> entries_log2) & 1);
-  record.set_sequence(ring.tail);
+  if ((on_[function] & watched) != 0)
+    watch_->kick_record(record);
+  if (has_ring(function))
+    write_to_ring(function, record, place);
+}
 
+void KickRecords::write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place) {
+  Ring& ring = rings_[underlying_function];
+  const bool is_nearly_full = ring.tail - ring.head >= ring.entries() - ring.entries() / nearly_full;
+  if (is_nearly_full && !has_room_by_head(underlying_function)) {
+    drop(underlying_function);
+    return;
+  }
+  record.set_dropped(ring.dropped);
+  record.set_phase(~(ring.tail >> ring.control.entries_log2()) & 1);
+  record.set_sequence(ring.tail);
   if (place != nullptr) {
     store_line_in_order(place, record.dwords);
-  } else if (const uint64_t address = ring.next_address(); !write_by_dma(function, address, record)) {
-    fault(function, address);
-    drop(function);
+  } else if (const uint64_t address = ring.next_address();
+             !write_by_dma(underlying_function, address, record)) {
+    fault(underlying_function, address);
+    drop(underlying_function);
     return;
   }
   ++ring.tail;
-  ++counters_.function[function].kick_records_written;
+  ++counters_.function[underlying_function].kick_records_written;
 }
 
 // The record by value: what is stored in place need not lie in memory.
@@ -96,6 +111,7 @@ void KickRecords::drop(unsigned underlying_function) {
 
 void KickRecords::fault(unsigned underlying_function, uint64_t address) {
   rings_[underlying_function].control.set_enable(0);
+  set_ring_on(underlying_function, false);
   ++counters_.function[underlying_function].dma_faults;
   spec::EventUnit event;
   event.set_type(spec::EventType::dma_fault);

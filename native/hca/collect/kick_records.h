@@ -4,6 +4,7 @@
 #include "hca/base/counters.h"
 #include "hca/base/event_port.h"
 #include "hca/base/host_port.h"
+#include "hca/base/watch_port.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/parameters.h"
@@ -17,7 +18,8 @@
 namespace fpga_verbs::hca {
 
 // Writes kick records into a ring of each function in host memory. A full ring drops and counts, and never
-// stalls; a ring that DMA cannot reach is turned off, with one event. Off, it costs a test.
+// stalls; a ring that DMA cannot reach is turned off, with one event. An observer is told of functions that
+// it watches, whether or not their rings are on. Off, it costs a test.
 class KickRecords {
 public:
   KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
@@ -46,7 +48,7 @@ public:
   // A command of the function may be kicked by this write: the place of its record is made ready. Gives the
   // place, for kicked(), or null: the record goes by HostPort::write.
   uint8_t* expect(unsigned underlying_function) {
-    return is_on(underlying_function)
+    return has_ring(underlying_function)
                ? host_.expect_line(underlying_function, rings_[underlying_function].next_address())
                : nullptr;
   }
@@ -66,9 +68,14 @@ public:
       write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin, nullptr);
   }
 
-  // Turns the records of a function off and forgets where they went; those of all.
-  void reset_function(unsigned underlying_function) { rings_[underlying_function] = {}; }
-  void reset() { rings_ = {}; }
+  // The records of functions, a bit each, go to a port as well.
+  void watch(WatchPort* port, uint32_t functions);
+
+  // Turns the ring of a function off and forgets where it was.
+  void reset_function(unsigned underlying_function) {
+    rings_[underlying_function] = {};
+    set_ring_on(underlying_function, false);
+  }
 
 private:
   struct Ring {
@@ -86,7 +93,17 @@ private:
     }
   };
 
-  bool is_on(unsigned underlying_function) const { return rings_[underlying_function].control.enable() != 0; }
+  // Bits of what is on for a function.
+  static constexpr uint8_t ring_on = 1;
+  static constexpr uint8_t watched = 2;
+
+  bool is_on(unsigned underlying_function) const { return on_[underlying_function] != 0; }
+  bool has_ring(unsigned underlying_function) const { return (on_[underlying_function] & ring_on) != 0; }
+  void set_ring_on(unsigned underlying_function, bool on) {
+    uint8_t& bits = on_[underlying_function];
+    bits = static_cast<uint8_t>((bits & ~ring_on) | (on ? ring_on : 0));
+  }
+  void write_to_ring(unsigned underlying_function, spec::KickRecord& record, uint8_t* place);
   void write(spec::KickRecordType type, const spec::KickUnit& unit, uint16_t virtual_collect_buffer,
              spec::Opcode opcode, std::optional<uint64_t> begin, uint8_t* place);
   bool write_by_dma(unsigned underlying_function, uint64_t address, spec::KickRecord record);
@@ -98,6 +115,8 @@ private:
   HostPort& host_;
   const Clock& clock_;
   EventPort& events_;
+  WatchPort* watch_ = nullptr;
+  std::array<uint8_t, spec::underlying_functions> on_{}; // by function
   std::array<Ring, spec::underlying_functions> rings_{};
 };
 

@@ -91,11 +91,13 @@ void EventQueue::report(const spec::EventUnit& event) {
   const unsigned number = event.event_queue();
   FunctionCounters& counters = counters_.function[function];
   if (number >= spec::event_queues_per_function || !queue(function, number).exists) {
+    tell_watch(event);
     ++counters.events_dropped;
     return;
   }
   if (is_affiliated_error(event.type()) && is_unread(event))
     return;
+  tell_watch(event);
   Queue& reported = queue(function, number);
   const uint32_t entries = uint32_t{1} << reported.entries_log2;
   if (reported.tail - reported.head == entries)
@@ -136,7 +138,7 @@ void EventQueue::read_head(unsigned underlying_function, Queue& queue) {
     queue.head = record.head();
 }
 
-bool EventQueue::write_entry(unsigned underlying_function, Queue& queue, const spec::EventUnit& event) {
+spec::EventQueueEntry EventQueue::entry_of(const spec::EventUnit& event) const {
   spec::EventQueueEntry entry;
   entry.set_type(event.type());
   entry.set_reason(event.reason());
@@ -144,6 +146,16 @@ bool EventQueue::write_entry(unsigned underlying_function, Queue& queue, const s
   entry.set_object(event.object());
   entry.set_detail(event.detail());
   entry.set_timestamp(clock_.now());
+  return entry;
+}
+
+void EventQueue::write_to_watch(const spec::EventUnit& event) {
+  if (event.type() != spec::EventType::completion && event.type() != spec::EventType::management_completion)
+    watch_->event(event.underlying_function(), entry_of(event));
+}
+
+bool EventQueue::write_entry(unsigned underlying_function, Queue& queue, const spec::EventUnit& event) {
+  spec::EventQueueEntry entry = entry_of(event);
   entry.set_lost(queue.lost);
   entry.set_phase(~queue.tail >> queue.entries_log2);
 #ifdef FPGA_VERBS_MUTANT_PHASE_BIT_STUCK

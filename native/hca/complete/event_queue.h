@@ -6,6 +6,7 @@
 #include "hca/base/event_port.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
+#include "hca/base/watch_port.h"
 #include "spec/data_units.h"
 #include "spec/enums.h"
 #include "spec/mailboxes.h"
@@ -53,6 +54,12 @@ public:
   // of the same object is not written again.
   void report(const spec::EventUnit& event) override;
 
+  // The asynchronous events of functions, a bit each, go to a port as well.
+  void watch(WatchPort* port, uint32_t functions) {
+    watch_ = port;
+    watched_ = functions;
+  }
+
   // Sends the interrupts whose moderation time is over; woken when next_deadline() has come.
   bool step() override;
 
@@ -98,6 +105,12 @@ private:
   UnreadError& unread_error(const spec::EventUnit& event);
   bool is_unread(const spec::EventUnit& event);
   void read_head(unsigned underlying_function, Queue& queue);
+  void tell_watch(const spec::EventUnit& event) {
+    if ((watched_ >> event.underlying_function() & 1) != 0)
+      write_to_watch(event);
+  }
+  void write_to_watch(const spec::EventUnit& event);
+  spec::EventQueueEntry entry_of(const spec::EventUnit& event) const;
   bool write_entry(unsigned underlying_function, Queue& queue, const spec::EventUnit& event);
   void moderate(unsigned index);
   void signal(unsigned index);
@@ -112,6 +125,8 @@ private:
   std::array<UnreadError, 256> unread_errors_{};
   uint64_t timed_ = 0; // queues with a deadline
   uint64_t deadline_ = ~uint64_t{0};
+  WatchPort* watch_ = nullptr;
+  uint32_t watched_ = 0; // functions
 };
 
 } // namespace fpga_verbs::hca

@@ -77,6 +77,27 @@ const spec::MemoryKeyEntry* KeyTable::find(unsigned underlying_function, uint32_
   return &cached.entry;
 }
 
+std::optional<RegionFacts> KeyTable::facts_at(uint32_t index) {
+  if (index >= directory_.size() || !directory_[index].live)
+    return std::nullopt;
+  const Place& place = directory_[index];
+  const CachedEntry& cached = cache_[index % cache_lines];
+  spec::MemoryKeyEntry entry = cached.entry;
+  if (cached.index != index && context_memory_.read_memory_key(index, entry) == DmaStatus::fault)
+    return std::nullopt;
+  return RegionFacts{.key = key_of(index),
+                     .underlying_function = place.underlying_function,
+                     .protection_domain = entry.protection_domain(),
+                     .access_flags = entry.access_flags(),
+                     .base = entry.base(),
+                     .length = entry.length(),
+                     .page_log2 = entry.page_log2(),
+                     .in_flight = place.in_flight,
+                     .windows = place.windows,
+                     .is_window = entry.is_window() != 0,
+                     .quiesced = place.quiesced};
+}
+
 void KeyTable::quiesce(uint32_t key) {
   Place* place = live(key);
   assert(place != nullptr);

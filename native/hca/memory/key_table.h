@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hca/base/block.h"
+#include "hca/base/object_facts.h"
 #include "hca/base/parameters.h"
 #include "hca/memory/context_memory.h"
 #include "spec/contexts.h"
@@ -73,6 +74,13 @@ public:
   bool is_awaited(uint32_t key) const { return directory_[index_of(key)].awaited; }
   uint32_t idle_count() const { return idle_count_; }
   void on_idle(Waker idle) { idle_.push_back(idle); }
+
+  // The key at an index, for observers. Nothing: there is none, or its entry could not be read.
+  uint32_t indices() const { return static_cast<uint32_t>(directory_.size()); }
+  bool is_of(uint32_t index, uint32_t functions) const {
+    return directory_[index].live && (functions >> directory_[index].underlying_function & 1) != 0;
+  }
+  std::optional<RegionFacts> facts_at(uint32_t index);
 
   void on_quiet(Waker quiet) { quiet_ = quiet; }
   void reset_function(unsigned underlying_function);

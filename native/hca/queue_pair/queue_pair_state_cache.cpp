@@ -266,6 +266,24 @@ std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_ended() {
   return Named{.underlying_function = entry.underlying_function, .queue_pair_number = entry.ended_number};
 }
 
+std::optional<QueuePairStateCache::Copy> QueuePairStateCache::copy_at(uint32_t index) {
+  if (index >= directory_.size() || !directory_[index].live)
+    return std::nullopt;
+  const Entry& entry = directory_[index];
+  Copy copy{.number = number_of(index, entry.generation),
+            .underlying_function = entry.underlying_function,
+            .parts = {}};
+  if (entry.slot != none) {
+    copy.parts = slots_[entry.slot].parts;
+    return copy;
+  }
+  const auto context = std::as_writable_bytes(std::span{&copy.parts, 1});
+  if (context_memory_.read_queue_pair(index, context) == DmaStatus::fault ||
+      !is_context_of(copy.parts, entry))
+    return std::nullopt;
+  return copy;
+}
+
 std::optional<uint32_t> QueuePairStateCache::take_next(unsigned underlying_function, uint32_t& index) const {
   while (index < directory_.size()) {
     const uint32_t looked_at = index++;

@@ -123,6 +123,19 @@ public:
   // left. A sweep, for failures.
   std::optional<uint32_t> take_next(unsigned underlying_function, uint32_t& index) const;
 
+  // The queue pair at an index, for observers: a copy, which leaves the cache as it is. Nothing: there is
+  // none, or its context could not be read.
+  uint32_t indices() const { return static_cast<uint32_t>(directory_.size()); }
+  struct Copy {
+    uint32_t number = 0;
+    unsigned underlying_function = 0;
+    QueuePairParts parts;
+  };
+  bool is_of(uint32_t index, uint32_t functions) const {
+    return directory_[index].live && (functions >> directory_[index].underlying_function & 1) != 0;
+  }
+  std::optional<Copy> copy_at(uint32_t index);
+
   uint32_t queue_pairs_free() const { return free_count_; }
 
   // Forgets the queue pairs of a function, of the device, with pins and all.

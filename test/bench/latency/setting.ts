@@ -13,6 +13,7 @@ export const run: Run = { operation: 'send', atomicType: 'FETCH_AND_ADD', bytes 
 export const endOptions: EndOptions = {
   operation: run.operation,
   atomicType: run.atomicType,
+  type: 'RC',
   queuePairs: 1,
   bytes,
   inlineBytes: bytes,

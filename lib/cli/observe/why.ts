@@ -1,14 +1,14 @@
-import { openBeside, parseDeviceString } from '../board/index.ts';
-import { DeviceFunction } from '../driver/device_function.ts';
-import { VerbsError } from '../driver/errors.ts';
-import { whyStalled } from '../driver/why.ts';
+import { openBeside, parseDeviceString } from '../../board/index.ts';
+import { DeviceFunction } from '../../driver/device_function.ts';
+import { VerbsError } from '../../driver/errors.ts';
+import { whyStalled } from '../../driver/why.ts';
 import {
   qualityOfServiceLevelNames,
   queuePairStateNames,
   roomWaitNames,
   sendHoldNames,
-} from '../spec/index.ts';
-import type { Output } from './output/output.ts';
+} from '../../spec/index.ts';
+import type { Output } from '../output/output.ts';
 
 /**
  * `hca why QPN`: what a queue pair waits for, in words: one of any function through the control function, else one of the function's

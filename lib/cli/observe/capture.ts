@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
+
+import { VerbsError } from '../../driver/errors.ts';
+import type { Output } from '../output/output.ts';
+import type { Scope } from '../scope.ts';
+import { Losses, observe, repeat } from './watching.ts';
+
+/** The name of a file that is the standard output. */
+const standardOutput = '-';
+
+/**
+ * `hca capture`: the packets at the ports of a running board, as a file or a pipe that Wireshark reads (pcapng), until it is interrupted or the
+ * reader has seen enough. The board does not wait for the reader. JSON, but to the standard output: {bytes, lost}.
+ */
+export async function capture(
+  output: Output,
+  deviceString: string,
+  file: string,
+  scope: Scope,
+): Promise<void> {
+  const expected = '--device serve:NAME, as hca list shows it';
+  const observer = observe(scope, deviceString, 'packets', expected);
+  if (observer.device.controlPage === undefined) {
+    throw new VerbsError(`${deviceString} is one function, and packets belong to the board`, {
+      code: 'EPERM',
+      verb: 'openDevice',
+      attribute: '--device',
+      expected: 'the control function, as serve:NAME',
+    });
+  }
+  const stream = file === standardOutput ? process.stdout : await openFile(scope, file);
+  const watch = observer.watchPackets();
+  const losses = new Losses();
+  let bytes = 0;
+  const write = async (data: Uint8Array): Promise<void> => {
+    bytes += data.length;
+    if (!stream.write(Buffer.from(data))) await once(stream, 'drain', { signal: scope.signal });
+  };
+  await write(watch.head);
+  if (file !== standardOutput) output.text(`${deviceString}: packets go to ${file}; Ctrl+C ends it\n`);
+  await repeat(scope.signal, async () => {
+    for (let data = watch.take(); data.length > 0; data = watch.take()) {
+      await write(data);
+      if (scope.signal.aborted) return;
+    }
+    const lost = losses.since(watch.lost);
+    if (lost > 0) output.warn(`${lost} packets lost: they come faster than they are written`);
+  });
+  if (file === standardOutput) return;
+  output.value({ bytes, lost: watch.lost });
+  output.text(`${bytes} B, ${watch.lost} packets lost\n`);
+}
+
+/** @throws VerbsError EIO: it cannot be written */
+async function openFile(scope: Scope, file: string): Promise<Writable> {
+  const stream = createWriteStream(file);
+  const refusal = (error: unknown): VerbsError =>
+    new VerbsError(`the capture file ${file} cannot be written: ${(error as Error).message}`, {
+      code: 'EIO',
+      verb: 'capture',
+      attribute: 'file',
+      expected: 'a file that can be made, or - for the standard output',
+    });
+  try {
+    await once(stream, 'open', { signal: scope.signal });
+  } catch (error) {
+    throw refusal(error);
+  }
+  return scope.hold(stream, async () => {
+    stream.end();
+    if (!stream.closed) await once(stream, 'close');
+  });
+}

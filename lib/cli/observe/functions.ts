@@ -1,0 +1,42 @@
+import { formatDeviceString, openBeside, parseDeviceString } from '../../board/index.ts';
+import { readCounters, type Counter } from '../../driver/counters.ts';
+import { DeviceFunction } from '../../driver/device_function.ts';
+import type { Scope } from '../scope.ts';
+
+/**
+ * Functions whose registers a command looks at: of the control function of an emulated or served board all, the control function first; else the
+ * one that is named. They are closed with the scope.
+ */
+export function observedFunctions(scope: Scope, deviceString: string): DeviceFunction[] {
+  const name = parseDeviceString(deviceString);
+  const observe = (each: typeof name): DeviceFunction => {
+    const device = new DeviceFunction(openBeside(each));
+    return scope.hold(device, () => device.close());
+  };
+  const first = observe(name);
+  const isAlone = name.backend !== 'serve' && !('options' in name && name.options.name !== undefined);
+  if (first.controlPage === undefined || isAlone || !('underlyingFunction' in name)) return [first];
+  const others = Array.from({ length: first.identity.underlyingFunctions - 1 }, (_, index) =>
+    observe(parseDeviceString(formatDeviceString({ ...name, underlyingFunction: index + 1 }))),
+  );
+  return [first, ...others];
+}
+
+/** Counters of all of them, and when they were read. */
+export class CounterSample {
+  readonly counters: readonly Counter[];
+  /** Milliseconds. */
+  readonly time: number;
+
+  constructor(functions: readonly DeviceFunction[], wanted?: readonly string[]) {
+    this.time = performance.now();
+    this.counters = functions.flatMap((each) => readCounters(each, wanted));
+  }
+
+  /** Counts a second since another sample of the same counters, which is older; a counter that was reset has none. */
+  rateSince(before: CounterSample, counter: number): number | undefined {
+    const more = Number(this.counters[counter]!.value - before.counters[counter]!.value);
+    const seconds = (this.time - before.time) / 1000;
+    return more < 0 || seconds <= 0 ? undefined : more / seconds;
+  }
+}

@@ -1,0 +1,106 @@
+import type { QueuePairFacts } from '../../board/index.ts';
+import {
+  QueuePairState,
+  ServiceType,
+  type SendHold,
+  queuePairStateNames,
+  sendHoldNames,
+  serviceTypeNames,
+} from '../../spec/index.ts';
+import type { Output } from '../output/output.ts';
+import { table } from '../output/table.ts';
+import type { Scope } from '../scope.ts';
+import { gidText } from './addresses.ts';
+import { observe } from './watching.ts';
+
+const types: Readonly<Record<number, string>> = {
+  [ServiceType.reliableConnection]: 'RC',
+  [ServiceType.unreliableConnection]: 'UC',
+  [ServiceType.reliableDatagram]: 'RD',
+  [ServiceType.unreliableDatagram]: 'UD',
+};
+
+/** As the specification abbreviates them (InfiniBand volume 1, 10.3.1). */
+const states: Readonly<Record<number, string>> = {
+  [QueuePairState.reset]: 'RESET',
+  [QueuePairState.init]: 'INIT',
+  [QueuePairState.readyToReceive]: 'RTR',
+  [QueuePairState.readyToSend]: 'RTS',
+  [QueuePairState.sendQueueDrained]: 'SQD',
+  [QueuePairState.sendQueueError]: 'SQE',
+  [QueuePairState.error]: 'ERR',
+};
+
+const modulo = 0xffff;
+
+/** Commands of a send queue: posted and not executed, and executed and not acknowledged. */
+function outstandingOf({ next, posted, acknowledged }: QueuePairFacts): {
+  waiting: number;
+  unacknowledged: number;
+} {
+  return { waiting: (posted + 1 - next) & modulo, unacknowledged: (next - acknowledged) & modulo };
+}
+
+/**
+ * `hca qps`: the queue pairs of the function that is observed, of all where that is the control function. JSON: [{number, underlyingFunction,
+ * type, state, peer: {queuePair, gid}, waiting, unacknowledged, hold, receives, …}].
+ */
+export function queuePairs(output: Output, deviceString: string, scope: Scope): void {
+  const expected = '--device serve:NAME, as hca list shows it';
+  const found = observe(scope, deviceString, 'queue pairs', expected).queuePairs();
+  output.value(found.map(valueOf));
+  if (found.length === 0) {
+    output.text('There are no queue pairs.\n');
+    return;
+  }
+  output.table(
+    table(
+      [
+        { title: 'QP' },
+        { title: 'UF' },
+        { title: 'TYPE' },
+        { title: 'STATE' },
+        { title: 'WAITING', align: 'right' },
+        { title: 'UNACKED', align: 'right' },
+        { title: 'RECEIVES', align: 'right' },
+        { title: 'HOLD' },
+        { title: 'PEER' },
+      ],
+      found.map((each) => {
+        const { waiting, unacknowledged, receives, hold, peer } = valueOf(each);
+        return [
+          hex(each.number),
+          `${each.underlyingFunction}`,
+          types[each.serviceType] ?? `${each.serviceType}`,
+          states[each.state] ?? `${each.state}`,
+          `${waiting}`,
+          `${unacknowledged}`,
+          receives === undefined ? 'shared' : `${receives}`,
+          hold === undefined || hold === 'none' ? '-' : hold,
+          peer === undefined ? '-' : `${hex(peer.queuePair)} ${peer.address}`,
+        ];
+      }),
+    ),
+  );
+}
+
+const hex = (number: number): string => `0x${number.toString(16)}`;
+
+function valueOf(facts: QueuePairFacts) {
+  const { serviceType, state, hold, destinationGid, destinationLocalIdentifier, ...rest } = facts;
+  const isConnected =
+    facts.destinationQueuePair !== 0 &&
+    (serviceType === ServiceType.reliableConnection || serviceType === ServiceType.unreliableConnection);
+  const address = destinationGid.every((byte) => byte === 0)
+    ? `LID ${destinationLocalIdentifier}`
+    : gidText(destinationGid);
+  return {
+    ...rest,
+    type: types[serviceType] ?? serviceTypeNames[serviceType as ServiceType],
+    state: queuePairStateNames[state as QueuePairState],
+    hold: sendHoldNames[hold as SendHold],
+    ...outstandingOf(facts),
+    receives: facts.sharedReceiveQueue === 0 ? (facts.receiveTail - facts.receiveHead) & modulo : undefined,
+    peer: isConnected ? { queuePair: facts.destinationQueuePair, address } : undefined,
+  };
+}

@@ -1,0 +1,205 @@
+import { setTimeout } from 'node:timers/promises';
+
+import { stallCounters } from '../../driver/counters.ts';
+import { readOccupancy, type LaneOccupancy, type Occupancy } from '../../driver/occupancy.ts';
+import { qualityOfServiceLevelNames } from '../../spec/index.ts';
+import { lines } from '../output/lines.ts';
+import type { Output } from '../output/output.ts';
+import { table, type Column } from '../output/table.ts';
+import type { Scope } from '../scope.ts';
+import { CounterSample, observedFunctions } from './functions.ts';
+import { byteRateText, rateText } from './numbers.ts';
+
+/** Options of `hca top`. */
+export interface TopOptions {
+  /** Looks; 0: until it is interrupted. */
+  readonly count: number;
+  /** Milliseconds between two of them. */
+  readonly interval: number;
+}
+
+/** Rates of a function, a second; undefined before the second look. */
+interface FunctionRates {
+  readonly kicks: number | undefined;
+  readonly sent: number | undefined;
+  readonly failed: number | undefined;
+  /** By cause: commands that had to wait. */
+  readonly stalls: Readonly<Record<string, number>>;
+}
+
+/** Traffic of a port a second. */
+interface PortRates {
+  readonly port: number;
+  readonly packetsOut: number | undefined;
+  readonly bytesOut: number | undefined;
+  readonly packetsIn: number | undefined;
+  readonly bytesIn: number | undefined;
+}
+
+const right = (title: string): Column => ({ title, align: 'right' });
+const columns: readonly Column[] = [
+  { title: 'UF' },
+  ...['KICKS/S', 'SENT/S', 'VCBS', 'SQM', 'ERR', 'PCBS', 'LISTED', 'EXEC', 'COMPL', 'STALLS/S'].map(right),
+];
+const counted = [
+  'kicks',
+  'scheduled_kicks',
+  'commands_sent',
+  'commands_failed',
+  ...stallCounters,
+  'port_packets_out',
+  'port_bytes_out',
+  'port_packets_in',
+  'port_bytes_in',
+];
+
+/** Puts the terminal's cursor at the begin, and clears what is behind it. */
+const home = '\x1b[H\x1b[J';
+
+/**
+ * `hca top`: what the functions of a board do and have in use, again and again; through another function than the control function, what it does
+ * itself. It observes, beside the driver that uses the board. JSON: a line for each look: {functions, ports}, of {@link Occupancy} with perSecond.
+ */
+export async function top(
+  output: Output,
+  deviceString: string,
+  { count, interval }: TopOptions,
+  scope: Scope,
+): Promise<void> {
+  const { signal } = scope;
+  const looks = count === 0 ? Infinity : count;
+  const functions = observedFunctions(scope, deviceString);
+  let before: CounterSample | undefined;
+  for (let look = 0; look < looks; look++) {
+    if (look > 0) {
+      try {
+        await setTimeout(interval, undefined, { signal });
+      } catch (error) {
+        if (count > 0 || !signal.aborted) throw error;
+        return; // to be interrupted is how it ends
+      }
+    }
+    const sample = new CounterSample(functions, counted);
+    const rates = new Rates(sample, before);
+    before = sample;
+    const occupancy = readOccupancy(functions[0]!);
+    const ports = functions[0]!.controlPage === undefined ? [] : portsOf(rates, functions[0]!.identity.ports);
+    output.value({
+      functions: occupancy.map((each) => ({ ...each, perSecond: functionRates(rates, each) })),
+      ports,
+    });
+    if (look > 0) output.text(output.isTerminal ? home : '\n');
+    output.table(textOf(occupancy, rates, ports));
+  }
+}
+
+/** Rates of counters by function and name. */
+class Rates {
+  private readonly byName = new Map<string, number | undefined>();
+
+  constructor(sample: CounterSample, before: CounterSample | undefined) {
+    for (const [index, { underlyingFunction, name }] of sample.counters.entries())
+      this.byName.set(`${underlyingFunction}.${name}`, before && sample.rateSince(before, index));
+  }
+
+  of(underlyingFunction: number | undefined, name: string): number | undefined {
+    return this.byName.get(`${underlyingFunction}.${name}`);
+  }
+
+  sum(underlyingFunction: number | undefined, ...names: readonly string[]): number | undefined {
+    const rates = names.map((name) => this.of(underlyingFunction, name));
+    return rates.includes(undefined) ? undefined : rates.reduce<number>((sum, rate) => sum + rate!, 0);
+  }
+
+  /** Those of the stalls of a function that are not zero. */
+  stalls(underlyingFunction: number | undefined): Record<string, number> {
+    return Object.fromEntries(
+      [...this.byName].flatMap(([key, rate]): [string, number][] => {
+        const [owner, name, ...rest] = key.split('.');
+        const isStall = owner === `${underlyingFunction}` && stallCounters.some((stall) => stall === name);
+        return isStall && rate !== undefined && rate > 0 ? [[[name, ...rest].join('.'), rate]] : [];
+      }),
+    );
+  }
+}
+
+/** Of the lanes that all functions share: undefined. */
+function functionRates(rates: Rates, { underlyingFunction }: Occupancy): FunctionRates | undefined {
+  if (underlyingFunction === undefined) return undefined;
+  return {
+    kicks: rates.sum(underlyingFunction, 'kicks', 'scheduled_kicks'),
+    sent: rates.of(underlyingFunction, 'commands_sent'),
+    failed: rates.of(underlyingFunction, 'commands_failed'),
+    stalls: rates.stalls(underlyingFunction),
+  };
+}
+
+function portsOf(rates: Rates, ports: number): PortRates[] {
+  return Array.from({ length: ports }, (_, index) => {
+    const of = (name: string): number | undefined => rates.of(undefined, `port_${name}.${index + 1}`);
+    return {
+      port: index + 1,
+      packetsOut: of('packets_out'),
+      bytesOut: of('bytes_out'),
+      packetsIn: of('packets_in'),
+      bytesIn: of('bytes_in'),
+    };
+  });
+}
+
+function textOf(occupancy: readonly Occupancy[], rates: Rates, ports: readonly PortRates[]): string {
+  const rows = occupancy.map((each) => rowOf(each, functionRates(rates, each)));
+  return [
+    table(columns, rows),
+    ...occupancy.filter(({ executionCredits }) => executionCredits === undefined).map(levelsText),
+    ...ports.map(
+      ({ port, packetsOut, bytesOut, packetsIn, bytesIn }) =>
+        `port ${port}: out ${rateText(packetsOut)} packets/s, ${byteRateText(bytesOut)}; ` +
+        `in ${rateText(packetsIn)} packets/s, ${byteRateText(bytesIn)}\n`,
+    ),
+    ...occupancy.map((each) => stallsText(each, functionRates(rates, each))),
+  ].join('');
+}
+
+/** A value that the function sees. */
+const seen = (value: number | undefined): string => (value === undefined ? '-' : `${value}`);
+/** Own credits that are free, and shared ones that are held. */
+const creditsText = (own: number | undefined, shared: number | undefined): string =>
+  own === undefined ? '-' : `${own}+${seen(shared)}`;
+
+function rowOf(each: Occupancy, rates: FunctionRates | undefined): string[] {
+  const of = (text: string): string => (rates === undefined ? '' : text);
+  const stalls = rates && Object.values(rates.stalls).reduce((sum, rate) => sum + rate, 0);
+  return [
+    each.underlyingFunction === undefined ? 'any' : `${each.underlyingFunction}`,
+    of(rateText(rates?.kicks)),
+    of(rateText(rates?.sent)),
+    of(`${each.virtualCollectBuffersInUse}/${each.virtualCollectBuffers}`),
+    of(seen(each.sendQueueMode)),
+    of(seen(each.error)),
+    of(`${each.physicalCollectBuffers}/${each.ownPhysicalCollectBuffers}`),
+    seen(each.commandsListed),
+    creditsText(each.executionCredits, each.sharedExecutionCredits),
+    creditsText(each.completionCredits, each.sharedCompletionCredits),
+    of(rateText(rates?.kicks === undefined ? undefined : stalls)),
+  ];
+}
+
+/** A function that does not see lanes sees the credits of its levels. */
+function levelsText({ levels }: Occupancy): string {
+  const textOfLevel = (level: LaneOccupancy, index: number): string =>
+    `${qualityOfServiceLevelNames[index as 0 | 1]}: ${level.lanes} lanes, execution ${creditsText(
+      level.executionCredits,
+      level.sharedExecutionCredits,
+    )}, completion ${creditsText(level.completionCredits, level.sharedCompletionCredits)}`;
+  return levels.map((level, index) => `level ${textOfLevel(level, index)}\n`).join('');
+}
+
+function stallsText({ underlyingFunction }: Occupancy, rates: FunctionRates | undefined): string {
+  const stalls = Object.entries(rates?.stalls ?? {});
+  if (stalls.length === 0) return '';
+  return lines(
+    `stalls of ${underlyingFunction}: `,
+    stalls.map(([name, rate]) => `${name} ${rateText(rate)}/s`),
+  );
+}

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "board/watch_memory.h"
+#include "hca/base/object_facts.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace fpga_verbs::board {
+
+// An observer of a function is handed out this beside its registers, on any backend that has it. Nothing of
+// it changes the board, and the board never waits for an observer.
+class Observation {
+public:
+  virtual ~Observation() = default;
+
+  // One of each kind at a time; it ends before the function is closed. Null: this kind is not for an observer
+  // of this function, or there is no memory.
+  virtual std::unique_ptr<Watch> watch(WatchKind kind) = 0;
+
+  // Adds up to hca::most_inspected objects that exist from an index on. Gives the index to go on from; 0:
+  // that was all.
+  virtual uint32_t queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) = 0;
+  virtual uint32_t regions(uint32_t from, std::vector<hca::RegionFacts>& found) = 0;
+};
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,196 @@
+#pragma once
+
+#include "board/host_platform.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace fpga_verbs::board {
+
+// A writer and its readers share this, before the words of the ring. Positions count words that ever were.
+template <class Platform> struct BasicWatchRingHeader {
+  // Words behind this position less the size of the ring may be written over at any time.
+  alignas(64) typename Platform::template Atomic<uint64_t> begun{0};
+  typename Platform::template Atomic<uint64_t> messages{0}; // that were written, or were too large to be
+  // Words before this position are written. The last that is stored of a message.
+  typename Platform::template Atomic<uint64_t> head{0};
+};
+
+template <class Platform> using BasicWatchWords = std::span<typename Platform::template Atomic<uint64_t>>;
+
+// A message is a word, its length in bytes and its number modulo 2^32, and its bytes in the words behind.
+struct WatchMessage {
+  static constexpr size_t word_bytes = sizeof(uint64_t);
+  static constexpr uint64_t words_of(size_t bytes) { return 1 + (bytes + word_bytes - 1) / word_bytes; }
+};
+
+// Writes messages for any number of readers, which it does not know and never waits for: a reader that is
+// late loses messages. A reader that copies words checks afterwards that none of them was being written over.
+// `words`: a power of two of them.
+template <class Platform> class BasicWatchWriter {
+public:
+  BasicWatchWriter(BasicWatchRingHeader<Platform>& header, BasicWatchWords<Platform> words)
+      : header_(header), words_(words) {}
+
+  // A message of more than half of the ring is lost for all.
+  void put(std::span<const uint8_t> message) {
+    const uint64_t count = WatchMessage::words_of(message.size());
+    const bool fits = count <= words_.size() / 2;
+    const uint64_t end = tail_ + (fits ? count : 0);
+    const auto number = static_cast<uint32_t>(messages_);
+    ++messages_;
+    if (fits) {
+      header_.begun.store(end, std::memory_order_relaxed);
+      // Each release is after what is before it: `begun` is seen by who sees one of these words.
+      at(tail_).store(uint64_t{number} << 32 | message.size(), std::memory_order_release);
+      for (uint64_t i = 1; i < count; ++i) {
+        const auto rest = message.subspan((i - 1) * WatchMessage::word_bytes);
+        uint64_t word = 0;
+        if (rest.size() >= sizeof word)
+          std::memcpy(&word, rest.data(), sizeof word);
+        else
+          std::memcpy(&word, rest.data(), rest.size());
+        at(tail_ + i).store(word, std::memory_order_release);
+      }
+    }
+    tail_ = end;
+    header_.messages.store(messages_, std::memory_order_release);
+    header_.head.store(tail_, std::memory_order_release);
+  }
+
+private:
+  auto& at(uint64_t position) const { return words_[position & (words_.size() - 1)]; }
+
+  BasicWatchRingHeader<Platform>& header_;
+  BasicWatchWords<Platform> words_;
+  uint64_t tail_ = 0;
+  uint64_t messages_ = 0;
+};
+
+// A reader from now on, at its own pace. It only reads what it shares with the writer.
+template <class Platform> class BasicWatchReader {
+public:
+  BasicWatchReader(const BasicWatchRingHeader<Platform>& header, BasicWatchWords<Platform> words)
+      : header_(header), words_(words) {
+    constexpr unsigned most_tries = 1000; // of a writer that never rests what is lost first is not known
+    typename Platform::Loop loop;
+    for (unsigned tries = 0; tries < most_tries && !knows_number_; ++tries) {
+      loop.again(0);
+      go_to_head();
+      count_losses_at(position_);
+    }
+  }
+
+  // Copies messages into `to`, one behind the other, oldest first, as many as it has whole and as fit. Gives
+  // the bytes. One that is larger than `to` is lost.
+  size_t take(std::span<uint8_t> to) {
+    size_t taken = 0;
+    typename Platform::Loop loop;
+    for (;;) {
+      loop.again(state() + taken);
+      const uint64_t head = header_.head.load(std::memory_order_acquire);
+      if (head == position_) {
+        count_losses_at(head);
+        return taken;
+      }
+      const Copied copied = copy(head, to.subspan(taken));
+      if (copied.outcome == Outcome::no_room && taken != 0)
+        return taken;
+      if (copied.outcome == Outcome::overwritten) {
+        go_to_head();
+        continue;
+      }
+      expect(copied.number + 1, copied.number);
+      position_ += copied.words;
+      if (copied.outcome == Outcome::no_room)
+        ++lost_;
+      else
+        taken += copied.bytes;
+    }
+  }
+
+  // Messages that it did not get, since the beginning.
+  uint64_t lost() const { return lost_; }
+
+  // Its knowledge of the ring, mixed: for Platform::Loop.
+  uint64_t state() const {
+    constexpr uint64_t odd = 0x9e37'79b9'7f4a'7c15;
+    return ((position_ * odd + expected_) * odd + lost_) * odd + (knows_number_ ? odd : 0);
+  }
+
+private:
+  enum class Outcome : uint8_t { copied, no_room, overwritten };
+  struct Copied {
+    Outcome outcome = Outcome::overwritten;
+    uint32_t number = 0;
+    size_t bytes = 0;
+    uint64_t words = 0;
+  };
+
+  const auto& at(uint64_t position) const { return words_[position & (words_.size() - 1)]; }
+  // Whether the words from position_ on were still those that it wants when they were read.
+  bool is_intact() const {
+    return header_.begun.load(std::memory_order_relaxed) - position_ <= words_.size();
+  }
+
+  Copied copy(uint64_t head, std::span<uint8_t> to) const {
+    if (head - position_ > words_.size())
+      return {};
+    const uint64_t first = at(position_).load(std::memory_order_acquire);
+    if (!is_intact())
+      return {};
+    Copied copied{.number = static_cast<uint32_t>(first >> 32), .bytes = static_cast<uint32_t>(first)};
+    copied.words = WatchMessage::words_of(copied.bytes);
+    if (copied.words > head - position_)
+      return {}; // no writer of this kind
+    if (copied.bytes > to.size()) {
+      copied.outcome = Outcome::no_room;
+      return copied;
+    }
+    for (size_t done = 0; done < copied.bytes; done += WatchMessage::word_bytes) {
+      const uint64_t word =
+          at(position_ + 1 + done / WatchMessage::word_bytes).load(std::memory_order_acquire);
+      const size_t left = copied.bytes - done;
+      std::memcpy(to.data() + done, &word, left < sizeof word ? left : sizeof word);
+    }
+    if (is_intact())
+      copied.outcome = Outcome::copied;
+    return copied;
+  }
+
+  void go_to_head() { position_ = header_.head.load(std::memory_order_acquire); }
+
+  // There is nothing to read, but some may have been lost before: as many as the writer counts beyond, when
+  // it is not about to write.
+  void count_losses_at(uint64_t head) {
+    const auto messages = static_cast<uint32_t>(header_.messages.load(std::memory_order_acquire));
+    if (header_.begun.load(std::memory_order_relaxed) != head)
+      return;
+    expect(messages, messages);
+  }
+
+  // The next message will have the number `next`; those before `until` that were not read are lost.
+  void expect(uint32_t next, uint32_t until) {
+    if (knows_number_)
+      lost_ += until - expected_; // modulo 2^32
+    knows_number_ = true;
+    expected_ = next;
+  }
+
+  const BasicWatchRingHeader<Platform>& header_;
+  BasicWatchWords<Platform> words_;
+  uint64_t position_ = 0;
+  uint32_t expected_ = 0; // number of the next message, modulo 2^32
+  bool knows_number_ = false;
+  uint64_t lost_ = 0;
+};
+
+using WatchRingHeader = BasicWatchRingHeader<HostPlatform>;
+using WatchWords = BasicWatchWords<HostPlatform>;
+using WatchWriter = BasicWatchWriter<HostPlatform>;
+using WatchReader = BasicWatchReader<HostPlatform>;
+
+} // namespace fpga_verbs::board

@@ -1,0 +1,70 @@
+#include "board/watches.h"
+
+#include <utility>
+
+namespace fpga_verbs::board {
+
+namespace {
+
+template <class Value> std::span<const uint8_t> bytes_of(const Value& value) {
+  return {reinterpret_cast<const uint8_t*>(&value), sizeof value};
+}
+
+} // namespace
+
+WatchMemory* Watches::begin(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> preamble) {
+  Ring& begun = ring(underlying_function, kind);
+  if (!begun.memory) {
+    begun.memory = WatchMemory::make(kind, preamble);
+    if (!begun.memory)
+      return nullptr;
+    begun.writer.emplace(begun.memory->header(), begun.memory->words());
+  }
+  ++begun.watchers;
+  return &*begun.memory;
+}
+
+std::optional<WatchMemory> Watches::end(unsigned underlying_function, WatchKind kind) {
+  Ring& ended = ring(underlying_function, kind);
+  if (--ended.watchers != 0)
+    return std::nullopt;
+  ended.writer.reset();
+  return std::exchange(ended.memory, std::nullopt);
+}
+
+hca::Watched Watches::watched() {
+  return {.port = this, .kicks = functions_of(WatchKind::kicks), .events = functions_of(WatchKind::events)};
+}
+
+uint32_t Watches::functions_of(WatchKind kind) const {
+  constexpr uint32_t all = ~uint32_t{0};
+  uint32_t functions = ring(0, kind).watchers != 0 ? all : 0;
+  for (unsigned function = 1; function < rings_.size(); ++function)
+    if (ring(function, kind).watchers != 0)
+      functions |= uint32_t{1} << function;
+  return functions;
+}
+
+void Watches::kick_record(const spec::KickRecord& record) {
+  put_to_all(record.underlying_function(), WatchKind::kicks, bytes_of(record));
+}
+
+void Watches::event(unsigned underlying_function, const spec::EventQueueEntry& event) {
+  const WatchedEvent watched{.entry = event, .underlying_function = underlying_function};
+  put_to_all(underlying_function, WatchKind::events, bytes_of(watched));
+}
+
+void Watches::put(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message) {
+  Ring& written = ring(underlying_function, kind);
+  if (written.watchers != 0)
+    written.writer->put(message);
+}
+
+// The control function sees all.
+void Watches::put_to_all(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message) {
+  put(0, kind, message);
+  if (underlying_function != 0)
+    put(underlying_function, kind, message);
+}
+
+} // namespace fpga_verbs::board
