@@ -1,4 +1,4 @@
-// What collect_buffer owes at its ports, whatever is behind them, for VCBs that are divided as after a reset. A model of its own follows
+// The promises of collect_buffer at its ports, whatever is behind them, for VCBs that are divided as after a reset. A model of its own follows
 // each accepted beat: what its page holds of a command, and so what has to become of it. Of every beat, in order and within a bound, the
 // block has to tell that, and nothing else: it kicks if and only if the command is whole, refuses if and only if there is a reason, and says
 // which; a PCB is one command's at a time, and its buffers hold what was written for it; a PCB in reach is taken, and none beyond reach.
@@ -142,7 +142,7 @@ module collect_buffer_ports #(
   assign reset = age == '0;
   always_ff @(posedge clock) if (age != '1) age <= age + 7'd1;
 
-  // The queue pair that exists, of any function and level. What is answered when nothing was asked for is any too.
+  // The queue pair that exists, of any function and level. An answer that was not asked for is any too.
   localparam logic [23:0] some_queue_pair = 24'h800001;
   (* anyconst *) logic some_function;
   (* anyconst *) logic some_level;
@@ -154,7 +154,7 @@ module collect_buffer_ports #(
   assign queue_pair_found = asked ? asked_right : any_found;
   assign level = some_level;
 
-  // ---- The host: bursts of whole beats. What is offered stays until it is taken.
+  // ---- The host: bursts of whole beats. An offer stays until it is taken.
   logic in_burst, accepted, addressed, was_offered, was_addressed;
   logic [ADDRESS_WIDTH-1:0] address, held_address;
   logic [1:0] user, held_user;
@@ -344,7 +344,7 @@ module collect_buffer_ports #(
     end
   end
 
-  // What was last written to a DWORD of a command, either any.
+  // The value last written to a DWORD of a command, either any.
   logic some_value, some_value_now;
   assign some_value_now = o_vcb == some_vcb && brought[some_dword] ? o_bit : some_value;
   always_ff @(posedge clock) if (is_command) some_value <= some_value_now;
@@ -384,11 +384,11 @@ module collect_buffer_ports #(
     end
   end
   always_comb begin
-    // What lies behind gives back what it has, once.
+    // The blocks behind give back what they have, once.
     if (release_buffer) assume (release_physical_collect_buffer < PCB_WIDTH'(POOL) && (out >> release_physical_collect_buffer & POOL'(1)) != '0);
   end
 
-  // What a kicked PCB holds is read, as long as it is out: any one.
+  // The content of a kicked PCB is read, as long as it is out: any one.
   logic follows, has_data;
   logic [PCB_WIDTH-1:0] followed;
   logic follow_value;
@@ -433,7 +433,7 @@ module collect_buffer_ports #(
           assert (without_address <= 6'd1);
           assert (units_without_credit <= 4'd8);
         end
-        1: begin  // What becomes of a beat, and of nothing else.
+        1: begin  // The fate of a beat, and of nothing else.
           assert (kick == kicks && kick_record == (kicks || ends && !gets));
           assert (refused == (refuses || fails));
           assert (send_queue_mode_kick == (ends && !gets) && post_notice == send_queue_mode_kick);
@@ -443,7 +443,7 @@ module collect_buffer_ports #(
           assert (!send_queue_mode_entered || began);
           assert (!management && !half_written && !control_done);
         end
-        2: begin  // What is said of it.
+        2: begin  // The report of it.
           if (done && claimed) assert (counted_underlying_function == o_vcb);
           if (refused) assert (refused_event.reason == (fails ? hca_spec_pkg::REFUSAL_CHECKSUM_MISMATCH : reason)
               && refused_event.underlying_function == 8'(o_vcb) && refused_event.object == 32'(o_vcb)
@@ -463,7 +463,7 @@ module collect_buffer_ports #(
           if (began && !send_queue_mode_entered && !refuses) assert (in_reach);
           if (began && in_reach && since_back >= 6'(SETTLES)) assert (!send_queue_mode_entered);
         end
-        4: begin  // What the buffers hold.
+        4: begin  // The content of the buffers.
           if (has_data) assert (read_data[32*(some_dword%7'(DWORDS))] == follow_value);
         end
         // Each of these is to be reached, so that it fails.

@@ -14,7 +14,7 @@ export function sourcesOf(block) {
 
 const axiProtocols = ['channel', 'write', 'read', 'stream'].map((name) => `axi/axi_${name}_protocol`);
 
-/** What watches the ports of a block in simulation (fpga/formal/axi); from the root of the repository. */
+/** The watchers of the ports of a block in simulation (fpga/formal/axi); from the root of the repository. */
 export function protocolsOf(block) {
   const { protocols = [] } = blocks[block];
   return protocols.length === 0

@@ -115,7 +115,7 @@ private:
     // Now and then the host takes no response for so long that no more of them can be owed.
     holds_responses_ = !rests_ && (holds_responses_ ? !host_random_.once(100) : host_random_.once(2000));
     rtl_.bready = !random_.once(5) && !holds_responses_;
-    // What is offered stays until it is taken.
+    // An offer stays until it is taken.
     rtl_.awvalid = address_waits_ ||
                    (addressed_ < bursts_.size() && addressed_ < 2 && !gap_ && (!rests_ || data_waits_));
     if (rtl_.awvalid) {

@@ -29,7 +29,7 @@ export function rtlSources(block: string): string[] {
 
 const axiProtocols = ['channel', 'write', 'read', 'stream'].map((name) => `axi/axi_${name}_protocol`);
 
-/** What watches the ports of a block in simulation: the rules of AXI, and where they are bound; none: it has no such ports. */
+/** The watchers of the ports of a block in simulation: the rules of AXI, and where they are bound; none: it has no such ports. */
 export function protocolSources(block: string): string[] {
   const { protocols = [] } = blockOf(block);
   return protocols.length === 0

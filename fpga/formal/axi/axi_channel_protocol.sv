@@ -1,4 +1,4 @@
-// What holds on any channel of AXI4, AXI4-Lite and AXI4-Stream (AMBA AXI protocol specification, IHI 0022, A3.2.1): what is offered stays
+// The rule of any channel of AXI4, AXI4-Lite and AXI4-Stream (AMBA AXI protocol specification, IHI 0022, A3.2.1): an offer stays
 // until it is taken, and nothing is offered right after a reset. Asserted, or assumed of the other side of a proof.
 module axi_channel_protocol #(
     parameter int unsigned WIDTH = 1,
