@@ -54,8 +54,8 @@ int SharedMemory::refuse(const Ranges& ranges, std::string& failure) {
   const char* const instead = "; expected: memory as malloc or mmap give it, or static memory";
   for (const MappedRange& range : ranges) {
     if (range.is_shared && !is_of_a_server(range))
-      failure = "memory that is shared already (" + range.name + ") cannot be shared with the board's server" +
-                instead;
+      failure = "memory that is shared already (" + range.name +
+                ") cannot be shared with the board's server" + instead;
     else if (is_of_this_stack(range))
       failure = std::string("a stack cannot be shared with the board's server") + instead;
     else if ((range.protection & PROT_EXEC) != 0)
