@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /** Milliseconds after which a server that does not come is given up. */
-const patience = 60_000;
+const timeLimit = 60_000;
 
 /**
  * Runs the programs of test/libibverbs that use most of libibverbs.so.1, and prints what they say.
@@ -31,7 +31,7 @@ function holdsOnServedBoard(directory, sanitizer) {
   const server = spawn(process.execPath, words, { stdio: 'ignore' });
   try {
     const nothing = new Int32Array(new SharedArrayBuffer(4));
-    for (const givenUp = Date.now() + patience; !existsSync(socket) && Date.now() < givenUp;)
+    for (const givenUp = Date.now() + timeLimit; !existsSync(socket) && Date.now() < givenUp;)
       Atomics.wait(nothing, 0, 0, 10);
     return holds('shared_memory', `serve:${socket}`, directory, sanitizer);
   } finally {

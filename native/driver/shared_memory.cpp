@@ -44,7 +44,7 @@ SharedMemory::SharedMemory(board::BoardFunction& function) : function_(function)
   static_cast<void>(once);
 }
 
-// Null: it is the program's alone. What it shared with a server until it was deregistered is that, too.
+// Null: it is the program's alone. Memory that it shared until it was deregistered is that, too.
 std::shared_ptr<SharedMemory::Segment> SharedMemory::segment_of(const MappedRange& range) {
   const auto found = is_of_a_server(range) ? segments_.find(range.inode) : segments_.end();
   return found == segments_.end() ? nullptr : found->second.lock();
