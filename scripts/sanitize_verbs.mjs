@@ -1,7 +1,11 @@
 // The library for programs in C under a sanitizer.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+
+/** Milliseconds after which a server that does not come is given up. */
+const timeLimit = 60_000;
 
 /**
  * Runs the programs of test/libibverbs that use most of libibverbs.so.1, and prints what they say.
@@ -14,19 +18,39 @@ export function checksHold(directory, sanitizer) {
     console.log('left out: libibverbs.so.1; on Debian: apt-get install libibverbs-dev');
     return true;
   }
-  return ['checks', 'queues'].every((name) => holds(name, directory, sanitizer));
+  const own = `emu:?linkLayer=infiniband&link=host:sanitize-${process.pid}`;
+  const alone = ['checks', 'queues'].every((name) => holds(name, own, directory, sanitizer));
+  return alone && holdsOnServedBoard(directory, sanitizer);
 }
 
-function holds(name, directory, sanitizer) {
+/** The program of shared memory needs a server: that is the usual build. */
+function holdsOnServedBoard(directory, sanitizer) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-sanitize-'));
+  const socket = path.join(folder, 'board');
+  const words = ['dist/lib/cli/main.js', 'serve', socket, '--device', 'emu:?linkLayer=infiniband'];
+  const server = spawn(process.execPath, words, { stdio: 'ignore' });
+  try {
+    const nothing = new Int32Array(new SharedArrayBuffer(4));
+    for (const givenUp = Date.now() + timeLimit; !existsSync(socket) && Date.now() < givenUp;)
+      Atomics.wait(nothing, 0, 0, 10);
+    return holds('shared_memory', `serve:${socket}`, directory, sanitizer);
+  } finally {
+    server.kill();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function holds(name, device, directory, sanitizer) {
   const program = path.join(directory, name);
-  execFileSync('gcc', ['-O1', '-o', program, `test/libibverbs/programs/${name}.c`, '-libverbs', '-lpthread']);
+  const source = `test/libibverbs/programs/${name}.c`;
+  execFileSync('gcc', ['-O1', '-o', program, source, '-libverbs', '-lpthread']);
   const { status } = spawnSync(program, {
     stdio: 'inherit',
     env: {
       ...process.env,
       LD_PRELOAD: sanitizer,
       LD_LIBRARY_PATH: path.join(directory, 'Release/verbs'),
-      FPGA_VERBS_DEVICE: `emu:?linkLayer=infiniband&link=host:sanitize-${process.pid}`,
+      FPGA_VERBS_DEVICE: device,
       ASAN_OPTIONS: 'detect_leaks=0', // what the program leaves to its end
       UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1',
     },

@@ -17,7 +17,7 @@ struct MappedRange {
   std::string name;    // of the file, or as "[stack]"
 };
 
-// The mappings from `begin` to `end`, in order, cut to that. False: the system does not tell.
+// The ranges that are mapped from `begin` to `end`, in order, cut to that. False: the system does not tell.
 bool find_mapped(uintptr_t begin, uintptr_t end, std::vector<MappedRange>& found);
 
 } // namespace fpga_verbs::driver

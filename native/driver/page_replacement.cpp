@@ -59,7 +59,7 @@ int replace_portion(uint8_t* pages, size_t bytes, void* shared, int protection) 
   return error;
 }
 
-// The pages that a child copies, found before the fork: it allocates nothing itself.
+// The ranges that a child copies, found before the fork: it allocates nothing itself.
 std::string shared_name;
 std::vector<MappedRange> to_copy;
 

@@ -18,7 +18,8 @@ namespace {
 // A server gives a function to one client: all threads of the program use that one, one after the other.
 class SharedFunction final : public board::BoardFunction {
 public:
-  explicit SharedFunction(std::shared_ptr<served::ServedFunction> function) : function_(std::move(function)) {}
+  explicit SharedFunction(std::shared_ptr<served::ServedFunction> function)
+      : function_(std::move(function)) {}
 
   const board::BoardFacts& facts() const override { return function_->facts(); }
   uint32_t read32(unsigned bar, uint64_t offset) override {

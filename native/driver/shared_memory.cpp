@@ -44,7 +44,7 @@ SharedMemory::SharedMemory(board::BoardFunction& function) : function_(function)
   static_cast<void>(once);
 }
 
-// Null: it is the program's alone. Memory that it shared with a server until it was deregistered is that, too.
+// Null: it is the program's alone. Memory that it shared until it was deregistered is that, too.
 std::shared_ptr<SharedMemory::Segment> SharedMemory::segment_of(const MappedRange& range) {
   const auto found = is_of_a_server(range) ? segments_.find(range.inode) : segments_.end();
   return found == segments_.end() ? nullptr : found->second.lock();
@@ -54,8 +54,8 @@ int SharedMemory::refuse(const Ranges& ranges, std::string& failure) {
   const char* const instead = "; expected: memory as malloc or mmap give it, or static memory";
   for (const MappedRange& range : ranges) {
     if (range.is_shared && !is_of_a_server(range))
-      failure = "memory that is shared already (" + range.name + ") cannot be shared with the board's server" +
-                instead;
+      failure = "memory that is shared already (" + range.name +
+                ") cannot be shared with the board's server" + instead;
     else if (is_of_this_stack(range))
       failure = std::string("a stack cannot be shared with the board's server") + instead;
     else if ((range.protection & PROT_EXEC) != 0)
