@@ -26,7 +26,7 @@ enum class RequestKind : uint32_t {
              // through
   // Of who observes:
   watch,       // `number`: board::WatchKind; comes back with the memory of its ring, to be read
-  unwatch,     // `number`: board::WatchKind
+  unwatch,     // `number`: board::WatchKind; has no reply
   queue_pairs, // from index `number` on; behind the reply come hca::QueuePairFacts, and in `value` the index
                // to go on from, or 0
   regions,     // the same with hca::RegionFacts

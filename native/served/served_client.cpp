@@ -182,10 +182,9 @@ bool ServedClient::watch(uint32_t kind) {
 }
 
 bool ServedClient::unwatch(uint32_t kind, ServedBoard& board) {
-  if (kind >= watches_.size() || watches_[kind] == nullptr)
-    return send({.status = Status::invalid});
-  end_watch(watches_[kind], board);
-  return send({});
+  if (kind < watches_.size() && watches_[kind] != nullptr)
+    end_watch(watches_[kind], board);
+  return true;
 }
 
 void ServedClient::end_watch(std::unique_ptr<board::BoardWatch>& watch, ServedBoard& board) {

@@ -90,8 +90,12 @@ ServedFunction::ServedFunction(ServedConnection connection, link::SealedMemory p
   facts_.interrupt_vectors = opened.interrupt_vectors;
 }
 
-// What was written has reached the device when a read behind it is answered.
-ServedFunction::~ServedFunction() { read32(0, 0); }
+// What was written has reached the device when a read behind it is answered. An observer writes nothing
+// there.
+ServedFunction::~ServedFunction() {
+  if (!observes_)
+    read32(0, 0);
+}
 
 // Puts something into the ring as soon as there is room. False: the server is gone.
 template <class Push> bool ServedFunction::push(Push push) {
@@ -224,7 +228,7 @@ public:
       : connection_(connection), kind_(kind), memory_(std::move(memory)),
         reader_(memory_.header(), memory_.words()) {}
   ~ServedWatch() override {
-    connection_.ask({.kind = RequestKind::unwatch, .number = static_cast<uint32_t>(kind_)});
+    connection_.say({.kind = RequestKind::unwatch, .number = static_cast<uint32_t>(kind_)});
   }
   ServedWatch(const ServedWatch&) = delete;
   ServedWatch& operator=(const ServedWatch&) = delete;

@@ -220,15 +220,18 @@ void watch_without_reading(const HostileWay& way, const Ready& ready) {
   Client client(way, RequestKind::observe);
   Random random(way.seed);
   for (unsigned round = 0;; ++round) {
+    unsigned replies = 0;
     for (unsigned i = 0; i < at_once; ++i) {
       constexpr std::array kinds{RequestKind::watch, RequestKind::unwatch, RequestKind::queue_pairs,
                                  RequestKind::regions};
       const auto number = static_cast<uint32_t>(random.chance(0.2) ? random.next() : random.below(4));
-      client.request({.kind = kinds[random.below(kinds.size())], .number = number});
+      const RequestKind kind = kinds[random.below(kinds.size())];
+      client.request({.kind = kind, .number = number});
+      replies += kind != RequestKind::unwatch;
     }
     if (round == 10)
       ready();
-    for (unsigned i = 0; i < at_once; ++i) {
+    for (; replies != 0; --replies) {
       std::array<std::byte, sizeof(Reply) + served::longest_list> reply;
       Descriptor memory;
       pollfd polled{client.socket(), POLLIN, 0};

@@ -5,6 +5,7 @@
 #include "test/hostile_client.h"
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <exception>
@@ -62,7 +63,11 @@ Napi::Value start(const Napi::CallbackInfo& info) {
   told = {};
   std::array<char, 200> said{};
   pollfd polled{heard.get(), POLLIN, 0};
-  const bool spoke = poll(&polled, 1, ready_within) == 1;
+  int found = 0;
+  do // a process that stops, the one before, interrupts it
+    found = poll(&polled, 1, ready_within);
+  while (found < 0 && errno == EINTR);
+  const bool spoke = found == 1;
   const ssize_t length = spoke ? read(heard.get(), said.data(), said.size()) : -1;
   if (length == 1)
     return Napi::Number::New(info.Env(), child);

@@ -180,7 +180,8 @@ describe('an observer', () => {
         readCounters(observe(control, number).device).map(({ name, value }) => [name, value]),
       );
     expect(of(1)).toMatchObject({ kicks: 2n, commands_sent: 2n, 'send_holds.fence': 0n });
-    for (const other of ['transactions', 'clock', 'level_execution_credits']) expect(of(1)).not.toHaveProperty(other);
+    for (const other of ['transactions', 'clock', 'level_execution_credits'])
+      expect(of(1)).not.toHaveProperty(other);
     expect(of(0)).toMatchObject({
       kicks: 0n,
       'port_packets_looped.1': 4n,

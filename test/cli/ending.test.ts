@@ -244,7 +244,8 @@ describe('a command hears its signal by itself', () => {
 describe('commands that go on until they are interrupted', () => {
   it.each([
     [['top', ...plain], 'UF', 0],
-    [['kicks', '--follow', ...plain], 'KICK', 0],
+    [['kicks', '--device', `emu:?name=ending&${small}`], 'KICK', 0],
+    [['events', '--device', `emu:?name=ending&${small}`], 'events of all functions', 0],
     [['serve', `/tmp/fpga-verbs-ending-${process.pid}`, ...plain], 'can be opened', 0],
     [['kicks', '--count', '1000000', ...plain], 'KICK', 1],
     [['doorbell', '--iterations', '100000000', ...plain], 'Doorbell latency', 1],

@@ -21,15 +21,18 @@ const types: Readonly<Record<number, string>> = {
 };
 
 /** As the specification abbreviates them (InfiniBand volume 1, 10.3.1). */
-const states: Readonly<Record<number, string>> = {
-  [QueuePairState.reset]: 'RESET',
-  [QueuePairState.init]: 'INIT',
-  [QueuePairState.readyToReceive]: 'RTR',
-  [QueuePairState.readyToSend]: 'RTS',
-  [QueuePairState.sendQueueDrained]: 'SQD',
-  [QueuePairState.sendQueueError]: 'SQE',
-  [QueuePairState.error]: 'ERR',
-};
+const abbreviations = 'RESET INIT RTR RTS SQD SQE ERR'.split(' ');
+const states: Readonly<Record<number, string>> = Object.fromEntries(
+  [
+    QueuePairState.reset,
+    QueuePairState.init,
+    QueuePairState.readyToReceive,
+    QueuePairState.readyToSend,
+    QueuePairState.sendQueueDrained,
+    QueuePairState.sendQueueError,
+    QueuePairState.error,
+  ].map((state, index) => [state, abbreviations[index]!]),
+);
 
 const modulo = 0xffff;
 

@@ -23,7 +23,7 @@ export function why(output: Output, deviceString: string, number: number): void 
         code: 'EINVAL',
         verb: 'queryQueuePair',
         attribute: 'queue pair number',
-        expected: 'the number of a queue pair that exists, as its application or hca kicks prints it',
+        expected: 'the number of a queue pair that exists, as hca qps or its application prints it',
       });
     }
     const { queuePair, reasons } = found;
