@@ -26,6 +26,47 @@ const cellKinds = [
  *   look-up table
  */
 export function longestPath(cells) {
+  const { outputs } = arrivalsOf(cells);
+  const { weight, luts, carries } = outputs.map(({ arrival }) => arrival).reduce(later);
+  return { weight, luts, carries };
+}
+
+/**
+ * The paths that end in registers and block memories with the longest ways to them, one for each two names; the longest first.
+ * @param cells of the module, as of longestPath
+ * @param netnames of the module: bits by name
+ * @param count paths at most
+ * @returns for each: from and to, names of what registers and memories hold (a port's where there is none), and its weight
+ */
+export function worstPaths(cells, netnames, count) {
+  const names = new Map();
+  for (const [name, { bits }] of Object.entries(netnames)) {
+    const plain = name.replace(/^.*\$[^.]*(?=\.|$)/, '');
+    if (plain === '' || name.includes('$')) continue;
+    for (const bit of bits) if (!names.has(bit) || names.get(bit).length > name.length) names.set(bit, name);
+  }
+  const nameOf = ({ cell, port }) =>
+    cell.connections[port].map((net) => names.get(net)).find((name) => name !== undefined);
+  const { outputs, drivers } = arrivalsOf(cells);
+  const found = new Map();
+  for (const end of outputs) {
+    if (end.kind.inputs?.('') !== '') continue;
+    for (const input of portsOf(end.cell, 'input'))
+      for (const net of end.cell.connections[input]) {
+        const arrival = drivers.get(net)?.arrival;
+        if (arrival === undefined) continue;
+        const from = nameOf(arrival.begin) ?? arrival.begin.cell.type;
+        const to = nameOf(end) ?? end.cell.type;
+        const both = `${from} ${to}`;
+        if (!(found.get(both)?.weight >= arrival.weight))
+          found.set(both, { from, to, weight: arrival.weight });
+      }
+  }
+  return [...found.values()].sort((one, other) => other.weight - one.weight).slice(0, count);
+}
+
+/** The outputs of cells, each with the longest path to it, and the output that drives a net. */
+function arrivalsOf(cells) {
   const outputs = cells.flatMap((cell) => {
     const kind = kindOf(cell);
     return portsOf(cell, 'output').map((port) => ({ cell, port, kind, arrival: undefined, entered: false }));
@@ -33,10 +74,8 @@ export function longestPath(cells) {
   const drivers = new Map();
   for (const output of outputs)
     for (const net of output.cell.connections[output.port]) drivers.set(net, output);
-
-  let latest = { weight: 0, luts: 0, carries: 0 };
-  for (const output of outputs) latest = later(latest, arrivalAt(output));
-  return latest;
+  for (const output of outputs) arrivalAt(output);
+  return { outputs, drivers };
 
   /** The longest path to an output; by a stack of our own, for paths are long. */
   function arrivalAt(wanted) {
@@ -53,17 +92,17 @@ export function longestPath(cells) {
       stack.pop();
       if (before.some(({ arrival }) => arrival === undefined))
         throw new Error(`a ${output.cell.type} is part of a combinational loop`);
-      const { weight, luts, carries } = before
+      const { weight, luts, carries, begin } = before
         .map(({ arrival }) => arrival)
-        .reduce(later, { weight: 0, luts: 0, carries: 0 });
+        .reduce(later, { weight: 0, luts: 0, carries: 0, begin: output });
       const own = output.kind.weight;
       output.arrival = {
         weight: weight + own,
         luts: luts + Number(own === lut),
         carries: carries + Number(own === carry),
+        begin,
       };
     }
-    return wanted.arrival;
   }
 
   function driversOf({ cell, port, kind }) {
