@@ -32,37 +32,30 @@ export function longestPath(cells) {
 }
 
 /**
- * The paths that end in registers and block memories with the longest ways to them, one for each two names; the longest first.
+ * What has the longest ways to it: registers and block memories, by what they hold, the longest first.
  * @param cells of the module, as of longestPath
  * @param netnames of the module: bits by name
- * @param count paths at most
- * @returns for each: from and to, names of what registers and memories hold (a port's where there is none), and its weight
+ * @param count at most
+ * @returns for each: the name of what it holds, or where that has none the kind of its cell, and the weight of the way
  */
-export function worstPaths(cells, netnames, count) {
+export function worstEnds(cells, netnames, count) {
   const names = new Map();
   for (const [name, { bits }] of Object.entries(netnames)) {
-    const plain = name.replace(/^.*\$[^.]*(?=\.|$)/, '');
-    if (plain === '' || name.includes('$')) continue;
+    if (name.includes('$')) continue;
     for (const bit of bits) if (!names.has(bit) || names.get(bit).length > name.length) names.set(bit, name);
   }
-  const nameOf = ({ cell, port }) =>
-    cell.connections[port].map((net) => names.get(net)).find((name) => name !== undefined);
   const { outputs, drivers } = arrivalsOf(cells);
-  const found = new Map();
-  for (const end of outputs) {
-    if (end.kind.inputs?.('') !== '') continue;
-    for (const input of portsOf(end.cell, 'input'))
-      for (const net of end.cell.connections[input]) {
-        const arrival = drivers.get(net)?.arrival;
-        if (arrival === undefined) continue;
-        const from = nameOf(arrival.begin) ?? arrival.begin.cell.type;
-        const to = nameOf(end) ?? end.cell.type;
-        const both = `${from} ${to}`;
-        if (!(found.get(both)?.weight >= arrival.weight))
-          found.set(both, { from, to, weight: arrival.weight });
-      }
+  const weights = new Map();
+  for (const { cell, port, kind } of outputs) {
+    if (kind.inputs?.('') !== '') continue;
+    const end = cell.connections[port].map((net) => names.get(net)).find((name) => name !== undefined) ?? cell.type;
+    for (const net of portsOf(cell, 'input').flatMap((input) => cell.connections[input]))
+      weights.set(end, Math.max(weights.get(end) ?? 0, drivers.get(net)?.arrival.weight ?? 0));
   }
-  return [...found.values()].sort((one, other) => other.weight - one.weight).slice(0, count);
+  return [...weights]
+    .map(([end, weight]) => ({ end, weight }))
+    .sort((one, other) => other.weight - one.weight)
+    .slice(0, count);
 }
 
 /** The outputs of cells, each with the longest path to it, and the output that drives a net. */
@@ -92,15 +85,14 @@ function arrivalsOf(cells) {
       stack.pop();
       if (before.some(({ arrival }) => arrival === undefined))
         throw new Error(`a ${output.cell.type} is part of a combinational loop`);
-      const { weight, luts, carries, begin } = before
+      const { weight, luts, carries } = before
         .map(({ arrival }) => arrival)
-        .reduce(later, { weight: 0, luts: 0, carries: 0, begin: output });
+        .reduce(later, { weight: 0, luts: 0, carries: 0 });
       const own = output.kind.weight;
       output.arrival = {
         weight: weight + own,
         luts: luts + Number(own === lut),
         carries: carries + Number(own === carry),
-        begin,
       };
     }
   }

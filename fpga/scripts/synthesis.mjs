@@ -13,7 +13,7 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
 import { designsOf, fullDesignsOf } from './blocks.mjs';
-import { longestPath, worstPaths } from './longest_path.mjs';
+import { longestPath, worstEnds } from './longest_path.mjs';
 
 process.chdir(path.join(import.meta.dirname, '../..'));
 const document = 'fpga/doc/synthesis.md';
@@ -62,7 +62,7 @@ const fullColumns = [
   'period, ns',
   'levels',
 ];
-const pathColumns = ['of block', 'size', 'LUTs', 'from', 'to'];
+const pathColumns = ['of block', 'size', 'LUTs', 'to'];
 const pathsTold = 10;
 
 const { values, positionals } = parseArgs({
@@ -111,8 +111,8 @@ async function takeRuns() {
     note(run.size === undefined ? columns : fullColumns, row.map(String));
     if (run.size === undefined) continue;
     forget(pathColumns, run);
-    for (const { from, to, weight } of paths)
-      note(pathColumns, [run.block, run.size, levelsOf({ weight }).toFixed(1), from, to], true);
+    for (const { end, weight } of paths)
+      note(pathColumns, [run.block, run.size, levelsOf({ weight }).toFixed(1), end], true);
   }
 }
 
@@ -168,7 +168,7 @@ async function synthesize({ block, parameters, sources, family }) {
         : null;
     return {
       period: arrival === null ? '–' : (Number(arrival[1]) / 1000).toFixed(1),
-      paths: worstPaths(cells, modules[block].netnames, pathsTold),
+      paths: worstEnds(cells, modules[block].netnames, pathsTold),
       counts: kinds.map(([, kind]) => cells.filter(({ type }) => kind.test(type)).length),
       path: longestPath(cells),
     };
