@@ -48,7 +48,8 @@ export function worstEnds(cells, netnames, count) {
   const weights = new Map();
   for (const { cell, port, kind } of outputs) {
     if (kind.inputs?.('') !== '') continue;
-    const end = cell.connections[port].map((net) => names.get(net)).find((name) => name !== undefined) ?? cell.type;
+    const end =
+      cell.connections[port].map((net) => names.get(net)).find((name) => name !== undefined) ?? cell.type;
     for (const net of portsOf(cell, 'input').flatMap((input) => cell.connections[input]))
       weights.set(end, Math.max(weights.get(end) ?? 0, drivers.get(net)?.arrival.weight ?? 0));
   }

@@ -116,7 +116,7 @@ describe('synthesis of the blocks', () => {
       cell('CARRY4', { S: [4] }, { CO: [6] }),
       cell('FDRE', { D: [6] }, { Q: [7] }),
     ];
-    const names = { begun: { bits: [2] }, near: { bits: [5] }, far: { bits: [7] }, 'a$1': { bits: [7] } };
+    const names = { begun: { bits: [2] }, near: { bits: [5] }, far: { bits: [7] }, a$1: { bits: [7] } };
     expect(worstEnds(cells, names, 2)).toEqual([
       { end: 'far', weight: 11 },
       { end: 'near', weight: 10 },
