@@ -26,6 +26,41 @@ const cellKinds = [
  *   look-up table
  */
 export function longestPath(cells) {
+  const { outputs } = arrivalsOf(cells);
+  const { weight, luts, carries } = outputs.map(({ arrival }) => arrival).reduce(later);
+  return { weight, luts, carries };
+}
+
+/**
+ * What has the longest ways to it: registers and block memories, by what they hold, the longest first.
+ * @param cells of the module, as of longestPath
+ * @param netnames of the module: bits by name
+ * @param count at most
+ * @returns for each: the name of what it holds, or where that has none the kind of its cell, and the weight of the way
+ */
+export function worstEnds(cells, netnames, count) {
+  const names = new Map();
+  for (const [name, { bits }] of Object.entries(netnames)) {
+    if (name.includes('$')) continue;
+    for (const bit of bits) if (!names.has(bit) || names.get(bit).length > name.length) names.set(bit, name);
+  }
+  const { outputs, drivers } = arrivalsOf(cells);
+  const weights = new Map();
+  for (const { cell, port, kind } of outputs) {
+    if (kind.inputs?.('') !== '') continue;
+    const end =
+      cell.connections[port].map((net) => names.get(net)).find((name) => name !== undefined) ?? cell.type;
+    for (const net of portsOf(cell, 'input').flatMap((input) => cell.connections[input]))
+      weights.set(end, Math.max(weights.get(end) ?? 0, drivers.get(net)?.arrival.weight ?? 0));
+  }
+  return [...weights]
+    .map(([end, weight]) => ({ end, weight }))
+    .sort((one, other) => other.weight - one.weight)
+    .slice(0, count);
+}
+
+/** The outputs of cells, each with the longest path to it, and the output that drives a net. */
+function arrivalsOf(cells) {
   const outputs = cells.flatMap((cell) => {
     const kind = kindOf(cell);
     return portsOf(cell, 'output').map((port) => ({ cell, port, kind, arrival: undefined, entered: false }));
@@ -33,10 +68,8 @@ export function longestPath(cells) {
   const drivers = new Map();
   for (const output of outputs)
     for (const net of output.cell.connections[output.port]) drivers.set(net, output);
-
-  let latest = { weight: 0, luts: 0, carries: 0 };
-  for (const output of outputs) latest = later(latest, arrivalAt(output));
-  return latest;
+  for (const output of outputs) arrivalAt(output);
+  return { outputs, drivers };
 
   /** The longest path to an output; by a stack of our own, for paths are long. */
   function arrivalAt(wanted) {
@@ -63,7 +96,6 @@ export function longestPath(cells) {
         carries: carries + Number(own === carry),
       };
     }
-    return wanted.arrival;
   }
 
   function driversOf({ cell, port, kind }) {

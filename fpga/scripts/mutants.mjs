@@ -124,7 +124,12 @@ function differs(program, { seeds, clocks }) {
       timeout: timeLimit,
     });
     if (error?.code === 'ETIMEDOUT') return 'does not end';
-    if (status !== 0) return /^seed .*$/m.exec(stdout)?.[0] ?? `status ${status}`;
+    if (status !== 0)
+      return (
+        /^seed .*$/m.exec(stdout)?.[0] ??
+        /Assertion failed in TOP\.([\w.]+)/.exec(stdout)?.[1].replace(/^/, 'rule ') ??
+        `status ${status}`
+      );
   }
   return undefined;
 }

@@ -13,7 +13,7 @@ import path from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
 import { designsOf, fullDesignsOf } from './blocks.mjs';
-import { longestPath } from './longest_path.mjs';
+import { longestPath, worstEnds } from './longest_path.mjs';
 
 process.chdir(path.join(import.meta.dirname, '../..'));
 const document = 'fpga/doc/synthesis.md';
@@ -54,7 +54,16 @@ const kinds = [
   ['block memories', /^(RAMB\w+|DP16KD|URAM\w*)$/],
 ];
 const columns = ['block', 'BEAT_BYTES', 'family', ...kinds.map(([kind]) => kind), 'longest path'];
-const fullColumns = ['block', 'full size', ...kinds.map(([kind]) => kind), 'longest path', 'levels'];
+const fullColumns = [
+  'block',
+  'full size',
+  ...kinds.map(([kind]) => kind),
+  'longest path',
+  'period, ns',
+  'levels',
+];
+const pathColumns = ['of block', 'size', 'LUTs', 'to'];
+const pathsTold = 10;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -90,15 +99,20 @@ if (passed.length > 0) fail(passed.join('\n'));
 
 async function takeRuns() {
   for (let run = runs.shift(); run !== undefined; run = runs.shift()) {
-    const { counts, path: longest } = await synthesize(run);
+    const { counts, path: longest, paths, period } = await synthesize(run);
     const found = [...counts, `${longest.luts} LUTs, ${longest.carries} carries`];
     const row =
       run.size === undefined
         ? [...nameOf(run), families[run.family].name, ...found]
-        : [run.block, run.size, ...found, levelsOf(longest).toFixed(1)];
+        : [run.block, run.size, ...found, period, levelsOf(longest).toFixed(1)];
     console.log(row.join(' | '));
     if (run.size !== undefined) hold(run, counts[0], levelsOf(longest));
-    if (!values.print) note(run.size === undefined ? columns : fullColumns, row.map(String));
+    if (values.print) continue;
+    note(run.size === undefined ? columns : fullColumns, row.map(String));
+    if (run.size === undefined) continue;
+    forget(pathColumns, run);
+    for (const { end, weight } of paths)
+      note(pathColumns, [run.block, run.size, levelsOf({ weight }).toFixed(1), end], true);
   }
 }
 
@@ -142,11 +156,19 @@ async function synthesize({ block, parameters, sources, family }) {
       ...reading({ block, parameters, sources }),
       families[family].command,
       `write_json ${directory}/netlist.json`,
+      // The latest arrival; of Yosys' delays, see the document.
+      ...(family === 'xcup' ? [`tee -q -o ${directory}/arrival sta`] : []),
     ];
     await yosys(commands, `synthesize ${block} for ${families[family].name}`);
     const { modules } = JSON.parse(readFileSync(`${directory}/netlist.json`, 'utf8'));
     const cells = Object.values(modules[block].cells);
+    const arrival =
+      family === 'xcup'
+        ? readFileSync(`${directory}/arrival`, 'utf8').match(/Latest arrival time .* is (\d+)/)
+        : null;
     return {
+      period: arrival === null ? '–' : (Number(arrival[1]) / 1000).toFixed(1),
+      paths: worstEnds(cells, modules[block].netnames, pathsTold),
       counts: kinds.map(([, kind]) => cells.filter(({ type }) => kind.test(type)).length),
       path: longestPath(cells),
     };
@@ -189,7 +211,7 @@ function memoriesOf({ memories }, copy) {
 }
 
 /** Puts a row in a table of the document, in place of the one with the same names: all columns before the one of LUTs. */
-function note(header, row) {
+function note(header, row, isList = false) {
   const text = readFileSync(document, 'utf8');
   const begin = text.indexOf(`| ${header.slice(0, 2).join(' | ')}`);
   const end = text.indexOf('\n\n', begin);
@@ -199,13 +221,26 @@ function note(header, row) {
     .filter((line) => line !== '')
     .map((line) => line.slice(2, -2).split(' | '));
   const names = header.indexOf('LUTs');
-  const at = rows.findIndex((other) => other.slice(0, names).join() === row.slice(0, names).join());
+  const at = isList
+    ? -1
+    : rows.findIndex((other) => other.slice(0, names).join() === row.slice(0, names).join());
   if (at < 0) rows.push(row);
   else rows[at] = row;
   if (header === columns)
     rows.sort((a, b) => a[0].localeCompare(b[0]) || a[2].localeCompare(b[2]) || Number(a[1]) - Number(b[1]));
   const table = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   writeFileSync(document, `${text.slice(0, begin)}${table.join('\n')}${end < 0 ? '\n' : text.slice(end)}`);
+}
+
+/** Takes the rows of a block at a size out of a table. */
+function forget(header, { block, size }) {
+  const text = readFileSync(document, 'utf8');
+  const begin = text.indexOf(`| ${header.slice(0, 2).join(' | ')}`);
+  const kept = text
+    .slice(begin)
+    .split('\n')
+    .filter((line) => !line.startsWith(`| ${block} | ${size} | `));
+  writeFileSync(document, text.slice(0, begin) + kept.join('\n'));
 }
 
 function fail(message) {

@@ -56,6 +56,7 @@ public:
     bench_.steps(clock_limit);
     bench_.rings().read();
     manage(1);
+    expect_lock(0);
     function_page::Reset reset;
     reset.set_reset(1);
     expect(place(), "reset", bench_.write(bench_.page(0) + function_page::reset, reset.bits), okay);
@@ -67,6 +68,7 @@ public:
     bench_.wait_for_all();
     bench_.steps(clock_limit);
     expect_resetting(0, 0);
+    expect_lock(1); // There is one PCB for management pages, which the function that was reset had.
     bench_.rings().read();
     expect(place(), "commands without a record of their end", bench_.rings().untold(), 1);
     bench_.rings().forget();
@@ -107,6 +109,19 @@ public:
     bench_.rings().forget();
   }
 
+  // Disabling the device cancels what is half written, to the last VCB.
+  void disable_device(uint32_t number) {
+    constexpr uint32_t last = VIRTUAL_COLLECT_BUFFERS - 1;
+    bench_.write_half(last, number);
+    bench_.steps(clock_limit);
+    expect(place(), "disable", bench_.write(bench_.control() + spec::control::control, 0), okay);
+    bench_.enable();
+    spec::control::InspectSelect select;
+    select.set_virtual_collect_buffer(last);
+    expect(place(), "half written before the device was disabled",
+           bench_.inspect(select).state() == spec::VirtualCollectBufferState::free, 1);
+  }
+
 private:
   // What was set is as it was at first, and nothing goes to the host any more.
   void expect_forgotten() {
@@ -144,6 +159,12 @@ private:
   void expect_resetting(uint32_t function, uint32_t is_resetting) {
     const function_page::Status status{bench_.read(bench_.page(function) + function_page::status)};
     expect(place(), "reset in progress", status.reset_in_progress(), is_resetting);
+  }
+
+  void expect_lock(uint32_t function) {
+    const function_page::ManagementLock lock{
+        bench_.read(bench_.page(function) + function_page::management_lock)};
+    expect(place(), "lock", lock.granted(), 1);
   }
 
   // A command through the management page, by DWORDs, backwards.

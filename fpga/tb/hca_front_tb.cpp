@@ -58,6 +58,7 @@ public:
       kicks += read_64(page(function) + function_page::kicks);
     expect(place(), "kicks counted since the reset", kicks, commands - commands / 2 + 4);
     expect(place(), "clock", read_64(page(0) + function_page::clock) < place().clock, 1);
+    resets.disable_device(commands + 4);
     resets.reset_function_while_writing(commands + 4);
     LaneMapCases(*this, commands + 6).run();
     std::printf(

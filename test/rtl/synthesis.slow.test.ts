@@ -12,8 +12,13 @@ interface Cell {
   readonly port_directions: Readonly<Record<string, 'input' | 'output'>>;
   readonly connections: Readonly<Record<string, readonly number[]>>;
 }
-const { longestPath } = (await import(`${root}fpga/scripts/longest_path.mjs`)) as {
+const { longestPath, worstEnds } = (await import(`${root}fpga/scripts/longest_path.mjs`)) as {
   longestPath(cells: readonly Cell[]): { luts: number; carries: number; weight: number };
+  worstEnds(
+    cells: readonly Cell[],
+    names: Readonly<Record<string, { readonly bits: readonly number[] }>>,
+    count: number,
+  ): { end: string; weight: number }[];
 };
 const { fullDesignsOf } = (await import(`${root}fpga/scripts/blocks.mjs`)) as {
   fullDesignsOf(names: readonly string[]): {
@@ -95,13 +100,28 @@ describe('synthesis of the blocks', () => {
       const rows = readFileSync(`${root}fpga/doc/synthesis.md`, 'utf8')
         .split('\n')
         .map((line) => line.slice(2, -2).split(' | '))
-        .filter(([name, ofSize]) => name === block && ofSize === size);
+        .filter((row) => row.length === 10 && row[0] === block && row[1] === size);
       expect(rows).toHaveLength(1);
       expect(Number(rows[0]![2])).toBeGreaterThan(0);
       expect(Number(rows[0]![2])).toBeLessThanOrEqual(budget.luts);
       expect(Number(rows[0]!.at(-1))).toBeLessThanOrEqual(budget.levels);
     },
   );
+
+  it('tells what the longest paths end in', () => {
+    const cells = [
+      cell('FDRE', { D: [9] }, { Q: [2] }),
+      cell('LUT2', { I0: [2] }, { O: [4] }),
+      cell('FDRE', { D: [4] }, { Q: [5] }),
+      cell('CARRY4', { S: [4] }, { CO: [6] }),
+      cell('FDRE', { D: [6] }, { Q: [7] }),
+    ];
+    const names = { begun: { bits: [2] }, near: { bits: [5] }, far: { bits: [7] }, a$1: { bits: [7] } };
+    expect(worstEnds(cells, names, 2)).toEqual([
+      { end: 'far', weight: 11 },
+      { end: 'near', weight: 10 },
+    ]);
+  });
 
   it('counts the longest path between registers, through memories made of look-up tables', () => {
     const cells = [

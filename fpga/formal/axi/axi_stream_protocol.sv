@@ -1,5 +1,5 @@
 // Rules of AXI4-Stream (AMBA AXI-Stream protocol specification, IHI 0051, 2.2) for whole packets: bytes without a gap, all bytes of a beat
-// but of the last, one tuser. Asserted, or assumed of the other side of a proof.
+// but of the last, one tuser; a beat without bytes is a packet of its own. Asserted, or assumed of the other side of a proof.
 module axi_stream_protocol #(
     parameter int unsigned BEAT_BYTES = 64,
     parameter int unsigned USER_WIDTH = 1,
@@ -33,6 +33,7 @@ module axi_stream_protocol #(
         without_gap : assume (!has_gap);
         filled_but_the_last : assume (tlast || is_filled);
         one_user : assume (!in_packet || tuser == user);
+        empty_alone : assume (!in_packet || tkeep != '0);
       end
   end else begin : gen_asserted
     always_ff @(posedge clock)
@@ -40,6 +41,7 @@ module axi_stream_protocol #(
         without_gap : assert (!has_gap);
         filled_but_the_last : assert (tlast || is_filled);
         one_user : assert (!in_packet || tuser == user);
+        empty_alone : assert (!in_packet || tkeep != '0);
       end
   end
 endmodule

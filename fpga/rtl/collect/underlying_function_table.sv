@@ -29,28 +29,26 @@ module underlying_function_table #(
   logic [UNDERLYING_FUNCTIONS-1:0] is_high;
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    logic [VCB_WIDTH:0] base;
-    logic [VCB_WIDTH:0] count;
-    logic [VCB_WIDTH:0] low;
-    logic [VCB_WIDTH:0] high;
-    logic [VCB_WIDTH:0] offset;
+    // The first VCB of the function, and the first behind it, behind its low part and in its high one.
+    logic [VCB_WIDTH+1:0] base, behind, behind_low, high;
+    logic [VCB_WIDTH+1:0] page;
     always_ff @(posedge clock) begin
       if (reset) begin
-        base <= (VCB_WIDTH + 1)'(number * COUNT);
-        count <= (VCB_WIDTH + 1)'(COUNT);
-        low <= '0;
-        high <= (VCB_WIDTH + 1)'(COUNT);
+        base <= (VCB_WIDTH + 2)'(number * COUNT);
+        behind <= (VCB_WIDTH + 2)'(number * COUNT + COUNT);
+        behind_low <= (VCB_WIDTH + 2)'(number * COUNT);
+        high <= (VCB_WIDTH + 2)'(number * COUNT + COUNT);
       end else if (set_bar && set_bar_underlying_function == FUNCTION_WIDTH'(number)) begin
-        base <= set_bar_base;
-        count <= set_bar_count;
-        low <= set_bar_low;
-        high <= set_bar_high;
+        base <= {1'b0, set_bar_base};
+        behind <= {1'b0, set_bar_base} + {1'b0, set_bar_count};
+        behind_low <= {1'b0, set_bar_base} + {1'b0, set_bar_low};
+        high <= {1'b0, set_bar_base} + {1'b0, set_bar_high};
       end
     end
-    assign offset = {1'b0, virtual_collect_buffer} - base;
-    assign hit[number] = {1'b0, virtual_collect_buffer} >= base && offset < count;
-    assign is_low[number] = hit[number] && offset < low;
-    assign is_high[number] = hit[number] && offset >= high;
+    assign page = {2'b00, virtual_collect_buffer};
+    assign hit[number] = page >= base && page < behind;
+    assign is_low[number] = hit[number] && page < behind_low;
+    assign is_high[number] = hit[number] && page >= high;
   end
 
   find_first #(.SIZE(UNDERLYING_FUNCTIONS)) i_function (.bits(hit), .first(underlying_function));
