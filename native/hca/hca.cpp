@@ -40,6 +40,7 @@ bool Hca::can_accept_write() const { return blocks_->collect_buffer.can_accept_w
 
 void Hca::write(const BarWrite& write) {
   ++counters_.device.transactions;
+  forget_deadline();
   switch (write.region) {
   case spec::RegionType::virtual_collect_buffer:
     if (blocks_->device.enabled)
@@ -85,6 +86,7 @@ bool Hca::write_burst(const BarWrite& burst) {
 }
 
 uint32_t Hca::read(spec::RegionType region, unsigned page, uint32_t offset) {
+  forget_deadline();
   if (page >= parameters_.underlying_functions)
     return 0;
   switch (region) {
@@ -109,6 +111,8 @@ unsigned Hca::run(unsigned limit) {
     done += worked;
     steps_to_look_ -= worked;
     rested_ = worked < portion;
+    if (rested_)
+      deadline_ = blocks_->next_deadline();
     if (rested_ || done == limit)
       return done;
     look_at_clock();
@@ -118,17 +122,23 @@ unsigned Hca::run(unsigned limit) {
 void Hca::look_at_clock() {
   constexpr unsigned steps_between_looks = 32;
   steps_to_look_ = steps_between_looks;
-  blocks_->look_at_clock();
+  const uint64_t now = blocks_->sample_clock();
+  // Steps since the last rest may have brought a deadline forward.
+  if (!rested_ || deadline_ <= now)
+    blocks_->wake_due(now);
 }
 
 void Hca::notify_port() { blocks_->notify_port(); }
 
-uint64_t Hca::next_deadline() const { return blocks_->next_deadline(); }
+uint64_t Hca::next_deadline() const {
+  return rested_ && deadline_ != 0 ? deadline_ : blocks_->next_deadline();
+}
 
 void Hca::reset() {
   counters_ = {};
   blocks_ = std::make_unique<HcaBlocks>(parameters_, counters_, host_, clock_, attachments_, makers_);
   watch(watched_);
+  forget_deadline();
 }
 
 void Hca::watch(const Watched& watched) {
@@ -145,7 +155,10 @@ uint32_t Hca::inspect_regions(const Inspection& inspection, std::vector<RegionFa
   return hca::inspect_regions(blocks_->memory_translation.keys(), inspection, found);
 }
 
-void Hca::reset_function(unsigned underlying_function) { blocks_->reset_function(underlying_function); }
+void Hca::reset_function(unsigned underlying_function) {
+  blocks_->reset_function(underlying_function);
+  forget_deadline();
+}
 
 void Hca::carry_out_resets() {
   if (blocks_->device.device_reset_requested)

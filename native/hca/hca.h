@@ -85,11 +85,16 @@ public:
   // Likewise when there is nothing to do and no message is unfinished.
   const char* verify_at_rest() const;
   // Until the next reset, its blocks and links.
-  HcaBlocks& blocks() { return *blocks_; }
+  HcaBlocks& blocks() {
+    forget_deadline();
+    return *blocks_;
+  }
 
 private:
   void carry_out_resets();
   void look_at_clock();
+  // A register that is written or read may bring a block's deadline forward.
+  void forget_deadline() { deadline_ = 0; }
 
   HcaParameters parameters_;
   HostPort& host_;
@@ -101,6 +106,7 @@ private:
   std::unique_ptr<HcaBlocks> blocks_;
   unsigned steps_to_look_ = 0; // at the clock
   bool rested_ = true;         // there was nothing to do: time has passed since
+  uint64_t deadline_ = 0;      // the earliest of a block, or before it
 };
 
 } // namespace fpga_verbs::hca

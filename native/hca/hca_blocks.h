@@ -67,8 +67,10 @@ struct HcaBlocks {
   // Takes up to `limit` steps, in each of which a ready block works on one data unit; the ready blocks take
   // turns of several steps. Gives the number taken. Fewer: no block is ready.
   unsigned run(unsigned limit);
+  // Gives the time, which blocks see that need no better one.
+  uint64_t sample_clock();
   // Wakes the blocks whose deadline has come.
-  void look_at_clock();
+  void wake_due(uint64_t now);
   // Something has happened on a link of a port.
   void notify_port();
   // The earliest deadline of a block; ~0: none.
@@ -124,8 +126,8 @@ private:
   // Whether a PCB or a kicked command of the function is left.
   bool is_in_flight(unsigned underlying_function) const;
 
-  // The blocks that step, by their bit in `ready`.
-  std::vector<Block*> stepped_;
+  // One step of the block that has this bit in `ready`.
+  bool step(unsigned number);
 };
 
 } // namespace fpga_verbs::hca

@@ -118,7 +118,7 @@ void VirtualKickRtl::drive() {
   rtl_->kick_collected = !waits && !ports_.kicks_collected.empty();
   if (rtl_->kick_collected)
     put(rtl_->kick_collected_unit, ports_.kicks_collected.front());
-  rtl_->kick_started_credit = ports_.kicks_started.credits() >= 2;
+  rtl_->kick_started_credit = ports_.kicks_started.has_credit(2);
   unsigned finish = 0;
   for (unsigned port = 0; port < finish_ports; ++port)
     if (!ports_.finishes[port]->empty()) {

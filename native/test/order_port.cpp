@@ -1,11 +1,14 @@
 #include "test/order_port.h"
 
 #include "hca/base/sequence_number.h"
+#include "test/device_links.h"
 #include "test/parameters_of.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace fpga_verbs::test {
 
@@ -43,6 +46,7 @@ Napi::Function OrderPort::define(Napi::Env env) {
                          InstanceMethod("canAcceptWrite", &OrderPort::can_accept_write),
                          InstanceMethod("write", &OrderPort::write),
                          InstanceMethod("step", &OrderPort::step),
+                         InstanceMethod("isAwake", &OrderPort::is_awake),
                          InstanceMethod("takeExecutions", &OrderPort::take_executions),
                          InstanceMethod("takeEvents", &OrderPort::take_events),
                          InstanceMethod("setQueuingStructure", &OrderPort::set_queuing_structure),
@@ -170,14 +174,37 @@ void OrderPort::write(const Napi::CallbackInfo& info) {
   device_.collect_buffer.write(write);
 }
 
-// Lets one block work: 0 virtual_kick, 1 queue_pair_fetch, 2 send_queue_scheduler, 3 pipeline_sink.
+namespace {
+
+// Those of a device that are stepped, by their numbers in step().
+constexpr std::array<std::string_view, 3> stepped{"virtual_kick", "queue_pair_fetch", "send_queue_scheduler"};
+constexpr unsigned sink = stepped.size();
+
+} // namespace
+
+// Lets one block work: 0 virtual_kick, 1 queue_pair_fetch, 2 send_queue_scheduler, 3 pipeline_sink. False: it
+// has nothing more to do until it is woken.
 Napi::Value OrderPort::step(const Napi::CallbackInfo& info) {
-  const std::array<hca::Block*, 4> blocks{&device_.virtual_kick, &device_.queue_pair_fetch,
-                                          &device_.send_queue_scheduler, &pipeline_sink_};
-  hca::Block* const block = blocks.at(number(info, 0));
-  if (block == &pipeline_sink_ && !device_.links.executions.empty())
-    executed_.push_back(device_.links.executions.front());
-  return Napi::Boolean::New(info.Env(), block->step());
+  const unsigned chosen = number(info, 0);
+  if (chosen == sink) {
+    if (!device_.links.executions.empty())
+      executed_.push_back(device_.links.executions.front());
+    return Napi::Boolean::New(info.Env(), pipeline_sink_.step());
+  }
+  const NamedBlock named = *block_of(device_, stepped.at(chosen));
+  device_.ready.sleep(named.number);
+  const bool has_more = named.block.step();
+  if (has_more)
+    device_.ready.wake(named.number);
+  return Napi::Boolean::New(info.Env(), has_more);
+}
+
+// Whether one of them has something to do.
+Napi::Value OrderPort::is_awake(const Napi::CallbackInfo& info) {
+  const bool awake = std::ranges::any_of(stepped, [this](const std::string_view name) {
+    return device_.ready.is_awake(block_of(device_, name)->number);
+  });
+  return Napi::Boolean::New(info.Env(), awake || !device_.links.executions.empty());
 }
 
 Napi::Value OrderPort::take_executions(const Napi::CallbackInfo& info) {

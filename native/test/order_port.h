@@ -37,6 +37,7 @@ private:
   Napi::Value can_accept_write(const Napi::CallbackInfo& info);
   void write(const Napi::CallbackInfo& info);
   Napi::Value step(const Napi::CallbackInfo& info);
+  Napi::Value is_awake(const Napi::CallbackInfo& info);
   Napi::Value take_executions(const Napi::CallbackInfo& info);
   Napi::Value take_events(const Napi::CallbackInfo& info);
 

@@ -130,6 +130,7 @@ Napi::Value WirePort::build(const Napi::CallbackInfo& info) {
 void WirePort::arrive(const Napi::CallbackInfo& info) {
   const auto bytes = span_of(info[1]);
   link_.arrived[number(info, 0)].emplace_back(bytes.begin(), bytes.end());
+  device_.port.look_in();
   device_.ready.wake(block_of(device_, "port")->number);
 }
 
@@ -139,6 +140,7 @@ void WirePort::set_link(const Napi::CallbackInfo& info) {
   attachments_.links[0] = result < 0 ? nullptr : &link_;
   if (result >= 0)
     link_.results.fill(static_cast<link::SendResult>(result));
+  device_.port.look_in();
   device_.ready.wake(block_of(device_, "port")->number);
 }
 
@@ -146,6 +148,7 @@ void WirePort::set_link(const Napi::CallbackInfo& info) {
 void WirePort::set_paused(const Napi::CallbackInfo& info) {
   link_.results[number(info, 0)] =
       info[1].As<Napi::Boolean>().Value() ? link::SendResult::paused : link::SendResult::sent;
+  device_.port.look_in();
   device_.ready.wake(block_of(device_, "port")->number);
 }
 

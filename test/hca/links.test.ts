@@ -29,19 +29,24 @@ describe('links of a device', () => {
     expect(hca.credits(name)).toBe(Number(depth));
   });
 
-  it.for(links)('$name wakes its consumer, and its producer when it has a credit again', (link) => {
-    const hca = device();
-    sleepAll(hca);
-    hca.push(link.name, unit(link));
-    expect(awake(hca)).toEqual([link.consumer]);
-    const other = device();
-    sleepAll(other);
-    other.push(link.name, unit(link));
-    other.pop(link.name);
-    // The board asks before each write whether collect_buffer has credits.
-    const woken = link.producer === 'collect_buffer' ? [] : [link.producer];
-    expect(awake(other)).toEqual(blocks.filter((block) => [link.consumer, ...woken].includes(block)));
-  });
+  it.for(links)(
+    '$name wakes its consumer, and its producer when a credit comes back that it missed',
+    (link) => {
+      const hca = device();
+      sleepAll(hca);
+      hca.push(link.name, unit(link));
+      expect(awake(hca)).toEqual([link.consumer]);
+      for (let left = Number(link.depth); left > 1; left--) hca.push(link.name, unit(link));
+      hca.pop(link.name);
+      hca.push(link.name, unit(link));
+      expect(awake(hca)).toEqual([link.consumer]);
+      expect(() => hca.push(link.name, unit(link))).toThrow('no credit');
+      hca.pop(link.name);
+      // The board asks before each write whether collect_buffer has credits.
+      const woken = link.producer === 'collect_buffer' ? [] : [link.producer];
+      expect(awake(hca)).toEqual(blocks.filter((block) => [link.consumer, ...woken].includes(block)));
+    },
+  );
 
   it('are called by their names', () => {
     const hca = device();

@@ -216,8 +216,10 @@ export class OrderBench {
     return worked;
   }
 
+  /** False: none has anything to do. */
   stepAll(): boolean {
-    return allBlocks.map((block) => this.step(block)).includes(true);
+    for (const block of allBlocks) this.step(block);
+    return this.port.isAwake();
   }
 
   /** Steps until nothing is left to do. */

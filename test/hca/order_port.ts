@@ -80,6 +80,7 @@ export interface OrderPort extends HostMethods {
   canAcceptWrite(): boolean;
   write(buffer: number, offset: number, bytes: Uint8Array): void;
   step(block: Block): boolean;
+  isAwake(): boolean;
   /** kick_units that the pipeline took, in order. */
   takeExecutions(): Uint8Array[];
   takeEvents(): Uint8Array[];

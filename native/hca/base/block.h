@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 namespace fpga_verbs::hca {
@@ -10,43 +9,48 @@ class Block {
 public:
   virtual ~Block() = default;
 
-  // Does one unit of work. False: there is nothing to do until the block is woken.
+  // Does one unit of work. True: there may be more. False: there is nothing to do until the block is woken;
+  // one that has worked says so where nothing more has come, so that no step is taken to find nothing.
   virtual bool step() = 0;
 };
 
 // The blocks that have work, one bit each. Nothing is swept: a block that sleeps costs nothing.
 class ReadyBlocks {
 public:
-  void wake(unsigned block) { bits_ |= uint64_t{1} << block; }
-  void sleep(unsigned block) { bits_ &= ~(uint64_t{1} << block); }
-  bool is_awake(unsigned block) const { return (bits_ >> block & 1) != 0; }
+  static constexpr uint64_t bit(unsigned block) { return uint64_t{1} << block; }
+
+  void wake(unsigned block) { wake_bit(bit(block)); }
+  void wake_bit(uint64_t block) { bits_ |= block; }
+  void sleep(unsigned block) { bits_ &= ~bit(block); }
+  bool is_awake(unsigned block) const { return (bits_ & bit(block)) != 0; }
   bool any() const { return bits_ != 0; }
 
-  // The next ready block after the last one taken, round robin. Call only when any() holds.
+  // The number of the next ready block after the last one taken, round robin. Call only when any() holds.
   unsigned next() {
-    const uint64_t after = bits_ & (~uint64_t{0} << 1 << last_);
-    last_ = static_cast<unsigned>(std::countr_zero(after != 0 ? after : bits_));
-    return last_;
+    const uint64_t after = bits_ & behind_;
+    const uint64_t left = after != 0 ? after : bits_;
+    behind_ = ~(left ^ (left - 1));
+    return static_cast<unsigned>(__builtin_ctzll(left));
   }
 
 private:
   uint64_t bits_ = 0;
-  unsigned last_ = 62;
+  uint64_t behind_ = ~uint64_t{0}; // blocks behind the last one taken
 };
 
 // Wakes one block.
 class Waker {
 public:
   Waker() = default;
-  Waker(ReadyBlocks& ready, unsigned block) : ready_(&ready), block_(block) {}
+  Waker(ReadyBlocks& ready, unsigned block) : ready_(&ready), bit_(ReadyBlocks::bit(block)) {}
   void wake() const {
     if (ready_ != nullptr)
-      ready_->wake(block_);
+      ready_->wake_bit(bit_);
   }
 
 private:
   ReadyBlocks* ready_ = nullptr;
-  unsigned block_ = 0;
+  uint64_t bit_ = 0; // of the block
 };
 
 } // namespace fpga_verbs::hca

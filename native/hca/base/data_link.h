@@ -11,7 +11,7 @@
 namespace fpga_verbs::hca {
 
 // A port between two blocks: data units against credits. The producer holds one credit for each free entry; a
-// push spends it and wakes the consumer, a pop returns it and wakes the producer.
+// push spends it and wakes the consumer, a pop returns it, and wakes the producer if that has missed one.
 template <class DataUnit> class DataLink {
 public:
   // `depth`: entries, a power of two.
@@ -26,12 +26,22 @@ public:
 
   size_t depth() const { return size_t{mask_} + 1; }
   size_t credits() const { return depth() - size(); }
-  bool has_credit() const { return size() <= mask_; }
+
+  // Whether the producer holds so many credits. If not it is woken by the next pop, and may ask again.
+  bool has_credit(uint32_t wanted = 1) {
+    if (tail_ - head_ + wanted <= mask_ + 1) [[likely]]
+      return true;
+    want();
+    return false;
+  }
+  // The producer is woken by the next pop, whatever it waits for.
+  void want() { wanted_ = true; }
+
   bool empty() const { return head_ == tail_; }
   size_t size() const { return tail_ - head_; }
 
   void push(const DataUnit& unit) {
-    assert(has_credit());
+    assert(size() <= mask_);
     units_[tail_++ & mask_] = unit;
     ++count_;
     consumer_.wake();
@@ -51,7 +61,10 @@ public:
   void pop() {
     assert(!empty());
     ++head_;
-    producer_.wake();
+    if (wanted_) [[unlikely]] {
+      wanted_ = false;
+      producer_.wake();
+    }
   }
 
   void clear() { head_ = tail_; }
@@ -66,6 +79,7 @@ private:
   uint32_t head_ = 0;
   uint32_t tail_ = 0;
   uint64_t count_ = 0;
+  bool wanted_ = false; // the producer waits for a pop
   Waker producer_;
   Waker consumer_;
 };

@@ -10,7 +10,8 @@
 // receive_queue_entry_handler, dma_validation, response.
 
 // Each link: name, data unit, depth (a power of two), producer, consumer, and whether its data units count
-// as having left the producer (registers data_units_…). A push wakes the consumer, a pop the producer.
+// as having left the producer (registers data_units_…). A push wakes the consumer, a pop the producer that
+// missed a credit.
 #define FPGA_VERBS_LINKS(LINK)                                                                               \
   LINK(kicks_collected, KickUnit, 128, collect_buffer, virtual_kick, counted)                                \
   LINK(kicks_scheduled, KickUnit, 16, send_queue_scheduler, virtual_kick, counted)                           \

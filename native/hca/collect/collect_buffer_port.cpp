@@ -4,7 +4,7 @@ namespace fpga_verbs::hca {
 
 bool CollectBufferPort::Ports::can_accept_write() const {
   constexpr size_t notices_per_write = 2; // one can ring the start and the stop slot
-  return kicks_collected.has_credit() && post_notices.credits() >= notices_per_write &&
+  return kicks_collected.has_credit() && post_notices.has_credit(notices_per_write) &&
          management_units.has_credit();
 }
 

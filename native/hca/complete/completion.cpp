@@ -42,9 +42,9 @@ Completion::Completion(const HcaParameters& parameters, const Clock& clock, cons
       // Each message holds a completion credit, so that there is an entry for each.
       outstanding_({.entries = completion_credits(parameters), .lists = completion_credits(parameters)}) {}
 
-bool Completion::step() {
-  if (!has_credits())
-    return false;
+bool Completion::step() { return has_credits() && work() && has_more(); }
+
+bool Completion::work() {
   if (answer_.active) {
     continue_answer();
     return true;
@@ -53,9 +53,14 @@ bool Completion::step() {
   return reclaim() || take_ended() || take_message() || take_answer() || take_expired();
 }
 
+bool Completion::has_more() const {
+  return answer_.active || !links_.messages.empty() || !links_.responses_arrived.empty() || is_due_ ||
+         outstanding_.reclaiming() || blocks_.queue_pairs.has_ended();
+}
+
 // No step needs more: of the notices one that what was held may go on, and one that a retry begins.
 bool Completion::has_credits() const {
-  return links_.finishes_completed.has_credit() && links_.progress_notices.credits() >= 2 &&
+  return links_.finishes_completed.has_credit() && links_.progress_notices.has_credit(2) &&
          links_.flushes.has_credit();
 }
 
@@ -66,6 +71,7 @@ std::optional<Completion::Subject> Completion::subject(unsigned underlying_funct
     return std::nullopt;
   return Subject{.underlying_function = underlying_function,
                  .number = queue_pair_number,
+                 .list = outstanding_.find(queue_pair_number),
                  .control = found->control,
                  .requester = found->requester,
                  .part = found->completion};
@@ -87,7 +93,7 @@ bool Completion::take_message() {
     finish(message);
     return true;
   }
-  if (outstanding_.find(its->number) == no_list && complete_at_once(*its, message))
+  if (its->list == no_list && complete_at_once(*its, message))
     return true;
   [[maybe_unused]] const auto pushed = outstanding_.push(message.queue_pair_number(), message);
   assert(pushed.result == LinkedListResult::ok);
@@ -120,18 +126,17 @@ bool Completion::complete_at_once(const Subject& subject, const MessageUnit& mes
 }
 
 std::optional<MessageUnit> Completion::oldest(const Subject& subject) {
-  const uint16_t list = outstanding_.find(subject.number);
-  if (list == no_list)
+  if (!has_outstanding(subject))
     return std::nullopt;
-  outstanding_.reset_peek_pointer(list);
-  return outstanding_.peek(list).unit;
+  return outstanding_.front(subject.list);
 }
 
-void Completion::pop_oldest(const Subject& subject) {
-  const uint16_t list = outstanding_.find(subject.number);
-  outstanding_.mark_ready(outstanding_.head(list));
-  outstanding_.pop(list);
+// The list may have ended with its last message since it was looked for.
+bool Completion::has_outstanding(const Subject& subject) const {
+  return subject.list != no_list && outstanding_.count(subject.list) != 0;
 }
+
+void Completion::pop_oldest(const Subject& subject) { outstanding_.pop_front(subject.list); }
 
 // The end of a work request, whatever it is.
 void Completion::complete(const Subject& subject, const MessageUnit& message, CompletionStatus status) {
@@ -246,6 +251,8 @@ bool Completion::take_answer() {
     end_answer();
   else
     begin_answer(*its, unit);
+  if (answer_.active)
+    go_on(*its);
   return true;
 }
 
@@ -289,8 +296,22 @@ void Completion::continue_answer() {
   const auto its = subject(answer_.unit.underlying_function(), answer_.unit.queue_pair_number());
   if (!its || its->has_failed())
     end_answer();
-  else if (!complete_acknowledged(*its))
-    conclude(*its);
+  else
+    go_on(*its);
+}
+
+void Completion::go_on(const Subject& subject) {
+  if (!complete_acknowledged(subject))
+    conclude(subject);
+  else if (answer_.active && answer_.then == Then::nothing && is_used_up(subject))
+    end_answer();
+}
+
+// Whether an answer says nothing of the oldest message that is left, which has not failed either.
+bool Completion::is_used_up(const Subject& subject) {
+  const auto message = oldest(subject);
+  return !message || (failure_of(*message) == CompletionStatus::success &&
+                      psn_distance(subject.part.message_psn(), answer_.through_psn) < 0);
 }
 
 // Completes the oldest message if it is acknowledged. False: it is not. An acknowledgement beyond a READ or
@@ -335,7 +356,7 @@ void Completion::conclude(const Subject& subject) {
     break;
   case Then::place_answer:
     // The message behind an answer that is complete may have failed already.
-    if (place_answer(subject)) {
+    if (place_answer(subject) && !is_used_up(subject)) {
       answer_.then = Then::nothing;
       return;
     }
@@ -448,7 +469,7 @@ void Completion::made_progress(const Subject& subject) {
   subject.part.set_receiver_not_ready_retry(subject.control.receiver_not_ready_retry());
   subject.part.set_gap_known(0);
   subject.part.set_resumed(0);
-  if (outstanding_.find(subject.number) != no_list)
+  if (has_outstanding(subject))
     start_timer(subject);
   else
     timer_.clear(subject.number);

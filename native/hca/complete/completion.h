@@ -48,8 +48,9 @@ public:
   Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock, Blocks blocks,
              Links links);
 
-  // Goes on with an acknowledgement, or ends one message of those that are ended together, or takes an
-  // answer, a message, a queue pair that goes no further, a timer that has run out.
+  // Takes an answer and completes one message of those that it acknowledges, or goes on with it; or ends one
+  // message of those that are ended together, or takes a message, a queue pair that goes no further, a timer
+  // that has run out.
   bool step() override;
 
   uint64_t next_deadline() const { return timer_.next_deadline(); }
@@ -63,6 +64,7 @@ private:
   struct Subject {
     unsigned underlying_function;
     uint32_t number;
+    uint16_t list; // of its messages outstanding, or no_list
     const spec::QueuePairControl& control;
     const spec::QueuePairRequester& requester;
     spec::QueuePairCompletion& part;
@@ -76,7 +78,7 @@ private:
   // What follows when all that an answer acknowledges is complete.
   enum class Then : uint8_t { nothing, place_answer, retry, wait, fail };
 
-  // An answer that is being taken, one message a step.
+  // An answer that is being taken, at most one message a step.
   struct Answer {
     bool active = false;
     Then then = Then::nothing;
@@ -88,11 +90,14 @@ private:
 
   std::optional<Subject> subject(unsigned underlying_function, uint32_t queue_pair_number);
   bool has_credits() const;
+  bool work();
+  bool has_more() const;
 
   // Messages.
   bool take_message();
   bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
   std::optional<spec::MessageUnit> oldest(const Subject& subject);
+  bool has_outstanding(const Subject& subject) const;
   void pop_oldest(const Subject& subject);
   void complete(const Subject& subject, const spec::MessageUnit& message, spec::CompletionStatus status);
   void finish(const spec::MessageUnit& message);
@@ -106,7 +111,9 @@ private:
   void begin_answer(const Subject& subject, const spec::PacketUnit& unit);
   void interpret(uint8_t syndrome);
   void continue_answer();
+  void go_on(const Subject& subject);
   bool complete_acknowledged(const Subject& subject);
+  bool is_used_up(const Subject& subject);
   void conclude(const Subject& subject);
   void end_answer();
   bool place_answer(const Subject& subject);

@@ -30,8 +30,7 @@ public:
 
   // Takes a credit for one of lanes(), and tells where it came from.
   CreditSource take(unsigned lane) {
-    const CreditSource source = pool_.available(lane);
-    pool_.take(lane, source);
+    const CreditSource source = pool_.take(lane);
     note(lane);
     return source;
   }

@@ -60,28 +60,35 @@ bool VirtualKick::set_map(LaneMap map) {
 
 bool VirtualKick::step() {
   bool worked = false;
-  for (DataLink<spec::FinishUnit>* finishes : finishes_)
+  bool has_more = false;
+  for (DataLink<spec::FinishUnit>* const finishes : finishes_)
     if (!finishes->empty()) {
       finish(finishes->front());
       finishes->pop();
       worked = true;
+      has_more = has_more || !finishes->empty();
     }
-  if (!kicks_scheduled_.empty() && accept(kicks_scheduled_.front())) {
-    kicks_scheduled_.pop();
+  for (DataLink<spec::KickUnit>* const kicks : {&kicks_scheduled_, &kicks_collected_})
+    if (!kicks->empty()) {
+      if (accept(kicks->front())) {
+        kicks->pop();
+        worked = true;
+      }
+      has_more = has_more || !kicks->empty();
+    }
+  if (const uint64_t lanes = able(); lanes != 0 && kicks_started_.has_credit()) {
+    const uint64_t behind = lanes & ~lanes_below(last_started_ + 1);
+    start(lowest(behind != 0 ? behind : lanes));
     worked = true;
   }
-  if (!kicks_collected_.empty() && accept(kicks_collected_.front())) {
-    kicks_collected_.pop();
-    worked = true;
-  }
-  const uint64_t able =
-      (waiting_ & execution_credits_.lanes() & completion_credits_.lanes()) | lanes_to_discard();
-  if (able != 0 && kicks_started_.has_credit()) {
-    const uint64_t behind = able & ~lanes_below(last_started_ + 1);
-    start(lowest(behind != 0 ? behind : able));
-    worked = true;
-  }
-  return worked;
+  return worked && (has_more || able() != 0);
+}
+
+// The lanes whose next command can be started, or is dropped.
+uint64_t VirtualKick::able() const {
+  if ((waiting_ | lanes_with_dropped_) == 0)
+    return 0;
+  return (waiting_ & execution_credits_.lanes() & completion_credits_.lanes()) | lanes_to_discard();
 }
 
 // Puts a command on the list of its lane. False: it has to wait for a credit.
@@ -103,14 +110,36 @@ bool VirtualKick::accept(const spec::KickUnit& kick) {
     queue_pairs_.unpin(kick.queue_pair_number());
     return refused;
   }
-  list(kick, lane);
+  if (waiting_ == 0 && lanes_with_dropped_ == 0 && kicks_started_.has_credit() &&
+      (bit(lane) & execution_credits_.lanes() & completion_credits_.lanes()) != 0)
+    pass(kick, lane);
+  else
+    list(kick, lane);
   return true;
+}
+
+// Nothing is stored while no command waits: an empty list is bypassed.
+void VirtualKick::pass(const spec::KickUnit& kick, unsigned lane) {
+  last_started_ = lane;
+  spec::KickUnit first = kick;
+  first.set_transmit_virtual_lane(lane);
+  hold_lane(kick, lane);
+  take_credits(first);
+}
+
+// The queue pair is bound to the lane as long as it has a command there.
+void VirtualKick::hold_lane(const spec::KickUnit& kick, unsigned lane) {
+  Hold& held = hold(kick.queue_pair_number());
+  held.lane = static_cast<uint8_t>(lane);
+  ++held.commands;
+  ++load_[lane];
+  idle_ &= ~bit(lane);
+  ++commands_[kick.underlying_function()];
 }
 
 void VirtualKick::list(const spec::KickUnit& kick, unsigned lane) {
   const unsigned function = kick.underlying_function();
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
-  Hold& held = hold(kick.queue_pair_number());
   spec::KickUnit listed = kick;
   listed.set_transmit_virtual_lane(lane);
   std::array<uint64_t, spec::underlying_function::credit_waits_count>& waits =
@@ -121,12 +150,8 @@ void VirtualKick::list(const spec::KickUnit& kick, unsigned lane) {
   assert(pushed.result == LinkedListResult::ok);
   entry_of_[buffer] = pushed.entry;
   fetched_on_[lane] = static_cast<uint16_t>(fetched_on_[lane] + was_fetched(kick));
-  held.lane = static_cast<uint8_t>(lane);
-  ++held.commands;
-  ++load_[lane];
-  idle_ &= ~bit(lane);
+  hold_lane(kick, lane);
   waiting_ |= bit(lane);
-  ++commands_[function];
 }
 
 // Send queue mode for this command: the scheduler will bring it. False: it has to wait for a credit.
@@ -185,6 +210,11 @@ void VirtualKick::start(unsigned lane) {
   spec::KickUnit first;
   if (leave_list(lane, first))
     return;
+  take_credits(first);
+}
+
+void VirtualKick::take_credits(spec::KickUnit first) {
+  const unsigned lane = first.transmit_virtual_lane();
   first.set_execution_credit_shared(execution_credits_.take(lane) == CreditSource::shared);
   first.set_completion_credit_shared(completion_credits_.take(lane) == CreditSource::shared);
   kicks_started_.push(first);

@@ -83,7 +83,11 @@ private:
     uint8_t lane = 0;
   };
 
+  uint64_t able() const;
   bool accept(const spec::KickUnit& kick);
+  void pass(const spec::KickUnit& kick, unsigned lane);
+  void hold_lane(const spec::KickUnit& kick, unsigned lane);
+  void take_credits(spec::KickUnit first);
   // The command joins a lane.
   void list(const spec::KickUnit& kick, unsigned lane);
   bool refuse(const spec::KickUnit& kick);

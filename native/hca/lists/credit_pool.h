@@ -35,10 +35,12 @@ public:
                                                                         : CreditSource::none;
   }
 
-  // Takes a credit from where available() says.
-  void take(size_t owner, CreditSource source) {
-    assert(source != CreditSource::none && source == available(owner));
+  // Takes a credit from where available() says, which is not none, and tells from where.
+  CreditSource take(size_t owner) {
+    const CreditSource source = available(owner);
+    assert(source != CreditSource::none);
     hold(owner, source);
+    return source;
   }
 
   // Takes a credit from where another has decided, whatever the division is now.

@@ -143,19 +143,19 @@ public:
     const uint16_t list = identifiers_.find_or_allocate(index);
     if (list == no_list)
       return drop(Result::no_list_identifier, counters_.dropped_no_list_identifier);
-    if (closed_.test(list))
+    if (is_closed(list))
       return drop(Result::closed, counters_.dropped_closed);
     if (data_list_.at_maximum(list)) {
       if (count(list) == 0)
         identifiers_.release(list);
       return drop(Result::list_full, counters_.dropped_list_full);
     }
-    entry_credits_.take(underlying_function, credit);
+    entry_credits_.hold(underlying_function, credit);
     const uint16_t entry = data_list_.append(list);
     memory_.write(entry, unit);
-    entries_[entry] = {list, static_cast<uint8_t>(underlying_function), credit, false};
-    if (ready_on_push_)
-      set_ready(entry);
+    entries_[entry] = {list, static_cast<uint8_t>(underlying_function), credit, ready_on_push_};
+    if (ready_on_push_ && data_list_.head(list) == entry)
+      list_ready_.set(list);
     ++counters_.pushed;
     return {Result::ok, list, entry};
   }
@@ -165,7 +165,7 @@ public:
   Result mark_ready(uint16_t entry) {
     if (entry >= data_list_.entries() || !data_list_.used(entry))
       return Result::empty;
-    if (closed_.test(entries_[entry].list))
+    if (is_closed(entries_[entry].list))
       return Result::closed;
     set_ready(entry);
     return Result::ok;
@@ -177,7 +177,7 @@ public:
     if (entry >= data_list_.entries() || !data_list_.used(entry))
       return Result::empty;
     const uint16_t list = entries_[entry].list;
-    if (closed_.test(list))
+    if (is_closed(list))
       return Result::closed;
     entries_[entry].ready = false;
     if (data_list_.head(list) == entry)
@@ -232,6 +232,25 @@ public:
       return {Result::empty};
     data_list_.advance_peek_pointer(list);
     return read_entry(list, entry);
+  }
+
+  // Reads the data unit at the head of a list that has one, and leaves it there: reset_peek_pointer() and
+  // peek() at once.
+  DataUnit front(uint16_t list) {
+    assert(access(list) == Result::ok);
+    data_list_.reset_peek_pointer(list);
+    const uint16_t entry = data_list_.head(list);
+    data_list_.advance_peek_pointer(list);
+    DataUnit unit;
+    count_error(entry, memory_.read(entry, unit));
+    return unit;
+  }
+
+  // Removes the data unit at the head of a list, ready or not, that front() has given.
+  void pop_front(uint16_t list) {
+    assert(access(list) == Result::ok);
+    ++counters_.popped;
+    remove_head(list);
   }
 
   // Peeking begins at the head again. unknown_list, closed, empty.
@@ -306,11 +325,13 @@ private:
     return {result};
   }
 
+  bool is_closed(uint16_t list) const { return closed_lists_ != 0 && closed_.test(list); }
+
   // Whether a list has data units to work on.
   Result access(uint16_t list) const {
     if (!identifiers_.assigned(list))
       return Result::unknown_list;
-    if (closed_.test(list))
+    if (is_closed(list))
       return Result::closed;
     return count(list) == 0 ? Result::empty : Result::ok;
   }
@@ -352,13 +373,14 @@ private:
     Entry& entry = entries_[data_list_.remove_head(list)];
     entry_credits_.give_back(entry.underlying_function, entry.credit);
     entry.ready = false;
-    if (count(list) > 0 && !closed_.test(list) && entries_[data_list_.head(list)].ready) {
+    if (count(list) > 0 && !is_closed(list) && entries_[data_list_.head(list)].ready) {
       list_ready_.set(list);
       return;
     }
     list_ready_.clear(list);
     if (count(list) == 0) {
-      closed_.clear(list);
+      if (closed_lists_ != 0) [[unlikely]]
+        closed_.clear(list);
       identifiers_.release(list);
     }
   }

@@ -13,25 +13,4 @@ ListIdentifierMemory::ListIdentifierMemory(ListAddressing addressing, size_t lis
       index_[list] = static_cast<uint32_t>(list);
 }
 
-uint16_t ListIdentifierMemory::allocate(uint32_t index) {
-  if (!free_.any())
-    return no_list;
-  const auto list = static_cast<uint16_t>(free_.take_first());
-  uint16_t& first = first_[bucket(index)];
-
-  index_[list] = index;
-  next_[list] = first;
-  first = list;
-  return list;
-}
-
-void ListIdentifierMemory::free(uint16_t list) {
-  assert(assigned(list));
-  uint16_t* link = &first_[bucket(index_[list])];
-  while (*link != list)
-    link = &next_[*link];
-  *link = next_[list];
-  free_.set(list);
-}
-
 } // namespace fpga_verbs::hca

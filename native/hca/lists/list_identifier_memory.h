@@ -61,8 +61,25 @@ public:
   }
 
 private:
-  uint16_t allocate(uint32_t index);
-  void free(uint16_t list);
+  uint16_t allocate(uint32_t index) {
+    if (!free_.any())
+      return no_list;
+    const auto list = static_cast<uint16_t>(free_.take_first());
+    uint16_t& first = first_[bucket(index)];
+    index_[list] = index;
+    next_[list] = first;
+    first = list;
+    return list;
+  }
+
+  void free(uint16_t list) {
+    uint16_t* link = &first_[bucket(index_[list])];
+    while (*link != list)
+      link = &next_[*link];
+    *link = next_[list];
+    free_.set(list);
+  }
+
   size_t bucket(uint32_t index) const { return (index * 0x9e3779b9U) >> shift_; }
 
   ListAddressing addressing_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace fpga_verbs::hca {
 
@@ -18,11 +19,13 @@ Port::Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory,
 
 bool Port::step() {
   send_turn_ = !send_turn_;
-  if (send_turn_ ? send_next() || receive_next() : receive_next() || send_next())
+  const bool worked = send_turn_ ? send_next() || receive_told() : receive_told() || send_next();
+  if (worked && (has_arrived_ || !leaving_[0].built.empty() || !leaving_[1].built.empty()))
     return true;
-  for (link::Link* const link : attachments_.links)
-    if (link != nullptr)
-      link->flush();
+  if (std::exchange(unflushed_, false))
+    for (link::Link* const link : attachments_.links)
+      if (link != nullptr)
+        link->flush();
   return false;
 }
 
@@ -52,6 +55,7 @@ bool Port::send_front(Lane lane) {
   Leaving& leaving = leaving_[static_cast<size_t>(lane)];
   if (leaving.built.empty())
     return false;
+  unflushed_ = true;
   const spec::PacketUnit unit = leaving.built.front();
   const auto handle = static_cast<uint16_t>(unit.packet());
   const unsigned port = packet_memory_[handle].port;
@@ -168,6 +172,19 @@ void Port::discard(Leaving& leaving, PortDiscard reason) {
 }
 
 // In.
+
+// A link is looked at when it has told of something, until it has nothing left.
+bool Port::receive_told() {
+  if (!has_arrived_)
+    return false;
+  const bool received = receive_next();
+  has_arrived_ = false;
+  for (link::Link* const link : attachments_.links)
+    if (link != nullptr)
+      has_arrived_ =
+          has_arrived_ || !link->front(Lane::responses).empty() || !link->front(Lane::requests).empty();
+  return received;
+}
 
 bool Port::receive_next() {
   const unsigned ports = attributes_.ports();

@@ -49,6 +49,10 @@ public:
   // When the packet that waits longest is discarded, or one on its way on a link arrives; ~0: there is none.
   uint64_t next_deadline() const;
 
+  // A link has told of a packet, or of room for one, or one's deadline has come.
+  void look_in() { has_arrived_ = unflushed_ = true; }
+  void notice_deadline() { look_in(); }
+
   // The packets that have left or come in are the data units that leave this block.
   void count_data_units(DataUnitCounts& counts) const;
 
@@ -73,6 +77,7 @@ private:
   bool wait(Leaving& leaving, spec::PortDiscard reason);
   void finish(Leaving& leaving);
   void discard(Leaving& leaving, spec::PortDiscard reason);
+  bool receive_told();
   bool receive_next();
   bool receive_front(unsigned port, link::Lane lane);
   bool has_receive_buffer(link::Lane lane);
@@ -92,6 +97,8 @@ private:
   uint64_t discard_limit_ = spec::port_discard_limit;
   unsigned receive_turn_ = 0; // port that is looked at first
   bool send_turn_ = false;
+  bool has_arrived_ = true; // a link may have a packet
+  bool unflushed_ = true;   // a link may have one that was put on it and has not left
   LaneTurn out_;
   std::array<LaneTurn, spec::ports> in_; // by port
 };

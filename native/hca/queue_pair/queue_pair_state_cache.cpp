@@ -9,10 +9,7 @@ namespace fpga_verbs::hca {
 
 namespace {
 
-constexpr uint32_t index_mask = (uint32_t{1} << spec::queue_pair_index_bits) - 1;
 constexpr uint32_t multicast = 0xffffff; // names a multicast group, never a queue pair
-
-constexpr uint32_t index_of(uint32_t queue_pair_number) { return queue_pair_number & index_mask; }
 
 constexpr uint8_t generation_of(uint32_t queue_pair_number) {
   return static_cast<uint8_t>(queue_pair_number >> spec::queue_pair_index_bits);
@@ -37,14 +34,10 @@ void QueuePairStateCache::reset() {
   free_ = {};
   quiet_list_ = {};
   ended_list_ = {};
-  pinned_ = {};
-  unpinned_ = {};
-  free_count_ = 0;
+  hand_ = 0;
   for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
     append_index(free_, index);
   free_count_ = static_cast<uint32_t>(directory_.size()) - reserved_indices;
-  for (uint32_t slot = 0; slot < slots_.size(); ++slot)
-    append(unpinned_, slot);
 }
 
 // Lists of indices: taken from the front, appended at the end.
@@ -63,50 +56,11 @@ uint32_t QueuePairStateCache::take_index(List& list) {
   return index;
 }
 
-// Lists of slots: oldest use first.
-
-void QueuePairStateCache::append(List& list, uint32_t slot) {
-  slots_[slot].previous = list.last;
-  slots_[slot].next = none;
-  (list.last == none ? list.first : slots_[list.last].next) = slot;
-  list.last = slot;
-}
-
-void QueuePairStateCache::prepend(List& list, uint32_t slot) {
-  slots_[slot].previous = none;
-  slots_[slot].next = list.first;
-  (list.first == none ? list.last : slots_[list.first].previous) = slot;
-  list.first = slot;
-}
-
-void QueuePairStateCache::remove(List& list, uint32_t slot) {
-  const Slot& removed = slots_[slot];
-  (removed.previous == none ? list.first : slots_[removed.previous].next) = removed.next;
-  (removed.next == none ? list.last : slots_[removed.next].previous) = removed.previous;
-}
-
-QueuePairStateCache::List& QueuePairStateCache::list_of(uint32_t slot) {
-  const uint32_t index = slots_[slot].index;
-  return index != none && directory_[index].pins != 0 ? pinned_ : unpinned_;
-}
-
 // Finding.
-
-const QueuePairStateCache::Entry* QueuePairStateCache::live_entry(uint32_t queue_pair_number) const {
-  const uint32_t index = index_of(queue_pair_number);
-  if (index >= directory_.size() || queue_pair_number > multicast)
-    return nullptr;
-  const Entry& entry = directory_[index];
-  return entry.live && entry.generation == generation_of(queue_pair_number) ? &entry : nullptr;
-}
-
-QueuePairStateCache::Entry* QueuePairStateCache::live_entry(uint32_t queue_pair_number) {
-  return const_cast<Entry*>(std::as_const(*this).live_entry(queue_pair_number));
-}
 
 Absence QueuePairStateCache::absence(unsigned underlying_function, uint32_t queue_pair_number) const {
   const uint32_t index = index_of(queue_pair_number);
-  if (index >= directory_.size() || queue_pair_number > multicast || !directory_[index].live)
+  if (index >= directory_.size() || queue_pair_number > multicast || !directory_[index].is_live())
     return Absence::unknown;
   const Entry& entry = directory_[index];
   if (entry.underlying_function != underlying_function)
@@ -114,56 +68,60 @@ Absence QueuePairStateCache::absence(unsigned underlying_function, uint32_t queu
   return entry.generation == generation_of(queue_pair_number) ? Absence::none : Absence::wrong_generation;
 }
 
-QueuePairStateCache::Slot* QueuePairStateCache::slot_of(uint32_t index) {
-  const Entry& entry = directory_[index];
-  if (entry.slot != none) {
-    ++counters_.device.queue_pair_cache_hits;
-    List& list = entry.pins != 0 ? pinned_ : unpinned_;
-    if (list.last != entry.slot) {
-      remove(list, entry.slot);
-      append(list, entry.slot);
-    }
-    return &slots_[entry.slot];
-  }
+// A queue pair that is not cached, or does not exist.
+QueuePairStateCache::Found QueuePairStateCache::fetch(unsigned underlying_function,
+                                                      uint32_t queue_pair_number) {
+  const Absence why = absence(underlying_function, queue_pair_number);
+  if (why != Absence::none)
+    return {.absence = why};
+  const uint32_t index = index_of(queue_pair_number);
   ++counters_.device.queue_pair_cache_misses;
-  Slot* slot = take_slot(index);
+  Slot* const slot = take_slot(index);
   if (slot == nullptr)
-    return nullptr;
+    return {.absence = Absence::context_memory_fault};
   const auto context = std::as_writable_bytes(std::span{&slot->parts, 1});
   if (context_memory_.read_queue_pair(index, context) == DmaStatus::fault ||
-      !is_context_of(slot->parts, entry)) {
+      !is_context_of(slot->parts, directory_[index])) {
     give_up_slot(index);
-    return nullptr;
+    return {.absence = Absence::context_memory_fault};
   }
-  return slot;
+  return {.queue_pair = &slot->parts};
 }
 
-// Makes room for a context: the one longest unused that is not pinned, or, when all are pinned, of these.
+// The slot that makes room: an empty one or one that is not pinned and was not used since the hand has
+// passed; when all are pinned, one of these.
+QueuePairStateCache::Slot& QueuePairStateCache::victim() {
+  constexpr size_t rounds = 3; // to pass the used ones, to find one, and to find all pinned
+  for (size_t looks = 0;; ++looks) {
+    Slot& slot = slots_[hand_];
+    hand_ = hand_ + 1 == slots_.size() ? 0 : hand_ + 1;
+    if (slot.index == none || looks == rounds * slots_.size())
+      return slot;
+    if (!std::exchange(slot.used, false) && directory_[slot.index].pins == 0)
+      return slot;
+  }
+}
+
 QueuePairStateCache::Slot* QueuePairStateCache::take_slot(uint32_t index) {
-  List& victims = unpinned_.first != none ? unpinned_ : pinned_;
-  const uint32_t taken = victims.first;
-  Slot& slot = slots_[taken];
+  Slot& slot = victim();
   if (slot.index != none) {
     const auto context = std::as_bytes(std::span{&slot.parts, 1});
     if (slot.dirty && context_memory_.write_queue_pair(slot.index, context) == DmaStatus::fault)
       return nullptr;
-    directory_[slot.index].slot = none;
+    directory_[slot.index].slot = nullptr;
   }
-  remove(victims, taken);
   slot.index = index;
   slot.dirty = false;
-  directory_[index].slot = taken;
-  append(list_of(taken), taken);
+  slot.used = true;
+  directory_[index].slot = &slot;
   return &slot;
 }
 
 void QueuePairStateCache::give_up_slot(uint32_t index) {
-  const uint32_t slot = directory_[index].slot;
-  remove(list_of(slot), slot);
-  slots_[slot].index = none;
-  slots_[slot].dirty = false;
-  directory_[index].slot = none;
-  prepend(unpinned_, slot);
+  Slot& slot = *directory_[index].slot;
+  slot.index = none;
+  slot.dirty = false;
+  directory_[index].slot = nullptr;
 }
 
 // Context memory is the control function's; what comes back is checked all the same.
@@ -172,48 +130,10 @@ bool QueuePairStateCache::is_context_of(const QueuePairParts& parts, const Entry
          parts.control.underlying_function() == entry.underlying_function;
 }
 
-QueuePairStateCache::Found QueuePairStateCache::find(unsigned underlying_function,
-                                                     uint32_t queue_pair_number) {
-  const Absence why = absence(underlying_function, queue_pair_number);
-  if (why != Absence::none)
-    return {.absence = why};
-  const Slot* slot = slot_of(index_of(queue_pair_number));
-  return slot != nullptr ? Found{.queue_pair = &slot->parts}
-                         : Found{.absence = Absence::context_memory_fault};
-}
-
-QueuePairStateCache::Found QueuePairStateCache::find_any(uint32_t queue_pair_number) {
-  const Entry* entry = live_entry(queue_pair_number);
-  return entry != nullptr ? find(entry->underlying_function, queue_pair_number)
-                          : Found{.absence = Absence::unknown};
-}
-
 const spec::QueuePairControl* QueuePairStateCache::find_control(unsigned underlying_function,
                                                                 uint32_t queue_pair_number) {
   const Found found = find(underlying_function, queue_pair_number);
   return found ? &found->control : nullptr;
-}
-
-QueuePairParts* QueuePairStateCache::parts(unsigned underlying_function, uint32_t queue_pair_number) {
-  if (absence(underlying_function, queue_pair_number) != Absence::none)
-    return nullptr;
-  Slot* slot = slot_of(index_of(queue_pair_number));
-  if (slot == nullptr)
-    return nullptr;
-  slot->dirty = true;
-  return &slot->parts;
-}
-
-spec::QueuePairRequester* QueuePairStateCache::requester(unsigned underlying_function,
-                                                         uint32_t queue_pair_number) {
-  QueuePairParts* found = parts(underlying_function, queue_pair_number);
-  return found != nullptr ? &found->requester : nullptr;
-}
-
-spec::QueuePairResponder* QueuePairStateCache::responder(unsigned underlying_function,
-                                                         uint32_t queue_pair_number) {
-  QueuePairParts* found = parts(underlying_function, queue_pair_number);
-  return found != nullptr ? &found->responder : nullptr;
 }
 
 bool QueuePairStateCache::enter_error(unsigned underlying_function, uint32_t queue_pair_number) {
@@ -288,39 +208,13 @@ std::optional<uint32_t> QueuePairStateCache::take_next(unsigned underlying_funct
   while (index < directory_.size()) {
     const uint32_t looked_at = index++;
     const Entry& entry = directory_[looked_at];
-    if (entry.live && entry.underlying_function == underlying_function)
+    if (entry.is_live() && entry.underlying_function == underlying_function)
       return number_of(looked_at, entry.generation);
   }
   return std::nullopt;
 }
 
 // Pins.
-
-bool QueuePairStateCache::pin(uint32_t queue_pair_number) {
-  Entry* entry = live_entry(queue_pair_number);
-  if (entry == nullptr || entry->quiescing)
-    return false;
-  if (entry->pins == 0 && entry->slot != none) {
-    remove(unpinned_, entry->slot);
-    append(pinned_, entry->slot);
-  }
-  ++entry->pins;
-  return true;
-}
-
-void QueuePairStateCache::unpin(uint32_t queue_pair_number) {
-  Entry* entry = live_entry(queue_pair_number);
-  if (entry == nullptr)
-    return;
-  assert(entry->pins != 0);
-  if (--entry->pins != 0)
-    return;
-  if (entry->slot != none) {
-    remove(pinned_, entry->slot);
-    append(unpinned_, entry->slot);
-  }
-  become_quiet(index_of(queue_pair_number));
-}
 
 uint32_t QueuePairStateCache::pins(uint32_t queue_pair_number) const {
   const Entry* entry = live_entry(queue_pair_number);
@@ -396,7 +290,7 @@ std::optional<uint32_t> QueuePairStateCache::create(unsigned underlying_function
   const uint32_t index = take_index(free_);
   --free_count_;
   Entry& entry = directory_[index];
-  entry.live = true;
+  entry.live_generation = entry.generation;
   entry.underlying_function = static_cast<uint8_t>(underlying_function);
   slot->parts.control = control;
   slot->parts.control.set_valid(1);
@@ -415,7 +309,7 @@ void QueuePairStateCache::destroy(uint32_t queue_pair_number) {
 
 void QueuePairStateCache::free_index(uint32_t index) {
   Entry& entry = directory_[index];
-  if (entry.slot != none)
+  if (entry.slot != nullptr)
     give_up_slot(index);
   uint8_t generation = static_cast<uint8_t>(entry.generation + 1);
   if (number_of(index, generation) == multicast)
@@ -439,7 +333,7 @@ void QueuePairStateCache::reset_function(unsigned underlying_function) {
   }
   quiet_list_ = others;
   for (uint32_t index = reserved_indices; index < directory_.size(); ++index)
-    if (directory_[index].live && directory_[index].underlying_function == underlying_function) {
+    if (directory_[index].is_live() && directory_[index].underlying_function == underlying_function) {
       end(index);
       free_index(index);
     }
@@ -449,27 +343,28 @@ const char* QueuePairStateCache::verify() const {
   constexpr const char* wrong = "queue_pair_state_cache: its contexts and lists contradict each other";
   uint32_t free = 0;
   for (uint32_t index = free_.first; index != none; index = directory_[index].next, ++free)
-    if (directory_[index].live || directory_[index].slot != none)
+    if (directory_[index].is_live() || directory_[index].slot != nullptr)
       return wrong;
   for (uint32_t index = quiet_list_.first; index != none; index = directory_[index].next)
-    if (!directory_[index].live || !directory_[index].quiet)
+    if (!directory_[index].is_live() || !directory_[index].quiet)
       return wrong;
   uint32_t live = 0;
   for (uint32_t index = 0; index < directory_.size(); ++index) {
     const Entry& entry = directory_[index];
-    live += entry.live ? 1 : 0;
-    if ((entry.slot != none && slots_[entry.slot].index != index) || (!entry.live && entry.pins != 0))
+    live += entry.is_live() ? 1 : 0;
+    if ((entry.slot != nullptr && entry.slot->index != index) || (!entry.is_live() && entry.pins != 0))
       return wrong;
   }
-  uint32_t listed = 0;
-  for (const List* list : {&pinned_, &unpinned_})
-    for (uint32_t slot = list->first; slot != none; slot = slots_[slot].next, ++listed) {
-      const uint32_t index = slots_[slot].index;
-      if ((index != none && directory_[index].pins != 0) != (list == &pinned_))
-        return wrong;
-    }
+  uint32_t filled = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.index != none && directory_[slot.index].slot != &slot)
+      return wrong;
+    filled += slot.index != none ? 1 : 0;
+  }
+  for (const Entry& entry : directory_)
+    filled -= entry.slot != nullptr ? 1 : 0;
   const bool all_counted =
-      free == free_count_ && live + free + reserved_indices == directory_.size() && listed == slots_.size();
+      free == free_count_ && live + free + reserved_indices == directory_.size() && filled == 0;
   return all_counted ? nullptr : wrong;
 }
 

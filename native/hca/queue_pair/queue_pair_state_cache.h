@@ -8,9 +8,11 @@
 #include "spec/contexts.h"
 #include "spec/parameters.h"
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace fpga_verbs::hca {
@@ -41,9 +43,10 @@ enum class Absence : uint8_t {
 //
 // A number is index and generation; the generation advances whenever an index comes free, so that numbers of
 // former queue pairs are refused. Data units in flight pin their queue pair: it is not destroyed or reset
-// before its pins are zero, and stays cached, except that when every cached context is pinned the one longest
-// unused makes room and is read again at its next use. So references are good until the next call that finds
-// or creates, pinned or not.
+// before its pins are zero, and stays cached, except that when every cached context is pinned one of them
+// makes room and is read again at its next use. So references are good until the next call that finds or
+// creates, pinned or not. Room is made by a hand that goes round: a context that was used since it passed
+// stays.
 class QueuePairStateCache final : public QueuePairPort {
 public:
   static constexpr uint32_t reserved_indices = 2; // management and general services interface
@@ -61,23 +64,59 @@ public:
 
   // The queue pair that the function owns under this number. One that waits to be quiet (control.destroying)
   // is found too.
-  Found find(unsigned underlying_function, uint32_t queue_pair_number);
+  Found find(unsigned underlying_function, uint32_t queue_pair_number) {
+    if (Slot* const slot = cached(underlying_function, queue_pair_number)) [[likely]]
+      return {.queue_pair = &slot->parts};
+    return fetch(underlying_function, queue_pair_number);
+  }
   // The queue pair of any function under this number, for packets, which name no function.
-  Found find_any(uint32_t queue_pair_number);
+  Found find_any(uint32_t queue_pair_number) {
+    const Entry* const entry = live_entry(queue_pair_number);
+    return entry != nullptr ? find(entry->underlying_function, queue_pair_number)
+                            : Found{.absence = Absence::unknown};
+  }
   const spec::QueuePairControl* find_control(unsigned underlying_function,
                                              uint32_t queue_pair_number) override;
 
   // Mutable access for the one writer; null as find(). Requester part: queue_pair_fetch. Responder part:
   // receive, and descriptor_fetch its receive queue. All parts: modify and reset, by resource_manager.
-  spec::QueuePairRequester* requester(unsigned underlying_function, uint32_t queue_pair_number);
-  spec::QueuePairResponder* responder(unsigned underlying_function, uint32_t queue_pair_number);
-  QueuePairParts* parts(unsigned underlying_function, uint32_t queue_pair_number);
+  spec::QueuePairRequester* requester(unsigned underlying_function, uint32_t queue_pair_number) {
+    QueuePairParts* const found = parts(underlying_function, queue_pair_number);
+    return found != nullptr ? &found->requester : nullptr;
+  }
+  spec::QueuePairResponder* responder(unsigned underlying_function, uint32_t queue_pair_number) {
+    QueuePairParts* const found = parts(underlying_function, queue_pair_number);
+    return found != nullptr ? &found->responder : nullptr;
+  }
+  QueuePairParts* parts(unsigned underlying_function, uint32_t queue_pair_number) {
+    Slot* slot = cached(underlying_function, queue_pair_number);
+    if (slot == nullptr) [[unlikely]] {
+      if (!fetch(underlying_function, queue_pair_number))
+        return nullptr;
+      slot = directory_[index_of(queue_pair_number)].slot;
+    }
+    slot->dirty = true;
+    return &slot->parts;
+  }
 
   // A data unit refers to the queue pair from now on. False: it is gone, or waits to be quiet; drop the unit.
-  bool pin(uint32_t queue_pair_number);
+  bool pin(uint32_t queue_pair_number) {
+    Entry* const entry = live_entry(queue_pair_number);
+    if (entry == nullptr || entry->quiescing)
+      return false;
+    ++entry->pins;
+    return true;
+  }
 
   // One reference less. Nothing happens when the queue pair is gone: a reset of its function took the pins.
-  void unpin(uint32_t queue_pair_number);
+  void unpin(uint32_t queue_pair_number) {
+    Entry* const entry = live_entry(queue_pair_number);
+    if (entry == nullptr)
+      return;
+    assert(entry->pins != 0);
+    if (--entry->pins == 0 && (entry->quiescing || entry->watched)) [[unlikely]]
+      become_quiet(index_of(queue_pair_number));
+  }
   uint32_t pins(uint32_t queue_pair_number) const;
 
   // The queue pair has failed: its state becomes ERR. False: it was before, or it is gone.
@@ -97,6 +136,7 @@ public:
     uint32_t queue_pair_number = 0;
   };
   std::optional<Named> take_ended();
+  bool has_ended() const { return ended_list_.first != none; }
   void on_ended(Waker ended) { ended_ = ended; }
 
   // For resource_manager. A new queue pair in the state of `control`, in which owner, generation and valid
@@ -147,40 +187,62 @@ public:
 
 private:
   static constexpr uint32_t none = ~uint32_t{0};
+  static constexpr uint32_t index_mask = (uint32_t{1} << spec::queue_pair_index_bits) - 1;
 
+  static constexpr uint32_t index_of(uint32_t queue_pair_number) { return queue_pair_number & index_mask; }
+
+  struct Slot {
+    QueuePairParts parts;
+    uint32_t index = none;
+    bool dirty = false;
+    bool used = false; // since the hand has passed
+  };
   // What is known of an index without its context.
   struct Entry {
-    uint32_t slot = none; // of its cached context
-    uint32_t next = none; // in the free list or the list of the quiet
+    Slot* slot = nullptr;            // of its cached context
+    uint32_t live_generation = none; // that of its number while there is a queue pair
+    uint32_t next = none;            // in the free list or the list of the quiet
     uint32_t next_ended = none;
     uint32_t ended_number = 0; // of the queue pair that has ended; it may be gone
     uint16_t pins = 0;
     uint8_t generation = 0;
     uint8_t underlying_function = 0;
-    bool live = false;
     bool quiescing = false;
     bool watched = false;
     bool quiet = false; // in the list of the quiet
     bool ended = false; // in the list of the ended
-  };
-  struct Slot {
-    QueuePairParts parts;
-    uint32_t index = none;
-    uint32_t previous = none; // in the list of pinned or unpinned slots
-    uint32_t next = none;
-    bool dirty = false;
+
+    bool is_live() const { return live_generation != none; }
   };
   struct List {
     uint32_t first = none;
     uint32_t last = none;
   };
 
-  Entry* live_entry(uint32_t queue_pair_number);
-  const Entry* live_entry(uint32_t queue_pair_number) const;
+  const Entry* live_entry(uint32_t queue_pair_number) const {
+    const uint32_t index = index_of(queue_pair_number);
+    if (index >= directory_.size()) [[unlikely]]
+      return nullptr;
+    const Entry& entry = directory_[index];
+    return entry.live_generation == queue_pair_number >> spec::queue_pair_index_bits ? &entry : nullptr;
+  }
+  Entry* live_entry(uint32_t queue_pair_number) {
+    return const_cast<Entry*>(std::as_const(*this).live_entry(queue_pair_number));
+  }
+  // The slot of a queue pair that exists and is cached, else null.
+  Slot* cached(unsigned underlying_function, uint32_t queue_pair_number) {
+    const Entry* const entry = live_entry(queue_pair_number);
+    if (entry == nullptr || entry->underlying_function != underlying_function || entry->slot == nullptr)
+      return nullptr;
+    ++counters_.device.queue_pair_cache_hits;
+    entry->slot->used = true;
+    return entry->slot;
+  }
+  Found fetch(unsigned underlying_function, uint32_t queue_pair_number);
   Absence absence(unsigned underlying_function, uint32_t queue_pair_number) const;
   bool is_context_of(const QueuePairParts& parts, const Entry& entry) const;
-  Slot* slot_of(uint32_t index);
   Slot* take_slot(uint32_t index);
+  Slot& victim();
   void give_up_slot(uint32_t index);
   void become_quiet(uint32_t index);
   void end(uint32_t index);
@@ -188,18 +250,13 @@ private:
 
   void append_index(List& list, uint32_t index);
   uint32_t take_index(List& list);
-  void append(List& list, uint32_t slot);
-  void prepend(List& list, uint32_t slot);
-  void remove(List& list, uint32_t slot);
-  List& list_of(uint32_t slot);
 
   Counters& counters_;
   ContextMemory& context_memory_;
   std::vector<Entry> directory_;
   std::vector<Slot> slots_;
-  List pinned_;   // oldest use first
-  List unpinned_; // oldest use first, empty slots before all
-  List free_;     // indices; the one longest free is taken first
+  size_t hand_ = 0; // the slot that is looked at next for room
+  List free_;       // indices; the one longest free is taken first
   List quiet_list_;
   List ended_list_;
   uint32_t free_count_ = 0;

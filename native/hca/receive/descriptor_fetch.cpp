@@ -53,7 +53,8 @@ DescriptorFetch::DescriptorFetch(const HcaParameters& parameters, Counters& coun
 bool DescriptorFetch::step() {
   const bool looked = look_at_armed();
   const bool taken = take_wanted();
-  return answer_next() || taken || looked;
+  return (answer_next() || taken || looked) &&
+         (queue_.lists_ready().any() || !descriptors_wanted_.empty() || shared_receive_queues_.any_armed());
 }
 
 // Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
@@ -70,7 +71,7 @@ bool DescriptorFetch::take_wanted() {
 }
 
 bool DescriptorFetch::answer_next() {
-  const uint16_t list = queue_.arbitrate(descriptors_fetched_.credits());
+  const uint16_t list = queue_.arbitrate(descriptors_fetched_.has_credit() ? 1 : 0);
   if (list == no_list)
     return false;
   answer(queue_.pop(list).unit);

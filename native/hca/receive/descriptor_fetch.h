@@ -77,6 +77,7 @@ public:
     uint32_t queue_pair_number = 0;
   };
   std::optional<Flush> take_flush();
+  bool has_flush() const { return first_flush_ != none; }
   void on_flush(Waker flush) { flush_ = flush; }
 
   // For tests: what contradicts itself, or null.

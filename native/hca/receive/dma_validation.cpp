@@ -75,8 +75,10 @@ DmaValidation::DmaValidation(const HcaParameters& parameters, Counters& counters
 
 bool DmaValidation::step() {
   const bool resumed = resume_waiting() || resume_waiting_for_keys();
-  const bool taken = take_placed();
-  return work() || taken || resumed;
+  const bool passed = queue_.empty() && pass();
+  const bool taken = !passed && take_placed();
+  return (passed || work() || taken || resumed) && (queue_.lists_ready().any() || !requests_placed_.empty() ||
+                                                    waiting_.any() || waiting_for_keys_.any());
 }
 
 // A READ that waits for a place may try again, in turn.
@@ -102,6 +104,20 @@ bool DmaValidation::resume_waiting_for_keys() {
   return true;
 }
 
+// Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too. A unit with more to
+// do is stored then, and one that waits.
+bool DmaValidation::pass() {
+  if (requests_placed_.empty() || !answers_.has_credit())
+    return false;
+  const spec::ReceiveUnit& unit = requests_placed_.front();
+  if (const Progress progress = work_on(unit); progress != Progress::done) {
+    const auto pushed = queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+    let_wait(progress, pushed.list, pushed.entry);
+  }
+  requests_placed_.pop();
+  return true;
+}
+
 bool DmaValidation::take_placed() {
   if (requests_placed_.empty() || queue_.inbound_credits() == 0)
     return false;
@@ -113,18 +129,23 @@ bool DmaValidation::take_placed() {
 
 // A unit has at most one answer, for which there is a credit.
 bool DmaValidation::work() {
-  const uint16_t list = queue_.arbitrate(answers_.credits());
+  const uint16_t list = queue_.arbitrate(answers_.has_credit() ? 1 : 0);
   if (list == no_list)
     return false;
-  queue_.reset_peek_pointer(list);
-  const Progress progress = work_on(queue_.peek(list).unit);
+  const Progress progress = work_on(queue_.front(list));
   if (progress == Progress::done)
-    queue_.pop(list);
-  if (progress == Progress::waits || progress == Progress::waits_for_key) {
-    queue_.mark_not_ready(queue_.head(list));
-    (progress == Progress::waits ? waiting_ : waiting_for_keys_).set(list);
-  }
+    queue_.pop_front(list);
+  else
+    let_wait(progress, list, queue_.head(list));
   return true;
+}
+
+// The first unit of a list, in this entry, waits if it has come to that.
+void DmaValidation::let_wait(Progress progress, uint16_t list, uint16_t entry) {
+  if (progress != Progress::waits && progress != Progress::waits_for_key)
+    return;
+  queue_.mark_not_ready(entry);
+  (progress == Progress::waits ? waiting_ : waiting_for_keys_).set(list);
 }
 
 DmaValidation::Progress DmaValidation::work_on(const spec::ReceiveUnit& unit) {

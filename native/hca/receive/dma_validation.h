@@ -80,8 +80,10 @@ private:
 
   bool resume_waiting();
   bool resume_waiting_for_keys();
+  bool pass();
   bool take_placed();
   bool work();
+  void let_wait(Progress progress, uint16_t list, uint16_t entry);
   Progress work_on(const spec::ReceiveUnit& unit);
   Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
 

@@ -41,11 +41,11 @@ bool PacketReceiver::step() {
   }
   // The next may be a response; completion takes those sooner or later, whatever else waits.
   if (packets_arrived_.empty() || !responses_arrived_.has_credit())
-    return worked;
+    return worked && !waiting_.empty();
   const auto handle = static_cast<uint16_t>(packets_arrived_.front().packet());
   packets_arrived_.pop();
   receive(handle);
-  return true;
+  return !packets_arrived_.empty() || !waiting_.empty();
 }
 
 void PacketReceiver::receive(uint16_t handle) {

@@ -78,7 +78,9 @@ Receive::Receive(const HcaParameters& parameters, Counters& counters, PacketMemo
 bool Receive::step() {
   const bool fetched = take_fetched();
   const bool taken = take_flush() || take_arrived();
-  return work() || taken || fetched;
+  return (work() || taken || fetched) &&
+         (queue_.lists_ready().any() || !requests_arrived_.empty() || !flushes_.empty() ||
+          !descriptors_fetched_.empty() || descriptors_.has_flush());
 }
 
 // Nothing is stored while no unit waits: an empty queue is bypassed, in RTL too.
@@ -103,9 +105,11 @@ bool Receive::take_fetched() {
   const spec::QueuePairNotice notice = descriptors_fetched_.front();
   descriptors_fetched_.pop();
   const uint16_t list = queue_.find(notice.queue_pair_number());
-  queue_.mark_ready(queue_.head(list));
-  if (go_on(head(list), notice.kind() == spec::QueuePairNoticeKind::descriptor_taken) == Progress::done)
-    queue_.pop(list);
+  const spec::PacketUnit unit = queue_.front(list);
+  if (go_on(unit, notice.kind() == spec::QueuePairNoticeKind::descriptor_taken) == Progress::done)
+    queue_.pop_front(list);
+  else
+    queue_.mark_ready(queue_.head(list));
   return true;
 }
 
@@ -116,9 +120,9 @@ bool Receive::work() {
   const uint16_t list = queue_.arbitrate(1);
   if (list == no_list)
     return false;
-  switch (work_on(head(list))) {
+  switch (work_on(queue_.front(list))) {
   case Progress::done:
-    queue_.pop(list);
+    queue_.pop_front(list);
     break;
   case Progress::waits:
     queue_.mark_not_ready(queue_.head(list));
@@ -127,11 +131,6 @@ bool Receive::work() {
     break;
   }
   return true;
-}
-
-spec::PacketUnit Receive::head(uint16_t list) {
-  queue_.reset_peek_pointer(list);
-  return queue_.peek(list).unit;
 }
 
 Receive::Progress Receive::work_on(const spec::PacketUnit& unit) {

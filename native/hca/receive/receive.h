@@ -79,7 +79,6 @@ private:
   void want_descriptor(const spec::PacketUnit& unit);
   Progress go_on(const spec::PacketUnit& unit, bool has_descriptor);
   Progress end_flush(const spec::PacketUnit& unit);
-  spec::PacketUnit head(uint16_t list);
   void execute(const Request& request);
   void repeat(const Request& request);
   void refuse(const Request& request, uint8_t syndrome);

@@ -37,7 +37,8 @@ ReceiveQueueEntryHandler::ReceiveQueueEntryHandler(const HcaParameters& paramete
 bool ReceiveQueueEntryHandler::step() {
   const bool served = serve_waiting();
   const bool taken = take_accepted();
-  return pass() || taken || served;
+  return (pass() || taken || served) && (queue_.lists_ready().any() || !requests_accepted_.empty() ||
+                                         (waiting_.any() && unreferenced_.any()));
 }
 
 // Those who wait come before those who come: a place that is free is given to one of them first.
@@ -46,7 +47,7 @@ bool ReceiveQueueEntryHandler::serve_waiting() {
     return false;
   served_ = static_cast<uint16_t>(waiting_.find_next(served_));
   waiting_.clear(served_);
-  [[maybe_unused]] const bool placed = has_place(head(served_));
+  [[maybe_unused]] const bool placed = has_place(queue_.front(served_));
   assert(placed);
   queue_.mark_ready(queue_.head(served_));
   return true;
@@ -67,21 +68,17 @@ bool ReceiveQueueEntryHandler::take_accepted() {
 
 // Passes on the first unit of the list whose turn it is, or lets the list wait for a place.
 bool ReceiveQueueEntryHandler::pass() {
-  const uint16_t list = queue_.arbitrate(requests_placed_.credits());
+  const uint16_t list = queue_.arbitrate(requests_placed_.has_credit() ? 1 : 0);
   if (list == no_list)
     return false;
-  if (has_place(head(list))) {
-    requests_placed_.push(queue_.pop(list).unit);
+  if (const spec::ReceiveUnit unit = queue_.front(list); has_place(unit)) {
+    requests_placed_.push(unit);
+    queue_.pop_front(list);
   } else {
     queue_.mark_not_ready(queue_.head(list));
     waiting_.set(list);
   }
   return true;
-}
-
-spec::ReceiveUnit ReceiveQueueEntryHandler::head(uint16_t list) {
-  queue_.reset_peek_pointer(list);
-  return queue_.peek(list).unit;
 }
 
 // Whether the unit has all that it needs from here.
@@ -106,12 +103,15 @@ bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& pack
     if (!taken)
       return false;
     if (is_stale)
-      keys_[*found] = no_key;
+      forget(*found);
     found = taken;
     ReceiveEntry& entry = entries_[*taken];
-    entry = {.sequence_number = packet.receive_sequence_number};
+    entry.sequence_number = packet.receive_sequence_number;
+    entry.capacity = 0;
+    entry.scatter_count = 0; // nothing behind it is looked at
     entry.refusal = load(unit, packet, entry);
     keys_[*taken] = key;
+    filled_ |= uint32_t{1} << *taken;
   }
   packet.receive_entry = *found;
   ++references_[*found];
@@ -119,14 +119,17 @@ bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& pack
   return true;
 }
 
-// Content-addressed: all places are compared at once.
+// Content-addressed: in RTL all places that are filled are compared at once.
 std::optional<uint8_t> ReceiveQueueEntryHandler::find(Key key) const {
-  uint32_t matches = 0;
-  for (unsigned index = 0; index < places; ++index)
-    matches |= uint32_t{keys_[index] == key} << index;
-  if (matches == 0)
-    return std::nullopt;
-  return static_cast<uint8_t>(std::countr_zero(matches));
+  for (uint32_t left = filled_; left != 0; left &= left - 1)
+    if (const auto place = static_cast<uint8_t>(std::countr_zero(left)); keys_[place] == key)
+      return place;
+  return std::nullopt;
+}
+
+void ReceiveQueueEntryHandler::forget(uint8_t place) {
+  keys_[place] = no_key;
+  filled_ &= ~(uint32_t{1} << place);
 }
 
 // In turn, so that an entry is left as long as possible.
@@ -153,26 +156,22 @@ std::optional<uint32_t> ReceiveQueueEntryHandler::entry_pages(const spec::Receiv
 // Reads an entry and believes nothing of it.
 Refusal ReceiveQueueEntryHandler::load(const spec::ReceiveUnit& unit, const Packet& packet,
                                        ReceiveEntry& entry) {
-  struct Contents {
-    spec::ReceiveEntryHeader header;
-    std::array<spec::GatherEntry, spec::gather_entries> scatter;
-  } contents;
-  static_assert(sizeof(Contents) ==
-                spec::ReceiveEntryHeader::bytes + spec::gather_entries * spec::GatherEntry::bytes);
+  constexpr uint32_t header_bytes = spec::ReceiveEntryHeader::bytes;
+  std::byte contents[header_bytes + spec::gather_entries * spec::GatherEntry::bytes]; // `length` are read
   const uint32_t length = packet.receive_entry_length;
   const std::optional<uint32_t> pages = entry_pages(unit);
   if (!pages ||
-      !reader_.read(unit.underlying_function(), *pages, packet.receive_entry_offset, &contents, length))
+      !reader_.read(unit.underlying_function(), *pages, packet.receive_entry_offset, contents, length))
     return Refusal::receive_queue_fault;
-  const auto& [header, scatter] = contents;
+  spec::ReceiveEntryHeader header;
+  std::memcpy(&header, contents, sizeof header);
   if (!header.reserved_is_zero() || header.sequence_number() != packet.receive_sequence_number ||
-      spec::ReceiveEntryHeader::bytes + header.scatter_count() * spec::GatherEntry::bytes != length)
+      header_bytes + header.scatter_count() * spec::GatherEntry::bytes != length)
     return Refusal::receive_queue_mismatch;
   entry.scatter_count = static_cast<uint8_t>(header.scatter_count());
-  for (unsigned index = 0; index < entry.scatter_count; ++index) {
-    entry.scatter[index] = scatter[index];
-    entry.capacity += scatter[index].length();
-  }
+  std::memcpy(entry.scatter.data(), contents + header_bytes, length - header_bytes);
+  for (unsigned index = 0; index < entry.scatter_count; ++index)
+    entry.capacity += entry.scatter[index].length();
   return Refusal::none;
 }
 
@@ -183,7 +182,7 @@ void ReceiveQueueEntryHandler::release(const Packet& packet) {
   assert(references_[place] != 0);
   // A message's last unit is ended after all others of it.
   if (packet.last)
-    keys_[place] = no_key;
+    forget(place);
   if (--references_[place] != 0)
     return;
   unreferenced_.set(place);

@@ -83,10 +83,10 @@ private:
   bool serve_waiting();
   bool take_accepted();
   bool pass();
-  spec::ReceiveUnit head(uint16_t list);
   bool has_place(const spec::ReceiveUnit& unit);
   bool place(const spec::ReceiveUnit& unit, Packet& packet);
   std::optional<uint8_t> find(Key key) const;
+  void forget(uint8_t place);
   std::optional<uint8_t> take_place();
   std::optional<uint32_t> entry_pages(const spec::ReceiveUnit& unit);
   spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
@@ -104,6 +104,8 @@ private:
 
   std::array<ReceiveEntry, places> entries_{};
   std::array<Key, places> keys_;
+  uint32_t filled_ = 0; // places whose key is one
+  static_assert(places <= 32);
   std::array<uint8_t, places> references_{};
   BitMask unreferenced_{places, true};
   uint8_t taken_ = places - 1; // the place taken last

@@ -51,6 +51,7 @@ public:
     armed_.pop_front();
     return named;
   }
+  bool any_armed() const { return !armed_.empty(); }
   void on_armed(Waker armed) { armed_waker_ = armed; }
 
 private:

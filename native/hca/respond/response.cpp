@@ -27,6 +27,13 @@ bool is_acknowledge(const spec::AnswerUnit& unit) {
          unit.syndrome() == static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
 }
 
+// A newer ACK says all that this one does.
+bool supersedes(const spec::AnswerUnit& newer, const spec::AnswerUnit& unit) {
+  return is_acknowledge(unit) && is_acknowledge(newer) &&
+         newer.queue_pair_number() == unit.queue_pair_number() &&
+         newer.underlying_function() == unit.underlying_function();
+}
+
 } // namespace
 
 Response::Response(const HcaParameters& parameters, Counters& counters, PacketMemory& packets,
@@ -43,8 +50,29 @@ Response::Response(const HcaParameters& parameters, Counters& counters, PacketMe
               .ready_on_push = true}) {}
 
 bool Response::step() {
-  const bool taken = take_answer();
-  return build() || taken;
+  const bool passed = queue_.empty() && pass();
+  const bool taken = !passed && take_answer();
+  return (passed || build() || taken) && (queue_.lists_ready().any() || !answers_.empty());
+}
+
+// Nothing is stored while no answer waits: an empty queue is bypassed, in RTL too. A READ with more responses
+// is stored behind the first.
+bool Response::pass() {
+  if (answers_.empty() || !responses_built_.has_credit())
+    return false;
+  const spec::AnswerUnit& unit = answers_.front();
+  if (parameters_.acknowledge_coalescing && answers_.size() > 1 && supersedes(answers_.peek(1), unit)) {
+    end(unit);
+    answers_.pop();
+    return true;
+  }
+  const std::optional<uint16_t> handle = packets_.allocate(PacketUse::response);
+  if (!handle)
+    return false;
+  if (!work_on(unit, *handle, false))
+    queue_.push(unit.queue_pair_number(), unit, unit.underlying_function());
+  answers_.pop();
+  return true;
 }
 
 bool Response::take_answer() {
@@ -62,25 +90,31 @@ bool Response::build() {
   const std::optional<uint16_t> handle = packets_.allocate(PacketUse::response);
   if (!handle)
     return false;
-  const uint16_t list = queue_.arbitrate(responses_built_.credits());
-  queue_.reset_peek_pointer(list);
-  const spec::AnswerUnit unit = queue_.peek(list).unit;
-  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  const bool is_wanted = found && found->control.destroying() == 0 && found->responder.answers_ended() == 0 &&
-                         !is_superseded(list, unit);
-  if (!is_wanted)
-    packets_.release(*handle);
-  if (!is_wanted || build_packet_of(unit, *found, *handle))
-    end(list, unit);
+  const uint16_t list = queue_.arbitrate(1);
+  const spec::AnswerUnit unit = queue_.front(list);
+  if (work_on(unit, *handle, is_superseded(list, unit)))
+    queue_.pop_front(list);
   return true;
 }
 
-// A newer ACK says all that this one does.
+// Builds one packet of an answer in this buffer. True: the answer has ended.
+bool Response::work_on(const spec::AnswerUnit& unit, uint16_t handle, bool is_superseded) {
+  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  const bool is_wanted =
+      found && found->control.destroying() == 0 && found->responder.answers_ended() == 0 && !is_superseded;
+  if (!is_wanted)
+    packets_.release(handle);
+  else if (!build_packet_of(unit, *found, handle))
+    return false;
+  end(unit);
+  return true;
+}
+
 bool Response::is_superseded(uint16_t list, const spec::AnswerUnit& unit) {
   if (!parameters_.acknowledge_coalescing || !is_acknowledge(unit))
     return false;
   const auto next = queue_.peek(list);
-  return next.result == LinkedListResult::ok && is_acknowledge(next.unit);
+  return next.result == LinkedListResult::ok && supersedes(next.unit, unit);
 }
 
 // Builds one packet. True: it is the answer's last.
@@ -190,8 +224,7 @@ void Response::count(const spec::AnswerUnit& unit, uint8_t syndrome) {
 }
 
 // The answer is sent, or no requester waits for it any more.
-void Response::end(uint16_t list, const spec::AnswerUnit& unit) {
-  queue_.pop(list);
+void Response::end(const spec::AnswerUnit& unit) {
   if (unit.kind() == AnswerKind::read) {
     const auto place = static_cast<uint16_t>(unit.read());
     if (reads_[place].length != 0)

@@ -107,7 +107,12 @@ bool QueuePairFetch::step() {
     worked = true;
   }
   const bool taken = take_started();
-  return decide_next() || taken || worked;
+  return (decide_next() || taken || worked) && has_more();
+}
+
+bool QueuePairFetch::has_more() const {
+  return queue_.lists_ready().any() || !kicks_started_.empty() || !progress_notices_.empty() ||
+         !schedule_dones_.empty() || !post_notices_.empty();
 }
 
 // A command is executed, handed back or dropped, and its queue pair scheduled: there is a credit for each.
@@ -129,7 +134,7 @@ bool QueuePairFetch::take_started() {
 }
 
 bool QueuePairFetch::decide_next() {
-  const uint16_t list = queue_.arbitrate(can_decide() ? executions_.credits() : 0);
+  const uint16_t list = queue_.arbitrate(can_decide() ? 1 : 0);
   if (list == no_list)
     return false;
   decide(queue_.pop(list).unit);
@@ -140,19 +145,19 @@ bool QueuePairFetch::resume(unsigned underlying_function, uint32_t queue_pair_nu
   if (!schedule_requests_.has_credit())
     return false;
   if (const auto now = standing(underlying_function, queue_pair_number))
-    schedule(underlying_function, queue_pair_number, *now,
-             *queue_pairs_.requester(underlying_function, queue_pair_number));
+    schedule(underlying_function, queue_pair_number, *now, now->requester);
   return true;
 }
 
 // Nothing: the queue pair is gone, or waits to be quiet.
 std::optional<QueuePairFetch::Standing> QueuePairFetch::standing(unsigned underlying_function,
                                                                  uint32_t queue_pair_number) {
-  const auto found = queue_pairs_.find(underlying_function, queue_pair_number);
-  if (!found || found->control.destroying() != 0)
+  QueuePairParts* const found = queue_pairs_.parts(underlying_function, queue_pair_number);
+  if (found == nullptr || found->control.destroying() != 0)
     return std::nullopt;
   return Standing{.control = found->control,
                   .completion = found->completion,
+                  .requester = found->requester,
                   .entries = 1 << found->control.send_queue_log2()};
 }
 
@@ -181,7 +186,7 @@ void QueuePairFetch::take_notice(const spec::PostNotice& notice) {
   const auto now = standing(function, number);
   if (!now)
     return;
-  QueuePairRequester& requester = *queue_pairs_.requester(function, number);
+  QueuePairRequester& requester = now->requester;
   if (notice.slot() == static_cast<uint32_t>(spec::DoorbellSlot::stop)) {
     requester.set_stopped(1);
     return;
@@ -203,7 +208,7 @@ void QueuePairFetch::take_progress(const spec::QueuePairNotice& notice) {
   const auto now = standing(function, number);
   if (!now)
     return;
-  QueuePairRequester& requester = *queue_pairs_.requester(function, number);
+  QueuePairRequester& requester = now->requester;
   const spec::QueuePairCompletion& completion = now->completion;
   if (requester.retry_epoch() != completion.retry_epoch()) {
     const int again = sequence_distance(completion.acknowledged(), requester.next());
@@ -230,7 +235,7 @@ void QueuePairFetch::decide(const spec::KickUnit& kick) {
     give_back(kick);
     return;
   }
-  QueuePairRequester& requester = *queue_pairs_.requester(function, number);
+  QueuePairRequester& requester = now->requester;
   switch (judge(kick, *now, requester)) {
   case Verdict::execute:
     execute(kick, *now, requester);
@@ -282,7 +287,8 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
 spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
                                     const QueuePairRequester& requester) {
   using spec::SendHold;
-  const auto& [control, completion, entries] = standing;
+  const spec::QueuePairControl& control = standing.control;
+  const spec::QueuePairCompletion& completion = standing.completion;
   if (status_in(control) != CompletionStatus::success ||
       control.service_type() != spec::ServiceType::reliable_connection)
     return SendHold::none;

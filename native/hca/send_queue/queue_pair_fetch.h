@@ -53,10 +53,12 @@ public:
 private:
   // What is to become of a kicked command.
   enum class Verdict : uint8_t { execute, stale, hand_back, out_of_range };
-  // What of the other parts is needed while the requester part is changed.
+  // The requester part, which is changed, and what is needed of the others; good for one data unit, which
+  // looks for no other queue pair.
   struct Standing {
-    spec::QueuePairControl control;
-    spec::QueuePairCompletion completion;
+    const spec::QueuePairControl& control;
+    const spec::QueuePairCompletion& completion;
+    spec::QueuePairRequester& requester;
     int entries = 0; // of the send queue
   };
 
@@ -64,6 +66,7 @@ private:
 
   void take_done(const spec::ScheduleDone& done);
   void take_notice(const spec::PostNotice& notice);
+  bool has_more() const;
   bool can_decide() const;
   bool take_started();
   bool decide_next();

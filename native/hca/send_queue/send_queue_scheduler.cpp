@@ -148,6 +148,8 @@ bool SendQueueScheduler::takes(unsigned place) {
 // start at once, or the only one that was fetched and waits there.
 bool SendQueueScheduler::takes_another(unsigned lane) const {
   const size_t ahead = kicks_scheduled_.size();
+  if (ahead != 0)
+    kicks_scheduled_.want(); // there may be room when virtual_kick has taken it
   const VirtualKickPort::Outlook outlook = virtual_kick_.outlook(lane);
   if (outlook.room <= ahead || outlook.credits > ahead)
     return outlook.room > ahead;

@@ -35,8 +35,30 @@ Dma::Dma(const HcaParameters& parameters, PhysicalCollectBuffers& buffers, Queue
 
 bool Dma::step() {
   const bool resumed = resume_waiting();
-  const bool taken = take_command();
-  return serve() || taken || resumed;
+  const bool passed = commands_.empty() && pass();
+  const bool taken = !passed && take_command();
+  return (passed || serve() || taken || resumed) && (commands_.lists_ready().any() || !executions_.empty());
+}
+
+// Nothing is stored while no command waits: an empty queue is bypassed, in RTL too. A command with more
+// packets is stored behind its first, and one that waits.
+bool Dma::pass() {
+  if (executions_.empty() || !packets_gathered_.has_credit())
+    return false;
+  const std::optional<uint16_t> packet = packets_.allocate(PacketUse::request);
+  if (!packet)
+    return false;
+  const spec::KickUnit& kick = executions_.front();
+  if (const Progress progress = work_on(kick, *packet); progress != Progress::done) {
+    const auto [result, list, entry] = commands_.push(kick.queue_pair_number(), kick);
+    assert(result == LinkedListResult::ok);
+    if (progress == Progress::waits_for_key) {
+      commands_.mark_not_ready(entry);
+      waiting_.set(list);
+    }
+  }
+  executions_.pop();
+  return true;
 }
 
 // A key that a unit waits for may be idle: all waiting units check.
@@ -68,8 +90,22 @@ bool Dma::serve() {
   if (!packet)
     return false;
   const uint16_t list = commands_.arbitrate(1);
-  commands_.reset_peek_pointer(list);
-  const spec::KickUnit kick = commands_.peek(list).unit;
+  switch (work_on(commands_.front(list), *packet)) {
+  case Progress::done:
+    commands_.pop_front(list);
+    break;
+  case Progress::waits_for_key:
+    commands_.mark_not_ready(commands_.head(list));
+    waiting_.set(list);
+    break;
+  case Progress::more:
+    break;
+  }
+  return true;
+}
+
+// The next packet of a command, in this buffer if it has one.
+Dma::Progress Dma::work_on(const spec::KickUnit& kick, uint16_t packet) {
   const auto buffer = static_cast<uint16_t>(kick.physical_collect_buffer());
   PhysicalCollectBuffer& pcb = buffers_[buffer];
   Execution& execution = pcb.execution;
@@ -82,12 +118,10 @@ bool Dma::serve() {
   const bool is_local = is_local_operation(pcb.header().opcode());
   if (!abandoned && execution.kick.status() == CompletionStatus::success) {
     const std::optional<CompletionStatus> status =
-        is_local ? carry_out(found->control, pcb) : gather(found->control, pcb, *packet);
+        is_local ? carry_out(found->control, pcb) : gather(found->control, pcb, packet);
     if (!status) {
-      packets_.release(*packet);
-      commands_.mark_not_ready(commands_.head(list));
-      waiting_.set(list);
-      return true;
+      packets_.release(packet);
+      return Progress::waits_for_key;
     }
     execution.kick.set_status(*status);
   }
@@ -95,7 +129,7 @@ bool Dma::serve() {
   const bool has_packet = !abandoned && !failed && !is_local;
   const bool last = !has_packet || execution.next_packet >= execution.packets;
   spec::PacketUnit unit;
-  unit.set_packet(has_packet ? *packet : no_packet);
+  unit.set_packet(has_packet ? packet : no_packet);
   unit.set_physical_collect_buffer(buffer);
   unit.set_underlying_function(kick.underlying_function());
   unit.set_queue_pair_number(kick.queue_pair_number());
@@ -103,13 +137,11 @@ bool Dma::serve() {
   unit.set_last(last);
   packets_gathered_.push(unit);
   if (!has_packet)
-    packets_.release(*packet);
+    packets_.release(packet);
   // One that is flushed follows the one that failed, which may be over already.
   if (failed && execution.kick.status() != CompletionStatus::work_request_flushed_error)
     queue_pairs_.set_send_error(kick.underlying_function(), kick.queue_pair_number(), true);
-  if (last)
-    commands_.pop(list);
-  return true;
+  return last ? Progress::done : Progress::more;
 }
 
 // A bind or local invalidate. Nothing: it waits until no access with the key is in flight.

@@ -34,9 +34,14 @@ public:
   const char* verify() const { return commands_.verify(); }
 
 private:
+  // How the work on a command went: it has ended, or has more packets, or waits for a key to be idle.
+  enum class Progress : uint8_t { done, more, waits_for_key };
+
+  bool pass();
   bool take_command();
   bool resume_waiting();
   bool serve();
+  Progress work_on(const spec::KickUnit& kick, uint16_t packet);
   std::optional<spec::CompletionStatus> carry_out(const spec::QueuePairControl& control,
                                                   const PhysicalCollectBuffer& pcb);
   spec::CompletionStatus gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,

@@ -63,41 +63,52 @@ PacketBuilder::PacketBuilder(const HcaParameters& parameters, Counters& counters
 
 bool PacketBuilder::step() {
   const bool taken = take_packet();
-  return serve() || taken;
+  return (serve() || taken) && (units_.lists_ready().any() || !packets_gathered_.empty());
 }
 
+bool PacketBuilder::can_work() {
+  return requests_built_.has_credit() && messages_.has_credit() && finishes_sent_.has_credit();
+}
+
+// Nothing is stored while no packet waits: an empty queue is bypassed, in RTL too.
 bool PacketBuilder::take_packet() {
   if (packets_gathered_.empty())
     return false;
-  const spec::PacketUnit unit = packets_gathered_.front();
+  const spec::PacketUnit& unit = packets_gathered_.front();
+  if (units_.empty() && can_work()) {
+    work_on(unit);
+  } else {
+    [[maybe_unused]] const auto pushed = units_.push(unit.queue_pair_number(), unit);
+    assert(pushed.result == LinkedListResult::ok);
+  }
   packets_gathered_.pop();
-  [[maybe_unused]] const auto pushed = units_.push(unit.queue_pair_number(), unit);
-  assert(pushed.result == LinkedListResult::ok);
   return true;
 }
 
 bool PacketBuilder::serve() {
-  if (!requests_built_.has_credit() || !messages_.has_credit() || !finishes_sent_.has_credit() ||
-      !units_.lists_ready().any())
+  if (!units_.lists_ready().any() || !can_work())
     return false;
-  const spec::PacketUnit unit = units_.pop(units_.arbitrate(1)).unit;
+  work_on(units_.pop(units_.arbitrate(1)).unit);
+  return true;
+}
+
+void PacketBuilder::work_on(const spec::PacketUnit& unit) {
   const PhysicalCollectBuffer& pcb = buffers_[unit.physical_collect_buffer()];
-  const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
+  QueuePairParts* const found = queue_pairs_.parts(unit.underlying_function(), unit.queue_pair_number());
   const bool has_packet = unit.packet() != no_packet;
-  if (has_packet && found) {
+  if (has_packet && found != nullptr) {
     build(unit, *found, pcb);
-    note_built(unit, pcb);
+    note_built(unit, found->requester, pcb);
   }
   // The message is known before its last packet can be answered.
   if (unit.last() != 0)
     end_message(unit, pcb);
-  if (has_packet && found)
+  if (has_packet && found != nullptr)
     requests_built_.push(unit);
   else if (has_packet)
     packets_.release(static_cast<uint16_t>(unit.packet()));
   if (unit.last() != 0)
     end_command(pcb);
-  return true;
 }
 
 void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
@@ -138,10 +149,9 @@ void PacketBuilder::build(const spec::PacketUnit& unit, const QueuePairParts& qu
 }
 
 // From now on the packet may be answered. One of before a retry is not asked for any more.
-void PacketBuilder::note_built(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb) {
+void PacketBuilder::note_built(const spec::PacketUnit& unit, spec::QueuePairRequester& requester,
+                               const PhysicalCollectBuffer& pcb) {
   const Execution& execution = pcb.execution;
-  spec::QueuePairRequester& requester =
-      *queue_pairs_.requester(unit.underlying_function(), unit.queue_pair_number());
   if (requester.retry_epoch() != execution.retry_epoch)
     return;
   const uint32_t packet = packets_[static_cast<uint16_t>(unit.packet())].number;
