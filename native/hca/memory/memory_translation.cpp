@@ -22,12 +22,6 @@ std::optional<uint32_t> MemoryTranslation::create_table(unsigned underlying_func
   return *line * line_entries;
 }
 
-uint32_t MemoryTranslation::pages(uint32_t table) const {
-  return table % line_entries == 0 && table / line_entries < tables_.size()
-             ? tables_[table / line_entries].pages
-             : 0;
-}
-
 bool MemoryTranslation::write_entries(uint32_t table, uint32_t first,
                                       std::span<const spec::PageTableEntry> entries) {
   assert(first + entries.size() <= pages(table));
@@ -44,24 +38,6 @@ void MemoryTranslation::destroy_table(uint32_t table) {
   keys_.change();
   tables_[line] = {};
   runs_.free(line);
-}
-
-std::optional<uint64_t> MemoryTranslation::translate(uint32_t table, uint64_t offset) {
-  const std::optional<uint64_t> page = page_address(table, offset / spec::page_bytes);
-  return page ? std::optional(*page + offset % spec::page_bytes) : std::nullopt;
-}
-
-std::optional<uint64_t> MemoryTranslation::page_address(uint32_t table, uint64_t page) {
-  if (page >= pages(table))
-    return std::nullopt;
-  const uint32_t index = table + static_cast<uint32_t>(page);
-  const CachedLine* line = cached(index / line_entries);
-  if (line == nullptr)
-    return std::nullopt;
-  const spec::PageTableEntry& entry = line->entries[index % line_entries];
-  if (entry.valid() == 0)
-    return std::nullopt;
-  return entry.page() * spec::page_bytes;
 }
 
 // What of an access with a window is wrong, besides rights and bounds.
@@ -165,10 +141,8 @@ void MemoryTranslation::remember(const KeyAccess& access) {
                                    .any_queue_pair = !is_window};
 }
 
-const MemoryTranslation::CachedLine* MemoryTranslation::cached(uint32_t line) {
+const MemoryTranslation::CachedLine* MemoryTranslation::fetch(uint32_t line) {
   CachedLine& place = cache_[line % cache_lines];
-  if (place.line == line)
-    return &place;
   place.line = no_line;
   if (context_memory_.read_page_table(line * line_entries, place.entries) == DmaStatus::fault)
     return nullptr;

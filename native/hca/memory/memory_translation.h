@@ -7,6 +7,7 @@
 #include "hca/memory/run_allocator.h"
 #include "spec/contexts.h"
 #include "spec/enums.h"
+#include "spec/parameters.h"
 
 #include <array>
 #include <cstdint>
@@ -62,7 +63,10 @@ public:
 
   // DMA address of the byte `offset` of what the table maps, in the domain of the table's function; nothing:
   // no such table, beyond its end, not mapped, or context memory could not be reached.
-  std::optional<uint64_t> translate(uint32_t table, uint64_t offset);
+  std::optional<uint64_t> translate(uint32_t table, uint64_t offset) {
+    const std::optional<uint64_t> page = page_address(table, offset / spec::page_bytes);
+    return page ? std::optional(*page + offset % spec::page_bytes) : std::nullopt;
+  }
 
   KeyTable& keys() { return keys_; }
   void on_quiet(Waker quiet) { keys_.on_quiet(quiet); }
@@ -137,9 +141,26 @@ private:
 
   static AccessFault check_window(const spec::MemoryKeyEntry& window, const KeyAccess& access);
   // Number of pages of a table; 0: there is none.
-  uint32_t pages(uint32_t table) const;
-  std::optional<uint64_t> page_address(uint32_t table, uint64_t page);
-  const CachedLine* cached(uint32_t line);
+  uint32_t pages(uint32_t table) const {
+    return table % line_entries == 0 && table / line_entries < tables_.size()
+               ? tables_[table / line_entries].pages
+               : 0;
+  }
+  std::optional<uint64_t> page_address(uint32_t table, uint64_t page) {
+    if (page >= pages(table))
+      return std::nullopt;
+    const uint32_t index = table + static_cast<uint32_t>(page);
+    const CachedLine* const line = cached(index / line_entries);
+    if (line == nullptr || line->entries[index % line_entries].valid() == 0)
+      return std::nullopt;
+    return line->entries[index % line_entries].page() * spec::page_bytes;
+  }
+  // Null: context memory could not be reached.
+  const CachedLine* cached(uint32_t line) {
+    const CachedLine& place = cache_[line % cache_lines];
+    return place.line == line ? &place : fetch(line);
+  }
+  const CachedLine* fetch(uint32_t line);
   void forget_lines(uint32_t first, uint32_t lines);
 
   ContextMemory& context_memory_;

@@ -5,7 +5,7 @@
 #include "wire/packet_bytes.h"
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
 #include <span>
 
 namespace fpga_verbs::hca {
@@ -211,22 +211,27 @@ PacketDrop PacketReceiver::check_addresses(const spec::QueuePairControl& control
                                                                       : PacketDrop::wrong_source;
 }
 
-// Whether a packet over IPv4 has the addresses of what is sent to the peer, the other way round. False: look
-// closer.
+// Whether a packet over Ethernet has the addresses of what is sent to the peer, the other way round. False:
+// look closer.
 bool PacketReceiver::is_of_peer(const spec::QueuePairControl& control, const spec::AddressVector& peer,
                                 unsigned port, const wire::ParsedPacket& parsed, const uint8_t* bytes) const {
-  if (parsed.framing != wire::PacketFraming::ethernet_ipv4 || peer.port() != port || peer.is_global() == 0)
+  if (!wire::is_ethernet(parsed.framing) || peer.port() != port || peer.is_global() == 0)
     return false;
   const wire::PacketTemplate& sent = templates_.of(parsed.destination_queue_pair, control);
-  if (sent.framing != wire::PacketFraming::ethernet_ipv4)
+  if (sent.framing != parsed.framing)
     return false;
-  constexpr unsigned addresses = spec::Ipv4Header::source_address_bit / 8;
-  static_assert(spec::Ipv4Header::destination_address_bit == spec::Ipv4Header::source_address_bit + 32);
-  constexpr unsigned network = wire::PacketTemplate::bytes - spec::BaseTransportHeader::bytes -
-                               spec::UdpHeader::bytes - spec::Ipv4Header::bytes;
-  const auto to_peer = wire::read_header<uint64_t>(sent.request.wire.data() + network + addresses);
-  const auto came = wire::read_header<uint64_t>(bytes + parsed.network_offset + addresses);
-  return came == std::rotl(to_peer, 32);
+  // Both kinds of IP header end with source and destination, and an UDP header and a BTH are behind them.
+  const auto is_swapped = [&](auto address) {
+    constexpr size_t address_bytes = sizeof address;
+    const uint8_t* const to_peer = sent.request.wire.data() + wire::PacketTemplate::bytes -
+                                   spec::BaseTransportHeader::bytes - spec::UdpHeader::bytes -
+                                   2 * address_bytes;
+    const uint8_t* const came = bytes + parsed.transport_offset - spec::UdpHeader::bytes - 2 * address_bytes;
+    return std::memcmp(came, to_peer + address_bytes, address_bytes) == 0 &&
+           std::memcmp(came + address_bytes, to_peer, address_bytes) == 0;
+  };
+  return parsed.framing == wire::PacketFraming::ethernet_ipv4 ? is_swapped(uint32_t{})
+                                                              : is_swapped(wire::Gid{});
 }
 
 // The same partition, and one of the two is a full member (InfiniBand volume 1, 10.9.3).
