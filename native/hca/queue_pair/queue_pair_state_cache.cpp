@@ -187,14 +187,14 @@ std::optional<QueuePairStateCache::Named> QueuePairStateCache::take_ended() {
 }
 
 std::optional<QueuePairStateCache::Copy> QueuePairStateCache::copy_at(uint32_t index) {
-  if (index >= directory_.size() || !directory_[index].live)
+  if (index >= directory_.size() || !directory_[index].is_live())
     return std::nullopt;
   const Entry& entry = directory_[index];
   Copy copy{.number = number_of(index, entry.generation),
             .underlying_function = entry.underlying_function,
             .parts = {}};
-  if (entry.slot != none) {
-    copy.parts = slots_[entry.slot].parts;
+  if (entry.slot != nullptr) {
+    copy.parts = entry.slot->parts;
     return copy;
   }
   const auto context = std::as_writable_bytes(std::span{&copy.parts, 1});

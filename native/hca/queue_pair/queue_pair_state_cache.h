@@ -172,7 +172,7 @@ public:
     QueuePairParts parts;
   };
   bool is_of(uint32_t index, uint32_t functions) const {
-    return directory_[index].live && (functions >> directory_[index].underlying_function & 1) != 0;
+    return directory_[index].is_live() && (functions >> directory_[index].underlying_function & 1) != 0;
   }
   std::optional<Copy> copy_at(uint32_t index);
 
