@@ -1,4 +1,4 @@
-// What a board keeps of a connection and of an access for the next one goes when it does not hold any more.
+// A board keeps facts of a connection and of an access for the next packet: they go when they do not hold any more.
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 
