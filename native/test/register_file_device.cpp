@@ -173,7 +173,10 @@ bool RegisterFileDevice::receive_packet() {
   if (packet.empty())
     return false;
   const std::span<const uint8_t> taken = ports_.links[0]->take(link::Lane::requests, packet, buffer_);
-  std::memcpy(pages_.back().data(), taken.data(), taken.size());
+  // It lies in the own buffer, and nowhere else.
+  const auto begin = static_cast<size_t>(taken.data() - buffer_->bytes.data());
+  if (begin + taken.size() <= buffer_->bytes.size())
+    std::memcpy(pages_.back().data(), buffer_->bytes.data() + begin, taken.size());
   ++register_at(0, received);
   return true;
 }

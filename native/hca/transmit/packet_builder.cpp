@@ -28,7 +28,8 @@ uint32_t queue_key_of(const spec::CommandHeader& header, const spec::QueuePairCo
   return (header.queue_key() & is_controlled) != 0 ? control.queue_key() : header.queue_key();
 }
 
-// The content of the extended headers of a command, in the packet whose payload begins at `offset` in its message.
+// Fills in the fields of extended headers from a command, of the packet whose payload begins at `offset` in
+// its message.
 void fill_extended(wire::PacketFields& fields, const spec::CommandHeader& header, const Execution& execution,
                    uint64_t offset) {
   const spec::Operation operation = spec::operation_of(header.opcode());
