@@ -201,15 +201,17 @@ module collect_buffer_ports #(
     assign whole[dword] = wstrb[dword*4+:4] == 4'hf;
     assign touched[dword] = wstrb[dword*4+:4] != 4'h0;
   end
-  // Two of them come one by one, and of one of these a part; the others come together.
-  localparam logic [$clog2(DWORDS)-1:0] apart = $clog2(DWORDS)'(APART);
+  // Two of a command's come one by one (one, where it is about PCBs), and of one a part; the others come together.
   localparam int unsigned TOGETHER = ABOUT == 3 ? 1 : 2;
+  localparam logic [$clog2(DWORDS)-1:0] apart = $clog2(DWORDS)'(APART);
+  localparam bit CANCELS = ABOUT == 1 || ABOUT == 3 || ABOUT >= 10;  // Among the beats; elsewhere all bring DWORDs as said.
   logic together;
   assign together = touched[apart/TOGETHER==0?DWORDS-1:0];
   for (genvar dword = 0; dword < DWORDS; dword++) begin : gen_apart
     always_comb begin
       if (apart != dword) assume (touched[dword] == whole[dword]);
-      if (dword / TOGETHER != apart / TOGETHER) assume (touched[dword] == together);
+      if (dword / TOGETHER != apart / TOGETHER && !(CANCELS && in_burst && address[11:6] == SLOTS_LINE))
+        assume (touched[dword] == together);
     end
   end
   (* anyconst *) logic [6:0] some_dword;  // Of a command.
@@ -372,7 +374,7 @@ module collect_buffer_ports #(
   always_ff @(posedge clock) begin
     if (reset) begin
       out <= '0;
-      since_back <= '0;
+      since_back <= '1;
     end else begin
       since_back <= comes_back ? '0 : since_back == '1 ? since_back : since_back + 6'd1;
       for (int unsigned number = 0; number < POOL; number++) begin

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+
+import { root, rtlSources } from './blocks.ts';
+import { holds, type Proof } from './proof.ts';
+
+const patient = { timeout: 1_200_000 };
+
+/** fpga/formal/collect_buffer_ports: properties (`ABOUT`), and beats of the host at most. */
+function ports(about: number, beats: number, stalls = 0): Proof {
+  const cut = ['doorbell_checksum', 'command_memory'];
+  return {
+    sources: [
+      ...rtlSources('collect_buffer').filter((source) => !cut.some((name) => source.includes(name))),
+      ...['doorbell_checksum', 'command_memory_bits', 'collect_buffer_ports'].map(
+        (name) => `${root}fpga/formal/${name}.sv`,
+      ),
+    ],
+    top: 'collect_buffer_ports',
+    parameters: { BEAT_BYTES: 64, ABOUT: about, BEATS: beats, STALLS: stalls },
+    gates: true,
+  };
+}
+
+/** What is shown in so many clocks from a reset, of which the memories are swept in twelve. */
+const shown = [
+  {
+    name: 'a beat is done in time, with checksums and without credits too',
+    proof: ports(0, 4, 1),
+    clocks: 30,
+  },
+  { name: 'a command is kicked if and only if it is whole, or is refused', proof: ports(1, 3), clocks: 24 },
+  { name: 'what is said of it is right', proof: ports(2, 3), clocks: 24 },
+  { name: 'a PCB has one owner, and one in reach is taken', proof: ports(3, 5), clocks: 25 },
+  { name: 'a PCB that came back is taken again', proof: ports(3, 3), clocks: 35 },
+  { name: 'the buffers hold what was written', proof: ports(4, 3), clocks: 26 },
+] as const;
+type Shown = (typeof shown)[number]['name'];
+const of = (name: Shown) => shown.find((each) => each.name === name)!;
+const whole = of('a command is kicked if and only if it is whole, or is refused');
+const reached = of('a PCB has one owner, and one in reach is taken');
+
+/** What the properties are about, by its number in `ABOUT`: each has to be met, in as many clocks. */
+const met = [
+  [10, 'a command is kicked'],
+  [12, 'a command is whole in send queue mode'],
+  [13, 'segment 0 differs'],
+  [14, 'a segment lies beyond the length'],
+  [15, 'a half-written command is cancelled'],
+  [16, 'no PCB is in reach'],
+  [17, 'a PCB is in reach, shortly after one came back'],
+  [18, 'a DWORD is read back'],
+  [19, 'a command is half written, with its length'],
+  [20, "a beat is for another function's page"],
+] as const;
+
+describe('proofs of collect_buffer over its ports', () => {
+  it.for(shown)('$name', patient, ({ proof, clocks }, context) => {
+    expect(holds(proof, 'from reset', clocks, context)).toBe(true);
+  });
+
+  it.for(met)('meets %i: %s', patient, ([about], context) => {
+    expect(holds(ports(about, 4), 'from reset', 40, context)).toBe(false);
+  });
+
+  it.for([
+    {
+      name: 'every command is refused',
+      by: whole,
+      source: 'collect_buffer',
+      from: 'assign x_refuses = x_is_beyond',
+      to: 'assign x_refuses = x_is_beyond || x_is_command',
+    },
+    {
+      name: 'no command is kicked',
+      by: whole,
+      source: 'collect_buffer',
+      from: 'assign x_ends = x_is_command && x_has_length && x_is_whole;',
+      to: "assign x_ends = 1'b0;",
+    },
+    {
+      name: 'a function is denied its own PCBs',
+      by: reached,
+      source: 'collect_group_table',
+      from: 'rests_function[3*number+:3] <= few(total_shared, beyond_levels);',
+      to: "rests_function[3*number+:3] <= '0;",
+    },
+  ])('fails where $name', patient, ({ by, source, from, to }, context) => {
+    const proof = { ...by.proof, fault: { source, from, to } };
+    expect(holds(proof, 'from reset', by.clocks, context)).toBe(false);
+  });
+});
