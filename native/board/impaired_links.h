@@ -11,7 +11,8 @@
 
 namespace fpga_verbs::board {
 
-// The impairments that may stand before the links of a board's ports: the same rules at each, and random numbers of its own.
+// The impairments that may stand before the links of a board's ports: the same rules at each, and random
+// numbers of its own.
 class ImpairedLinks {
 public:
   using Links = std::array<link::Link*, spec::ports>;
