@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 
 import { VerbsError } from '../../driver/errors.ts';
 import type { Output } from '../output/output.ts';
@@ -36,7 +37,14 @@ export async function capture(
   let bytes = 0;
   const write = async (data: Uint8Array): Promise<void> => {
     bytes += data.length;
-    if (!stream.write(Buffer.from(data))) await once(stream, 'drain', { signal: scope.signal });
+    const { signal } = scope;
+    if (stream.write(Buffer.from(data)))
+      await setImmediate(); // a signal ends it while packets come without end, too
+    else if (!signal.aborted) {
+      await once(stream, 'drain', { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    }
   };
   await write(watch.head);
   if (file !== standardOutput) output.text(`${deviceString}: packets go to ${file}; Ctrl+C ends it\n`);
