@@ -366,7 +366,7 @@ private:
     expect_value("list that the index had", found != hca::no_list && model_.count(found) > 1,
                  used_[list] != 0);
     held_[clock.pushed_entry] = pushed.entry;
-    credits_.take(push.function, credit);
+    credits_.hold(push.function, credit);
     paid_[clock.pushed_entry] = {push.function, credit};
     --free_;
     index_of_[list] = push.index;

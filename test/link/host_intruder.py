@@ -35,10 +35,12 @@ elif way in ("tail", "length"):  # one thing wrong: the other end closes the way
     bring(memory, size)
     rings[128:132] = struct.pack("=I", 4353 if way == "length" else 64)
     rings[0:8] = struct.pack("=Q", 65 if way == "tail" else 1)
-    peer.send(b"\0")
     peer.settimeout(20)
     try:
+        peer.send(b"\0")
         say("closed" if peer.recv(1) == b"" else "believed")
+    except (BrokenPipeError, ConnectionResetError):  # closed before it was told
+        say("closed")
     except socket.timeout:
         say("believed")
 elif way == "rings":  # of the right size, with all in them wrong
