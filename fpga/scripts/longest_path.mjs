@@ -32,7 +32,7 @@ export function longestPath(cells) {
 }
 
 /**
- * What has the longest ways to it: registers and block memories, by what they hold, the longest first.
+ * The ends of the longest ways: registers and block memories, by what they hold, the longest first.
  * @param cells of the module, as of longestPath
  * @param netnames of the module: bits by name
  * @param count at most

@@ -21,7 +21,7 @@ function ports(about: number, beats: number, stalls = 0): Proof {
   };
 }
 
-/** What is shown in so many clocks from a reset, of which the memories are swept in twelve. */
+/** Properties shown in so many clocks from a reset, of which the memories are swept in twelve. */
 const shown = [
   {
     name: 'a beat is done in time, with checksums and without credits too',
@@ -39,7 +39,7 @@ const of = (name: Shown) => shown.find((each) => each.name === name)!;
 const whole = of('a command is kicked if and only if it is whole, or is refused');
 const reached = of('a PCB has one owner, and one in reach is taken');
 
-/** What the properties are about, by its number in `ABOUT`: each has to be met, in as many clocks. */
+/** The cases that the properties are about, by their number in `ABOUT`: each has to be met, in as many clocks. */
 const met = [
   [10, 'a command is kicked'],
   [12, 'a command is whole in send queue mode'],
