@@ -104,11 +104,6 @@ export class Completion {
     this.macHigh = ofReceive ? dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE / dword) | 0]! : 0;
   }
 
-  /** Becomes as another one. For the driver. */
-  copy(other: Completion): void {
-    Object.assign(this, other);
-  }
-
   /** 24 bits. */
   get queuePairNumber(): number {
     return (

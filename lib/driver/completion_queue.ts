@@ -19,7 +19,7 @@ import {
   setCompletionQueueEntryQueuePairNumber,
   setCompletionQueueEntryStatus,
 } from '../spec/index.ts';
-import { checkRange } from './arguments.ts';
+import { checkRange, wrongType } from './arguments.ts';
 import type { ClosedReceiver } from './closed_receiver.ts';
 import type { Completion } from './completion.ts';
 import type { DeviceFunction } from './device_function.ts';
@@ -229,30 +229,25 @@ export class CompletionQueue {
     if (this.reason !== undefined && !this.hasCompletion) throw this.reason;
   }
 
+  /** Each completion is told to its queue pair before the next is read: both may go into the same object of the caller. */
   private take(completions: readonly Completion[]): number {
+    const { entries } = this;
     let count = 0;
-    let read: number;
-    let kept: number;
-    do {
-      read = this.entries.take(completions, count);
-      kept = this.complete(completions, count, read);
-      count += kept;
-    } while (kept < read); // some were dropped: there is room for others
-    return count;
-  }
-
-  /** Tells the queue pairs of completions from `first` on, and drops those that have no owner. @returns how many stay */
-  private complete(completions: readonly Completion[], first: number, read: number): number {
-    let next = first;
-    for (let index = first; index < first + read; index++) {
-      const completion = completions[index]!;
+    while (count < completions.length && entries.isWritten) {
+      const completion = completions[count];
+      if (completion === undefined) {
+        if (count > 0) break; // none that was taken is lost
+        throw wrongType('completions[0]', 'a Completion', completion);
+      }
+      completion.read(entries.dwords, entries.place);
+      entries.next();
       const queuePair = this.queuePairOf(completion.queuePairNumber);
       if (queuePair !== undefined) queuePair.complete(completion);
       else if (!this.takeOfClosed(completion)) continue;
-      if (next !== index) completions[next]!.copy(completion);
-      next++;
+      count++;
     }
-    return next - first;
+    entries.tellRead();
+    return count;
   }
 
   /** Most completions are of the same queue pair as the one before. */

@@ -10,11 +10,6 @@ export interface RingEntry {
   readonly phaseShift: 0;
 }
 
-/** Takes the entry that begins at DWORD `at`. */
-interface EntryReader {
-  read(dwords: Int32Array, at: number): void;
-}
-
 const dword = 4;
 
 /**
@@ -52,29 +47,6 @@ export class DeviceRing {
   /** Whether the device has written the oldest entry that was not read. */
   get isWritten(): boolean {
     return (loadAcquire(this.dwords, this.begin + this.phaseAt) & 1) === this.phase;
-  }
-
-  /**
-   * Reads entries into the caller's objects from `first` on, oldest first, and tells the device.
-   * @returns how many were read
-   */
-  take(readers: readonly EntryReader[], first: number): number {
-    const { dwords, phaseAt, entryDwords } = this;
-    let { begin, phase } = this;
-    let index = first;
-    while (index < readers.length && (loadAcquire(dwords, begin + phaseAt) & 1) === phase) {
-      readers[index]!.read(dwords, begin);
-      index++;
-      begin += entryDwords;
-      if (begin < dwords.length) continue;
-      begin = 0;
-      phase ^= 1;
-    }
-    this.begin = begin;
-    this.phase = phase;
-    this.count = (this.count + index - first) | 0;
-    storeRelease(this.head, 0, this.count);
-    return index - first;
   }
 
   /** The oldest entry was read. */

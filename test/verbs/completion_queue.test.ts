@@ -83,6 +83,25 @@ describeOnBackends('a completion queue', (backend) => {
     expect(completionQueue.poll([new Completion()])).toBe(0);
   });
 
+  it('fills objects up to the first place of an array that has none, and loses nothing', async () => {
+    const verbs = makeVerbs(backend);
+    const { completionQueue } = verbs;
+    const queuePair = makeFailedQueuePair(verbs);
+    queuePair.postSend([0, 1].map((wrId) => ({ opcode: Opcode.send, wrId })));
+    const completion = new Completion();
+    const poll = (...completions: (Completion | undefined)[]): number =>
+      completionQueue.poll(completions as Completion[]);
+    for (const wrId of [0, 1]) {
+      work(verbs, backend);
+      await completionQueue.wait({ timeout: 10_000 });
+      expect(() => poll(undefined, completion)).toThrow(
+        /^completions\[0\] must be a Completion, got undefined/,
+      );
+      expect(poll(completion, undefined)).toBe(1);
+      expect(completion.wrId).toBe(wrId);
+    }
+  });
+
   it('is iterated over', async () => {
     const verbs = makeVerbs(backend);
     const queuePair = makeFailedQueuePair(verbs);

@@ -169,6 +169,20 @@ describe('a shared receive queue', () => {
     }
   });
 
+  it('gets back each place, also where all completions go into the same object', () => {
+    const verbs = makeVerbs();
+    const queue = verbs.protectionDomain.createSharedReceiveQueue({ maxWorkRequests: 4 });
+    const { client } = makeLine(verbs, queue);
+    const completion = new Completion();
+    for (let round = 0; round < 3; round++) {
+      fill(queue, verbs, 4);
+      for (let each = 0; each < 4; each++) say(client, each);
+      verbs.board.runUntilIdle();
+      expect(verbs.completionQueue.poll(Array.from({ length: 8 }, () => completion))).toBe(8);
+      expect(queue.driver.outstanding).toBe(0);
+    }
+  });
+
   it('reaches memory of its own protection domain, whatever that of the queue pair', () => {
     const verbs = makeVerbs();
     const other = { ...verbs, protectionDomain: verbs.context.createProtectionDomain() };
