@@ -44,7 +44,7 @@ public:
     ++messages_;
     if (fits) {
       header_.begun.store(end, std::memory_order_relaxed);
-      // Each release is after what is before it: `begun` is seen by who sees one of these words.
+      // Each release is after what is before it: a reader that sees one of these words sees `begun`.
       at(tail_).store(uint64_t{number} << 32 | message.size(), std::memory_order_release);
       for (uint64_t i = 1; i < count; ++i) {
         const auto rest = message.subspan((i - 1) * WatchMessage::word_bytes);

@@ -24,7 +24,7 @@ enum class RequestKind : uint32_t {
   wake,      // there is something in the ring; has no reply
   observe,   // `number`: underlying function, also one that is open; comes back with a ServedPage to look
              // through
-  // Of who observes:
+  // Of an observer:
   watch,       // `number`: board::WatchKind; comes back with the memory of its ring, to be read
   unwatch,     // `number`: board::WatchKind; has no reply
   queue_pairs, // from index `number` on; behind the reply come hca::QueuePairFacts, and in `value` the index

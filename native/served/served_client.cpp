@@ -169,7 +169,7 @@ bool ServedClient::observe(uint32_t number, ServedBoard& board) {
   return true;
 }
 
-// The ring is that of all who watch the same: however often one asks, and does not read, nothing is added.
+// Observers that watch the same have one ring, whatever their number.
 bool ServedClient::watch(uint32_t kind) {
   if (!view_ || kind >= watches_.size())
     return send({.status = Status::invalid});

@@ -105,7 +105,7 @@ private:
   size_t memory_bytes_ = 0;
   MemoryReclaimer::Pending reclaiming_ = std::make_shared<std::atomic<unsigned>>(0);
   ServedTransaction transaction_;
-  std::optional<board::FunctionView> view_; // of who only looks
+  std::optional<board::FunctionView> view_; // of an observer
   std::array<std::unique_ptr<board::BoardWatch>, board::watch_kinds> watches_;
   std::shared_ptr<board::EmulatedFunction> function_; // goes first: no DMA comes to the memory after it
 };

@@ -22,7 +22,7 @@ inline constexpr uint8_t no_receive_entry = 0xff;
 // request holds, and neither for what arrives.
 enum class PacketUse : uint8_t { request, response, receive };
 
-// What is known of the packet in a buffer. A field is undefined until the block that makes the packet, or one
+// Facts of the packet in a buffer. A field is undefined until the block that makes the packet, or one
 // on its way, has written it; PacketMemory::allocate() writes those that a block may leave as they are.
 struct Packet {
   uint16_t begin = 0;         // offset of its first byte in the buffer

@@ -21,9 +21,9 @@
 
 namespace fpga_verbs::hca {
 
-// What the board plugs into its ports. It outlives the device, and the board may change it between the
-// device's steps, so that what is off costs nothing; each port's link stays the same one, or stands before
-// it.
+// The links that the board plugs into its ports, and a tap. It outlives the device, and the board may change
+// it between the device's steps, so that what is off costs nothing; each port's link stays the same one, or
+// stands before it.
 struct PortAttachments {
   std::array<link::Link*, spec::ports> links{}; // null: nothing
   PacketTap* tap = nullptr;                     // null: nothing looks at packets
