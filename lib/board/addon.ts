@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// The native surface, whole: what the addon exports, with units and errors. Offsets and lengths are bytes; offsets in
+import type { QueuePairFacts, RegionFacts, Watch, WatchKind } from './observation.ts';
+import type { ServedBoard, ServedBoardOptions, ServedFacts } from './serving.ts';
+
+// The native surface, with observation.ts and serving.ts the whole of it: what the addon exports, with units and errors. Offsets and lengths are bytes; offsets in
 // a BAR are multiples of 4 and safe integers; 32-bit values are unsigned. Every call on a closed object throws an Error
 // with the code ERR_CLOSED; a wrong argument throws a TypeError or RangeError that says what would be right.
 
@@ -315,62 +318,6 @@ export interface EmulatedBoard {
   close(): void;
 }
 
-/** How a board is served to other processes. */
-export interface ServedBoardOptions {
-  /** Of the socket, which is made with mode 0600. */
-  path: string;
-  /** The first function that clients may open; those below are the server's. Default 1. */
-  firstFunction?: number;
-  /** Bytes that a client may have for DMA. Default 4 GiB. */
-  memoryPerClient?: number;
-  /** Milliseconds in which a process that has connected must open a function, or look at one. Default 5,000. */
-  openWithin?: number;
-}
-
-/**
- * Work of the thread of a served board. A unit is a transaction, a request, an entry of a table of DMA addresses that is set or
- * cleared, or a page that is given back to the system. In a turn every client has its ring served and a request answered.
- */
-export interface ServedWork {
-  turns: number;
-  units: number;
-  /** In the longest turn: what a client may have had to wait for. */
-  mostUnitsInTurn: number;
-}
-
-/** An event of a client of a served board. */
-export interface ServedNotice {
-  /** It opened the function; it closed it, or has died; it did what no client does, and is not served any more. */
-  kind: 'opened' | 'closed' | 'refused';
-  underlyingFunction: number;
-  /** Its process. */
-  process: number;
-  /** Of refused: what it did. */
-  reason: string;
-}
-
-/** A board that other processes open functions of. */
-export interface ServedBoard {
-  /** Events of clients since the last call, oldest first; the newest 1,024 are kept. */
-  takeNotices(): ServedNotice[];
-  /** Work of its thread until now. */
-  work(): ServedWork;
-  /** Ends it: for its clients the device is gone. Twice is once. */
-  close(): void;
-}
-
-/** A server's description of its board. */
-export interface ServedFacts {
-  /** Busy: the server accepts no connection; silent: it did not answer in time. Then the rest is 0 and empty. */
-  state: 'serving' | 'busy' | 'silent';
-  /** Of the board. */
-  underlyingFunctions: number;
-  /** The first that clients may open. */
-  firstFunction: number;
-  /** Those that clients have open. */
-  open: number[];
-}
-
 /** Facts on an open function that are known without asking the device. */
 export interface BoardFacts {
   backend: string;
@@ -509,102 +456,6 @@ export interface RemappingRoot {
   rootTable: bigint;
   /** Of the function: bus 15:8, device 7:3, function 2:0. */
   sourceId: number;
-}
-
-/** A queue pair, as an observer is told of it. Enums as in fpga/doc/formats.md. */
-export interface QueuePairFacts {
-  /** 24 bits. */
-  number: number;
-  underlyingFunction: number;
-  serviceType: number;
-  state: number;
-  /** QoS level. */
-  level: number;
-  /** A send_hold: what its send queue waits for. */
-  hold: number;
-  protectionDomain: number;
-  /** From 1; 0: it has none yet. */
-  port: number;
-  sendCompletionQueue: number;
-  receiveCompletionQueue: number;
-  /** 0: it has a receive queue of its own. */
-  sharedReceiveQueue: number;
-  /** Of a connection. */
-  destinationQueuePair: number;
-  /** 16 bytes. */
-  destinationGid: Uint8Array;
-  /** 16 bits (InfiniBand). */
-  destinationLocalIdentifier: number;
-  /** Sequence numbers of the send queue, 16 bits: to execute, newest posted, oldest not acknowledged. */
-  next: number;
-  posted: number;
-  acknowledged: number;
-  /** Sequence numbers of the receive queue, 16 bits: to take, and behind the newest that the device knows. */
-  receiveHead: number;
-  receiveTail: number;
-  /** 24 bits. */
-  nextPsn: number;
-  expectedPsn: number;
-}
-
-/** A memory region or a window, as an observer is told of it. */
-export interface RegionFacts {
-  /** L_Key and R_Key. */
-  key: number;
-  underlyingFunction: number;
-  protectionDomain: number;
-  /** Of access_flag, a bit each. */
-  accessFlags: number;
-  /** First address, and bytes. */
-  base: bigint;
-  length: bigint;
-  pageLog2: number;
-  /** Accesses that are under way. */
-  inFlight: number;
-  /** Windows that are bound to a region. */
-  windows: number;
-  isWindow: boolean;
-  /** No access begins any more: it is being taken back. */
-  quiesced: boolean;
-}
-
-/** An asynchronous event, as an observer is told of it. Enums as in fpga/doc/formats.md. */
-export interface WatchedEvent {
-  underlyingFunction: number;
-  type: number;
-  /** Type-specific: a refusal. */
-  reason: number;
-  /** Of a write that was refused. */
-  offset: number;
-  /** Number of a queue pair, completion queue, virtual collect buffer or port. */
-  object: number;
-  /** Type-specific. */
-  detail: bigint;
-  /** Device clock, ticks. */
-  timestamp: bigint;
-}
-
-/** An observer watches one of these: kick records, asynchronous events, or blocks of a pcapng file with the packets at the ports. */
-export type WatchKind = 'kicks' | 'events' | 'packets';
-
-/**
- * A watch on what a board does. The board writes and never waits: who takes too late loses what is oldest, and is told how much. It costs the board
- * nothing that one does not take, and nothing at all when no observer watches.
- */
-export interface Watch {
-  /** Comes before all that is taken: of packets the head of a pcapng file. */
-  readonly preamble: Uint8Array;
-  /**
-   * Copies what is there, oldest first, one behind the other, as much as fits whole: kick records of 64 B, or blocks of a pcapng file. Gives
-   * the bytes.
-   */
-  take(to: Uint8Array): number;
-  /** Takes events, up to 64; only of a watch of events. */
-  takeEvents(): WatchedEvent[];
-  /** Records, events or packets that this watch did not get, since it began. */
-  lost(): number;
-  /** Ends it. Twice is once. */
-  close(): void;
 }
 
 /** An open underlying function of a board. */

@@ -11,12 +11,11 @@ import {
   type PostedWrite,
   type RemappingRoot,
   type EmulatedBoard as NativeBoard,
-  type ServedBoard,
-  type ServedBoardOptions,
   type Transaction,
 } from './addon.ts';
 import type { Recording } from './recording.ts';
 import { readRegions, type Region } from './regions.ts';
+import type { ServedBoard, ServedBoardOptions } from './serving.ts';
 import { describeTransaction } from './transaction_text.ts';
 
 /** A fault that was put into a board. */

@@ -15,17 +15,10 @@ export type {
   PortPacket,
   PostedWrite,
   Progress,
-  QueuePairFacts,
-  RegionFacts,
-  ServedBoard,
-  ServedBoardOptions,
-  ServedNotice,
-  ServedWork,
   Transaction,
-  Watch,
-  WatchKind,
-  WatchedEvent,
 } from './addon.ts';
+export type { QueuePairFacts, RegionFacts, Watch, WatchKind, WatchedEvent } from './observation.ts';
+export type { ServedBoard, ServedBoardOptions, ServedNotice, ServedWork } from './serving.ts';
 export {
   DeviceStringError,
   chosenDeviceString,

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { loadAddon, type ServedBoardOptions } from '../../lib/board/addon.ts';
+import { loadAddon } from '../../lib/board/addon.ts';
+import type { ServedBoardOptions } from '../../lib/board/serving.ts';
 import type { Connection } from '../../lib/connect/index.ts';
 import { closing, newSocket } from '../helpers/backends.ts';
 import { testAddonPath } from '../helpers/test_addon.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { ServedBoardOptions, ServedWork } from '../../lib/board/addon.ts';
+import type { ServedBoardOptions, ServedWork } from '../../lib/board/serving.ts';
 
 /** What a server takes of its machine. */
 export interface Footprint {
