@@ -6,17 +6,14 @@ export type {
   BoardOptions,
   CommandMapping,
   CommandWriter,
-  DmaFault,
   DmaMemory,
-  FaultRule,
   Interrupt,
-  LinkImpairment,
-  LinkImpairmentCounters,
   PortPacket,
   PostedWrite,
   Progress,
   Transaction,
 } from './addon.ts';
+export type { DmaFault, FaultRule, LinkImpairment, LinkImpairmentCounters } from './faults.ts';
 export type { QueuePairFacts, RegionFacts, Watch, WatchKind, WatchedEvent } from './observation.ts';
 export type { ServedBoard, ServedBoardOptions, ServedNotice, ServedWork } from './serving.ts';
 export {

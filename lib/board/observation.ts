@@ -2,35 +2,45 @@
 export interface QueuePairFacts {
   /** 24 bits. */
   number: number;
+  /** Function that it belongs to. */
   underlyingFunction: number;
+  /** A service_type. */
   serviceType: number;
+  /** A queue_pair_state. */
   state: number;
   /** QoS level. */
   level: number;
   /** A send_hold: what its send queue waits for. */
   hold: number;
+  /** Number of its protection domain. */
   protectionDomain: number;
   /** From 1; 0: it has none yet. */
   port: number;
+  /** Number of the completion queue of its sends. */
   sendCompletionQueue: number;
+  /** Number of the completion queue of its receives. */
   receiveCompletionQueue: number;
-  /** 0: it has a receive queue of its own. */
+  /** Number of its shared receive queue; 0: it has a receive queue of its own. */
   sharedReceiveQueue: number;
-  /** Of a connection. */
+  /** Queue pair at the other end of a connection; 0: it is not connected. */
   destinationQueuePair: number;
-  /** 16 bytes. */
+  /** GID of the other end, 16 bytes. */
   destinationGid: Uint8Array;
-  /** 16 bits (InfiniBand). */
+  /** LID of the other end, 16 bits (InfiniBand). */
   destinationLocalIdentifier: number;
-  /** Sequence numbers of the send queue, 16 bits: to execute, newest posted, oldest not acknowledged. */
+  /** Sequence number of the command to execute next, 16 bits. */
   next: number;
+  /** Sequence number of the newest command that is posted, 16 bits. */
   posted: number;
+  /** Sequence number of the oldest command that is not acknowledged, 16 bits. */
   acknowledged: number;
-  /** Sequence numbers of the receive queue, 16 bits: to take, and behind the newest that the device knows. */
+  /** Sequence number of the receive to take next, 16 bits. */
   receiveHead: number;
+  /** Sequence number behind the newest receive that the device knows, 16 bits. */
   receiveTail: number;
-  /** 24 bits. */
+  /** PSN of the next request packet, 24 bits. */
   nextPsn: number;
+  /** PSN of the request packet that is expected, 24 bits. */
   expectedPsn: number;
 }
 
@@ -38,18 +48,23 @@ export interface QueuePairFacts {
 export interface RegionFacts {
   /** L_Key and R_Key. */
   key: number;
+  /** Function that it belongs to. */
   underlyingFunction: number;
+  /** Number of its protection domain. */
   protectionDomain: number;
   /** Of access_flag, a bit each. */
   accessFlags: number;
-  /** First address, and bytes. */
+  /** First address. */
   base: bigint;
+  /** Bytes. */
   length: bigint;
+  /** log2 of the bytes of its pages. */
   pageLog2: number;
   /** Accesses that are under way. */
   inFlight: number;
   /** Windows that are bound to a region. */
   windows: number;
+  /** It is a memory window. */
   isWindow: boolean;
   /** No access begins any more: it is being taken back. */
   quiesced: boolean;
@@ -57,7 +72,9 @@ export interface RegionFacts {
 
 /** An asynchronous event, as an observer is told of it. Enums as in fpga/doc/formats.md. */
 export interface WatchedEvent {
+  /** Function that it happened to. */
   underlyingFunction: number;
+  /** An event_type. */
   type: number;
   /** Type-specific: a refusal. */
   reason: number;

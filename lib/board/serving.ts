@@ -15,7 +15,9 @@ export interface ServedBoardOptions {
  * cleared, or a page that is given back to the system. In a turn every client has its ring served and a request answered.
  */
 export interface ServedWork {
+  /** Turns until now. */
   turns: number;
+  /** Units in them. */
   units: number;
   /** In the longest turn: what a client may have had to wait for. */
   mostUnitsInTurn: number;
@@ -25,6 +27,7 @@ export interface ServedWork {
 export interface ServedNotice {
   /** It opened the function; it closed it, or has died; it did what no client does, and is not served any more. */
   kind: 'opened' | 'closed' | 'refused';
+  /** Function that it opened, or looked at. */
   underlyingFunction: number;
   /** Its process. */
   process: number;

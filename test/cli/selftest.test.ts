@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { loadAddon, type BoardOptions, type FaultRule } from '../../lib/board/addon.ts';
+import { loadAddon, type BoardOptions } from '../../lib/board/addon.ts';
+import type { FaultRule } from '../../lib/board/faults.ts';
 import { readRegions } from '../../lib/board/regions.ts';
 import { runCommandLine } from '../../lib/cli/command_line.ts';
 import { openDevice } from '../../lib/index.ts';
