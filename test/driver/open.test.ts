@@ -23,7 +23,7 @@ import {
 
 const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
 
-/** What a call throws. */
+/** The error that a call throws. */
 function errorOf(call: () => unknown): VerbsError {
   try {
     call();

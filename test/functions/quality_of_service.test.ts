@@ -117,7 +117,7 @@ describe('the example of the patent', () => {
       const verbs = functions[third]!;
       begin(verbs, buffersOf(verbs).slice(0, promised));
       expect(heldBy(verbs)).toBe(promised);
-      // What is freed by the others goes back to what is shared, and the third may borrow it.
+      // Buffers that the others free go back to the shared ones, and the third may borrow them.
       for (const other of others) for (const buffer of buffersOf(other)) buffer.cancel();
       functions[0]!.board.runUntilIdle();
       begin(verbs, buffersOf(verbs).slice(promised));

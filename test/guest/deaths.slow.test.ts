@@ -54,7 +54,7 @@ class Guest {
     );
   }
 
-  /** What a line of shell says. */
+  /** The output of a line of shell. */
   async run(command: string): Promise<string> {
     const { status, out } = await this.shell.run(command);
     const said = ['work', 'ended']

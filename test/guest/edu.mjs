@@ -43,7 +43,7 @@ export function pattern(bytes, seed) {
 
 export const sameBytes = (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)) === 0;
 
-/** What a call throws, as its message. */
+/** The message of the error that a call throws. */
 export function messageOf(call) {
   try {
     call();

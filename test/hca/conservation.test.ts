@@ -85,7 +85,7 @@ class Run {
     return registerNamed(blockNamed(block), register).offset;
   }
 
-  /** What has to hold at any moment. */
+  /** Compares the sums that hold at any moment. */
   check(): void {
     this.checks += 1;
     const wrong = this.device.port.verify();
@@ -158,7 +158,7 @@ class Run {
     this.ring(buffer, DoorbellSlot.start, posting.queue.number, posting.posted - 1);
   }
 
-  /** Divides anew while all goes on. What cannot be had is refused. */
+  /** Divides anew while all goes on. The device refuses a division that cannot be had. */
   private divide(): void {
     const { random, hosts } = this;
     const requester = random.below(2) * random.below(functions);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 import type { ServedBoardOptions, ServedWork } from '../../lib/board/serving.ts';
 
-/** What a server takes of its machine. */
+/** Resources of its machine that a server takes. */
 export interface Footprint {
   readonly descriptors: number;
   readonly threads: number;

@@ -8,7 +8,7 @@ import type { Pool } from './pool.ts';
 
 const { success, workRequestFlushedError, retryExceededError, localLengthError } = CompletionStatus;
 
-/** What holds for a flow. */
+/** Promises of a flow. */
 export interface FlowPromises {
   readonly service: Service;
   /** Some work requests have to fail. */

@@ -56,7 +56,7 @@ export class Hostile {
     let packet = Uint8Array.from(seen);
     const isVictim = this.isVictim(party, numberAt(packet, destinationQueuePair));
     if (!isVictim) {
-      // What no queue pair is to be hurt by, it must not name.
+      // A packet that must hurt no queue pair names none.
       packet.set(noQueuePair, destinationQueuePair);
     }
     for (let count = 1 + this.random.below(3); count > 0; count--) this.change(packet);

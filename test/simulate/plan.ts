@@ -1,6 +1,6 @@
 import { Random } from '../helpers/random.mjs';
 
-/** What may go wrong in a simulation. */
+/** Faults of a simulation. */
 export const faultKinds = [
   /** Packets are lost, late, doubled, overtaken, damaged on the way. */
   'loss',

@@ -54,7 +54,7 @@ export class Pool {
     }
   }
 
-  /** What a receive has brought. */
+  /** The data that a receive has brought. */
   bytes(slot: number): Uint8Array {
     return this.arena.bytes.subarray(slot * slotBytes, (slot + 1) * slotBytes);
   }

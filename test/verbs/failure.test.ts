@@ -25,7 +25,7 @@ const write = { opcode: Opcode.rdmaWrite };
 const read = { opcode: Opcode.rdmaRead };
 const add = { opcode: Opcode.atomicFetchAndAdd, compareAdd: 1n };
 
-/** What a peer refuses (InfiniBand volume 1, 9.7.5.2.3), by what is wrong. */
+/** Requests that a peer refuses (InfiniBand volume 1, 9.7.5.2.3), by their fault. */
 const refusedByPeer: Readonly<Record<string, Refused>> = {
   'an R_Key that there is not': {
     request: (_, here, there) => ({

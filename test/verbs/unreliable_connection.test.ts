@@ -43,7 +43,7 @@ describeConnections('an unreliable connection', (place) => {
           remote: target.remote(),
         });
         if (opcode === Opcode.rdmaWrite) {
-          // What follows it is there behind it.
+          // The message that follows it is there behind it.
           server.queuePair.postReceive({ wrId: index });
           client.queuePair.postSend({ opcode: Opcode.send });
         }

@@ -87,7 +87,7 @@ export function servePciFunction(
   return { ended, load: (another) => proxy!.load(another) };
 }
 
-/** What the machine says, and what it is answered. */
+/** Answers the requests of the machine. */
 class PciProxy {
   private board: EmulatedBoard;
   private readonly underlyingFunction: number;
