@@ -12,7 +12,7 @@
 
 namespace fpga_verbs::wire {
 
-// What a received packet is. Offsets count from its first byte.
+// Fields of a received packet. Offsets count from its first byte.
 struct ParsedPacket {
   PacketFraming framing = PacketFraming::ethernet_ipv4;
   bool forward_congestion = false;  // FECN, or ECN of the IP header: congestion experienced
