@@ -14,7 +14,7 @@
 namespace fpga_verbs::test {
 
 // Host memory for block tests: one flat buffer that every function reaches, at DMA addresses from `base` on.
-// What lies outside is a fault, and faults can be asked for.
+// Each access beyond it is a fault, and faults can be asked for.
 class TestHost final : public hca::HostPort {
 public:
   static constexpr uint64_t base = 0x1'0000'0000;

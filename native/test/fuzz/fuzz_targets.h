@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::test {
 
-// What an input of a fuzzer is made to be. Each takes any bytes, makes a stepped board of its own, and gives
+// A use of a fuzzer's input. Each takes any bytes, makes a stepped board of its own, and gives
 // an empty text, or says which promise of the device was broken.
 struct FuzzTarget {
   const char* name;

@@ -96,7 +96,7 @@ private:
   uint16_t receive_next_ = 0;
 };
 
-// What an address vector says of function `underlying_function` at the first port of board `board_number`.
+// The address vector of function `underlying_function` at the first port of board `board_number`.
 spec::AddressVector address_of(spec::LinkLayer link_layer, unsigned board_number,
                                unsigned underlying_function);
 
