@@ -202,7 +202,12 @@ describe('hca selftest names the step that fails, and where to look', () => {
   });
 
   it('says so in JSON too', async () => {
-    const run = await runHca(['selftest', '--device', `emu:1?name=nobody-controls-this&${small}`, '--json']);
+    const run = await runHca([
+      'selftest',
+      '--device',
+      `emu:1?name=selftest-without-control&${small}`,
+      '--json',
+    ]);
     expect(run.exitCode).toBe(1);
     expect(run.json()).toMatchObject([
       {

@@ -111,7 +111,7 @@ describe('the example of the patent', () => {
       const others = functions.filter((_, index) => index !== third);
       for (const other of others) begin(other, buffersOf(other));
       const promised = promises[third]!.physicalCollectBuffers;
-      // The others hold all that nobody was promised.
+      // The others hold all that no function was promised.
       expect(others.reduce((sum, other) => sum + heldBy(other), 0)).toBe(buffersOfBoard - promised);
       expect(controlRegister(functions[0]!, 'physical_collect_buffers_shared')[0]! >> 16n).toBe(0n);
       const verbs = functions[third]!;

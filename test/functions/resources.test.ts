@@ -376,7 +376,7 @@ describe('a range of virtual collect buffers that moves while its function works
       };
       if (inBatches) from.queuePair.postSend([request]);
       else from.queuePair.postSend(request);
-      // Nobody polls.
+      // No thread polls.
       guest.board.runUntilIdle();
     };
     post(0);

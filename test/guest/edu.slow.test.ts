@@ -35,7 +35,7 @@ const refused = (why: string, more: number): Record<string, unknown> => ({
   more,
 });
 
-describe('a PCI function that nobody here wrote', guestTests(timeLimit), () => {
+describe('a PCI function that is not of this project', guestTests(timeLimit), () => {
   it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
     const machine = [
       '-machine',

@@ -370,7 +370,7 @@ describe('changing the division', () => {
     expect(port.setBar(3, 72, 24, 24, 24)).toBe(true);
   });
 
-  it('a VCB that nobody owns is unclaimed', () => {
+  it('a VCB without an owner is unclaimed', () => {
     const port = makePort([]);
     port.close(23);
     port.setBar(0, 0, 23, 8, 16);

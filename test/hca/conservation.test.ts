@@ -113,7 +113,7 @@ class Run {
     this.check();
   }
 
-  /** A VCB of the function that nobody writes to. */
+  /** A VCB of the function that is not written to. */
   private freeBuffer(underlyingFunction: number): number | undefined {
     const taken = new Set(this.postings.map(({ half }) => half?.buffer));
     const all = Array.from({ length: buffersEach }, (_, index) => underlyingFunction * buffersEach + index);

@@ -16,7 +16,7 @@ export class Arena {
     this.region = protectionDomain.registerMemory(this.bytes, access);
   }
 
-  /** Whether nobody has written beside it. */
+  /** Whether the memory beside it is as it was. */
   get isIntact(): boolean {
     return this.guards.every((guard) => guard.every((byte) => byte === guardByte));
   }

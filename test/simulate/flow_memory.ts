@@ -115,7 +115,7 @@ export class FlowMemory {
     return Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
   }
 
-  /** Whether nobody has written beside it. */
+  /** Whether the memory beside it is as it was. */
   get isIntact(): boolean {
     return this.here.isIntact && this.there.isIntact;
   }
@@ -129,7 +129,7 @@ export class FlowMemory {
       const bytes = this.written(index);
       const length = lengthWritten(index);
       if (!isPatternOrNothing(bytes.subarray(0, length), sender, index))
-        return `the target of ${index} holds what nobody wrote`;
+        return `the target of ${index} holds data of no write`;
       if (!isZero(bytes.subarray(length))) return `more than ${index} was written to its target`;
     }
     return undefined;

@@ -10,7 +10,7 @@ export const faultKinds = [
   'corruption',
   /** Packets of long ago come again. */
   'replays',
-  /** Packets that somebody made up come, their checks right or wrong. */
+  /** Packets of an attacker come, their checks right or wrong. */
   'hostility',
   /** Work requests that have to fail. */
   'failures',

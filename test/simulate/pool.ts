@@ -106,7 +106,7 @@ export class Pool {
     require(posted.size === 0, () => `${queue.label} has lost receives ${[...posted].join(', ')}`);
   }
 
-  /** @throws Violation memory was written that nobody had a right to */
+  /** @throws Violation memory was written without a right to it */
   verify(): void {
     require(this.arena.isIntact, () => `memory beside that of ${this.queue.label} was written`);
   }

@@ -37,7 +37,7 @@ export class ReferenceMemory {
     return former;
   }
 
-  /** A place of it may hold whatever is there when it is looked at next: nobody promises anything of it. */
+  /** A place of it may hold whatever is there when it is looked at next: it is not promised. */
   allow(at: number, bytes: number): void {
     this.allowed.push([at, bytes]);
   }

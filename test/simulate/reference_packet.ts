@@ -81,7 +81,7 @@ export function psnAfter(psn: number, count: number): number {
   return (psn + count) & psnMask;
 }
 
-/** The address of somebody on the network: MAC and the link-local GID that follows from it (RFC 4291, appendix A). */
+/** An address on the network: MAC and the link-local GID that follows from it (RFC 4291, appendix A). */
 export interface Place {
   readonly mac: Uint8Array;
   readonly gid: Uint8Array;

@@ -82,7 +82,7 @@ describe('a send queue that is drained', () => {
     expect(new Set(begun).size).toBeGreaterThan(4);
   });
 
-  it('says so at once where nothing was begun, and nothing where nobody asked', () => {
+  it('says so at once where nothing was begun, and nothing where no event was asked for', () => {
     const { from } = makeScene();
     from.queuePair.modify({ state: drained, drainedEvent: true });
     settle(from);

@@ -111,7 +111,7 @@ describeConnections('a work request that fails', (place) => {
     },
   );
 
-  it('here, for a gather list beyond its region, touches nobody else', () => {
+  it('here, for a gather list beyond its region, touches no other queue pair', () => {
     const { client, server, complete } = makeConnection(place);
     const here = patterned(client, 64, 1);
     const beyond = { ...here.slice(), length: 65 };

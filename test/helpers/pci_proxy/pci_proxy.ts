@@ -291,7 +291,7 @@ class PciProxy {
     );
   }
 
-  /** A function that nobody has open is reset. */
+  /** A function that no process has open is reset. */
   private reset(): void {
     for (const subscription of this.subscriptions) subscription.close();
     this.opened?.close();
