@@ -65,7 +65,7 @@ private:
 class TestClock final : public hca::Clock {
 public:
   uint64_t now() const override { return std::exchange(now_, now_ + ticks_per_look_); }
-  // It stands still, or goes on whenever somebody looks at it.
+  // It stands still, or goes on whenever it is read.
   void set(uint64_t now, uint64_t ticks_per_look = 0) {
     now_ = now;
     ticks_per_look_ = ticks_per_look;

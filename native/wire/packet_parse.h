@@ -32,9 +32,10 @@ struct ParsedPacket {
 };
 
 // Parses and checks a packet of `bytes` bytes, from its first link byte to its last check (without an
-// Ethernet frame check sequence). Checks lengths, versions, checksums, opcode, pad, ICRC and VCRC; not whom
-// it is for, and not its payload against the path MTU. Returns why it has to be dropped, or none; `parsed`
-// holds only if none. The packet is the caller's alone: it changes meanwhile, and is as it was afterwards.
+// Ethernet frame check sequence). Checks lengths, versions, checksums, opcode, pad, ICRC and VCRC; not
+// its destination, and not its payload against the path MTU. Returns why it has to be dropped, or none;
+// `parsed` holds only if none. The packet is the caller's alone: it changes meanwhile, and is as it was
+// afterwards.
 spec::PacketDrop parse_packet(spec::LinkLayer link_layer, uint8_t* packet, uint32_t bytes,
                               ParsedPacket& parsed);
 // The same of a packet that is another's.

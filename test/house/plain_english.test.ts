@@ -52,7 +52,7 @@ describe('the words of documents, comments and messages', () => {
 
   // Lines that are still to be rewritten. A number here may only fall.
   it.each([
-    ['native', indefinite, 6],
+    ['native', indefinite, 0],
     ['native', openings, 103],
     ['fpga', indefinite, 9],
     ['fpga', openings, 102],

@@ -15,7 +15,7 @@ struct FuzzTarget {
 
 // Transactions to the BARs: whatever one function may store and read there.
 std::string fuzz_bar_transactions(std::span<const uint8_t> input);
-// Management commands whose mailboxes were made by nobody's driver.
+// Management commands whose mailboxes were made by no driver.
 std::string fuzz_mailboxes(std::span<const uint8_t> input);
 // Packets that arrive at a port.
 std::string fuzz_packets(std::span<const uint8_t> input);

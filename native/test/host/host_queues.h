@@ -42,7 +42,7 @@ struct HostQueuePairOptions {
   bool shares = false; // it receives from a shared receive queue, of which it is the only user
 };
 
-// Whom a queue pair is connected to, and how patiently.
+// The peer that a queue pair is connected to, and its local ACK timeout.
 struct HostPeer {
   uint32_t queue_pair_number = 0;
   spec::AddressVector address;
