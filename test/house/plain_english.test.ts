@@ -53,7 +53,7 @@ describe('the words of documents, comments and messages', () => {
   // Lines that are still to be rewritten. A number here may only fall.
   it.each([
     ['native', indefinite, 0],
-    ['native', openings, 103],
+    ['native', openings, 59],
     ['fpga', indefinite, 9],
     ['fpga', openings, 102],
     ['test', indefinite, 1],
