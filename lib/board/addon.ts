@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// The native surface, whole: what the addon exports, with units and errors. Offsets and lengths are bytes; offsets in
+import type { DmaFault, FaultRule, LinkImpairment, LinkImpairmentCounters } from './faults.ts';
+import type { QueuePairFacts, RegionFacts, Watch, WatchKind } from './observation.ts';
+import type { ServedBoard, ServedBoardOptions, ServedFacts } from './serving.ts';
+
+// The native surface, with faults.ts, observation.ts and serving.ts the whole of it: what the addon exports, with units and errors. Offsets and lengths are bytes; offsets in
 // a BAR are multiples of 4 and safe integers; 32-bit values are unsigned. Every call on a closed object throws an Error
 // with the code ERR_CLOSED; a wrong argument throws a TypeError or RangeError that says what would be right.
 
@@ -30,26 +34,43 @@ export interface BoardOptions {
   doubleWordOnly?: boolean;
   /** An ACK is sent for the last packet of a message and where it is asked for, not for every packet. Default true. */
   acknowledgeCoalescing?: boolean;
-  /** Sizes of the device, as named in native/hca/base/parameters.h; the specification's are defaults and upper bounds. */
+  /** Underlying functions: the control function, and those for applications. 1 to 8, default 8. */
   underlyingFunctions?: number;
+  /** Virtual collect buffers, a page of the prefetchable BAR each. As many as functions, to 256; default 256. */
   virtualCollectBuffers?: number;
+  /** Physical collect buffers in the pool. 1 to 64, default 64. */
   physicalCollectBuffers?: number;
+  /** Dedicated physical collect buffers: those for management, and at least one for the send queue scheduler. To 8, default 8. */
   dedicatedPhysicalCollectBuffers?: number;
+  /** Those of the dedicated ones that serve management pages. 0 to 7, default 2. */
   managementPhysicalCollectBuffers?: number;
+  /** Transmit virtual lanes. 1 to 64, default 64. */
   transmitVirtualLanes?: number;
+  /** Execution credits that a lane owns. 0 to 31, default 2. */
   executionCreditsPerLane?: number;
+  /** Completion credits that a lane owns. 0 to 31, default 4. */
   completionCreditsPerLane?: number;
+  /** Execution credits that all lanes share. Default 64. */
   sharedExecutionCredits?: number;
+  /** Completion credits that all lanes share. Default 256. */
   sharedCompletionCredits?: number;
+  /** Most shared execution credits that a lane may hold. 0 to 127, default 16. */
   sharedExecutionCreditsCap?: number;
+  /** Most shared completion credits that a lane may hold. 0 to 127, default 64. */
   sharedCompletionCreditsCap?: number;
+  /** Queue pair contexts that the device caches; the others lie in context memory. 2 to 65536, default 256. */
   queuePairContextsCached?: number;
+  /** Queue pairs of all functions; 0 and 1 are for management and general services. 3 to 65536, default 65536. */
   queuePairs?: number;
-  /** Number 0, which names none, is one of them. */
+  /** Completion queues of all functions; number 0, which names none, is one of them. 2 to 4096, default 4096. */
   completionQueues?: number;
+  /** Entries of the page tables of all memory regions, a power of two. 8 to 2^24, default 2^21. */
   pageTableEntries?: number;
+  /** Entries of the key table, for memory regions and windows; the first is not used. 2 to 2^24, default 65536. */
   memoryKeys?: number;
+  /** Commands of a queue pair that the send queue scheduler fetches before it serves the next one. 1 to 256, default 4. */
   schedulerBatch?: number;
+  /** Physical ports, 1 or 2. Default 1. */
   ports?: number;
   /** Link layer of the ports. Default ethernet: RoCEv2. */
   linkLayer?: 'ethernet' | 'infiniband';
@@ -74,16 +95,19 @@ export interface BoardOptions {
    */
   boardNumber?: number;
   /**
-   * Impairment of packets on their way to its ports, from the seed: {@link LinkImpairment} without its choice of packets.
-   * Probabilities, 0 to 1; default 0.
+   * Probability, 0 to 1, that a packet on its way to a port of the board is lost, from the seed: this and the five below are a
+   * {@link LinkImpairment} of all packets. Default 0.
    */
   linkLoss?: number;
+  /** Probability, 0 to 1, that a packet comes twice. Default 0. */
   linkDuplication?: number;
+  /** Probability, 0 to 1, that a bit of a packet is turned. Default 0. */
   linkCorruption?: number;
+  /** Probability, 0 to 1, that later packets overtake one. Default 0. */
   linkReordering?: number;
-  /** Device clock, ticks. */
+  /** Ticks of the device clock that a packet is on its way. Default 0. */
   linkDelay?: number;
-  /** Bits a second. */
+  /** Bits a second that the link carries. Default 0: any number. */
   linkRate?: number;
   /** File to which the packets at its ports are written: {@link EmulatedBoard.startCapture}. */
   capture?: string;
@@ -93,9 +117,11 @@ export interface BoardOptions {
 
 /** A PCIe transaction as it reached the device. */
 export interface Transaction {
+  /** A write, or a read with its answer. */
   kind: 'write' | 'read';
   /** Function whose BAR it is. */
   underlyingFunction: number;
+  /** Number of the BAR. */
   bar: number;
   /** In the BAR, a multiple of 4. */
   offset: number;
@@ -127,87 +153,10 @@ export interface PostedWrite {
   bar?: number;
   /** In the BAR, a multiple of 4. Default 0. */
   offset?: number;
+  /** A multiple of 4 bytes, up to 64, within one aligned 64 B. */
   data: Uint8Array;
   /** Bit i: data[i] is written. Default: all. */
   byteEnables?: bigint;
-}
-
-/** A fault and when it happens: at the `nth` match and the `count - 1` after it, or at each with a probability. */
-export interface FaultRule {
-  /**
-   * The effect on a match. Writes: `drop`, `tear` (only some DWORDs arrive), `delay` (it and all writes behind it
-   * wait), `reorder` (later writes pass it). Reads: `read_all_ones`. Interrupts: `lose_interrupt`. DMA: `fault_dma`.
-   */
-  kind: 'drop' | 'tear' | 'delay' | 'reorder' | 'read_all_ones' | 'lose_interrupt' | 'fault_dma';
-  /** Only this function. Default: all. */
-  underlyingFunction?: number;
-  /** Only this BAR (writes and reads). Default: all. */
-  bar?: number;
-  /** Only what touches [begin, end): offsets in the BAR, DMA addresses, or interrupt vectors; `end` is larger. Default: all. */
-  begin?: number | bigint;
-  end?: number | bigint;
-  /** The first match it happens to, counted from 0. Default 0. */
-  nth?: number;
-  /** How many matches it happens to. Default 1; 0: all from the nth on. */
-  count?: number;
-  /** Happens to a match with this probability, from the board's seed; `nth` and `count` count what it chose. Default 1. */
-  probability?: number;
-  /** tear: bit i set: DWORD i of the transaction arrives; 1 to 0xffff. Default 1: the first. */
-  doubleWords?: number;
-  /** delay, reorder: released when so many later transactions have arrived. Default 1 when no ticks are given. */
-  transactions?: number;
-  /** delay, reorder: released when so many ticks have passed. */
-  ticks?: number;
-}
-
-/**
- * An impairment of packets on their way to the ports of a board, and the packets that it meets. A packet meets the first rule that it matches.
- * Random numbers come from the board's seed and number. Packets that loop back inside a port meet none.
- */
-export interface LinkImpairment {
-  /** Only from the board of this number. Default: any. */
-  fromBoard?: number;
-  /** Only to the queue pair of this number: of a connection that is the flow. Default: any. */
-  queuePair?: number;
-  /** Only datagrams from the queue pair of this number; packets of connections do not name theirs. Default: any. */
-  sourceQueuePair?: number;
-  /** Only responses, or only requests. Default: both. */
-  lane?: 'responses' | 'requests';
-  /** The first match that it deals with, counted from 0. Default 0. */
-  nth?: number;
-  /** How many matches it deals with. Default 0: all from the nth on. */
-  count?: number;
-  /** Probabilities, 0 to 1, that a packet is lost, comes twice, has a bit turned, is overtaken by later ones. Default 0. */
-  loss?: number;
-  duplication?: number;
-  corruption?: number;
-  reordering?: number;
-  /** Ticks on the way. Default 0. */
-  delay?: number;
-  /** Ticks by which a packet that is overtaken comes later. Default 4096. */
-  reorderDelay?: number;
-  /** Bits a second that are carried. Default 0: all. */
-  rate?: number;
-}
-
-/** How often what a {@link LinkImpairment} says has happened. */
-export interface LinkImpairmentCounters {
-  /** Packets that it dealt with. */
-  packets: number;
-  lost: number;
-  duplicated: number;
-  corrupted: number;
-  reordered: number;
-}
-
-/** A DMA of the device that the IOMMU refused. */
-export interface DmaFault {
-  underlyingFunction: number;
-  address: bigint;
-  bytes: number;
-  direction: 'read' | 'write';
-  reason: 'not_mapped' | 'no_right' | 'injected';
-  time: bigint;
 }
 
 /** Counters of a board since it was made. */
@@ -222,7 +171,9 @@ export interface BoardCounters {
   readsUnsupported: number;
   /** DMA accesses refused. */
   dmaFaults: number;
+  /** Interrupts that were signaled. */
   interrupts: number;
+  /** Interrupts that faults took away. */
   interruptsLost: number;
   /** Transactions that faults dropped whole. */
   writesLost: number;
@@ -315,74 +266,23 @@ export interface EmulatedBoard {
   close(): void;
 }
 
-/** How a board is served to other processes. */
-export interface ServedBoardOptions {
-  /** Of the socket, which is made with mode 0600. */
-  path: string;
-  /** The first function that clients may open; those below are the server's. Default 1. */
-  firstFunction?: number;
-  /** Bytes that a client may have for DMA. Default 4 GiB. */
-  memoryPerClient?: number;
-  /** Milliseconds in which a process that has connected must open a function, or look at one. Default 5,000. */
-  openWithin?: number;
-}
-
-/**
- * Work of the thread of a served board. A unit is a transaction, a request, an entry of a table of DMA addresses that is set or
- * cleared, or a page that is given back to the system. In a turn every client has its ring served and a request answered.
- */
-export interface ServedWork {
-  turns: number;
-  units: number;
-  /** In the longest turn: what a client may have had to wait for. */
-  mostUnitsInTurn: number;
-}
-
-/** An event of a client of a served board. */
-export interface ServedNotice {
-  /** It opened the function; it closed it, or has died; it did what no client does, and is not served any more. */
-  kind: 'opened' | 'closed' | 'refused';
-  underlyingFunction: number;
-  /** Its process. */
-  process: number;
-  /** Of refused: what it did. */
-  reason: string;
-}
-
-/** A board that other processes open functions of. */
-export interface ServedBoard {
-  /** Events of clients since the last call, oldest first; the newest 1,024 are kept. */
-  takeNotices(): ServedNotice[];
-  /** Work of its thread until now. */
-  work(): ServedWork;
-  /** Ends it: for its clients the device is gone. Twice is once. */
-  close(): void;
-}
-
-/** A server's description of its board. */
-export interface ServedFacts {
-  /** Busy: the server accepts no connection; silent: it did not answer in time. Then the rest is 0 and empty. */
-  state: 'serving' | 'busy' | 'silent';
-  /** Of the board. */
-  underlyingFunctions: number;
-  /** The first that clients may open. */
-  firstFunction: number;
-  /** Those that clients have open. */
-  open: number[];
-}
-
 /** Facts on an open function that are known without asking the device. */
 export interface BoardFacts {
+  /** Backend: `emu`, of boards with blocks in RTL too, `serve`, `pci` or `vfio`. */
   backend: string;
+  /** How the board advances; `own` where the threads of this process do not advance it. */
   progress: Progress;
   /** Where the device clock comes from. */
   clock: string;
+  /** How the processor maps the prefetchable BAR. */
   mapping: 'write_combining' | 'uncached';
   /** Widest store that reaches the prefetchable BAR as one transaction. */
   storeBytes: number;
   /** The store that writes commands: an instruction of the processor, or messages to the model. */
   commandStore: string;
+  /** Number of the function. */
   underlyingFunction: number;
+  /** MSI-X vectors of the function. */
   interruptVectors: number;
 }
 
@@ -390,9 +290,11 @@ export interface BoardFacts {
 export interface DmaMemory {
   /** The memory; detached by free(), so that a late access throws. */
   readonly buffer: ArrayBuffer;
-  /** DMA address, in two halves and whole. */
+  /** Low 32 bits of its DMA address. */
   readonly addressLow: number;
+  /** High 32 bits of its DMA address. */
   readonly addressHigh: number;
+  /** Its DMA address, whole. */
   readonly address: bigint;
   /** Unmaps and frees. Twice is once. */
   free(): void;
@@ -407,6 +309,7 @@ export interface CommandWriter {
   write(this: void, vcbOffset: number, sourceOffset: number, length: number): void;
   /** Its number for {@link DirectCalls.writeCommand}. */
   readonly number: number;
+  /** The calls that {@link number} is for. */
   readonly calls: DirectCalls;
 }
 
@@ -498,8 +401,11 @@ export interface DoorbellProbe {
  * object is garbage. Begins unreferenced.
  */
 export interface Interrupt {
+  /** It keeps the process alive from now on. */
   ref(): void;
+  /** It does not keep the process alive from now on. */
   unref(): void;
+  /** Ends it: the callback is not called any more. Twice is once. */
   close(): void;
 }
 
@@ -511,107 +417,13 @@ export interface RemappingRoot {
   sourceId: number;
 }
 
-/** A queue pair, as an observer is told of it. Enums as in fpga/doc/formats.md. */
-export interface QueuePairFacts {
-  /** 24 bits. */
-  number: number;
-  underlyingFunction: number;
-  serviceType: number;
-  state: number;
-  /** QoS level. */
-  level: number;
-  /** A send_hold: what its send queue waits for. */
-  hold: number;
-  protectionDomain: number;
-  /** From 1; 0: it has none yet. */
-  port: number;
-  sendCompletionQueue: number;
-  receiveCompletionQueue: number;
-  /** 0: it has a receive queue of its own. */
-  sharedReceiveQueue: number;
-  /** Of a connection. */
-  destinationQueuePair: number;
-  /** 16 bytes. */
-  destinationGid: Uint8Array;
-  /** 16 bits (InfiniBand). */
-  destinationLocalIdentifier: number;
-  /** Sequence numbers of the send queue, 16 bits: to execute, newest posted, oldest not acknowledged. */
-  next: number;
-  posted: number;
-  acknowledged: number;
-  /** Sequence numbers of the receive queue, 16 bits: to take, and behind the newest that the device knows. */
-  receiveHead: number;
-  receiveTail: number;
-  /** 24 bits. */
-  nextPsn: number;
-  expectedPsn: number;
-}
-
-/** A memory region or a window, as an observer is told of it. */
-export interface RegionFacts {
-  /** L_Key and R_Key. */
-  key: number;
-  underlyingFunction: number;
-  protectionDomain: number;
-  /** Of access_flag, a bit each. */
-  accessFlags: number;
-  /** First address, and bytes. */
-  base: bigint;
-  length: bigint;
-  pageLog2: number;
-  /** Accesses that are under way. */
-  inFlight: number;
-  /** Windows that are bound to a region. */
-  windows: number;
-  isWindow: boolean;
-  /** No access begins any more: it is being taken back. */
-  quiesced: boolean;
-}
-
-/** An asynchronous event, as an observer is told of it. Enums as in fpga/doc/formats.md. */
-export interface WatchedEvent {
-  underlyingFunction: number;
-  type: number;
-  /** Type-specific: a refusal. */
-  reason: number;
-  /** Of a write that was refused. */
-  offset: number;
-  /** Number of a queue pair, completion queue, virtual collect buffer or port. */
-  object: number;
-  /** Type-specific. */
-  detail: bigint;
-  /** Device clock, ticks. */
-  timestamp: bigint;
-}
-
-/** An observer watches one of these: kick records, asynchronous events, or blocks of a pcapng file with the packets at the ports. */
-export type WatchKind = 'kicks' | 'events' | 'packets';
-
-/**
- * A watch on what a board does. The board writes and never waits: who takes too late loses what is oldest, and is told how much. It costs the board
- * nothing that one does not take, and nothing at all when no observer watches.
- */
-export interface Watch {
-  /** Comes before all that is taken: of packets the head of a pcapng file. */
-  readonly preamble: Uint8Array;
-  /**
-   * Copies what is there, oldest first, one behind the other, as much as fits whole: kick records of 64 B, or blocks of a pcapng file. Gives
-   * the bytes.
-   */
-  take(to: Uint8Array): number;
-  /** Takes events, up to 64; only of a watch of events. */
-  takeEvents(): WatchedEvent[];
-  /** Records, events or packets that this watch did not get, since it began. */
-  lost(): number;
-  /** Ends it. Twice is once. */
-  close(): void;
-}
-
 /** An open underlying function of a board. */
 export interface BoardFunction {
   /** A read flushes all writes before it. All ones: no access, or the device is gone. */
   read32(bar: number, offset: number): number;
+  /** A posted write of 32 bits: it comes to the device later, in the order of writes to this BAR. */
   write32(bar: number, offset: number, value: number): void;
+  /** The same of 64 bits in two halves, in one transaction where the bridge before the board makes such. */
   write64(bar: number, offset: number, low: number, high: number): void;
   /** Stores before it reach the device before stores after it. */
   fence(): void;
@@ -619,6 +431,7 @@ export interface BoardFunction {
   advance(): boolean;
   /** Its number for {@link DirectCalls.advance}. */
   readonly number: number;
+  /** The calls that {@link number} is for. */
   readonly calls: DirectCalls;
   /** Throws an Error with the code ENOMEM: no memory, or no DMA address, is left; RangeError: bytes. */
   allocateMemory(bytes: number): DmaMemory;
@@ -646,9 +459,11 @@ export interface BoardFunction {
    * Error with the code ENOTSUP: it is open, its backend has no observers, or packets of another function than the control function.
    */
   watch(kind: WatchKind): Watch;
-  /** The same of the queue pairs, and of memory regions and windows, that exist. */
+  /** Of a function that is observed: the queue pairs that exist, of the control function those of all functions. Throws as {@link watch}. */
   queuePairs(): QueuePairFacts[];
+  /** The same of memory regions and windows. */
   regions(): RegionFacts[];
+  /** Facts on the function; the device is not asked. */
   facts(): BoardFacts;
   /**
    * Frees what was allocated and mapped through it, as does the end of its object or of its thread. The device's function is reset when

@@ -62,6 +62,7 @@ const forms = [
 /** A device string is wrong; the message names the part that is. */
 export class DeviceStringError extends TypeError {
   override readonly name = 'DeviceStringError';
+  /** Name of the system's error number. */
   readonly code = 'EINVAL';
 }
 

@@ -3,20 +3,16 @@ import {
   type BoardCounters,
   type BoardFunction,
   type BoardOptions,
-  type DmaFault,
-  type FaultRule,
-  type LinkImpairment,
-  type LinkImpairmentCounters,
   type PortPacket,
   type PostedWrite,
   type RemappingRoot,
   type EmulatedBoard as NativeBoard,
-  type ServedBoard,
-  type ServedBoardOptions,
   type Transaction,
 } from './addon.ts';
+import type { DmaFault, FaultRule, LinkImpairment, LinkImpairmentCounters } from './faults.ts';
 import type { Recording } from './recording.ts';
 import { readRegions, type Region } from './regions.ts';
+import type { ServedBoard, ServedBoardOptions } from './serving.ts';
 import { describeTransaction } from './transaction_text.ts';
 
 /** A fault that was put into a board. */
@@ -47,6 +43,7 @@ export interface InjectedImpairment {
  * ```
  */
 export class EmulatedBoard {
+  /** Options that it was made with. */
   readonly options: BoardOptions;
   private readonly native: NativeBoard;
   private regionTable: readonly Region[] | undefined;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import type { BoardOptions, LinkImpairment, LinkImpairmentCounters } from './addon.ts';
+import type { BoardOptions } from './addon.ts';
+import type { LinkImpairment, LinkImpairmentCounters } from './faults.ts';
 import { EmulatedBoard, type InjectedImpairment } from './emulated_board.ts';
 
 const noCounters: LinkImpairmentCounters = { packets: 0, lost: 0, duplicated: 0, corrupted: 0, reordered: 0 };

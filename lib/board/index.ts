@@ -6,26 +6,16 @@ export type {
   BoardOptions,
   CommandMapping,
   CommandWriter,
-  DmaFault,
   DmaMemory,
-  FaultRule,
   Interrupt,
-  LinkImpairment,
-  LinkImpairmentCounters,
   PortPacket,
   PostedWrite,
   Progress,
-  QueuePairFacts,
-  RegionFacts,
-  ServedBoard,
-  ServedBoardOptions,
-  ServedNotice,
-  ServedWork,
   Transaction,
-  Watch,
-  WatchKind,
-  WatchedEvent,
 } from './addon.ts';
+export type { DmaFault, FaultRule, LinkImpairment, LinkImpairmentCounters } from './faults.ts';
+export type { QueuePairFacts, RegionFacts, Watch, WatchKind, WatchedEvent } from './observation.ts';
+export type { ServedBoard, ServedBoardOptions, ServedNotice, ServedWork } from './serving.ts';
 export {
   DeviceStringError,
   chosenDeviceString,

@@ -7,6 +7,7 @@ import { servedPath } from './served_boards.ts';
 /** A backend that a device string can name, but that this version does not have. */
 export class BackendMissingError extends Error {
   override readonly name = 'BackendMissingError';
+  /** Name of the system's error number. */
   readonly code = 'ENOTSUP';
 }
 

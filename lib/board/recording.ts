@@ -4,6 +4,7 @@ import type { BoardOptions, Transaction } from './addon.ts';
 export interface Recording {
   /** Options that make the same board again. */
   readonly options: BoardOptions;
+  /** Oldest first. */
   readonly transactions: readonly Transaction[];
 }
 

@@ -22,7 +22,9 @@ export const IDENTITY_BAR = 0;
 
 /** A region of the BARs, from the region table at the start of BAR 0. */
 export interface Region {
+  /** Registers, virtual collect buffers, and so on. */
   readonly type: RegionType;
+  /** Number of its BAR. */
   readonly bar: number;
   /** May be mapped write-combining. */
   readonly prefetchable: boolean;
@@ -30,8 +32,9 @@ export interface Region {
   readonly offset: number;
   /** Bytes. */
   readonly size: number;
-  /** Pages, `pageStride` bytes apart. */
+  /** Pages; those of functions or buffers lie one behind the other. */
   readonly pages: number;
+  /** Bytes from the begin of a page to that of the next. */
   readonly pageStride: number;
 }
 

@@ -8,23 +8,31 @@ import type { Addon, BoardOptions } from './addon.ts';
 export interface RtlCounters {
   /** Clocks of every virtual_kick. */
   readonly clocks: number;
-  /** Kicks that virtual_kick has taken, and commands of these that it has started, or dropped before. */
+  /** Kicks that virtual_kick has taken. */
   readonly kicksTaken: number;
+  /** Commands of these kicks that it has started. */
   readonly commandsStarted: number;
+  /** Commands of these kicks that it has dropped before their start. */
   readonly commandsDropped: number;
-  /** From the clock in which a kick is taken to its start: of all that started, the least and the most. Undefined: none has. */
+  /** Clocks from that in which a kick is taken to its start: the sum of all that started. Undefined: none has. */
   readonly startClocks?: number;
+  /** The least of them. */
   readonly leastStartClocks?: number;
+  /** The most of them. */
   readonly mostStartClocks?: number;
-  /** Clocks of every collect_buffer, the beats that it has taken, and those of commands that were fetched into its memory. */
+  /** Clocks of every collect_buffer. */
   readonly collectBufferClocks: number;
+  /** Beats that collect_buffer has taken. */
   readonly beatsTaken: number;
+  /** Beats of commands that were fetched into its memory. */
   readonly beatsStored: number;
   /** Commands that collect_buffer has collected and kicked. */
   readonly commandsCollected: number;
-  /** From the clock in which the first beat of a command is taken to its kick: of all, the least and the most. Undefined: none. */
+  /** Clocks from that in which the first beat of a command is taken to its kick: the sum of all commands. Undefined: there was none. */
   readonly kickClocks?: number;
+  /** The least of them. */
   readonly leastKickClocks?: number;
+  /** The most of them. */
   readonly mostKickClocks?: number;
 }
 
@@ -35,6 +43,7 @@ export interface RtlAddon extends Pick<Addon, 'version' | 'EmulatedBoard'> {
     BoardOptions,
     'transmitVirtualLanes' | 'virtualCollectBuffers' | 'physicalCollectBuffers' | 'queuePairs'
   >;
+  /** Counters of the RTL of all boards, from the start of the process. */
   rtlCounters(): RtlCounters;
 }
 

@@ -2,7 +2,8 @@ import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 
-import { loadAddon, type ServedFacts } from './addon.ts';
+import { loadAddon } from './addon.ts';
+import type { ServedFacts } from './serving.ts';
 
 /** A board that another process serves. */
 export interface FoundBoard extends ServedFacts {

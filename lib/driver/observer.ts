@@ -1,11 +1,5 @@
-import type {
-  BoardFunction,
-  Interrupt,
-  QueuePairFacts,
-  RegionFacts,
-  Watch,
-  WatchedEvent,
-} from '../board/addon.ts';
+import type { BoardFunction, Interrupt } from '../board/addon.ts';
+import type { QueuePairFacts, RegionFacts, Watch, WatchedEvent } from '../board/observation.ts';
 import { KICK_RECORD_BYTES } from '../spec/index.ts';
 import { DeviceFunction } from './device_function.ts';
 import { deviceGone } from './errors.ts';

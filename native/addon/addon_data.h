@@ -16,7 +16,7 @@ namespace fpga_verbs::addon {
 using BoardMaker = std::function<std::shared_ptr<board::EmulatedBoard>(
     const std::string& name, const board::HcaBoardOptions&, std::string& failure)>;
 
-// What the addon keeps per environment: the main thread and each worker have their own.
+// State of the addon per environment: the main thread and each worker have their own.
 struct AddonData {
   BoardMaker make_board;
   hca::HcaParameters usual; // of a board
@@ -29,7 +29,7 @@ struct AddonData {
   Napi::FunctionReference watch;
   Napi::FunctionReference resizable; // getter of ArrayBuffer.prototype, as it was when the addon was loaded
 
-  // What an object of a class is being made over; null: JavaScript calls the constructor by itself.
+  // An object of a class is being made over this; null: JavaScript calls the constructor by itself.
   const void* made_over = nullptr;
 
   // A new object of a class over `given`, which its constructor takes.

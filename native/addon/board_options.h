@@ -15,7 +15,7 @@ struct NamedBoardOptions {
   board::HcaBoardOptions options;
 };
 
-// What is not said is as in `usual`. TypeError or RangeError: a field is unknown or wrong.
+// An option that is left out is as in `usual`. TypeError or RangeError: a field is unknown or wrong.
 NamedBoardOptions board_options(const Napi::Value& value, const hca::HcaParameters& usual);
 
 } // namespace fpga_verbs::addon

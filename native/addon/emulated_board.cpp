@@ -88,7 +88,7 @@ EmulatedBoard::EmulatedBoard(const Napi::CallbackInfo& info) : ObjectWrap(info) 
   throw Napi::Error::New(info.Env(), failure);
 }
 
-// What reads an argument's properties runs code of the caller, which may close the board: it is asked for
+// Reading an argument's properties runs code of the caller, which may close the board: it is asked for
 // after that.
 board::EmulatedBoard& EmulatedBoard::board(Napi::Env env) const {
   if (board_ == nullptr)

@@ -80,7 +80,7 @@ void Interrupt::start(const std::shared_ptr<OpenFunction>& owner, int event, Nap
   napi_add_async_cleanup_hook(
       Env(),
       [](napi_async_cleanup_hook_handle, void* data) {
-        // The environment goes. What is closing already removes its hook by itself.
+        // The environment goes. An interrupt that is closing already removes its hook by itself.
         if (auto* const poll = static_cast<Poll*>(data); poll->interrupt != nullptr)
           poll->interrupt->close();
       },

@@ -12,7 +12,7 @@ namespace fpga_verbs::board {
 // How the stores to the prefetchable BAR reach the device.
 enum class CommandMapping : uint8_t { write_combining, uncached };
 
-// What is known of an open function without asking the device; for people to read.
+// Facts on an open function that are known without asking the device; for people to read.
 struct BoardFacts {
   std::string backend;  // "emu"
   std::string progress; // "shared", "own" or "stepped"
@@ -96,8 +96,8 @@ public:
   // nothing.
   virtual Observation* observation() { return nullptr; }
 
-  // Who waits was told that the device is gone: gives back what the kernel has of it, so that it can be taken
-  // out. The memory stays; reads give all ones from now on.
+  // The waiting callers were told that the device is gone: gives back what the kernel has of it, so that it
+  // can be taken out. The memory stays; reads give all ones from now on.
   virtual void give_up() {}
 };
 

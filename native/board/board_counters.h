@@ -4,7 +4,7 @@
 
 namespace fpga_verbs::board {
 
-// What a board has counted since it was made.
+// Counts of a board since it was made.
 struct BoardCounters {
   uint64_t writes = 0;             // write transactions that reached the device
   uint64_t reads = 0;              // reads that the device answered

@@ -11,7 +11,7 @@
 
 namespace fpga_verbs::board {
 
-// What the ports of a board are plugged into.
+// The fabric or links that the ports of a board are plugged into.
 struct BoardPortsOptions {
   std::string fabric; // its name; empty: none
   std::string link;   // shm:NAME, host:NAME, udp:ADDRESS or ethernet:PATH,PATH, of the first port instead;

@@ -14,7 +14,7 @@
 
 namespace fpga_verbs::board {
 
-// What is plugged into an emulated board: the Hca, or a simpler device in tests of the board. Called under
+// The device in an emulated board: the Hca, or a simpler one in tests of the board. Called under
 // the board's lock. The calls mean what they mean in hca/hca.h.
 class Device {
 public:
@@ -39,8 +39,8 @@ public:
                                    std::vector<hca::RegionFacts>& /*found*/) {
     return 0;
   }
-  // What does not add up in it: at any time, and when it has nothing to do and no message is unfinished.
-  // Null: nothing.
+  // The contradiction in its state: at any time, and when it has nothing to do and no message is unfinished.
+  // Null: none.
   virtual const char* verify() const { return nullptr; }
   virtual const char* verify_at_rest() const { return nullptr; }
 };

@@ -36,7 +36,7 @@ uint64_t DeviceSide::work(uint64_t limit) {
     done += run(steps_per_message);
     if (done != before)
       continue;
-    // What has just worked has looked at the time.
+    // A device that has just worked has looked at the time.
     if (done != 0 || woken || !wake_when_due())
       break;
     woken = true;

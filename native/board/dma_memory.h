@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::board {
 
-// What the device may do with mapped memory.
+// Rights of the device to mapped memory.
 enum class DmaRights : uint8_t { none = 0, read = 1, write = 2, read_write = 3 };
 
 // Host memory of whole pages that the device can be given, zeroed; given back when the object goes.

@@ -12,8 +12,8 @@
 
 namespace fpga_verbs::board {
 
-// What the probe posts, and where it sees the kick. All of the memory is mapped for the device and belongs to
-// a queue pair that no other thread posts to, with nothing outstanding.
+// The posts of the probe, and where it sees the kick. All of the memory is mapped for the device and belongs
+// to a queue pair that no other thread posts to, with nothing outstanding.
 struct DoorbellSetup {
   unsigned virtual_collect_buffer_bar = 0;
   uint64_t virtual_collect_buffer_offset = 0; // of the page that the command is written to
@@ -58,7 +58,7 @@ enum class DoorbellFailure : uint8_t {
   command_failed, // it was sent, or completed, with another status than success
 };
 
-// What a run gave.
+// Result of a run.
 struct DoorbellRun {
   DoorbellFailure failure = DoorbellFailure::none;
   uint32_t sequence_number = 0;                                    // of the last command that was posted
@@ -95,7 +95,7 @@ private:
     uint64_t ticks = 0;
     uint64_t uncertainty = 0;
   };
-  // What of a kick is converted to host time when the run is over.
+  // Times of a kick that are converted to host time when the run is over.
   struct Observed {
     Stamps stamps;
     uint64_t first_write = 0;

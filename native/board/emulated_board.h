@@ -28,7 +28,7 @@ namespace fpga_verbs::board {
 
 enum class ProgressMode : uint8_t { shared, own, stepped };
 
-// What lies between a store to the prefetchable BAR and its transactions.
+// The way from a store to the prefetchable BAR to its transactions.
 enum class StoreModel : uint8_t {
   write_combining, // a command becomes its 64 B transactions, in order
   adversarial,     // write combining at its worst, from the seed
@@ -95,7 +95,7 @@ public:
   bool clear_fault(unsigned number);
   void clear_faults();
 
-  // What happens to packets that come to its ports from its links; gives the rule's number.
+  // Impairs packets that come to its ports from its links; gives the rule's number.
   unsigned impair(const LinkImpairment& rule);
   std::optional<LinkImpairmentCounters> impaired(unsigned number);
   // Removes a rule, or all. False: no such rule.
@@ -104,7 +104,7 @@ public:
   // A packet comes to a port, from 1, as if from its link. False: nothing is attached there.
   bool arrive(unsigned port, std::span<const uint8_t> packet);
 
-  // What does not add up in its device: Device::verify, at rest Device::verify_at_rest. Null: nothing.
+  // The contradiction in its device: Device::verify, at rest Device::verify_at_rest. Null: none.
   const char* verify(bool at_rest);
 
   void start_trace(size_t capacity);
@@ -140,7 +140,7 @@ public:
   void attend(Attendance attendance) { progress_->attend(attendance); }
 
 private:
-  // What a function reaches of another machine.
+  // Memory of another machine that a function reaches.
   struct AttachedMemory {
     DmaMemory memory;
     std::optional<RemappingTables> tables; // of that machine

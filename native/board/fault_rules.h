@@ -26,7 +26,7 @@ struct FaultRule {
   uint64_t ticks = 0;        // delay, reorder: held for so many clock ticks; 0: not timed
 };
 
-// What a rule is compared with.
+// An access that a rule is compared with.
 struct FaultSubject {
   unsigned underlying_function = 0;
   std::optional<unsigned> bar;

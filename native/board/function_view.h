@@ -13,8 +13,8 @@ namespace fpga_verbs::board {
 class BoardWatch;
 class EmulatedBoard;
 
-// Looks at the registers of a function beside the process that has it open. What it turns the inspect
-// registers to is its own, so that several views, and the function's driver, do not disturb each other;
+// Looks at the registers of a function beside the process that has it open. Each view turns the
+// inspect registers for itself, so that several views, and the function's driver, do not disturb each other;
 // nothing else can be written, and what a read would change stays as it is. The control function's view is
 // handed out what exists and happens of all functions, another one's its own.
 class FunctionView final : public Observation {

@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::board {
 
-// What an emulated board with an Hca is made of.
+// Options of an emulated board with an Hca.
 struct HcaBoardOptions {
   EmulatedBoardOptions board; // functions, clock, bridge and kind of ports are taken from `hca`
   hca::HcaParameters hca;     // pass check_parameters(); the board number is taken from `board`

@@ -5,7 +5,7 @@
 
 namespace fpga_verbs::board {
 
-// What the protocol between threads is made of on a real machine.
+// Atomics and waits of the protocol between threads on a real machine.
 struct HostPlatform {
   template <class Value> using Atomic = std::atomic<Value>;
 

@@ -27,7 +27,7 @@ public:
                uint64_t frequency, uint64_t seed);
 
   void add(unsigned number, const LinkImpairment& rule);
-  // What a rule keeps back arrives in its time.
+  // Packets that a rule keeps back arrive in their time.
   void remove(unsigned number);
   void clear();
   // Of a rule that was added.

@@ -7,8 +7,8 @@
 
 namespace fpga_verbs::board {
 
-// What happens to packets on their way to a port, and to which. Each packet meets the first rule that it
-// matches.
+// An impairment of packets on their way to a port, and the packets that it meets. Each packet meets the first
+// rule that it matches.
 struct LinkImpairment {
   std::optional<unsigned> from_board;        // number of the board that it comes from; none: any
   std::optional<uint32_t> queue_pair;        // that it is for; none: any

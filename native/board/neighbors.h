@@ -8,8 +8,8 @@ namespace fpga_verbs::board {
 class EmulatedBoard;
 
 // The boards that a calling thread has given something to do while it drove its own: it drives them too, when
-// it holds no lock any more, so that two boards of one thread wait for no other thread. What is too much for
-// a call it does at the next, or the boards' own threads do it.
+// it holds no lock any more, so that two boards of one thread wait for no other thread. Work that is too much
+// for a call it does at the next, or the boards' own threads do it.
 class Neighbors {
 public:
   // Of this thread.

@@ -5,7 +5,7 @@
 
 namespace fpga_verbs::board {
 
-// Who sees the packets at the ports of a board. Under the board's lock.
+// The observers of the packets at the ports of a board. Under the board's lock.
 struct PacketTaps final : hca::PacketTap {
   explicit PacketTaps(const hca::Clock& clock) : trace(clock), capture(clock) {}
 

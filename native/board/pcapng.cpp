@@ -31,7 +31,7 @@ constexpr uint8_t nanoseconds = 9; // as a power of 10
 constexpr uint32_t inbound = 1;
 constexpr uint32_t outbound = 2;
 
-// What stands before an InfiniBand packet in the extensible record format; its time is that of the block.
+// The header of an InfiniBand packet in the extensible record format; its time is that of the block.
 std::array<uint8_t, 16> infiniband_record(size_t packet_bytes) {
   constexpr uint8_t type_infiniband = 21;
   constexpr uint8_t varying_length = 4;

@@ -15,7 +15,7 @@
 
 namespace fpga_verbs::board {
 
-// Who advances a board. Thread-safe.
+// The threads that advance a board. Thread-safe.
 class Progress {
 public:
   virtual ~Progress() = default;
@@ -75,12 +75,13 @@ private:
     using Device = DeviceSide;
     using Ring = TransactionRing;
     using Clock = HostClock;
-    // What a caller does at once before it leaves the rest to the thread: enough for any batch, and well
+    // Work that a caller does at once before it leaves the rest to the thread: enough for any batch, and well
     // under a millisecond.
     static constexpr uint64_t work_of_a_caller = 1024;
     static constexpr uint64_t work_of_the_thread = 4096;
     static constexpr uint64_t a_while = 200'000; // ns within which a caller that polls is back
-    // What the device sends to boards of other threads' or this one's is taken there on this thread too.
+    // Packets that the device sends to boards of other threads or of this one are taken there on this thread
+    // too.
     template <class Drive> static auto collect(Drive&& drive) { return Neighbors::here().collect(drive); }
   };
 

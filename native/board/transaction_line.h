@@ -49,7 +49,7 @@ template <class Platform> struct alignas(64) BasicTransactionLine {
 using TransactionLine = BasicTransactionLine<HostPlatform>;
 static_assert(sizeof(TransactionLine) == 64);
 
-// What the first line of a message says, and what lies before its data.
+// The head of a message, in its first line, before its data.
 struct MessageHead {
   MessageKind kind = MessageKind::write;
   uint64_t where = 0; // TransactionLine::where

@@ -154,7 +154,7 @@ private:
       std::memcpy(&message.answer, message.data.data(), sizeof message.answer);
   }
 
-  // What producers write, what the consumer writes, and what both do, on cache lines apart.
+  // Fields that producers write, that the consumer writes, and that both do, on cache lines apart.
   alignas(64) Atomic<uint64_t> tail_{0};
   Atomic<uint64_t> head_seen_{0};
   alignas(64) Atomic<uint64_t> head_{0};

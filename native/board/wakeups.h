@@ -84,7 +84,7 @@ public:
   // Before the device works off what was left over.
   void take_left_over() { left_over_.store(no_deadline, std::memory_order_seq_cst); }
 
-  // What the device's next deadline is now.
+  // The device has another next deadline now.
   void set_deadline(uint64_t deadline) {
     if (deadline == deadline_.load(std::memory_order_relaxed))
       return;

@@ -23,8 +23,8 @@ struct HcaBlocks;
 const BlockMakers& model_blocks();
 
 // A host channel adapter: what lies behind the BARs of a board. It does nothing by itself; its board hands it
-// accesses and steps it. Not thread-safe: the board holds its lock around every call. What it is made of is
-// in hca_blocks.h.
+// accesses and steps it. Not thread-safe: the board holds its lock around every call. Its parts are in
+// hca_blocks.h.
 class Hca {
 public:
   // `host`, `clock`, the makers of blocks and what is attached to the ports outlive the device; the

@@ -24,7 +24,7 @@ Descriptor datagram_socket() {
   return Descriptor(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
-// What a board that was killed has left behind is replaced.
+// The socket that a killed board has left behind is replaced.
 bool bind_to(const Descriptor& socket, const sockaddr_un& path) {
   if (bind(socket.get(), generic(path), sizeof path) == 0)
     return true;
@@ -162,7 +162,7 @@ void EthernetLink::receive() {
   watch_.end_reading(false);
 }
 
-// What lies in the first free buffer.
+// The frame lies in the first free buffer.
 void EthernetLink::accept(std::span<const uint8_t> frame) {
   if (const auto datagram = datagram_of(frame)) {
     if (datagram->to.port == spec::rocev2_udp_port &&

@@ -21,10 +21,10 @@
 namespace fpga_verbs::link {
 
 // Ethernet frames over Unix datagram sockets, a frame each: a cable to the network card of a virtual machine
-// (QEMU's `-netdev dgram`) or to another such link. What is not RoCEv2 and not between neighbors stays
-// outside. The link answers who asks for the addresses of its port's functions, and finds out the MAC address
-// of the packet's destination, or of the router between them: it replaces the one in the packet, which waits
-// until it is known.
+// (QEMU's `-netdev dgram`) or to another such link. Frames that are neither RoCEv2 nor between
+// neighbors stay outside. The link answers boards that ask for the addresses of its port's functions, and
+// finds out the MAC address of the packet's destination, or of the router between them: it replaces the one
+// in the packet, which waits until it is known.
 class EthernetLink final : public Link {
 public:
   // The addresses of a port: the MAC address of its function 0, those of the others follow, each with its

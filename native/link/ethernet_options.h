@@ -16,7 +16,7 @@ struct Gateway {
   bool is_between(const NetworkAddress& destination) const;
 };
 
-// What an Ethernet link is told by its name: OWN,PEER[,vlan=NUMBER][,gateway=ADDRESS/BITS].
+// Options of an Ethernet link in its name: OWN,PEER[,vlan=NUMBER][,gateway=ADDRESS/BITS].
 struct EthernetOptions {
   sockaddr_un own_path{};
   sockaddr_un peer_path{};

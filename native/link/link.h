@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-// What a port is attached to.
+// The network that a port is attached to.
 namespace fpga_verbs::link {
 
 // The lanes of a link, each in order and paused on its own, so that an answer never waits behind a request
@@ -23,8 +23,8 @@ enum class SendResult : uint8_t {
   unreachable, // no port on the link has the address
 };
 
-// Who is told that a packet has arrived on a link, or that a paused one has room again. Called on any thread
-// and under the locks of others: it takes note, and does nothing else.
+// A receiver is told that a packet has arrived on a link, or that a paused one has room again. Called on any
+// thread and under the locks of others: it takes note, and does nothing else.
 class LinkReceiver {
 public:
   virtual ~LinkReceiver() = default;
@@ -61,8 +61,8 @@ public:
   // The packets that were put on the link until now leave it. Called when the device has no more for now.
   virtual void flush() {}
 
-  // What its network makes of the addresses and the UDP source port of packets, and what they have to be
-  // built with: of function 0 at the port. Nothing: it leaves them as they are.
+  // Addresses and UDP source port that its network gives packets, with which they have to be built: of
+  // function 0 at the port. Nothing: it leaves them as they are.
   struct Source {
     Address address = 0;
     NetworkAddress network_address{};

@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::link {
 
-// What the ends of a link tell each other when they meet: the one that comes first, then the one that
+// A greeting of the ends of a link when they meet: the one that comes first, then the one that
 // listens, which brings the memory.
 struct Greeting {
   static constexpr uint64_t expected_magic = 0x326b'6e69'6c2d'7666; // "fv-link2"

@@ -16,7 +16,7 @@ struct Neighbor {
   MacAddress mac;
 };
 
-// What such a frame says.
+// The content of such a frame.
 struct NeighborMessage {
   std::optional<Neighbor> sender;         // whose MAC address it tells
   std::optional<NetworkAddress> question; // whose it asks for

@@ -198,7 +198,7 @@ void SharedMemoryLink::wait() {
     welcome();
 }
 
-// It wakes this end, or has gone. What it has sent before is there still.
+// It wakes this end, or has gone. Packets that it has sent before are there still.
 void SharedMemoryLink::hear_peer(Peer& peer) {
   for (unsigned i = 0; i < messages_at_once; ++i) {
     uint8_t message = 0;

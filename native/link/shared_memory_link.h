@@ -48,8 +48,8 @@ private:
     Descriptor socket;             // a message wakes the end that it comes to; the thread closes it
     unsigned side = 0;             // that is ours: which rings we fill
     std::atomic<bool> gone{false}; // nothing is sent to it any more; what it has left is taken
-    // What this end has put in and taken out: the counters in the rings are for the other end to read, which
-    // can write them too.
+    // Packets that this end has put in and taken out: the counters in the rings are for the other end to
+    // read, which can write them too.
     std::array<uint64_t, lanes> tails{};
     std::array<std::atomic<uint64_t>, lanes> heads{};
 

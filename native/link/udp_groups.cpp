@@ -76,7 +76,7 @@ Descriptor UdpGroups::socket_of(const NetworkAddress& group) const {
   return is_in ? std::move(made) : Descriptor();
 }
 
-// What is sent to a group without a route is lost unseen; asked for here, by a socket of its own.
+// A packet to a group without a route is lost unseen; the route is asked for here, by a socket of its own.
 bool UdpGroups::has_route(const NetworkAddress& group) const {
   const SocketAddress to = socket_address({group, own_.port}, 0);
   const Descriptor probe(socket(to.generic.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -16,8 +16,8 @@ public:
   // `own`: address and port of the link.
   explicit UdpGroups(const UdpAddress& own);
 
-  // What a socket sends to groups leaves by the interface of the own address, for its network alone (time to
-  // live 1), and reaches the other boards of this machine. False: it cannot.
+  // Packets that a socket sends to groups leave by the interface of the own address, for its network alone
+  // (time to live 1), and reach the other boards of this machine. False: it cannot.
   bool prepare_to_send(const Descriptor& socket) const;
 
   // Socket of a group that it was not in. Null: the system cannot receive from it, or has no route to it.

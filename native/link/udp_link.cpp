@@ -119,7 +119,7 @@ SendResult UdpLink::send(Lane, std::span<const uint8_t> packet) {
   return SendResult::sent;
 }
 
-// What the kernel does not take is lost; the transport repairs it.
+// A packet that the kernel does not take is lost; the transport repairs it.
 void UdpLink::flush() {
   if (leaving_count_ == 0)
     return;
@@ -185,7 +185,8 @@ bool UdpLink::receive_from(const Descriptor& socket, const UdpAddress& to) {
   return came != static_cast<int>(wanted);
 }
 
-// What lies in the first free buffer. What the own board has sent to a group has come back to it already.
+// The packet lies in the first free buffer. One that the own board has sent to a group has come back to it
+// already.
 void UdpLink::accept(const UdpAddress& from, const UdpAddress& to, size_t bytes) {
   if (bytes < spec::BaseTransportHeader::bytes || from == own_) {
     arrived_.skip();

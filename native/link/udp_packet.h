@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::link {
 
-// What stands before the UDP payload of a frame between such addresses: Ethernet, IP and UDP headers.
+// Bytes before the UDP payload of a frame between such addresses: Ethernet, IP and UDP headers.
 size_t udp_headers_bytes(const NetworkAddress& address);
 
 // The MAC address of a multicast group, or of an emulated board with this address: 02:f0 and the IPv4

@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::pci {
 
-// What becomes of an access to a BAR that is mapped into this process, when the function is gone or does not
+// Faults of accesses to a BAR that is mapped into this process, when the function is gone or does not
 // answer to memory accesses any more: the kernel takes the pages away, and an access is a SIGBUS, which would
 // end the process. The handler of this process maps a page of ones over the page, so that a read gives all
 // ones and a write goes nowhere, and tells the function's event. A SIGBUS at any other address goes to the

@@ -85,7 +85,7 @@ bool VfioContainer::prepare(const std::string& group_path, const std::string& ad
   return true;
 }
 
-// What does not tell them takes all.
+// A container that does not tell them takes all.
 std::vector<AddressRange> VfioContainer::query_ranges() const {
   constexpr uint64_t last_address = ~uint64_t{0};
   std::vector<AddressRange> ranges;

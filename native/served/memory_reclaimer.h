@@ -14,7 +14,7 @@ namespace fpga_verbs::served {
 // Gives memory back to the system on a thread of its own, which takes a while where there is much of it.
 class MemoryReclaimer {
 public:
-  // What is on its way, of one who gave it.
+  // Pieces on their way, of the client that gave them.
   using Pending = std::shared_ptr<std::atomic<unsigned>>;
 
   // `event`: an eventfd, which outlives it, that tells of each memory that is given back.

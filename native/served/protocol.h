@@ -10,7 +10,7 @@
 
 namespace fpga_verbs::served {
 
-// What a client and its server say to each other on their socket: a request of the client, and the server's
+// The messages of a client and its server on their socket: a request of the client, and the server's
 // reply with at most one descriptor. The data path is elsewhere: served_page.h.
 
 inline constexpr uint64_t protocol_magic = 0x3176'7265'7367'7066; // "fpgserv1"

@@ -27,7 +27,7 @@ struct ServedBoardOptions {
   uint64_t open_within = 5'000'000'000; // nanoseconds; who has nothing open then is not waited for
 };
 
-// What the server's thread has done. A unit is a transaction, a request, an entry of a table of DMA addresses
+// Work of the server's thread. A unit is a transaction, a request, an entry of a table of DMA addresses
 // that is set or cleared, or a page that is given back to the system. In a turn each client has its ring
 // served and a request answered: the units of the longest one bound what a client may have to wait for.
 struct ServedWork {
@@ -36,7 +36,7 @@ struct ServedWork {
   uint64_t most_units_in_turn = 0;
 };
 
-// What happened to a client.
+// An event of a client.
 struct ServedNotice {
   enum class Kind : uint8_t { opened, closed, refused } kind = Kind::opened;
   unsigned underlying_function = 0;
@@ -57,7 +57,7 @@ public:
 
   const ServedBoardOptions& options() const { return options_; }
 
-  // What happened since the last call, oldest first; the newest 1,024 are kept.
+  // Events since the last call, oldest first; the newest 1,024 are kept.
   std::vector<ServedNotice> take_notices();
 
   // Until now.

@@ -35,7 +35,7 @@ public:
   bool announce_sleep();
   void call_off_sleep() { page_.server_sleeps.store(0, std::memory_order_relaxed); }
 
-  // What was wrong with a line, in words; "" : nothing was.
+  // The fault of a line, in words; "": it had none.
   const char* malformed() const { return malformed_; }
 
 private:
@@ -43,7 +43,7 @@ private:
     return page_.ring[position % ServedPage::lines].sequence.load(std::memory_order_seq_cst) ==
            board::TransactionLine::sequence_at(position);
   }
-  // What lies there, and of it a copy of the first line.
+  // Looks at the lines that lie there, and copies the first.
   Taken look(board::TransactionLine& first);
   const char* check(const board::TransactionLine& first, uint64_t where) const;
 

@@ -21,8 +21,8 @@ using link::Descriptor;
 namespace {
 
 constexpr uint32_t all_ones = ~uint32_t{0};
-// Who waits looks a moment, as the answer may be there in a microsecond; then it gives its processor away, as
-// the server may be waiting for just that; then it sleeps.
+// A thread that waits looks a moment, as the answer may be there in a microsecond; then it gives its
+// processor away, as the server may be waiting for just that; then it sleeps.
 constexpr unsigned looks_before_yield = 128;    // for the answer of a read
 constexpr unsigned looks_before_sleep = 160;    // the last ones a yield each
 constexpr unsigned looks_between_yields = 64;   // of who waits for room
@@ -90,7 +90,7 @@ ServedFunction::ServedFunction(ServedConnection connection, link::SealedMemory p
   facts_.interrupt_vectors = opened.interrupt_vectors;
 }
 
-// What was written has reached the device when a read behind it is answered. An observer writes nothing
+// Writes have reached the device when a read behind them is answered. An observer writes nothing
 // there.
 ServedFunction::~ServedFunction() {
   if (!observes_)
@@ -182,7 +182,7 @@ void ServedFunction::store_command(unsigned bar, uint64_t offset, const void* so
 // The server keeps the order of the ring.
 void ServedFunction::fence() { wake(); }
 
-// The device is advanced by its server. Who polls in vain leaves the processor to it now and then.
+// The device is advanced by its server. A thread that polls in vain leaves the processor to it now and then.
 bool ServedFunction::advance() {
   if (++idle_ % polls_between_yields == 0)
     sched_yield();

@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::served {
 
-// What a server says of its board.
+// A server's description of its board.
 struct ServedFacts {
   enum class State : uint8_t {
     absent, // no board is served there

@@ -8,8 +8,9 @@
 
 namespace fpga_verbs::served {
 
-// What a client and its server share of a BAR: a ring of transactions that the client fills, and the answer
-// to its read. Each field has one writer, and the server believes nothing of what the client writes.
+// The memory that a client and its server share for a BAR: a ring of transactions that the client fills, and
+// the answer to its read. Each field has one writer, and the server believes nothing of what the client
+// writes.
 struct ServedPage {
   static constexpr uint64_t lines = 512; // more than any burst of commands of one function
   static constexpr uint64_t expected_magic = 0x3165'7672'6573'7666; // "fvserve1"

@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::served {
 
-// What came of an attempt to connect. Busy: a server is there, and has not accepted those who came before.
+// Result of an attempt to connect. Busy: a server is there, and has not accepted earlier connections.
 enum class Reached : uint8_t { reached, absent, busy, failed };
 
 // The socket of a server in the file system, for this user alone.

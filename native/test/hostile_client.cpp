@@ -312,7 +312,7 @@ void tear_its_ring(const HostileWay& way, const Ready& ready) {
         Random torn(seed);
         while (!stop.load(std::memory_order_relaxed)) {
           auto* const bytes = reinterpret_cast<volatile uint8_t*>(&client.page());
-          // What the first line of a transaction says, of any line; now and then anything at all.
+          // The head of a transaction, in any line; now and then anything at all.
           const uint64_t line = torn.below(ServedPage::lines) * sizeof(TransactionLine);
           bytes[torn.chance(0.01) ? torn.below(sizeof(ServedPage)) : line + 4 + torn.below(12)] =
               static_cast<uint8_t>(torn.next());

@@ -203,7 +203,7 @@ Napi::Value LinkedListQueuePort::verify(const Napi::CallbackInfo& info) {
                                   : Napi::Value(Napi::String::New(info.Env(), contradiction));
 }
 
-// {result, entry, index, unit}; a refusal has only the result, the rest is null. What is corrupted has no
+// {result, entry, index, unit}; a refusal has only the result, the rest is null. A corrupted entry has no
 // data unit.
 Napi::Value LinkedListQueuePort::read_value(Napi::Env env, const Queue::Read& read) {
   auto value = Napi::Object::New(env);

@@ -79,7 +79,7 @@ private:
   pci::AddressAllocator allocator_;
 };
 
-// What another library of the process would do with a SIGBUS: it maps a page of zeros there, and counts.
+// Another library of the process handles a SIGBUS: it maps a page of zeros there, and counts.
 std::atomic<int> bus_errors = 0;
 
 void count_bus_error(int, siginfo_t* signal, void*) {

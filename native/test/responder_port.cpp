@@ -305,7 +305,7 @@ const char* ResponderPort::contradiction() const {
              : "queue pair contexts contradict their directory";
 }
 
-// What is wrong when nothing is in flight, or null.
+// The contradiction in its state when nothing is in flight, or null.
 Napi::Value ResponderPort::verify(const Napi::CallbackInfo& info) {
   const char* const wrong = contradiction();
   return wrong == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), wrong);

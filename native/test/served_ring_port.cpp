@@ -118,7 +118,7 @@ Napi::Value half_written(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// What is said of a first line whose fields are these; nothing, where the server would sleep over it.
+// The refusal of a first line whose fields are these; empty where the server would sleep over it.
 Napi::Value check_line(const Napi::CallbackInfo& info) {
   const Napi::Object fields = info[0].As<Napi::Object>();
   const auto number = [&](const char* name) { return fields.Get(name).As<Napi::Number>().Uint32Value(); };

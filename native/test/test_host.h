@@ -14,7 +14,7 @@
 namespace fpga_verbs::test {
 
 // Host memory for block tests: one flat buffer that every function reaches, at DMA addresses from `base` on.
-// What lies outside is a fault, and faults can be asked for.
+// Each access beyond it is a fault, and faults can be asked for.
 class TestHost final : public hca::HostPort {
 public:
   static constexpr uint64_t base = 0x1'0000'0000;
@@ -65,7 +65,7 @@ private:
 class TestClock final : public hca::Clock {
 public:
   uint64_t now() const override { return std::exchange(now_, now_ + ticks_per_look_); }
-  // It stands still, or goes on whenever somebody looks at it.
+  // It stands still, or goes on whenever it is read.
   void set(uint64_t now, uint64_t ticks_per_look = 0) {
     now_ = now;
     ticks_per_look_ = ticks_per_look;

@@ -38,7 +38,7 @@ struct Mapping {
   bool device_writes = false;
 };
 
-// What the kernel would know, as its documents say (driver-api/vfio, userspace-api/iommufd, linux/vfio.h).
+// The kernel's state, as its documents say (driver-api/vfio, userspace-api/iommufd, linux/vfio.h).
 // Its files are ordinary ones, known by their paths: the device's holds BAR 0, and configuration space behind
 // it.
 struct StandIn {

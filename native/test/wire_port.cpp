@@ -134,7 +134,7 @@ void WirePort::arrive(const Napi::CallbackInfo& info) {
   device_.ready.wake(block_of(device_, "port")->number);
 }
 
-// What the link answers from now on, on both lanes: a SendResult, or -1 when nothing is attached.
+// The link's answer from now on, on both lanes: a SendResult, or -1 when nothing is attached.
 void WirePort::set_link(const Napi::CallbackInfo& info) {
   const int32_t result = info[0].As<Napi::Number>().Int32Value();
   attachments_.links[0] = result < 0 ? nullptr : &link_;

@@ -39,7 +39,7 @@ template <Polynomial polynomial, unsigned bits>
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data));
 }
 
-// What is computed over, and where it is copied to.
+// The bytes that are computed over, and where they are copied to.
 struct Bytes {
   const uint8_t* source;
   size_t size;
@@ -56,7 +56,7 @@ template <bool copies>
 }
 
 // Loading 16 B at `bytes` shifts a block up until its low `bytes` bytes are at the top; at 16 + `bytes`, down
-// by that many. What is shifted in is zero.
+// by that many. Zeros are shifted in.
 inline constexpr std::array<uint8_t, 48> shifts = [] {
   std::array<uint8_t, 48> indices{};
   for (unsigned index = 0; index < indices.size(); ++index)

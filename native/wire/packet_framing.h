@@ -4,7 +4,7 @@
 
 namespace fpga_verbs::wire {
 
-// What stands before the BTH.
+// Headers before the BTH.
 enum class PacketFraming : uint8_t {
   ethernet_ipv4,     // Ethernet, IPv4 and UDP (RoCEv2)
   ethernet_ipv6,     // Ethernet, IPv6 and UDP (RoCEv2)

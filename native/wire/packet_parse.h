@@ -12,7 +12,7 @@
 
 namespace fpga_verbs::wire {
 
-// What a received packet is. Offsets count from its first byte.
+// Fields of a received packet. Offsets count from its first byte.
 struct ParsedPacket {
   PacketFraming framing = PacketFraming::ethernet_ipv4;
   bool forward_congestion = false;  // FECN, or ECN of the IP header: congestion experienced
@@ -32,9 +32,10 @@ struct ParsedPacket {
 };
 
 // Parses and checks a packet of `bytes` bytes, from its first link byte to its last check (without an
-// Ethernet frame check sequence). Checks lengths, versions, checksums, opcode, pad, ICRC and VCRC; not whom
-// it is for, and not its payload against the path MTU. Returns why it has to be dropped, or none; `parsed`
-// holds only if none. The packet is the caller's alone: it changes meanwhile, and is as it was afterwards.
+// Ethernet frame check sequence). Checks lengths, versions, checksums, opcode, pad, ICRC and VCRC; not
+// its destination, and not its payload against the path MTU. Returns why it has to be dropped, or none;
+// `parsed` holds only if none. The packet is the caller's alone: it changes meanwhile, and is as it was
+// afterwards.
 spec::PacketDrop parse_packet(spec::LinkLayer link_layer, uint8_t* packet, uint32_t bytes,
                               ParsedPacket& parsed);
 // The same of a packet that is another's.

@@ -12,7 +12,7 @@ namespace fpga_verbs::wire {
 
 using MacAddress = std::array<uint8_t, 6>;
 
-// What a packet takes from the port that it leaves by, and from entries of its tables.
+// Fields that a packet takes from the port that it leaves by, and from entries of its tables.
 struct PacketSource {
   spec::LinkLayer link_layer = spec::LinkLayer::ethernet;
   MacAddress mac{};
@@ -24,10 +24,10 @@ struct PacketSource {
   bool operator==(const PacketSource&) const = default;
 };
 
-// What is the same for all packets from one queue pair to another: everything before the extended headers,
-// but for opcode, flags and PSN; and, for the length of the last request and that of the last response, which
-// the next mostly have too, lengths, IPv4 checksum, and how the ICRC begins. Made once per connected queue
-// pair, per send of a datagram.
+// Bytes that are the same for all packets from one queue pair to another: everything before the extended
+// headers, but for opcode, flags and PSN; and, for the length of the last request and that of the last
+// response, which the next mostly have too, lengths, IPv4 checksum, and how the ICRC begins. Made once per
+// connected queue pair, per send of a datagram.
 struct PacketTemplate {
   // Ethernet with 802.1Q tag, IPv6, UDP and BTH, and the padding of the spec's Ethernet header.
   static constexpr unsigned bytes = 80;

@@ -84,7 +84,7 @@ class Party {
   }
 }
 
-/** What is measured: a batch is posted by `send`. */
+/** A subject of the measurement: `send` posts a batch. */
 interface Contender {
   readonly name: string;
   send(): void;
@@ -143,7 +143,7 @@ for (let round = 0; round < rounds + 2; round++)
 
 const median = (samples: readonly number[]): number => statisticsOf(Float64Array.from(samples)).median;
 
-/** What a contender costs by what the first of its group costs in the same round. */
+/** The cost of each contender by that of the first of its group in the same round. */
 function rowsOf(group: readonly Contender[], aim: number | undefined): string[][] {
   const base = group[0]!.samples;
   return group.map((each, index) => [

@@ -28,7 +28,7 @@ import {
 import { closing, describeOnBackends, makeBoard, openDriver, type Backend } from '../helpers/backends.ts';
 
 const recordsLog2 = 3;
-const shortTime = 5_000_000; // nanoseconds; nobody waits for what will not come
+const shortTime = 5_000_000; // nanoseconds; a wait for a record that does not come ends then
 
 interface Probed {
   readonly board: EmulatedBoard;

@@ -80,7 +80,7 @@ describe('a fabric', () => {
     expect(register(a, engine.sent)).toBe(1);
   });
 
-  it('says when nobody has the address', () => {
+  it('says when no board has the address', () => {
     const fabric = newFabric();
     const a = makeEnd(fabric, { progress: 'stepped' });
     const stranger = makeEnd(newFabric(), { progress: 'stepped', boardNumber: 7 });

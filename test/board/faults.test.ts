@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { EmulatedBoard, FaultRule } from '../../lib/board/addon.ts';
+import type { EmulatedBoard } from '../../lib/board/addon.ts';
+import type { FaultRule } from '../../lib/board/faults.ts';
 import {
   allOnes,
   engine,

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type {
-  BoardFunction,
-  BoardOptions,
-  EmulatedBoard,
-  LinkImpairment,
-  LinkImpairmentCounters,
-} from '../../lib/board/addon.ts';
+import type { BoardFunction, BoardOptions, EmulatedBoard } from '../../lib/board/addon.ts';
+import type { LinkImpairment, LinkImpairmentCounters } from '../../lib/board/faults.ts';
 import { EmulatedFabric } from '../../lib/board/index.ts';
 import {
   engine,

@@ -192,7 +192,7 @@ const flags = ['-std=c++20', '-O1', '-U_FORTIFY_SOURCE', '-Wall', '-Wextra', '-W
 const sources = path.join(native, 'test/interleavings');
 let explorer: Promise<string> | undefined;
 
-/** What explores, compiled once. */
+/** The explorer, compiled once. */
 async function compileExplorer(compiler: string): Promise<string> {
   const object = path.join(folder, 'explorer.o');
   await run(compiler, [...flags, '-I', native, '-c', path.join(sources, 'explorer.cpp'), '-o', object]);
@@ -210,7 +210,7 @@ async function compile(context: TestContext, name: string, changed?: string): Pr
   return program;
 }
 
-/** What a program prints; it is wrong where it says so. */
+/** The output of a program; it is wrong where it says so. */
 async function outputOf(program: string, ...names: readonly string[]): Promise<string> {
   const maxBuffer = 2 ** 26;
   return run(program, names, { maxBuffer }).then(

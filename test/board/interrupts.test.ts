@@ -61,7 +61,7 @@ describe.each(['shared', 'own', 'stepped'] as const)('interrupts, progress %s', 
 
 describe('interrupts', () => {
   it.each(['shared', 'own'] as const)(
-    'come when their time comes though nobody polls, progress %s',
+    'come when their time comes without a poll, progress %s',
     async (progress) => {
       const board = makeBoard({ progress });
       const opened = openFunction(board);
@@ -83,7 +83,7 @@ describe('interrupts', () => {
     expect(() => opened.interrupt(8, () => undefined)).toThrow(/vector is 8, but the function has 8/);
   });
 
-  it('that nobody listens to any more do not call back', async () => {
+  it('do not call back once their subscription is closed', async () => {
     const board = makeBoard({ progress: 'shared' });
     const opened = openFunction(board);
     const interrupt = opened.interrupt(4, () => expect.unreachable());

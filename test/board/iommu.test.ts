@@ -93,7 +93,7 @@ describe('DMA memory', () => {
       for (const memory of memories) expectReached(memory);
       const last = memories.at(-1)!;
       expect(reaches(last.address + BigInt(last.buffer.byteLength))).toBe(false);
-      // What is taken back is not reached at any of its ends; its neighbors are.
+      // A mapping that is taken back is not reached at any of its ends; its neighbors are.
       for (const [index, memory] of memories.entries()) {
         if (index % 2 === 0) continue;
         const bytes = BigInt(memory.buffer.byteLength);

@@ -4,7 +4,8 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import type { DmaFault, RemappingRoot } from '../../lib/board/addon.ts';
+import type { RemappingRoot } from '../../lib/board/addon.ts';
+import type { DmaFault } from '../../lib/board/faults.ts';
 import { job, makeBoard, openFunction, pageBytes, startJob } from '../helpers/register_file_board.ts';
 
 const page = BigInt(pageBytes);

@@ -53,7 +53,7 @@ async function fullPort(): Promise<number> {
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
   const port = Number(said.toString());
   let refused = false;
-  // What is beyond the backlog is asked for again and again: so long nothing has come, it is full.
+  // The kernel repeats the request for a connection beyond the backlog: while none has come, it is full.
   for (let tries = 0; !refused; tries++) {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});

@@ -55,7 +55,7 @@ describe('hca', () => {
     [['info', '--device', 'usb:1'], 1, /^hca: device "usb:1": no backend "usb"; expected: one of emu:.*\n$/],
     [['info', '--device', 'emu:8'], 1, 'hca: underlying function 8 does not exist: the board has 8\n'],
     [
-      ['info', '--device', 'emu:1?name=nobody-controls-it'],
+      ['info', '--device', 'emu:1?name=without-control'],
       1,
       'hca: the device is not enabled; expected: underlying function 0 open: it gives the device its memory and enables it\n',
     ],

@@ -11,7 +11,7 @@ import {
 
 const here = { local: '127.0.0.1', remote: '127.0.0.1' };
 
-/** What an end of this process offers, and what it is changed to. */
+/** The offer of an end of this process, with changes. */
 function offer(device: string, changes: Partial<Offer> = {}): Offer {
   return { ...offerOf(device, 1, here), ...changes };
 }
@@ -25,7 +25,7 @@ function agreed(waiting: Offer, looking: Offer): [string, string] {
   return [linkOf(waiting, looking, true), linkOf(looking, waiting, false)];
 }
 
-/** What each of both ends says. */
+/** The refusal of each of both ends. */
 function refused(waiting: Offer, looking: Offer): string[] {
   const said = [
     [waiting, looking],

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { constants } from 'node:os';
+import { describe, expect, it, vi } from 'vitest';
 
 import { deviceOfPrograms } from '../../lib/cli/run.ts';
 import { HcaProcess } from '../helpers/hca_process.ts';
@@ -43,6 +44,24 @@ describe('hca run', () => {
       expect(await program.ended).toMatchObject({ exitCode: 3, out: 'up\ncaught\n' });
     },
   );
+
+  it('passes a signal on that comes while the program starts', async () => {
+    // The signal is there before the call that starts the program has returned.
+    const hook = `
+      import processes from 'node:child_process';
+      import { syncBuiltinESMExports } from 'node:module';
+      const { spawn } = processes;
+      processes.spawn = (...words) => {
+        const child = spawn(...words);
+        process.kill(process.pid, 'SIGHUP');
+        return child;
+      };
+      syncBuiltinESMExports();`;
+    vi.stubEnv('NODE_OPTIONS', `--import=data:text/javascript,${encodeURIComponent(hook)}`);
+    const program = run('sleep', '30');
+    vi.unstubAllEnvs();
+    expect(await program.ended).toEqual({ exitCode: 128 + constants.signals.SIGHUP, out: '', error: '' });
+  });
 
   it('says by which signal a program has ended', async () => {
     expect((await run('sh', '-c', 'kill -9 $$').ended).exitCode).toBe(128 + 9);

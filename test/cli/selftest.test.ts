@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { loadAddon, type BoardOptions, type FaultRule } from '../../lib/board/addon.ts';
+import { loadAddon, type BoardOptions } from '../../lib/board/addon.ts';
+import type { FaultRule } from '../../lib/board/faults.ts';
 import { readRegions } from '../../lib/board/regions.ts';
 import { runCommandLine } from '../../lib/cli/command_line.ts';
 import { openDevice } from '../../lib/index.ts';
@@ -201,7 +202,12 @@ describe('hca selftest names the step that fails, and where to look', () => {
   });
 
   it('says so in JSON too', async () => {
-    const run = await runHca(['selftest', '--device', `emu:1?name=nobody-controls-this&${small}`, '--json']);
+    const run = await runHca([
+      'selftest',
+      '--device',
+      `emu:1?name=selftest-without-control&${small}`,
+      '--json',
+    ]);
     expect(run.exitCode).toBe(1);
     expect(run.json()).toMatchObject([
       {

@@ -23,7 +23,7 @@ export async function retrying<Result>(
   }
 }
 
-/** What the waiting end, a process of its own, has printed. */
+/** Output of the waiting end, a process of its own. */
 export interface Waited {
   readonly stdout: string;
   readonly stderr: string;

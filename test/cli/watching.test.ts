@@ -1,5 +1,5 @@
 // Commands that observe a served board while a ping-pong runs there: the board, the ping-pong and the observer are processes of their own.
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -204,6 +204,14 @@ describe('beside a ping-pong of another process', { timeout: timeLimit }, () => 
       const [head] = (await once(piped.stdout, 'data')) as [Buffer];
       expect(head.readUInt32LE(0)).toBe(0x0a0d0d0a);
       expect((await endOf(piped, 'SIGTERM')).code).toBe(0);
+      // The reader of a named pipe ends it too.
+      const pipe = path.join(process.env['XDG_RUNTIME_DIR']!, 'pipe');
+      execFileSync('mkfifo', [pipe]);
+      const named = start('capture', pipe, '--device', 'serve:lab');
+      execFileSync('head', ['-c', '1000', pipe], { timeout: 60_000 });
+      let said = '';
+      named.stderr.on('data', (part: Buffer) => (said += part.toString()));
+      expect([...((await once(named, 'close')) as [unknown]), said]).toEqual([0, null, '']);
     });
   });
 
@@ -258,6 +266,14 @@ describe('without a board to watch', () => {
     expect([run.exitCode, run.out]).toEqual([1, '']);
     expect(run.error).toMatch(error);
     expect(run.error.trimEnd()).not.toContain('\n');
+  });
+
+  it('hca capture ends in one line when its file takes no more', async () => {
+    const { exitCode, error } = await runHca(['capture', '/dev/full', '--device', 'emu:?name=capture']);
+    expect(exitCode).toBe(1);
+    expect(error).toMatch(
+      /^hca: the capture file \/dev\/full cannot be written: ENOSPC.*; expected: a file that can be made.*\n$/,
+    );
   });
 });
 

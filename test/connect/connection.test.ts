@@ -31,7 +31,7 @@ function makePair(options: ConnectionOptions = {}): [Connection, Connection] {
 }
 
 describe('a connection', () => {
-  it('sends and receives, with immediate data and without, whoever is first', async () => {
+  it('sends and receives, with immediate data and without, in either order', async () => {
     const [a, b] = makePair();
     const source = a.allocate(10_000);
     source.bytes.forEach((_, at) => (source.bytes[at] = at * 7));
@@ -127,7 +127,7 @@ describe('a connection', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('sleeps no longer than somebody waits, and takes later what was given up', async () => {
+  it('sleeps no longer than a caller waits, and takes later what was given up', async () => {
     const [a, b] = makePair();
     const target = b.allocate(16);
     const sleep = vi.spyOn(b.completionQueue, 'wait');

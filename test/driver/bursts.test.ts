@@ -47,7 +47,7 @@ describe('a command that comes whole', () => {
     expect(controlPage!.read32(CONTROL_TRANSACTIONS_OFFSET)).toBe(transactions + 3);
   });
 
-  it('belongs to nobody on a device that is not enabled', () => {
+  it('belongs to no function on a device that is not enabled', () => {
     const opened = makeBoard(shared).open(0);
     store(opened, 2, 0, makeCommand({ length: 96, queuePairNumber: 0x010001 }));
     expect(opened.read32(registerBar, controlOffset + CONTROL_WRITES_UNCLAIMED_OFFSET)).toBe(3);

@@ -128,7 +128,7 @@ describeOnBackends('a completion queue', (backend) => {
     expect(come()).toMatchObject([{ type: EventType.completion, object: queue.number, reason: 0 }]);
     poll(3);
     expect(eventsOf(events)).toEqual([]);
-    // What came before it was armed again counts too.
+    // A completion that came before it was armed again counts too.
     post(1);
     settle(board, backend, () => driver.device.board.advance() || true);
     queue.eventTaken();

@@ -127,7 +127,7 @@ function foreignBytes(seed: number, { pieces, mixed }: Mixing): Outcome {
   for (const piece of mixed(random, one!, other!))
     board.post({ underlyingFunction: 0, bar: commandBar, offset: piece.offset, data: piece.bytes });
   const completions = settle(ends[0]![0]!);
-  // What was refused or left half written is found, and fetched from the send queues.
+  // The device finds commands that were refused or left half written, and fetches them from the send queues.
   board.advanceTime(2 * second);
   completions.push(...settle(ends[0]![0]!), ...settle(ends[0]![0]!));
   const succeeded = completions.filter(({ status }) => status === CompletionStatus.success);

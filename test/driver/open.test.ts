@@ -23,7 +23,7 @@ import {
 
 const stepped = backends.find(({ options }) => options.progress === 'stepped')!;
 
-/** What a call throws. */
+/** The error that a call throws. */
 function errorOf(call: () => unknown): VerbsError {
   try {
     call();
@@ -83,7 +83,7 @@ describeOnBackends('opening a function', (backend) => {
       );
     });
 
-  it('refuses a guest while nobody has enabled the device, and after its control function closed', () => {
+  it('refuses a guest while the device is not enabled, and after its control function closed', () => {
     const board = makeBoard(backend);
     const refuse = (): void => {
       const error = errorOf(() => new HcaDriver(board.open(1)));

@@ -47,7 +47,7 @@ const mappings: readonly BoardOptions[] = [
 ];
 
 describeOnBackends('posting', (backend) => {
-  // What stores become on their way to a board on PCIe is not a test's to choose.
+  // A test does not choose how stores become transactions on their way to a board on PCIe.
   it.each(backend.boards === undefined ? mappings : [{}])(
     'executes commands of every length in order, with their checksums: %j',
     (options) => {

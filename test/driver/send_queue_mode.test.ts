@@ -62,7 +62,7 @@ it('a command that finds no buffer is taken from the send queue', () => {
   expect(bench.settle().map(({ origin }) => origin)).toEqual([KickOrigin.collected, KickOrigin.collected]);
 });
 
-/** What happens next; `value` is a payload, a number of requests, or of steps. */
+/** The next action; `value` is a payload, a number of requests, or of steps. */
 const action = fc.record({
   kind: fc.constantFrom('post', 'batch', 'late', 'finish', 'take', 'release', 'step'),
   queuePair: fc.nat({ max: 2 }),

@@ -1,7 +1,7 @@
 // A write of a command that is lost or damaged on its way: the command lies in its send queue too, and is brought from there.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import type { FaultRule } from '../../lib/board/addon.ts';
+import type { FaultRule } from '../../lib/board/faults.ts';
 import type { VirtualCollectBuffer } from '../../lib/driver/virtual_collect_buffers.ts';
 import { CompletionStatus, Opcode, type Completion } from '../../lib/index.ts';
 import { makePair, settle, type End } from '../helpers/connected.ts';

@@ -19,7 +19,7 @@ async function run(name: string): Promise<string[]> {
   return lines;
 }
 
-/** What each example prints. */
+/** Lines that each example prints. */
 const printed: Readonly<Record<string, readonly unknown[]>> = {
   'hello-verbs': ['work request 1 done, 13 B', 'work request 2 done, 13 B', 'Hello, verbs!'],
   'two-boards': ['SEND: 4096 B received', 'fetch and add: 506381209866536711 was there'],

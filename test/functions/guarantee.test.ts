@@ -1,4 +1,4 @@
-// What a division of physical collect buffers promises holds from its answer on, whatever half-written commands hold (US8484392,
+// A division of physical collect buffers holds from its answer on, whatever half-written commands hold (US8484392,
 // allocation and reassigning of resources).
 import { describe, expect, it } from 'vitest';
 

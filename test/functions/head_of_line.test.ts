@@ -68,7 +68,7 @@ const stallings: readonly Stalling[] = [
     },
   ],
   [
-    'a fence behind a READ that nobody answers',
+    'a fence behind a READ without an answer',
     (verbs) => {
       const lost = makeLost(verbs);
       const { region } = makeMemory(lost, 64);

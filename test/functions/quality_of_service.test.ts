@@ -111,13 +111,13 @@ describe('the example of the patent', () => {
       const others = functions.filter((_, index) => index !== third);
       for (const other of others) begin(other, buffersOf(other));
       const promised = promises[third]!.physicalCollectBuffers;
-      // The others hold all that nobody was promised.
+      // The others hold all that no function was promised.
       expect(others.reduce((sum, other) => sum + heldBy(other), 0)).toBe(buffersOfBoard - promised);
       expect(controlRegister(functions[0]!, 'physical_collect_buffers_shared')[0]! >> 16n).toBe(0n);
       const verbs = functions[third]!;
       begin(verbs, buffersOf(verbs).slice(0, promised));
       expect(heldBy(verbs)).toBe(promised);
-      // What is freed by the others goes back to what is shared, and the third may borrow it.
+      // Buffers that the others free go back to the shared ones, and the third may borrow them.
       for (const other of others) for (const buffer of buffersOf(other)) buffer.cancel();
       functions[0]!.board.runUntilIdle();
       begin(verbs, buffersOf(verbs).slice(promised));

@@ -40,7 +40,7 @@ const counters = {
 
 export type Counter = keyof typeof counters;
 
-/** What the owner's register page shows, but for what its own work counts. */
+/** Registers of the owner's page, but for those that its own work counts. */
 const shown = [
   'status',
   'virtual_collect_buffer_bar',

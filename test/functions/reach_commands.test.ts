@@ -1,4 +1,4 @@
-// What a function tries to reach of another one by its commands: pages and slots, queue pairs, keys and memory.
+// A function tries to reach objects of another one by its commands: pages and slots, queue pairs, keys and memory.
 import { describe, expect, it } from 'vitest';
 
 import { MemoryRegion } from '../../lib/driver/memory_region.ts';

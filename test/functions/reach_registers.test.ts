@@ -1,4 +1,4 @@
-// What a function tries to reach of another one by registers and mailboxes: pages, queues of events and completions, addresses.
+// A function tries to reach objects of another one by registers and mailboxes: pages, queues of events and completions, addresses.
 import { describe, expect, it } from 'vitest';
 
 import { blockNamed, registerNamed } from '../../lib/driver/named_registers.ts';
@@ -32,7 +32,7 @@ function touchPage({ board, context }: Verbs, type: RegionType, page: number, bl
   }
 }
 
-/** What a management command of a function answers whose queues and mailboxes a test has placed itself. */
+/** The answer to a management command of a function whose queues and mailboxes a test has placed itself. */
 function commandAt(
   { board, context }: Verbs,
   place: { sendQueue?: bigint; completionQueue?: bigint },

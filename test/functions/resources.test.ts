@@ -23,7 +23,7 @@ const { low, high } = QualityOfServiceLevel;
 /** Two functions of a board of 4: 64 VCBs, 4 PCBs and 4 lanes each; 48 PCBs and 48 lanes are shared. */
 const makeTwo = (): [Verbs, Verbs] => makeFunctions(2, { underlyingFunctions: 4 }) as [Verbs, Verbs];
 
-/** What is had of a resource: of the function as a whole, or of a level. */
+/** The amount of a resource: of the function as a whole, or of a level. */
 function amountOf(shares: readonly ResourceShare[], resource: Resource, level?: number): number {
   const found = shares.find((share) => share.resource === resource && share.level === level);
   if (found === undefined) throw new Error(`no share of resource ${resource}`);
@@ -376,7 +376,7 @@ describe('a range of virtual collect buffers that moves while its function works
       };
       if (inBatches) from.queuePair.postSend([request]);
       else from.queuePair.postSend(request);
-      // Nobody polls.
+      // No thread polls.
       guest.board.runUntilIdle();
     };
     post(0);

@@ -1,4 +1,4 @@
-// A command that no list takes waits in its send queue until there is room, and nobody is asked again and again meanwhile.
+// A command that no list takes waits in its send queue until there is room, and no block asks again and again meanwhile.
 import { describe, expect, it } from 'vitest';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';

@@ -29,7 +29,7 @@ let boards = 0;
  * test/driver/board_line.ts is the other end.
  */
 export class ChosenBoards {
-  /** What the guest calls the line. */
+  /** The guest's name of the line. */
   static readonly line = '/dev/ttyS1';
   /** The slots of each board, its function 0 first. */
   static readonly boards: readonly (readonly string[])[] = Array.from(

@@ -54,7 +54,7 @@ class Guest {
     );
   }
 
-  /** What a line of shell says. */
+  /** The output of a line of shell. */
   async run(command: string): Promise<string> {
     const { status, out } = await this.shell.run(command);
     const said = ['work', 'ended']
@@ -142,7 +142,7 @@ describe('deaths in a virtual machine, behind an IOMMU', guestTests(timeLimit), 
 });
 
 describe('deaths in a virtual machine without an IOMMU', guestTests(timeLimit), () => {
-  it('of the application, then of the device: nobody is given memory that the device reaches, and the next works', async (context) => {
+  it('of the application, then of the device: no process is given memory that the device reaches, and the next works', async (context) => {
     const guest = new Guest();
     const device = await deviceOf(guest, withoutIommu);
     guest.boot(context, withoutIommu, [(stream) => device.attend(stream)]);
@@ -152,7 +152,7 @@ describe('deaths in a virtual machine without an IOMMU', guestTests(timeLimit), 
     const taken = await guest.run(freePages);
     expect(Number(taken)).toBeLessThan(Number(pages));
 
-    // As long as its guard has not come to it, the device goes on, in memory and behind a lock that nobody else is given.
+    // As long as its guard has not come to it, the device goes on, in memory and behind a lock that no other process is given.
     const guard = await guest.run(guards);
     expect(guard).toMatch(/^\d+$/);
     await guest.run(`kill -STOP ${guard}; ${kill}`);

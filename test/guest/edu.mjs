@@ -1,4 +1,4 @@
-// QEMU's `edu` device (docs/specs/edu in QEMU), a PCI function that nobody here wrote: what it is, and its DMA engine.
+// QEMU's `edu` device (docs/specs/edu in QEMU), a PCI function that is not of this project: what it is, and its DMA engine.
 
 /** The numbers by which it is taken in the place of an HCA. */
 export const accepted = [{ name: 'edu', vendor: 0x1234, device: 0x11e8 }];
@@ -43,7 +43,7 @@ export function pattern(bytes, seed) {
 
 export const sameBytes = (one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)) === 0;
 
-/** What a call throws, as its message. */
+/** The message of the error that a call throws. */
 export function messageOf(call) {
   try {
     call();

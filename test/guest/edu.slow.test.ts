@@ -23,7 +23,7 @@ async function results(
 
 /** Seconds for a run that takes ten on a machine of its own. */
 const timeLimit = 200;
-/** What its first register says. */
+/** The value of its first register. */
 const identification = 0x010000ed;
 /** Slot 16 of a PC; edu gives 4 KiB beyond its buffer to nobody. */
 const edu = ['-device', 'edu,addr=10'];
@@ -35,7 +35,7 @@ const refused = (why: string, more: number): Record<string, unknown> => ({
   more,
 });
 
-describe('a PCI function that nobody here wrote', guestTests(timeLimit), () => {
+describe('a PCI function that is not of this project', guestTests(timeLimit), () => {
   it('through vfio:, behind an IOMMU, by an ordinary user', async (context) => {
     const machine = [
       '-machine',
@@ -77,7 +77,7 @@ describe('a PCI function that nobody here wrote', guestTests(timeLimit), () => {
     const addresses = result['addresses'] as number[];
     expect(addresses.filter((_, half) => half % 2 === 1)).toEqual([0, 0]);
     expect(Math.max(...addresses)).toBeLessThan(2 ** 28);
-    // What was never mapped; that it was no more, or for reading only, the emulator may tell as one with the fault before.
+    // Nothing was ever mapped there. The emulator may tell accesses to memory that is mapped no more, or for reading only, as one with it.
     expect(console).toMatch(/DMAR: \[DMA Write .*\[00:10\.0\] fault addr 0xffe0000/);
     expect(console).not.toMatch(/DMAR: \[DMA Read/);
   });

@@ -18,7 +18,7 @@ result.again = messageOf(() => openSysfs(address, host));
 result.foreign = messageOf(() => board.map(new Uint8Array(4096)));
 result.masterBefore = isMaster();
 
-/** What memory is refused with where so many file descriptors are left, and what that leaves behind. */
+/** The error by which memory is refused where so many file descriptors are left, and the descriptors that this leaves behind. */
 function refusedWith(left) {
   const before = readdirSync('/proc/self/fd').length;
   const taken = [];
@@ -60,7 +60,7 @@ result.large = [0, 511, 512, 1023, 1024, 1279].every((page) =>
 const untouched = new Uint8Array(large.buffer, 1024, 4096 - 1024);
 result.untouched = untouched.every((byte) => byte === 0);
 
-// What is freed is given out again, zeroed.
+// Memory that is freed is given out again, zeroed.
 const [low, high] = [large.addressLow, large.addressHigh];
 large.free();
 const again = board.allocateMemory(5 * 2 ** 20);

@@ -62,7 +62,7 @@ await deliver(board, Number(at) + 4096, 1024);
 await deliver(board, 0x0ffe_0000, 1024); // never mapped
 result.unchanged = foreign.every((byte) => byte === 0xaa);
 
-// What may be read may not be written.
+// Memory that the device may read it may not write.
 const readOnly = new Uint8Array(4096).fill(0xbb);
 const readable = board.map(readOnly, 'read');
 await fetch(board, Number(readable), 512);

@@ -6,7 +6,7 @@ import { hostFolder, guestTests, runGuest, type GuestRun } from './guest.ts';
 
 const onceMore = (guestTests(1).retry as { condition: RegExp }).condition;
 
-/** What a run gives whose emulator is a shell script. */
+/** A run whose emulator is a shell script. */
 function runEmulator(script: string): Promise<GuestRun> {
   const host = hostFolder();
   const emulator = path.join(host, 'emulator');

@@ -11,9 +11,9 @@ import { requireTool } from '../helpers/tools.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What a run of the guest gave. */
+/** Result of a run of the guest. */
 export interface GuestRun {
-  /** What its kernel and its program said on the console, and whether the emulator crashed. */
+  /** Output of its kernel and its program on the console, and whether the emulator crashed. */
   readonly console: string;
   /** Exit status of its program; undefined: it did not come to its end. */
   readonly status: number | undefined;

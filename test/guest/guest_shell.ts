@@ -5,16 +5,16 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 
-/** What a command in the guest gave. */
+/** Result of a command in the guest. */
 export interface CommandRun {
   readonly status: number;
-  /** What it said, on both streams. */
+  /** Its output, on both streams. */
   readonly out: string;
 }
 
 /** Runs commands in a guest, one after the other, over a second serial line. */
 export class GuestShell {
-  /** What the guest runs. */
+  /** The script that the guest runs. */
   static readonly script = `
     stty -F /dev/ttyS1 raw -echo
     exec 3<> /dev/ttyS1

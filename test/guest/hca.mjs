@@ -1,5 +1,5 @@
 // Runs in the guest: `hca` on the device that is the first argument, one command after the other in one process, as a process takes
-// longer to start here than a command to run. What needs root for vfio: is done first; then it is an ordinary user. Writes what each
+// longer to start here than a command to run. Steps for vfio: that need root come first; then it is an ordinary user. Writes what each
 // gave to /host/result.json.
 import { writeFileSync } from 'node:fs';
 

@@ -11,7 +11,7 @@ import { inThisProcess, runHcaGuest, slots } from './hca_machine.ts';
 const timeLimit = 500;
 const [address] = slots;
 
-/** What a command of `hca` gave in the guest. */
+/** Result of a command of `hca` in the guest. */
 interface CommandRun {
   readonly exitCode: number;
   readonly out: string;

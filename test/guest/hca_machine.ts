@@ -17,7 +17,7 @@ export const slots = [
   '0000:00:15.0',
 ] as const;
 const firstSlot = 16;
-/** What the emulator has as descriptor 3 and following. */
+/** Number of the first descriptor that the emulator is given. */
 const firstDescriptor = 3;
 
 /** How a machine is reached by what is in one of its slots. */

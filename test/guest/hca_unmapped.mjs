@@ -2,7 +2,7 @@
 import { addressOf, connectQueuePair } from '../../dist/lib/connect/index.js';
 import { Access, Opcode, openDevice } from '../../dist/lib/index.js';
 
-/** What a write gives before and after: status of its completion, and the first byte of the memory. */
+/** Results of a write before and after: status of its completion, and the first byte of the memory. */
 export async function writeBehindTheMapping(deviceString) {
   const context = openDevice(deviceString);
   const protectionDomain = context.createProtectionDomain();

@@ -155,7 +155,7 @@ describe('a program of libibverbs on Soft-RoCE', guestTests(timeLimit), () => {
     expect(await peer.does('swap', 0, ...place, view.getBigUint64(0, true), 88)).toMatch(/^success/);
     expect(view.getBigUint64(0, true)).toBe(88n);
 
-    // What it may not touch, it does not get.
+    // The peer does not get memory that it may not touch.
     const stranger = (place[1] ^ 0x100) >>> 0;
     expect(await peer.does('read', 0, 8, place[0], stranger, 0)).toMatch(/^remote access error/);
     connection.close();

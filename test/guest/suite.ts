@@ -40,7 +40,7 @@ function reasonOf(failure: string): string | undefined {
   return undefined;
 }
 
-/** What became of the tests. */
+/** Result of the tests. */
 export interface SuiteSummary {
   readonly passed: number;
   /** Names and messages. */
@@ -63,7 +63,7 @@ interface Report {
 }
 
 /**
- * What is in a report of vitest's JSON reporter. A file that it does not name, as its thread did not start, and a test of the backend
+ * Counts the tests of a report of vitest's JSON reporter. A file that it does not name, as its thread did not start, and a test of the backend
  * that neither passed nor failed, have failed.
  * @param files names of those that were to run
  */

@@ -41,7 +41,7 @@ function physical(port: CollectBufferPort, buffer: number): unknown {
   return rest.state === PhysicalCollectBufferState.kicked ? { ...rest, data: data.slice(0, bytes) } : rest;
 }
 
-/** What can be seen of a port. */
+/** The state of a port that can be seen. */
 function seen(port: CollectBufferPort): object {
   return {
     kicks: port.takeKicks(),

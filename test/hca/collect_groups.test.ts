@@ -45,7 +45,7 @@ class ReferenceModel {
     this.allotments = allotments.map((allotment) => [...allotment]);
   }
 
-  /** What the allotments of the levels do not cover. */
+  /** Buffers that the allotments of the levels do not cover. */
   beyondLevels(underlyingFunction: number): number {
     const [low, high, shared] = this.taken[underlyingFunction]!;
     const [ownLow, ownHigh] = this.allotments[underlyingFunction]!;
@@ -273,7 +273,7 @@ describe('changing the division', () => {
     expect(inMode(VirtualCollectBufferState.collecting)).toEqual(order.slice(0, 3));
     expect(inMode(VirtualCollectBufferState.sendQueueMode)).toEqual(order.slice(3));
     expect(port.verify()).toBeNull();
-    // What was promised is there.
+    // The buffers that were promised are there.
     for (let buffer = 8; buffer < 13; buffer++) expect(begin(port, 2 * perFunction + buffer)).toBe(true);
     for (let buffer = 8; buffer < 12; buffer++) expect(begin(port, perFunction + buffer)).toBe(true);
     // The rest of each command comes, and the scheduler is told of those that have no PCB any more.
@@ -370,7 +370,7 @@ describe('changing the division', () => {
     expect(port.setBar(3, 72, 24, 24, 24)).toBe(true);
   });
 
-  it('a VCB that nobody owns is unclaimed', () => {
+  it('a VCB without an owner is unclaimed', () => {
     const port = makePort([]);
     port.close(23);
     port.setBar(0, 0, 23, 8, 16);

@@ -114,7 +114,7 @@ describe('arming a completion queue', () => {
 });
 
 describe('arming and completions in any order', () => {
-  /** What a host and a device do; the host learns of an event only when it takes it. */
+  /** Steps of a host and a device; the host learns of an event only when it takes it. */
   const steps = fc.array(
     fc.oneof(
       fc.record({ kind: fc.constant('write' as const), solicited: fc.boolean() }),

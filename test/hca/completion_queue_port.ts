@@ -21,7 +21,7 @@ export interface CompletionQueuePort extends HostMethods {
   resetFunction(underlyingFunction: number): void;
   /** completions_dropped of the function. */
   dropped(underlyingFunction: number): number;
-  /** What is wrong with the block's state, or null. */
+  /** The contradiction in the block's state, or null. */
   verify(): string | null;
 }
 

@@ -85,7 +85,7 @@ class Run {
     return registerNamed(blockNamed(block), register).offset;
   }
 
-  /** What has to hold at any moment. */
+  /** Compares the sums that hold at any moment. */
   check(): void {
     this.checks += 1;
     const wrong = this.device.port.verify();
@@ -113,7 +113,7 @@ class Run {
     this.check();
   }
 
-  /** A VCB of the function that nobody writes to. */
+  /** A VCB of the function that is not written to. */
   private freeBuffer(underlyingFunction: number): number | undefined {
     const taken = new Set(this.postings.map(({ half }) => half?.buffer));
     const all = Array.from({ length: buffersEach }, (_, index) => underlyingFunction * buffersEach + index);
@@ -158,7 +158,7 @@ class Run {
     this.ring(buffer, DoorbellSlot.start, posting.queue.number, posting.posted - 1);
   }
 
-  /** Divides anew while all goes on. What cannot be had is refused. */
+  /** Divides anew while all goes on. The device refuses a division that cannot be had. */
   private divide(): void {
     const { random, hosts } = this;
     const requester = random.below(2) * random.below(functions);

@@ -12,7 +12,7 @@ export interface EventQueuePort extends HostMethods {
   resetFunction(underlyingFunction: number): void;
   /** events_dropped of the function. */
   dropped(underlyingFunction: number): number;
-  /** What is wrong with the block's state, or null. */
+  /** The contradiction in the block's state, or null. */
   verify(): string | null;
 }
 

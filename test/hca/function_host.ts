@@ -173,7 +173,7 @@ export class SendQueue {
       state: QueuePairState.readyToReceive,
       path_mtu: PathMtu.mtu1024,
       destination_queue_pair: 0x123456,
-      // Nobody has this address: what is sent goes nowhere.
+      // No board has this address: packets to it go nowhere.
       address_vector: encode('address_vector', { port: 1, is_global: 1 }),
     });
     this.modify({ attribute_mask: state | sendPsn, state: QueuePairState.readyToSend });

@@ -176,7 +176,7 @@ describe('hardware linked list queue', () => {
       port.push(underlyingFunction, 0n, underlyingFunction).result;
     expect(Array.from({ length: 4 }, () => push(0))).toEqual(['ok', 'ok', 'ok', 'noEntryCredit']);
     expect(Array.from({ length: 3 }, () => push(1))).toEqual(['ok', 'ok', 'noEntryCredit']);
-    // What the others took is not taken from the third.
+    // Credits that the others took are not taken from the third.
     expect(Array.from({ length: 2 }, () => push(2))).toEqual(['ok', 'noEntryCredit']);
     // The first entry to leave was paid for by its function alone: its credit is no use to the third.
     port.pop(0);
@@ -259,7 +259,7 @@ describe('hardware linked list queue', () => {
     expect(port.pop(0)).toEqual({ result: 'corrupted', entry: 0, index: 1, unit: null });
     expect(port.pop(0)).toMatchObject({ result: 'ok', unit: 7n });
     expect(port.counters()).toMatchObject({ detectedBitErrors: 1, droppedCorrupted: 1, popped: 1 });
-    // What is pushed next into that entry is sound.
+    // The unit that is pushed next into that entry is sound.
     port.push(1, unit, 0);
     expect(port.pop(0)).toMatchObject({ result: 'ok', entry: 0, unit });
     expect(port.verify()).toBeNull();

@@ -6,7 +6,7 @@ import { Device } from '../helpers/device.ts';
 import { FunctionHost, type SendQueue } from './function_host.ts';
 import { Random } from '../helpers/random.mjs';
 
-/** What a test knows of a send queue: how many commands were posted, and how many are sent. */
+/** A send queue as a test knows it: how many commands were posted, and how many are sent. */
 interface Posting {
   queue: SendQueue;
   posted: number;

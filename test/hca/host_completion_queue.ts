@@ -129,7 +129,7 @@ export class HostCompletionQueue {
   }
 }
 
-/** What the register completion_queue_arm is given. */
+/** The value that the host writes to the register completion_queue_arm. */
 export function armRequest(
   completionQueue: number,
   sequence: number,

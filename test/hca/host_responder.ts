@@ -205,7 +205,7 @@ export class HostResponder {
     return Array.from({ length: count }, (_, index) => this.port.base + BigInt(offset + index * page));
   }
 
-  /** The offset of pages of host memory that nobody has. */
+  /** The offset of pages of host memory that are not used. */
   allocate(pages: number): number {
     const offset = this.used;
     this.used += pages * page;

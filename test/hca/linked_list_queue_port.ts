@@ -22,7 +22,7 @@ export interface LinkedListQueuePort {
   injectError(entry: number, bit: number): void;
   state(): unknown;
   counters(): LinkedListQueueModel['counters'];
-  /** What contradicts itself, or null. */
+  /** The contradiction in its state, or null. */
   verify(): string | null;
 }
 

@@ -29,7 +29,7 @@ export class ManagedDevice {
     this.bytes = new Uint8Array(this.port.memory);
     const needed = this.port.contextMemoryNeeded();
     this.contextMemory = this.allocate(needed);
-    // What lay there before must not matter.
+    // The content of the memory before must not matter.
     this.bytes.fill(0xff, this.contextMemory, this.contextMemory + needed);
     if (!this.port.openContextMemory(this.address(this.contextMemory), needed))
       throw new Error('context memory is refused');
@@ -189,7 +189,7 @@ export class ManagedFunction {
     return Number(answer.output);
   }
 
-  /** What the last command left in the output mailbox. */
+  /** The fields that the last command left in the output mailbox. */
   outputOf(format: string, bytes: number): Record<string, unknown> {
     const at = this.output + 16;
     return decode(format, this.device.bytes.slice(at, at + bytes));
@@ -232,7 +232,7 @@ export function makeHost(options: Partial<ResourceManagerOptions> = {}): {
   return { device, host, domain: host.createProtectionDomain() };
 }
 
-/** What a failed command must not have taken. */
+/** Resources that a failed command must not have taken. */
 export function holdings(device: ManagedDevice): number[] {
   return [device.port.entriesFree(), device.port.queuePairsFree(), device.port.keysFree()];
 }

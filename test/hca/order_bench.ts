@@ -30,7 +30,7 @@ import {
 export const entryStride = 512;
 const allBlocks = Object.values(Block);
 
-/** What a test knows of a queue pair: its place in host memory, and what it has posted. */
+/** A queue pair as a test knows it: its place in host memory, and the commands that it has posted. */
 export interface BenchQueuePair {
   number: number;
   underlyingFunction: number;

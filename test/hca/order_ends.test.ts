@@ -118,7 +118,7 @@ describe('with commands in flight', () => {
         bench.settle();
         for (const queuePair of rest) expect(queuePair.executed).toEqual(queuePair.posted);
         expect(bench.port.accessesOf(1)).toBe(accesses);
-        // What queue_pair_fetch had let through already may still leave.
+        // Commands that queue_pair_fetch had let through already may still leave.
         const late = bench.executions.slice(executions).filter((one) => one.underlyingFunction === 1);
         expect(late.length).toBeLessThanOrEqual(8);
         expect(bench.port.counters(1).commandsSent - sunk.commandsSent).toBe(late.length);

@@ -25,7 +25,7 @@ export interface OrderOptions {
   memoryKeys?: number;
 }
 
-/** What a queue pair is made of. Page addresses are DMA addresses of pages of 4 KiB. */
+/** Options of a queue pair. Page addresses are DMA addresses of pages of 4 KiB. */
 export interface QueuePairOptions {
   underlyingFunction: number;
   level: number;
@@ -91,7 +91,7 @@ export interface OrderPort extends HostMethods {
   setEntryCredits(underlyingFunction: number, credits: number): void;
   laneState(lane: number): LaneState;
   counters(underlyingFunction: number): OrderCounters;
-  /** What contradicts itself, or null. */
+  /** The contradiction in its state, or null. */
   verify(): string | null;
 }
 

@@ -98,7 +98,7 @@ class Connected {
     }
   }
 
-  /** What was dropped: reasons, as often as they were counted. */
+  /** Reasons of dropped packets, as often as they were counted. */
   drops(): number[] {
     return this.port.dropped().flatMap((times, reason) => Array<number>(times).fill(reason));
   }

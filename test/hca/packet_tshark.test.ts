@@ -17,7 +17,7 @@ const ipv4 = (gid: Uint8Array): string => gid.slice(12).join('.');
 const ipv6 = (text: string): string => new URL(`http://[${text}]`).hostname.slice(1, -1);
 const gidText = (gid: Uint8Array): string => ipv6(hex(gid).match(/..../g)!.join(':'));
 
-/** What tshark should say of the headers before the BTH; `bytes` are from there through the ICRC. */
+/** Fields that tshark should print of the headers before the BTH; `bytes` are from there through the ICRC. */
 function expectedPath(path: PacketPath, bytes: number): Decoded {
   const ethernet = (etherType: number): Decoded => ({
     'eth.dst': mac(path.destinationMac),
@@ -80,7 +80,7 @@ function expectedPath(path: PacketPath, bytes: number): Decoded {
   }
 }
 
-/** What it should say of the transport headers. */
+/** Fields that it should print of the transport headers. */
 function expectedTransport(path: PacketPath, fields: PacketFields, name: string, pad: number): Decoded {
   const word = (value: number): string => value.toString(16).padStart(8, '0');
   const extended: Record<string, Decoded> = {

@@ -28,7 +28,7 @@ function frame(destination: Uint8Array, mark = 0, bytes = 64): Uint8Array {
 
 const elsewhere = Uint8Array.of(2, 0xf0, 10, 3, 255, 1);
 
-/** How many of the packets on their way to `packets_arrived` come in, with nobody stopping them. */
+/** How many of the packets on their way to `packets_arrived` come in where nothing stops them. */
 function drain(port: WirePort): Uint8Array[] {
   const all: Uint8Array[] = [];
   for (;;) {
@@ -196,7 +196,7 @@ describe('port, out', () => {
 
   it.each([
     ['nothing is attached', LinkState.none, PortDiscard.noLink],
-    ['nobody has the address', LinkState.unreachable, PortDiscard.unreachable],
+    ['no board has the address', LinkState.unreachable, PortDiscard.unreachable],
   ])('discards and counts when %s', (_, state, reason) => {
     const port = makeWirePort();
     port.setLink(state);

@@ -201,7 +201,7 @@ describe('a queue pair', () => {
         for (let step = 0; step < 10; ++step) expect(device.port.step()).toBe(true);
         expect(host.takeAnswers()).toEqual([]);
         expect(device.port.pin(number)).toBe(false);
-        // What comes later does not hold it up.
+        // Later accesses do not hold it up.
         device.port.pushUnpinned(link);
         device.port.popUnpinned(link);
       }

@@ -16,7 +16,7 @@ interface Transition {
   optional: A[];
 }
 
-// What InfiniBand volume 1, 11.2.5.2, says of each service, in words of this test's own: `from>to`. Any state → RESET
+// Transitions of each service as InfiniBand volume 1, 11.2.5.2, has them, in words of this test's own: `from>to`. Any state → RESET
 // and any state → ERR are the same for all, and ask for nothing.
 const rcOptional = [A.accessFlags, A.minReceiverNotReadyTimer];
 const transitions: Record<number, Record<string, Transition>> = {

@@ -190,7 +190,7 @@ describe('receive_queue_entry_handler', () => {
     ];
     run(holder);
     expect(Array.from({ length: 4 }, () => port.takePlaced()?.packet)).toEqual([...free, undefined]);
-    // Each place that comes free is for one of those who wait, a list after the other, whoever comes meanwhile.
+    // Each place that comes free is for one of the packets that wait, a list after the other, not for those that come meanwhile.
     const served: number[] = [];
     for (const packet of packets.slice(1, 3)) {
       accept(holder, holder.post(scatterOf(1)), only);

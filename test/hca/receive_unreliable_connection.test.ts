@@ -259,7 +259,7 @@ describe('receive, of an unreliable connection', () => {
             };
           }),
         );
-        // What the network makes of it.
+        // The network loses, doubles and delays packets.
         const arriving = sent
           .flatMap((packet, at) => {
             const { copies, late } = chance[at]!;

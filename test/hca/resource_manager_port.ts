@@ -43,7 +43,7 @@ export interface KeyAccess {
   begun?: boolean;
 }
 
-/** What find() gives: the parts of the context as bytes, when there is none of an absence. */
+/** Result of find(): the parts of the context as bytes, where none of an absence is told. */
 export interface FoundQueuePair {
   absence: number;
   control?: Uint8Array;
@@ -64,7 +64,7 @@ export interface ResourceManagerPort extends HostMethods {
   longestTable(): number;
   entriesFree(): number;
 
-  /** What MemoryTranslation::check says. */
+  /** The answer of MemoryTranslation::check. */
   checkAccess(access: KeyAccess): number;
   locate(underlyingFunction: number, key: number, address: bigint): { address: bigint; bytes: bigint } | null;
   beginAccess(key: number): void;
@@ -110,7 +110,7 @@ export interface ResourceManagerPort extends HostMethods {
     cacheHits: number;
     cacheMisses: number;
   };
-  /** What does not add up, or null. */
+  /** The contradiction in its state, or null. */
   verify(): string | null;
 }
 

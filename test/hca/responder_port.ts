@@ -54,7 +54,7 @@ export interface ResponderPort extends HostMethods {
 
   takeEvents(): Uint8Array[];
   counters(underlyingFunction: number): ResponderCounters;
-  /** What is wrong when nothing is in flight, or null. */
+  /** The contradiction in its state when nothing is in flight, or null. */
   verify(): string | null;
 }
 

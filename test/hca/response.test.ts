@@ -225,7 +225,7 @@ describe('response: acknowledges', () => {
   });
 });
 
-describe('response: whom it answers', () => {
+describe('response: the queue pairs that it answers', () => {
   /** The UDP source port of the next answer, which names both queue pairs by a hash. */
   const flow = (host: HostResponder): string => {
     while (host.port.step());

@@ -5,7 +5,7 @@ import type { HostMethods } from '../helpers/hosted_port.ts';
 export const Lane = { responses: 0, requests: 1 } as const;
 export type Lane = (typeof Lane)[keyof typeof Lane];
 
-/** What the link answers to what is sent: link::SendResult, or nothing is attached. */
+/** The link's answer to a packet: link::SendResult, or nothing is attached. */
 export const LinkState = { none: -1, sent: 0, paused: 1, unreachable: 2 } as const;
 
 /** PacketUse of native/hca/port/packet_memory.h */

@@ -53,7 +53,7 @@ afterEach(() => {
   for (const object of opened.splice(0).reverse()) object.close();
 });
 
-/** What closes when the test ends. */
+/** Objects that close when the test ends. */
 export function closing<Closed extends { close(): void }>(object: Closed): Closed {
   opened.push(object);
   return object;

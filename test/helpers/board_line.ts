@@ -3,7 +3,7 @@ import { deserialize, serialize } from 'node:v8';
 
 import type { BoardOptions } from '../../lib/board/addon.ts';
 
-/** What a test in a machine asks of the process that holds the machine's boards, by their number. */
+/** A request of a test in a machine to the process that holds the machine's boards, by their number. */
 export type BoardRequest =
   /** A board with these options in the place of one. */
   | { readonly board: number; readonly load: BoardOptions }

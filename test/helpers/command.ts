@@ -13,7 +13,7 @@ import {
 import { Opcode, type QualityOfServiceLevel } from '../../lib/spec/enums.ts';
 import type { CollectBufferPort } from './collect_buffer_port.ts';
 
-/** What a test wants of a command; the rest of header and payload is filled with bytes that tell their place. */
+/** Fields of a command that a test chooses; the rest of header and payload is filled with bytes that tell their place. */
 export interface CommandOptions {
   length: number;
   queuePairNumber: number;

@@ -97,7 +97,7 @@ export class CommandBench {
       .values;
   }
 
-  /** What the inspect window of the control function shows of a VCB, and of the PCB that it is bound to. */
+  /** A VCB, and the PCB that it is bound to, as the inspect window of the control function shows them. */
   inspect(buffer: VirtualCollectBuffer): {
     state: VirtualCollectBufferState;
     refusal: number;

@@ -19,7 +19,7 @@ export interface End {
   readonly queuePair: QueuePair;
 }
 
-/** What a test changes in how a queue pair is connected. */
+/** Attributes by which a test connects a queue pair otherwise. */
 export interface ConnectOptions extends Partial<QueuePairAttributes> {
   readonly capabilities?: QueuePairCapabilities;
   /** Default RC. */

@@ -15,7 +15,7 @@ import { everyRight } from './connected.ts';
 import { makeVerbs, type Verbs } from './make_verbs.ts';
 
 export const queueKey = 0x1111_1111;
-/** What lies before the data of every datagram. */
+/** Bytes before the data of every datagram. */
 export const routeBytes = 40;
 
 /** A queue pair of unreliable datagram that is ready to send, and memory for what it sends and receives. */

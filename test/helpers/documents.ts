@@ -23,7 +23,7 @@ export function rowsOf(text: string, heading?: string): string[][] {
     );
 }
 
-/** What stands in backquotes. */
+/** Words in backquotes. */
 export function quoted(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => code!.replaceAll('\\|', '|'));
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 
-// What tests have of the network is theirs alone, whatever other tests run on the machine: each takes a lock that the kernel keeps
+// A test has its part of the network alone, whatever other tests run on the machine: each takes a lock that the kernel keeps
 // until its process has ended.
 
 /** Of no protocol that is used here. */

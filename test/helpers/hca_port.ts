@@ -32,7 +32,7 @@ export interface HcaPort extends HostMethods {
   nextDeadline(): bigint;
   reset(): void;
   resetFunction(underlyingFunction: number): void;
-  /** What does not add up, or null. */
+  /** The contradiction in its state, or null. */
   verify(): string | null;
 
   /** Puts a data unit into a link, by its name in native/hca/base/wiring.h. RangeError: no such link, no credit, wrong length. */

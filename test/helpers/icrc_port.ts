@@ -2,7 +2,7 @@ import { loadTestAddon } from './test_addon.ts';
 
 export type CrcKind = 'icrc' | 'icrc_copy' | 'vcrc';
 
-/** What stands before the BTH, in the order of native/wire/packet_framing.h. */
+/** Headers before the BTH, in the order of native/wire/packet_framing.h. */
 export const framings = ['ethernet_ipv4', 'ethernet_ipv6', 'infiniband_local', 'infiniband_global'] as const;
 export type Framing = (typeof framings)[number];
 

@@ -15,7 +15,7 @@ export function bitwise(kind: 'icrc' | 'vcrc', crc: number, data: Iterable<numbe
   return register >>> 0;
 }
 
-/** What goes on the wire for a register: its inverse, low byte first. */
+/** Bytes on the wire of a register: its inverse, low byte first. */
 export function onWire(kind: 'icrc' | 'vcrc', crc: number): Uint8Array {
   const inverse = ~crc;
   const bytes = Uint8Array.of(inverse, inverse >>> 8, inverse >>> 16, inverse >>> 24);

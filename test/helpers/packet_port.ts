@@ -134,7 +134,7 @@ export function buildPacket(path: PacketPath, fields: PacketFields, payload: Uin
   );
 }
 
-/** What a packet is, or the name of the reason why it is dropped. */
+/** The fields of a packet, or the name of the reason why it is dropped. */
 export function parsePacket(linkLayer: number, packet: Uint8Array): ParsedPacket | string {
   const parsed = port.parsePacket(linkLayer, packet);
   return typeof parsed === 'string' ? parsed : { ...parsed, framing: framings[parsed.framing]! };

@@ -64,6 +64,6 @@ function loadBoard(board: number, options: BoardOptions): void {
   if (other !== undefined) throw new LeftOutError(`the test asks for a board with ${other[0]}`);
 }
 
-/** What a board that cannot be chosen is as well: one of a fabric, with as many queue pairs as most tests ask for. */
+/** Options that a board that cannot be chosen has as well: it is one of a fabric, with as many queue pairs as most tests ask for. */
 const isMet = (option: string, value: unknown): boolean =>
   option === 'fabric' || (option === 'queuePairs' && Number(value) >= 16);

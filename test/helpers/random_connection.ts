@@ -18,7 +18,7 @@ const slotBytes = 2048;
 const mostReceives = 64; // room of the receive queue
 const lengths = [0, 1, 3, 64, 255, 256, 257, 512, 1025, slotBytes];
 
-/** What is asked of a completion of the client, in the order of posting. */
+/** The completion that a post of the client has to have, in the order of posting. */
 interface Posted {
   readonly wrId: number;
   readonly check: () => void;
@@ -171,7 +171,7 @@ export class RandomConnection {
     return [region.slice(at, cut), region.slice(at + cut, length - cut)];
   }
 
-  /** What a slot of a memory holds is what was sent from a slot of the source. */
+  /** A slot of a memory holds the data that was sent from a slot of the source. */
   private compare({ bytes }: MemoryRegion, slot: number, sent: number, length: number): void {
     const [there, here] = [bytes.subarray(slot * slotBytes), this.source.bytes.subarray(sent * slotBytes)];
     expect(Buffer.compare(there.subarray(0, length), here.subarray(0, length))).toBe(0);

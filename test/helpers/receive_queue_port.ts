@@ -1,7 +1,7 @@
 import { loadTestAddon } from './test_addon.ts';
 import type { HostMethods } from './hosted_port.ts';
 
-/** What a queue pair is made of; page addresses are DMA addresses of pages of 4 KiB, 0: not mapped. No pages: no receive queue. */
+/** Options of a queue pair; page addresses are DMA addresses of pages of 4 KiB, 0: not mapped. No pages: no receive queue. */
 export interface QueuePairOptions {
   underlyingFunction: number;
   receiveQueueLog2: number;
@@ -51,7 +51,7 @@ export interface ReceiveQueuePort extends HostMethods {
   dmaFaults(underlyingFunction: number): number;
 
   take(underlyingFunction: number, queuePair: number): Descriptor | null;
-  /** What was taken last, from the context. */
+  /** The descriptor that was taken last, from the context. */
   taken(underlyingFunction: number, queuePair: number): Descriptor;
   /** As the register receive_doorbell. */
   doorbell(underlyingFunction: number, value: bigint): boolean;
@@ -71,7 +71,7 @@ export interface ReceiveQueuePort extends HostMethods {
     refusal: number;
     scatter: ScatterEntry[];
   };
-  /** What contradicts itself, or null. */
+  /** The contradiction in its state, or null. */
   verify(): string | null;
   /** The unit of the packet has ended. */
   release(packet: number): void;

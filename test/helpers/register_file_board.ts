@@ -80,7 +80,7 @@ export function writeCommand(to: BoardFunction, offset: number, data: Uint8Array
   memory.free();
 }
 
-/** What a VCB page holds at its start. */
+/** The first bytes of a VCB page. */
 export function readPage(from: BoardFunction, page: number, bytes: number): Uint8Array {
   const dwords = new Uint32Array(bytes / 4);
   for (let i = 0; i < dwords.length; i++) dwords[i] = from.read32(vcbBar, page * pageBytes + 4 * i);
@@ -92,7 +92,7 @@ export function pattern(bytes: number, seed = 1): Uint8Array {
   return Uint8Array.from({ length: bytes }, (_, i) => 1 + ((i * 7 + seed * 13) % 255));
 }
 
-/** What is wrong with a transaction as a TLP of the link; undefined: nothing. */
+/** The fault of a transaction as a TLP of the link; undefined: it has none. */
 export function illegality({ kind, offset, data, byteEnables }: Transaction): string | undefined {
   const { length } = data;
   if (offset % 4 !== 0 || length % 4 !== 0 || length === 0) return 'not of whole DWORDs';

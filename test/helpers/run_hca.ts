@@ -1,6 +1,6 @@
 import { runCommandLine } from '../../lib/cli/command_line.ts';
 
-/** What a run of `hca` gave. */
+/** Result of a run of `hca`. */
 export interface HcaRun {
   readonly exitCode: number;
   readonly out: string;

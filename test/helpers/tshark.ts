@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** What would take payload for its own: it shall be left as it is. */
+/** Dissectors that would take payload for their own: it shall be left as it is. */
 const unwanted = ['rpcordma', 'nvme-rdma', 'iser', 'smb_direct', 'infiniband_sdp', 'ipoib', 'fcoib'];
 
 /**

@@ -40,7 +40,7 @@ const protectionDomain = context.createProtectionDomain();
 const completionQueue = context.createCompletionQueue();
 const queues = { sendCompletionQueue: completionQueue, receiveCompletionQueue: completionQueue };
 
-/** What the document calls the objects of the verbs. */
+/** Objects of the verbs, by the names of the document. */
 const objects: Readonly<Record<string, object>> = {
   device: verbs.getDeviceList()[0]!,
   context,

@@ -15,7 +15,7 @@ export interface CompileCommand {
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** What Verilator makes is not there. */
+/** Files that Verilator makes are not there. */
 const isOfRtl = ({ file }: CompileCommand): boolean =>
   /\/rtl(_module)?[./]|verilat/.test(path.relative(root, file));
 
@@ -48,7 +48,7 @@ export function compileCommands(
   return commands.filter((each) => !isOfRtl(each));
 }
 
-/** What the compiler says of those that fail, two at a time. @param more words behind each command */
+/** Messages of the compiler on those that fail, two at a time. @param more words behind each command */
 export async function compile(commands: readonly CompileCommand[], more: string): Promise<string[]> {
   const left = [...commands];
   const failures: string[] = [];

@@ -62,7 +62,7 @@ const compact = (text: string): string => text.replaceAll(/[\s|]/g, '');
 const padding = '00'.repeat(18);
 
 describe('a cable of Ethernet frames', () => {
-  it('leaves its port down while nobody is at the other end', () => {
+  it('leaves its port down while there is no other end', () => {
     const folder = makeFolder();
     const open = (own: string, peer: string): Verbs =>
       makeVerbs(shared, { link: `ethernet:${folder}/${own},${folder}/${peer}` });
@@ -117,7 +117,7 @@ describe('a cable of Ethernet frames', () => {
     },
   );
 
-  it('answers those who ask for the addresses of its functions, and nobody else', async (context) => {
+  it('answers requests for the addresses of its functions, and no others', async (context) => {
     const folder = makeFolder();
     const [own, peer] = [`${folder}/own`, `${folder}/peer`] as const;
     const ask = await neighbor(context, [peer, own], 3);

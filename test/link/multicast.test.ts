@@ -75,7 +75,7 @@ describe('multicast over UDP', () => {
     stations[1]!.queuePair.detachMulticast(group);
     send(stations[2]!, group, 2);
     expect(await Promise.all([stations[0]!, stations[2]!].map(hear))).toEqual([2, 2]);
-    // Whoever was still in the group would have heard that before this.
+    // A member of the group would have received that before this.
     send(stations[2]!, other, 3);
     expect(await Promise.all(stations.map(hear))).toEqual([3, 3, 3]);
   });

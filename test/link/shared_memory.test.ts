@@ -213,7 +213,7 @@ function intrude(context: TestContext, ...words: string[]): { next: () => Promis
   return { next: async () => String((await lines.next()).value) };
 }
 
-describe('an end that nobody should trust', () => {
+describe('an end that is not to be trusted', () => {
   it.for([1, 2, 3])('writes garbage, and harms no other process: seed %i', async (seed, context) => {
     const name = newName();
     const link = `shm:${name}`;
@@ -248,16 +248,19 @@ describe('an end that nobody should trust', () => {
     await until(opened, () => register(opened, engine.received) === 1);
   });
 
-  it.for(['alone', 'welcomed'])('leaves whoever has come (%s): another may come', async (how, context) => {
-    const name = newName();
-    const intruder = intrude(context, 'leaves', name, '1', how);
-    expect(await intruder.next()).toBe('ready');
-    const { opened, board } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
-    expect(board.boardNumber()).toBe(0);
-    const child = startEnd(`shm:${name}`, 1);
-    await once(child, 'message');
-    await until(opened, () => register(opened, engine.received) === 1);
-  });
+  it.for(['alone', 'welcomed'])(
+    'leaves the end that has come (%s): another may come',
+    async (how, context) => {
+      const name = newName();
+      const intruder = intrude(context, 'leaves', name, '1', how);
+      expect(await intruder.next()).toBe('ready');
+      const { opened, board } = makeEnd({ link: `shm:${name}`, progress: 'shared' });
+      expect(board.boardNumber()).toBe(0);
+      const child = startEnd(`shm:${name}`, 1);
+      await once(child, 'message');
+      await until(opened, () => register(opened, engine.received) === 1);
+    },
+  );
 
   it('comes often, and says nothing: the other end comes at once', async (context) => {
     const name = newName();

@@ -25,7 +25,7 @@ function requireNetem(context: TestContext): void {
   if (spawnSync('unshare', words).status !== 0) leaveOut('tc netem is not in this kernel', context);
 }
 
-/** What one program says in a namespace, and another in a second one; netem in between, where it is asked for. */
+/** The output of one program in a namespace, and another in a second one; netem in between, where it is asked for. */
 async function between(there: string, beginning: string, netem: readonly string[] = []): Promise<string> {
   // The one that begins tries until the other one waits.
   const again = `until said=$(${beginning} 2>&1); do case $said in *"no end waits"*) ;; *) echo "$said"; exit 1; esac; done; echo "$said"`;

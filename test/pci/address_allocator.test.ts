@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AddressAllocatorPort } from './pci_port.ts';
 
 const page = 4096n;
-/** What an IOMMU takes on a PC: not where interrupts are written to. */
+/** Ranges that an IOMMU takes on a PC: not where interrupts are written to. */
 const ranges = [
   [0n, 0xfedf_ffffn],
   [0xfef0_0000n, 0x7f_ffff_ffffn],

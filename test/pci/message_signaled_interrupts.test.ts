@@ -53,7 +53,7 @@ describe('MSI-X', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('has every vector masked after a reset, and pending bits that nobody writes', () => {
+  it('has every vector masked after a reset, and pending bits that are not written', () => {
     const { vectors, sent } = makeVectors();
     vectors.open(true);
     arm(vectors, 0, message);

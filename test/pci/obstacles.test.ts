@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { listPciFunctions, obstaclesOf, readPciFunction } from '../../lib/board/index.ts';
 import { FakeHost, fakeAddress, type FakeFunction } from './fake_host.ts';
 
-/** What stands in the way of a function, as `code: problem`. */
+/** Obstacles in the way of a function, as `code: problem`. */
 function obstacles(backend: 'pci' | 'vfio', host: FakeHost, fake: FakeFunction = {}): string[] {
   const address = host.add(fake);
   const { root } = host;

@@ -143,7 +143,7 @@ describe('pci: on the files of a function', () => {
     board.close();
   });
 
-  it('refuses a function that somebody has open', () => {
+  it('refuses a function that another process has open', () => {
     const host = new FakeHost();
     fakeBoard(host);
     const first = opened(host);

@@ -1,7 +1,7 @@
 import type { Addon } from '../../lib/board/addon.ts';
 import { loadTestAddon } from '../helpers/test_addon.ts';
 
-/** What the kernel that native/test/vfio_stand_in.cpp stands in for knows. */
+/** The state of the kernel that native/test/vfio_stand_in.cpp stands in for. */
 export interface VfioStandIn {
   /** Of the IOMMU, by DMA address. `rights` of the device: r, w or rw. */
   mappings(this: void): { address: bigint; memory: bigint; bytes: number; rights: string }[];

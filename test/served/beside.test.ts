@@ -15,7 +15,7 @@ import {
 import { closing } from '../helpers/backends.ts';
 import { connectPair, exchange, open, serve, untilOpen } from './serving.ts';
 
-/** Looks at a function beside whoever has it open. */
+/** Observes a function beside the process that has it open. */
 function lookAt(path: string, underlyingFunction: number): DeviceFunction {
   return closing(new DeviceFunction(loadAddon().openServed(path, underlyingFunction, true)));
 }

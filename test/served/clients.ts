@@ -1,6 +1,6 @@
 import { loadTestAddon } from '../helpers/test_addon.ts';
 
-/** What a client that no driver is does with its ring and socket. */
+/** Uses of ring and socket by a client that is no driver. */
 export type Way =
   | 'writes malformed messages'
   | 'takes no replies'

@@ -47,7 +47,7 @@ describe('a client of a served board', () => {
     await expectReclaimed(serving);
   });
 
-  it.each<Way>(['fills its ring', 'stops'])('that %s harms nobody, and leaves nothing', async (way) => {
+  it.each<Way>(['fills its ring', 'stops'])('that %s harms no other, and leaves nothing', async (way) => {
     const serving = serveTwo();
     for (const seed of [4, 5, 6]) {
       expect(clientPort.servedMisbehave(serving.path, 3, seed, way)).toBe(false);
@@ -58,7 +58,7 @@ describe('a client of a served board', () => {
     await expectReclaimed(serving);
   });
 
-  it('that is killed at any moment, in the middle of a command, leaves nothing, and harms nobody', async () => {
+  it('that is killed at any moment, in the middle of a command, leaves nothing, and harms no other', async () => {
     const serving = serveTwo();
     for (let seed = 1; seed <= 60; seed += 1) {
       expect([seed, clientPort.servedDie(serving.path, 3, seed)]).toEqual([seed, sigkill]);

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { loadAddon, type ServedBoardOptions } from '../../lib/board/addon.ts';
+import { loadAddon } from '../../lib/board/addon.ts';
+import type { ServedBoardOptions } from '../../lib/board/serving.ts';
 import type { Connection } from '../../lib/connect/index.ts';
 import { closing, newSocket } from '../helpers/backends.ts';
 import { testAddonPath } from '../helpers/test_addon.ts';
@@ -33,7 +34,7 @@ function openPair({ path }: ServerProcess): [Connection, Connection] {
   return connectPair(open(`serve:${path}/1`), open(`serve:${path}/2`));
 }
 
-/** What two clients that know how to behave do, and one that comes and goes. Each byte is compared. */
+/** The work of two clients that know how to behave, and of one that comes and goes. Each byte is compared. */
 async function work({ path }: ServerProcess, pair: readonly [Connection, Connection]): Promise<void> {
   for (let value = 1; value <= 30; value += 1) await exchange(pair, value);
   const context = open(`serve:${path}/7`);
@@ -49,7 +50,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-/** What a server takes of its machine for the two that stay: their rings have come round, the third is gone. */
+/** The footprint of a server for the two that stay: their rings have come round, the third is gone. */
 async function footprintOf(
   server: ServerProcess,
   pair: readonly [Connection, Connection],
@@ -118,7 +119,7 @@ describe('a client of a served board', { timeout: timeLimit }, () => {
       await untilGivenBack(server, before);
     }
     await work(server, pair);
-    // What a client waits for is bounded by what the server's thread does in a turn.
+    // The wait of a client is bounded by the work of the server's thread in a turn.
     const { mostUnitsInTurn } = await server.work();
     expect(mostUnitsInTurn).toBeLessThanOrEqual(alone + unitsOfTurn + neighbors.length * unitsOfOne);
     await server.end();

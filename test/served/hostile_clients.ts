@@ -1,6 +1,6 @@
 import { loadTestAddon } from '../helpers/test_addon.ts';
 
-/** What a process does to a served board that it should not; native/test/hostile_client.cpp. */
+/** Ways in which a process harms a served board; native/test/hostile_client.cpp. */
 export type HostileWay =
   | 'asks for memory'
   | 'keeps memory'

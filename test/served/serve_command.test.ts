@@ -24,7 +24,7 @@ function makeResting(context: Context): QueuePair {
   });
 }
 
-/** Opens a function as soon as the server has noticed that nobody has it any more. */
+/** Opens a function as soon as the server has noticed that no process has it any more. */
 async function openWhenFree(device: string): Promise<void> {
   const opened = () => {
     try {

@@ -88,7 +88,7 @@ describe('a served board', () => {
     expect(errorOf(`serve:${path}/${underlyingFunction}`)).toMatchObject({ code: 'EINVAL' });
   });
 
-  it('is not found where nobody serves it', () => {
+  it('is not found where no process serves it', () => {
     const path = newSocket();
     expect(errorOf(`serve:${path}/1`)).toMatchObject({
       code: 'ENODEV',

@@ -23,7 +23,7 @@ interface ServedRingPort {
     length: number,
     lines: number,
   ): { lines: number; taken: boolean; maySleep: boolean; malformed: string };
-  /** What the server of function 3 says of a first line whose sequence number is right; empty: nothing, or it would sleep over it. */
+  /** The refusal by the server of function 3 of a first line whose sequence number is right; empty: none, or it would sleep over it. */
   servedRingCheckLine(line: Line): string;
 }
 

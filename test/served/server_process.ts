@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { ServedBoardOptions, ServedWork } from '../../lib/board/addon.ts';
+import type { ServedBoardOptions, ServedWork } from '../../lib/board/serving.ts';
 
-/** What a server takes of its machine. */
+/** Resources of its machine that a server takes. */
 export interface Footprint {
   readonly descriptors: number;
   readonly threads: number;

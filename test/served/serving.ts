@@ -1,4 +1,5 @@
-import { loadAddon, type BoardOptions, type EmulatedBoard, type ServedBoard } from '../../lib/board/addon.ts';
+import { loadAddon, type BoardOptions, type EmulatedBoard } from '../../lib/board/addon.ts';
+import type { ServedBoard } from '../../lib/board/serving.ts';
 import { Connection } from '../../lib/connect/index.ts';
 import { openDevice, type Context } from '../../lib/index.ts';
 import { backends, closing, makeBoard, newSocket } from '../helpers/backends.ts';

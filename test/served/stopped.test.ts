@@ -36,7 +36,7 @@ describe('a server that is stopped', () => {
     for (let count = 0; look(0)?.state !== 'busy'; count++) expect(count).toBeLessThan(mostWaiting);
   };
 
-  it('is silent, and busy when its backlog is full: whoever lists devices is told, and goes on', async () => {
+  it('is silent, and busy when its backlog is full: a process that lists devices is told, and goes on', async () => {
     const listed = async (): Promise<unknown> => {
       const { exitCode, error, out } = await new HcaProcess(['list', '--json']).ended;
       expect([exitCode, error]).toEqual([0, '']);
@@ -60,7 +60,7 @@ describe('a server that is stopped', () => {
   it.each([
     ['connection', false],
     ['answer', true],
-  ])('does not hold whoever opens a function and waits for a %s', async (_, isAccepted) => {
+  ])('does not hold a process that opens a function and waits for a %s', async (_, isAccepted) => {
     if (!isAccepted) fill();
     const process = new HcaProcess(['info', '--device', 'serve:lab/1']);
     await process.isUp();

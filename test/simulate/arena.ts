@@ -16,7 +16,7 @@ export class Arena {
     this.region = protectionDomain.registerMemory(this.bytes, access);
   }
 
-  /** Whether nobody has written beside it. */
+  /** Whether the memory beside it is as it was. */
   get isIntact(): boolean {
     return this.guards.every((guard) => guard.every((byte) => byte === guardByte));
   }
@@ -27,7 +27,7 @@ const period = 255;
 const row = Uint8Array.from({ length: period + 256 }, (_, at) => 1 + ((at * 7) % period));
 const zeros = new Uint8Array(4096);
 
-/** What is sent as message `index` of sender `sender`, from its first byte on. */
+/** Fills in the data of message `index` of sender `sender`, from its first byte on. */
 export function fillPattern(bytes: Uint8Array, sender: number, index: number): void {
   for (let at = 0; at < bytes.length; at += 256)
     bytes.set(rowOf(sender, index, at, Math.min(256, bytes.length - at)), at);

@@ -23,7 +23,7 @@ interface End {
   /** Where it receives from; undefined: its own receive queue. */
   readonly pool: Pool | undefined;
   queuePair: QueuePair;
-  /** What it sends. */
+  /** Its flow of messages. */
   readonly flow: Flow;
 }
 

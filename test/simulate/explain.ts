@@ -1,6 +1,6 @@
 import { minimize, type Plan } from './plan.ts';
 
-/** What plays a plan: a failure in words, or none. */
+/** Plays a plan: a failure in words, or none. */
 export interface Player {
   play(plan: Plan): Promise<{ readonly failure?: string }>;
 }

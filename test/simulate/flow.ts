@@ -8,7 +8,7 @@ import type { Pool } from './pool.ts';
 
 const { success, workRequestFlushedError, retryExceededError, localLengthError } = CompletionStatus;
 
-/** What holds for a flow. */
+/** Promises of a flow. */
 export interface FlowPromises {
   readonly service: Service;
   /** Some work requests have to fail. */
@@ -171,7 +171,7 @@ export class Flow {
     this.memory.window.restart();
   }
 
-  /** @throws Violation memory was written that nobody had a right to, or a message is missing */
+  /** @throws Violation memory was written without a right to it, or a message is missing */
   verify(): void {
     const { made, promises, memory } = this;
     const damage = memory.findDamage((index) =>

@@ -13,7 +13,7 @@ export const slotBytes = 1200;
 const wordBytes = 8;
 /** Receive work requests whose memory is not used again before they are complete. */
 export const receiveSlots = 32;
-/** What a READ brings: a message that nobody sends, of the sender. */
+/** Index of the sender's message that a READ brings; no queue pair sends it. */
 const libraryIndex = 1_000_003;
 
 /** The two memories of a flow: every work request has a slot of its own, written by nothing else. */
@@ -50,7 +50,7 @@ export class FlowMemory {
     fillPattern(this.library(), sender, libraryIndex);
   }
 
-  /** What is sent, in pieces. */
+  /** The data to send, in pieces. */
   sourcePieces(random: Random, index: number, length: number): MemorySlice[] {
     return pieces(random, this.here.region, index * slotBytes, length);
   }
@@ -115,12 +115,12 @@ export class FlowMemory {
     return Number(new DataView(buffer, byteOffset).getBigUint64(0, true));
   }
 
-  /** Whether nobody has written beside it. */
+  /** Whether the memory beside it is as it was. */
   get isIntact(): boolean {
     return this.here.isIntact && this.there.isIntact;
   }
 
-  /** What is wrong where nothing else should have been written; undefined: nothing. */
+  /** The damage where nothing else should have been written; undefined: none. */
   findDamage(lengthWritten: (index: number) => number): string | undefined {
     const { sender, operations } = this;
     if (!isPattern(this.library(), sender, libraryIndex)) return 'memory that is only read was written';
@@ -129,7 +129,7 @@ export class FlowMemory {
       const bytes = this.written(index);
       const length = lengthWritten(index);
       if (!isPatternOrNothing(bytes.subarray(0, length), sender, index))
-        return `the target of ${index} holds what nobody wrote`;
+        return `the target of ${index} holds data of no write`;
       if (!isZero(bytes.subarray(length))) return `more than ${index} was written to its target`;
     }
     return undefined;
@@ -163,7 +163,7 @@ export class FlowMemory {
     return slot(this.there, index);
   }
 
-  /** What a receive has brought. */
+  /** The data that a receive has brought. */
   received(receive: number): Uint8Array {
     return slot(this.there, this.operations + (receive % receiveSlots));
   }

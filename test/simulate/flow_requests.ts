@@ -4,7 +4,7 @@ import { slotBytes, type FlowMemory } from './flow_memory.ts';
 
 const lengths = [0, 1, 3, 64, 255, 256, 257, 512, 1025, slotBytes];
 
-/** What a work request of a flow is, and what it has to come to. */
+/** A work request of a flow, and its expected result. */
 export interface Operation {
   readonly index: number;
   readonly request: SendRequest;
@@ -97,7 +97,7 @@ function makeGood(
       };
     case 5: {
       const invalidateKey = random.once(2) ? memory.window.takeKey() : undefined;
-      // What was read through the window has come by then: it is not read again.
+      // The data of a READ through the window have come by then: they are not read again.
       const request: SendRequest =
         invalidateKey === undefined
           ? { opcode: Opcode.send, gather }

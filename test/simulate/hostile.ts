@@ -8,11 +8,11 @@ const transport = network + 48;
 const destinationQueuePair = transport + 5;
 const checkBytes = 4;
 const shortest = transport + 12 + checkBytes;
-/** Nobody has it. */
+/** No queue pair has it. */
 const noQueuePair = [0xff, 0xff, 0xf0];
 const mostKept = 64;
 
-/** Somebody on the network who has seen packets, and sends what he likes. */
+/** An attacker on the network, who has seen packets and sends any. */
 export class Hostile {
   private readonly random: Random;
   private readonly parties: readonly Party[];
@@ -56,7 +56,7 @@ export class Hostile {
     let packet = Uint8Array.from(seen);
     const isVictim = this.isVictim(party, numberAt(packet, destinationQueuePair));
     if (!isVictim) {
-      // What no queue pair is to be hurt by, it must not name.
+      // A packet that must hurt no queue pair names none.
       packet.set(noQueuePair, destinationQueuePair);
     }
     for (let count = 1 + this.random.below(3); count > 0; count--) this.change(packet);
@@ -66,7 +66,7 @@ export class Hostile {
   }
 
   private change(packet: Uint8Array): void {
-    // Headers more often than data; whom it is for stays.
+    // Headers more often than data; the destination stays.
     const end = this.random.once(4) ? packet.length : Math.min(packet.length, transport + 28);
     const at = this.random.once(8) ? this.random.below(end) : transport + this.random.below(end - transport);
     if (at >= destinationQueuePair && at < destinationQueuePair + noQueuePair.length) return;

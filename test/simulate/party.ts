@@ -10,7 +10,7 @@ import { addressOf, type QueuePairAddress } from '../../lib/connect/index.ts';
 import type { EmulatedBoard } from '../../lib/board/index.ts';
 import type { Random } from '../helpers/random.mjs';
 
-/** What was promised and not kept. */
+/** A promise that was not kept. */
 export class Violation extends Error {
   override readonly name = 'Violation';
 }
@@ -20,7 +20,7 @@ export function require(holds: boolean, what: () => string): asserts holds {
   if (!holds) throw new Violation(what());
 }
 
-/** Who is told of the completions of a queue pair. */
+/** An owner is told of the completions of a queue pair. */
 export interface Owner {
   take(queuePair: QueuePair, completion: Completion): void;
 }

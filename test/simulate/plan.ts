@@ -1,6 +1,6 @@
 import { Random } from '../helpers/random.mjs';
 
-/** What may go wrong in a simulation. */
+/** Faults of a simulation. */
 export const faultKinds = [
   /** Packets are lost, late, doubled, overtaken, damaged on the way. */
   'loss',
@@ -10,7 +10,7 @@ export const faultKinds = [
   'corruption',
   /** Packets of long ago come again. */
   'replays',
-  /** Packets that somebody made up come, their checks right or wrong. */
+  /** Packets of an attacker come, their checks right or wrong. */
   'hostility',
   /** Work requests that have to fail. */
   'failures',

@@ -54,7 +54,7 @@ export class Pool {
     }
   }
 
-  /** What a receive has brought. */
+  /** The data that a receive has brought. */
   bytes(slot: number): Uint8Array {
     return this.arena.bytes.subarray(slot * slotBytes, (slot + 1) * slotBytes);
   }
@@ -106,7 +106,7 @@ export class Pool {
     require(posted.size === 0, () => `${queue.label} has lost receives ${[...posted].join(', ')}`);
   }
 
-  /** @throws Violation memory was written that nobody had a right to */
+  /** @throws Violation memory was written without a right to it */
   verify(): void {
     require(this.arena.isIntact, () => `memory beside that of ${this.queue.label} was written`);
   }

@@ -24,7 +24,7 @@ const boardVariants: readonly BoardOptions[] = [
   { mapping: 'adversarial' },
 ];
 
-/** What plays with a board as its peer, and judges it. */
+/** References, each of which plays with a board as its peer, and judges it. */
 const kinds: readonly ((random: Random, wire: Wire, number: number) => Judged)[] = [
   (...given) => new ReferenceRequests(...given, 'RC'),
   (...given) => new ReferenceRequests(...given, 'UC'),

@@ -195,7 +195,7 @@ export class ReferenceAnswers {
   }
 
   /**
-   * A packet of the request was missing: it goes back to that one. What came before is acknowledged.
+   * A packet of the request was missing: it goes back to that one. The packets before it are acknowledged.
    * @returns what is not acknowledged; undefined: it has to give up
    */
   private refuseSequence(sending: Sending): Sending | undefined {
@@ -215,7 +215,7 @@ export class ReferenceAnswers {
     return { ...sending, packets: left, psns: psns - missing };
   }
 
-  /** What was acknowledged long ago, was never sent, or is not for it: it changes nothing. */
+  /** Acknowledges requests that were acknowledged long ago, were never sent, or are of another partition: it changes nothing. */
   private sendGhosts(sending: Sending): void {
     const { random, line } = this;
     const [first] = sending.packets as [Expected];

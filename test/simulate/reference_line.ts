@@ -43,7 +43,7 @@ export interface LineAttributes {
 const firstQueuePair = 0x12_3400;
 const partitionKeyIndex = 1;
 
-/** What leaves a board, by the line that it goes to. */
+/** Packets that leave a board, by the line that they go to. */
 export class Wire {
   readonly party: Party;
   /** Of the board, and of the references. */
@@ -173,7 +173,7 @@ export class Line implements Owner {
     return this.taken();
   }
 
-  /** What has been sent to the peer since the last time. @throws Violation a packet is not as this connection sends them */
+  /** Packets that have been sent to the peer since the last time. @throws Violation a packet is not as this connection sends them */
   taken(): Sent[] {
     const sent = this.wire.take(this.peer);
     for (const { packet } of sent) {

@@ -8,7 +8,7 @@ export const targetBytes = 4096;
 
 /** Memory that a peer may reach, and what has to be in it. */
 export class ReferenceMemory {
-  /** What has to be in it; the reference writes here what a peer has a right to write. */
+  /** The content that the memory has to have; the reference writes here what a peer has a right to write. */
   readonly expected: Uint8Array;
   readonly access: number;
   private readonly arena: Arena;
@@ -37,7 +37,7 @@ export class ReferenceMemory {
     return former;
   }
 
-  /** A place of it may hold whatever is there when it is looked at next: nobody promises anything of it. */
+  /** A place of it may hold whatever is there when it is looked at next: it is not promised. */
   allow(at: number, bytes: number): void {
     this.allowed.push([at, bytes]);
   }
@@ -59,5 +59,5 @@ export class ReferenceMemory {
 }
 
 export const everyAccess = localWrite | remoteWrite | remoteRead | remoteAtomic;
-/** What regions allow a peer. */
+/** Rights that regions give a peer. */
 export const accesses = [everyAccess, remoteRead, localWrite | remoteWrite, localWrite] as const;

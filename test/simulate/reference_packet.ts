@@ -7,7 +7,7 @@ const baseBytes = 12;
 const checkBytes = 4;
 const port = 4791;
 
-/** What a packet of a connected service says, without its addresses. */
+/** Fields of a packet of a connected service, without its addresses. */
 export interface ReferencePacket {
   readonly opcode: number;
   readonly psn: number;
@@ -81,7 +81,7 @@ export function psnAfter(psn: number, count: number): number {
   return (psn + count) & psnMask;
 }
 
-/** The address of somebody on the network: MAC and the link-local GID that follows from it (RFC 4291, appendix A). */
+/** An address on the network: MAC and the link-local GID that follows from it (RFC 4291, appendix A). */
 export interface Place {
   readonly mac: Uint8Array;
   readonly gid: Uint8Array;
@@ -153,7 +153,7 @@ export function buildPacket(packet: ReferencePacket, from: Place, to: Place): Ui
   return bytes;
 }
 
-/** What a packet says; undefined: it is none of a connected service. */
+/** The fields of a packet; undefined: it is none of a connected service. */
 export function readPacket(bytes: Uint8Array): ReferencePacket | undefined {
   if (bytes.length < baseAt + baseBytes + checkBytes) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -152,7 +152,7 @@ export class ReferenceRequests {
       const isIt = packet !== undefined && isAnswer(packet, answer);
       if (isIt) at++;
       else {
-        // What comes later acknowledges what came before.
+        // A later answer acknowledges the requests before.
         const isTold =
           answer.syndrome >> 5 === 0 && answer.opcode === code.acknowledge && index < expected.length - 1;
         require(isTold || answer.isOptional, () =>
@@ -259,7 +259,7 @@ export class ReferenceRequests {
     this.verify();
   }
 
-  /** What was asked for before may be answered or not: the connection is over. */
+  /** The board may answer earlier requests or not: the connection is over. */
   private judgeTooMany(expected: readonly Answer[]): void {
     const { line } = this;
     const sent = line.settle().map(({ packet }) => packet);
@@ -273,7 +273,7 @@ export class ReferenceRequests {
     }
   }
 
-  /** What was sent before comes again: a message with other data, a READ or a part of it, an atomic. */
+  /** Sends an earlier request again: a message with other data, a READ or a part of it, an atomic. */
   private sendDuplicate(): void {
     const { random, reference } = this;
     const { executed, expectedPsn } = reference;
@@ -333,7 +333,7 @@ export class ReferenceRequests {
     if (random.once(2)) this.send(packets);
   }
 
-  /** What has to be refused. */
+  /** Sends a request that has to be refused. */
   private sendWrong(): void {
     const { random, attributes } = this;
     const packets = this.message(random.pick(['send', 'write']));
@@ -390,7 +390,7 @@ export class ReferenceRequests {
   }
 }
 
-/** What an opcode is more than that of a first packet. */
+/** The place of a packet in its message, as its opcode adds it to that of a first packet. */
 export function place(index: number, count: number): number {
   if (count === 1) return code.sendOnly;
   if (index === 0) return code.sendFirst;

@@ -34,7 +34,7 @@ export interface Received {
   readonly immediateData?: number;
 }
 
-/** What a responder is told when it is connected. */
+/** Attributes that connect a responder. */
 export interface ResponderAttributes {
   readonly mtu: number;
   readonly accessFlags: number;
@@ -61,7 +61,7 @@ export interface Message {
   offset: number;
 }
 
-/** What stands behind a queue pair that receives. */
+/** The responder behind a queue pair that receives. */
 export interface Responder {
   /** In ERR. */
   readonly isDead: boolean;
@@ -72,7 +72,7 @@ export interface Responder {
   readonly expectedPsn: number;
   /** A packet comes. @returns what has to be sent for it */
   take(packet: ReferencePacket): Answer[];
-  /** What posted receives come to in ERR. */
+  /** Flushes the posted receives, in ERR. */
   flush(): void;
 }
 
@@ -174,7 +174,7 @@ export class ReferenceResponder implements Responder {
     if (message.offset + payload.length > capacity) {
       this.complete(message.receive!, localLengthError);
       this.message = undefined;
-      // What came before the packet that does not fit is there.
+      // The packets before the one that does not fit are there.
       this.received.allow(at, capacity);
       return invalidRequest;
     }

@@ -46,7 +46,7 @@ export class ReferenceUnreliable implements Responder {
 
   take(packet: ReferencePacket): Answer[] {
     const kind = kindOf(packet.opcode);
-    // What the service does not have is dropped before the transport looks at it (9.6.1.1).
+    // The board drops an operation that the service does not have before the transport looks at it (9.6.1.1).
     if (!isMember(this.attributes, packet) || (kind !== 'send' && kind !== 'write')) return [];
     const { begins } = positionOf(packet.opcode);
     const isInTurn = begins || (packet.psn === this.expectedPsn && this.message?.kind === kind);

@@ -11,7 +11,7 @@ import { Pool } from './pool.ts';
 import { playWithReferences } from './reference.ts';
 import { Station } from './station.ts';
 
-/** What a simulation came to. */
+/** Result of a simulation. */
 export interface Outcome {
   /** Virtual time, nanoseconds. */
   readonly time: bigint;
@@ -257,7 +257,7 @@ export class Simulation {
   }
 }
 
-/** What the function and the device have of what work takes up, in words. */
+/** Resources that work takes up in the function and the device, in words. */
 function occupancyOf({ context }: Party): string {
   const { page, controlPage } = context.driver.device;
   const control = blockNamed('control');

@@ -111,7 +111,7 @@ export class Station implements Owner {
     this.receivesLeft--;
     const [sender, index] = [Math.floor(immediateData / indexes), immediateData % indexes];
     const datagram = this.stations[sender]?.sent[index];
-    require(datagram !== undefined, () => tell(`${immediateData} was sent by nobody`));
+    require(datagram !== undefined, () => tell(`${immediateData} was sent by no peer`));
     require(datagram.to === this && datagram.isWelcome, () => tell(`${immediateData} is not for it`));
     require(!this.options.isOnce || !this.seen.has(immediateData), () =>
       tell(`${immediateData} comes twice`));
@@ -121,7 +121,7 @@ export class Station implements Owner {
     require(isPattern(data, sender, index), () => tell(`the data is not that of ${immediateData}`));
   }
 
-  /** @throws Violation memory was written that nobody had a right to */
+  /** @throws Violation memory was written without a right to it */
   verify(): void {
     require(this.arena.isIntact, () => `station ${this.number}: memory beside its region was written`);
     for (const [index, { bytes }] of this.sent.entries())

@@ -28,7 +28,7 @@ const enumeration = (changes: Json): Json => ({
 });
 
 const sample = 'formats/sample.json';
-/** What is wrong, the file that it is in, its content, and the one line that says so. */
+/** A fault, the file that it is in, its content, and the one line that says so. */
 const faults: [what: string, file: string, content: Json, message: string][] = [
   [
     'a key that is missing',

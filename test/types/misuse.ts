@@ -50,7 +50,7 @@ export function memory(protectionDomain: ProtectionDomain, region: MemoryRegion)
   region.length = 128;
   // @ts-expect-error an offset is a number
   region.slice(0n, 8);
-  // @ts-expect-error a slice belongs to nobody: it is not written
+  // @ts-expect-error a slice is read-only: it is not written
   region.slice().length = 4;
   // @ts-expect-error memory of the peer has a key
   void new RemoteMemory({ address: 0n, length: 64 });

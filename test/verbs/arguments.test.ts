@@ -32,7 +32,7 @@ function thrown(use: () => unknown): Error {
   throw new Error('nothing was thrown');
 }
 
-/** What the compiler would refuse. */
+/** An argument that the compiler would refuse. */
 const any = (value: unknown): never => value as never;
 const post = (request: unknown): void => queuePair.postSend(any(request));
 

@@ -22,7 +22,7 @@ const byteOf = (message: number, at: number): number => (message * 31 + at * 7 +
 class Party {
   readonly side: Side;
   readonly received: MemoryRegion;
-  /** What the peer writes and counts. */
+  /** Memory in which the peer writes and counts. */
   readonly target: MemoryRegion;
   private readonly source: MemoryRegion;
   private readonly back: MemoryRegion;

@@ -67,7 +67,7 @@ describe('a capture', () => {
     expect(new Set(packets.map((packet) => packet['frame.interface_name']))).toEqual(
       new Set(['board 0 port 1']),
     );
-    // What loops back goes out and comes in.
+    // A packet that loops back goes out and comes in.
     const out = packets.filter((_, index) => index % 2 === 0);
     expect(packets.filter((_, index) => index % 2 === 1)).toEqual(out);
     const command = (number: number, opcode: string, packet: number): string =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
-import type { LinkImpairment } from '../../lib/board/addon.ts';
+import type { LinkImpairment } from '../../lib/board/faults.ts';
 import { CompletionStatus, EventType, Opcode, QueuePairState } from '../../lib/index.ts';
 import { connect, makeEnd, makeMemory, settle, type ConnectOptions, type End } from '../helpers/connected.ts';
 import { makeVerbs, stepped } from '../helpers/make_verbs.ts';
@@ -82,7 +82,7 @@ describe('a send queue that is drained', () => {
     expect(new Set(begun).size).toBeGreaterThan(4);
   });
 
-  it('says so at once where nothing was begun, and nothing where nobody asked', () => {
+  it('says so at once where nothing was begun, and nothing where no event was asked for', () => {
     const { from } = makeScene();
     from.queuePair.modify({ state: drained, drainedEvent: true });
     settle(from);

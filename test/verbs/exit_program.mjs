@@ -16,7 +16,7 @@ const memory = connection.allocate(1 << 20);
 connection.protectionDomain.registerMemory(new Uint8Array(5000));
 const write = { opcode: Opcode.rdmaWrite, gather: [memory.slice()], remote: memory.remote() };
 
-/** Fills the send queue with long messages: whoever advances the board is in the middle of them. */
+/** Fills the send queue with long messages: the thread that advances the board is in the middle of them. */
 function traffic() {
   queuePair.postSend(Array.from({ length: 100 }, () => write));
 }

@@ -25,7 +25,7 @@ const write = { opcode: Opcode.rdmaWrite };
 const read = { opcode: Opcode.rdmaRead };
 const add = { opcode: Opcode.atomicFetchAndAdd, compareAdd: 1n };
 
-/** What a peer refuses (InfiniBand volume 1, 9.7.5.2.3), by what is wrong. */
+/** Requests that a peer refuses (InfiniBand volume 1, 9.7.5.2.3), by their fault. */
 const refusedByPeer: Readonly<Record<string, Refused>> = {
   'an R_Key that there is not': {
     request: (_, here, there) => ({
@@ -111,7 +111,7 @@ describeConnections('a work request that fails', (place) => {
     },
   );
 
-  it('here, for a gather list beyond its region, touches nobody else', () => {
+  it('here, for a gather list beyond its region, touches no other queue pair', () => {
     const { client, server, complete } = makeConnection(place);
     const here = patterned(client, 64, 1);
     const beyond = { ...here.slice(), length: 65 };

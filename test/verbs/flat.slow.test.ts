@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-/** What a program says at its end; its young generation is small, so that garbage shows. */
+/** The result that a program prints at its end; its young generation is small, so that garbage shows. */
 function said(program: string, ...words: string[]): unknown {
   const file = fileURLToPath(new URL(program, import.meta.url));
   const options = ['--expose-gc', '--max-semi-space-size=1', '--max-old-space-size=256'];

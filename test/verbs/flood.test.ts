@@ -32,7 +32,7 @@ const dropped = ({ verbs: { context } }: End): number =>
     registerNamed(blockNamed('control'), 'packets_dropped'),
   ).values.reduce((sum: number, value) => sum + Number(value), 0);
 
-/** What nobody takes: a packet that was sent with a bit turned, or the begin of one, or any bytes. */
+/** A packet that every receiver drops: one that was sent with a bit turned, or the begin of one, or any bytes. */
 function invalid(random: Random, packet: Uint8Array): Uint8Array {
   switch (random.below(4)) {
     case 0:

@@ -89,7 +89,7 @@ describeInProcess('what is forgotten', (backend) => {
     await collectUntil(() => forgotten.deref() === undefined);
   });
 
-  it('and waits, stays while somebody waits', async () => {
+  it('and waits, stays while a caller waits', async () => {
     const board = makeBoard(backend);
     const wait = (() => {
       const context = openDevice(board.open(0));

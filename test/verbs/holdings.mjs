@@ -1,4 +1,4 @@
-// What this process holds. Needs --expose-gc.
+// Resources that this process holds. Needs --expose-gc.
 import { readFileSync, readdirSync } from 'node:fs';
 
 /** Lets the loop close its handles, and collects garbage until nothing more goes. */

@@ -19,7 +19,7 @@ const plain = [...nothing, ...numbers, ...bigints, ...strings];
 export function hostileValue(tools, depth = 0) {
   const { random, pool, trap } = tools;
   const again = () => (depth > 2 ? random.pick(plain) : hostileValue(tools, depth + 1));
-  /** What an argument does when it is looked at. */
+  /** The act of an argument when it is looked at. */
   const act = () => {
     const way = random.below(6);
     if (way === 0) throw trap;
@@ -83,7 +83,7 @@ function memory(random) {
     },
   ];
   const made = random.pick(makers)();
-  // What was registered, if it was, is resized later.
+  // Memory that was registered, if it was, is resized later.
   setImmediate(() => {
     if (resizable.byteLength > 0) resizable.resize(0);
   });

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 
-import type { BoardOptions, LinkImpairment, LinkImpairmentCounters } from '../../lib/board/addon.ts';
+import type { BoardOptions } from '../../lib/board/addon.ts';
+import type { LinkImpairment, LinkImpairmentCounters } from '../../lib/board/faults.ts';
 import { Completion, Opcode } from '../../lib/index.ts';
 import { Random } from '../helpers/random.mjs';
 import { addressOf, destined, makeStation, type Station } from '../helpers/datagram.ts';

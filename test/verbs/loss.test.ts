@@ -80,7 +80,7 @@ describe('a device', () => {
     guest[Symbol.dispose]();
   });
 
-  it('is looked at only while somebody waits', async () => {
+  it('is looked at only while a caller waits', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { board, completionQueue } = makeVerbs();
     const readsOf = (milliseconds: number): number => {

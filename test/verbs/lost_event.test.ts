@@ -1,7 +1,7 @@
 // One that waits for a completion is told of it within a second, although the event was lost, or what asked for it.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { FaultRule } from '../../lib/board/addon.ts';
+import type { FaultRule } from '../../lib/board/faults.ts';
 import { Opcode } from '../../lib/index.ts';
 import { makePair } from '../helpers/connected.ts';
 import { makeVerbs, stepped, type Verbs } from '../helpers/make_verbs.ts';

@@ -39,7 +39,7 @@ function makeScene(options: ConnectOptions = {}, regionRights = everyRight | mem
   return { verbs, peer, owner, region, local: verbs.protectionDomain.allocate(4096, everyRight) };
 }
 
-/** What becomes of a work request: those of its queue pair are posted one at a time. */
+/** The completion of a work request: those of its queue pair are posted one at a time. */
 function outcome(end: End, request: SendRequest): Completion {
   end.queuePair.postSend({ signaled: true, ...request });
   const [completion] = settle(end).filter(
@@ -77,7 +77,7 @@ function bind(
   return { key, how };
 }
 
-/** What becomes of an access by the peer to the window, from byte `offset` of the region on. */
+/** The result of an access by the peer to the window, from byte `offset` of the region on. */
 function reach(
   { peer, region, local }: Scene,
   key: number,
@@ -342,7 +342,7 @@ describe('a local invalidate', () => {
     const { key } = bind(scene, window);
     const taken = outcome(scene.owner, { opcode: Opcode.localInvalidate, invalidateKey: key });
     expect(taken).toMatchObject({ status: status.success, opcode: CompletionOpcode.localInvalidate });
-    // What is not bound may be taken back.
+    // A window that is not bound may be invalidated.
     expect(outcome(scene.owner, { opcode: Opcode.localInvalidate, invalidateKey: key }).status).toBe(0);
     const again = bind(scene, window, { key: nextRemoteKey(key) });
     expect(reach(scene, again.key)).toBe(status.success);

@@ -46,7 +46,7 @@ function listen(...stations: readonly Station[]): void {
   }
 }
 
-/** What each has received: the first byte of a datagram, or nothing. */
+/** The first byte of the datagram that each has received, or nothing. */
 function heard(...stations: readonly Station[]): (number | undefined)[] {
   return stations.map(({ verbs: { board, completionQueue }, region }) => {
     board.runUntilIdle();

@@ -292,7 +292,7 @@ describe('gather and scatter lists', () => {
       fc.property(lengths, lengths, (sent, received) => {
         const total = sent.reduce((sum, length) => sum + length, 0);
         const room = received.reduce((sum, length) => sum + length, 0);
-        // What does not fit is another test's.
+        // Data that does not fit is another test's.
         const scatter = list(target, room < total ? [...received.slice(1), total] : received);
         const gather = list(source, sent);
         target.bytes.fill(0);

@@ -74,7 +74,7 @@ describe('a port on a link of shared memory', () => {
     }
   };
 
-  it('is down while nobody is at the other end', async () => {
+  it('is down while there is no other end', async () => {
     const first = open();
     expect(first.queryPort(1)).toMatchObject({
       state: PortState.down,

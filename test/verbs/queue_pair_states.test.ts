@@ -106,7 +106,7 @@ const unreliableDatagram: readonly Row[] = [
   [sendQueueDrained, readyToSend, [], ['queueKey']],
 ];
 
-/** What the transitions of each service require, and what they allow besides (InfiniBand volume 1, 11.2.5.2). */
+/** Attributes that the transitions of each service require, and allow besides (InfiniBand volume 1, 11.2.5.2). */
 const rows = { RC: reliableConnection, UC: unreliableConnection, UD: unreliableDatagram } as const;
 const types = Object.keys(rows) as (keyof typeof rows)[];
 

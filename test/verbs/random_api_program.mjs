@@ -15,7 +15,7 @@ const modules = await Promise.all(
   ),
 );
 const [verbs, board, connect] = modules;
-/** What does something to the machine, and not to a board. */
+/** Functions that do something to the machine, and not to a board. */
 const machine = ['apply', 'loadRtlAddon', 'default'];
 /** Named functions and classes of all entries. */
 const exported = modules.flatMap((module) =>
@@ -140,7 +140,7 @@ const right = {
   startCapture: () => [`capture${random.below(3)}`],
 };
 
-/** What a getter does to the object whose method is called. */
+/** The act of a getter on the object whose method is called. */
 function closes(target) {
   try {
     if (random.below(2) === 0) target?.close?.();
@@ -179,7 +179,7 @@ function argumentsOf(name, target) {
   return words;
 }
 
-/** What a user of the API calls: what is declared, and neither private, protected nor said to be for the library alone. */
+/** Methods that a user of the API calls: they are declared, and neither private, protected nor said to be for the library alone. */
 function methodsOf(object) {
   const names = new Set();
   const hidden = new Set(['constructor']);
@@ -207,7 +207,7 @@ function readPrivates(folder) {
   return found;
 }
 
-/** What a call threw, or a promise was rejected with. */
+/** Judges the error that a call threw, or that a promise was rejected with. */
 function judge(call, error) {
   if (error === trap) return;
   const name = error?.constructor?.name === 'DOMException' ? error.name : error?.name;

@@ -24,7 +24,7 @@ function creditsOf({ context }: Verbs): (number | undefined)[] {
   return fields.map((lane) => lane['completion_credits']);
 }
 
-/** A SEND that nobody acknowledges: its peer never becomes ready to receive. */
+/** A SEND without an acknowledgment: its peer never becomes ready to receive. */
 function sendUnanswered(verbs: Verbs): End {
   const [from, to] = [makeEnd(verbs), makeEnd(verbs)];
   connect(from, to);
@@ -48,7 +48,7 @@ it('a function that is closed in the middle of its messages leaves nothing behin
   expect(settle(from)).toHaveLength(2);
 });
 
-it('a queue pair is destroyed, and one is reset, with messages that nobody acknowledges', () => {
+it('a queue pair is destroyed, and one is reset, with messages that are never acknowledged', () => {
   const board = makeBoard(stepped, {});
   const verbs = verbsOf(board, openDevice(board.open(0)));
   const gone = sendUnanswered(verbs);

@@ -362,7 +362,7 @@ describe.each(['closed', 'reset'] as const)('a queue pair that is %s', (how) => 
     else queuePair.modify({ state: QueuePairState.reset });
   };
 
-  it('gives what it has received, and nobody has polled, back as flushed', () => {
+  it('gives receives that were completed, and not polled, back as flushed', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue();
     const { client, server } = makeLine(verbs, queue);
@@ -440,7 +440,7 @@ describe('receives that a closed queue pair has left', () => {
     expect(received(settle(client))).toEqual([]);
   });
 
-  it("are nobody's when the shared receive queue is closed", () => {
+  it('have no owner when the shared receive queue is closed', () => {
     const verbs = makeVerbs();
     const queue = verbs.protectionDomain.createSharedReceiveQueue();
     const { client, server } = makeLine(verbs, queue);

@@ -43,7 +43,7 @@ describeConnections('an unreliable connection', (place) => {
           remote: target.remote(),
         });
         if (opcode === Opcode.rdmaWrite) {
-          // What follows it is there behind it.
+          // The message that follows it is there behind it.
           server.queuePair.postReceive({ wrId: index });
           client.queuePair.postSend({ opcode: Opcode.send });
         }
@@ -96,7 +96,7 @@ describe('an unreliable connection', () => {
     return { opcode: Opcode.send, wrId, gather: [slice, { ...slice, localKey: slice.localKey ^ 1 }] };
   };
 
-  it('completes when its packets have left, whoever receives them, and nobody acknowledges', () => {
+  it('completes when its packets have left, received or not, without an acknowledgment', () => {
     const [from, to] = pair();
     to.queuePair.modify({ state: QueuePairState.reset });
     const { board } = from.verbs;

@@ -139,7 +139,7 @@ describeConnections('unreliable datagram', (place) => {
 });
 
 describe.each([1, 2] as const)('an unreliable datagram, boards: %i', (boards) => {
-  it('is dropped where no receive is posted, or the Q_Key is another, and nobody hears of it', () => {
+  it('is dropped where no receive is posted, or the Q_Key is another, and neither end is told', () => {
     const { from, to, rest } = makeStations({ backend: stepped, boards });
     const destination = destined(to, addressOf(from, to));
     const send = { opcode: Opcode.send, signaled: true, ...destination } as const;

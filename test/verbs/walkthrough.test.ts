@@ -123,7 +123,7 @@ function requestsOf({ opcode, bytes, requestPackets, psns: [first] }: Row, place
   }
 }
 
-/** What answers a row, the `message`th of its connection: without coalescing, each request packet has its ACK. */
+/** Answers to a row, the `message`th of its connection: without coalescing, each request packet has its ACK. */
 function answersOf({ opcode, bytes, psns: [first, last] }: Row, message: number): Expected[] {
   const count = last - first + 1;
   return Array.from({ length: count }, (_, index) => {

@@ -5,7 +5,7 @@ import { decodePacket } from '../helpers/packet_decode.ts';
 
 const invariantCrcBytes = 4;
 
-/** What a RoCEv2 packet of a reliable connection says. */
+/** Fields of a RoCEv2 packet of a reliable connection. */
 export interface WirePacket {
   /** Of its BTH, as the specification writes it, without the service: `send_first`. */
   readonly opcode: string;
@@ -27,7 +27,7 @@ export interface WirePacket {
   readonly dmaLength: number | undefined;
 }
 
-/** What left the ports, in order. A packet to an own address comes in as well, and is here once. */
+/** Packets that left the ports, in order. A packet to an own address comes in as well, and is here once. */
 export function packetsSent(packets: readonly PortPacket[]): WirePacket[] {
   return packets.filter(({ direction }) => direction === 'out').map(({ data }) => readPacket(data));
 }

@@ -7,6 +7,7 @@ import { iommufdPaths, isWritable, pathOf, type PciFunction } from './pci_functi
 export interface Obstacle {
   /** Name of the system's error number. */
   readonly code: string;
+  /** A sentence without its end: the state that is wrong. */
   readonly problem: string;
   /** The cure: the right state, or how to reach it. */
   readonly cure: string;

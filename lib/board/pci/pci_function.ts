@@ -25,6 +25,7 @@ export interface PciFunction {
   readonly iommuGroup: IommuGroup | undefined;
   /** `vfioN`: its file in /dev/vfio/devices, where it is bound to vfio-pci and the kernel makes such (6.6). */
   readonly vfioDevice: string | undefined;
+  /** Its memory BARs. */
   readonly bars: readonly PciBar[];
   /** 0: a physical function; n + 1: virtual function n of one. */
   readonly underlyingFunction: number;

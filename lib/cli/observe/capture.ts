@@ -32,12 +32,15 @@ export async function capture(
     });
   }
   const stream = file === standardOutput ? process.stdout : await openFile(scope, file);
+  const broken = new AbortController();
+  // main.ts listens to the standard output.
+  if (stream !== process.stdout) stream.on('error', (error) => broken.abort(error));
+  const signal = AbortSignal.any([scope.signal, broken.signal]);
   const watch = observer.watchPackets();
   const losses = new Losses();
   let bytes = 0;
   const write = async (data: Uint8Array): Promise<void> => {
     bytes += data.length;
-    const { signal } = scope;
     if (stream.write(Buffer.from(data)))
       await setImmediate(); // a signal ends it while packets come without end, too
     else if (!signal.aborted) {
@@ -48,14 +51,18 @@ export async function capture(
   };
   await write(watch.head);
   if (file !== standardOutput) output.text(`${deviceString}: packets go to ${file}; Ctrl+C ends it\n`);
-  await repeat(scope.signal, async () => {
+  await repeat(signal, async () => {
+    if (broken.signal.aborted) return;
     for (let data = watch.take(); data.length > 0; data = watch.take()) {
       await write(data);
-      if (scope.signal.aborted) return;
+      if (signal.aborted) return;
     }
     const lost = losses.since(watch.lost);
     if (lost > 0) output.warn(`${lost} packets lost: they come faster than they are written`);
   });
+  const failure = broken.signal.reason as NodeJS.ErrnoException | undefined;
+  // The reader of a pipe that has seen enough is no failure.
+  if (failure !== undefined && failure.code !== 'EPIPE') throw refusal(file, failure);
   if (file === standardOutput) return;
   output.value({ bytes, lost: watch.lost });
   output.text(`${bytes} B, ${watch.lost} packets lost\n`);
@@ -64,20 +71,22 @@ export async function capture(
 /** @throws VerbsError EIO: it cannot be written */
 async function openFile(scope: Scope, file: string): Promise<Writable> {
   const stream = createWriteStream(file);
-  const refusal = (error: unknown): VerbsError =>
-    new VerbsError(`the capture file ${file} cannot be written: ${(error as Error).message}`, {
-      code: 'EIO',
-      verb: 'capture',
-      attribute: 'file',
-      expected: 'a file that can be made, or - for the standard output',
-    });
   try {
     await once(stream, 'open', { signal: scope.signal });
   } catch (error) {
-    throw refusal(error);
+    throw refusal(file, error);
   }
   return scope.hold(stream, async () => {
     stream.end();
     if (!stream.closed) await once(stream, 'close');
+  });
+}
+
+function refusal(file: string, error: unknown): VerbsError {
+  return new VerbsError(`the capture file ${file} cannot be written: ${(error as Error).message}`, {
+    code: 'EIO',
+    verb: 'capture',
+    attribute: 'file',
+    expected: 'a file that can be made, or - for the standard output',
   });
 }

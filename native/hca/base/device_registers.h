@@ -6,9 +6,9 @@
 
 namespace fpga_verbs::hca {
 
-// What the control function has written to the control registers and no single block owns, and the resets
-// that were asked for: a reset happens after the write that asks for it, because it takes away the registers
-// too.
+// Values that the control function has written to control registers and that no single block owns, and the
+// resets that were asked for: a reset happens after the write that asks for it, because it takes away the
+// registers too.
 struct DeviceRegisters {
   bool enabled = false;
   bool disabled = false; // by the control function, after it was enabled: all is there and stands still

@@ -7,7 +7,7 @@ namespace fpga_verbs::hca {
 
 enum class DmaStatus : uint8_t { ok, fault };
 
-// What the device reaches on the host: memory, by DMA, and interrupts. Every access carries its underlying
+// The device's accesses to the host: memory, by DMA, and interrupts. Every access carries its underlying
 // function.
 class HostPort {
 public:

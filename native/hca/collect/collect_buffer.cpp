@@ -237,7 +237,7 @@ CollectBuffer::Progress CollectBuffer::extract(VirtualCollectBuffer& vcb, unsign
   return {.complete = vcb.received.all_before_segment(needed)};
 }
 
-// What segment 0 says of any command: version, reserved bits, length.
+// Checks the fields of segment 0 that any command has: version, reserved bits, length.
 Refusal CollectBuffer::check_format(const spec::CommandHeader& segment_0) {
   if (segment_0.version() != spec::command_version)
     return Refusal::unknown_version;

@@ -60,7 +60,7 @@ public:
   const char* verify() const override;
 
 private:
-  // What a write brings of one line of 64 B.
+  // The part of a line of 64 B that a write brings.
   struct Portion {
     uint32_t line = 0;
     uint32_t dwords = 0;  // 16 bits, bit i = DWORD i of the line
@@ -68,7 +68,7 @@ private:
     bool partial = false; // it holds part of a DWORD
     const uint8_t* data = nullptr;
   };
-  // What the check of segment 0 says.
+  // Result of the check of segment 0.
   struct Admission {
     spec::Refusal refusal = spec::Refusal::none;
     uint32_t checksum_secret = 0;
@@ -165,7 +165,7 @@ inline void CollectBuffer::collect_in(uint16_t buffer, uint16_t physical_collect
   pcb.begin_collecting();
 }
 
-// Ends the collecting of a command; the VCB is free. What became of the PCB is the caller's matter.
+// Ends the collecting of a command; the VCB is free. The caller frees or passes on the PCB.
 inline void CollectBuffer::unbind(uint16_t buffer) {
   VirtualCollectBuffer& vcb = virtual_[buffer];
   half_written_.remove(buffer);

@@ -98,7 +98,7 @@ public:
   // Takes the lock of PCB `buffer` from its owner; nothing happens when it is not locked.
   void break_management_lock(uint16_t buffer);
 
-  // What the control function may see of a VCB.
+  // The state of a VCB that the control function may see.
   struct Inspection {
     spec::VirtualCollectBufferState state = spec::VirtualCollectBufferState::free;
     spec::Refusal refusal = spec::Refusal::none;
@@ -122,8 +122,8 @@ public:
   // CollectGroupTable::set_allotment().
   virtual bool set_allotment(unsigned underlying_function, const CollectAllotment& allotment) = 0;
   // After allotments have changed: where functions hold PCBs that others own now, half-written commands go to
-  // send queue mode, the newest first, so that every function finds what it owns. What kicked commands hold
-  // comes back as they are sent.
+  // send queue mode, the newest first, so that every function finds what it owns. PCBs of kicked
+  // commands come back as they are sent.
   virtual void keep_guarantees() = 0;
   virtual const CollectGroupTable& groups() const = 0;
 

@@ -1,4 +1,4 @@
-// What becomes of VCBs and PCBs: refusal, release, cancel, close, the half-written limit, reset.
+// State changes of VCBs and PCBs: refusal, release, cancel, close, the half-written limit, reset.
 #include "hca/collect/collect_buffer.h"
 
 #include <cassert>

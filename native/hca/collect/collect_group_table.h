@@ -23,9 +23,9 @@ struct CollectAllotment {
 // How many pool PCBs each collect group may still take (US8589610, collect group table; US8484392, steps 89
 // and 52).
 //
-// What counts is the part of the BAR (low, high, shared: as CollectGroup low, high, function_shared) whose
-// VCBs hold PCBs. A level's use fills its own allotment first, then what the function's levels share, then
-// what all functions share. Who pays follows from the counts alone, so a release repays what the function
+// A VCB counts by its part of the BAR (low, high, shared: as CollectGroup low, high, function_shared) while
+// it holds a PCB. A level's use fills its own allotment first, then what the function's levels share, then
+// what all functions share. The payer follows from the counts alone, so a release repays what the function
 // borrowed first, and no level pays for another.
 class CollectGroupTable {
 public:
@@ -79,7 +79,7 @@ public:
                                       function.taken[index(part)] > function.total[index(part)]);
   }
 
-  // What the function holds of the PCBs that all functions share.
+  // PCBs that the function holds of those that all functions share.
   unsigned borrowed(unsigned underlying_function) const { return functions_[underlying_function].borrowed; }
 
   unsigned shared_total() const { return shared_total_; }

@@ -80,7 +80,7 @@ private:
 
   bool flawed(size_t entry) const { return any_flipped_ && flipped_[entry].any; }
 
-  // What memory holds for `unit` since bits have flipped, decoded.
+  // Decodes the content of memory for `unit`, in which bits may have flipped.
   SecdedStatus decode(size_t entry, DataUnit& unit) const {
     const Flipped& flipped = flipped_[entry];
     SecdedStatus status = SecdedStatus::clean;

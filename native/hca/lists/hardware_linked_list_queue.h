@@ -312,7 +312,7 @@ public:
   const char* verify() const;
 
 private:
-  // What is known of a used entry beside its place in its list.
+  // State of a used entry beside its place in its list.
   struct Entry {
     uint16_t list = no_list;
     uint8_t underlying_function = 0;

@@ -28,7 +28,7 @@ struct SecdedWord {
 // The check bits of 64 data bits.
 uint8_t secded_encode(uint64_t data);
 
-// What was stored as `data` and `check`, a wrong bit corrected.
+// The word that was stored as `data` and `check`, a wrong bit corrected.
 SecdedWord secded_decode(uint64_t data, uint8_t check);
 
 } // namespace fpga_verbs::hca

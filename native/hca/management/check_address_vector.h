@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::hca {
 
-// What is wrong with an address vector that begins at this bit of an input mailbox, or nothing.
+// The refusal of an address vector that begins at this bit of an input mailbox, or none.
 std::optional<spec::ManagementCompletion> check_address_vector(const spec::AddressVector& address_vector,
                                                                uint64_t first_bit,
                                                                const HcaParameters& parameters);

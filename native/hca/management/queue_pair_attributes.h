@@ -13,7 +13,7 @@ namespace fpga_verbs::hca {
 
 // The attributes of queue pairs that modify_queue_pair sets and query_queue_pair shows.
 
-// What forbids a modification: the state, attributes that the transition asks for or does not allow, or
+// The refusal of a modification, for the state, attributes that the transition asks for or does not allow, or
 // values out of range.
 std::optional<spec::ManagementCompletion> check_attributes(const spec::QueuePairControl& control,
                                                            const spec::QueuePairAttributes& input,

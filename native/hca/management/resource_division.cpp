@@ -75,7 +75,7 @@ private:
   bool is_permitted(const Asked& asked) const;
   unsigned rank(const Asked& asked) const;
 
-  // What is to be had for nothing, because it is given back, comes first.
+  // Resources that are given back come first: others may have them then.
   Refused vacate(const Asked& asked);
   Refused carry_out(const Asked& asked);
   Refused verify(const Asked& asked) const;
@@ -365,7 +365,7 @@ uint32_t& Allocation::lane_value(Resource resource, unsigned lane) {
   }
 }
 
-// What lane_state can show bounds credits and caps.
+// The fields of lane_state bound credits and caps.
 Refused Allocation::divide_credits(const Asked& asked) {
   constexpr uint32_t own_maximum = 31;
   constexpr uint32_t cap_maximum = 127;
@@ -399,7 +399,7 @@ Refused Allocation::set_own_credits(const Asked& asked, unsigned lane) {
   return std::nullopt;
 }
 
-// What has to hold of the whole: every level has a lane, every lane can get a credit of each kind, and a
+// Checks the whole: every level has a lane, every lane can get a credit of each kind, and a
 // guest has no more than it had.
 Refused Allocation::verify(const Asked& asked) const {
   const Resource resource = asked.request.resource();

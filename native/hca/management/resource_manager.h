@@ -167,7 +167,7 @@ private:
   Answer query_shared(const Command& command);
   Answer query_lane(const Command& command, unsigned lane);
 
-  // What is wrong with the command's fields, or nothing.
+  // The refusal of the command's fields, or none.
   std::optional<Answer> check(const Command& command) const;
   // Reads the format that the input mailbox begins with; nothing when all is well.
   static std::optional<Answer> read_input(const Command& command, MailboxReader& reader, void* input,
@@ -182,7 +182,7 @@ private:
   std::optional<Answer> copy_list(MailboxReader& reader, const PageList& list, uint32_t first_bit);
   void destroy_tables(std::span<const PageList> lists);
 
-  // What is wrong with the completion queues that a queue pair names, or nothing.
+  // The refusal of the completion queues that a queue pair names, or none.
   std::optional<Answer> check_completion_queues(unsigned underlying_function,
                                                 const spec::CreateQueuePairInput& input) const;
   void add_completion_queue_users(const spec::QueuePairControl& control);

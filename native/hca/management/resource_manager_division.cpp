@@ -19,7 +19,7 @@ using spec::QualityOfServiceLevel;
 using spec::Resource;
 using Entry = spec::ResourceAllocationRequest;
 
-// What query_resources is asked for, in the input modifier: a function, what all share, or a lane.
+// The subject of query_resources, in the input modifier: a function, what all share, or a lane.
 constexpr uint32_t first_lane_modifier = spec::shared_by_functions + 1;
 
 uint32_t count_of(uint64_t lanes) { return static_cast<uint32_t>(std::popcount(lanes)); }
@@ -96,7 +96,7 @@ void ResourceManager::divide(const ResourceDivision& division) {
     blocks_.virtual_kick.set_entry_credits(function, division.functions[function].entry_credits);
   }
   blocks_.collect_buffer.set_bars(bars);
-  // Who gets fewer PCBs goes first, so that there are enough for the others.
+  // Functions that get fewer PCBs come first, so that there are enough for the others.
   CollectBufferPort& collect_buffer = blocks_.collect_buffer;
   const auto sum = [](const CollectAllotment& each) { return each.low + each.high + each.shared; };
   for (const bool shrinks : {true, false})
@@ -180,7 +180,7 @@ spec::ManagementCompletion ResourceManager::query_resources(const Command& comma
   return query_share(command, modifier);
 }
 
-// What a function has; what its levels have of it is in entries of their own.
+// The share of a function; the shares of its levels are in entries of their own.
 spec::ManagementCompletion ResourceManager::query_share(const Command& command, unsigned function) {
   using enum Resource;
   const ResourceDivision divided = division();

@@ -21,7 +21,7 @@ constexpr uint64_t length_maximum = uint64_t{1} << 48;
 constexpr uint32_t all_rights = (right(AccessFlag::zero_based) << 1) - 1;
 constexpr uint32_t remote_changes = right(AccessFlag::remote_write) | right(AccessFlag::remote_atomic);
 
-// What is wrong with the input of register_memory.
+// The refusal of the input of register_memory.
 std::optional<spec::ManagementCompletion> check_register(const spec::RegisterMemoryInput& input) {
   using F = spec::RegisterMemoryInput;
   const uint32_t rights = input.access_flags();

@@ -16,7 +16,7 @@ using spec::ManagementStatus;
 using spec::QueuePairAttribute;
 using spec::QueuePairState;
 
-// What is wrong with the input of create_queue_pair; a receive queue without pages is none at all.
+// The refusal of the input of create_queue_pair; a receive queue without pages is none at all.
 std::optional<spec::ManagementCompletion> check_create(const spec::CreateQueuePairInput& input) {
   using F = spec::CreateQueuePairInput;
   const spec::ServiceType service = input.service_type();
@@ -157,7 +157,7 @@ std::optional<spec::ManagementCompletion> ResourceManager::modify_queue_pair(con
   return succeed();
 }
 
-// What a new state sets going.
+// Starts the work of a new state.
 void ResourceManager::enter_state(const Command& command, spec::QueuePairControl& control,
                                   bool drained_event) {
   const uint32_t number = command.fields.input_modifier();

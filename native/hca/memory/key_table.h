@@ -93,7 +93,7 @@ private:
   static constexpr uint32_t none = ~uint32_t{0};
   static constexpr uint32_t cache_lines = 256;
 
-  // What is known of an index without its entry.
+  // State of an index without its entry.
   struct Place {
     uint32_t next = none; // in the free list, or among the quiet
     uint32_t in_flight = 0;

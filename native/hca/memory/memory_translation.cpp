@@ -40,7 +40,7 @@ void MemoryTranslation::destroy_table(uint32_t table) {
   runs_.free(line);
 }
 
-// What of an access with a window is wrong, besides rights and bounds.
+// The fault of an access by a window, besides rights and bounds.
 AccessFault MemoryTranslation::check_window(const spec::MemoryKeyEntry& window, const KeyAccess& access) {
   if (window.parent() == 0)
     return AccessFault::unknown_key;

@@ -14,7 +14,7 @@ class MemoryWindows {
 public:
   explicit MemoryWindows(KeyTable& keys) : keys_(keys) {}
 
-  // Who binds, or takes back.
+  // The queue pair that binds, or invalidates.
   struct Owner {
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;

@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::hca {
 
-// What a command's segment 0 is checked against: queue_pair_state_cache.
+// queue_pair_state_cache, as the check of a command's segment 0 uses it.
 class QueuePairPort {
 public:
   virtual ~QueuePairPort() = default;

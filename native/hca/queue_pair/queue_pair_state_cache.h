@@ -197,7 +197,7 @@ private:
     bool dirty = false;
     bool used = false; // since the hand has passed
   };
-  // What is known of an index without its context.
+  // State of an index without its context.
   struct Entry {
     Slot* slot = nullptr;            // of its cached context
     uint32_t live_generation = none; // that of its number while there is a queue pair

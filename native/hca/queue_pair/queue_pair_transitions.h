@@ -27,7 +27,7 @@ private:
   uint32_t mask_ = 0;
 };
 
-// What a change of state asks for and lets be given besides (InfiniBand volume 1, 11.2.5.2).
+// Attributes that a change of state requires, and allows besides (InfiniBand volume 1, 11.2.5.2).
 struct TransitionAttributes {
   QueuePairAttributeSet required;
   QueuePairAttributeSet optional;

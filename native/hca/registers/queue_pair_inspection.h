@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::hca {
 
-// What the inspect registers show of a queue pair: in the control registers of any function's, in the
+// Fields of a queue pair that the inspect registers show: in the control registers of any function's, in the
 // register page of a function of its own. Each has types of its own for the same fields; 0 where nothing is
 // found.
 

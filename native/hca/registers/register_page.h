@@ -30,7 +30,7 @@ protected:
   // The register that begins at `offset`, without side effect; nothing where none begins.
   virtual std::optional<Register> value(uint32_t offset) const = 0;
 
-  // What reading does besides; called with the offset of a register.
+  // Effect of a read besides its value; called with the offset of a register.
   virtual void read_effect(uint32_t offset);
 
   // Writes the register that begins at `offset`; false: it cannot be written, or not with this value.

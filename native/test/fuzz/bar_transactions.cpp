@@ -18,7 +18,7 @@ constexpr unsigned double_word = 4;
 constexpr unsigned transaction_bytes = 64;
 constexpr unsigned operations_maximum = 200;
 
-// What a hostile function does, as the input decides.
+// A hostile function, whose acts the input decides.
 class HostileFunction {
 public:
   HostileFunction(FuzzBoard& board, FuzzFunction& function, FuzzInput& input)

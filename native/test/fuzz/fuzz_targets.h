@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::test {
 
-// What an input of a fuzzer is made to be. Each takes any bytes, makes a stepped board of its own, and gives
+// A use of a fuzzer's input. Each takes any bytes, makes a stepped board of its own, and gives
 // an empty text, or says which promise of the device was broken.
 struct FuzzTarget {
   const char* name;
@@ -15,7 +15,7 @@ struct FuzzTarget {
 
 // Transactions to the BARs: whatever one function may store and read there.
 std::string fuzz_bar_transactions(std::span<const uint8_t> input);
-// Management commands whose mailboxes were made by nobody's driver.
+// Management commands whose mailboxes were made by no driver.
 std::string fuzz_mailboxes(std::span<const uint8_t> input);
 // Packets that arrive at a port.
 std::string fuzz_packets(std::span<const uint8_t> input);

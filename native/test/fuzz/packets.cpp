@@ -41,8 +41,8 @@ public:
   HostilePeer(const HostilePeer&) = delete;
   HostilePeer& operator=(const HostilePeer&) = delete;
 
-  // What a peer may reach, and what nobody may: memory of another domain, with rights to read alone, with no
-  // key.
+  // Memory that a peer may reach, and that no peer may: memory of another domain, with rights to read alone,
+  // with no key.
   struct Target {
     uint64_t address = 0;
     uint32_t key = 0;

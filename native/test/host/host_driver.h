@@ -15,7 +15,7 @@
 
 namespace fpga_verbs::test {
 
-// What the one page of an input mailbox holds: structures, and page lists behind them.
+// Content of the one page of an input mailbox: structures, and page lists behind them.
 class MailboxContent {
 public:
   template <class Structure> MailboxContent& add(const Structure& structure) {

@@ -42,7 +42,7 @@ struct HostQueuePairOptions {
   bool shares = false; // it receives from a shared receive queue, of which it is the only user
 };
 
-// Whom a queue pair is connected to, and how patiently.
+// The peer that a queue pair is connected to, and its local ACK timeout.
 struct HostPeer {
   uint32_t queue_pair_number = 0;
   spec::AddressVector address;
@@ -96,7 +96,7 @@ private:
   uint16_t receive_next_ = 0;
 };
 
-// What an address vector says of function `underlying_function` at the first port of board `board_number`.
+// The address vector of function `underlying_function` at the first port of board `board_number`.
 spec::AddressVector address_of(spec::LinkLayer link_layer, unsigned board_number,
                                unsigned underlying_function);
 

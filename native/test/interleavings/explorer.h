@@ -23,7 +23,7 @@ public:
   // In a state in which no thread can go on but by the passing of time, if at all: what is wrong. Null:
   // nothing.
   virtual const char* wrong_at_rest() const = 0;
-  // What of its state is in no atomic and in no thread: clocks, what was consumed.
+  // State that is in no atomic and in no thread: clocks, what was consumed.
   virtual uint64_t state() const = 0;
 };
 
@@ -73,7 +73,7 @@ public:
   uint64_t now() const { return now_; }
   Waiting waiting(size_t thread) const;
   uint64_t deadline(size_t thread) const { return threads_[thread].deadline; }
-  // What memory holds; only at rest.
+  // The content of memory; only at rest.
   uint64_t value(unsigned location) const { return memory_[location]; }
   // The program is wrong here.
   void fail(const char* what);

@@ -15,7 +15,7 @@ namespace {
 
 using board::Attendance;
 
-// What the threads of a program do beside the device's; each makes a thread of its own.
+// The threads of a program beside the device's; each makes a thread of its own.
 struct Cast {
   const char* name;
   unsigned posters = 0; // each posts a message

@@ -26,7 +26,7 @@ constexpr unsigned message_bytes = 3000;    // three packets
 constexpr unsigned window = 4;              // sends on their way
 constexpr unsigned entries_log2 = 4;
 
-// What the threads share: when to stop, and the first thing that went wrong.
+// State that the threads share: when to stop, and the first thing that went wrong.
 class Outcome {
 public:
   void fail(const std::string& what) {
@@ -204,7 +204,7 @@ void come_and_go(board::EmulatedBoard& board, Outcome& outcome) {
   }
 }
 
-// What a person who looks on does.
+// The work of an observer.
 void look_on(board::EmulatedBoard& board, Outcome& outcome) {
   while (!outcome.stopped()) {
     board.start_trace(64);

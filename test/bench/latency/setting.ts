@@ -32,7 +32,7 @@ export function halfOf(samples: Float64Array): number {
   return statisticsOf(samples).median / 2000;
 }
 
-/** What takes its turn in each round. It opens all anew, so that nothing of it runs in another's turn. */
+/** A contender takes its turn in each round. It opens all anew, so that nothing of it runs in another's turn. */
 export interface Contender {
   readonly name: string;
   /** Half of a round trip, microseconds. */

@@ -48,7 +48,7 @@ const vectorsControl = at.vectors + 2;
 const vectorsEnabled = 0x8000;
 const vectorsMasked = 0x4000;
 
-/** What follows from a write to configuration space. */
+/** Effects of a write to configuration space. */
 export interface ConfigurationChange {
   /** The function was told to reset itself. */
   readonly reset: boolean;
@@ -111,7 +111,7 @@ export class ConfigurationSpace {
     return { reset };
   }
 
-  /** What a reset leaves: no BAR has an address, and nothing is decoded or mastered. */
+  /** The state after a reset: no BAR has an address, and nothing is decoded or mastered. */
   clear(): void {
     for (let offset = 0; offset < bytesOfSpace; offset++) this.bytes[offset]! &= ~this.writable[offset]!;
   }

@@ -3,7 +3,7 @@
 
 const headerBytes = 16;
 
-/** What the other side asks. */
+/** Requests of the other side. */
 export const ProxyCommand = {
   /** Where the machine's memory lies: answered by nothing. */
   synchronizeMemory: 0,

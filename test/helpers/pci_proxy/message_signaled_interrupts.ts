@@ -39,7 +39,7 @@ export class MessageSignaledInterrupts {
     this.deliverPending();
   }
 
-  /** What its capability says: enabled, and not masked as a whole. */
+  /** The state of its capability: enabled, and not masked as a whole. */
   open(isOpen: boolean): void {
     this.isOpen = isOpen;
     this.deliverPending();
@@ -51,7 +51,7 @@ export class MessageSignaledInterrupts {
     this.deliverPending();
   }
 
-  /** What a reset leaves: every vector masked, none pending. */
+  /** The state after a reset: every vector masked, none pending. */
   clear(): void {
     this.bytes.fill(0);
     for (let vector = 0; vector < this.vectors; vector++) this.bytes[vector * entryBytes + controlAt] = 1;

@@ -87,7 +87,7 @@ export function servePciFunction(
   return { ended, load: (another) => proxy!.load(another) };
 }
 
-/** What the machine says, and what it is answered. */
+/** Answers the requests of the machine. */
 class PciProxy {
   private board: EmulatedBoard;
   private readonly underlyingFunction: number;
@@ -291,7 +291,7 @@ class PciProxy {
     );
   }
 
-  /** A function that nobody has open is reset. */
+  /** A function that no process has open is reset. */
   private reset(): void {
     for (const subscription of this.subscriptions) subscription.close();
     this.opened?.close();

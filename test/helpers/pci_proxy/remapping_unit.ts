@@ -26,7 +26,7 @@ const remappable = 1n << 4n;
 const subhandleValid = 1n << 3n;
 const entryBytes = 16;
 
-/** What the unit that stands before the functions of a virtual machine does to their DMA and their interrupts. */
+/** The unit before the functions of a virtual machine, which translates their DMA and their interrupts. */
 export class RemappingUnit {
   /** Where it finds the tables of the function; undefined: it does not translate. */
   readonly root: RemappingRoot | undefined;
@@ -61,7 +61,7 @@ export class RemappingUnit {
     return new RemappingUnit(status, tables, sourceId, memory);
   }
 
-  /** What becomes of a function's message. Undefined: it is blocked. */
+  /** A function's message, translated. Undefined: it is blocked. */
   remap(message: InterruptMessage): InterruptMessage | undefined {
     const { address, data } = message;
     if (!this.remaps) return message;
