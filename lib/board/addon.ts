@@ -459,6 +459,11 @@ export interface BoardFunction {
    * Error with the code ENOTSUP: it is open, its backend has no observers, or packets of another function than the control function.
    */
   watch(kind: WatchKind): Watch;
+  /**
+   * Of a function that is observed: accesses to registers of a BAR in their order, at the cost of one. Each is two words: the offset,
+   * plus 1 for a write, and the value, which a read fills in as {@link read32} gives it. Throws as {@link watch}.
+   */
+  access(bar: number, accesses: Uint32Array): void;
   /** Of a function that is observed: the queue pairs that exist, of the control function those of all functions. Throws as {@link watch}. */
   queuePairs(): QueuePairFacts[];
   /** The same of memory regions and windows. */

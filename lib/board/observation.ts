@@ -88,8 +88,11 @@ export interface WatchedEvent {
   timestamp: bigint;
 }
 
-/** An observer watches one of these: kick records, asynchronous events, or blocks of a pcapng file with the packets at the ports. */
-export type WatchKind = 'kicks' | 'events' | 'packets';
+/**
+ * An observer watches one of these: kick records, asynchronous events, blocks of a pcapng file with the packets at the ports, or entries
+ * of completion queues.
+ */
+export type WatchKind = 'kicks' | 'events' | 'packets' | 'completions';
 
 /**
  * A watch on what a board does. The board writes and never waits: who takes too late loses what is oldest, and is told how much. It costs the board
@@ -99,13 +102,13 @@ export interface Watch {
   /** Comes before all that is taken: of packets the head of a pcapng file. */
   readonly preamble: Uint8Array;
   /**
-   * Copies what is there, oldest first, one behind the other, as much as fits whole: kick records of 64 B, or blocks of a pcapng file. Gives
-   * the bytes.
+   * Copies what is there, oldest first, one behind the other, as much as fits whole: kick records or completion queue entries of 64 B, or
+   * blocks of a pcapng file. Gives the bytes.
    */
   take(to: Uint8Array): number;
   /** Takes events, up to 64; only of a watch of events. */
   takeEvents(): WatchedEvent[];
-  /** Records, events or packets that this watch did not get, since it began. */
+  /** Records, events, packets or entries that this watch did not get, since it began. */
   lost(): number;
   /** Ends it. Twice is once. */
   close(): void;

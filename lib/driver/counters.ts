@@ -6,7 +6,7 @@ import {
   type RegisterDescription,
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
-import { blockNamed } from './named_registers.ts';
+import { blockNamed, readElements } from './named_registers.ts';
 import type { RegisterPage } from './register_page.ts';
 
 /** A counter at a moment: it only grows, until its function or the device is reset. */
@@ -88,14 +88,13 @@ function read(
   underlyingFunction: number | undefined,
   wanted: readonly string[] | undefined,
 ): Counter[] {
-  return countersOf(block)
-    .filter(({ name }) => wanted === undefined || wanted.includes(name))
-    .flatMap((register) =>
-      Array.from({ length: register.count }, (_, index): Counter | undefined => {
-        const name = elementName(register, index);
-        if (name === undefined) return undefined;
-        const value = page.read64(register.offset + index * register.stride);
-        return { underlyingFunction, name, unit: register.unit!, value, doc: register.doc };
-      }).filter((counter) => counter !== undefined),
-    );
+  const registers = countersOf(block).filter(({ name }) => wanted === undefined || wanted.includes(name));
+  const values = readElements(page, registers);
+  return registers.flatMap((register, place) =>
+    values[place]!.flatMap((value, index): Counter[] => {
+      const name = elementName(register, index);
+      if (name === undefined) return [];
+      return [{ underlyingFunction, name, unit: register.unit!, value, doc: register.doc }];
+    }),
+  );
 }

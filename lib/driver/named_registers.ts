@@ -28,12 +28,28 @@ export function registerNamed(block: BlockDescription, name: string): RegisterDe
 
 /** Reads a register with all of its elements. Those that can only be written read 0. */
 export function readNamed(page: RegisterPage, description: RegisterDescription): NamedRegister {
-  const { name, offset, width, count, stride } = description;
-  const values = Array.from({ length: count }, (_, index) => {
-    const at = offset + index * stride;
-    return width === 64 ? page.read64(at) : BigInt(page.read32(at));
-  });
+  const { name } = description;
+  const [values] = readElements(page, [description]) as [bigint[]];
   return { name, description, values, fields: values.map((value) => fieldsOf(description, value)) };
+}
+
+/** The elements of some registers, which are read in a row. */
+export function readElements(page: RegisterPage, registers: readonly RegisterDescription[]): bigint[][] {
+  const words = page.access(
+    registers.flatMap(({ offset, width, count, stride }) =>
+      Array.from({ length: count }, (_, index) => offset + index * stride).flatMap(
+        (at) => (width === 64 ? [{ offset: at }, { offset: at + 4 }] : [{ offset: at }]), // the low half latches the high one
+      ),
+    ),
+  );
+  let next = 0;
+  const take = (): bigint => BigInt(words[next++]!);
+  return registers.map(({ width, count }) =>
+    Array.from({ length: count }, () => {
+      const low = take();
+      return width === 64 ? (take() << 32n) | low : low;
+    }),
+  );
 }
 
 /** The fields of a value of a register, by name. */

@@ -9,7 +9,7 @@ import {
 } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { VerbsError } from './errors.ts';
-import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
+import { blockNamed, fieldsOf, readNamed, registerNamed } from './named_registers.ts';
 import type { RegisterPage } from './register_page.ts';
 
 // Reads the state of all functions from the control registers, and of a function's queue pairs from its own, beside the driver that uses them: reading
@@ -141,9 +141,10 @@ export function observeVirtualCollectBuffers(device: DeviceFunction): ObservedVi
     return owner < 0 ? undefined : owner;
   };
   const found: ObservedVirtualCollectBuffer[] = [];
-  for (let number = 0; number < device.identity.virtualCollectBuffers; number++) {
-    page.write32(registerNamed(block, 'inspect_select').offset, number * 0x1_0000);
-    const { state, refusal } = fieldsOf(page, 'inspect_virtual_collect_buffer');
+  const numbers = Array.from({ length: device.identity.virtualCollectBuffers }, (_, number) => number);
+  const selections = numbers.map((number) => number * 0x1_0000);
+  const inspected = inspect(page, selections, 'inspect_virtual_collect_buffer');
+  for (const [number, { state, refusal }] of inspected.entries()) {
     if (state === VirtualCollectBufferState.free) continue;
     found.push({
       number,
@@ -160,9 +161,10 @@ export function observePhysicalCollectBuffers(device: DeviceFunction): ObservedP
   const page = controlPageOf(device);
   const { physicalCollectBuffers, dedicatedPhysicalCollectBuffers } = device.identity;
   const found: ObservedPhysicalCollectBuffer[] = [];
-  for (let number = 0; number < physicalCollectBuffers + dedicatedPhysicalCollectBuffers; number++) {
-    page.write32(registerNamed(block, 'inspect_select').offset, number);
-    const { state, dedicated, underlying_function } = fieldsOf(page, 'inspect_physical_collect_buffer');
+  const count = physicalCollectBuffers + dedicatedPhysicalCollectBuffers;
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  const inspected = inspect(page, numbers, 'inspect_physical_collect_buffer');
+  for (const [number, { state, dedicated, underlying_function }] of inspected.entries()) {
     if (state === PhysicalCollectBufferState.free) continue;
     found.push({
       number,
@@ -188,6 +190,16 @@ export function observeLanes(device: DeviceFunction): ObservedLane[] {
   }));
 }
 
-function fieldsOf(page: RegisterPage, name: string): Readonly<Record<string, number>> {
-  return readNamed(page, registerNamed(block, name)).fields[0]!;
+/** The fields of an inspect register, of one selection after the other. */
+function inspect(
+  page: RegisterPage,
+  selections: readonly number[],
+  name: string,
+): Readonly<Record<string, number>>[] {
+  const { offset: selects } = registerNamed(block, 'inspect_select');
+  const register = registerNamed(block, name);
+  const values = page.access(
+    selections.flatMap((selection) => [{ offset: selects, write: selection }, { offset: register.offset }]),
+  );
+  return values.map((value) => fieldsOf(register, BigInt(value)));
 }

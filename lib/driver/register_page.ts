@@ -6,12 +6,21 @@ import type { DeviceLoss } from './device_loss.ts';
 
 const allOnes = 0xffff_ffff;
 
+/** One of a row of accesses to registers of a page. */
+export interface RegisterAccess {
+  readonly offset: number;
+  /** None: it is read. */
+  readonly write?: number;
+}
+
 /** A page of registers of an open function. Offsets are those of the generated constants. */
 export class RegisterPage {
   private readonly board: BoardFunction;
   private readonly bar: number;
   private readonly base: number;
   private readonly loss: DeviceLoss;
+  /** An open function has no other way than one access after the other. */
+  private isObserved = true;
 
   /**
    * @param loss is told when all ones are read back
@@ -49,6 +58,19 @@ export class RegisterPage {
     return (BigInt(this.read32(offset + 4)) << 32n) | BigInt(low);
   }
 
+  /**
+   * Registers of 32 bits that are read and written in a row: of an observer at the cost of one.
+   * @returns values of the reads, unsigned
+   * @throws VerbsError ENODEV: the device is gone
+   */
+  access(row: readonly RegisterAccess[]): number[] {
+    const words = this.isObserved ? this.accessAtOnce(row) : undefined;
+    if (words === undefined) return this.accessInTurn(row);
+    const values = row.flatMap(({ write }, index) => (write === undefined ? [words[2 * index + 1]!] : []));
+    if (values.includes(allOnes)) this.read32(0); // finds out whether the device is gone
+    return values;
+  }
+
   write32(offset: number, value: number): void {
     this.board.write32(this.bar, this.base + offset, value);
   }
@@ -61,5 +83,28 @@ export class RegisterPage {
   /** One store of 8 B, given as two unsigned halves. */
   writeHalves(offset: number, low: number, high: number): void {
     this.board.write64(this.bar, this.base + offset, low, high);
+  }
+
+  /** Undefined: it is no observer's. */
+  private accessAtOnce(row: readonly RegisterAccess[]): Uint32Array | undefined {
+    const words = Uint32Array.from(
+      row.flatMap(({ offset, write }) => [this.base + offset + (write === undefined ? 0 : 1), write ?? 0]),
+    );
+    try {
+      this.board.access(this.bar, words);
+      return words;
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ENOTSUP') throw error;
+      this.isObserved = false;
+      return undefined;
+    }
+  }
+
+  private accessInTurn(row: readonly RegisterAccess[]): number[] {
+    return row.flatMap(({ offset, write }) => {
+      if (write === undefined) return [this.read32(offset)];
+      this.write32(offset, write);
+      return [];
+    });
   }
 }

@@ -11,6 +11,7 @@
 #include "addon/watch.h"
 
 #include <utility>
+#include <vector>
 
 namespace fpga_verbs::addon {
 
@@ -32,6 +33,7 @@ Napi::Function BoardFunction::define(Napi::Env env) {
                          InstanceMethod<&BoardFunction::interrupt>("interrupt"),
                          InstanceMethod<&BoardFunction::removal>("removal"),
                          InstanceMethod<&BoardFunction::watch>("watch"),
+                         InstanceMethod<&BoardFunction::access>("access"),
                          InstanceMethod<&BoardFunction::queue_pairs>("queuePairs"),
                          InstanceMethod<&BoardFunction::regions>("regions"),
                          InstanceMethod<&BoardFunction::facts>("facts"),
@@ -158,6 +160,21 @@ board::Observation& BoardFunction::observation(Napi::Env env) const {
 Napi::Value BoardFunction::watch(const Napi::CallbackInfo& info) {
   observation(info.Env());
   return Watch::make(info.Env(), open_, info[0]);
+}
+
+void BoardFunction::access(const Napi::CallbackInfo& info) {
+  board::Observation& observed = observation(info.Env());
+  const unsigned bar = bar_number(info[0]);
+  if (!info[1].IsTypedArray() || info[1].As<Napi::TypedArray>().TypedArrayType() != napi_uint32_array ||
+      info[1].As<Napi::TypedArray>().ElementLength() % 2 != 0)
+    throw Napi::TypeError::New(info.Env(), "accesses must be a Uint32Array of pairs");
+  auto words = info[1].As<Napi::Uint32Array>();
+  std::vector<board::RegisterAccess> accesses;
+  for (size_t i = 0; i < words.ElementLength(); i += 2)
+    accesses.push_back({.place = words[i], .value = words[i + 1]});
+  observed.access(bar, accesses);
+  for (size_t i = 0; i < accesses.size(); ++i)
+    words[2 * i + 1] = accesses[i].value;
 }
 
 Napi::Value BoardFunction::queue_pairs(const Napi::CallbackInfo& info) {

@@ -37,6 +37,7 @@ private:
   Napi::Value interrupt(const Napi::CallbackInfo& info);
   Napi::Value removal(const Napi::CallbackInfo& info);
   Napi::Value watch(const Napi::CallbackInfo& info);
+  void access(const Napi::CallbackInfo& info);
   Napi::Value queue_pairs(const Napi::CallbackInfo& info);
   Napi::Value regions(const Napi::CallbackInfo& info);
   Napi::Value facts(const Napi::CallbackInfo& info);

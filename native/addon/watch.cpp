@@ -13,7 +13,7 @@ namespace fpga_verbs::addon {
 
 namespace {
 
-constexpr std::array<const char*, board::watch_kinds> kinds{"kicks", "events", "packets"};
+constexpr std::array<const char*, board::watch_kinds> kinds{"kicks", "events", "packets", "completions"};
 
 // An object is made over this.
 struct Given {
@@ -38,7 +38,7 @@ Napi::Value Watch::make(Napi::Env env, const std::shared_ptr<OpenFunction>& owne
   const std::string name = kind.IsString() ? kind.As<Napi::String>().Utf8Value() : "";
   const auto found = std::ranges::find(kinds, name);
   if (found == kinds.end())
-    throw Napi::TypeError::New(env, "kind must be one of kicks, events, packets");
+    throw Napi::TypeError::New(env, "kind must be one of kicks, events, packets, completions");
   Given given{.owner = owner, .kind = static_cast<board::WatchKind>(found - kinds.begin()), .watch = nullptr};
   given.watch = owner->function->observation()->watch(given.kind);
   if (given.watch == nullptr)

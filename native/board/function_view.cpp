@@ -62,6 +62,15 @@ bool FunctionView::write32(unsigned bar, uint64_t offset, uint32_t value) {
   return true;
 }
 
+void FunctionView::access(unsigned bar, std::span<RegisterAccess> accesses) {
+  for (RegisterAccess& access : accesses) {
+    if (access.is_write())
+      write32(bar, access.offset(), access.value);
+    else
+      access.value = read32(bar, access.offset());
+  }
+}
+
 std::unique_ptr<BoardWatch> FunctionView::watch_board(WatchKind kind) {
   return board_->watch(underlying_function_, kind);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace fpga_verbs::board {
@@ -34,6 +35,7 @@ public:
   std::unique_ptr<BoardWatch> watch_board(WatchKind kind);
 
   std::unique_ptr<Watch> watch(WatchKind kind) override;
+  void access(unsigned bar, std::span<RegisterAccess> accesses) override;
   uint32_t queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) override;
   uint32_t regions(uint32_t from, std::vector<hca::RegionFacts>& found) override;
 

@@ -17,8 +17,9 @@ struct Header {
 };
 static_assert(sizeof(Header) <= header_bytes);
 
-// Words: 58,000 kick records, 1,300 events, 32 MiB of packets.
-constexpr std::array<size_t, watch_kinds> words_of{size_t{1} << 19, size_t{1} << 13, size_t{1} << 22};
+// Words: 58,000 kick records, 1,300 events, 32 MiB of packets, 58,000 completions.
+constexpr std::array<size_t, watch_kinds> words_of{size_t{1} << 19, size_t{1} << 13, size_t{1} << 22,
+                                                   size_t{1} << 19};
 
 size_t bytes_of(WatchKind kind) {
   return header_bytes + words_of[static_cast<size_t>(kind)] * WatchMessage::word_bytes;

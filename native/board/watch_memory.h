@@ -13,11 +13,12 @@ namespace fpga_verbs::board {
 
 // Kinds of things that an observer can watch, a ring each.
 enum class WatchKind : uint8_t {
-  kicks,   // spec::KickRecord
-  events,  // WatchedEvent
-  packets, // blocks of a pcapng file; of the whole board
+  kicks,       // spec::KickRecord
+  events,      // WatchedEvent
+  packets,     // blocks of a pcapng file; of the whole board
+  completions, // spec::CompletionQueueEntry
 };
-inline constexpr size_t watch_kinds = 3;
+inline constexpr size_t watch_kinds = 4;
 
 // The memory of a ring, which other processes map only to read: a page with its header and a preamble, and
 // its words.

@@ -33,7 +33,10 @@ std::optional<WatchMemory> Watches::end(unsigned underlying_function, WatchKind 
 }
 
 hca::Watched Watches::watched() {
-  return {.port = this, .kicks = functions_of(WatchKind::kicks), .events = functions_of(WatchKind::events)};
+  return {.port = this,
+          .kicks = functions_of(WatchKind::kicks),
+          .events = functions_of(WatchKind::events),
+          .completions = functions_of(WatchKind::completions)};
 }
 
 uint32_t Watches::functions_of(WatchKind kind) const {
@@ -52,6 +55,10 @@ void Watches::kick_record(const spec::KickRecord& record) {
 void Watches::event(unsigned underlying_function, const spec::EventQueueEntry& event) {
   const WatchedEvent watched{.entry = event, .underlying_function = underlying_function};
   put_to_all(underlying_function, WatchKind::events, bytes_of(watched));
+}
+
+void Watches::completion(unsigned underlying_function, const spec::CompletionQueueEntry& entry) {
+  put_to_all(underlying_function, WatchKind::completions, bytes_of(entry));
 }
 
 void Watches::put(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> message) {

@@ -35,6 +35,7 @@ public:
 
   void kick_record(const spec::KickRecord& record) override;
   void event(unsigned underlying_function, const spec::EventQueueEntry& event) override;
+  void completion(unsigned underlying_function, const spec::CompletionQueueEntry& entry) override;
   void packet(std::span<const uint8_t> block) { put(0, WatchKind::packets, block); }
 
 private:

@@ -145,6 +145,7 @@ void Hca::watch(const Watched& watched) {
   watched_ = watched;
   blocks_->kick_records.watch(watched.port, watched.kicks);
   blocks_->event_queue.watch(watched.port, watched.events);
+  blocks_->completion_queue.watch(watched.port, watched.completions);
 }
 
 uint32_t Hca::inspect_queue_pairs(const Inspection& inspection, std::vector<QueuePairFacts>& found) {

@@ -85,7 +85,7 @@ const char* ServedConsumer::check(const TransactionLine& first, uint64_t where) 
 }
 
 void ServedConsumer::answer(uint32_t value) {
-  page_.answer = value;
+  page_.answers[answered_ % ServedPage::most_reads] = value;
   page_.answered.store(++answered_, std::memory_order_seq_cst);
   if (page_.client_sleeps.load(std::memory_order_seq_cst) == 0)
     return;

@@ -28,7 +28,7 @@ public:
   // malformed: the client is none that can be served; nothing more is taken of it.
   Taken take(ServedTransaction& transaction);
 
-  // Answers the read that was taken.
+  // Answers the read that was taken: the oldest that has no answer.
   void answer(uint32_t value);
 
   // Says that the server is about to sleep; gives whether it may: there is nothing to take or refuse.

@@ -129,7 +129,7 @@ uint32_t ServedFunction::read32(unsigned bar, uint64_t offset) {
   if (!push([&] { return producer_.push_read(bar, offset); }))
     return all_ones;
   wake();
-  return wait_for_answer() ? page().answer : all_ones;
+  return wait_for_answer() ? producer_.answer() : all_ones;
 }
 
 // False: the server is gone.
@@ -265,6 +265,27 @@ template <class Facts> uint32_t ServedFunction::list(const Request& request, std
   if (!bytes.empty())
     std::memcpy(found.data() + before, bytes.data(), bytes.size());
   return static_cast<uint32_t>(reply->value);
+}
+
+// Many are in the ring at once: the server is woken, and waited for, once for all of them.
+void ServedFunction::access(unsigned bar, std::span<board::RegisterAccess> accesses) {
+  for (size_t done = 0; done < accesses.size();) {
+    const size_t begin = done;
+    uint32_t reads = 0;
+    for (; done < accesses.size() && reads < ServedPage::most_reads; ++done) {
+      const board::RegisterAccess& access = accesses[done];
+      const uint64_t offset = access.offset();
+      if (access.is_write())
+        push([&] { return producer_.push_write(bar, offset, &access.value, sizeof access.value); });
+      else
+        reads += push([&] { return producer_.push_read(bar, offset); });
+    }
+    wake();
+    const bool answered = wait_for_answer();
+    for (board::RegisterAccess& access : accesses.subspan(begin, done - begin))
+      if (!access.is_write())
+        access.value = answered ? producer_.answer(--reads) : all_ones;
+  }
 }
 
 uint32_t ServedFunction::queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) {

@@ -63,6 +63,7 @@ private:
   static std::shared_ptr<ServedFunction> ask(const std::string& path, const Request& request,
                                              OpenFailure& failure);
   std::unique_ptr<board::Watch> watch(board::WatchKind kind) override;
+  void access(unsigned bar, std::span<board::RegisterAccess> accesses) override;
   uint32_t queue_pairs(uint32_t from, std::vector<hca::QueuePairFacts>& found) override;
   uint32_t regions(uint32_t from, std::vector<hca::RegionFacts>& found) override;
   template <class Facts> uint32_t list(const Request& request, std::vector<Facts>& found);

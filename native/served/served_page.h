@@ -12,15 +12,16 @@ namespace fpga_verbs::served {
 // the answer to its read. Each field has one writer, and the server believes nothing of what the client
 // writes.
 struct ServedPage {
-  static constexpr uint64_t lines = 512; // more than any burst of commands of one function
-  static constexpr uint64_t expected_magic = 0x3165'7672'6573'7666; // "fvserve1"
+  static constexpr uint64_t lines = 512;     // more than any burst of commands of one function
+  static constexpr uint32_t most_reads = 64; // that wait for their answers
+  static constexpr uint64_t expected_magic = 0x3265'7672'6573'7666; // "fvserve2"
 
   alignas(64) std::array<board::TransactionLine, lines> ring; // the client's
   // The server's.
   alignas(64) std::atomic<uint64_t> head;     // lines that it has taken
   std::atomic<uint32_t> server_sleeps;        // it wants a message on the socket; the sender clears this
   alignas(64) std::atomic<uint32_t> answered; // reads that it has answered; a client may sleep on it
-  uint32_t answer;                            // of the last read
+  std::array<uint32_t, most_reads> answers;   // of the last reads, by their number modulo that
   // Set by a client that sleeps on `answered`, cleared by the server that wakes it.
   std::atomic<uint32_t> client_sleeps;
 };

@@ -17,9 +17,14 @@ public:
   bool push_write(unsigned bar, uint64_t offset, const void* data, size_t length) {
     return push(board::MessageKind::write, bar, offset, data, length);
   }
-  // One DWORD; the answer is there when `answered` of the page is reads().
+  // One DWORD; the answer is there when `answered` of the page is reads(). At most ServedPage::most_reads
+  // wait.
   bool push_read(unsigned bar, uint64_t offset);
   uint32_t reads() const { return reads_; } // that were asked for
+  // Of a read that is answered: the last one, or one of those before.
+  uint32_t answer(uint32_t before = 0) const {
+    return page_.answers[(reads_ - 1 - before) % ServedPage::most_reads];
+  }
 
   // Whether the server sleeps and has to be told of what was pushed; true once for each of its sleeps.
   bool should_wake() {

@@ -3,7 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { Access, Opcode, QueuePairState, type Kick } from '../../lib/index.ts';
 import { Observer } from '../../lib/driver/observer.ts';
 import { readCounters } from '../../lib/driver/counters.ts';
-import { CompletionStatus, EventType, KickOrigin, QueuePairState as State } from '../../lib/spec/index.ts';
+import {
+  CONTROL_INSPECT_SELECT_OFFSET,
+  CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET,
+  CompletionStatus,
+  EventType,
+  KickOrigin,
+  QueuePairState as State,
+  getCompletionQueueEntryQueuePairNumber,
+  getCompletionQueueEntrySequenceNumber,
+  getCompletionQueueEntryTimestamp,
+  getCompletionQueueEntryWorkQueue,
+} from '../../lib/spec/index.ts';
 import { closing } from '../helpers/backends.ts';
 import { eventsOf, makeFunctions, openFunctions } from '../helpers/function_verbs.ts';
 import { makePair, type End } from '../helpers/connected.ts';
@@ -34,6 +45,14 @@ function refuse({ board, context }: Verbs, underlyingFunction: number): void {
   board.post({ underlyingFunction, bar, offset: buffer!.offset + 320, data: new Uint8Array(8) });
   board.runUntilIdle();
   buffer!.cancel();
+  board.runUntilIdle();
+}
+
+/** The same, and it is not cancelled. */
+function refuseAndLeave({ board, context }: Verbs): void {
+  const { bar } = context.driver.device.virtualCollectBufferRegion;
+  const { offset } = context.driver.virtualCollectBuffers.all[0]!;
+  board.post({ underlyingFunction: 1, bar, offset: offset + 320, data: new Uint8Array(8) });
   board.runUntilIdle();
 }
 
@@ -189,6 +208,61 @@ describe('an observer', () => {
     });
   });
 
+  it('is told of completions as the completion queue has them', () => {
+    const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
+    const [from, to] = makePair(guest);
+    receive(to, 3);
+    send(from); // not watched yet
+    const [all, own] = [observe(control, 0), observe(control, 1)].map(({ device }) =>
+      device.board.watch('completions'),
+    );
+    const kicks = observe(control, 1).watchKicks();
+    send(from, 2);
+    const taken = new Uint8Array(64 * 16);
+    expect(all!.take(taken)).toBe(4 * 64); // a send and a receive each
+    const view = new DataView(taken.buffer);
+    const sends = [0, 1, 2, 3]
+      .map((index) => 64 * index)
+      .filter((at) => getCompletionQueueEntryWorkQueue(view, at) === 0);
+    const [, second] = kicks.take();
+    expect(sends).toHaveLength(2);
+    expect(getCompletionQueueEntryQueuePairNumber(view, sends[1]!)).toBe(from.queuePair.number);
+    expect(getCompletionQueueEntrySequenceNumber(view, sends[1]!)).toBe(second!.sendQueueSequenceNumber);
+    expect(Number(getCompletionQueueEntryTimestamp(view, sends[1]!))).toBeGreaterThan(second!.sent!.end);
+    expect(own!.take(taken)).toBe(4 * 64);
+    own!.close();
+    receive(to, 1);
+    send(from);
+    expect(all!.take(taken)).toBe(2 * 64);
+    expect(() => own!.take(taken)).toThrow(/is closed/);
+  });
+
+  it('reads registers in a row as it reads them one by one', () => {
+    const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
+    makePair(guest);
+    const { device } = observe(control, 0);
+    const page = device.controlPage!;
+    const select = (number: number) => ({ offset: CONTROL_INSPECT_SELECT_OFFSET, write: number * 0x1_0000 });
+    const state = { offset: CONTROL_INSPECT_VIRTUAL_COLLECT_BUFFER_OFFSET };
+    refuseAndLeave(guest);
+    const first = guest.context.driver.virtualCollectBuffers.all[0]!.number;
+    const row = page.access([select(first), state, select(first + 1), state, { offset: 0 }]);
+    const inspected = [first, first + 1].map((number) => {
+      page.write32(CONTROL_INSPECT_SELECT_OFFSET, number * 0x1_0000);
+      return page.read32(state.offset);
+    });
+    expect(row).toEqual([...inspected, page.read32(0)]);
+    expect(inspected[0]).not.toBe(inspected[1]);
+    expect(() => device.board.access(0, new Uint32Array(3))).toThrow(
+      /accesses must be a Uint32Array of pairs/,
+    );
+    const { page: open } = guest.context.driver.device;
+    expect(() => guest.context.driver.device.board.access(0, new Uint32Array(2))).toThrow(
+      expect.objectContaining({ code: 'ENOTSUP' }),
+    );
+    expect(open.access([{ offset: 0 }, { offset: 8 }])).toEqual([open.read32(0), open.read32(8)]);
+  });
+
   it('sees packets through the control function alone, from a head on that Wireshark reads', () => {
     const [control, guest] = makeFunctions(2) as [Verbs, Verbs];
     const watch = observe(control, 0).watchPackets();
@@ -226,7 +300,9 @@ describe('an observer', () => {
     expect(() => control.context.driver.device.board.watch('kicks')).toThrow(
       expect.objectContaining({ code: 'ENOTSUP' }),
     );
-    expect(() => device.board.watch('cats' as 'kicks')).toThrow(/kind must be one of kicks, events, packets/);
+    expect(() => device.board.watch('cats' as 'kicks')).toThrow(
+      /kind must be one of kicks, events, packets, completions/,
+    );
   });
 });
 

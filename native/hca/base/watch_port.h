@@ -18,6 +18,9 @@ public:
   // An asynchronous event of a function, whether or not its event queue has room; `lost`, `phase` and
   // `sequence` are zero.
   virtual void event(unsigned underlying_function, const spec::EventQueueEntry& event) = 0;
+
+  // As it was written into a completion queue of a function.
+  virtual void completion(unsigned underlying_function, const spec::CompletionQueueEntry& entry) = 0;
 };
 
 // The functions that a port is told of, a bit each.
@@ -25,6 +28,7 @@ struct Watched {
   WatchPort* port = nullptr; // not null where a bit is set
   uint32_t kicks = 0;
   uint32_t events = 0;
+  uint32_t completions = 0;
 };
 
 } // namespace fpga_verbs::hca

@@ -90,6 +90,8 @@ bool CompletionQueue::write_entry(Queue& queue, spec::CompletionQueueEntry entry
   }
   ++queue.tail;
   ++count_;
+  if ((watched_ >> queue.underlying_function & 1) != 0)
+    watch_->completion(queue.underlying_function, entry);
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "hca/base/event_port.h"
 #include "hca/base/host_port.h"
 #include "hca/base/parameters.h"
+#include "hca/base/watch_port.h"
 #include "hca/memory/memory_translation.h"
 #include "hca/queue_pair/queue_pair_state_cache.h"
 #include "spec/mailboxes.h"
@@ -82,6 +83,12 @@ public:
   // Forgets the queues of a function; their page tables are memory_translation's to reclaim.
   void reset_function(unsigned underlying_function);
 
+  // Entries of functions, a bit each, go to a port as well.
+  void watch(WatchPort* port, uint32_t functions) {
+    watch_ = port;
+    watched_ = functions;
+  }
+
   // For tests: what is wrong with the block's state, or null.
   const char* verify() const;
 
@@ -138,6 +145,8 @@ private:
   uint32_t next_index_ = 0; // of the queue pair to look at for it
   Waker failed_waker_;
   uint64_t count_ = 0;
+  WatchPort* watch_ = nullptr;
+  uint32_t watched_ = 0; // functions
 };
 
 } // namespace fpga_verbs::hca
