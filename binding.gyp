@@ -24,6 +24,7 @@
       "native/hca/hca_blocks.cpp",
       "native/wire/icrc.cpp",
       "native/wire/icrc_carryless.cpp",
+      "native/wire/icrc_crc32.cpp",
       "native/wire/icrc_slicing.cpp",
       "native/wire/icrc_wide.cpp",
       "native/hca/registers/identity_registers.cpp",

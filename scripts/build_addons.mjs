@@ -1,5 +1,5 @@
-// Builds the native addons into build/Release: with CMake where it is, else with the node-gyp of npm. Plain JavaScript: it runs
-// in an installed package too.
+// Builds the native code into build/Release of the current directory: with CMake where it is, else with the node-gyp of npm.
+// node build_addons.mjs TARGET…, as `hca build` calls it. Plain JavaScript: it runs before anything is compiled.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -84,3 +84,6 @@ function missing(what, debianPackage) {
   console.error(`setup: ${what} is missing; on Debian: apt-get install ${debianPackage}`);
   process.exit(1);
 }
+
+if (process.argv[1] === import.meta.filename)
+  for (const target of process.argv.slice(2)) buildAddons(console.log, target);

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+
+import { howToBuild, nativeFile } from './native_files.ts';
 
 import type { DmaFault, FaultRule, LinkImpairment, LinkImpairmentCounters } from './faults.ts';
 import type { QueuePairFacts, RegionFacts, Watch, WatchKind } from './observation.ts';
@@ -542,19 +542,15 @@ export interface Addon {
 }
 
 /**
- * Loads the addon: the one that FPGA_VERBS_ADDON names (sanitizers, mutants), else the one built in this package, for
- * the sources and for dist/ alike. Throws an Error that says how to build it when it is missing.
+ * Loads the addon: the one that FPGA_VERBS_ADDON names (sanitizers, mutants), else the one that `nativeFile` finds.
+ * @throws Error: it is missing, or this machine cannot load it; says how to build it
  */
 export function loadAddon(): Addon {
-  const places = ['../../build/Release/fpga_verbs.node', '../../../build/Release/fpga_verbs.node'];
-  const built = places
-    .map((place) => fileURLToPath(new URL(place, import.meta.url)))
-    .find((path) => existsSync(path));
-  const path = process.env['FPGA_VERBS_ADDON'] ?? built;
-  if (path === undefined) {
-    throw new Error(
-      'the native addon is not built: run "npm run setup" in a clone, "npm rebuild fpga-verbs" where it is a package',
-    );
+  const file = process.env['FPGA_VERBS_ADDON'] ?? nativeFile('fpga_verbs.node');
+  try {
+    return createRequire(import.meta.url)(file) as Addon;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`the native addon cannot be loaded: ${reason}; ${howToBuild}`, { cause });
   }
-  return createRequire(import.meta.url)(path) as Addon;
 }

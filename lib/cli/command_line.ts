@@ -1,8 +1,9 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 
 import { chosenDeviceString, formatDeviceString, parseDeviceString } from '../board/index.ts';
-import { loadAddon } from '../board/addon.ts';
+import { packageVersion } from '../board/native_files.ts';
 import { VerbsError } from '../index.ts';
+import { build } from './build.ts';
 import { demo } from './demo.ts';
 import { doorbell } from './doorbell.ts';
 import { info } from './info.ts';
@@ -49,6 +50,7 @@ const jsonShapes = {
   demo: '{checks: [{name, bytes}], figures: [{size, microseconds, messagesPerSecond, bytesPerSecond, doorbellNanoseconds}]}',
   serve: `a line {served, functions: [first, last]}, then a line for what each client does: {kind: opened|closed|refused,
   underlyingFunction, process, reason}`,
+  build: '{files}: the paths of what was built',
   pingpong:
     '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; of srq local and remote are lists',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}],
@@ -93,7 +95,7 @@ function programOf(streams: Streams, scope: Scope): Command {
     .description(
       'An InfiniBand host channel adapter on an FPGA, or its emulated board: look at it and measure it.',
     )
-    .version(loadAddon().version)
+    .version(packageVersion)
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
@@ -257,6 +259,9 @@ Examples:
     .action((first: string, words: string[], options: { device?: string; explain?: boolean }) =>
       run([first, ...words], { device: options.device, explain: options.explain === true }),
     );
+  add('build', 'build the native code of an installed package from its sources', jsonShapes.build, [
+    'npx hca build',
+  ]).action((options: CommonOptions) => build(outputOf(options), scope));
   add('demo', 'connect two emulated boards, check every operation, and measure', jsonShapes.demo, [
     'hca demo',
     'hca demo --json',

@@ -1,8 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import {
   BackendMissingError,
@@ -14,6 +12,7 @@ import {
   servedPath,
   type DeviceName,
 } from '../board/index.ts';
+import { nativeFile } from '../board/native_files.ts';
 
 /** Options of `hca run`. */
 export interface RunOptions {
@@ -46,11 +45,11 @@ export class ProgramEnd extends Error {
 
 /**
  * `hca run`: runs a program of libibverbs on an emulated board of its own, by the library of this package in the place of the system's.
- * @throws ProgramEnd when it has ended; BackendMissingError, DeviceStringError: it was not run
+ * @throws ProgramEnd when it has ended; BackendMissingError, DeviceStringError, Error of `nativeFile`: it was not run
  */
 export async function run(words: readonly string[], { device, explain }: RunOptions): Promise<never> {
   const [program, ...rest] = words;
-  const library = path.dirname(verbsLibrary());
+  const library = path.dirname(nativeFile('verbs/libibverbs.so.1'));
   const env = {
     ...process.env,
     LD_LIBRARY_PATH: before('LD_LIBRARY_PATH', library),
@@ -106,18 +105,6 @@ function ofPciFunction(name: Extract<DeviceName, { backend: 'pci' | 'vfio' }>): 
 function before(variable: string, first: string): string {
   const rest = process.env[variable];
   return rest === undefined || rest === '' ? first : `${first}:${rest}`;
-}
-
-/** The library, built where the addon is. @throws BackendMissingError: it was not built */
-function verbsLibrary(): string {
-  const places = ['../../', '../../../'].map((root) =>
-    fileURLToPath(new URL(`${root}build/Release/verbs/libibverbs.so.1`, import.meta.url)),
-  );
-  const built = places.find((place) => existsSync(place));
-  if (built !== undefined) return built;
-  throw new BackendMissingError(
-    'the library libibverbs.so.1 of this package was not built; expected: in a clone, npm run setup; in an installed package, npm rebuild fpga-verbs',
-  );
 }
 
 /** Starts the program and waits for its end. Signals are passed on to it from its first moment on: none ends this process alone. */

@@ -10,6 +10,11 @@
 #include <array>
 #include <utility>
 
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 namespace fpga_verbs::wire {
 namespace {
 
@@ -25,6 +30,12 @@ std::array<CrcImplementation, 5> supported_implementations() {
            {"vpclmulqdq-256", wide_256, icrc_wide_256, icrc_copy_wide_256, vcrc_wide_256},
            {"pclmulqdq-avx", carryless_avx, icrc_carryless_avx, icrc_copy_carryless_avx, vcrc_carryless_avx},
            {"pclmulqdq", carryless, icrc_carryless, icrc_copy_carryless, vcrc_carryless},
+           {"slicing-by-8", true, icrc_slicing, icrc_copy_slicing, vcrc_slicing}}};
+}
+#elif defined(__aarch64__)
+std::array<CrcImplementation, 2> supported_implementations() {
+  const bool crc32 = (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+  return {{{"crc32", crc32, icrc_crc32, icrc_copy_crc32, vcrc_slicing},
            {"slicing-by-8", true, icrc_slicing, icrc_copy_slicing, vcrc_slicing}}};
 }
 #else

@@ -31,6 +31,10 @@ uint32_t vcrc_wide_256(uint32_t crc, const uint8_t* data, size_t bytes);
 uint32_t icrc_wide_512(uint32_t crc, const uint8_t* data, size_t bytes);
 uint32_t icrc_copy_wide_512(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes);
 uint32_t vcrc_wide_512(uint32_t crc, const uint8_t* data, size_t bytes);
+#elif defined(__aarch64__)
+// CRC32 instructions: 8 bytes at a time.
+uint32_t icrc_crc32(uint32_t crc, const uint8_t* data, size_t bytes);
+uint32_t icrc_copy_crc32(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes);
 #endif
 
 } // namespace fpga_verbs::wire

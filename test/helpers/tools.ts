@@ -5,6 +5,7 @@ import type { TestContext } from 'vitest';
 
 /** The Debian package of each tool that tests run. */
 const packages: Readonly<Record<string, string>> = {
+  'aarch64-linux-gnu-g++': 'g++-aarch64-linux-gnu',
   busybox: 'busybox-static',
   'clang++-19': 'clang-19',
   cmake: 'cmake',
@@ -17,6 +18,7 @@ const packages: Readonly<Record<string, string>> = {
   kmod: 'kmod',
   'mpirun.openmpi': 'openmpi-bin',
   python3: 'python3',
+  'qemu-aarch64-static': 'qemu-user-static',
   'qemu-system-x86_64': 'qemu-system-x86',
   tclsh: 'tcl',
   tshark: 'tshark',

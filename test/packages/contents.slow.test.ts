@@ -1,35 +1,35 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+import { manifestOf, pack, packed, root } from './packed.ts';
+
 const project = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-package-'));
 const installed = path.join(project, 'node_modules/fpga-verbs');
-let packed: string[] = [];
-let tarball = '';
+let files: string[] = [];
 
 const run = (program: string, words: readonly string[], cwd = project): string =>
   execFileSync(program, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
-/** The package in an empty project, of what set-up has built here: neither dist/ nor the addon is built again. */
+/** The packages in an empty project, as npm lays them out. */
 beforeAll(() => {
-  run('npm', ['pack', '--ignore-scripts', '--pack-destination', project], root);
-  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
-    version: string;
-  };
-  tarball = path.join(project, `fpga-verbs-${version}.tgz`);
-  packed = run('tar', ['-tf', tarball])
-    .trim()
-    .split('\n')
-    .map((name) => name.replace(/^package\//, ''));
-  mkdirSync(installed, { recursive: true });
-  run('tar', ['-xf', tarball, '--strip-components=1', '-C', installed]);
-  symlinkSync(path.join(root, 'build'), path.join(installed, 'build'));
+  pack();
+  for (const folder of [packed.main, packed.binaries])
+    cpSync(folder, path.join(project, 'node_modules', path.basename(folder)), { recursive: true });
+  files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
   symlinkSync(path.join(root, 'node_modules/commander'), path.join(project, 'node_modules/commander'));
-}, 120_000);
+}, 300_000);
 
 afterAll(() => rmSync(project, { recursive: true }));
 
@@ -39,24 +39,61 @@ it('holds what it needs to be built and used, and nothing else', () => {
       Record<'library_sources' | 'addon_sources' | 'libibverbs_sources', readonly string[]>
     >;
   };
-  const files = ['binding.gyp', 'CMakeLists.txt', 'native/CMakeLists.txt', 'native/addon/module.cpp'];
-  const others = ['scripts/install.mjs', 'scripts/build_addons.mjs', 'README.md', 'LICENSE'];
+  const toBuild = ['binding.gyp', 'CMakeLists.txt', 'native/CMakeLists.txt', 'native/addon/module.cpp'];
+  const others = ['scripts/build_addons.mjs', 'README.md', 'LICENSE', 'CHANGELOG.md'];
   const { library_sources: library, addon_sources: addon, libibverbs_sources: libibverbs } = variables;
-  const needed = [...files, ...others, 'native/libibverbs/version.map', ...library, ...addon, ...libibverbs];
-  expect(packed).toEqual(expect.arrayContaining(needed));
-  expect(
-    packed.filter((name) => /^(test|native\/test|fpga|lib|examples|dist\/examples)\//.test(name)),
-  ).toEqual([]);
+  const needed = [
+    ...toBuild,
+    ...others,
+    'native/libibverbs/version.map',
+    ...library,
+    ...addon,
+    ...libibverbs,
+  ];
+  expect(files).toEqual(expect.arrayContaining(needed));
+  expect(files.filter((name) => /^(test|native\/test|fpga|lib|dist\/examples|build)\//.test(name))).toEqual(
+    [],
+  );
 });
 
-it('runs programs of libibverbs with the library that was built', () => {
-  const hca = path.join(installed, 'dist/lib/cli/main.js');
-  const said = run(process.execPath, [hca, 'run', 'sh', '-c', 'ls $LD_LIBRARY_PATH']);
-  expect(said).toBe('libfpga_verbs_node.so\nlibibverbs.so.1\n');
+it('asks npm to run nothing', () => {
+  expect(manifestOf(packed.main)).not.toHaveProperty('scripts');
+  expect(manifestOf(packed.binaries)).not.toHaveProperty('scripts');
+});
+
+it('names a package of binaries for each processor, of its own version', () => {
+  const { version, optionalDependencies } = manifestOf(packed.main);
+  expect(optionalDependencies).toEqual({
+    'fpga-verbs-linux-x64': version,
+    'fpga-verbs-linux-arm64': version,
+  });
+  expect(manifestOf(packed.binaries)).toMatchObject({
+    name: `fpga-verbs-linux-${process.arch}`,
+    version,
+    os: ['linux'],
+    cpu: [process.arch],
+    libc: ['glibc'],
+  });
+});
+
+it('has no link to a file that it lacks', () => {
+  const documents = files.filter((name) => name.endsWith('.md'));
+  const missing = documents.flatMap((name) => {
+    const links = readFileSync(path.join(installed, name), 'utf8').matchAll(/\]\((?![a-z]+:)([^)#\s]+)/g);
+    return [...links]
+      .map(([, target]) => path.join(path.dirname(name), target!))
+      .filter((target) => !existsSync(path.join(installed, target)));
+  });
+  expect(documents).toContain('README.md');
+  expect(missing).toEqual([]);
 });
 
 it('publint finds nothing wrong with it', () => {
-  const said = run(process.execPath, [path.join(root, 'node_modules/publint/src/cli.js'), 'run', tarball]);
+  const said = run(process.execPath, [
+    path.join(root, 'node_modules/publint/src/cli.js'),
+    'run',
+    packed.main,
+  ]);
   expect(said).toMatch(/All good/);
 });
 
@@ -94,8 +131,7 @@ it('every entry is imported, with types, and works', () => {
 });
 
 it('hca runs', () => {
-  const { bin } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8')) as {
-    bin: { hca: string };
-  };
-  expect(run(process.execPath, [path.join(installed, bin.hca), 'list'])).toMatch(/^emu: /m);
+  expect(run(process.execPath, [path.join(installed, manifestOf(installed).bin.hca), 'list'])).toMatch(
+    /^emu: /m,
+  );
 });

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The addon, and the library for programs of libibverbs, beside which lies the one that `hca run` loads before all others. */
+export type NativeFile = 'fpga_verbs.node' | 'verbs/libibverbs.so.1';
+
+/** Where this package lies: sources are two folders below, dist/lib three. */
+export const packageRoot = ['../../', '../../../']
+  .map((place) => fileURLToPath(new URL(place, import.meta.url)))
+  .find((place) => existsSync(path.join(place, 'package.json')))!;
+
+/** The version of this package. */
+export const packageVersion = versionIn(path.join(packageRoot, 'package.json'));
+
+/** The package with the binaries for this operating system and processor. */
+const binaryPackage = `fpga-verbs-${process.platform}-${process.arch}`;
+
+/**
+ * The path of a file of native code: the one built in this package (`npm run setup` in a clone, `hca build` where it is installed),
+ * else the one of the package with the binaries for this machine.
+ * @throws Error: neither is there, or the package with the binaries is of another version
+ */
+export function nativeFile(name: NativeFile): string {
+  const built = path.join(packageRoot, 'build/Release', name);
+  if (existsSync(built)) return built;
+  const binaries = binariesOfPackage();
+  if (binaries !== undefined) return path.join(binaries, name);
+  throw new Error(
+    `${binaryPackage}${ofLibrary()} is not installed, and nothing was built here; ${howToBuild}`,
+  );
+}
+
+/** The end of an error about binaries that are missing, or that this machine cannot load. */
+export const howToBuild = existsSync(path.join(packageRoot, 'scripts/setup.mjs'))
+  ? 'expected: npm run setup'
+  : 'expected: npx hca build, which needs a C++20 compiler, make and CMake';
+
+function binariesOfPackage(): string | undefined {
+  const manifest = manifestOfBinaries();
+  if (manifest === undefined) return undefined;
+  const version = versionIn(manifest);
+  if (version === packageVersion) return path.dirname(manifest);
+  throw new Error(
+    `${binaryPackage} is of version ${version}; expected: ${packageVersion}, the version of fpga-verbs`,
+  );
+}
+
+function manifestOfBinaries(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve(`${binaryPackage}/package.json`);
+  } catch {
+    return undefined;
+  }
+}
+
+function versionIn(manifest: string): string {
+  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+}
+
+/** The binaries are made for glibc: musl is said, as the package is passed over there. */
+function ofLibrary(): string {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return process.platform === 'linux' && header.glibcVersionRuntime === undefined ? ' (made for glibc)' : '';
+}
