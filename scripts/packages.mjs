@@ -24,28 +24,32 @@ const newest = { GLIBC: '2.34', GLIBCXX: '3.4.30', CXXABI: '1.3.13', GCC: '12.0.
 
 const out = path.resolve('build/packages');
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-const cpus = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(toolPrefixes);
-const unknown = cpus.find((cpu) => !(cpu in toolPrefixes));
-if (unknown !== undefined) throw new Error(`${unknown} is no processor of a package; expected: x64 or arm64`);
-
-const lock = `${out}.lock`;
-if (process.env.FPGA_VERBS_PACKING !== lock) {
-  // Several tests may want them at once: one packs, the others wait.
-  mkdirSync('build', { recursive: true });
-  const again = ['flock', [lock, process.execPath, import.meta.filename, ...cpus]];
-  const env = { ...process.env, FPGA_VERBS_PACKING: lock };
-  process.exit(spawnSync(...again, { stdio: 'inherit', env }).status ?? 1);
-}
-mkdirSync(out, { recursive: true });
 const sources = ['native', 'binding.gyp', 'CMakeLists.txt', 'package.json', 'scripts/packages.mjs'];
-for (const cpu of cpus) {
-  const isOwn = cpu === process.arch;
-  unlessDone(nameOf(cpu), isOwn ? [...sources, 'build/Release'] : sources, () =>
-    packBinaries(cpu, isOwn ? 'build/Release' : crossCompile(cpu)),
-  );
+
+mkdirSync(out, { recursive: true });
+if (process.env.FPGA_VERBS_PACKING === undefined) {
+  const cpus = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(toolPrefixes);
+  const unknown = cpus.find((cpu) => !(cpu in toolPrefixes));
+  if (unknown !== undefined)
+    throw new Error(`${unknown} is no processor of a package; expected: x64 or arm64`);
+  for (const part of [...cpus, 'main']) {
+    // Several tests may want one at once: one packs it, the others wait.
+    const lock = path.join(out, `.lock-${part}`);
+    const again = ['flock', [lock, process.execPath, import.meta.filename, part]];
+    const env = { ...process.env, FPGA_VERBS_PACKING: part };
+    const { status } = spawnSync(...again, { stdio: 'inherit', env });
+    if (status !== 0) process.exit(status ?? 1);
+  }
+} else packPart(process.argv[2]);
+
+function packPart(part) {
+  if (part === 'main') {
+    const documents = ['docs', 'examples', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
+    unlessDone('fpga-verbs', [...sources, ...documents, 'dist', 'scripts/build_addons.mjs'], packMain);
+  } else if (part === process.arch)
+    unlessDone(nameOf(part), [...sources, 'build/Release'], () => packBinaries(part, 'build/Release'));
+  else unlessDone(nameOf(part), sources, () => packBinaries(part, crossCompile(part)));
 }
-const documents = ['docs', 'examples', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'];
-unlessDone('fpga-verbs', [...sources, ...documents, 'dist', 'scripts/build_addons.mjs'], packMain);
 
 /** Packs a package where one of its inputs has changed since it was packed. */
 function unlessDone(name, inputs, packIt) {
