@@ -15,8 +15,8 @@ class Observation {
 public:
   virtual ~Observation() = default;
 
-  // One of each kind at a time; it ends before the function is closed. Null: this kind is not for an observer
-  // of this function, or there is no memory.
+  // It ends before the function is closed. Null: this kind is not for an observer of this function, or there
+  // is no memory.
   virtual std::unique_ptr<Watch> watch(WatchKind kind) = 0;
 
   // Adds up to hca::most_inspected objects that exist from an index on. Gives the index to go on from; 0:
