@@ -26,8 +26,8 @@ class Observation {
 public:
   virtual ~Observation() = default;
 
-  // One of each kind at a time; it ends before the function is closed. Null: this kind is not for an observer
-  // of this function, or there is no memory.
+  // It ends before the function is closed. Null: this kind is not for an observer of this function, or there
+  // is no memory.
   virtual std::unique_ptr<Watch> watch(WatchKind kind) = 0;
 
   // Accesses to registers in their order, as the function's read32() and write32() would carry them out, at

@@ -92,16 +92,21 @@ int error_of(std::string_view code) {
 } // namespace
 
 std::unique_ptr<Backend> open_served(const std::string& place, int& error, std::string& failure) {
+  constexpr size_t most_digits = 3;
   std::string path = place;
   uint32_t number = served::any_function;
+  error = EINVAL;
   const size_t slash = place.rfind('/');
   const std::string_view last = std::string_view(place).substr(slash == std::string::npos ? 0 : slash + 1);
   if (slash != std::string::npos && !last.empty() &&
       std::ranges::all_of(last, [](char each) { return each >= '0' && each <= '9'; })) {
+    if (last.size() > most_digits) {
+      failure = "underlying function \"" + std::string(last) + "\"; expected: a whole number";
+      return nullptr;
+    }
     std::from_chars(last.data(), last.data() + last.size(), number);
     path.resize(slash);
   }
-  error = EINVAL;
   failure = "\"" + place + "\" is no path; expected: serve:PATH/UF, or hca run, which knows boards by name";
   if (path.find('/') == std::string::npos)
     return nullptr;

@@ -106,6 +106,13 @@ int SharedMemory::map(void* memory, size_t bytes, std::vector<DmaPiece>& pieces,
     failure = "/proc/self/maps cannot be read, which says what memory the program has";
     return EOPNOTSUPP;
   }
+  uintptr_t known = begin; // the program may have unmapped some of it since it was looked at
+  for (const MappedRange& range : ranges)
+    known = range.begin == known ? range.end : known;
+  if (known != end) {
+    failure = "the memory is not all there";
+    return EFAULT;
+  }
   if (const int error = refuse(ranges, failure))
     return error;
   Segments segments;

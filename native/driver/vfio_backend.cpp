@@ -34,7 +34,7 @@ private:
   PciIdentity identity_;
 };
 
-// Whether a text is DDDD:BB:DD.F, with lower-case digits as sysfs has them.
+// Whether a text is DDDD:BB:DD.F.
 bool is_address(std::string_view text) {
   constexpr std::string_view form = "0000:00:00.0";
   return text.size() == form.size() && std::ranges::equal(text, form, [](char each, char of_form) {
@@ -85,11 +85,14 @@ std::string obstacle(const std::string& address, const fs::path& sysfs) {
 
 } // namespace
 
-std::unique_ptr<Backend> open_vfio(const std::string& address, int& error, std::string& failure) {
+std::unique_ptr<Backend> open_vfio(const std::string& given, int& error, std::string& failure) {
   error = EINVAL;
-  failure = "PCI address \"" + address + "\"; expected: DDDD:BB:DD.F, as lspci -D prints it";
-  if (!is_address(address))
+  failure = "PCI address \"" + given + "\"; expected: DDDD:BB:DD.F, as lspci -D prints it";
+  if (!is_address(given))
     return nullptr;
+  std::string address = given; // in lower case, as sysfs has it
+  std::ranges::transform(address, address.begin(),
+                         [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
   const fs::path sysfs = fs::path("/sys/bus/pci/devices") / address;
   error = ENODEV;
   failure = obstacle(address, sysfs);

@@ -156,7 +156,9 @@ void UdpLink::receive() {
   bool has_read_all = receive_from(socket_, own_);
   for (const auto& [group, socket] : groups_.sockets())
     has_read_all = receive_from(socket, {group, own_.port}) && has_read_all;
-  watch_.end_reading(has_read_all);
+  // A port that is shown no packet looks again when it is told to.
+  const bool shows_none = arrived_.free() == ArrivedPackets::buffers;
+  watch_.end_reading(has_read_all || shows_none);
 }
 
 // Whether there is no more now.

@@ -90,8 +90,7 @@ ServedFunction::ServedFunction(ServedConnection connection, link::SealedMemory p
   facts_.interrupt_vectors = opened.interrupt_vectors;
 }
 
-// Writes have reached the device when a read behind them is answered. An observer writes nothing
-// there.
+// Writes have reached the device when a read behind them is answered. An observer writes nothing there.
 ServedFunction::~ServedFunction() {
   if (!observes_)
     read32(0, 0);
@@ -221,14 +220,18 @@ bool ServedFunction::unmap_dma(uint64_t address) {
 
 namespace {
 
-// A watch on a ring of the server's, which is told when it ends.
+// A watch on a ring of the server's, which is told when the last of its kind ends: to it they are one.
 class ServedWatch final : public board::Watch {
 public:
-  ServedWatch(ServedConnection& connection, board::WatchKind kind, board::WatchMemory memory)
-      : connection_(connection), kind_(kind), memory_(std::move(memory)),
-        reader_(memory_.header(), memory_.words()) {}
+  ServedWatch(ServedConnection& connection, board::WatchKind kind, unsigned& watches,
+              board::WatchMemory memory)
+      : connection_(connection), kind_(kind), watches_(watches), memory_(std::move(memory)),
+        reader_(memory_.header(), memory_.words()) {
+    ++watches_;
+  }
   ~ServedWatch() override {
-    connection_.say({.kind = RequestKind::unwatch, .number = static_cast<uint32_t>(kind_)});
+    if (--watches_ == 0)
+      connection_.say({.kind = RequestKind::unwatch, .number = static_cast<uint32_t>(kind_)});
   }
   ServedWatch(const ServedWatch&) = delete;
   ServedWatch& operator=(const ServedWatch&) = delete;
@@ -239,6 +242,7 @@ public:
 private:
   ServedConnection& connection_;
   board::WatchKind kind_;
+  unsigned& watches_; // of this kind
   board::WatchMemory memory_;
   board::WatchReader reader_;
 };
@@ -252,7 +256,9 @@ std::unique_ptr<board::Watch> ServedFunction::watch(board::WatchKind kind) {
   if (!reply || reply->status != Status::ok)
     return nullptr;
   std::optional<board::WatchMemory> memory = board::WatchMemory::adopt(std::move(descriptor), kind);
-  return memory ? std::make_unique<ServedWatch>(connection_, kind, std::move(*memory)) : nullptr;
+  return memory ? std::make_unique<ServedWatch>(connection_, kind, watches_[static_cast<size_t>(kind)],
+                                                std::move(*memory))
+                : nullptr;
 }
 
 template <class Facts> uint32_t ServedFunction::list(const Request& request, std::vector<Facts>& found) {

@@ -78,6 +78,7 @@ private:
   ServedProducer producer_;
   board::BoardFacts facts_;
   bool observes_ = false;
+  std::array<unsigned, board::watch_kinds> watches_{}; // by kind
   bool gone_ = false;
   unsigned idle_ = 0;                           // advances in a row
   std::map<unsigned, link::Descriptor> events_; // by vector

@@ -23,9 +23,11 @@ test.for([
   ['emu:1', 'the device is not enabled; open its underlying function 0 first'],
   ['rtl:', 'device "rtl:": programs of libibverbs do not run on such a device; expected: emu:[UF]?link=…'],
   ['serve:lab', 'device "serve:lab": "lab" is no path; expected: serve:PATH/UF, or hca run'],
+  ['serve:/tmp/lab/4294967296', 'underlying function "4294967296"; expected: a whole number'],
   ['pci:0000:00:01.0', 'pci: reaches memory of its own alone'],
   ['vfio:00:1.0', 'device "vfio:00:1.0": PCI address "00:1.0"; expected: DDDD:BB:DD.F'],
   ['vfio:ffff:01:00.0', 'there is no PCI function ffff:01:00.0; expected: an address that lspci -D prints'],
+  ['vfio:FFFF:01:00.0', 'there is no PCI function ffff:01:00.0; expected: an address that lspci -D prints'],
 ])('%s', ([device, message], context) => {
   requireTool('ibv_rc_pingpong', context);
   const { status, stderr } = spawnSync('ibv_devinfo', [], {

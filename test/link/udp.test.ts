@@ -12,6 +12,7 @@ import { makeVerbs, type Verbs } from '../helpers/make_verbs.ts';
 import { playBothWays } from '../helpers/random_connections.ts';
 
 const shared = backends.find(({ options }) => options.progress === 'shared')!;
+const steppedBackend = backends.find(({ options }) => options.progress === 'stepped')!;
 const port = 4791;
 const sockets: Socket[] = [];
 
@@ -91,6 +92,33 @@ describe('a link of UDP sockets', () => {
     expect(b.completionQueue.poll([completion])).toBe(1);
     expect(completion.status).toBe(CompletionStatus.success);
     expect([...memory.bytes.subarray(0, 3)]).toEqual([1, 2, 3]);
+  });
+
+  it('hears of the packet behind many that are none', async () => {
+    const side = makeVerbs(shared, { link: `udp:${newAddress()}` });
+    const stepped = makeVerbs(steppedBackend, { link: `udp:${newAddress()}` });
+    const stranger = await bind(newAddress());
+    const [a, b] = [side, stepped].map(({ context }) => closing(new Connection(context))) as [
+      Connection,
+      Connection,
+    ];
+    a.connect(b.address);
+    b.connect(a.address);
+    b.queuePair.postReceive({ scatter: [] });
+    stepped.board.runUntilIdle();
+    const address = stepped.context.queryGid(1, 0).slice(12).join('.');
+    const sent = Array.from(
+      { length: 300 },
+      () => new Promise((resolve) => stranger.send(new Uint8Array(1), port, address, resolve)),
+    );
+    await Promise.all(sent);
+    a.queuePair.postSend({ opcode: Opcode.send });
+    // No poll, which would look for what came.
+    for (const until = Date.now() + 20_000; Date.now() < until && !b.completionQueue.driver.hasCompletion;) {
+      await new Promise(setImmediate);
+      stepped.board.runUntilIdle();
+    }
+    expect(b.completionQueue.driver.hasCompletion).toBe(true);
   });
 
   it('says what is wrong with its address', async () => {

@@ -4,6 +4,7 @@ import { loadAddon } from '../../lib/board/addon.ts';
 import { IDENTITY_BAR } from '../../lib/board/regions.ts';
 import { whyStalled } from '../../lib/driver/why.ts';
 import { DeviceFunction } from '../../lib/driver/device_function.ts';
+import { Observer } from '../../lib/driver/observer.ts';
 import {
   CONTROL_CONTROL_OFFSET,
   IDENTITY_MAGIC_RESET,
@@ -65,6 +66,23 @@ describe('who looks at a function of a served board', () => {
     expect(look.board.read32(IDENTITY_BAR, 0)).toBe(IDENTITY_MAGIC_RESET);
     expect(() => look.allocate(4096)).toThrow(expect.objectContaining({ code: 'ENOMEM' }));
     expect(client.createProtectionDomain()).toBeDefined();
+  });
+
+  it('watches the same twice, each watch until it ends itself', async () => {
+    const { path } = serve();
+    const client = open(`serve:${path}/1`);
+    const pair = connectPair(client, client);
+    const observer = closing(new Observer(loadAddon().openServed(path, 1, true)));
+    const [first, second] = [observer.watchKicks(), observer.watchKicks()];
+    await exchange(pair, 11);
+    const count = first.take().length;
+    expect(count).toBeGreaterThan(0);
+    expect(second.take()).toHaveLength(count);
+    first.close();
+    observer.queuePairs(); // the server has taken what was said before
+    await exchange(pair, 12);
+    expect(second.take().length).toBeGreaterThan(0);
+    expect(second.lost).toBe(0);
   });
 
   it('names a function that is there', () => {
