@@ -7,6 +7,7 @@ import type { TestContext } from 'vitest';
 const packages: Readonly<Record<string, string>> = {
   busybox: 'busybox-static',
   'clang++-19': 'clang-19',
+  'chromium-headless-shell': 'chromium-headless-shell',
   cmake: 'cmake',
   cpio: 'cpio',
   fi_pingpong: 'libfabric-bin',
