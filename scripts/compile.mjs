@@ -1,7 +1,7 @@
 // Compiles lib/ and examples/ to dist/ by the TypeScript compiler, and then has a bundler, which keeps each module of lib/ a file of its
 // own, write constants of fpga/spec that modules import as the numbers that they are. V8 loads an imported constant anew at every use: a
 // third of the JavaScript of a message was that (npm run counts).
-import { readdirSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { runTool } from './build_addons.mjs';
@@ -29,4 +29,7 @@ export async function compile() {
     preserveModulesRoot: library,
   });
   await bundle.close();
+  // The page of hca watch is served as it is.
+  const page = path.join('cli', 'watch', 'page');
+  cpSync(path.join('lib', page), path.join(library, page), { recursive: true });
 }

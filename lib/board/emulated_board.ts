@@ -63,6 +63,14 @@ export class EmulatedBoard {
   }
 
   /**
+   * Observes a function beside those that have it open, the control function for all: registers can be read, and what the functions do is
+   * watched. It opens no function and changes nothing. @throws RangeError: the board has no such function
+   */
+  observe(underlyingFunction = 0): BoardFunction {
+    return this.native.observe(underlyingFunction);
+  }
+
+  /**
    * Lets other processes of this user open functions of the board, by device strings `serve:PATH/UF`. Function 0 remains here: its
    * driver gives the device its memory, before any client comes.
    * @throws Error why it cannot be served: the path is in use, the board is stepped, no function is left for clients

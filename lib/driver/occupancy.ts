@@ -9,6 +9,8 @@ import {
   observePhysicalCollectBuffers,
   observeVirtualCollectBuffers,
   type ObservedLane,
+  type ObservedPhysicalCollectBuffer,
+  type ObservedVirtualCollectBuffer,
 } from './observed.ts';
 import { lanesOf } from './resources.ts';
 
@@ -51,11 +53,28 @@ export type LaneOccupancy = Pick<
   | 'sharedCompletionCredits'
 >;
 
+/** Buffers that are not free, and all lanes, one by one. */
+export interface BuffersAndLanes {
+  readonly virtual: readonly ObservedVirtualCollectBuffer[];
+  readonly physical: readonly ObservedPhysicalCollectBuffer[];
+  readonly lanes: readonly ObservedLane[];
+}
+
+/** The buffers and lanes of all functions. @throws VerbsError EPERM: not the control function */
+export function readBuffersAndLanes(device: DeviceFunction): BuffersAndLanes {
+  return {
+    virtual: observeVirtualCollectBuffers(device),
+    physical: observePhysicalCollectBuffers(device),
+    lanes: observeLanes(device),
+  };
+}
+
 /**
  * Resources that the functions have in use, the shared lanes last; through a function that is not the control function what it has itself. Each
  * value is of the moment when it was read.
+ * @param inUse where it was read already
  */
-export function readOccupancy(device: DeviceFunction): Occupancy[] {
+export function readOccupancy(device: DeviceFunction, inUse?: BuffersAndLanes): Occupancy[] {
   if (device.controlPage === undefined) return [readOwnOccupancy(device)];
   const page = controlPageOf(device);
   const named = (name: string) => readNamed(page, registerNamed(blockNamed('control'), name));
@@ -63,9 +82,7 @@ export function readOccupancy(device: DeviceFunction): Occupancy[] {
   const allotments = named('function_physical_collect_buffers').fields;
   const levels = named('function_transmit_virtual_lanes').values;
   const sharedLanes = lanesOf(named('shared_transmit_virtual_lanes').values[0]!);
-  const virtual = observeVirtualCollectBuffers(device);
-  const physical = observePhysicalCollectBuffers(device);
-  const all = observeLanes(device);
+  const { virtual, physical, lanes: all } = inUse ?? readBuffersAndLanes(device);
   const occupancyOf = (
     underlyingFunction: number | undefined,
     lanes: readonly number[],

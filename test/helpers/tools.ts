@@ -8,6 +8,7 @@ const packages: Readonly<Record<string, string>> = {
   'aarch64-linux-gnu-g++': 'g++-aarch64-linux-gnu',
   busybox: 'busybox-static',
   'clang++-19': 'clang-19',
+  'chromium-headless-shell': 'chromium-headless-shell',
   cmake: 'cmake',
   cpio: 'cpio',
   fi_pingpong: 'libfabric-bin',

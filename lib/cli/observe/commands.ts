@@ -39,6 +39,7 @@ const jsonShapes = {
   events: `a line for each: {underlyingFunction, type, reason, offset, object, detail, timestamp}; time in device clock ticks; {lost}:
   events that came faster than they were taken`,
   counters: '[{underlyingFunction, name, unit, value, perSecond}]; without underlyingFunction: of the device',
+  watch: '{address}',
   capture: '{bytes, lost}, when it has ended; nothing where the packets go to the standard output',
 } as const;
 
@@ -58,6 +59,10 @@ its credits that are free + shared ones held; STALLS/S commands that had to wait
 const kicksColumns = `
 Columns: ORIGIN pcb: collected in a physical collect buffer, sqm: send queue mode, sched: fetched by the scheduler; COLLECT from the first write to
 the kick; TO SENT from the kick to the last packet out; STATUS back: handed back to the send queue.`;
+
+const watchWords = `
+A served board is shown as applications use it. A board of this command alone, as emu:, has a ping-pong of its own, and with
+progress=stepped goes as slowly as the page says. The address has a random token: only those who know it see the page.`;
 
 const largestQueuePairNumber = 0xff_ffff;
 
@@ -176,4 +181,14 @@ export function addObservationCommands(
     .action((file: string, options: Words) =>
       capture(outputOf(options), deviceStringOf(options.device), file, scope),
     );
+  add('watch', 'a page that shows a board live, for a browser of this machine', jsonShapes.watch, [
+    'hca watch --device serve:lab',
+    "hca watch --device 'emu:?progress=stepped'",
+  ])
+    .addHelpText('after', watchWords)
+    .option('--port <port>', 'TCP port of the page; 0: one that is free', wholeNumber(0, 65_535), 0)
+    .action(async (options: Words & { port: number }) => {
+      const { watch } = await import('../watch/watch.ts'); // other commands do without its server
+      await watch(outputOf(options), deviceStringOf(options.device), options, scope);
+    });
 }

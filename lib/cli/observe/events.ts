@@ -45,7 +45,7 @@ export async function events(output: Output, deviceString: string, scope: Scope)
   await repeat(scope.signal, () => {
     for (const event of watch.take()) {
       output.value({ ...event, type: eventTypeNames[event.type as EventType] ?? event.type });
-      output.text(`${textOf(event, identity.clockFrequency)}\n`);
+      output.text(`${eventText(event, identity.clockFrequency)}\n`);
     }
     const lost = losses.since(watch.lost);
     if (lost === 0) return;
@@ -54,7 +54,8 @@ export async function events(output: Output, deviceString: string, scope: Scope)
   });
 }
 
-function textOf(
+/** An event in words. @param frequency of the device clock, hertz */
+export function eventText(
   { underlyingFunction, type, reason, object, timestamp }: WatchedEvent,
   frequency: number,
 ): string {

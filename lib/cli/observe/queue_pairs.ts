@@ -51,7 +51,7 @@ function outstandingOf({ next, posted, acknowledged }: QueuePairFacts): {
 export function queuePairs(output: Output, deviceString: string, scope: Scope): void {
   const expected = '--device serve:NAME, as hca list shows it';
   const found = observe(scope, deviceString, 'queue pairs', expected).queuePairs();
-  output.value(found.map(valueOf));
+  output.value(found.map(queuePairValue));
   if (found.length === 0) {
     output.text('There are no queue pairs.\n');
     return;
@@ -70,7 +70,7 @@ export function queuePairs(output: Output, deviceString: string, scope: Scope): 
         { title: 'PEER' },
       ],
       found.map((each) => {
-        const { waiting, unacknowledged, receives, hold, peer } = valueOf(each);
+        const { waiting, unacknowledged, receives, hold, peer } = queuePairValue(each);
         return [
           hex(each.number),
           `${each.underlyingFunction}`,
@@ -89,7 +89,8 @@ export function queuePairs(output: Output, deviceString: string, scope: Scope): 
 
 const hex = (number: number): string => `0x${number.toString(16)}`;
 
-function valueOf(facts: QueuePairFacts) {
+/** A queue pair as --json prints it. */
+export function queuePairValue(facts: QueuePairFacts) {
   const { serviceType, state, hold, destinationGid, destinationLocalIdentifier, ...rest } = facts;
   const isConnected =
     facts.destinationQueuePair !== 0 &&

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 
-import { stallCounters } from '../../driver/counters.ts';
 import { readOccupancy, type LaneOccupancy, type Occupancy } from '../../driver/occupancy.ts';
 import { qualityOfServiceLevelNames } from '../../spec/index.ts';
 import { lines } from '../output/lines.ts';
@@ -9,6 +8,14 @@ import { table, type Column } from '../output/table.ts';
 import type { Scope } from '../scope.ts';
 import { CounterSample, observedFunctions } from './functions.ts';
 import { byteRateText, rateText } from './numbers.ts';
+import {
+  Rates,
+  countersOfRates,
+  functionRates,
+  portRates,
+  type FunctionRates,
+  type PortRates,
+} from './rates.ts';
 
 /** Options of `hca top`. */
 export interface TopOptions {
@@ -18,41 +25,11 @@ export interface TopOptions {
   readonly interval: number;
 }
 
-/** Rates of a function, a second; undefined before the second look. */
-interface FunctionRates {
-  readonly kicks: number | undefined;
-  readonly sent: number | undefined;
-  readonly failed: number | undefined;
-  /** By cause: commands that had to wait. */
-  readonly stalls: Readonly<Record<string, number>>;
-}
-
-/** Traffic of a port a second. */
-interface PortRates {
-  readonly port: number;
-  readonly packetsOut: number | undefined;
-  readonly bytesOut: number | undefined;
-  readonly packetsIn: number | undefined;
-  readonly bytesIn: number | undefined;
-}
-
 const right = (title: string): Column => ({ title, align: 'right' });
 const columns: readonly Column[] = [
   { title: 'UF' },
   ...['KICKS/S', 'SENT/S', 'VCBS', 'SQM', 'ERR', 'PCBS', 'LISTED', 'EXEC', 'COMPL', 'STALLS/S'].map(right),
 ];
-const counted = [
-  'kicks',
-  'scheduled_kicks',
-  'commands_sent',
-  'commands_failed',
-  ...stallCounters,
-  'port_packets_out',
-  'port_bytes_out',
-  'port_packets_in',
-  'port_bytes_in',
-];
-
 /** Puts the terminal's cursor at the begin, and clears what is behind it. */
 const home = '\x1b[H\x1b[J';
 
@@ -79,11 +56,12 @@ export async function top(
         return; // to be interrupted is how it ends
       }
     }
-    const sample = new CounterSample(functions, counted);
+    const sample = new CounterSample(functions, countersOfRates);
     const rates = new Rates(sample, before);
     before = sample;
     const occupancy = readOccupancy(functions[0]!);
-    const ports = functions[0]!.controlPage === undefined ? [] : portsOf(rates, functions[0]!.identity.ports);
+    const ports =
+      functions[0]!.controlPage === undefined ? [] : portRates(rates, functions[0]!.identity.ports);
     output.value({
       functions: occupancy.map((each) => ({ ...each, perSecond: functionRates(rates, each) })),
       ports,
@@ -91,60 +69,6 @@ export async function top(
     if (look > 0) output.text(output.isTerminal ? home : '\n');
     output.table(textOf(occupancy, rates, ports));
   }
-}
-
-/** Rates of counters by function and name. */
-class Rates {
-  private readonly byName = new Map<string, number | undefined>();
-
-  constructor(sample: CounterSample, before: CounterSample | undefined) {
-    for (const [index, { underlyingFunction, name }] of sample.counters.entries())
-      this.byName.set(`${underlyingFunction}.${name}`, before && sample.rateSince(before, index));
-  }
-
-  of(underlyingFunction: number | undefined, name: string): number | undefined {
-    return this.byName.get(`${underlyingFunction}.${name}`);
-  }
-
-  sum(underlyingFunction: number | undefined, ...names: readonly string[]): number | undefined {
-    const rates = names.map((name) => this.of(underlyingFunction, name));
-    return rates.includes(undefined) ? undefined : rates.reduce<number>((sum, rate) => sum + rate!, 0);
-  }
-
-  /** Those of the stalls of a function that are not zero. */
-  stalls(underlyingFunction: number | undefined): Record<string, number> {
-    return Object.fromEntries(
-      [...this.byName].flatMap(([key, rate]): [string, number][] => {
-        const [owner, name, ...rest] = key.split('.');
-        const isStall = owner === `${underlyingFunction}` && stallCounters.some((stall) => stall === name);
-        return isStall && rate !== undefined && rate > 0 ? [[[name, ...rest].join('.'), rate]] : [];
-      }),
-    );
-  }
-}
-
-/** Of the lanes that all functions share: undefined. */
-function functionRates(rates: Rates, { underlyingFunction }: Occupancy): FunctionRates | undefined {
-  if (underlyingFunction === undefined) return undefined;
-  return {
-    kicks: rates.sum(underlyingFunction, 'kicks', 'scheduled_kicks'),
-    sent: rates.of(underlyingFunction, 'commands_sent'),
-    failed: rates.of(underlyingFunction, 'commands_failed'),
-    stalls: rates.stalls(underlyingFunction),
-  };
-}
-
-function portsOf(rates: Rates, ports: number): PortRates[] {
-  return Array.from({ length: ports }, (_, index) => {
-    const of = (name: string): number | undefined => rates.of(undefined, `port_${name}.${index + 1}`);
-    return {
-      port: index + 1,
-      packetsOut: of('packets_out'),
-      bytesOut: of('bytes_out'),
-      packetsIn: of('packets_in'),
-      bytesIn: of('bytes_in'),
-    };
-  });
 }
 
 function textOf(occupancy: readonly Occupancy[], rates: Rates, ports: readonly PortRates[]): string {
