@@ -55,7 +55,7 @@ const jsonShapes = {
     '{local, remote, bytes, iterations, seconds, megabitsPerSecond, microsecondsPerIteration, medianMicroseconds}; of srq local and remote are lists',
   doorbell: `{device, info, warnings, measurements: [{payloadBytes, parts, histogram: [{from, to, count}],
   completionHistogram, floor, ratio, stampedPost, unstampedPost, stamp, clockUncertainty}]}; nanoseconds; each of parts,
-  and floor: {samples, minimum, median, percentile99, percentile999, maximum}`,
+  and floor: {samples, minimum, median, percentile99, percentile999, maximum}; without floor and ratio in shared progress`,
 } as const;
 
 /**

@@ -137,10 +137,7 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
   return [
     table(
       [{ title: `payload ${payloadBytes} B` }, ...statisticColumns],
-      [
-        ...rows,
-        ...(measurement.ratio === undefined ? [] : [['    floor: cache-line round trip', ...cells(floor)]]),
-      ],
+      [...rows, ...(floor === undefined ? [] : [['    floor: cache-line round trip', ...cells(floor)]])],
     ),
     `    (c) and (e) come from the device clock: ± ${clockUncertainty.toFixed(0)} ns. A whole post takes\n`,
     `    ${stampedPost.toFixed(0)} ns with stamps, ${unstampedPost.toFixed(0)} ns without; a stamp takes ${stamp.toFixed(1)} ns.\n`,
@@ -151,15 +148,15 @@ function measurementText(measurement: Measurement, { board }: DeviceInfo): strin
 
 /** The medians that count; beside the floor where the doorbell crosses between CPUs as it does. */
 function summary(measurements: readonly Measurement[], { board }: DeviceInfo): string {
-  const crosses = measurements.some(({ ratio }) => ratio !== undefined);
+  const crosses = measurements.some(({ floor }) => floor !== undefined);
   const rows = measurements.map(
     ({ payloadBytes, parts: { lastStoreToRecord, postToCompletion }, floor, ratio }) => [
       `${payloadBytes}`,
       lastStoreToRecord.median.toFixed(0),
       postToCompletion.median.toFixed(0),
-      ...(ratio === undefined
+      ...(floor === undefined
         ? []
-        : [floor.median.toFixed(0), ratio.toFixed(2), (postToCompletion.median / floor.median).toFixed(2)]),
+        : [floor.median.toFixed(0), ratio!.toFixed(2), (postToCompletion.median / floor.median).toFixed(2)]),
     ],
   );
   const columns = [

@@ -43,9 +43,9 @@ export interface Measurement {
   readonly histogram: readonly Bin[];
   /** Of post to completion. */
   readonly completionHistogram: readonly Bin[];
-  /** A cache-line round trip between two threads, taken in turns with the posts. */
-  readonly floor: Statistics;
-  /** Median of the headline by the median of the floor; undefined where the device works on the posting thread, and nothing crosses. */
+  /** A cache-line round trip between two threads, in turns with the posts; undefined: the device works on the posting thread. */
+  readonly floor: Statistics | undefined;
+  /** Median of the headline by the median of the floor. */
   readonly ratio: number | undefined;
   /** Of a whole post, its records and completion waited for: with stamps and without. */
   readonly stampedPost: number;
@@ -74,6 +74,7 @@ export async function measure(
   options: MeasurementOptions,
 ): Promise<{ readonly measurement: Measurement; readonly samples: Samples }> {
   const { cpu, deviceCpu, signal } = options;
+  const crosses = device.queryDevice().board.progress !== 'shared';
   const looped = new LoopedQueuePair(device, {
     entries: sendQueueEntries,
     inlineBytes: COMMAND_PAYLOAD_BYTES,
@@ -95,11 +96,11 @@ export async function measure(
       await setImmediate(undefined, { signal });
       stamped.push(probe.run(posts, true));
       unstamped.push(probe.run(posts, false));
+      if (!crosses) continue;
       pause(deviceSleeps);
       floors.push(loadAddon().cacheLineRoundTrip(posts, cpu ?? -1, deviceCpu ?? -1));
     }
-    const crosses = device.queryDevice().board.progress !== 'shared';
-    return summarize(payloadBytes, { stamped, unstamped, floors }, crosses);
+    return summarize(payloadBytes, { stamped, unstamped, floors });
   } finally {
     records.close();
     looped.close();
@@ -117,14 +118,13 @@ export function roundsOf(posts: number, least: number): number[] {
 interface Rounds {
   readonly stamped: readonly DoorbellProbeRun[];
   readonly unstamped: readonly DoorbellProbeRun[];
+  /** None: no doorbell goes from one CPU to another. */
   readonly floors: readonly Float64Array[];
 }
 
-/** @param crosses the doorbell goes from one CPU to another, as the floor does */
 function summarize(
   payloadBytes: number,
   { stamped, unstamped, floors }: Rounds,
-  crosses: boolean,
 ): { readonly measurement: Measurement; readonly samples: Samples } {
   const joined = (name: PartName): Float64Array => join(stamped.map((run) => run[name]));
   const samples = Object.fromEntries(parts.map(({ name }) => [name, joined(name)])) as Record<
@@ -134,7 +134,7 @@ function summarize(
   const statistics = Object.fromEntries(
     parts.map(({ name }) => [name, statisticsOf(samples[name])]),
   ) as Record<PartName, Statistics>;
-  const floor = statisticsOf(join(floors));
+  const floor = floors.length === 0 ? undefined : statisticsOf(join(floors));
   const perPost = (runs: readonly DoorbellProbeRun[]): number =>
     statisticsOf(Float64Array.from(runs, ({ nanosecondsPerPost }) => nanosecondsPerPost)).median;
   return {
@@ -145,7 +145,7 @@ function summarize(
       histogram: histogramOf(samples.lastStoreToRecord),
       completionHistogram: histogramOf(samples.postToCompletion),
       floor,
-      ratio: crosses ? statistics.lastStoreToRecord.median / floor.median : undefined,
+      ratio: floor && statistics.lastStoreToRecord.median / floor.median,
       stampedPost: perPost(stamped),
       unstampedPost: perPost(unstamped),
       stamp: Math.min(...stamped.map(({ nanosecondsPerStamp }) => nanosecondsPerStamp)),
