@@ -1,4 +1,4 @@
-import type { Watch } from '../board/addon.ts';
+import type { Watch } from '../board/observation.ts';
 import {
   COMPLETION_QUEUE_ENTRY_BYTES,
   KICK_RECORD_BYTES,
