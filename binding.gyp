@@ -17,6 +17,8 @@
       "native/hca/lists/data_list.cpp",
       "native/hca/receive/descriptor_fetch.cpp",
       "native/hca/receive/dma_validation.cpp",
+      "native/hca/receive/dma_validation_answers.cpp",
+      "native/hca/receive/dma_validation_flush.cpp",
       "native/hca/transmit/dma.cpp",
       "native/hca/complete/event_queue.cpp",
       "native/hca/receive/global_route.cpp",

@@ -15,7 +15,8 @@ const script = path.join(root, 'test/counts/javascript.mjs');
 
 /**
  * By name: what is counted, how often in the shorter of two runs (in the longer three times so often), and the units of one time; where
- * `beside` is, what the functions do whose names it matches is left out, of the operation that `program` names. Of
+ * `beside` is, what the functions do whose names it matches is left out, of the operation that `program` names; where `within` is, what
+ * they do counts alone, with all that they call. Of
  * those in JavaScript, what V8 compiles when and what it collects differs a little from run to run: their tolerance is larger.
  */
 export const operations = {
@@ -31,6 +32,12 @@ export const operations = {
     units: 256,
     program: 'write_long',
     beside: /memcpy|memmove|wire::.*(compute|icrc_\w*(slicing|carryless|wide))/,
+  },
+  kick: {
+    what: 'a command with 96 B of payload, to its kick record',
+    times: 100,
+    units: 16,
+    within: /board::DeviceSide::(next_message|deliver_burst)\(/,
   },
   javascript_send: {
     what: 'SEND 64 B, half, compiled JavaScript',
@@ -94,7 +101,8 @@ export function count(name) {
   });
   const [few, many] = [times, 3 * times].map((each) => run(name, each));
   const of = (counted) => Math.round(((many[counted] - few[counted]) / (2 * times * units)) * 100) / 100;
-  return { instructions: Math.round(of('instructions')), steps: of('steps') };
+  const instructions = Math.round(of('instructions'));
+  return many.steps === undefined ? { instructions } : { instructions, steps: of('steps') };
 }
 
 function run(name, times) {
@@ -102,12 +110,14 @@ function run(name, times) {
   try {
     const output = path.join(directory, 'counted');
     const tool = ['--tool=callgrind', '--separate-threads=yes', `--callgrind-out-file=${output}`];
-    const { program: operation = name, beside } = operations[name];
+    const { program: operation = name, beside, within } = operations[name];
     const steps = execFileSync('valgrind', [...tool, program, operation, String(times)], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const [, total] = /^totals: (\d+)$/m.exec(readFileSync(`${output}-01`, 'utf8'));
+    if (within !== undefined)
+      return { instructions: instructionsOf(`${output}-01`, within, ['--inclusive=yes']) };
     const leftOut = beside === undefined ? 0 : instructionsOf(`${output}-01`, beside);
     return { instructions: Number(total) - leftOut, steps: Number(steps) };
   } finally {
@@ -115,9 +125,9 @@ function run(name, times) {
   }
 }
 
-/** Instructions of the functions whose names match, what they call left aside. */
-function instructionsOf(counted, names) {
-  const options = ['--threshold=100', '--auto=no', '--show-percs=no', counted];
+/** Instructions of the functions whose names match, what they call left aside but with --inclusive=yes. */
+function instructionsOf(counted, names, more = []) {
+  const options = ['--threshold=100', '--auto=no', '--show-percs=no', ...more, counted];
   const lines = execFileSync('callgrind_annotate', options, { encoding: 'utf8', maxBuffer: 2 ** 28 }).split(
     '\n',
   );

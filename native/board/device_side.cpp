@@ -23,17 +23,20 @@ DeviceSide::DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& 
       wakeups_(wakeups), map_(device), sizes_(sizes) {}
 
 uint64_t DeviceSide::work(uint64_t limit) {
-  constexpr unsigned steps_per_message = 16; // about what a command needs on its way through the device
+  constexpr unsigned messages_at_once = 8;  // as many commands as pass each block without waiting in a list
+  constexpr unsigned steps_in_between = 64; // about what they need on their way through the device
   uint64_t done = 0;
   bool woken = false;
   while (done < limit) {
     const uint64_t before = done;
-    if (next_message()) {
+    for (unsigned taken = 0; taken < messages_at_once && next_message(); ++taken) {
       done += deliver_burst();
       for (; message_left() && device_.can_accept_write(); ++done)
         deliver_next();
+      if (message_left())
+        break;
     }
-    done += run(steps_per_message);
+    done += run(steps_in_between);
     if (done != before)
       continue;
     // A device that has just worked has looked at the time.

@@ -51,7 +51,7 @@ std::optional<uint64_t> IommuDomain::map(void* memory, size_t bytes, DmaRights r
     set(root_, {*first + before, whole, aligned + before * page_bytes, rights});
   if (behind != 0)
     set_part(*first + pages - 1, {aligned + (pages - 1) * page_bytes, 0, static_cast<uint16_t>(end), rights});
-  cache_.fill({}); // the addresses may have been asked for before they were mapped
+  forget(); // the addresses may have been asked for before they were mapped
   mappings_.emplace(*first, Mapping{pages, address});
   next_page_ = *first + pages;
   return address;
@@ -71,7 +71,7 @@ bool IommuDomain::map_at(uint64_t address, void* memory, size_t bytes, DmaRights
   }
   auto* const begin = static_cast<uint8_t*>(memory);
   set(root_, {first, pages, begin, rights});
-  cache_.fill({});
+  forget();
   mappings_.emplace(first, Mapping{pages, address});
   return true;
 }
@@ -82,7 +82,7 @@ bool IommuDomain::unmap(uint64_t address) {
     return false;
   clear(root_, found->first, found->second.pages);
   mappings_.erase(found);
-  cache_.fill({});
+  forget();
   return true;
 }
 
@@ -98,12 +98,15 @@ const IommuDomain::Area& IommuDomain::look_up(uint64_t page) {
     return followed_;
   }
   constexpr uint64_t most_pages = uint64_t{1} << (4 * index_bits);
-  Area& area = cache_[page * page_bytes / area_bytes % cache_.size()];
-  area = area_of(page < most_pages ? find(root_, page) : IommuPage{});
+  Area area = area_of(page < most_pages ? find(root_, page) : IommuPage{});
   constexpr uint64_t pages = area_bytes / page_bytes;
   if (area.bytes == page_bytes)
     area.bytes = pages_together(root_, page, pages - page % pages) * page_bytes;
-  return area;
+  Area& kept = cache_[page / pages % cache_.size()];
+  const bool is_in_the_way = kept.address / area_bytes == page / pages && kept.bytes >= area.bytes;
+  Area& place = is_in_the_way ? page_cache_[page % page_cache_.size()] : kept;
+  place = area;
+  return place;
 }
 
 uint64_t IommuDomain::pages_together(const Leaf& leaf, uint64_t page, uint64_t most) {

@@ -56,7 +56,7 @@ public:
   // Null or the tables that decide from now on, in the place of its own; not kept in its cache.
   void follow(const PageTables* tables) {
     tables_ = tables;
-    cache_.fill({});
+    forget();
   }
 
   size_t mappings() const { return mappings_.size(); }
@@ -138,13 +138,22 @@ private:
     uint8_t* memory = nullptr;
     DmaRights rights = DmaRights::none;
   };
-  // An entry of the cache is for addresses that differ in the lower bits alone.
+  // An entry of the cache is for addresses that differ in the lower bits alone: these, and of what is in the
+  // way of a larger area those of a page.
   static constexpr uint64_t area_bytes = uint64_t{64} << 10;
 
   static bool has_right(const Area& area, DmaRights right) {
     return (static_cast<unsigned>(area.rights) & static_cast<unsigned>(right)) != 0;
   }
-  const Area& cached(uint64_t address) const { return cache_[address / area_bytes % cache_.size()]; }
+  const Area& cached(uint64_t address) const {
+    const Area& area = cache_[address / area_bytes % cache_.size()];
+    return address - area.address < area.bytes ? area
+                                               : page_cache_[address / page_bytes % page_cache_.size()];
+  }
+  void forget() {
+    cache_.fill({});
+    page_cache_.fill({});
+  }
   const Area& look_up(uint64_t page);
   // Pages from `page` on that lie together with it, up to `most`.
   static uint64_t pages_together(const Leaf& leaf, uint64_t page, uint64_t most);
@@ -166,6 +175,7 @@ private:
   Level4 root_;
   uint64_t entries_changed_ = 0;
   std::array<Area, 64> cache_;
+  std::array<Area, 64> page_cache_;
   const PageTables* tables_ = nullptr;
   Area followed_; // what they said last
 };

@@ -2,6 +2,8 @@
 
 #include "board/emulated_board.h"
 
+#include <utility>
+
 namespace fpga_verbs::board {
 
 namespace {
@@ -18,7 +20,7 @@ Neighbors& Neighbors::here() {
 void Neighbors::drive_neighbors() {
   size_t next = 0;
   for (; next < boards_.size() && next < most_drives; ++next) {
-    const std::weak_ptr<EmulatedBoard> board = boards_[next];
+    const std::weak_ptr<EmulatedBoard> board = std::move(boards_[next]);
     if (const std::shared_ptr<EmulatedBoard> neighbor = board.lock())
       neighbor->attend(Attendance::drive);
   }

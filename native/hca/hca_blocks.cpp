@@ -111,34 +111,35 @@ unsigned HcaBlocks::run(unsigned limit) {
   // A block that has more to do goes on for as many steps: its code and data are at hand.
   constexpr unsigned most_steps_of_a_turn = 16;
   unsigned done = 0;
-  while (done < limit && ready.any()) {
-    const unsigned number = ready.next();
-    const unsigned end = std::min(limit, done + most_steps_of_a_turn);
-    for (;;) {
-      // Asleep before it works, so that it can be woken by what it does.
-      ready.sleep(number);
-      ++done;
-      if (!step(number) && !ready.is_awake(number))
-        break;
-      if (done == end) {
-        ready.wake(number);
-        break;
-      }
-    }
-  }
+  while (done < limit && ready.any())
+    done += take_turn(ready.next(), std::min(limit - done, most_steps_of_a_turn));
   return done;
 }
 
 // By number and not through a table of blocks, so that calls are direct where the block's type is known.
-inline bool HcaBlocks::step(unsigned number) {
+inline unsigned HcaBlocks::take_turn(unsigned number, unsigned limit) {
   switch (number) {
-#define FPGA_VERBS_STEP(name, ...)                                                                           \
+#define FPGA_VERBS_TURN(name, ...)                                                                           \
   case name##_number:                                                                                        \
-    return name.step();
-    FPGA_VERBS_BLOCKS(FPGA_VERBS_STEP, FPGA_VERBS_STEP, FPGA_VERBS_NONE)
-#undef FPGA_VERBS_STEP
+    return turn_of<name##_number>(name, limit);
+    FPGA_VERBS_BLOCKS(FPGA_VERBS_TURN, FPGA_VERBS_TURN, FPGA_VERBS_NONE)
+#undef FPGA_VERBS_TURN
   default:
     __builtin_unreachable(); // blocks alone are awake
+  }
+}
+
+template <unsigned number, class Block> inline unsigned HcaBlocks::turn_of(Block& block, unsigned limit) {
+  for (unsigned done = 1;; ++done) {
+    // Asleep before it works, so that it can be woken by what it does.
+    ready.sleep(number);
+    const bool has_more = block.step();
+    if (!has_more && !ready.is_awake(number))
+      return done;
+    if (done == limit) {
+      ready.wake(number);
+      return done;
+    }
   }
 }
 

@@ -126,8 +126,10 @@ private:
   // Whether a PCB or a kicked command of the function is left.
   bool is_in_flight(unsigned underlying_function) const;
 
-  // One step of the block that has this bit in `ready`.
-  bool step(unsigned number);
+  // Up to `limit` steps, of which there is at least one, of the block that has this bit in `ready`. Gives the
+  // number taken.
+  [[gnu::always_inline]] inline unsigned take_turn(unsigned number, unsigned limit);
+  template <unsigned number, class Block> inline unsigned turn_of(Block& block, unsigned limit);
 };
 
 } // namespace fpga_verbs::hca

@@ -79,7 +79,7 @@ Napi::Value CompletionQueuePort::is_in_error(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value CompletionQueuePort::write(const Napi::CallbackInfo& info) {
-  const auto entry = format_of<spec::CompletionQueueEntry>(info[2]);
+  auto entry = format_of<spec::CompletionQueueEntry>(info[2]);
   return Napi::Boolean::New(info.Env(), completion_queue_.write(number(info, 0), number(info, 1), entry));
 }
 

@@ -322,7 +322,8 @@ void ResourceManagerPort::pop_unpinned(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ResourceManagerPort::write_completion(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), completion_queue_.write(number(info, 0), number(info, 1), {}));
+  spec::CompletionQueueEntry entry;
+  return Napi::Boolean::New(info.Env(), completion_queue_.write(number(info, 0), number(info, 1), entry));
 }
 
 void ResourceManagerPort::set_send_queue_credit(const Napi::CallbackInfo& info) {

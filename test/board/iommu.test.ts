@@ -118,6 +118,21 @@ describe('DMA memory', () => {
     expect(board.takeDmaFaults()).toMatchObject([{ address: memory.address, reason: 'not_mapped' }]);
   });
 
+  it('goes alone, however many buffers lie beside it and were reached last', () => {
+    const board = makeBoard();
+    const opened = openFunction(board);
+    const memories = Array.from({ length: 6 }, () => opened.allocateMemory(pageBytes));
+    const isReached = ({ address }: DmaMemory): boolean => !dmaWrite(board, opened, address, 64);
+    for (let times = 0; times < 2; times++) expect(memories.map(isReached)).toEqual(memories.map(() => true));
+    const addresses = memories.map(({ address }) => address);
+    for (const index of [1, 4, 0]) {
+      memories[index]!.free();
+      expect(addresses.map((address) => !dmaWrite(board, opened, address, 64))).toEqual(
+        memories.map(({ buffer }) => buffer.byteLength !== 0),
+      );
+    }
+  });
+
   it('goes with the function that it was allocated from', () => {
     const board = makeBoard();
     const [opened, other] = [openFunction(board), openFunction(board)];

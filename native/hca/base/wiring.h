@@ -28,8 +28,8 @@
   LINK(messages, MessageUnit, 16, packet_builder, completion, counted)                                       \
   LINK(progress_notices, QueuePairNotice, 16, completion, queue_pair_fetch, counted)                         \
   LINK(flushes, QueuePairNotice, 16, completion, receive, counted)                                           \
-  LINK(requests_built, PacketUnit, 4, packet_builder, port, counted)                                         \
-  LINK(responses_built, PacketUnit, 4, response, port, counted)                                              \
+  LINK(requests_built, PacketUnit, 16, packet_builder, port, counted)                                        \
+  LINK(responses_built, PacketUnit, 16, response, port, counted)                                             \
   LINK(packets_arrived, PacketUnit, 16, port, packet_receiver, uncounted) /* the port counts packets */      \
   LINK(responses_arrived, PacketUnit, 16, packet_receiver, completion, counted)                              \
   LINK(requests_arrived, PacketUnit, 16, packet_receiver, receive, counted)                                  \

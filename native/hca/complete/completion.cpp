@@ -300,33 +300,41 @@ void Completion::continue_answer() {
     go_on(*its);
 }
 
+// A train of messages that one answer acknowledges, or what else it says.
 void Completion::go_on(const Subject& subject) {
-  if (!complete_acknowledged(subject))
-    conclude(subject);
-  else if (answer_.active && answer_.then == Then::nothing && is_used_up(subject))
-    end_answer();
+  constexpr unsigned most_of_a_train = 16;
+  auto message = oldest(subject);
+  if (!message || !complete_acknowledged(subject, *message))
+    return conclude(subject);
+  for (unsigned done = 1; answer_.active; ++done) {
+    message = oldest(subject);
+    const bool is_over = answer_.then == Then::nothing && is_used_up(subject, message);
+    if (is_over || !message || done == most_of_a_train || !has_credits() ||
+        !complete_acknowledged(subject, *message)) {
+      made_progress(subject);
+      if (is_over)
+        end_answer();
+      return;
+    }
+  }
 }
 
 // Whether an answer says nothing of the oldest message that is left, which has not failed either.
-bool Completion::is_used_up(const Subject& subject) {
-  const auto message = oldest(subject);
+bool Completion::is_used_up(const Subject& subject, const std::optional<MessageUnit>& message) const {
   return !message || (failure_of(*message) == CompletionStatus::success &&
                       psn_distance(subject.part.message_psn(), answer_.through_psn) < 0);
 }
 
 // Completes the oldest message if it is acknowledged. False: it is not. An acknowledgement beyond a READ or
 // atomic whose answer is missing is a NAK of that one.
-bool Completion::complete_acknowledged(const Subject& subject) {
-  const auto message = oldest(subject);
-  if (!message)
-    return false;
-  if (failure_of(*message) != CompletionStatus::success) {
+bool Completion::complete_acknowledged(const Subject& subject, const MessageUnit& message) {
+  if (failure_of(message) != CompletionStatus::success) {
     pop_oldest(subject);
-    fail(subject, *message, failure_of(*message));
+    fail(subject, message, failure_of(message));
     end_answer();
     return true;
   }
-  if (is_answered(*message)) {
+  if (is_answered(message)) {
     if (psn_distance(subject.part.unacknowledged_psn(), answer_.through_psn) >= 0 &&
         psn_distance(subject.part.message_psn(), answer_.through_psn) >= 0) {
       answer_.then = Then::retry;
@@ -334,12 +342,11 @@ bool Completion::complete_acknowledged(const Subject& subject) {
     }
     return false;
   }
-  if (psn_distance(message->last_psn(), answer_.through_psn) < 0)
+  if (psn_distance(message.last_psn(), answer_.through_psn) < 0)
     return false;
   pop_oldest(subject);
-  complete(subject, *message, CompletionStatus::success);
+  complete(subject, message, CompletionStatus::success);
   subject.part.set_unacknowledged_psn(subject.part.message_psn());
-  made_progress(subject);
   return true;
 }
 
@@ -356,7 +363,7 @@ void Completion::conclude(const Subject& subject) {
     break;
   case Then::place_answer:
     // The message behind an answer that is complete may have failed already.
-    if (place_answer(subject) && !is_used_up(subject)) {
+    if (place_answer(subject) && !is_used_up(subject, oldest(subject))) {
       answer_.then = Then::nothing;
       return;
     }

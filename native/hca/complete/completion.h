@@ -48,9 +48,9 @@ public:
   Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock, Blocks blocks,
              Links links);
 
-  // Takes an answer and completes one message of those that it acknowledges, or goes on with it; or ends one
-  // message of those that are ended together, or takes a message, a queue pair that goes no further, a timer
-  // that has run out.
+  // Takes an answer and completes a train of the messages that it acknowledges, or goes on with it; or ends
+  // one message of those that are ended together, or takes a message, a queue pair that goes no further, a
+  // timer that has run out.
   bool step() override;
 
   uint64_t next_deadline() const { return timer_.next_deadline(); }
@@ -78,7 +78,7 @@ private:
   // What follows when all that an answer acknowledges is complete.
   enum class Then : uint8_t { nothing, place_answer, retry, wait, fail };
 
-  // An answer that is being taken, at most one message a step.
+  // An answer that is being taken, at most one train of messages a step.
   struct Answer {
     bool active = false;
     Then then = Then::nothing;
@@ -88,46 +88,47 @@ private:
     spec::PacketUnit unit;
   };
 
-  std::optional<Subject> subject(unsigned underlying_function, uint32_t queue_pair_number);
-  bool has_credits() const;
-  bool work();
-  bool has_more() const;
+  inline std::optional<Subject> subject(unsigned underlying_function, uint32_t queue_pair_number);
+  inline bool has_credits() const;
+  inline bool work();
+  inline bool has_more() const;
 
   // Messages.
-  bool take_message();
-  bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
-  std::optional<spec::MessageUnit> oldest(const Subject& subject);
-  bool has_outstanding(const Subject& subject) const;
-  void pop_oldest(const Subject& subject);
-  void complete(const Subject& subject, const spec::MessageUnit& message, spec::CompletionStatus status);
-  void finish(const spec::MessageUnit& message);
+  inline bool take_message();
+  inline bool complete_at_once(const Subject& subject, const spec::MessageUnit& message);
+  inline std::optional<spec::MessageUnit> oldest(const Subject& subject);
+  inline bool has_outstanding(const Subject& subject) const;
+  inline void pop_oldest(const Subject& subject);
+  inline void complete(const Subject& subject, const spec::MessageUnit& message,
+                       spec::CompletionStatus status);
+  inline void finish(const spec::MessageUnit& message);
   void fail_oldest(const Subject& subject, spec::CompletionStatus status);
   void fail(const Subject& subject, const spec::MessageUnit& message, spec::CompletionStatus status);
-  bool reclaim();
-  bool take_ended();
+  inline bool reclaim();
+  inline bool take_ended();
 
   // Answers.
-  bool take_answer();
-  void begin_answer(const Subject& subject, const spec::PacketUnit& unit);
-  void interpret(uint8_t syndrome);
-  void continue_answer();
-  void go_on(const Subject& subject);
-  bool complete_acknowledged(const Subject& subject);
-  bool is_used_up(const Subject& subject);
-  void conclude(const Subject& subject);
-  void end_answer();
+  inline bool take_answer();
+  inline void begin_answer(const Subject& subject, const spec::PacketUnit& unit);
+  inline void interpret(uint8_t syndrome);
+  inline void continue_answer();
+  inline void go_on(const Subject& subject);
+  inline bool complete_acknowledged(const Subject& subject, const spec::MessageUnit& message);
+  inline bool is_used_up(const Subject& subject, const std::optional<spec::MessageUnit>& message) const;
+  inline void conclude(const Subject& subject);
+  inline void end_answer();
   bool place_answer(const Subject& subject);
   spec::CompletionStatus scatter(const Subject& subject, const spec::MessageUnit& message, uint64_t offset,
                                  const uint8_t* data, uint32_t bytes);
-  void made_progress(const Subject& subject);
+  inline void made_progress(const Subject& subject);
 
   // Retries.
-  bool take_expired();
+  inline bool take_expired();
   void retry(const Subject& subject);
   void retry_gap(const Subject& subject);
   void wait_until_ready(const Subject& subject, uint8_t timer_code);
   void go_back(const Subject& subject);
-  void start_timer(const Subject& subject);
+  inline void start_timer(const Subject& subject);
   void notify(DataLink<spec::QueuePairNotice>& link, const Subject& subject, spec::QueuePairNoticeKind kind);
 
   const Clock& clock_;

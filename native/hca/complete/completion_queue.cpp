@@ -25,7 +25,7 @@ CompletionQueue::CompletionQueue(const HcaParameters& parameters, Counters& coun
 }
 
 bool CompletionQueue::write(unsigned underlying_function, uint32_t completion_queue_number,
-                            spec::CompletionQueueEntry entry) {
+                            spec::CompletionQueueEntry& entry) {
   if (completion_queue_number == 0)
     return false;
   uint64_t& dropped = counters_.function[underlying_function].completions_dropped;
@@ -70,7 +70,7 @@ void CompletionQueue::believe(Queue& queue, uint32_t head) {
     queue.head = head;
 }
 
-bool CompletionQueue::write_entry(Queue& queue, spec::CompletionQueueEntry entry) {
+bool CompletionQueue::write_entry(Queue& queue, spec::CompletionQueueEntry& entry) {
   const uint32_t phase = ~(queue.tail >> queue.entries_log2) & 1;
   entry.set_timestamp(clock_.now());
   entry.set_phase(phase);

@@ -46,7 +46,7 @@ public:
   // the entry is dropped, and counted unless none was wanted. A method and no link: an entry is larger than a
   // data unit, and who writes one must not wait for a credit while holding what the host waits for.
   bool write(unsigned underlying_function, uint32_t completion_queue_number,
-             spec::CompletionQueueEntry entry);
+             spec::CompletionQueueEntry& entry);
 
   // Arms a queue for one event: at the next entry, or at once if one lies beyond the host's head; solicited:
   // entries that ask for it and failures only. Any outlasts solicited. An arming with the sequence of the
@@ -123,10 +123,10 @@ private:
            spec::page_bytes;
   }
 
-  bool has_room(Queue& queue);
+  inline bool has_room(Queue& queue);
   void believe(Queue& queue, uint32_t head);
-  bool write_entry(Queue& queue, spec::CompletionQueueEntry entry);
-  bool write_at(const Queue& queue, uint32_t offset, const void* source, uint32_t bytes);
+  inline bool write_entry(Queue& queue, spec::CompletionQueueEntry& entry);
+  inline bool write_at(const Queue& queue, uint32_t offset, const void* source, uint32_t bytes);
   void report_fault(const Queue& queue, uint64_t address);
   void fail(uint32_t completion_queue_number);
   void signal(uint32_t completion_queue_number);

@@ -62,11 +62,9 @@ bool VirtualKick::step() {
   bool worked = false;
   bool has_more = false;
   for (DataLink<spec::FinishUnit>* const finishes : finishes_)
-    if (!finishes->empty()) {
+    for (; !finishes->empty(); worked = true) {
       finish(finishes->front());
       finishes->pop();
-      worked = true;
-      has_more = has_more || !finishes->empty();
     }
   for (DataLink<spec::KickUnit>* const kicks : {&kicks_scheduled_, &kicks_collected_})
     if (!kicks->empty()) {

@@ -15,7 +15,7 @@ class VirtualKick final : public VirtualKickPort {
 public:
   explicit VirtualKick(const Ports& ports);
 
-  // Takes what has finished, one kick of each kind, and starts or discards one command.
+  // Takes all that has finished, one kick of each kind, and starts or discards one command.
   bool step() override;
 
   bool set_map(LaneMap map) override;
@@ -83,20 +83,20 @@ private:
     uint8_t lane = 0;
   };
 
-  uint64_t able() const;
-  bool accept(const spec::KickUnit& kick);
-  void pass(const spec::KickUnit& kick, unsigned lane);
-  void hold_lane(const spec::KickUnit& kick, unsigned lane);
-  void take_credits(spec::KickUnit first);
+  inline uint64_t able() const;
+  inline bool accept(const spec::KickUnit& kick);
+  inline void pass(const spec::KickUnit& kick, unsigned lane);
+  inline void hold_lane(const spec::KickUnit& kick, unsigned lane);
+  inline void take_credits(spec::KickUnit first);
   // The command joins a lane.
   void list(const spec::KickUnit& kick, unsigned lane);
   bool refuse(const spec::KickUnit& kick);
-  void start(unsigned lane);
-  void finish(const spec::FinishUnit& unit);
-  void end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane);
-  void wake_waiting() const;
-  Hold& hold(uint32_t queue_pair_number);
-  const Hold& hold(uint32_t queue_pair_number) const;
+  inline void start(unsigned lane);
+  inline void finish(const spec::FinishUnit& unit);
+  inline void end_command(unsigned underlying_function, uint32_t queue_pair_number, unsigned lane);
+  inline void wake_waiting() const;
+  inline Hold& hold(uint32_t queue_pair_number);
+  inline const Hold& hold(uint32_t queue_pair_number) const;
 
   const HcaParameters& parameters_;
   Counters& counters_;

@@ -7,6 +7,7 @@
 #include "wire/packet_parse.h"
 
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -119,5 +120,43 @@ private:
   std::array<bool, uses> wanted_{};
   std::array<Waker, uses> wakers_;
 };
+
+inline bool PacketMemory::take_credit(PacketUse use) {
+  const auto index = static_cast<size_t>(use);
+  wanted_[index] = free_[index] == 0;
+  if (wanted_[index])
+    return false;
+  --free_[index];
+  return true;
+}
+
+inline void PacketMemory::return_credit(PacketUse use) {
+  const auto index = static_cast<size_t>(use);
+  ++free_[index];
+  if (!wanted_[index])
+    return;
+  wanted_[index] = false;
+  wakers_[index].wake();
+}
+
+inline std::optional<uint16_t> PacketMemory::allocate(PacketUse use) {
+  if (!take_credit(use))
+    return std::nullopt;
+  const uint16_t handle = free_buffers_[--free_count_];
+  Packet& packet = packets_[handle];
+  packet.use = use;
+  packet.is_free = false;
+  packet.receive_entry = no_receive_entry;
+  packet.duplicate = false;
+  packet.receive_kept = false;
+  return handle;
+}
+
+inline void PacketMemory::release(uint16_t packet) {
+  assert(!packets_[packet].is_free);
+  packets_[packet].is_free = true;
+  free_buffers_[free_count_++] = packet;
+  return_credit(packets_[packet].use);
+}
 
 } // namespace fpga_verbs::hca

@@ -48,13 +48,12 @@ void Port::count_data_units(DataUnitCounts& counts) const {
 // Out.
 
 bool Port::send_next() {
-  return out_.take([this](Lane lane) { return send_front(lane); });
+  return out_.take(
+      [this](Lane lane) { return !leaving_[static_cast<size_t>(lane)].built.empty() && send_front(lane); });
 }
 
 bool Port::send_front(Lane lane) {
   Leaving& leaving = leaving_[static_cast<size_t>(lane)];
-  if (leaving.built.empty())
-    return false;
   unflushed_ = true;
   const spec::PacketUnit unit = leaving.built.front();
   const auto handle = static_cast<uint16_t>(unit.packet());

@@ -69,20 +69,20 @@ private:
     uint64_t since = never; // when the first of them began to wait
   };
 
-  bool send_next();
-  bool send_front(link::Lane lane);
+  inline bool send_next();
+  inline bool send_front(link::Lane lane);
   bool loop_back(link::Lane lane, const spec::PacketUnit& unit, PortAttributes::Owner to);
   bool send_to_group(link::Lane lane, const spec::PacketUnit& unit);
   bool loop_copy(uint16_t handle);
   bool wait(Leaving& leaving, spec::PortDiscard reason);
-  void finish(Leaving& leaving);
+  inline void finish(Leaving& leaving);
   void discard(Leaving& leaving, spec::PortDiscard reason);
-  bool receive_told();
-  bool receive_next();
-  bool receive_front(unsigned port, link::Lane lane);
-  bool has_receive_buffer(link::Lane lane);
-  void arrive(uint16_t handle);
-  void count_out(unsigned port, uint16_t handle);
+  inline bool receive_told();
+  inline bool receive_next();
+  inline bool receive_front(unsigned port, link::Lane lane);
+  inline bool has_receive_buffer(link::Lane lane);
+  inline void arrive(uint16_t handle);
+  inline void count_out(unsigned port, uint16_t handle);
   void count_discard(unsigned port, spec::PortDiscard reason);
   PortCounters& counters_of(unsigned port) { return counters_.device.port[port - 1]; }
 

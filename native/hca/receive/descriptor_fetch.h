@@ -113,20 +113,21 @@ private:
     bool waits = false;
   };
 
-  bool take_wanted();
-  bool answer_next();
+  inline bool take_wanted();
+  inline bool answer_next();
   void answer(const spec::QueuePairNotice& wanted);
-  bool take(unsigned underlying_function, uint32_t queue_pair_number);
-  static Queue own_queue(uint32_t queue_pair_number, const QueuePairParts& queue_pair);
+  inline bool take(unsigned underlying_function, uint32_t queue_pair_number);
+  inline static Queue own_queue(uint32_t queue_pair_number, const QueuePairParts& queue_pair);
   static Queue queue_of(uint32_t number, const SharedReceiveQueue& shared);
-  static void keep(const Queue& queue, spec::QueuePairResponder& responder, SharedReceiveQueue* shared);
-  static bool take_from(const Line& line, Queue& queue, spec::QueuePairResponder& responder);
-  Line& line_of(const Queue& queue);
-  spec::Refusal take_next(unsigned underlying_function, Queue& queue, spec::QueuePairResponder& responder,
-                          bool& taken);
+  inline static void keep(const Queue& queue, spec::QueuePairResponder& responder,
+                          SharedReceiveQueue* shared);
+  inline static bool take_from(const Line& line, Queue& queue, spec::QueuePairResponder& responder);
+  inline Line& line_of(const Queue& queue);
+  inline spec::Refusal take_next(unsigned underlying_function, Queue& queue,
+                                 spec::QueuePairResponder& responder, bool& taken);
   spec::Refusal prefetch(unsigned underlying_function, Queue& queue, Line& line);
   spec::Refusal read_tail(unsigned underlying_function, Queue& queue);
-  bool look_at_armed();
+  inline bool look_at_armed();
   void look_at_limit(unsigned underlying_function, uint32_t number, SharedReceiveQueue& shared);
   void fail(unsigned underlying_function, uint32_t queue_pair_number, spec::Refusal refusal,
             uint32_t sequence_number);

@@ -21,26 +21,6 @@ using spec::Syndrome;
 
 constexpr auto acknowledge_syndrome = static_cast<uint32_t>(Syndrome::acknowledge_without_credits);
 
-// What an atomic leaves in memory (InfiniBand volume 1, 9.4.5).
-uint64_t result_of(const wire::PacketFields& fields, spec::PacketOperation operation, uint64_t original) {
-  switch (operation) {
-  case spec::PacketOperation::fetch_and_add:
-    return original + fields.swap_add;
-  case spec::PacketOperation::compare_and_swap:
-    return original == fields.compare ? fields.swap_add : original;
-  case spec::PacketOperation::send:
-  case spec::PacketOperation::rdma_write:
-  case spec::PacketOperation::rdma_read_request:
-  case spec::PacketOperation::rdma_read_response:
-  case spec::PacketOperation::acknowledge:
-  case spec::PacketOperation::atomic_acknowledge:
-  case spec::PacketOperation::congestion_notification:
-  case spec::PacketOperation::reserved:
-    break;
-  }
-  return original;
-}
-
 // Where a datagram came from.
 void name_source(const wire::ParsedPacket& parsed, spec::CompletionQueueEntry& entry) {
   entry.set_with_global_route_header(parsed.framing != wire::PacketFraming::infiniband_local ? 1 : 0);
@@ -351,87 +331,7 @@ void DmaValidation::refuse_message(const Owner& owner, const Packet& packet, Com
     fail(owner, packet, Syndrome::remote_operational_error);
 }
 
-DmaValidation::Progress DmaValidation::begin_read(const Owner& owner, const Packet& packet) {
-  const AccessFault fault = translation_.check({.underlying_function = owner.underlying_function,
-                                                .protection_domain = owner.protection_domain,
-                                                .key = packet.remote_key,
-                                                .address = packet.remote_address,
-                                                .length = packet.message_length,
-                                                .rights = right(AccessFlag::remote_read),
-                                                .queue_pair_number = owner.queue_pair_number});
-  if (fault != AccessFault::none) {
-    fail(owner, packet, syndrome_of(fault));
-    return Progress::done;
-  }
-  const auto read = reads_.begin(
-      {.address = packet.remote_address, .remote_key = packet.remote_key, .length = packet.message_length});
-  if (!read)
-    return Progress::waits;
-  if (packet.message_length != 0)
-    translation_.keys().begin_access(packet.remote_key);
-  spec::AnswerUnit unit;
-  unit.set_kind(AnswerKind::read);
-  unit.set_duplicate(packet.duplicate ? 1 : 0);
-  unit.set_packet_sequence_number(packet.answer_psn);
-  unit.set_message_sequence_number(packet.message_sequence_number);
-  unit.set_read(*read);
-  answer(owner, unit);
-  return Progress::done;
-}
-
-// A duplicate is answered with what the first one found. The result is stored before the answer leaves.
-void DmaValidation::execute_atomic(const Owner& owner, const Packet& packet) {
-  const wire::PacketFields& fields = packet.parsed.fields;
-  ResponderResource* const done = responder_resources_.find(
-      owner.queue_pair_number,
-      queue_pairs_.find(owner.underlying_function, owner.queue_pair_number)->responder, packet.answer_psn);
-#ifdef FPGA_VERBS_MUTANT_ATOMIC_NOT_REPLAYED
-  constexpr bool is_replayed = false;
-#else
-  const bool is_replayed = packet.duplicate;
-#endif
-  if (is_replayed) {
-    if (done == nullptr)
-      return;
-  } else {
-    uint64_t original = 0;
-    const KeyAccess access{.underlying_function = owner.underlying_function,
-                           .protection_domain = owner.protection_domain,
-                           .key = packet.remote_key,
-                           .address = packet.remote_address,
-                           .length = sizeof original,
-                           .rights = right(AccessFlag::remote_atomic),
-                           .queue_pair_number = owner.queue_pair_number};
-    AccessFault fault = memory_.read(access, &original);
-    const uint64_t result = result_of(fields, packet.parsed.traits().operation, original);
-    if (fault == AccessFault::none && result != original)
-      fault = memory_.write(access, &result);
-    if (fault != AccessFault::none) {
-      fail(owner, packet, syndrome_of(fault));
-      return;
-    }
-    if (done != nullptr)
-      done->original_data = original;
-  }
-  spec::AnswerUnit unit;
-  unit.set_kind(AnswerKind::atomic);
-  unit.set_duplicate(packet.duplicate ? 1 : 0);
-  unit.set_packet_sequence_number(packet.answer_psn);
-  unit.set_message_sequence_number(packet.message_sequence_number);
-  answer(owner, unit);
-}
-
 // Receive completions.
-
-// Completes the oldest receive work request that was taken and not completed.
-DmaValidation::Progress DmaValidation::flush(const Owner& owner) {
-  const auto found = queue_pairs_.find(owner.underlying_function, owner.queue_pair_number);
-  const uint32_t number = found->responder.completed();
-  if (number == found->responder.receive_head())
-    return Progress::done;
-  flush_one(owner, number);
-  return Progress::more;
-}
 
 void DmaValidation::flush_one(const Owner& owner, uint32_t sequence_number) {
   spec::CompletionQueueEntry entry;
@@ -446,45 +346,6 @@ void DmaValidation::open_receive(const Owner& owner, const Packet& packet) {
       *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
   responder.set_receive_open(1);
   responder.set_completed(packet.receive_sequence_number);
-}
-
-// A packet that is dropped because its queue pair is in ERR, reset or destroyed may have taken a work request
-// of a shared queue. One that took what an earlier message had taken leaves it to that one's first packet.
-void DmaValidation::flush_taken(const Owner& owner, const spec::ReceiveUnit& unit) {
-  if (unit.action() != ReceiveAction::send && unit.action() != ReceiveAction::rdma_write)
-    return;
-  const Packet& packet = packets_[static_cast<uint16_t>(unit.packet())];
-  const spec::PacketOpcodeTraits& traits = packet.parsed.traits();
-  const bool takes =
-      unit.action() == ReceiveAction::send ? traits.begins_message() : traits.completes_receive();
-#ifdef FPGA_VERBS_MUTANT_TAKEN_SHARED_RECEIVE_LOST
-  return;
-#endif
-  if (!takes || packet.receive_kept)
-    return;
-  const spec::QueuePairResponder& responder =
-      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
-  if (responder.receive_open() != 0 && responder.completed() != packet.receive_sequence_number)
-    flush_one(owner, responder.completed());
-  flush_one(owner, packet.receive_sequence_number);
-}
-
-DmaValidation::Progress DmaValidation::flush_shared(const Owner& owner) {
-  spec::QueuePairResponder& responder =
-      *queue_pairs_.responder(owner.underlying_function, owner.queue_pair_number);
-  if (responder.receive_open() != 0) {
-    flush_one(owner, responder.completed());
-    return Progress::more;
-  }
-  if (responder.last_entry_reached() != 0)
-    return Progress::done;
-  responder.set_last_entry_reached(1);
-  spec::EventUnit event;
-  event.set_type(spec::EventType::queue_pair_last_work_queue_entry_reached);
-  event.set_underlying_function(owner.underlying_function);
-  event.set_object(owner.queue_pair_number);
-  events_.report(event);
-  return Progress::done;
 }
 
 // Completes the receive work request of a packet. False: the completion queue did not take it.
@@ -520,7 +381,7 @@ void DmaValidation::note_completed(const Owner& owner, spec::QueuePairResponder&
 }
 
 // True if there was no completion queue to write to.
-bool DmaValidation::write_completion(const Owner& owner, spec::CompletionQueueEntry entry,
+bool DmaValidation::write_completion(const Owner& owner, spec::CompletionQueueEntry& entry,
                                      uint32_t sequence_number) {
   entry.set_queue_pair_number(owner.queue_pair_number);
   entry.set_port(owner.port);

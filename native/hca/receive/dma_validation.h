@@ -78,45 +78,46 @@ private:
     bool shares_receive_queue = false;
   };
 
-  bool resume_waiting();
-  bool resume_waiting_for_keys();
-  bool pass();
-  bool take_placed();
-  bool work();
-  void let_wait(Progress progress, uint16_t list, uint16_t entry);
-  Progress work_on(const spec::ReceiveUnit& unit);
-  Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
+  inline bool resume_waiting();
+  inline bool resume_waiting_for_keys();
+  inline bool pass();
+  inline bool take_placed();
+  inline bool work();
+  inline void let_wait(Progress progress, uint16_t list, uint16_t entry);
+  inline Progress work_on(const spec::ReceiveUnit& unit);
+  inline Progress execute(const Owner& owner, const spec::ReceiveUnit& unit);
 
-  Progress place_send(const Owner& owner, const Packet& packet, uint16_t handle);
-  MemoryWindows::Outcome invalidate(const Owner& owner, const Packet& packet);
-  AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
-  void place_write(const Owner& owner, const Packet& packet, uint16_t handle);
-  bool is_refused(const Owner& owner, const Packet& packet);
+  inline Progress place_send(const Owner& owner, const Packet& packet, uint16_t handle);
+  inline MemoryWindows::Outcome invalidate(const Owner& owner, const Packet& packet);
+  inline AccessFault scatter(const Owner& owner, const Packet& packet, uint16_t handle);
+  inline void place_write(const Owner& owner, const Packet& packet, uint16_t handle);
+  inline bool is_refused(const Owner& owner, const Packet& packet);
   void refuse_message(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
   void refuse_length(const Owner& owner, const Packet& packet);
   Progress begin_read(const Owner& owner, const Packet& packet);
   void execute_atomic(const Owner& owner, const Packet& packet);
-  Owner owner_of(const spec::ReceiveUnit& unit, const spec::QueuePairControl& control) const;
+  inline Owner owner_of(const spec::ReceiveUnit& unit, const spec::QueuePairControl& control) const;
   Progress flush(const Owner& owner);
   Progress flush_shared(const Owner& owner);
   void flush_taken(const Owner& owner, const spec::ReceiveUnit& unit);
-  void open_receive(const Owner& owner, const Packet& packet);
-  static void note_completed(const Owner& owner, spec::QueuePairResponder& responder,
-                             uint32_t sequence_number);
+  inline void open_receive(const Owner& owner, const Packet& packet);
+  inline static void note_completed(const Owner& owner, spec::QueuePairResponder& responder,
+                                    uint32_t sequence_number);
   void flush_one(const Owner& owner, uint32_t sequence_number);
 
-  bool complete(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
-  bool write_completion(const Owner& owner, spec::CompletionQueueEntry entry, uint32_t sequence_number);
-  void finish(const Owner& owner, const Packet& packet);
+  inline bool complete(const Owner& owner, const Packet& packet, spec::CompletionStatus status);
+  inline bool write_completion(const Owner& owner, spec::CompletionQueueEntry& entry,
+                               uint32_t sequence_number);
+  inline void finish(const Owner& owner, const Packet& packet);
   void fail_receive(const Owner& owner, const Packet& packet, spec::CompletionStatus status,
                     spec::Syndrome syndrome);
   void fail(const Owner& owner, const Packet& packet, spec::Syndrome syndrome);
   void refuse(const Owner& owner, uint32_t psn, uint32_t message_sequence_number, uint8_t syndrome);
   void refuse_invalidate(const Owner& owner, const Packet& packet);
   void enter_error(const Owner& owner, spec::EventType type, uint32_t psn);
-  void acknowledge(const Owner& owner, const Packet& packet);
+  inline void acknowledge(const Owner& owner, const Packet& packet);
   void answer(const Owner& owner, spec::AnswerUnit unit);
-  void end(const spec::ReceiveUnit& unit);
+  inline void end(const spec::ReceiveUnit& unit);
 
   const HcaParameters& parameters_;
   Counters& counters_;

@@ -33,22 +33,22 @@ public:
   bool step() override;
 
 private:
-  void receive(uint16_t handle);
+  inline void receive(uint16_t handle);
   void receive_for_group(uint16_t handle);
   void copy(uint16_t handle, const MulticastGroups::Member& member);
   void pass_to(uint16_t handle, const MulticastGroups::Member& member);
-  void pass(uint16_t handle, unsigned underlying_function, const wire::ParsedPacket& parsed);
+  inline void pass(uint16_t handle, unsigned underlying_function, const wire::ParsedPacket& parsed);
   void drop(uint16_t handle, spec::PacketDrop reason);
   void count(unsigned port, spec::PacketDrop reason);
-  spec::PacketDrop check(const spec::QueuePairControl& control, unsigned port,
-                         const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
-  spec::PacketDrop check_addresses(const spec::QueuePairControl& control, unsigned port,
-                                   const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
-  bool is_of_peer(const spec::QueuePairControl& control, const spec::AddressVector& peer, unsigned port,
-                  const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
+  inline spec::PacketDrop check(const spec::QueuePairControl& control, unsigned port,
+                                const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
+  inline spec::PacketDrop check_addresses(const spec::QueuePairControl& control, unsigned port,
+                                          const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
+  inline bool is_of_peer(const spec::QueuePairControl& control, const spec::AddressVector& peer,
+                         unsigned port, const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
   spec::PacketDrop check_datagram(const spec::QueuePairControl& control, unsigned port,
                                   const wire::ParsedPacket& parsed, const uint8_t* bytes) const;
-  bool is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const;
+  inline bool is_in_partition(const spec::QueuePairControl& control, uint16_t partition_key) const;
 
   Counters& counters_;
   PacketMemory& packet_memory_;

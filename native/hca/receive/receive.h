@@ -65,31 +65,31 @@ private:
   };
 
   bool can_work() const { return requests_accepted_.has_credit() && descriptors_wanted_.has_credit(); }
-  bool take_flush();
+  inline bool take_flush();
   void begin_flush(unsigned underlying_function, uint32_t queue_pair_number);
-  bool take_arrived();
-  bool take_fetched();
-  bool work();
-  Progress work_on(const spec::PacketUnit& unit);
+  inline bool take_arrived();
+  inline bool take_fetched();
+  inline bool work();
+  inline Progress work_on(const spec::PacketUnit& unit);
   Progress flush(const spec::PacketUnit& unit);
-  Progress take_request(const spec::PacketUnit& unit);
-  static std::optional<Request> request_of(const spec::PacketUnit& unit,
-                                           const QueuePairStateCache::Found& found);
+  inline Progress take_request(const spec::PacketUnit& unit);
+  inline static std::optional<Request> request_of(const spec::PacketUnit& unit,
+                                                  const QueuePairStateCache::Found& found);
   void pass_taken(const spec::PacketUnit& unit);
   void want_descriptor(const spec::PacketUnit& unit);
   Progress go_on(const spec::PacketUnit& unit, bool has_descriptor);
   Progress end_flush(const spec::PacketUnit& unit);
-  void execute(const Request& request);
+  inline void execute(const Request& request);
   void repeat(const Request& request);
   void refuse(const Request& request, uint8_t syndrome);
-  bool take_receive(const Request& request);
+  inline bool take_receive(const Request& request);
   void lose(const Request& request);
   static void lose_message(spec::QueuePairResponder& responder);
   void drop(const spec::PacketUnit& unit);
-  static void describe(spec::QueuePairResponder& responder, Packet& packet);
-  void establish(const Request& request, spec::QueuePairResponder& responder);
-  void accept(const spec::PacketUnit& unit, spec::ReceiveAction action);
-  spec::QueuePairResponder& responder_of(const spec::PacketUnit& unit);
+  inline static void describe(spec::QueuePairResponder& responder, Packet& packet);
+  inline void establish(const Request& request, spec::QueuePairResponder& responder);
+  inline void accept(const spec::PacketUnit& unit, spec::ReceiveAction action);
+  inline spec::QueuePairResponder& responder_of(const spec::PacketUnit& unit);
 
   Counters& counters_;
   PacketMemory& packets_;

@@ -80,16 +80,16 @@ private:
   using Key = uint64_t;
   static constexpr Key no_key = ~Key{0};
 
-  bool serve_waiting();
-  bool take_accepted();
-  bool pass();
-  bool has_place(const spec::ReceiveUnit& unit);
-  bool place(const spec::ReceiveUnit& unit, Packet& packet);
-  std::optional<uint8_t> find(Key key) const;
-  void forget(uint8_t place);
-  std::optional<uint8_t> take_place();
-  std::optional<uint32_t> entry_pages(const spec::ReceiveUnit& unit);
-  spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
+  inline bool serve_waiting();
+  inline bool take_accepted();
+  inline bool pass();
+  inline bool has_place(const spec::ReceiveUnit& unit);
+  inline bool place(const spec::ReceiveUnit& unit, Packet& packet);
+  inline std::optional<uint8_t> find(Key key) const;
+  inline void forget(uint8_t place);
+  inline std::optional<uint8_t> take_place();
+  inline std::optional<uint32_t> entry_pages(const spec::ReceiveUnit& unit);
+  inline spec::Refusal load(const spec::ReceiveUnit& unit, const Packet& packet, ReceiveEntry& entry);
 
   QueueReader reader_;
   PacketMemory& packets_;

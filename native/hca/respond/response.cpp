@@ -60,12 +60,13 @@ bool Response::step() {
 bool Response::pass() {
   if (answers_.empty() || !responses_built_.has_credit())
     return false;
+  // Of a train of ACKs only the last is built.
+  if (parameters_.acknowledge_coalescing)
+    while (answers_.size() > 1 && supersedes(answers_.peek(1), answers_.front())) {
+      queue_pairs_.unpin(answers_.front().queue_pair_number());
+      answers_.pop();
+    }
   const spec::AnswerUnit& unit = answers_.front();
-  if (parameters_.acknowledge_coalescing && answers_.size() > 1 && supersedes(answers_.peek(1), unit)) {
-    end(unit);
-    answers_.pop();
-    return true;
-  }
   const std::optional<uint16_t> handle = packets_.allocate(PacketUse::response);
   if (!handle)
     return false;

@@ -40,18 +40,19 @@ public:
   const char* verify() const { return queue_.verify(); }
 
 private:
-  bool pass();
-  bool take_answer();
-  bool build();
-  bool work_on(const spec::AnswerUnit& unit, uint16_t handle, bool is_superseded);
-  bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
-  bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair, uint16_t handle);
+  inline bool pass();
+  inline bool take_answer();
+  inline bool build();
+  inline bool work_on(const spec::AnswerUnit& unit, uint16_t handle, bool is_superseded);
+  inline bool is_superseded(uint16_t list, const spec::AnswerUnit& unit);
+  inline bool build_packet_of(const spec::AnswerUnit& unit, const QueuePairParts& queue_pair,
+                              uint16_t handle);
   bool build_read(const spec::AnswerUnit& unit, const spec::QueuePairControl& control, uint16_t handle);
   void fail_read(const spec::AnswerUnit& unit, spec::Syndrome syndrome);
-  void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
-            const wire::PacketFields& fields, uint32_t payload_bytes, uint16_t handle);
-  void count(const spec::AnswerUnit& unit, uint8_t syndrome);
-  void end(const spec::AnswerUnit& unit);
+  inline void send(const spec::AnswerUnit& unit, const spec::QueuePairControl& control,
+                   const wire::PacketFields& fields, uint32_t payload_bytes, uint16_t handle);
+  inline void count(const spec::AnswerUnit& unit, uint8_t syndrome);
+  inline void end(const spec::AnswerUnit& unit);
 
   const HcaParameters& parameters_;
   Counters& counters_;

@@ -356,10 +356,15 @@ const AddressHandles::Entry* QueuePairFetch::find_address(const spec::KickUnit& 
 void QueuePairFetch::plan(const spec::KickUnit& kick, const Standing& standing, QueuePairRequester& requester,
                           PhysicalCollectBuffer& pcb) {
   Execution& execution = pcb.execution;
-  execution = {.kick = kick,
-               .begun = kick_records_.begin(kick.underlying_function()),
-               .first_psn = requester.next_psn(),
-               .retry_epoch = static_cast<uint8_t>(requester.retry_epoch())};
+  execution.kick = kick;
+  execution.begun = kick_records_.begin(kick.underlying_function());
+  execution.message_length = 0;
+  execution.packets = 0;
+  execution.first_psn = requester.next_psn();
+  execution.next_packet = 0;
+  execution.entry_begin = 0;
+  execution.gather_entry = 0;
+  execution.retry_epoch = static_cast<uint8_t>(requester.retry_epoch());
   if (kick.status() != CompletionStatus::success)
     return;
   if (is_local_operation(pcb.header().opcode()))

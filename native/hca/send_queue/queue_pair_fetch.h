@@ -62,25 +62,27 @@ private:
     int entries = 0; // of the send queue
   };
 
-  std::optional<Standing> standing(unsigned underlying_function, uint32_t queue_pair_number);
+  inline std::optional<Standing> standing(unsigned underlying_function, uint32_t queue_pair_number);
 
   void take_done(const spec::ScheduleDone& done);
   void take_notice(const spec::PostNotice& notice);
-  bool has_more() const;
-  bool can_decide() const;
-  bool take_started();
-  bool decide_next();
-  void decide(const spec::KickUnit& kick);
+  inline bool has_more() const;
+  inline bool can_decide() const;
+  inline bool take_started();
+  inline bool decide_next();
+  inline void decide(const spec::KickUnit& kick);
   void take_progress(const spec::QueuePairNotice& notice);
 
-  Verdict judge(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
-  static spec::SendHold hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
-                             const spec::QueuePairRequester& requester);
-  void execute(spec::KickUnit kick, const Standing& standing, spec::QueuePairRequester& requester);
-  const AddressHandles::Entry* find_address(const spec::KickUnit& kick, const PhysicalCollectBuffer& pcb,
-                                            const spec::QueuePairControl& control) const;
-  void plan(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester,
-            PhysicalCollectBuffer& pcb);
+  inline Verdict judge(const spec::KickUnit& kick, const Standing& standing,
+                       spec::QueuePairRequester& requester);
+  inline static spec::SendHold hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
+                                    const spec::QueuePairRequester& requester);
+  inline void execute(spec::KickUnit kick, const Standing& standing, spec::QueuePairRequester& requester);
+  inline const AddressHandles::Entry* find_address(const spec::KickUnit& kick,
+                                                   const PhysicalCollectBuffer& pcb,
+                                                   const spec::QueuePairControl& control) const;
+  inline void plan(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester,
+                   PhysicalCollectBuffer& pcb);
   void hand_back(const spec::KickUnit& kick, const Standing& standing, spec::QueuePairRequester& requester);
   void give_back(const spec::KickUnit& kick);
   void schedule(unsigned underlying_function, uint32_t queue_pair_number, const Standing& standing,

@@ -37,17 +37,17 @@ private:
   // How the work on a command went: it has ended, or has more packets, or waits for a key to be idle.
   enum class Progress : uint8_t { done, more, waits_for_key };
 
-  bool pass();
-  bool take_command();
-  bool resume_waiting();
-  bool serve();
-  Progress work_on(const spec::KickUnit& kick, uint16_t packet);
+  inline bool pass();
+  inline bool take_command();
+  inline bool resume_waiting();
+  inline bool serve();
+  inline Progress work_on(const spec::KickUnit& kick, uint16_t packet);
   std::optional<spec::CompletionStatus> carry_out(const spec::QueuePairControl& control,
                                                   const PhysicalCollectBuffer& pcb);
-  spec::CompletionStatus gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
-                                uint16_t packet);
-  spec::CompletionStatus read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
-                                   uint64_t offset, uint8_t* target, uint32_t bytes);
+  inline spec::CompletionStatus gather(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
+                                       uint16_t packet);
+  inline spec::CompletionStatus read_list(const spec::QueuePairControl& control, PhysicalCollectBuffer& pcb,
+                                          uint64_t offset, uint8_t* target, uint32_t bytes);
   spec::CompletionStatus check_scatter(const spec::QueuePairControl& control,
                                        const PhysicalCollectBuffer& pcb);
 

@@ -31,16 +31,16 @@ public:
   const char* verify() const { return units_.verify(); }
 
 private:
-  bool can_work();
-  bool take_packet();
-  bool serve();
-  void work_on(const spec::PacketUnit& unit);
-  void build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
-             const PhysicalCollectBuffer& pcb);
-  void note_built(const spec::PacketUnit& unit, spec::QueuePairRequester& requester,
-                  const PhysicalCollectBuffer& pcb);
-  void end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
-  void end_command(const PhysicalCollectBuffer& pcb);
+  inline bool can_work();
+  inline bool take_packet();
+  inline bool serve();
+  inline void work_on(const spec::PacketUnit& unit);
+  inline void build(const spec::PacketUnit& unit, const QueuePairParts& queue_pair,
+                    const PhysicalCollectBuffer& pcb);
+  inline void note_built(const spec::PacketUnit& unit, spec::QueuePairRequester& requester,
+                         const PhysicalCollectBuffer& pcb);
+  inline void end_message(const spec::PacketUnit& unit, const PhysicalCollectBuffer& pcb);
+  inline void end_command(const PhysicalCollectBuffer& pcb);
 
   Counters& counters_;
   CollectBufferPort& collect_buffer_;

@@ -4,6 +4,7 @@
 // scripts/instruction_counts.mjs.
 #include "test/counts/station.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +17,7 @@ namespace {
 constexpr uint32_t short_message = 64;
 constexpr uint32_t atomic_operand = 8;
 constexpr uint32_t long_message = 1 << 20;
+constexpr uint32_t inline_message = 96;
 constexpr unsigned burst = 16;
 
 using Operate = bool (*)(Station& here, Station& there);
@@ -42,9 +44,18 @@ bool write_burst(Station& here, Station& there) {
   return here.complete();
 }
 
+// The same with the bytes in the commands, and kick records.
+bool kick_burst(Station& here, Station& there) {
+  for (unsigned i = 0; i < burst; ++i)
+    here.store_inline(spec::Opcode::rdma_write, there, inline_message, i + 1 == burst);
+  here.ring();
+  return here.complete() && here.take_kick_records(burst);
+}
+
 struct Operation {
   std::string_view name;
   Operate operate;
+  bool records_kicks = false;
 };
 
 constexpr std::array operations{
@@ -54,20 +65,22 @@ constexpr std::array operations{
     Operation{"read", one_sided<spec::Opcode::rdma_read, short_message>},
     Operation{"atomic", one_sided<spec::Opcode::atomic_fetch_and_add, atomic_operand>},
     Operation{"write_long", one_sided<spec::Opcode::rdma_write, long_message>},
+    Operation{"kick", kick_burst, true},
 };
 
 int run(std::string_view name, unsigned times) {
-  Operate operate = nullptr;
-  for (const Operation& operation : operations)
-    if (operation.name == name)
-      operate = operation.operate;
+  const auto* const operation = std::ranges::find(operations, name, &Operation::name);
   Station one;
   Station other;
-  if (operate == nullptr || !one.made() || !other.made() || !one.connect(other) || !other.connect(one))
+  if (operation == operations.end() || !one.made() || !other.made() || !one.connect(other) ||
+      !other.connect(one))
     return EXIT_FAILURE;
+  if (operation->records_kicks)
+    for (Station* const station : {&one, &other})
+      station->record_kicks();
   const uint64_t before = one.steps() + other.steps();
   for (unsigned i = 0; i < times; ++i)
-    if (!(i % 2 == 0 ? operate(one, other) : operate(other, one)))
+    if (!(i % 2 == 0 ? operation->operate(one, other) : operation->operate(other, one)))
       return EXIT_FAILURE;
   std::printf("%llu\n", static_cast<unsigned long long>(one.steps() + other.steps() - before));
   return EXIT_SUCCESS;

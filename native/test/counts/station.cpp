@@ -11,6 +11,7 @@ namespace {
 
 constexpr unsigned every_right = 0b1111; // bits of spec::AccessFlag
 constexpr unsigned entries_log2 = 6;
+constexpr unsigned kick_records_log2 = 7;
 constexpr size_t region_bytes = size_t{1} << 20;
 
 std::span<const uint8_t> bytes_of(const spec::GatherEntry& entry) {
@@ -61,23 +62,54 @@ void Station::post_receive(uint32_t bytes) {
 void Station::store(spec::Opcode opcode, const Station& peer, uint32_t bytes, bool signaled) {
   spec::CommandHeader header;
   header.set_opcode(opcode);
-  header.set_signaled(signaled ? 1 : 0);
   header.set_gather_count(1);
-  if (opcode != spec::Opcode::send) {
-    header.set_remote_address(peer.received_.memory.address);
-    header.set_remote_key(peer.received_.key);
-  }
   spec::GatherEntry entry;
   entry.set_address(sent_.memory.address);
   entry.set_length(bytes);
   entry.set_local_key(sent_.key);
+  store(header, peer, signaled, bytes_of(entry));
+}
+
+void Station::store_inline(spec::Opcode opcode, const Station& peer, uint32_t bytes, bool signaled) {
+  spec::CommandHeader header;
+  header.set_opcode(opcode);
+  header.set_inline_data(1);
+  store(header, peer, signaled, {sent_.memory.at(), bytes});
+}
+
+void Station::store(spec::CommandHeader& header, const Station& peer, bool signaled,
+                    std::span<const uint8_t> payload) {
+  header.set_signaled(signaled ? 1 : 0);
+  if (header.opcode() != spec::Opcode::send) {
+    header.set_remote_address(peer.received_.memory.address);
+    header.set_remote_key(peer.received_.key);
+  }
   HostFunction& function = driver_->function();
-  queue_pair_->store(function, function.first_collect_buffer() + next_collect_buffer_, header,
-                     bytes_of(entry));
+  queue_pair_->store(function, function.first_collect_buffer() + next_collect_buffer_, header, payload);
   next_collect_buffer_ = (next_collect_buffer_ + 1) % function.collect_buffers();
 }
 
 void Station::ring() { driver_->function().fence(); }
+
+void Station::record_kicks() {
+  HostFunction& function = driver_->function();
+  kick_records_ = function.allocate(sizeof(spec::KickRecord) << kick_records_log2);
+  kick_record_head_ = function.allocate(sizeof(spec::RingHead));
+  spec::underlying_function::KickRecordControl control;
+  control.set_enable(1);
+  control.set_entries_log2(kick_records_log2);
+  function.write64(spec::underlying_function::kick_record_address, kick_records_.address);
+  function.write64(spec::underlying_function::kick_record_head_address, kick_record_head_.address);
+  function.write(spec::underlying_function::kick_record_control, control.bits);
+}
+
+bool Station::take_kick_records(unsigned commands) {
+  kick_records_taken_ += 2 * commands; // kicked and sent
+  const uint32_t newest = kick_records_taken_ - 1;
+  const size_t at = (newest & ((1u << kick_records_log2) - 1)) * sizeof(spec::KickRecord);
+  kick_record_head_.record().store(kick_records_taken_, std::memory_order_release);
+  return kick_records_.entry<spec::KickRecord>(at, ~(newest >> kick_records_log2) & 1).has_value();
+}
 
 bool Station::complete() {
   for (;;) {

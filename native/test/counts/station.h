@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace fpga_verbs::test {
 
@@ -25,7 +26,14 @@ public:
   // Puts a command that names `bytes` of own memory into the send queue and stores it to a VCB; ring() fences
   // what is stored.
   void store(spec::Opcode opcode, const Station& peer, uint32_t bytes, bool signaled);
+  // The same with the bytes in the command.
+  void store_inline(spec::Opcode opcode, const Station& peer, uint32_t bytes, bool signaled);
   void ring();
+
+  // From now on the device writes kick records.
+  void record_kicks();
+  // Takes the records of so many commands that have been sent. False: they are not there.
+  bool take_kick_records(unsigned commands);
 
   // Polls until there is a completion, letting the device work. False: it tells of a failure.
   bool complete();
@@ -40,12 +48,17 @@ private:
   };
 
   Region make_region(uint32_t protection_domain);
+  void store(spec::CommandHeader& header, const Station& peer, bool signaled,
+             std::span<const uint8_t> payload);
 
   Region sent_;
   Region received_;
   std::unique_ptr<HostCompletionQueue> completion_queue_;
   std::unique_ptr<HostQueuePair> queue_pair_;
   unsigned next_collect_buffer_ = 0;
+  HostMemory kick_records_;
+  HostMemory kick_record_head_;
+  uint32_t kick_records_taken_ = 0;
 };
 
 } // namespace fpga_verbs::test
