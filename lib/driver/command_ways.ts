@@ -87,7 +87,7 @@ export class CommandWays {
     return this.kickWatch.lost() + this.completionWatch.lost();
   }
 
-  /** What has happened since the last time. */
+  /** Takes the ways that commands have gone since the last time. */
   take(): TakenWays {
     // Completions first: each kick of theirs is in the other ring by then.
     const endedBytes = this.completionWatch.take(this.completionBytes);

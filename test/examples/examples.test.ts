@@ -36,11 +36,17 @@ const printed: Readonly<Record<string, readonly unknown[]>> = {
     'refused: dmaFault at the data',
     'gone: a driver that is opened now says so',
   ],
+  rpc: [0, 1, 2].map((number) => `4 replies, the last: CLIENT ${number}, CALL 3`),
+  'ring-of-boards': [0, 1, 2, 3].map((rank) => `rank ${rank} of 4: the sum is 1111`),
+  'doorbell-study': ['7 payloads, 200 commands each: doorbell.svg'],
 };
+
+/** Suites for vitest, which run beside this one: driver_suite.test.ts. */
+const suites = ['driver-suite.test'];
 
 it('all are run here', () => {
   const names = readdirSync('examples').map((name) => path.basename(name, '.ts'));
-  expect(names.sort()).toEqual(Object.keys(printed).sort());
+  expect(names.sort()).toEqual([...Object.keys(printed), ...suites].sort());
 });
 
 describe.each(Object.keys(printed))('%s', (name) => {

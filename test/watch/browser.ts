@@ -133,7 +133,7 @@ export class Browser {
     await this.ask('Input.dispatchMouseEvent', { type: 'mouseReleased', ...event });
   }
 
-  /** What a screen reader is told of the page. */
+  /** The page as a screen reader is told of it. */
   async accessibleNodes(): Promise<AccessibleNode[]> {
     const { nodes } = await this.ask('Accessibility.getFullAXTree');
     const found = nodes as { role?: { value: string }; name?: { value: string }; ignored: boolean }[];

@@ -1,7 +1,7 @@
 import type { Occupancy } from '../../driver/occupancy.ts';
 import type { FunctionRates, PortRates } from '../observe/rates.ts';
 
-// What the page is sent and sends: JSON, a message each. Arrays are tuples where there are many of a kind.
+// Messages to the page and from it: JSON, one each. Arrays are tuples where there are many of a kind.
 
 /** A histogram: bin and count; bin b begins at 2^(b/8) nanoseconds. */
 export type Bins = readonly (readonly [bin: number, count: number])[];
@@ -24,7 +24,7 @@ export interface BoardMessage {
   readonly causes: Readonly<Record<string, string>>;
 }
 
-/** What happened since the message before: of some of the commands, one of `oneOf`. */
+/** Commands since the message before: of some of the commands, one of `oneOf`. */
 export interface WaysMessage {
   readonly kind: 'ways';
   /** Milliseconds since the message before. */
@@ -110,7 +110,7 @@ export interface EndMessage {
 export type PageMessage =
   BoardMessage | WaysMessage | StateMessage | QueuePairsMessage | EventsMessage | WhyMessage | EndMessage;
 
-/** What a page asks for. */
+/** A request of a page. */
 export type PageRequest =
   | { readonly kind: 'pause'; readonly paused: boolean }
   /** Undefined: no longer. */
@@ -126,7 +126,7 @@ const mostStepsPerSecond = 100_000;
 const mostSteps = 10_000;
 const largestQueuePairNumber = 0xff_ffff;
 
-/** What a page has sent. Undefined: no request of a page of this version. */
+/** Reads a message of a page. Undefined: no request of a page of this version. */
 export function parseRequest(text: string): PageRequest | undefined {
   let given: unknown;
   try {

@@ -30,7 +30,6 @@ const files: Readonly<Record<string, string>> = {
   'latency.mjs': 'text/javascript; charset=utf-8',
   'tables.mjs': 'text/javascript; charset=utf-8',
   'vendor/uPlot.iife.min.js': 'text/javascript; charset=utf-8',
-  'vendor/uPlot.min.css': 'text/css; charset=utf-8',
 };
 
 /** A page may load what comes from here, and be in no other page (Content Security Policy level 3). */
@@ -60,7 +59,7 @@ export interface Page {
   send(message: PageMessage): void;
 }
 
-/** What the server tells of its pages. */
+/** Told of the pages of a server. */
 export interface PageListener {
   opened(page: Page): void;
   /** @returns false: it is no request, and the page is closed */

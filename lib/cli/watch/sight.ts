@@ -31,7 +31,7 @@ const mostQueuePairs = 200;
 const noBuffer = 0xffff;
 const noLane = 0xff;
 
-/** What an observer sees of a board, as messages for a page. It watches from {@link begin} to {@link end}, and costs the board nothing else. */
+/** An observer's view of a board, as messages for a page. It watches from {@link begin} to {@link end}, and costs the board nothing else. */
 export class Sight {
   private readonly observer: Observer;
   private readonly functions: readonly DeviceFunction[];
