@@ -194,5 +194,5 @@ describe('where the binaries do not fit', () => {
       readdirSync(path.join(modules, 'fpga-verbs')).filter((name) => name.startsWith('building')),
     ).toEqual([]);
     expect(await hca('list')).toMatchObject({ status: 0, out: matching(/^emu: /m) });
-  }, 900_000);
+  }, 3_600_000);
 });
