@@ -1,11 +1,11 @@
 #include "driver/driver.h"
 
 #include "driver/explanation.h"
+#include "driver/signals_blocked.h"
 #include "spec/registers.h"
 
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <poll.h>
 #include <sched.h>
 #include <sys/eventfd.h>
@@ -27,29 +27,10 @@ template <class Structure> std::span<uint8_t> bytes_of(Structure& structure) {
   return {reinterpret_cast<uint8_t*>(&structure), sizeof structure};
 }
 
-// Signals of the program are for its own threads: those that are made within block them all, but for faults
-// of their own (page_replacement.h).
-class SignalsBlocked {
-public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
-      sigdelset(&all, fault);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-private:
-  sigset_t before_;
-};
-
 } // namespace
 
 std::unique_ptr<Driver> Driver::open(const std::string& device, int& error) {
-  const SignalsBlocked blocked;
+  const SignalsBlocked blocked; // signals of the program are for its own threads
   std::unique_ptr<Driver> made(new Driver);
   std::string failure;
   made->backend_ = open_backend(device, error, failure);

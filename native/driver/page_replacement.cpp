@@ -1,6 +1,8 @@
 #include "driver/page_replacement.h"
 
 #include "driver/mapped_ranges.h"
+#include "driver/signals_blocked.h"
+#include "spec/parameters.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +10,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <pthread.h>
 #include <sched.h>
 #include <string>
@@ -18,8 +21,13 @@ namespace fpga_verbs::driver {
 
 namespace {
 
+// Held by a call, and while the process forks, which several threads may do at once: a child has copies of
+// all pages that were replaced.
+std::mutex changing;
+
 // Frozen at a time: a thread that writes there waits for the copy of so much.
 constexpr size_t portion_bytes = size_t{64} << 10;
+constexpr size_t page = spec::page_bytes;
 
 struct Range {
   std::atomic<uintptr_t> begin{0};
@@ -64,11 +72,15 @@ std::string shared_name;
 std::vector<MappedRange> to_copy;
 
 void find_what_to_copy() {
+  changing.lock();
   find_mapped(0, UINTPTR_MAX, to_copy);
   std::erase_if(to_copy, [](const MappedRange& range) { return !range.name.starts_with(shared_name); });
 }
 
+void go_on_in_parent() { changing.unlock(); }
+
 void copy_in_child() {
+  changing.unlock();
   for (const MappedRange& range : to_copy) {
     const size_t bytes = range.end - range.begin;
     void* const there = reinterpret_cast<void*>(range.begin);
@@ -87,6 +99,7 @@ void copy_in_child() {
 } // namespace
 
 int replace_pages(void* pages, size_t bytes, void* shared, int protection) {
+  const std::scoped_lock lock(changing);
   auto* const from = static_cast<uint8_t*>(pages);
   replaced.begin = reinterpret_cast<uintptr_t>(from);
   replaced.end = reinterpret_cast<uintptr_t>(from + bytes);
@@ -98,18 +111,23 @@ int replace_pages(void* pages, size_t bytes, void* shared, int protection) {
   int error = 0;
   for (size_t done = 0; done < bytes && error == 0; done += portion_bytes) {
     const size_t portion = std::min(portion_bytes, bytes - done);
+    const SignalsBlocked blocked; // their handlers may write there, and would wait for this thread
     frozen.end = reinterpret_cast<uintptr_t>(from + done + portion);
     frozen.begin = reinterpret_cast<uintptr_t>(from + done);
     error = replace_portion(from + done, portion, static_cast<uint8_t*>(shared) + done, protection);
     frozen.begin = UINTPTR_MAX;
   }
   sigaction(SIGSEGV, &handler_before, nullptr);
+  // realloc() has the kernel move a mapping and make it longer, and behind the end of shared memory there is
+  // nothing. Where the last page is of another kind the kernel refuses that, and realloc() copies.
+  if (bytes > page)
+    madvise(from + bytes - page, page, MADV_RANDOM);
   return error;
 }
 
 void copy_in_children(const char* name) {
   shared_name = std::string("/memfd:") + name;
-  pthread_atfork(find_what_to_copy, nullptr, copy_in_child);
+  pthread_atfork(find_what_to_copy, go_on_in_parent, copy_in_child);
 }
 
 } // namespace fpga_verbs::driver

@@ -7,7 +7,7 @@ namespace fpga_verbs::driver {
 // Puts shared memory in the place of pages of the program, which keep address, content and protection
 // (PROT_…). A thread that writes there meanwhile waits, some microseconds; one that blocks SIGSEGV is ended
 // by it, and a system call that writes there gives EFAULT. `shared`: a mapping of shared memory of as many
-// bytes, which stays. Gives 0, or errno: some of the pages may be replaced. One call at a time.
+// bytes, which stays. Gives 0, or errno: some of the pages may be replaced. Thread-safe.
 int replace_pages(void* pages, size_t bytes, void* shared, int protection);
 
 // A child has private copies of such pages: of all that lie in /memfd:NAME, at the addresses where they are

@@ -106,6 +106,13 @@ int SharedMemory::map(void* memory, size_t bytes, std::vector<DmaPiece>& pieces,
     failure = "/proc/self/maps cannot be read, which says what memory the program has";
     return EOPNOTSUPP;
   }
+  uintptr_t covered = begin; // the program may have unmapped some of it since it was looked at
+  for (const MappedRange& range : ranges)
+    covered = range.begin == covered ? range.end : covered;
+  if (covered != end) {
+    failure = "the memory is not all there";
+    return EFAULT;
+  }
   if (const int error = refuse(ranges, failure))
     return error;
   Segments segments;

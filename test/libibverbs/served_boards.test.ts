@@ -30,6 +30,8 @@ const names = [
   'pages that are registered again keep their content',
   'new memory at an old address',
   'a thread that writes while pages are replaced loses nothing',
+  'a handler that writes while pages are replaced waits for nothing',
+  'memory that grows when it was registered',
   'a child has copies of its own',
   'stacks, and memory that is shared with others, are refused',
   'memory that cannot be written is read',

@@ -3,8 +3,10 @@
 #include "checks.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +107,45 @@ static void a_thread_that_writes_meanwhile(void) {
   OK("a thread that writes while pages are replaced loses nothing");
 }
 
+static volatile long* ticks;
+static void count_tick(int unused) {
+  (void)unused;
+  ++*ticks;
+}
+
+/* A signal's handler writes in the page, on the thread that replaces it. */
+static void a_handler_that_writes_meanwhile(void) {
+  enum { pages = 64, most = 100000, wanted = 100 };
+  char* memory = new_pages(pages);
+  ticks = (volatile long*)(memory + 5 * page);
+  struct sigaction action = {.sa_handler = count_tick, .sa_flags = SA_RESTART};
+  struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
+  CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
+  for (int i = 0; i < most && (i < wanted || *ticks < wanted); ++i) {
+    struct ibv_mr* mr = offer(memory, pages * page);
+    CHECK(ibv_dereg_mr(mr) == 0);
+  }
+  CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0 && *ticks >= wanted && munmap(memory, pages * page) == 0);
+  OK("a handler that writes while pages are replaced waits for nothing");
+}
+
+/* realloc() has the kernel move large memory and make it longer, where it can. */
+static void memory_that_grows(void) {
+  size_t bytes = 1 << 20;
+  char* memory = malloc(bytes);
+  memset(memory, 'm', bytes);
+  char* begin = memory - (uintptr_t)memory % page;
+  size_t whole = ((uintptr_t)memory % page + bytes + page - 1) / page * page;
+  struct ibv_mr* mr = offer(begin, whole);
+  CHECK(ibv_dereg_mr(mr) == 0);
+  memory = realloc(memory, 4 * bytes);
+  CHECK(memory && memory[0] == 'm' && memory[bytes - 1] == 'm');
+  memset(memory + bytes, 'n', 3 * bytes);
+  CHECK(memory[4 * bytes - 1] == 'n');
+  free(memory);
+  OK("memory that grows when it was registered");
+}
+
 static void a_child(void) {
   char* memory = new_pages(2);
   strcpy(memory, "parent");
@@ -155,6 +196,8 @@ int main(void) {
   connect_qp(qp, qp);
   regions_with_pages_in_common();
   a_thread_that_writes_meanwhile();
+  a_handler_that_writes_meanwhile();
+  memory_that_grows();
   a_child();
   what_is_refused();
   OK("all");
