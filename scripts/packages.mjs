@@ -16,7 +16,7 @@ import { run } from './build_addons.mjs';
 import { fingerprint } from './fingerprint.mjs';
 
 process.chdir(path.join(import.meta.dirname, '..'));
-/** What Debian calls the tools for each processor that Node names. */
+/** The prefix that Debian gives the tools for each processor, by Node's name of it. */
 const toolPrefixes = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' };
 const binaries = ['fpga_verbs.node', 'verbs/libibverbs.so.1', 'verbs/libfpga_verbs_node.so'];
 /** The newest versions that binaries may need: Debian 12, Ubuntu 22.04, Fedora 36 and what is newer have them. */

@@ -24,7 +24,7 @@ const targets = {
   ibverbs: 'verbs/libibverbs.so.1',
   device_node: 'verbs/libfpga_verbs_node.so',
 } as const;
-/** What compiling reads; it runs in a copy of these, beside which the package's own dependencies are found. */
+/** The compiler reads these, in a copy beside which the package's own dependencies are found. */
 const inputs = ['native', 'binding.gyp', 'CMakeLists.txt', 'package.json'];
 /** Milliseconds between two looks at how far it is. */
 const pace = 500;

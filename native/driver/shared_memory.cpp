@@ -106,17 +106,10 @@ int SharedMemory::map(void* memory, size_t bytes, std::vector<DmaPiece>& pieces,
     failure = "/proc/self/maps cannot be read, which says what memory the program has";
     return EOPNOTSUPP;
   }
-<<<<<<< HEAD
-  uintptr_t known = begin; // the program may have unmapped some of it since it was looked at
-  for (const MappedRange& range : ranges)
-    known = range.begin == known ? range.end : known;
-  if (known != end) {
-=======
   uintptr_t covered = begin; // the program may have unmapped some of it since it was looked at
   for (const MappedRange& range : ranges)
     covered = range.begin == covered ? range.end : covered;
   if (covered != end) {
->>>>>>> 343436d41ca90ddc3ddd44adcc44d78e11462220
     failure = "the memory is not all there";
     return EFAULT;
   }

@@ -17,8 +17,6 @@ interface Published {
 /** A registry of npm on loopback. */
 export interface Registry {
   readonly address: string;
-  /** What was asked for, in order. */
-  readonly requests: readonly string[];
   close(): void;
 }
 
@@ -30,13 +28,11 @@ export async function openRegistry(folders: readonly string[]): Promise<Registry
     const versions = published.get(manifest.name) ?? [];
     published.set(manifest.name, [...versions, { manifest, tarball: () => tarballOf(folder) }]);
   }
-  const requests: string[] = [];
   let address = '';
   const server = createServer(({ url = '' }, response) => {
     const [, name = '', version] = /^\/(@[^/]+\/[^/]+|[^/]+)(?:\/-\/(.+)\.tgz)?$/.exec(
       decodeURIComponent(url),
     ) ?? [undefined];
-    requests.push(url);
     const versions = published.get(name) ?? [];
     const one = versions.find(({ manifest }) => manifest.version === version);
     if (one !== undefined) response.end(one.tarball());
@@ -48,7 +44,6 @@ export async function openRegistry(folders: readonly string[]): Promise<Registry
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     address,
-    requests,
     close: () => {
       server.closeAllConnections();
       server.close();

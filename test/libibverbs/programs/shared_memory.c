@@ -115,19 +115,11 @@ static void count_tick(int unused) {
 
 /* A signal's handler writes in the page, on the thread that replaces it. */
 static void a_handler_that_writes_meanwhile(void) {
-<<<<<<< HEAD
-  enum { pages = 64, most = 100000, wanted = 200 };
-  char* memory = new_pages(pages);
-  ticks = (volatile long*)(memory + 5 * page);
-  struct sigaction action = {.sa_handler = count_tick, .sa_flags = SA_RESTART};
-  struct itimerval often = {{0, 50}, {0, 50}}, never = {{0, 0}, {0, 0}};
-=======
   enum { pages = 64, most = 100000, wanted = 100 };
   char* memory = new_pages(pages);
   ticks = (volatile long*)(memory + 5 * page);
   struct sigaction action = {.sa_handler = count_tick, .sa_flags = SA_RESTART};
   struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
->>>>>>> 343436d41ca90ddc3ddd44adcc44d78e11462220
   CHECK(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &often, NULL) == 0);
   for (int i = 0; i < most && (i < wanted || *ticks < wanted); ++i) {
     struct ibv_mr* mr = offer(memory, pages * page);
