@@ -25,6 +25,7 @@ describe('hca', () => {
       'events',
       'counters',
       'capture',
+      'watch',
       'doorbell',
       'lat',
       'bw',
