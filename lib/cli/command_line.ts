@@ -164,16 +164,23 @@ Examples:
     .action((options: CommonOptions & { verbose?: boolean }) =>
       info(outputOf(options), chosenDeviceString(options.device), options.verbose === true),
     );
-  addOfDevice('registers', 'read registers by name, decoded', jsonShapes.registers, [
+  addOfDevice('registers', 'read registers by name, decoded, or write them', jsonShapes.registers, [
     'hca registers',
     'hca registers identity',
     'hca registers underlying_function.status kicks --json',
     'hca registers underlying_function --uf 3',
+    'hca registers control.half_written_limit=0 --write',
   ])
-    .argument('[names...]', 'blocks (identity, underlying_function, control), registers, or block.register')
+    .argument(
+      '[names...]',
+      'blocks (identity, underlying_function, control), registers, or block.register; NAME=VALUE or NAME[ELEMENT]=VALUE writes one',
+    )
+    .option('--write', 'write registers, which can stop the device and all that use it')
     .option('--uf <number>', 'underlying function, instead of the one of the device string', wholeNumber(0))
-    .action((names: string[], options: CommonOptions & { uf?: number }) =>
-      registers(outputOf(options), ofFunction(chosenDeviceString(options.device), options.uf), names),
+    .action((names: string[], options: CommonOptions & { uf?: number; write?: boolean }) =>
+      registers(outputOf(options), ofFunction(chosenDeviceString(options.device), options.uf), names, {
+        write: options.write === true,
+      }),
     );
   addOfDevice('doorbell', 'measure the latency of a doorbell in parts', jsonShapes.doorbell, [
     'hca doorbell',

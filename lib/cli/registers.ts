@@ -14,15 +14,103 @@ interface Shown {
   readonly register: NamedRegister;
 }
 
+/** A register that is to be written: `control.half_written_limit=0`, `underlying_function.queuing_structure_address[1]=0x1000`. */
+interface Assignment {
+  readonly name: string;
+  readonly element: number;
+  readonly value: bigint;
+}
+
+const notWritten = { code: 'EINVAL', verb: 'writeRegister' } as const;
+
+/** Undefined: it names registers to read. @throws VerbsError EINVAL: it is neither */
+function assignmentOf(word: string): Assignment | undefined {
+  if (!word.includes('=')) return undefined;
+  const [, name, element = '0', value] = /^([\w.]+)(?:\[(\d+)\])?=(0x[\da-f]+|\d+)$/i.exec(word) ?? [];
+  if (name === undefined || value === undefined) {
+    const expected = 'NAME=VALUE, or NAME[ELEMENT]=VALUE; a value is a whole number, as 16 or 0x10';
+    throw new VerbsError(`${word} sets no register`, { ...notWritten, attribute: word, expected });
+  }
+  return { name, element: Number(element), value: BigInt(value) };
+}
+
+/** Options of `hca registers`. */
+export interface RegistersOptions {
+  /** Registers may be written, which can stop whatever uses the device. */
+  readonly write: boolean;
+}
+
+/**
+ * `hca registers NAME=VALUE… --write`: writes registers, in the order of the words, and then shows them.
+ * @returns names of the registers, to be shown
+ * @throws VerbsError EINVAL: a register that cannot be written, or a value that it does not hold; EPERM: without `--write`; nothing is written
+ * then
+ */
+function writeRegisters(
+  output: Output,
+  device: DeviceFunction,
+  assignments: readonly Assignment[],
+  { write }: RegistersOptions,
+): string[] {
+  const writes = assignments.map(({ name, element, value }) => {
+    const { block, register } = placeOf(name);
+    const { access, width, count, stride, offset } = registerNamed(blockNamed(block), register);
+    const refuse = (problem: string, expected: string): VerbsError =>
+      new VerbsError(`${block}.${register} ${problem}`, { ...notWritten, attribute: name, expected });
+    if (access === 'ro' || access === 'ro_side_effect')
+      throw refuse('can only be read', 'a register of access rw, wo or w1c in fpga/doc/registers.md');
+    if (element >= count) throw refuse(`has no element ${element}`, `0 to ${count - 1}`);
+    if (value >> BigInt(width) !== 0n)
+      throw refuse(`does not hold ${value}`, `0 to 0x${(2n ** BigInt(width) - 1n).toString(16)}`);
+    return {
+      page: pageOf(device, block),
+      at: offset + element * stride,
+      width,
+      value,
+      block,
+      register,
+      access,
+    };
+  });
+  if (!write) {
+    throw new VerbsError(
+      'to write a register can stop the device and all that use it, or crash the machine',
+      {
+        code: 'EPERM',
+        verb: 'writeRegister',
+        attribute: '--write',
+        expected: '--write, if that is meant',
+      },
+    );
+  }
+  output.warn(
+    'registers are written as they are given, beside the driver: the device may stop, until it is reset',
+  );
+  for (const { page, at, width, value } of writes) {
+    if (width === 64) page.write64(at, value);
+    else page.write32(at, Number(value));
+  }
+  return writes.filter(({ access }) => access !== 'wo').map(({ block, register }) => `${block}.${register}`);
+}
+
 /**
  * `hca registers [NAME…]`: registers by name, decoded; a block, `block.register`, or a register that one block alone has.
  * Without a name those of all blocks that the function reaches. JSON: [{block, register, offset, unit, values, fields}].
  */
-export function registers(output: Output, deviceString: string, names: readonly string[]): void {
+export function registers(
+  output: Output,
+  deviceString: string,
+  words: readonly string[],
+  options: RegistersOptions,
+): void {
+  const assignments = words.flatMap((word) => assignmentOf(word) ?? []);
   const device = openDevice(deviceString);
   try {
-    const chosen = names.length === 0 ? blocks : names;
-    const shown = chosen.flatMap((name) => shownOf(device.driver.device, name, names.length === 0));
+    const written =
+      assignments.length > 0 ? writeRegisters(output, device.driver.device, assignments, options) : [];
+    const names = [...words.filter((word) => !word.includes('=')), ...written];
+    const chosen = words.length === 0 ? blocks : names;
+    const shown = chosen.flatMap((name) => shownOf(device.driver.device, name, words.length === 0));
     output.value(
       shown.map(({ block, register: { name, description, values, fields } }) => ({
         block,
@@ -41,16 +129,24 @@ export function registers(output: Output, deviceString: string, names: readonly 
 
 /** The registers that a name stands for. `lenient`: a block that the function does not reach is left out. */
 function shownOf(device: DeviceFunction, name: string, lenient: boolean): Shown[] {
-  const [block, register] = name.includes('.') ? name.split('.', 2) : [name, undefined];
-  if (register !== undefined) return [shownRegister(device, block, register)];
-  if (blocks.includes(name as (typeof blocks)[number])) {
+  if (!name.includes('.') && isBlock(name)) {
     if (lenient && name === 'control' && device.controlPage === undefined) return [];
     return blockNamed(name)
       .registers.filter(({ access }) => access !== 'wo' && access !== 'ro_side_effect')
       .map((each) => shownRegister(device, name, each.name));
   }
+  const { block, register } = placeOf(name);
+  return [shownRegister(device, block, register)];
+}
+
+const isBlock = (name: string): boolean => blocks.some((block) => block === name);
+
+/** Block and register of a name: `block.register`, or a register that one block alone has. @throws VerbsError EINVAL: none, or several */
+function placeOf(name: string): { readonly block: string; readonly register: string } {
+  const [first, second] = name.split('.', 2) as [string, string | undefined];
+  if (second !== undefined) return { block: first, register: second };
   const owners = blocks.filter((each) => blockNamed(each).registers.some((known) => known.name === name));
-  if (owners.length === 1) return [shownRegister(device, owners[0]!, name)];
+  if (owners.length === 1) return { block: owners[0]!, register: name };
   throw new VerbsError(
     owners.length === 0
       ? `no block or register is named ${name}`

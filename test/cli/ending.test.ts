@@ -247,6 +247,7 @@ describe('commands that go on until they are interrupted', () => {
     [['kicks', '--device', `emu:?name=ending&${small}`], 'KICK', 0],
     [['events', '--device', `emu:?name=ending&${small}`], 'events of all functions', 0],
     [['serve', `/tmp/fpga-verbs-ending-${process.pid}`, ...plain], 'can be opened', 0],
+    [['watch', ...plain], 'http://127.0.0.1:', 0],
     [['kicks', '--count', '1000000', ...plain], 'KICK', 1],
     [['doorbell', '--iterations', '100000000', ...plain], 'Doorbell latency', 1],
     [['demo'], 'measuring messages', 1],

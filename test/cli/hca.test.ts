@@ -25,6 +25,7 @@ describe('hca', () => {
       'events',
       'counters',
       'capture',
+      'watch',
       'doorbell',
       'lat',
       'bw',
@@ -153,6 +154,43 @@ describe('hca info', () => {
 });
 
 describe('hca registers', () => {
+  it('writes a register, says that it is dangerous, and shows what is there then', async () => {
+    const device = ['--device', `emu:?${small}`];
+    const written = await runHca([
+      'registers',
+      'control.half_written_limit=0x1234',
+      'queuing_structure_address[1]=4096',
+      'management_unlock=0',
+      '--write',
+      ...device,
+    ]);
+    expect([written.exitCode, written.error]).toEqual([
+      0,
+      expect.stringMatching(/^hca: warning: registers are written as they are given/),
+    ]);
+    expect(written.out).toMatch(/control\.half_written_limit: +0x0000000000001234 {2}\(4660 clock ticks\)/);
+    expect(written.out).toMatch(/queuing_structure_address\[1\]: +0x0000000000001000/);
+    expect(written.out).not.toContain('management_unlock');
+  });
+
+  it.each([
+    [['control.half_written_limit=1'], /can stop the device .*; expected: --write, if that is meant/],
+    [
+      ['kicks=1', '--write'],
+      /underlying_function\.kicks can only be read; expected: a register of access rw/,
+    ],
+    [['port_control[2]=1', '--write'], /control\.port_control has no element 2; expected: 0 to 1/],
+    [['port_control=0x100000000', '--write'], /does not hold 4294967296; expected: 0 to 0xffffffff/],
+    [['port_control=on', '--write'], /port_control=on sets no register; expected: NAME=VALUE/],
+    [['garbage=1', '--write'], /no block or register is named garbage/],
+    [['control.control=0', '--uf', '3', '--write'], /control registers belong to underlying function 0/],
+  ])('%j writes nothing', async (words, error) => {
+    const run = await runHca(['registers', ...words, '--device', `emu:?${small}`]);
+    expect([run.exitCode, run.out]).toEqual([1, '']);
+    expect(run.error).toMatch(error);
+    expect(run.error).not.toContain('warning');
+  });
+
   it('shows a register decoded, by its whole name or by its own', async () => {
     const { out } = await runHca([
       'registers',

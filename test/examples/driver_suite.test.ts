@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-import '../../examples/driver-suite.test.ts';
+await import('../../examples/driver-suite.test.ts');
 
 it('the suite says how to run it', () => {
   expect(readFileSync('examples/driver-suite.test.ts', 'utf8')).toMatch(

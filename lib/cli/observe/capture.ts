@@ -8,6 +8,8 @@ import type { Output } from '../output/output.ts';
 import type { Scope } from '../scope.ts';
 import { Losses, observe, repeat } from './watching.ts';
 
+/** Milliseconds between two looks: packets of full size fill their ring in a tenth of a second. */
+const packetPace = 10;
 /** The name of a file that is the standard output. */
 const standardOutput = '-';
 
@@ -51,15 +53,19 @@ export async function capture(
   };
   await write(watch.head);
   if (file !== standardOutput) output.text(`${deviceString}: packets go to ${file}; Ctrl+C ends it\n`);
-  await repeat(signal, async () => {
-    if (broken.signal.aborted) return;
-    for (let data = watch.take(); data.length > 0; data = watch.take()) {
-      await write(data);
-      if (signal.aborted) return;
-    }
-    const lost = losses.since(watch.lost);
-    if (lost > 0) output.warn(`${lost} packets lost: they come faster than they are written`);
-  });
+  await repeat(
+    signal,
+    async () => {
+      if (broken.signal.aborted) return;
+      for (let data = watch.take(); data.length > 0; data = watch.take()) {
+        await write(data);
+        if (signal.aborted) return;
+      }
+      const lost = losses.since(watch.lost);
+      if (lost > 0) output.warn(`${lost} packets lost: they come faster than they are written`);
+    },
+    packetPace,
+  );
   const failure = broken.signal.reason as NodeJS.ErrnoException | undefined;
   // The reader of a pipe that has seen enough is no failure.
   if (failure !== undefined && failure.code !== 'EPIPE') throw refusal(file, failure);

@@ -5,8 +5,8 @@ import { VerbsError } from '../../driver/errors.ts';
 import { Observer } from '../../driver/observer.ts';
 import type { Scope } from '../scope.ts';
 
-/** Milliseconds between two looks at what is watched: shorter than the ring of kick records takes to come round. */
-const pace = 10;
+/** Milliseconds between two looks at what is watched: a ring of kick records holds what comes in that time, and who looks sleeps in between. */
+const usualPace = 100;
 
 /**
  * Observes what a device string names, until the scope ends.
@@ -24,8 +24,12 @@ export function observe(scope: Scope, deviceString: string, what: string, expect
   return scope.use(new Observer(openBeside(name)));
 }
 
-/** Looks again and again until the command is interrupted, which is how watching ends. */
-export async function repeat(signal: AbortSignal, look: () => void | Promise<void>): Promise<void> {
+/** Looks again and again until the command is interrupted, which is how watching ends. @param pace milliseconds between two looks */
+export async function repeat(
+  signal: AbortSignal,
+  look: () => void | Promise<void>,
+  pace = usualPace,
+): Promise<void> {
   while (!signal.aborted) {
     await look();
     await setTimeout(pace, undefined, { signal }).catch(() => undefined);
