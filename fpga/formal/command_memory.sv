@@ -1,4 +1,4 @@
-// The ports of command_memory and nothing behind them: a proof holds whatever it answers.
+// The ports of command_memory with a memory behind them that keeps one bit of each DWORD: what a DWORD holds is the same to the block.
 module command_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,
     parameter int unsigned BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
@@ -11,14 +11,11 @@ module command_memory #(
     input logic [BEATS_WIDTH-1:0] write_beat,
     input logic [BEAT_BYTES*8-1:0] write_data,
     input logic [BEAT_BYTES/4-1:0] write_dwords,
-
-    // A beat of a command that was fetched, in a clock in which no other is written.
     input logic store,
     output logic store_ready,
     input logic [BUFFER_WIDTH-1:0] store_physical_collect_buffer,
     input logic [BEATS_WIDTH-1:0] store_beat,
     input logic [BEAT_BYTES*8-1:0] store_data,
-
     input logic [BUFFER_WIDTH-1:0] read_buffer,
     input logic [BEATS_WIDTH-1:0] read_beat,
     output logic [BEAT_BYTES*8-1:0] read_data,
@@ -26,4 +23,14 @@ module command_memory #(
     input logic [BEATS_WIDTH-1:0] again_beat,
     output logic [BEAT_BYTES*8-1:0] again_data
 );
+  assign store_ready = !may_write;
+  for (genvar lane = 0; lane < BEAT_BYTES / 4; lane++) begin : gen_lane
+    logic memory[1<<BUFFER_WIDTH+BEATS_WIDTH];
+    logic bit_read;
+    assign read_data[lane*32+:32] = {31'd0, bit_read};
+    always_ff @(posedge clock) begin
+      if (write_dwords[lane]) memory[{write_buffer, write_beat}] <= write_data[lane*32];
+      bit_read <= memory[{read_buffer, read_beat}];
+    end
+  end
 endmodule

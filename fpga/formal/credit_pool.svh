@@ -6,7 +6,7 @@
 logic [CREDIT_WIDTH+OWNER_WIDTH:0] sum_shared;
 logic started = 1'b0;
 
-// What an owner gives back in this clock from a source.
+// The credits that an owner gives back in this clock from a source.
 function automatic logic [CREDIT_WIDTH-1:0] given_back(input logic [OWNER_WIDTH-1:0] by, input logic [1:0] to);
   given_back = '0;
   for (int unsigned port = 0; port < RETURNS; port++)

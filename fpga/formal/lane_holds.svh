@@ -21,7 +21,7 @@ end
 
 always_comb begin
   if (!started) assume (reset);
-  // What the surroundings owe.
+  // The promises of the surroundings.
   if (clearing || was_clearing) assume (!join_lane);
   if (clearing) assume (!finish);
   if (watched_commands == '0) assume (!watched_finishes);

@@ -1,4 +1,4 @@
-// What a linked list queue owes at its ports, whatever is behind them: a list, which stands for any one, gives back what was pushed to it,
+// The promises of a linked list queue at its ports, whatever is behind them: a list, which stands for any one, gives back what was pushed to it,
 // each data unit once, in order, with what was pushed; nothing leaves that was not marked as ready, but what is discarded or
 // reclaimed; no entry is given to two; a push to an empty queue is taken.
 module linked_list_queue_ports #(

@@ -3,6 +3,7 @@
 // prove, and the bench compares which of them are shared.
 (* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_execution[LANES];
 (* mem2reg *) logic [CREDIT_WIDTH-1:0] owed_completion[LANES];
+localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8;
 logic started = 1'b0;
 logic [LANE_WIDTH-1:0] lane_before;
 

@@ -89,7 +89,7 @@ module function_reset #(
     else query_underlying_function <= query_underlying_function + FUNCTION_WIDTH'(1);
   end
 
-  // Whose PCBs are in use.
+  // PCBs in use, and the function of each.
   logic [BUFFERS-1:0] held;
   logic [FUNCTION_WIDTH-1:0] owners[BUFFERS];
   logic is_kicked, is_released;

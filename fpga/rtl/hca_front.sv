@@ -476,10 +476,11 @@ module hca_front #(
   assign buffer_back_number = stale_release ? PCB_WIDTH'(stale_buffer) :
       management_back ? management_back_number : release_command_physical_collect_buffer;
 
-  // What the parts tell and nobody here asks for.
+  // Told by the parts, and not asked for here.
   logic unused;
   logic collect_has_responses;
   logic [1:0] collect_responses;
+  logic [VCB_WIDTH:0] beat_page;
   logic lane_kick_corrupted, lane_listed, lane_starting, lane_left, lane_command_stale,
       lane_dropping, lane_dropped, lane_discarded,
       lane_outlook_lane_invalid, lane_outlook_has_fetched, collect_store_ready;
@@ -494,7 +495,7 @@ module hca_front #(
       lane_shared_completion_credits_held;
   linked_list_queue_pkg::linked_list_queue_counters_t lane_counters;
   assign unused = &{1'b0, stale_buffer, management_kick, management_unit, management_credit, command_read,
-      collect_responses, collect_has_responses, lane_kick_corrupted,
+      collect_responses, collect_has_responses, beat_page, lane_kick_corrupted,
       lane_kick_corrupted_lane, lane_listed, lane_listed_lane, lane_starting, lane_starting_lane, lane_left, lane_left_lane,
       lane_command_stale, lane_counted_underlying_function,
       lane_inspect_commands, lane_inspect_lane,

@@ -12,7 +12,9 @@ export function sourcesOf(block) {
   return blocks[block].rtl.map((name) => `fpga/rtl/${name}.sv`);
 }
 
-const axiProtocols = ['channel', 'write', 'read', 'stream'].map((name) => `axi/axi_${name}_protocol`);
+const axiProtocols = ['channel', 'address', 'write', 'read', 'stream'].map(
+  (name) => `axi/axi_${name}_protocol`,
+);
 
 /** The watchers of the ports of a block in simulation (fpga/formal/axi); from the root of the repository. */
 export function protocolsOf(block) {
@@ -48,7 +50,7 @@ export function designsOf(names) {
 /**
  * Blocks at their full sizes, where they have any.
  * @param names of blocks; none: all
- * @returns for each: block, size (in words), parameters by name, sources, budget (luts; levels of look-up tables)
+ * @returns for each: block, size (in words), parameters by name, sources, budget (luts; levels of look-up tables; period, ns)
  */
 export function fullDesignsOf(names) {
   return (names.length > 0 ? names : Object.keys(blocks)).flatMap((block) =>

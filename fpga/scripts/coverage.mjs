@@ -1,5 +1,5 @@
 // npm run fpga:coverage [-- BENCH…]: what the benches, those of all blocks or of some, cover of the RTL, branch by branch and bit by
-// bit, as a table in fpga/doc/coverage.md. Rows of other benches stay there. What was never done is printed.
+// bit, as a table in fpga/doc/coverage.md. Rows of other benches stay there. Lines that were never done are printed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // The longest combinational path in a netlist of an FPGA's cells, as Yosys writes it (write_json).
 
-// What a cell adds to a path, wires included, in tenths of a look-up table.
+// The weight of a cell on a path, wires included, in tenths of a look-up table.
 const lut = 10;
 const multiplexer = 3;
 const carry = 1;

@@ -90,7 +90,7 @@ function build(block, shape, mutant) {
       '--exe',
       '--assert',
       '-Wall',
-      '-Wno-fatal', // What only the right way uses is unused with a fault.
+      '-Wno-fatal', // Signals that only the right way uses are unused with a fault.
       '-Wno-WIDTH',
       '-O3',
       '--Mdir',

@@ -8,7 +8,7 @@
 #include <verilated_cov.h>
 #endif
 
-// What the benches in lockstep with the device model share.
+// Shared by the benches in lockstep with the device model.
 namespace fpga_verbs::bench {
 
 // Numbers that follow from a seed (splitmix64).

@@ -14,7 +14,7 @@
 #include <deque>
 #include <vector>
 
-// What surrounds collect_buffer in its bench: queue pairs, and the commands that the host writes.
+// The surroundings of collect_buffer in its bench: queue pairs, and the commands that the host writes.
 namespace fpga_verbs::bench {
 
 constexpr uint32_t beat_bytes = BEAT_BYTES;
@@ -33,7 +33,7 @@ constexpr uint32_t longest_wait = 200;
 class TestClock final : public hca::Clock {
 public:
   uint64_t now() const override { return ticks; }
-  uint64_t ticks = 1000;
+  uint64_t ticks = 0;
 };
 
 // Keeps what the RTL tells of a kick record, and is never behind.

@@ -60,7 +60,7 @@ public:
     }
     host_.turn_on(kick_records_);
     for (place_.clock = 0; place_.clock < clocks_; ++place_.clock) {
-      if (place_.clock >= next_division_ && !host_waits())
+      if (place_.clock >= next_division_ && !host_waits() && without_room_ == 0)
         change_division();
       drive();
       tick();
@@ -77,6 +77,7 @@ public:
                 static_cast<unsigned long long>(half_written_), static_cast<unsigned long long>(fetched_));
     std::printf(", handed over %llu", static_cast<unsigned long long>(handed_over_));
     std::printf(", without a PCB that was just back %llu", static_cast<unsigned long long>(said_early_));
+    std::printf(", beats done before earlier ones %llu", static_cast<unsigned long long>(passed_));
     std::printf("\nmost beats on end %llu, most clocks to a kick %u\n",
                 static_cast<unsigned long long>(most_on_end_), most_latency_);
 #if VM_COVERAGE
@@ -126,7 +127,12 @@ private:
       rtl_.awuser = burst.beats[0].user;
     }
     rtl_.wvalid = data_waits_ || (!bursts_.empty() && !gap_ && (!rests_ || address_waits_));
-    rtl_.unit_credit = !random_.once(30);
+    // Now and then there is no room for so long that what goes on without would pass it.
+    if (without_room_ == 0 && host_random_.once(5000))
+      without_room_ = 600;
+    without_room_ -= without_room_ != 0;
+    paused_ += without_room_ != 0;
+    rtl_.unit_credit = without_room_ == 0 && !random_.once(30);
     if (rtl_.wvalid) {
       const Beat& beat = bursts_[0].beats[beat_];
       std::memcpy(&rtl_.wdata, beat.data.data(), beat_bytes);
@@ -189,7 +195,7 @@ private:
       ++addressed_;
     if (taken) {
       const Beat& beat = bursts_[0].beats[beat_];
-      TakenBeat taken_beat{.write = {}, .clock = place_.clock};
+      TakenBeat taken_beat{.write = {}, .clock = place_.clock - paused_};
       hca::BarWrite& write = taken_beat.write;
       write.region = spec::RegionType::virtual_collect_buffer;
       constexpr uint32_t known = functions > 1 ? 1U << std::bit_width(functions - 1) : 2;
@@ -235,9 +241,16 @@ private:
     if (rtl_.control_done)
       follow_control();
     if (rtl_.beat_done) {
-      TakenBeat beat = writes_.front();
+      // Of a page beats are done in order; a command that is summed anew lets those of others pass.
+      const auto done = std::find_if(writes_.begin(), writes_.end(), [&](const TakenBeat& taken) {
+        return taken.write.page == rtl_.beat_page;
+      });
+      if (done == writes_.end())
+        differ(place_, "page of the beat that is done", rtl_.beat_page, vcbs + functions);
+      passed_ += done != writes_.begin();
+      TakenBeat beat = *done;
       const uint64_t clock = beat.clock;
-      writes_.pop_front();
+      writes_.erase(done);
       beat.write.data = beat.data.data();
       // Of those that have just come back the RTL need not know.
       const bool early = rtl_.send_queue_mode_entered && place_.clock < came_back_ + comes_back_late;
@@ -250,7 +263,7 @@ private:
       if (rtl_.refused) // one that was taken for the same write
         came_back_ = place_.clock;
       if (!kicks_collected_.empty() || !management_units_.empty()) {
-        const auto latency = static_cast<uint32_t>(place_.clock + 1 - clock);
+        const auto latency = static_cast<uint32_t>(place_.clock - paused_ + 1 - clock);
         most_latency_ = std::max(most_latency_, latency);
         if (latency > longest_wait)
           differ(place_, "clocks to a kick", latency, longest_wait);
@@ -374,7 +387,19 @@ private:
   // Of the pool, for management, or to fetch commands into.
   static unsigned kind_of(uint16_t buffer) { return buffer < pcbs ? 0 : buffer < pcbs + management ? 1 : 2; }
 
+  // With unit_credit there is room for eight of each kind.
+  void count_units() {
+    const std::array<bool, 4> units{rtl_.kick != 0, rtl_.post_notice != 0, rtl_.management != 0,
+                                    rtl_.refused || rtl_.half_written};
+    for (uint32_t kind = 0; kind < units.size(); ++kind) {
+      units_since_credit_[kind] = (rtl_.unit_credit ? 0 : units_since_credit_[kind]) + units[kind];
+      if (units_since_credit_[kind] > 8)
+        differ(place_, "units without room", units_since_credit_[kind], 8);
+    }
+  }
+
   void keep_units() {
+    count_units();
     if (rtl_.kick)
       rtl_kicks_.push_back(spec_unit<spec::KickUnit>(rtl_.kick_unit));
     if (rtl_.kick_record)
@@ -394,7 +419,7 @@ private:
     counts_.cancelled[rtl_.counted_underlying_function] += rtl_.command_cancelled;
   }
 
-  // What a kick record tells, as it will be written by the model.
+  // The fields of a kick record, as it will be written by the model.
   void follow_kick_record() {
     const auto unit = spec_unit<spec::KickUnit>(rtl_.kick_unit);
     spec::KickRecord record;
@@ -649,9 +674,15 @@ private:
 
   // Time passes between commands only. The RTL tells a VCB a clock, the model the oldest first.
   void pass_time() {
-    clock_.ticks += random_.below(100);
+    // Time begins at 0. The second time, a command is as old as the limit, and as the device; later some are,
+    // and some a tick younger.
+    const uint32_t limit = passes_ == 1 ? 60 : random_.below(3) * 60;
+    clock_.ticks += passes_ == 0                      ? 0
+                    : passes_ == 1 || random_.once(3) ? 60 - (passes_ > 1 && random_.once(3))
+                                                      : random_.below(100);
+    ++passes_;
     rtl_.now = clock_.ticks;
-    rtl_.half_written_limit = random_.below(3) * 60;
+    rtl_.half_written_limit = limit;
     model_.set_half_written_limit(rtl_.half_written_limit);
     for (uint32_t clocks = vcbs + 16; clocks > 0; --clocks, ++place_.clock) {
       tick();
@@ -712,6 +743,9 @@ private:
   bool address_waits_ = false;
   bool data_waits_ = false;
   bool holds_responses_ = false;
+  uint32_t without_room_ = 0; // clocks still
+  uint64_t paused_ = 0;       // clocks
+  std::array<uint32_t, 4> units_since_credit_{};
   uint64_t owed_responses_ = 0;
   struct TakenBeat {
     hca::BarWrite write; // without its data
@@ -723,6 +757,7 @@ private:
   std::deque<Buffer> kicked_;
   uint64_t came_back_ = 0; // clock in which a PCB came back last
   uint64_t said_early_ = 0;
+  uint64_t passed_ = 0; // beats done before earlier ones
   bool rests_ = false;
   uint16_t rtl_fetching_ = hca::no_buffer;
   uint16_t rtl_stored_ = hca::no_buffer;
@@ -751,6 +786,7 @@ private:
   uint64_t kicks_ = 0;
   uint64_t management_kicks_ = 0;
   uint64_t half_written_ = 0;
+  uint32_t passes_ = 0; // of time
   uint64_t fetched_ = 0;
   uint64_t handed_over_ = 0; // half-written commands, to the send queue
   uint16_t fetching_ = hca::no_buffer;
@@ -785,6 +821,11 @@ int main(int count, char** arguments) {
           same ? "one VCB" : "each VCB", checked ? ", with checksums" : "", stream.beats, stream.clocks,
           stream.kicks, stream.least_latency, stream.most_latency);
     }
+  if (fpga_verbs::bench::pcbs >= fpga_verbs::bench::vcbs) { // else they run out
+    const fpga_verbs::bench::BesideSum beside = fpga_verbs::bench::run_beside_sum(rtl, queue_pairs);
+    std::printf("beside a sum made anew: %u clocks to its kick, %u at most to those of others\n",
+                beside.summed, beside.most_of_others);
+  }
   fpga_verbs::bench::Bench bench(seed, std::strtoull(arguments[2], nullptr, 0));
   const fpga_verbs::bench::Coverage coverage;
   return bench.run();

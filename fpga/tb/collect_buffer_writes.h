@@ -12,7 +12,7 @@
 
 namespace fpga_verbs::bench {
 
-// What the host writes to VCBs and, behind them, to management pages: commands from a seed, split, reordered,
+// Writes of the host to VCBs and, behind them, to management pages: commands from a seed, split, reordered,
 // repeated and spoiled, as bursts.
 class HostWrites {
 public:

@@ -4,7 +4,7 @@
 //
 // The shape (ENTRIES and the other parameters) is given to Verilator and, by the same names, to this file.
 // Entries and list identifiers are the RTL's own choice; the bench sees to it that they are free, and knows
-// which of the model's they stand for. What the RTL may do otherwise than the model is said at
+// which of the model's they stand for. Where the RTL may do otherwise than the model is said at
 // HardwareLinkedListQueue.
 #include "Vhardware_linked_list_queue.h"
 #include "bench.h"

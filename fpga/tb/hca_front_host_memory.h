@@ -11,8 +11,8 @@
 
 namespace fpga_verbs::bench {
 
-// What hca_front has in the memory of its host, by the registers that say where: a queuing structure, and a
-// ring that is lost.
+// The structures of hca_front in the memory of its host, by the registers that say where: a queuing
+// structure, and a ring that is lost.
 class HostMemoryCases {
 public:
   explicit HostMemoryCases(HcaFrontBench& bench) : bench_(bench) {}

@@ -109,6 +109,24 @@ public:
     bench_.rings().forget();
   }
 
+  // Function 1, which has the lock, is reset while a command of its management page is under way, which
+  // nothing else tells of: that lasts until its PCB is back.
+  void reset_function_while_managing() {
+    bench_.rtl().management_tready = 0;
+    const size_t before = bench_.management().size();
+    const size_t bytes = write_management(1).size();
+    bench_.steps(clock_limit);
+    function_page::Reset reset;
+    reset.set_reset(1);
+    expect(place(), "reset", bench_.write(bench_.page(1) + function_page::reset, reset.bits), okay);
+    bench_.steps(clock_limit);
+    expect_resetting(1, 1);
+    bench_.rtl().management_tready = 1;
+    bench_.steps(clock_limit);
+    expect(place(), "bytes for management", bench_.management().size() - before, bytes);
+    expect_resetting(1, 0);
+  }
+
   // Disabling the device cancels what is half written, to the last VCB.
   void disable_device(uint32_t number) {
     constexpr uint32_t last = VIRTUAL_COLLECT_BUFFERS - 1;
@@ -123,7 +141,7 @@ public:
   }
 
 private:
-  // What was set is as it was at first, and nothing goes to the host any more.
+  // All settings are as they were at first, and nothing goes to the host any more.
   void expect_forgotten() {
     const uint64_t bursts = bench_.slave().bursts();
     for (uint32_t function = 0; function < UNDERLYING_FUNCTIONS; ++function) {
@@ -167,8 +185,16 @@ private:
     expect(place(), "lock", lock.granted(), 1);
   }
 
-  // A command through the management page, by DWORDs, backwards.
+  // A command through the management page.
   void manage(uint32_t function) {
+    const Bytes bytes = write_management(function);
+    bench_.steps(100);
+    expect(place(), "bytes for management", bench_.management().size(), bytes.size());
+    expect(place(), "what they are", std::memcmp(bench_.management().data(), bytes.data(), bytes.size()), 0);
+  }
+
+  // By DWORDs, backwards.
+  Bytes write_management(uint32_t function) {
     const uint32_t page = bench_.page(function);
     const function_page::ManagementLock lock{bench_.read(page + function_page::management_lock)};
     expect(place(), "lock", lock.granted(), 1);
@@ -184,9 +210,7 @@ private:
       const uint32_t address = page + function_page::management_page + static_cast<uint32_t>(at);
       expect(place(), "management page", bench_.write(address, data), okay);
     }
-    bench_.steps(100);
-    expect(place(), "bytes for management", bench_.management().size(), bytes.size());
-    expect(place(), "what they are", std::memcmp(bench_.management().data(), bytes.data(), bytes.size()), 0);
+    return bytes;
   }
 
   const Place& place() const { return bench_.place(); }

@@ -17,7 +17,7 @@ namespace fpga_verbs::bench {
 
 using Bytes = std::vector<uint8_t>;
 
-// What comes behind hca_front: takes commands from its stream when chance has it so, compares each with what
+// The block behind hca_front: takes commands from its stream when chance has it so, compares each with what
 // was written, and ends it at once: PCB and credits go back, and a record is told.
 class CommandStream {
 public:

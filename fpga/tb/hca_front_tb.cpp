@@ -60,6 +60,7 @@ public:
     expect(place(), "clock", read_64(page(0) + function_page::clock) < place().clock, 1);
     resets.disable_device(commands + 4);
     resets.reset_function_while_writing(commands + 4);
+    resets.reset_function_while_managing();
     LaneMapCases(*this, commands + 6).run();
     std::printf(
         "%u commands, %llu beats of the stream, most clocks from the last write to the first beat %llu\n",

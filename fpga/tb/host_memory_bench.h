@@ -132,7 +132,7 @@ public:
     write_head(function);
   }
 
-  // What belongs to a function is forgotten, by the RTL.
+  // The RTL forgets the structures of a function.
   void forget_all(uint32_t function) {
     rtl.forget_underlying_function = static_cast<uint8_t>(function);
     rtl.forget_records = 1;

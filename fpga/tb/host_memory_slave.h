@@ -25,7 +25,7 @@ public:
   }
   bool is_reachable(uint64_t address) const { return !unreachable_.contains(address / page_bytes); }
 
-  // Of bytes that lie in one page. What was never written reads as zero.
+  // Of bytes that lie in one page. Bytes that were never written read as zero.
   void write(uint64_t address, const void* source, size_t bytes) {
     std::memcpy(page(address) + address % page_bytes, source, bytes);
   }
@@ -45,8 +45,8 @@ private:
 };
 
 // The host's side of ports memory_*: takes and gives beats when chance has it so, or so many clocks after,
-// and holds the device to AXI4 and to what host_port promises. What cannot be reached is answered with an
-// error, and changes nothing.
+// and holds the device to AXI4 and to what host_port promises. An address that cannot be reached is answered
+// with an error, and changes nothing.
 template <class Rtl> class HostMemorySlave {
 public:
   HostMemorySlave(Rtl& rtl, HostMemory& memory, Random& random, Place& place)
@@ -142,7 +142,7 @@ private:
 
   bool is_due(uint64_t due) const { return due != 0 && clock_ >= due; }
 
-  // What is offered stays until it is taken.
+  // An offer stays until it is taken.
   void check_steady() {
     const uint64_t now = rtl_.memory_awvalid ? rtl_.memory_awaddr + 1 : 0;
     if (offered_ != 0)

@@ -91,7 +91,7 @@ private:
       change_entry(function);
   }
 
-  // A function is reset: its registers read zero, nobody of it waits, and it sets up anew.
+  // A function is reset: its registers read zero, no queue pair of it waits, and it sets up anew.
   void forget(uint32_t function) {
     forget_all(function);
     records.reset_function(function);
@@ -265,7 +265,7 @@ private:
     broken_.clear();
   }
 
-  // Somebody else writes into a queuing structure.
+  // The host changes an entry of a queuing structure.
   void change_entry(uint32_t function) {
     const uint64_t address = structure_of(function, random.below(levels)) + 8 * random.below(16);
     spec::QueuingStructureEntry entry;

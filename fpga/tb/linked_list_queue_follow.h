@@ -26,7 +26,7 @@ public:
     held_.fill(std::nullopt);
   }
 
-  // What comes in before a clock.
+  // The inputs of a clock.
   template <class Rtl> void see_inputs(const Rtl& rtl, const Unit& unit) {
     if (rtl.push)
       pushes_.push_back(
@@ -48,7 +48,7 @@ public:
     clock.forward = rtl.forward && rtl.command_ready && !rtl.command;
   }
 
-  // What is seen after it; and what the RTL did `answer_clocks` before.
+  // The outputs after it; and what the RTL did `answer_clocks` before.
   template <class Rtl> void follow(const Rtl& rtl, const Place& place) {
     ++now_;
     Clock& clock = clocks_[now_ % depth];
@@ -166,7 +166,7 @@ private:
     uint32_t entry;
     bool ready;
   };
-  // What came in before a clock, and what was seen after the one before it.
+  // The inputs of a clock, and the outputs after the one before it.
   struct Clock {
     bool pushed, marked, scrubbed, injected, set_maximum, set_own, set_shared, forward;
     uint8_t pushed_result, marked_result, scrubbed_status;
@@ -225,7 +225,7 @@ private:
     expect_value("status scrubbed", clock.scrubbed_status, static_cast<uint64_t>(status));
   }
 
-  // What is answered now was decided on before the mark and the push of its clock: refusals, peeks. What is
+  // The answers of now were decided on before the mark and the push of its clock: refusals, peeks. What is
   // removed, or closed, is so after them.
   template <class Rtl> std::optional<Removal> decide(const Rtl& rtl) {
     if (!rtl.answered)
@@ -321,7 +321,7 @@ private:
                   mark.ready ? model_.mark_ready(entry) : model_.mark_not_ready(entry));
   }
 
-  // What was removed some clocks before can be used again.
+  // Entries that were removed some clocks before can be used again.
   void free_some() {
     for (const Freed& freed : freed_)
       if (freed.clock + entry_clocks == done_)

@@ -52,4 +52,58 @@ template <class Rtl> Stream run_stream(Rtl& rtl, const std::vector<uint32_t>& li
   return stream;
 }
 
+// Whether each lane can have four commands, and credits for as many.
+constexpr bool turns_can_be_seen =
+    lanes > 2 && entries >= 4 * lanes&& EXECUTION_CREDITS_PER_LANE >= 4 && COMPLETION_CREDITS_PER_LANE >= 4;
+
+// All lanes have commands and no credits; then all credits come back at once: lanes start commands in turn.
+template <class Rtl> void run_turns(Rtl& rtl, const std::vector<uint32_t>& live) {
+  start_anew(rtl);
+  rtl.kick_started_credit = 1;
+  rtl.pinned = 1;
+  std::deque<spec::FinishUnit> executing;
+  std::deque<uint32_t> started; // lanes, since the credits are back
+  uint32_t returned = 0;        // clocks since the first came back
+  uint32_t kicks = 0;
+  for (uint32_t clock = 0; started.size() < lanes; ++clock) {
+    spec::KickUnit kick;
+    kick.set_queue_pair_number(live[kicks % live.size()]);
+    kick.set_underlying_function(kicks % live.size() % functions);
+    kick.set_physical_collect_buffer(kicks % entries);
+    put(rtl.kick_collected_unit, kick, 0);
+    rtl.kick_collected = clock < 20 * entries;
+    const bool returns = clock >= 20 * entries + 64 && !executing.empty();
+    rtl.finish = 0;
+    for (uint32_t port = 0; returns && port < ports && port < executing.size(); ++port) {
+      put(rtl.finish_unit, executing[port], port);
+      rtl.finish = static_cast<uint8_t>(rtl.finish | 1U << port);
+    }
+    rtl.clock = 0;
+    rtl.eval();
+    kicks += rtl.kick_collected && rtl.kick_collected_ready;
+    for (uint32_t port = 0; port < ports; ++port)
+      if ((rtl.finish >> port & 1) != 0)
+        executing.pop_front();
+    const auto begun = get<spec::KickUnit>(rtl.kick_started_unit);
+    if (rtl.kick_started && begun.origin() != spec::KickOrigin::send_queue_mode && returned == 0) {
+      spec::FinishUnit unit = finish_of(begun, true, true);
+      unit.set_finished(0); // its credits come back, and it goes on
+      executing.push_back(unit);
+    }
+    returned += returns || returned != 0;
+    // Credits of all lanes are back, and each lane has commands still.
+    if (rtl.starting && returned > lanes * 4 / ports + 1)
+      started.push_back(rtl.starting_lane);
+    rtl.clock = 1;
+    rtl.eval();
+    if (clock > 100 * entries)
+      differ({.clock = clock}, "starts of lanes that have credits again", started.size(), lanes);
+  }
+  uint64_t seen = 0;
+  for (const uint32_t lane : started)
+    seen |= uint64_t{1} << lane;
+  expect({}, "lanes that had their turn", seen, all_lanes);
+  rtl.kick_collected = rtl.finish = 0;
+}
+
 } // namespace fpga_verbs::bench

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-// What surrounds virtual_kick in its bench: its shape, its reset, and the data units at its ports.
+// The surroundings of virtual_kick in its bench: its shape, its reset, and the data units at its ports.
 namespace fpga_verbs::bench {
 
 constexpr uint32_t functions = UNDERLYING_FUNCTIONS;

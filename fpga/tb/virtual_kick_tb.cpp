@@ -51,6 +51,8 @@ public:
     const Stream stream = run_stream(rtl_, live_);
     std::printf("%u started in %u clocks on end, %u clocks from a kick to its start\n", stream.started,
                 stream.clocks, stream.latency);
+    if constexpr (turns_can_be_seen)
+      run_turns(rtl_, live_);
     start_anew(rtl_);
     for (place_.clock = 0; place_.clock < clocks_; ++place_.clock) {
       if (place_.clock % 128 == 0)
@@ -236,7 +238,7 @@ private:
     return listed_[kick.underlying_function()] < entry_credits_[kick.underlying_function()];
   }
 
-  // What was refused in the clock before, or has left its list and waited for room.
+  // A command that was refused in the clock before, or has left its list and waited for room.
   void expect_started() {
     const bool is_out = rtl_.kick_started && !due_refused_;
     expect_value("kick corrupted", rtl_.kick_corrupted, 0);
@@ -297,7 +299,7 @@ private:
            model_.credits(hca::CreditKind::completion).available(lane) != 0;
   }
 
-  // What was started has left its list; it comes out when there is room.
+  // A command that was started has left its list; it comes out when there is room.
   void follow_left() {
     if (!rtl_.left)
       return;
@@ -326,6 +328,7 @@ private:
     dropped_.reset(buffer);
     on_list_.reset(buffer);
     --listed_[unit.underlying_function()];
+    discard_waited_[rtl_.discarded_lane] = 0; // the next one's wait
     ++discarded_;
   }
 
@@ -536,7 +539,7 @@ private:
                  queue_pair_state_cache_.pins(number));
   }
 
-  // What send_queue_scheduler asks for.
+  // Figures that send_queue_scheduler asks for.
   void compare_outlook(uint32_t lane, uint32_t function) {
     const hca::VirtualKickPort::Outlook outlook = model_.outlook(lane);
     expect_value("room on a lane", rtl_.outlook_room, outlook.room);
@@ -580,7 +583,7 @@ private:
   static constexpr uint32_t settle_clocks = 8; // before commands are dropped
   static constexpr uint32_t out_entries = 16;
 
-  // What a lane took when it started.
+  // The credits that a lane took when it started.
   struct Taken {
     uint32_t lane = 0;
     hca::CreditSource execution = hca::CreditSource::none;

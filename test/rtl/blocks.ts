@@ -27,7 +27,9 @@ export function rtlSources(block: string): string[] {
   return blockOf(block).rtl.map((name) => `${root}fpga/rtl/${name}.sv`);
 }
 
-const axiProtocols = ['channel', 'write', 'read', 'stream'].map((name) => `axi/axi_${name}_protocol`);
+const axiProtocols = ['channel', 'address', 'write', 'read', 'stream'].map(
+  (name) => `axi/axi_${name}_protocol`,
+);
 
 /** The watchers of the ports of a block in simulation: the rules of AXI, and where they are bound; none: it has no such ports. */
 export function protocolSources(block: string): string[] {

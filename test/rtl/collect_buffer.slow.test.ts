@@ -86,6 +86,12 @@ describe('collect_buffer in SystemVerilog', () => {
       const figures = [8, 16, 32, 64].flatMap((BEAT_BYTES) => {
         const { output, ok } = buildBench(verilator, block, { BEAT_BYTES, ...wide }).run(1, 2000);
         expect(ok, output).toBe(true);
+        // Commands of other VCBs are held up for two clocks, and for the one in which the sum enters.
+        const [, ofIt, ofOthers] = /beside a sum made anew: (\d+) clocks .* (\d+) at most/
+          .exec(output)!
+          .map(Number);
+        expect(ofIt).toBeGreaterThan(20);
+        expect(ofOthers).toBeLessThanOrEqual(7 + 2 + 1);
         return [
           ...output.matchAll(
             /stream to (.*): (\d+) beats in (\d+) clocks, (\d+) kicks, (\d+) to (\d+) clocks/g,

@@ -34,17 +34,18 @@ describe('drawings of the blocks', () => {
   });
 
   it('have the ports with their groups, the parts, the memories and the registers', () => {
-    const { groups, parts, memories, registers } = structureOf('virtual_kick');
+    const { groups, parts, registers } = structureOf('virtual_kick');
     const kicks = groups.find(({ ports }) => ports.some(({ name }) => name === 'kick_collected'))!;
     expect(kicks.said).toContain('send_queue_scheduler');
     expect(kicks.ports).toContainEqual({ direction: 'output', name: 'kick_collected_ready', width: '' });
     expect(parts).toContainEqual(expect.objectContaining({ name: 'credit_pool', times: 2 }));
-    expect(memories).toContainEqual({
-      name: 'function_commands',
-      words: 'UNDERLYING_FUNCTIONS',
-      width: '[COMMANDS_WIDTH-1:0]',
-    });
     expect(registers).toEqual(expect.arrayContaining(['first_valid', 'was_refused', 'last_started']));
-    expect(registers).not.toContain('function_commands');
+    const hostMemory = structureOf('host_memory');
+    expect(hostMemory.memories).toContainEqual({
+      name: 'faults',
+      words: 'UNDERLYING_FUNCTIONS',
+      width: '[63:0]',
+    });
+    expect(hostMemory.registers).not.toContain('faults');
   });
 });

@@ -20,11 +20,18 @@ const { longestPath, worstEnds } = (await import(`${root}fpga/scripts/longest_pa
     count: number,
   ): { end: string; weight: number }[];
 };
+interface LookUpTable extends Cell {
+  readonly parameters: { INIT: string };
+}
+const { delaysOf, orderInputs } = (await import(`${root}fpga/scripts/input_order.mjs`)) as {
+  delaysOf(library: string): unknown;
+  orderInputs(cells: readonly Cell[], delays: unknown): Map<number, number>;
+};
 const { fullDesignsOf } = (await import(`${root}fpga/scripts/blocks.mjs`)) as {
   fullDesignsOf(names: readonly string[]): {
     block: string;
     size: string;
-    budget: { luts: number; levels: number };
+    budget: { luts: number; levels: number; period: number };
   }[];
 };
 
@@ -104,6 +111,8 @@ describe('synthesis of the blocks', () => {
       expect(rows).toHaveLength(1);
       expect(Number(rows[0]![2])).toBeGreaterThan(0);
       expect(Number(rows[0]![2])).toBeLessThanOrEqual(budget.luts);
+      expect(Number(rows[0]!.at(-2))).toBeGreaterThan(0);
+      expect(Number(rows[0]!.at(-2))).toBeLessThanOrEqual(budget.period);
       expect(Number(rows[0]!.at(-1))).toBeLessThanOrEqual(budget.levels);
     },
   );
@@ -121,6 +130,53 @@ describe('synthesis of the blocks', () => {
       { end: 'far', weight: 11 },
       { end: 'near', weight: 10 },
     ]);
+  });
+
+  it('puts the latest signal on the fastest input of a look-up table, which does the same', () => {
+    const library = `
+module LUT1(output O, input I0);
+  specify
+    (I0 => O) = 100;
+  endspecify
+endmodule
+module LUT3(output O, input I0, I1, I2);
+  specify
+    (I0 => O) = 300; // the slowest
+    (I1 => O) = 200;
+    (I2 => O) = 100;
+  endspecify
+endmodule
+module CARRY(input [1:0] S, output [1:0] O);
+  specify
+    (S[0] => O[1]) = 50;
+    (S[1] => O[1]) = 7;
+  endspecify
+endmodule`;
+    // Of signals 1 (late), 2 (at once) and 3 (a little late): 1 and not 3, or 2.
+    const says = (late: number, once: number, little: number): number => (late & ~little) | once;
+    const contents = Array.from({ length: 8 }, (_, at) =>
+      says((7 - at) & 1, (7 - at) & 2 ? 1 : 0, (7 - at) & 4 ? 1 : 0),
+    );
+    const table: LookUpTable = {
+      ...cell('LUT3', { I0: [11], I1: [2], I2: [12] }, { O: [20] }),
+      parameters: { INIT: contents.join('') },
+    };
+    const arrivals = orderInputs(
+      [
+        table,
+        { ...cell('LUT1', { I0: [1] }, { O: [10] }), parameters: { INIT: '10' } } as Cell,
+        { ...cell('LUT1', { I0: [10] }, { O: [11] }), parameters: { INIT: '10' } } as Cell,
+        { ...cell('LUT1', { I0: [3] }, { O: [12] }), parameters: { INIT: '10' } } as Cell,
+        cell('CARRY', { S: [20, 2] }, { O: [30, 31] }),
+      ],
+      delaysOf(library),
+    );
+    expect(['I0', 'I1', 'I2'].map((input) => table.connections[input]![0])).toEqual([2, 12, 11]);
+    expect([11, 12, 20, 31].map((net) => arrivals.get(net))).toEqual([200, 100, 300, 350]);
+    for (let number = 0; number < 8; number++) {
+      const [once, little, late] = [number & 1, (number >> 1) & 1, number >> 2];
+      expect(Number(table.parameters.INIT[7 - number])).toBe(says(late, once, little));
+    }
   });
 
   it('counts the longest path between registers, through memories made of look-up tables', () => {

@@ -62,7 +62,7 @@ export function buildBench(
   const defines = Object.entries(shape).map(([parameter, value]) => `-D${parameter}=${Number(value)}`);
   const flags = ['-std=c++20', `-I${root}native`, `-I${root}fpga/tb`, ...defines];
   const options = ['--cc', '--exe', '--assert', '-Wall', '-O3', '--Mdir', directory];
-  // What only the right way uses is unused with a fault: no reason to stop.
+  // Signals that only the right way uses are unused with a fault: no reason to stop.
   const fault = mutant === undefined ? [] : [`-DFPGA_VERBS_MUTANT_${mutant.toUpperCase()}`, '-Wno-fatal'];
   execFileSync(
     verilator,

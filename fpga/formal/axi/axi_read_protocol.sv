@@ -27,8 +27,10 @@ module axi_read_protocol #(
 );
   localparam int unsigned BURST_WIDTH = $clog2(BURSTS);
 
-  axi_channel_protocol #(.WIDTH(ADDRESS_WIDTH + 11 + USER_WIDTH), .ASSUMED(MASTER_ASSUMED)) i_address (
-      .clock(clock), .reset(reset), .valid(arvalid), .ready(arready), .payload({araddr, arlen, arsize, aruser})
+  axi_address_protocol #(
+      .ADDRESS_WIDTH(ADDRESS_WIDTH), .BEAT_BYTES(BEAT_BYTES), .USER_WIDTH(USER_WIDTH), .ASSUMED(MASTER_ASSUMED)
+  ) i_address (
+      .valid(arvalid), .ready(arready), .address(araddr), .length(arlen), .size(arsize), .user(aruser), .*
   );
   axi_channel_protocol #(.WIDTH(BEAT_BYTES * 8 + 3), .ASSUMED(SLAVE_ASSUMED)) i_data (
       .clock(clock), .reset(reset), .valid(rvalid), .ready(rready), .payload({rdata, rresp, rlast})
@@ -37,12 +39,7 @@ module axi_read_protocol #(
   logic [BURST_WIDTH:0] addressed, ended;
   logic [7:0] lengths[BURSTS];
   logic [7:0] beat, length;
-  logic [12:0] end_of_burst;
-  logic is_aligned_right, is_size_right;
   assign length = lengths[ended[BURST_WIDTH-1:0]];
-  assign end_of_burst = {1'b0, araddr[11:0] >> arsize << arsize} + ((13'(arlen) + 13'd1) << arsize);
-  assign is_size_right = 32'(1) << arsize <= BEAT_BYTES;
-  assign is_aligned_right = end_of_burst <= 13'd4096;
   initial addressed = '0;
   initial ended = '0;
   initial beat = '0;
@@ -57,19 +54,6 @@ module axi_read_protocol #(
       if (rvalid && rready) beat <= rlast ? '0 : beat + 8'd1;
     end
     if (arvalid && arready) lengths[addressed[BURST_WIDTH-1:0]] <= arlen;
-  end
-  if (MASTER_ASSUMED) begin : gen_master_assumed
-    always_ff @(posedge clock)
-      if (!reset && arvalid) begin
-        size_fits : assume (is_size_right);
-        stays_in_page : assume (is_aligned_right);
-      end
-  end else begin : gen_master_asserted
-    always_ff @(posedge clock)
-      if (!reset && arvalid) begin
-        size_fits : assert (is_size_right);
-        stays_in_page : assert (is_aligned_right);
-      end
   end
   if (SLAVE_ASSUMED) begin : gen_slave_assumed
     always_ff @(posedge clock)

@@ -7,7 +7,7 @@ module axi_write_protocol #(
     parameter int unsigned ADDRESS_WIDTH = 64,
     parameter int unsigned BEAT_BYTES = 64,
     parameter int unsigned USER_WIDTH = 1,
-    parameter int unsigned BURSTS = 16,  // Under way, at most. A power of two.
+    parameter int unsigned BURSTS = 16,  // A power of two; one fewer at most may be under way.
     parameter bit MASTER_ASSUMED = 1'b0,
     parameter bit SLAVE_ASSUMED = 1'b0
 ) (
@@ -29,10 +29,12 @@ module axi_write_protocol #(
     input logic bready
 );
   localparam int unsigned BURST_WIDTH = $clog2(BURSTS);
-  localparam int unsigned MOST = BURSTS;
+  localparam int unsigned MOST = BURSTS - 1;  // So that as many addresses ahead are told from data ahead.
 
-  axi_channel_protocol #(.WIDTH(ADDRESS_WIDTH + 11 + USER_WIDTH), .ASSUMED(MASTER_ASSUMED)) i_address (
-      .clock(clock), .reset(reset), .valid(awvalid), .ready(awready), .payload({awaddr, awlen, awsize, awuser})
+  axi_address_protocol #(
+      .ADDRESS_WIDTH(ADDRESS_WIDTH), .BEAT_BYTES(BEAT_BYTES), .USER_WIDTH(USER_WIDTH), .ASSUMED(MASTER_ASSUMED)
+  ) i_address (
+      .valid(awvalid), .ready(awready), .address(awaddr), .length(awlen), .size(awsize), .user(awuser), .*
   );
   axi_channel_protocol #(.WIDTH(BEAT_BYTES * 9 + 1), .ASSUMED(MASTER_ASSUMED)) i_data (
       .clock(clock), .reset(reset), .valid(wvalid), .ready(wready), .payload({wdata, wstrb, wlast})
@@ -48,7 +50,6 @@ module axi_write_protocol #(
   logic [7:0] beat;  // Of the burst that is under way.
   logic address, data, last, is_known, meets;
   logic [7:0] length, other;
-  logic [12:0] end_of_burst;
   assign address = awvalid && awready;
   assign data = wvalid && wready;
   assign last = data && wlast;
@@ -58,7 +59,6 @@ module axi_write_protocol #(
   assign length = lengths[ended[BURST_WIDTH-1:0]];
   assign other = beats[addressed[BURST_WIDTH-1:0]];
   assign meets = behind != '0 && !behind[BURST_WIDTH];  // The burst of this address has ended.
-  assign end_of_burst = {1'b0, awaddr[11:0] >> awsize << awsize} + ((13'(awlen) + 13'd1) << awsize);
 
   initial addressed = '0;
   initial ended = '0;
@@ -80,25 +80,19 @@ module axi_write_protocol #(
     if (last) beats[ended[BURST_WIDTH-1:0]] <= beat;
   end
 
-  logic is_aligned_right, is_last_right, is_length_right, is_size_right;
-  assign is_size_right = 32'(1) << awsize <= BEAT_BYTES;
-  assign is_aligned_right = end_of_burst <= 13'd4096;
+  logic is_last_right, is_length_right;
   // The address may come with the last beat.
   assign is_last_right = is_known ? wlast == (beat == length) : !(address && ahead == '0) || wlast == (beat == awlen);
   assign is_length_right = !meets || awlen == other;
   if (MASTER_ASSUMED) begin : gen_master_assumed
     always_ff @(posedge clock)
       if (!reset) begin
-        if (awvalid) size_fits : assume (is_size_right);
-        if (awvalid) stays_in_page : assume (is_aligned_right);
         if (data) last_agrees : assume (is_last_right);
         if (address) length_agrees : assume (is_length_right);
       end
   end else begin : gen_master_asserted
     always_ff @(posedge clock)
       if (!reset) begin
-        if (awvalid) size_fits : assert (is_size_right);
-        if (awvalid) stays_in_page : assert (is_aligned_right);
         if (data) last_agrees : assert (is_last_right);
         if (address) length_agrees : assert (is_length_right);
       end

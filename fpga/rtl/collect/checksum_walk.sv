@@ -18,7 +18,7 @@ module checksum_walk #(
   localparam int unsigned STEP = BEAT_DWORDS < 4 ? BEAT_DWORDS : 4;  // DWORDs a clock.
   localparam int unsigned STEP_WIDTH = $clog2(STEP);
 
-  logic [6:0] asked, here;  // The first DWORD of a step: whose beat is asked for, whose beat is there.
+  logic [6:0] asked;  // The first DWORD of the step whose beat is asked for.
   logic asks, is_here, is_added, is_last, was_last;
   logic [STEP-1:0] used;
   logic [STEP*32-1:0] step_data;
@@ -26,14 +26,16 @@ module checksum_walk #(
 
   assign asks = walk && !done && asked < dwords;
   assign read_beat = BEATS_WIDTH'(asked >> $clog2(BEAT_DWORDS));
-  assign is_last = here + 7'(STEP) >= dwords;
   if (STEP == BEAT_DWORDS) begin : gen_whole
     assign step_data = read_data;
   end else begin : gen_part
-    assign step_data = read_data[here[$clog2(BEAT_DWORDS)-1:STEP_WIDTH]*STEP*32+:STEP*32];
+    logic [$clog2(BEAT_DWORDS)-1:STEP_WIDTH] place;
+    always_ff @(posedge clock) place <= asked[$clog2(BEAT_DWORDS)-1:STEP_WIDTH];
+    assign step_data = read_data[place*STEP*32+:STEP*32];
   end
+  // Told with the step whose beat is asked for, for the one whose beat is there.
   for (genvar dword = 0; dword < STEP; dword++) begin : gen_used
-    assign used[dword] = here + 7'(dword) < dwords;
+    always_ff @(posedge clock) used[dword] <= asked + 7'(dword) < dwords;
   end
   always_comb begin
     step_now = '0;
@@ -44,7 +46,7 @@ module checksum_walk #(
   always_ff @(posedge clock) begin
     if (reset || !walk || done) asked <= '0;
     else if (asks) asked <= asked + 7'(STEP);
-    here <= asked;
+    is_last <= asked + 7'(STEP) >= dwords;
     is_here <= !reset && asks;
     is_added <= !reset && is_here;
     was_last <= is_last;

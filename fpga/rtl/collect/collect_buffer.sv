@@ -16,7 +16,9 @@
 //
 // The kick is seen seven clocks after the completing beat was taken, with a checksum or without. A beat for a page whose checksum is being
 // compared waits at x for a clock or two, and so does what is behind it. Of a command of which a DWORD came twice and which asks for the
-// comparison the buffers are read again, and all wait meanwhile. Control commands, and looks for half-written commands, enter behind b.
+// comparison the buffers are read again. Beats of other pages are held up for two clocks by that: it is set aside, its page is told as
+// summing, beats of that page wait at b, and when the sum is there it enters again behind b. Where a beat of its page is already behind it,
+// or another command is set aside, all wait. Control commands, and looks for half-written commands, enter behind b.
 module collect_buffer #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -90,19 +92,20 @@ module collect_buffer #(
     output logic half_written,
     output hca_spec_pkg::event_unit_t half_written_event,
 
-    // What a kick record of the kick tells besides: either kind of kick has one.
+    // For the kick record, beside the kick itself: either kind of kick has one.
     output logic kick_record,
     output logic [VCB_WIDTH-1:0] kick_virtual_collect_buffer,
     output hca_spec_pkg::opcode_t kick_opcode,
     output logic [63:0] kick_first_write,
 
-    // What is counted beside them, and for which function.
+    // Events that are counted beside them, and the function that they are counted for.
     output logic write_unclaimed,
     output logic write_dropped,
     output logic command_cancelled,
     output logic send_queue_mode_entered,
     output logic [FUNCTION_WIDTH-1:0] counted_underlying_function,
-    output logic beat_done,
+    output logic beat_done,  // Of a page beats are done in order.
+    output logic [PAGE_WIDTH-1:0] beat_page,
     output logic control_done,
 
     // A PCB that was kicked, or taken by a control command, comes back.
@@ -155,10 +158,11 @@ module collect_buffer #(
   end
 
   // States of a page, a bit each: virtual_collect_buffer_state_t in front of the ports.
-  localparam logic [4:0] FREE = 5'd1, COLLECTING = 5'd2, SEND_QUEUE_MODE = 5'd4, ERROR = 5'd8, CLOSED = 5'd16;
-  function automatic logic [2:0] state_number(input logic [4:0] state);
+  // While a command is whole and its sum is made anew, its page is summing: to the control function it collects.
+  localparam logic [5:0] FREE = 6'd1, COLLECTING = 6'd2, SEND_QUEUE_MODE = 6'd4, ERROR = 6'd8, CLOSED = 6'd16, SUMMING = 6'd32;
+  function automatic logic [2:0] state_number(input logic [5:0] state);
     state_number = state[0] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_FREE :
-        state[1] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING :
+        state[1] || state[5] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_COLLECTING :
         state[2] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_SEND_QUEUE_MODE :
         state[3] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR :
         state[4] ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_CLOSED : 3'd7;
@@ -192,7 +196,7 @@ module collect_buffer #(
 
   // The state of a page. Of a free one only the state is meant, and the slots.
   typedef struct packed {
-    logic [4:0] state;
+    logic [5:0] state;
     logic [PCB_WIDTH-1:0] bound;  // While it collects.
     logic is_timed;  // The command may still be told as half written.
     logic [5:0] has_slots;  // DWORDs of doorbell slots.
@@ -206,7 +210,7 @@ module collect_buffer #(
     logic [39:0] sum;  // Of the DWORDs received and the secret.
     logic [63:0] words;  // Segment 0.
   } row_t;
-  localparam int unsigned ROW_WIDTH = 5 + PCB_WIDTH + 1 + 6 + 2 + 7 + 6 + 7 + WINDOWS + 1 + 1 + 40 + 64;
+  localparam int unsigned ROW_WIDTH = 6 + PCB_WIDTH + 1 + 6 + 2 + 7 + 6 + 7 + WINDOWS + 1 + 1 + 40 + 64;
 
   // ---- Signals of later stages that earlier ones look at.
 
@@ -220,6 +224,14 @@ module collect_buffer #(
   logic [39:0] y_sum, walk_sum, x_sum;
   logic [PAGE_WIDTH-1:0] write_page;
   logic [2:0] inspected_state;
+
+  // The command that is set aside.
+  logic w_valid, w_walks, w_summed, w_is_due, w_issues, w_issued, y_may_park, y_parks, y_may_walk, x_is_summed;
+  logic [PAGE_WIDTH-1:0] w_page;
+  logic [PCB_WIDTH-1:0] w_buffer;
+  logic [OFFSET_WIDTH-3:0] w_first_dword;
+  logic [5:0] w_needed;
+  logic [39:0] w_sum;
 
   // ---- The host, and stage a.
   logic host_beat, host_beat_ready;
@@ -285,7 +297,7 @@ module collect_buffer #(
   assign b_here = b_offset[OFFSET_WIDTH-1:6] != '0 && b_offset[OFFSET_WIDTH-1:6] != SLOTS_LINE ? 2'd0 : b_slot == 2'd0 ? b_dwords[1:0] : b_slot == 2'd1 ? b_dwords[3:2] : b_dwords[5:4];
   assign b_is_last = (b_slots & (b_slots - 3'd1)) == '0;
 
-  logic issues_beat;
+  logic issues_beat, b_is_held;
   assign b_leaves = issues_beat && b_is_last;
   always_ff @(posedge clock) begin
     if (reset) b_valid <= 1'b0;
@@ -301,14 +313,15 @@ module collect_buffer #(
       b_is_empty <= a_strobes == '0;
       b_is_slots <= a_is_slots;
     end
+    b_is_held <= (b_takes ? a_address[ADDRESS_WIDTH-1:OFFSET_WIDTH] : b_page) == w_page;
     if (reset || b_takes) b_is_continued <= 1'b0;
     else if (issues_beat) b_is_continued <= 1'b1;
     if (b_takes) b_slots <= a_slots;
     else if (issues_beat) b_slots <= b_slots & (b_slots - 3'd1);
   end
 
-  // To stage c: a control command, what a division leaves to be done, a look for half-written commands, a beat.
-  logic sweeping, stall, goes, has_credit, control_busy, takes_control, settle_starts, settling, newest_goes, settled, issues_settling,
+  // To stage c: a control command, what a division leaves to be done, a command whose sum is there, a look for half-written commands, a beat.
+  logic sweeping, stall, goes, has_credit, control_busy, takes_control, settle_starts, settling, newest_goes, settled, settles, issues_settling,
       scans_now, issues_scan, issues;
   logic [SWEEP_WIDTH-1:0] swept;
   logic [VCB_WIDTH-1:0] newest, looked_at, scanned;
@@ -317,16 +330,18 @@ module collect_buffer #(
   logic [PAGE_WIDTH-1:0] issued_page, issued_look_page;
 
   assign goes = !stall && !sweeping;
-  assign control_ready = goes && !control_busy && !b_is_continued;
+  assign control_ready = goes && !control_busy && !b_is_continued && !w_valid;
   assign takes_control = control && control_ready;
   assign settle_starts = takes_control && control_command == SETTLE_DIVISION;
-  assign issues_settling = goes && (newest_goes || settled);
-  assign scans_now = scan_is_due && has_credit && goes && !settling && !b_is_continued && (!b_valid || scan_waits == '1);
+  assign settles = newest_goes || settled;
+  assign issues_settling = goes && settles;
+  assign w_issues = goes && w_is_due && !settles;  // Of the eight that there is room for, it is one.
+  assign scans_now = scan_is_due && has_credit && goes && !settling && !b_is_continued && !w_is_due && (!b_valid || scan_waits == '1);
   assign issues_scan = scans_now && !takes_control;
-  assign issues_beat = b_valid && has_credit && goes && !takes_control && !settling && !scans_now;
-  assign issues = takes_control && !settle_starts || issues_settling || issues_scan || issues_beat;
+  assign issues_beat = b_valid && has_credit && goes && !takes_control && !settling && !scans_now && !w_is_due && !(w_valid && b_is_held);
+  assign issues = takes_control && !settle_starts || issues_settling || w_issues || issues_scan || issues_beat;
   assign issued_look_page = newest_goes ? {1'b0, newest} : {1'b0, scanned};
-  assign issued_page = takes_control ? control_page : settling || scans_now ? issued_look_page : b_page;
+  assign issued_page = takes_control ? control_page : settles || scans_now ? issued_look_page : w_is_due ? w_page : b_page;
 
   always_ff @(posedge clock) begin
     has_credit <= unit_credit;
@@ -343,7 +358,7 @@ module collect_buffer #(
   end
 
   // ---- Stage c.
-  logic c_valid, c_is_control, c_is_handover, c_is_scan, c_is_partial, c_is_empty, c_is_slots, c_is_last, c_is_continued;
+  logic c_valid, c_is_control, c_is_handover, c_is_summed, c_is_scan, c_is_partial, c_is_empty, c_is_slots, c_is_last, c_is_continued;
   logic [2:0] c_command;
   logic [PAGE_WIDTH-1:0] c_page, read_page;
   logic [OFFSET_WIDTH-3:0] c_first_dword;
@@ -363,8 +378,9 @@ module collect_buffer #(
     if (reset) c_valid <= 1'b0;
     else if (!stall) c_valid <= issues;
     if (!stall) begin
-      c_is_control <= takes_control || settling;
-      c_is_handover <= newest_goes;
+      c_is_control <= takes_control || settling || w_issues;
+      c_is_handover <= newest_goes || w_issues;
+      c_is_summed <= w_issues;
       c_is_scan <= scans_now && !takes_control;
       c_command <= settling ? SETTLE_DIVISION : control_command;
       c_page <= issued_page;
@@ -376,11 +392,11 @@ module collect_buffer #(
       c_window <= b_window;
       c_is_partial <= b_is_partial;
       c_is_empty <= b_is_empty;
-      c_is_slots <= b_is_slots;
+      c_is_slots <= b_is_slots && !w_issues;
       c_is_last <= b_is_last;
       c_is_continued <= b_is_continued;
       c_slot <= b_slot;
-      c_here <= b_here;
+      c_here <= w_issues ? 2'b00 : b_here;
       c_words <= b_line_data[{1'b0, b_slot, 6'd0}+:64];
       c_has_cancel <= b_dwords[5:4] != '0;
       c_checks <= b_offset[OFFSET_WIDTH-1:6] == '0 && b_dwords[2];
@@ -451,7 +467,7 @@ module collect_buffer #(
       .BLOCK(1'b1)
   ) i_rows (
       .clock(clock),
-      .write(sweeping || y_done),
+      .write(sweeping || y_done || y_parks),
       .write_address(sweeping ? PAGE_WIDTH'(swept) : y_page),
       .write_data(written_row),
       .read_address(read_page),
@@ -501,7 +517,7 @@ module collect_buffer #(
   assign x_row_touched = x_row.touched;
 
   // ---- Stage d.
-  logic d_is_control, d_is_handover, d_is_scan, d_is_partial, d_is_empty, d_is_slots, d_is_last, d_is_continued, d_is_management, d_claimed,
+  logic d_is_control, d_is_handover, d_is_summed, d_is_scan, d_is_partial, d_is_empty, d_is_slots, d_is_last, d_is_continued, d_is_management, d_owned,
       d_may_be_command, d_is_beyond, d_may_cancel, d_finds, d_same_x, d_touched, d_unsure_y, d_unsure_z;
   logic [2:0] d_command;
   logic [OFFSET_WIDTH-3:0] d_first_dword;
@@ -511,6 +527,7 @@ module collect_buffer #(
   logic [63:0] d_words;
   logic d_checks, d_checks_value;
   logic [FUNCTION_WIDTH-1:0] d_owner;
+  logic [FUNCTION_WIDTH:0] d_user;
   logic [5:0] d_highest;
   logic [6:0] d_needed;
   logic [4:0] d_added;
@@ -522,6 +539,7 @@ module collect_buffer #(
     if (!stall) begin
       d_is_control <= c_is_control;
       d_is_handover <= c_is_handover;
+      d_is_summed <= c_is_summed;
       d_is_scan <= c_is_scan;
       d_command <= c_command;
       d_page <= c_page;
@@ -542,12 +560,13 @@ module collect_buffer #(
       d_checks_value <= c_checks_value;
       d_owner <= c_owner;
       d_part <= c_part;
-      d_claimed <= c_owned && (!c_user[FUNCTION_WIDTH] || c_user[FUNCTION_WIDTH-1:0] == c_owner);
+      d_owned <= c_owned;
+      d_user <= c_user;
       d_may_be_command <= !c_is_partial && c_is_command_line;
       d_is_beyond <= c_is_partial || !c_is_command_line && !c_is_slots;
       d_may_cancel <= c_is_slots_line && !c_is_partial && c_has_cancel;
-      d_finds <= c_valid && !c_is_control && !c_is_scan && c_vcb_owned && !c_is_management
-          && (c_is_slots || c_is_command_line && c_here != '0);
+      d_finds <= c_valid && (c_is_summed || !c_is_control && !c_is_scan && c_vcb_owned && !c_is_management
+          && (c_is_slots || c_is_command_line && c_here != '0));
       d_highest <= c_highest;
       d_needed <= c_needed;
       d_added <= c_added;
@@ -585,13 +604,20 @@ module collect_buffer #(
   assign find_underlying_function = stall ? x_owner : d_owner;
   assign find_queue_pair_number = stall ? x_queue_pair_number : d_queue_pair_number;
 
-  // DWORDs that were not there: beside those of its window that the beats ahead brought.
+  // DWORDs that were not there: beside those of its window that the beats ahead brought. Counted for both cases, as it is late which is so.
   logic [BEAT_DWORDS-1:0] d_there;
-  logic [4:0] d_added_there;
-  assign d_there = d_same_x && x_may_bring && x_window == d_window ? x_received_now : d_received;
+  logic [4:0] d_added_there, d_added_to_kept, d_added_to_x;
+  logic d_is_behind_x;
+  assign d_is_behind_x = d_same_x && x_may_bring && x_window == d_window;
+  assign d_there = d_is_behind_x ? x_received_now : d_received;
+  assign d_added_there = d_is_behind_x ? d_added_to_x : d_added_to_kept;
   always_comb begin
-    d_added_there = 5'(FAULT && d_window == '0);
-    for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) d_added_there = d_added_there + 5'(d_brought[dword] && !d_there[dword]);
+    d_added_to_kept = 5'(FAULT && d_window == '0);
+    d_added_to_x = 5'(FAULT && d_window == '0);
+    for (int unsigned dword = 0; dword < BEAT_DWORDS; dword++) begin
+      d_added_to_kept = d_added_to_kept + 5'(d_brought[dword] && !d_received[dword]);
+      d_added_to_x = d_added_to_x + 5'(d_brought[dword] && !x_received_now[dword]);
+    end
   end
 
   // Segment 0: what it says with this beat, and whether a DWORD of it came before with another value.
@@ -638,6 +664,7 @@ module collect_buffer #(
     if (!stall) begin
       x_is_control <= d_is_control;
       x_is_handover <= d_is_handover;
+      x_is_summed <= d_is_summed && d_valid;
       x_is_scan <= d_is_scan;
       x_command <= d_command;
       x_page <= d_page;
@@ -658,7 +685,7 @@ module collect_buffer #(
       x_checks_value <= d_checks_value;
       x_owner <= d_owner;
       x_part <= d_part;
-      x_claimed <= d_claimed;
+      x_claimed <= d_owned && (!d_user[FUNCTION_WIDTH] || d_user[FUNCTION_WIDTH-1:0] == d_owner);
       x_may_be_command <= d_may_be_command;
       x_is_beyond_line <= d_is_beyond;
       x_may_cancel <= d_may_cancel;
@@ -711,14 +738,14 @@ module collect_buffer #(
       end
     end
     // While a checksum is made anew, PCBs may come back for the one that waits.
-    asks_again <= !reset && y_waits && !walk_done;
+    asks_again <= !reset && y_waits && !walk_done && !y_parks;
     // A command that is older has been half written for too long.
     has_limit <= half_written_limit != '0 && now >= half_written_limit;
     oldest <= now - half_written_limit;
   end
 
-  logic x_is_free, x_collects_now, x_is_waiting, x_is_error, x_is_closed, x_writes, x_is_open;
-  assign {x_is_closed, x_is_error, x_is_waiting, x_collects_now, x_is_free} = x_row.state;
+  logic x_is_free, x_collects_now, x_is_waiting, x_is_error, x_is_closed, x_writes, x_is_open, unused_x_summing;
+  assign {unused_x_summing, x_is_closed, x_is_error, x_is_waiting, x_collects_now, x_is_free} = x_row.state;
   assign x_is_open = !x_is_closed && !x_is_error;
   assign x_writes = x_valid && !x_is_control && !x_is_scan && x_claimed && !x_is_empty;
   assign x_may_bring = x_writes && x_may_be_command;
@@ -815,14 +842,14 @@ module collect_buffer #(
       || x_is_command && (x_differs || x_has_length && (!x_had_length && !x_is_admitted || x_passes_length))
       || x_slot_rings && x_slot != 2'd2 && x_ring_reason != hca_spec_pkg::REFUSAL_NONE;
   assign x_ends = x_is_command && x_has_length && x_is_whole;
-  assign x_kicks = x_ends && x_collects && !x_refuses;
+  assign x_kicks = x_ends && x_collects && !x_refuses || x_is_summed && x_valid;
   assign x_kicks_send_queue_mode = x_ends && !x_collects && !x_refuses;
   assign x_rings = x_slot_rings && x_slot != 2'd2 && !x_refuses;
   assign x_cancels = x_slot_rings && x_slot == 2'd2 || x_controls && (x_command == CANCEL || x_command == CLOSE) && !x_is_closed;
   assign x_is_incomplete = x_collects_now || x_is_waiting;
   assign x_unbinds = (x_refuses || x_cancels || x_hands_over) && x_collects_now;
   assign x_takes = x_binds && x_gets && !x_refuses;
-  assign x_unsure_next = x_kicks && x_checked_now && !x_is_management;
+  assign x_unsure_next = x_kicks && (x_checked_now || x_is_summed) && !x_is_management;
   assign x_began = x_bound_before ? x_now_before : began_kept;
   assign x_tells_half_written = x_valid && x_is_scan && x_row.is_timed && has_limit && x_began <= oldest;
 
@@ -888,12 +915,34 @@ module collect_buffer #(
   hca_spec_pkg::command_header_t y_header;
   logic [8:0] x_outcome, y_outcome;
 
+  // A command that waits for its sum is set aside in the clock after it came, where no beat of its page is behind it.
+  assign y_parks = y_waits && y_may_park;
+  assign w_walks = w_valid && !w_summed;
+  assign w_is_due = w_summed && !w_issued;
+  always_ff @(posedge clock) begin
+    y_may_park <= y_waits && y_is_new && !w_valid && !(x_valid && x_page == y_page) && !(d_valid && d_page == y_page)
+        && !(c_valid && c_same_y);
+    y_may_walk <= y_waits && !w_walks;  // The secret is there.
+    if (reset || x_goes && x_is_summed) w_valid <= 1'b0;
+    else if (y_parks) w_valid <= 1'b1;
+    w_summed <= !reset && w_valid && (w_summed || walk_done);
+    w_issued <= !reset && w_valid && (w_issued || w_issues);
+    if (w_walks && walk_done) w_sum <= walk_sum;
+    if (!w_valid) begin
+      w_page <= y_page;
+      w_buffer <= y_buffer;
+      w_needed <= y_row.needed[5:0];
+      w_first_dword <= y_first_dword;
+    end
+  end
+
   assign y_done = y_valid && !y_walks;
   assign y_fails = y_is_unsure && !y_agrees;
   assign y_header = {448'd0, y_row.words};
   always_comb begin
     y_resolved = y_row;
-    if (y_fails) begin
+    if (y_walks) y_resolved.state = SUMMING;  // Its sum is not there yet.
+    else if (y_fails) begin
       y_resolved.state = ERROR;
       y_resolved.has_slots = '0;
     end
@@ -903,7 +952,7 @@ module collect_buffer #(
     x_valid && !x_is_control && !x_is_scan && !x_is_continued && x_claimed && !x_is_empty && (x_is_closed || x_is_error && !x_may_cancel),
     x_cancels && x_is_incomplete && !x_is_management,
     x_binds && !x_gets || x_hands_over,
-    x_valid && !x_is_control && !x_is_scan && x_is_last,
+    x_valid && (!x_is_control && !x_is_scan && x_is_last || x_is_summed),
     x_controls,
     x_locks || x_controls && x_command == LOCK && x_collects_now || x_takes_management || x_takes_dedicated,
     x_takes_dedicated,
@@ -916,10 +965,10 @@ module collect_buffer #(
       y_is_new <= 1'b0;
     end else begin
       y_is_new <= x_goes;
-      if (!y_waits) y_valid <= x_goes;
+      if (!y_waits || y_parks) y_valid <= x_goes;
     end
     if (y_waits) begin
-      if (walk_done) begin
+      if (walk_done && !w_walks) begin
         y_walks <= 1'b0;
         y_sum <= walk_sum;
       end
@@ -938,7 +987,7 @@ module collect_buffer #(
       y_kicks <= x_kicks;
       y_kicks_send_queue_mode <= x_kicks_send_queue_mode;
       y_is_unsure <= x_unsure_next;
-      y_walks <= x_unsure_next && x_repeated_now;
+      y_walks <= x_unsure_next && x_repeated_now && !x_is_summed;
       y_rings <= x_rings;
       y_ring <= x_ring;
       y_refuses <= x_refuses;
@@ -952,11 +1001,11 @@ module collect_buffer #(
       y_paid_function <= x_pays_function;
       y_paid_all <= x_pays_all;
       y_takes_number <= x_controls && x_command == TAKE_KICK_NUMBER;
-      y_first_dword <= x_first_dword;
+      y_first_dword <= x_is_summed ? w_first_dword : x_first_dword;
       y_first_write <= x_binds ? now : x_began;
       y_known_segment_0 <= x_is_command && !x_differs ? (x_has_length ? x_words_now[47:0] : '0) :
-          x_is_incomplete && x_row.has == 2'b11 ? x_row.words[47:0] : '0;
-      y_sum <= x_sum;
+          (x_is_incomplete || x_is_summed) && x_row.has == 2'b11 ? x_row.words[47:0] : '0;
+      y_sum <= x_is_summed ? w_sum : x_sum;
       y_level <= queue_pair_quality_of_service_level;
       y_gets_length <= x_has_length && !x_had_length;
       y_collects <= x_is_command && x_collects;
@@ -994,7 +1043,7 @@ module collect_buffer #(
   logic [FUNCTION_WIDTH-1:0] releaser, looked_at_function;
   logic [1:0] releaser_part, looked_at_part;
   logic overdrawn, part_repays;
-  logic [4:0] looked_at_state;
+  logic [5:0] looked_at_state;
   logic [PCB_WIDTH-1:0] looked_at_buffer;
   logic [63:0] looked_at_began, looked_at_began_now;
   logic looked_at_collects;
@@ -1058,12 +1107,12 @@ module collect_buffer #(
 
   // After a division.
   list_memory #(
-      .WIDTH(5 + PCB_WIDTH),
+      .WIDTH(6 + PCB_WIDTH),
       .SIZE(VIRTUAL_COLLECT_BUFFERS),
       .BLOCK(1'b1)
   ) i_looked_at (
       .clock(clock),
-      .write((sweeping || y_done) && !write_page[VCB_WIDTH]),
+      .write((sweeping || y_done || y_parks) && !write_page[VCB_WIDTH]),
       .write_address(write_page[VCB_WIDTH-1:0]),
       .write_data(sweeping ? {swept_row.state, swept_row.bound} : {y_resolved.state, y_resolved.bound}),
       .read_address(looked_at),
@@ -1090,7 +1139,7 @@ module collect_buffer #(
   end
 
   division_settling #(.VIRTUAL_COLLECT_BUFFERS(VIRTUAL_COLLECT_BUFFERS)) i_division_settling (
-      .busy(c_valid || d_valid || x_valid || y_valid),
+      .busy(c_valid || d_valid || x_valid || y_valid || w_valid),
       .looked_at_repays(part_repays && looked_at_collects),
       .issued(issues_settling),
       .*
@@ -1124,15 +1173,15 @@ module collect_buffer #(
       .write(x_goes && x_is_command && x_has_length && !x_had_length),
       .write_address(x_page[VCB_WIDTH-1:0]),
       .write_data(queue_pair_checksum_secret),
-      .read_address(y_page[VCB_WIDTH-1:0]),
+      .read_address(w_walks ? w_page[VCB_WIDTH-1:0] : y_page[VCB_WIDTH-1:0]),
       .read_data(y_secret)
   );
 
   checksum_walk #(
       .BEAT_BYTES(BEAT_BYTES)
   ) i_checksum_walk (
-      .walk(y_waits && !y_is_new),
-      .dwords({y_row.needed[5:0], 1'b0}),
+      .walk(w_walks || y_waits && y_may_walk && !y_may_park),
+      .dwords({w_walks ? w_needed : y_row.needed[5:0], 1'b0}),
       .secret(y_secret),
       .read_beat(walk_beat),
       .read_data(walk_data),
@@ -1151,7 +1200,7 @@ module collect_buffer #(
       .write_data(x_data),
       .write_dwords(x_goes && x_is_command && x_collects ? x_brought : '0),
       .read_buffer(read_physical_collect_buffer),
-      .again_buffer(y_buffer),
+      .again_buffer(w_walks ? w_buffer : y_buffer),
       .again_beat(walk_beat),
       .again_data(walk_data),
       .*
@@ -1193,6 +1242,7 @@ module collect_buffer #(
     command_cancelled <= !reset && y_done && y_outcome[6];
     send_queue_mode_entered <= !reset && y_done && y_outcome[5];
     beat_done <= !reset && y_done && y_outcome[4];
+    beat_page <= y_page;
     control_done <= !reset && y_done && y_outcome[3];
     control_granted <= y_outcome[2];
     control_physical_collect_buffer <= y_outcome[1] || y_outcome[0] ? y_taken_buffer : y_buffer;
@@ -1206,7 +1256,8 @@ module collect_buffer #(
   ) i_collect_inspect (
       .write(sweeping || y_done),
       .page(write_page),
-      .state(state_number(sweeping ? swept_row.state : y_resolved.state)),
+      .state(y_fails && !sweeping ? hca_spec_pkg::VIRTUAL_COLLECT_BUFFER_STATE_ERROR :
+          state_number(sweeping ? swept_row.state : y_row.state)),
       .buffer(y_row.bound),
       .has_length(y_row.has == 2'b11),
       .needed(y_row.needed),

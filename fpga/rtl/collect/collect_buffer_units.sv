@@ -9,7 +9,7 @@ module collect_buffer_units #(
     input logic clock,
     input logic reset,
 
-    // What becomes of it.
+    // The outcome of the beat.
     input logic kicks,
     input logic kicks_send_queue_mode,
     input logic rings,
@@ -19,7 +19,7 @@ module collect_buffer_units #(
     input logic takes_kick_number,
     input logic tells_half_written,
 
-    // Whose it is, and what it says.
+    // The page, its function, and what the beat says.
     input logic [VCB_WIDTH:0] page,
     input logic is_management,
     input logic [FUNCTION_WIDTH-1:0] underlying_function,

@@ -1,9 +1,9 @@
-// How many pool PCBs each collect group may still take (US8589610, collect group table; US8484392, allotment of PCBs). What counts
-// is the part of the BAR whose VCBs hold PCBs. A level's use fills its own allotment first, then what the function's levels share,
+// How many pool PCBs each collect group may still take (US8589610, collect group table; US8484392, allotment of PCBs). They are
+// counted by the part of the BAR whose VCBs hold them. A level's use fills its own allotment first, then what the function's levels share,
 // then what all functions share; who pays follows from the counts alone, so a release repays what the function borrowed first.
 //
-// The PCBs that are left are worked out in steps from counts that registers hold, and is some clocks old where it is asked for. Each PCB that was
-// taken since is set against what paid for it, so that none is promised twice. One that comes back is there some clocks later.
+// The numbers of PCBs that are left are worked out in steps from counts that registers hold, and are some clocks old when they are asked for.
+// Each PCB that was taken since then is counted off what paid for it, so that none is promised twice. One that comes back is there some clocks later.
 module collect_group_table #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
@@ -13,8 +13,8 @@ module collect_group_table #(
     input logic clock,
     input logic reset,
 
-    // The PCBs left for a VCB of that part: one, two, of its level, of what the function's levels share, of what all share. What the one asked
-    // for before takes is not taken off.
+    // Whether there is a PCB, and a second one, for a VCB of that part: of its level's, of those that the function's levels share, of those that
+    // all share. The PCB that the asker before may take is not counted off.
     input logic [FUNCTION_WIDTH-1:0] asked_underlying_function,
     input logic [1:0] asked_part,  // collect_group_t: low, high or function_shared.
     output logic [1:0] left_level,  // Bit 0: one; bit 1: two.
@@ -68,6 +68,8 @@ module collect_group_table #(
   logic [COUNT_WIDTH-1:0] all_borrowed, all_borrowed_now, shared_total;
   logic [2:0] rest_all;
   logic [COUNT_WIDTH+1:0] asked;  // Wide enough for any three numbers.
+  logic [UNDERLYING_FUNCTIONS*COUNT_WIDTH-1:0] limits;  // The most that a function may ask for: what it owns and what all share.
+  logic [COUNT_WIDTH-1:0] owned_before, becomes_shared;  // By the function that asks; what is no longer its own then.
 
   for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
     localparam logic [FUNCTION_WIDTH-1:0] NUMBER = FUNCTION_WIDTH'(number);
@@ -87,6 +89,7 @@ module collect_group_table #(
         total_low <= '0;
         total_high <= '0;
         total_shared <= COUNT_WIDTH'(EACH);
+        limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(PHYSICAL_COLLECT_BUFFERS - EACH * (UNDERLYING_FUNCTIONS - 1));
         owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(EACH);
         taken_low <= '0;
         taken_high <= '0;
@@ -98,6 +101,8 @@ module collect_group_table #(
           total_shared <= set_allotment_shared;
           owns[number*COUNT_WIDTH+:COUNT_WIDTH] <= COUNT_WIDTH'(asked);
         end
+        if (set_allotment && allotment_allowed && set_allotment_underlying_function != NUMBER)
+          limits[number*COUNT_WIDTH+:COUNT_WIDTH] <= limits[number*COUNT_WIDTH+:COUNT_WIDTH] + becomes_shared;
         taken_low <= taken_low + COUNT_WIDTH'(takes && take_part == hca_spec_pkg::COLLECT_GROUP_LOW)
             - COUNT_WIDTH'(gives_back && give_back_part == hca_spec_pkg::COLLECT_GROUP_LOW)
             - COUNT_WIDTH'(releases && release_part == hca_spec_pkg::COLLECT_GROUP_LOW);
@@ -183,11 +188,13 @@ module collect_group_table #(
 
   assign asked = (COUNT_WIDTH + 2)'(set_allotment_low) + (COUNT_WIDTH + 2)'(set_allotment_high)
       + (COUNT_WIDTH + 2)'(set_allotment_shared);
-  assign allotment_allowed = asked <= {2'b00, owns[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH] + shared_total};
+  assign owned_before = owns[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH];
+  assign becomes_shared = owned_before - COUNT_WIDTH'(asked);
+  assign allotment_allowed = asked <= {2'b00, limits[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH]};
 
   always_ff @(posedge clock) begin
     if (reset) shared_total <= COUNT_WIDTH'(PHYSICAL_COLLECT_BUFFERS - EACH * UNDERLYING_FUNCTIONS);
     else if (set_allotment && allotment_allowed)
-      shared_total <= shared_total + owns[set_allotment_underlying_function*COUNT_WIDTH+:COUNT_WIDTH] - COUNT_WIDTH'(asked);
+      shared_total <= shared_total + becomes_shared;
   end
 endmodule

@@ -64,7 +64,7 @@ module command_stream #(
   assign command_tkeep = command_tlast ? ~({BEAT_BYTES{1'b1}} << bytes_left) : '1;
   assign command_tuser = unit;
 
-  // What is read in this clock is there in the next: the beat after the one that is taken, or the first.
+  // A beat that is read in this clock is there in the next: the one after the one that is taken, or the first.
   assign read = has_unit && (!is_there || taken && !command_tlast);
   assign read_physical_collect_buffer = PCB_WIDTH'(unit.physical_collect_buffer);
   assign read_beat = taken ? beat + BEATS_WIDTH'(1) : beat;

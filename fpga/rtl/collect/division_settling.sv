@@ -1,6 +1,6 @@
 // After a division of PCBs that leaves functions with more than they own and all share: looks at one VCB a clock for the half-written
 // command begun last whose PCB another function owns now, has it handed over to the send queue, and looks again, until every function
-// finds what it owns or no such command is left. What kicked commands hold comes back as they are sent. Meanwhile no beat and no
+// finds what it owns or no such command is left. PCBs of kicked commands come back as these are sent. Meanwhile no beat and no
 // control command goes on, so that what a division promises holds from its answer on.
 module division_settling #(
     parameter int unsigned VIRTUAL_COLLECT_BUFFERS = hca_spec_pkg::VIRTUAL_COLLECT_BUFFERS,

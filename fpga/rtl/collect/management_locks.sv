@@ -1,4 +1,4 @@
-// Who holds which PCB for management, and the control commands by which the host gets and gives back a lock: a function its own, the
+// The function that holds each PCB for management, and the control commands by which the host gets and gives back a lock: a function its own, the
 // control function any. collect_buffer decides; what it tells is kept here, for a lock is broken by its PCB.
 module management_locks #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,
@@ -34,7 +34,7 @@ module management_locks #(
     input logic control_granted,
     input logic [PCB_WIDTH-1:0] control_physical_collect_buffer,
 
-    // What befalls a management page: a write, its kick, a refusal; and a PCB comes back.
+    // Events of a management page: a write, its kick, a refusal; and a PCB comes back.
     input logic page_write_done,
     input logic [FUNCTION_WIDTH-1:0] page_write_underlying_function,
     input logic [3:0] page_write_strobes,
@@ -105,7 +105,7 @@ module management_locks #(
     end
   end
 
-  // What the host asks for. The lock of a PCB that nobody holds cannot be broken.
+  // Requests of the host. The lock of a PCB that no function holds cannot be broken.
   logic [1:0] state;
   logic [2:0] broken_state;
   logic is_broken;

@@ -1,5 +1,5 @@
 // Joins two ways to the pages of collect_buffer: bursts of the host to VCBs, and DWORDs to management pages, which come as registers. A
-// DWORD goes in between two bursts, whoever still owes or awaits a response: the host's are given here, and all of them say OKAY. A burst
+// DWORD goes in between two bursts, whatever responses are still owed: the host's are given here, and all of them say OKAY. A burst
 // that begins while the device is not enabled ends here.
 module page_writes #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.

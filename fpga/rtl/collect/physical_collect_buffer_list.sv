@@ -1,8 +1,8 @@
 // The free PCB list (US8589610): a bit string in which a set bit is a free PCB. The pool's PCBs come first, then the dedicated
 // ones: those of the management pages, then those that commands are fetched into. Of each kind the lowest free one is taken.
 //
-// Two of the pool are looked for before they are asked for, one a clock, so that one can be taken in every clock; one that comes back can be
-// taken three clocks later. They are looked for anew after one has come back, when nothing is under way that
+// Three of the pool are looked for before they are asked for, one a clock, so that one can be taken in every clock; one that comes back can be
+// taken four clocks later. They are looked for anew after one has come back, when nothing is under way that
 // could take one.
 module physical_collect_buffer_list #(
     parameter int unsigned PHYSICAL_COLLECT_BUFFERS = hca_spec_pkg::PHYSICAL_COLLECT_BUFFERS,
@@ -49,25 +49,29 @@ module physical_collect_buffer_list #(
     end
   end
 
-  // Of the pool: not looked out yet; the lowest of them; the two that are next.
-  logic [POOL-1:0] left, lowest;
+  // Of the pool: not looked out yet; the lowest of them; the one that was found, as a bit; the two that are next.
+  logic [POOL-1:0] left, lowest, candidate;
   logic [PCB_WIDTH-1:0] found, next_buffer;
-  logic finds, next_available, has_come_back, renews;
+  logic looks, has_candidate, finds, next_available, has_come_back, renews;
   assign renews = idle && has_come_back;
-  assign finds = !next_available && left != '0;
+  assign finds = !next_available && has_candidate;
+  assign looks = !has_candidate || finds;
   assign lowest = left & (~left + POOL'(1));
   always_comb begin
     found = '0;
-    for (int unsigned number = 0; number < POOL; number++) if (lowest[number]) found = found | PCB_WIDTH'(number);
+    for (int unsigned number = 0; number < POOL; number++) if (candidate[number]) found = found | PCB_WIDTH'(number);
   end
 
   always_ff @(posedge clock) begin
     for (int unsigned number = 0; number < POOL; number++) begin
       if (reset || comes_back[number] || renews && (pool_available && pool_buffer == PCB_WIDTH'(number)
-          || next_available && next_buffer == PCB_WIDTH'(number)))
+          || next_available && next_buffer == PCB_WIDTH'(number) || has_candidate && candidate[number]))
         left[number] <= 1'b1;
-      else if (!renews && !next_available && lowest[number]) left[number] <= 1'b0;
+      else if (!renews && looks && lowest[number]) left[number] <= 1'b0;
     end
+    if (looks) candidate <= lowest;
+    if (reset || renews) has_candidate <= 1'b0;
+    else if (looks) has_candidate <= left != '0;
     has_come_back <= !reset && (comes_back[POOL-1:0] != '0 || has_come_back && !idle);
     if (reset || renews) begin
       pool_available <= 1'b0;

@@ -1,8 +1,8 @@
 // The lists of virtual_kick: a hardware linked list queue with a list for each lane, whose data units need no processing. A
 // command that is dropped is marked as not ready, and discarded when it is the first of its list: as long as a lane has such commands,
-// it is found out what its first one is, one after the other. What virtual_kick has no use for ends here.
+// it is found out what its first one is, one after the other. Outputs of the queue that virtual_kick has no use for end here.
 //
-// What a command of the queue does is known seven clocks later. Until then a command that is started counts as one of its list.
+// The answer to a command of the queue comes seven clocks later. Until then a command that is started counts as one of its list.
 module kick_lists #(
     parameter int unsigned ENTRIES = 72,
     parameter int unsigned LANES = hca_spec_pkg::TRANSMIT_VIRTUAL_LANES,
@@ -60,7 +60,7 @@ module kick_lists #(
 );
   localparam int unsigned UNIT_WIDTH = hca_spec_pkg::KICK_UNIT_BYTES * 8;
 
-  // What the queue answers.
+  // Answers of the queue.
   logic pushed, answered;
   logic [ENTRY_WIDTH-1:0] pushed_entry, answered_entry, dropped_entry;
   logic [LANE_WIDTH-1:0] pushed_lane, answered_lane;

@@ -1,6 +1,6 @@
 // Which lane each queue pair is on, and whether it has commands there that are kicked and not finished: as long as it has, it
 // stays (US8484392). Commands joined and commands finished are counted apart, in a memory each, so that both go on every clock;
-// they are compared only. What was told up to the clock before a query's answer is in the answer.
+// they are compared only. An answer holds all that was told up to the clock before it.
 //
 // After reset it is `clearing` for as many clocks as there are queue pairs.
 module lane_holds #(

@@ -1,5 +1,5 @@
 // Reads entries of the TVL mapping table that the control function keeps in host memory (US8484392): the lanes of function f, level l, a
-// bit each in 8 B, at index 2f + l. One at a time, for the kick that waits for it in virtual_kick. What was read before the entry was
+// bit each in 8 B, at index 2f + l. One at a time, for the kick that waits for it in virtual_kick. Lanes that were read before the entry was
 // invalidated again is not given: it is read once more. An entry that could not be read is given too, as one that is not known.
 module lane_map_reader #(
     parameter int unsigned UNDERLYING_FUNCTIONS = hca_spec_pkg::UNDERLYING_FUNCTIONS,

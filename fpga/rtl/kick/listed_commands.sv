@@ -1,4 +1,4 @@
-// Whose commands are on the lists of virtual_kick, so that those of a queue pair that is to become quiet can be dropped: all
+// The queue pairs that have commands on the lists of virtual_kick, so that those of a queue pair that is to become quiet can be dropped: all
 // entries are gone through, one a clock, once what was on its way to a list or from it has arrived.
 module listed_commands #(
     parameter int unsigned ENTRIES = 72,

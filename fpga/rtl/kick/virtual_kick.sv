@@ -134,7 +134,7 @@ module virtual_kick #(
     input logic set_shared_completion_credits,
     input logic [CREDIT_WIDTH-1:0] set_shared_credits,
 
-    // What a command that is fetched finds, for send_queue_scheduler: the lane that it goes to if its queue pair is on none, and
+    // For send_queue_scheduler, of a command that is fetched: the lane that it goes to if its queue pair is on none, and
     // whether the entry of the mapping table has to be read again before; of query_lane how many commands its list takes, how
     // many of them would start at once, and whether one that was fetched is there already.
     input logic [FUNCTION_WIDTH-1:0] outlook_underlying_function,
@@ -150,7 +150,7 @@ module virtual_kick #(
     output logic [COMMANDS_WIDTH-1:0] inspect_commands,
     output logic [LANE_WIDTH-1:0] inspect_lane,
 
-    // What there is, without a clock.
+    // State, without a clock.
     input logic [LANE_WIDTH-1:0] query_lane,
     output logic [ENTRY_COUNT_WIDTH-1:0] query_commands,  // On its list.
     output logic [CREDIT_WIDTH-1:0] query_execution_credits_held,
@@ -170,8 +170,6 @@ module virtual_kick #(
   end
 
   localparam int unsigned LANES = TRANSMIT_VIRTUAL_LANES;
-  localparam int unsigned FINISH_WIDTH = hca_spec_pkg::FINISH_UNIT_BYTES * 8;
-  localparam int unsigned PORT_WIDTH = FINISHES > 1 ? $clog2(FINISHES) : 1;
   localparam int unsigned RETURNS = FINISHES + 1;  // And a start that came to nothing.
 
   // First stage.
@@ -427,49 +425,38 @@ module virtual_kick #(
   assign discarded_lane = popped_lane;
   assign discarded_physical_collect_buffer = popped_unit.physical_collect_buffer;
 
-  // Finish.
-  logic [FINISHES-1:0] ends_command;
+  // Finish. A refused command's pin goes first.
   logic takes_end;
-  logic [PORT_WIDTH-1:0] ending_port;
-  logic [PORT_WIDTH-1:0] last_port;
+  hca_spec_pkg::finish_unit_t taken_end;
   logic [RETURNS-1:0] execution_returned;
   logic [RETURNS*2-1:0] execution_return_source;
   logic [RETURNS-1:0] completion_returned;
   logic [RETURNS*2-1:0] completion_return_source;
   logic [RETURNS*LANE_WIDTH-1:0] return_lane;
 
-  for (genvar port = 0; port < FINISHES; port++) begin : gen_finish
-    localparam int unsigned LSB = port * FINISH_WIDTH;
-    logic is_taken;
-    assign ends_command[port] = finish[port] && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_FINISHED_LSB];
-    assign finish_ready[port] = !ends_command[port] || takes_end && ending_port == PORT_WIDTH'(port);
-    assign is_taken = finish[port] && finish_ready[port];
-    assign return_lane[port*LANE_WIDTH+:LANE_WIDTH] =
-        finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_TRANSMIT_VIRTUAL_LANE_LSB+:LANE_WIDTH];
-    assign execution_returned[port] = is_taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_RETURNED_LSB];
-    assign execution_return_source[port*2+:2] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_EXECUTION_CREDIT_SHARED_LSB] ?
-        linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
-`ifdef FPGA_VERBS_MUTANT_CREDIT_LEAKED
-    assign completion_returned[port] = 1'b0;
-`else
-    assign completion_returned[port] = is_taken && finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_RETURNED_LSB];
-`endif
-    assign completion_return_source[port*2+:2] = finish_unit[LSB+hca_spec_pkg::FINISH_UNIT_COMPLETION_CREDIT_SHARED_LSB] ?
-        linked_list_queue_pkg::CREDIT_SOURCE_SHARED : linked_list_queue_pkg::CREDIT_SOURCE_OWN;
-  end
+  finish_ports #(
+      .FINISHES(FINISHES),
+      .LANE_WIDTH(LANE_WIDTH)
+  ) i_finish_ports (
+      .may_end(!(refuses && is_pinned) && !clearing && !dropping),
+      .ends(takes_end),
+      .ended(taken_end),
+      .execution_returned(execution_returned[FINISHES-1:0]),
+      .execution_return_source(execution_return_source[FINISHES*2-1:0]),
+      .completion_returned(completion_returned[FINISHES-1:0]),
+      .completion_return_source(completion_return_source[FINISHES*2-1:0]),
+      .return_lane(return_lane[FINISHES*LANE_WIDTH-1:0]),
+      .*
+  );
   assign return_lane[FINISHES*LANE_WIDTH+:LANE_WIDTH] = popped_lane;
   assign execution_returned[FINISHES] = kick_corrupted && !popped_dropped;
   assign execution_return_source[FINISHES*2+:2] = execution_taken;
   assign completion_returned[FINISHES] = kick_corrupted && !popped_dropped;
   assign completion_return_source[FINISHES*2+:2] = completion_taken;
 
-  find_next #(.SIZE(FINISHES)) i_ending (.bits(ends_command), .after(last_port), .next(ending_port));
-
-  // A refused command's pin goes first.
-  assign takes_end = ends_command != '0 && !(refuses && is_pinned) && !clearing && !dropping;
   assign ends = takes_end || dropped;
   always_comb begin
-    ended = finish_unit[ending_port*FINISH_WIDTH+:FINISH_WIDTH];
+    ended = taken_end;
     if (dropped) begin
       ended.queue_pair_number = dropped_queue_pair_number;
       ended.transmit_virtual_lane = 8'(dropped_lane);
@@ -478,36 +465,19 @@ module virtual_kick #(
   end
   assign unpin = ends || refuses && is_pinned;
   assign unpin_queue_pair_number = ends ? ended.queue_pair_number : kick.queue_pair_number;
-  always_ff @(posedge clock) begin
-    if (reset) last_port <= '0;
-    else if (takes_end) last_port <= ending_port;
-  end
 
-  // Commands kicked and not finished, of lanes and functions.
-  for (genvar number = 0; number < LANES; number++) begin : gen_lane
-    localparam logic [LANE_WIDTH-1:0] NUMBER = LANE_WIDTH'(number);
-    logic [COMMANDS_WIDTH-1:0] commands;
-    assign idle[number] = commands == '0;
-    assign load[number*COMMANDS_WIDTH+:COMMANDS_WIDTH] = commands;
-    always_ff @(posedge clock) begin
-      if (reset) commands <= '0;
-      else
-        commands <= commands + COMMANDS_WIDTH'(lists && lane == NUMBER)
-            - COMMANDS_WIDTH'(ends && LANE_WIDTH'(ended.transmit_virtual_lane) == NUMBER);
-    end
-  end
-
-  logic [COMMANDS_WIDTH-1:0] function_commands[UNDERLYING_FUNCTIONS];
-  assign query_function_commands = function_commands[query_underlying_function];
-  for (genvar number = 0; number < UNDERLYING_FUNCTIONS; number++) begin : gen_function
-    localparam logic [FUNCTION_WIDTH-1:0] NUMBER = FUNCTION_WIDTH'(number);
-    always_ff @(posedge clock) begin
-      if (reset) function_commands[number] <= '0;
-      else
-        function_commands[number] <= function_commands[number] + COMMANDS_WIDTH'(lists && underlying_function == NUMBER)
-            - COMMANDS_WIDTH'(ends && FUNCTION_WIDTH'(ended.underlying_function) == NUMBER);
-    end
-  end
+  kick_counts #(
+      .LANES(LANES),
+      .UNDERLYING_FUNCTIONS(UNDERLYING_FUNCTIONS),
+      .COUNT_WIDTH(COMMANDS_WIDTH)
+  ) i_kick_counts (
+      .joins(lists),
+      .joined_lane(lane),
+      .joined_underlying_function(underlying_function),
+      .ends_lane(LANE_WIDTH'(ended.transmit_virtual_lane)),
+      .ends_underlying_function(FUNCTION_WIDTH'(ended.underlying_function)),
+      .*
+  );
 
   // The parts.
   credit_pool #(

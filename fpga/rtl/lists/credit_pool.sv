@@ -53,7 +53,7 @@ module credit_pool #(
   assign query_shared_held = shared_held[query_owner];
   assign has_shared = all_shared_held < shared;
 
-  // What an owner could take.
+  // Credits that an owner could take.
   logic [OWNERS*CREDIT_WIDTH-1:0] own_of;
   logic [OWNERS*CREDIT_WIDTH-1:0] shared_cap_of;
   logic [CREDIT_WIDTH-1:0] own_free;

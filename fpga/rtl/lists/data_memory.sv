@@ -1,5 +1,5 @@
 // The data memory of a linked list queue: one data unit per entry, in words of 64 data bits and 8 check bits, in block memory. One
-// write port, one read port. What is read comes three clocks later, corrected: a clock for the memory, one for the syndrome, one for
+// write port, one read port. A data unit that is read comes three clocks later, corrected: a clock for the memory, one for the syndrome, one for
 // the correction.
 //
 // Maintenance uses the read port in clocks without a read, and the write port in clocks without a write: an injected error first, then
@@ -15,7 +15,7 @@ module data_memory #(
     input logic clock,
     input logic reset,
 
-    // What is written was `write_unit` in the clock before.
+    // The data unit that is written was `write_unit` in the clock before.
     input logic [UNIT_WIDTH-1:0] write_unit,
     input logic write,
     input logic [ENTRY_WIDTH-1:0] write_entry,

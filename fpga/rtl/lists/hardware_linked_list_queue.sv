@@ -6,7 +6,7 @@
 // sees the state before that clock, and what is done in one clock is done as if in the order mark, push, command.
 //
 // Lists are in memories with one writer each: what pushes know of a list, and what commands know of it. A list has data units when
-// the bits of both for it differ; so it is for entries that are used, and ready. What the last commands have just written is
+// the bits of both for it differ; so it is for entries that are used, and ready. Words that the last commands have just written are
 // forwarded. See fpga/doc/theory-of-operation.md.
 module hardware_linked_list_queue #(
     parameter int unsigned ENTRIES = 64,  // 1 to 4096
@@ -109,8 +109,6 @@ module hardware_linked_list_queue #(
   localparam int unsigned PLACE_WIDTH = LIST_WIDTH > WAY_WIDTH ? LIST_WIDTH - WAY_WIDTH : 1;
   localparam int unsigned SWEEP_WIDTH = ENTRY_WIDTH > LIST_WIDTH ? ENTRY_WIDTH : LIST_WIDTH;
   localparam int unsigned SETTERS = READY_ON_PUSH ? 2 : 1;
-  localparam logic [1:0] CORRECTED = linked_list_queue_pkg::SECDED_STATUS_CORRECTED;
-  localparam logic [1:0] UNCORRECTABLE = linked_list_queue_pkg::SECDED_STATUS_UNCORRECTABLE;
 
   if (ENTRIES < 1 || ENTRIES > 4096 || LISTS < 1 || LISTS > 4096 || UNIT_WIDTH < 1 || UNIT_WIDTH > 128
       || UNDERLYING_FUNCTIONS < 1 || CONTENT_ADDRESSED && LISTS != 1 << $clog2(LISTS)) begin : gen_check
@@ -141,7 +139,7 @@ module hardware_linked_list_queue #(
   logic [UNIT_WIDTH-1:0] push_unit_1, push_unit_2, push_unit_3;
   logic [FUNCTION_WIDTH-1:0] push_function_1, push_function_2, push_function_3, push_function_4;
   logic [WAYS*PLACE_WIDTH-1:0] hash_places, places_1, places_2, places_3;
-  logic [WAYS-1:0] match_3, occupied_3, occupied_bits_3, closed_3, full_3, hit_3, free_3, way_3, appended_4;
+  logic [WAYS-1:0] match_3, occupied_3, occupied_bits_3, closed_3, full_3, hit_3, free_3, first_free_3, way_3, appended_4;
   logic [WAYS*ENTRY_WIDTH-1:0] tails_3;
   logic [ENTRY_WIDTH-1:0] tail_3, free_entry;
   logic [LIST_WIDTH-1:0] push_list_3;
@@ -202,7 +200,7 @@ module hardware_linked_list_queue #(
     list_2 <= list_1;
   end
 
-  // What a push finds: the list identifier, in each way, and the list.
+  // A push finds the list identifier, in each way, and the list.
   logic [INDEX_WIDTH-1:0] index_4;
 
   list_identifier_memory #(
@@ -273,9 +271,16 @@ module hardware_linked_list_queue #(
   // The way of the list that the index has, or the first that is free.
   assign hit_3 = CONTENT_ADDRESSED ? match_3 & occupied_3 : match_3;
   assign free_3 = CONTENT_ADDRESSED ? ~occupied_3 : '0;
-  assign way_3 = hit_3 != '0 ? hit_3 : free_3 & (~free_3 + WAYS'(1));
+  assign way_3 = hit_3 != '0 ? hit_3 : first_free_3;
   assign begins_3 = CONTENT_ADDRESSED ? hit_3 == '0 : !occupied_3[0];
   assign occupied_bit_3 = (way_3 & occupied_bits_3) != '0;
+  for (genvar way = 0; way < WAYS; way++) begin : gen_first_free  // Few: a carry would be later.
+    if (way == 0) begin : gen_first
+      assign first_free_3[way] = free_3[way];
+    end else begin : gen_other
+      assign first_free_3[way] = free_3[way] && free_3[way-1:0] == '0;
+    end
+  end
   always_comb begin
     push_list_3 = '0;
     tail_3 = '0;
@@ -523,105 +528,13 @@ module hardware_linked_list_queue #(
       .take(takes_forward)
   );
 
-  // The data memory, and answers, which come with what is read.
-  logic [1:0] status_7;
-  logic answers_5, answers_6, answers_7, reads_5, reads_6, reads_7, removed_5, removed_6, removed_7, forward_5, forward_6;
-  linked_list_queue_pkg::linked_list_command_t kind_5, kind_6;
-  linked_list_queue_pkg::linked_list_result_t result_5, result_6, result_7;
-  logic [LIST_WIDTH-1:0] list_5, list_6;
-  logic [ENTRY_WIDTH-1:0] entry_5, entry_6;
-  logic [INDEX_WIDTH-1:0] index_5, index_6;
-  logic is_reclaimed, is_corrupted;
-
-  data_memory #(
+  list_answers #(
       .ENTRIES(ENTRIES),
+      .LISTS(LISTS),
+      .INDEX_WIDTH(INDEX_WIDTH),
       .UNIT_WIDTH(UNIT_WIDTH)
-  ) i_data_memory (
-      .clock(clock),
-      .reset(reset),
-      .write_unit(push_unit_3),
-      .write(accepted_4),
-      .write_entry(pushed_entry),
-      .read(reads_4),
-      .read_entry(entry_4),
-      .unit(answered_unit),
-      .status(status_7),
-      .inject(inject_error),
-      .inject_entry(inject_error_entry),
-      .inject_bit(inject_error_bit),
-      .injected(error_injected),
+  ) i_list_answers (
       .scrub(scrub && is_swept),
-      .scrub_entry(scrub_entry),
-      .scrub_used(scrub_used),
-      .scrubbed(scrubbed),
-      .scrubbed_entry(scrubbed_entry),
-      .scrubbed_status(scrubbed_status)
+      .*
   );
-
-  always_ff @(posedge clock) begin
-    answers_5 <= valid_4 && !reset
-        && (removed_4 || !forward_4 && kind_4 != linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP);
-    {answers_7, answers_6} <= reset ? '0 : {answers_6, answers_5};
-    {reads_7, reads_6, reads_5} <= reset ? '0 : {reads_6, reads_5, reads_4};
-    {removed_7, removed_6, removed_5} <= reset ? '0 : {removed_6, removed_5, removed_4};
-    {answered_forward, forward_6, forward_5} <= {forward_6, forward_5, forward_4};
-    {answered_list, list_6, list_5} <= {list_6, list_5, list_4};
-    {answered_entry, entry_6, entry_5} <= {entry_6, entry_5, entry_4};
-    {answered_index, index_6, index_5} <= {index_6, index_5, index_4};
-    kind_5 <= kind_4;
-    kind_6 <= kind_5;
-    answered_kind <= kind_6;
-    result_5 <= result_4;
-    result_6 <= result_5;
-    result_7 <= result_6;
-  end
-  assign is_corrupted = reads_7 && status_7 == UNCORRECTABLE;
-  assign is_reclaimed = answered_kind == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP;
-  assign answered = answers_7;
-  assign answered_result = is_corrupted ? linked_list_queue_pkg::LINKED_LIST_RESULT_CORRUPTED : result_7;
-
-  // An entry that cannot be corrected is counted once: as long as the bits of reads and pushes for it are the same it was not.
-  logic reported_bit, written_bit, reported_of_push, finds, detects;
-  logic [ENTRY_WIDTH-1:0] found_entry, pushed_entry_5;
-
-  assign found_entry = reads_7 ? answered_entry : scrubbed_entry;
-  assign finds = is_corrupted || scrubbed && scrubbed_status == UNCORRECTABLE;
-  assign detects = finds && reported_bit == written_bit;
-  always_ff @(posedge clock) pushed_entry_5 <= pushed_entry;
-
-  lut_memory #(
-      .SIZE(1 << ENTRY_WIDTH),
-      .READERS(2)
-  ) i_reported (
-      .clock(clock),
-      .write(finds),
-      .write_address(found_entry),
-      .write_data(!written_bit),
-      .read_addresses({pushed_entry_5, found_entry}),
-      .read_data({reported_of_push, reported_bit})
-  );
-  lut_memory #(
-      .SIZE(1 << ENTRY_WIDTH)
-  ) i_written (
-      .clock(clock),
-      .write(pushed_5),
-      .write_address(pushed_entry_5),
-      .write_data(reported_of_push),
-      .read_addresses(found_entry),
-      .read_data(written_bit)
-  );
-
-  queue_counters i_queue_counters (
-      .clock(clock),
-      .reset(reset),
-      .pushed(pushed),
-      .pushed_result(pushed_result),
-      .left(removed_7),
-      .left_reclaimed(is_reclaimed),
-      .left_corrupted(is_corrupted),
-      .corrected(reads_7 && status_7 == CORRECTED || scrubbed && scrubbed_status == CORRECTED),
-      .detected(detects),
-      .counters(counters)
-  );
-
 endmodule

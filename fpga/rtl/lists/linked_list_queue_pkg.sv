@@ -1,4 +1,4 @@
-// What the parts of a hardware linked list queue tell each other, and how its commands end; as in native/hca.
+// Types that the parts of a hardware linked list queue share, and how its commands end; as in native/hca.
 package linked_list_queue_pkg;
 
   // How a command ended.
@@ -16,7 +16,7 @@ package linked_list_queue_pkg;
     LINKED_LIST_RESULT_READY = 4'd10  // The data unit at the head is ready: it is not discarded as one that is not.
   } linked_list_result_t;
 
-  // What is asked of a list.
+  // Commands to a list.
   typedef enum logic [2:0] {
     LINKED_LIST_COMMAND_POP = 3'd0,  // Remove the data unit at the head, which has to be ready.
     LINKED_LIST_COMMAND_DISCARD = 3'd1,  // Remove it, ready or not.
@@ -34,7 +34,7 @@ package linked_list_queue_pkg;
     CREDIT_SOURCE_SHARED = 2'd2
   } credit_source_t;
 
-  // What a read from memory found, from good to bad.
+  // The word that was read from memory, from good to bad.
   typedef enum logic [1:0] {
     SECDED_STATUS_CLEAN = 2'd0,
     SECDED_STATUS_CORRECTED = 2'd1,

@@ -1,5 +1,5 @@
-// List ready bits, and whose turn it is. A bit is a hint: it says that the data unit at the head of a list may be ready, and whoever
-// takes it there looks again. Lists take turns in rounds, group by group: what is ready in a group when its turn comes is its round.
+// List ready bits, and whose turn it is. A bit is a hint: it says that the data unit at the head of a list may be ready, and is
+// looked at again where the data unit is taken. Lists take turns in rounds, group by group: what is ready in a group when its turn comes is its round.
 // While a list is ready, no other gets more than four turns before it: two rounds are at hand, of which it may be too
 // late for.
 //
@@ -16,7 +16,7 @@ module list_arbiter #(
 
     input logic [SETTERS-1:0] made_ready,
     input logic [SETTERS*LIST_WIDTH-1:0] made_ready_list,
-    input logic find,  // What was found out.
+    input logic find,  // Whether a list was found to be ready.
     input logic [LIST_WIDTH-1:0] find_list,
     input logic find_ready,
 
@@ -68,8 +68,10 @@ module list_arbiter #(
     end
   end
 
-  // The group after the last one, the next after it at hand.
+  // The group after the last one, the next after it at hand. Which groups are behind the last one is kept as bits.
   logic moves;
+  logic [GROUPS-1:0] behind_last, behind, ahead;
+  logic [GROUP_WIDTH-1:0] first_group, first_behind;
   logic [GROUP_WIDTH-1:0] last_group, next_group;
   logic [SIZE-1:0] next_round;
   logic [GROUP_WIDTH-1:0] next_round_group;
@@ -78,7 +80,11 @@ module list_arbiter #(
   logic [SIZE_WIDTH-1:0] first;
   logic last_of_round, round_moves;
 
-  find_next #(.SIZE(GROUPS)) i_next_group (.bits(any), .after(last_group), .next(next_group));
+  assign behind = any & behind_last;
+  assign ahead = behind != '0 ? behind : any;
+  find_first #(.SIZE(GROUPS)) i_first_group (.bits(any), .first(first_group));
+  find_first #(.SIZE(GROUPS)) i_first_behind (.bits(behind), .first(first_behind));
+  assign next_group = behind != '0 ? first_behind : first_group;
   find_first #(.SIZE(SIZE)) i_first (.bits(round), .first(first));
 
   assign last_of_round = (round & (round - SIZE'(1))) == '0;
@@ -88,12 +94,14 @@ module list_arbiter #(
   always_ff @(posedge clock) begin
     if (reset) begin
       last_group <= '0;
+      behind_last <= '0;
       next_round <= '0;
       round <= '0;
       offered <= 1'b0;
     end else begin
       if (moves) begin
         last_group <= next_group;
+        behind_last <= ~(ahead ^ (ahead - GROUPS'(1)));
         next_round <= ready[last_group*SIZE+:SIZE];  // The group was chosen in a clock before.
         next_round_group <= last_group;
       end

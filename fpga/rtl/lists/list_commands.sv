@@ -1,5 +1,5 @@
-// What commands do to lists: in the first stage they name one, in the third they are decided on, in the fourth done. Head and successor
-// go round in the third stage, so that a list gives a data unit in every clock. What pushes and commands before have done and not yet
+// Commands to lists: in the first stage they name one, in the third they are decided on, in the fourth done. Head and successor
+// go round in the third stage, so that a list gives a data unit in every clock. Words that pushes and commands before have made and not yet
 // written is taken from them.
 module list_commands #(
     parameter int unsigned ENTRIES = 64,
@@ -67,7 +67,8 @@ module list_commands #(
 
   // Fourth stage, as what it leaves.
   logic valid_4, last_4, has_peeked_4, has_peeked_5, push_to_4;
-  logic push_held_4, peeks_4, may_have_peeked_4, peeked_is_head_4;
+  logic push_held_4, peeks_4, may_have_peeked_4, peeked_is_head_4, is_unknown_4, is_closed_4, is_empty_4, is_ready_4;
+  linked_list_queue_pkg::linked_list_command_t kind_4;
   logic [ENTRY_WIDTH-1:0] next_4, left_head_4, left_head_5, peeked_4, peeked_5;
   logic [COUNT_WIDTH-1:0] seen_removals_4, left_removals_4, left_removals_5;
 
@@ -204,7 +205,6 @@ module list_commands #(
   logic removes, peeks, resets, closes, is_peek;
   logic [ENTRY_WIDTH-1:0] tail, peeked, next, next_peeked;
   logic [COUNT_WIDTH-1:0] removals;
-  linked_list_queue_pkg::linked_list_result_t result;
 
   lut_memory #(
       .WIDTH(ENTRY_WIDTH),
@@ -253,21 +253,13 @@ module list_commands #(
       default: removes = 1'b0;
     endcase
   end
-  always_comb begin
-    if (!is_in_range || CONTENT_ADDRESSED && !is_occupied) result = linked_list_queue_pkg::LINKED_LIST_RESULT_UNKNOWN_LIST;
-    else if (is_closed) result = linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED;
-    else if (!is_occupied || is_peek && all_peeked) result = linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY;
-    else if (kind_3 == linked_list_queue_pkg::LINKED_LIST_COMMAND_POP && !head_ready_3)
-      result = linked_list_queue_pkg::LINKED_LIST_RESULT_NOT_READY;
-    else if (kind_3 == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY && head_ready_3)
-      result = linked_list_queue_pkg::LINKED_LIST_RESULT_READY;
-    else result = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-    if (kind_3 == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP) result = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
-  end
-
   always_ff @(posedge clock) begin
     valid_4 <= valid_3;
-    result_4 <= result;
+    kind_4 <= kind_3;
+    is_unknown_4 <= !is_in_range || CONTENT_ADDRESSED && !is_occupied;
+    is_closed_4 <= is_closed;
+    is_empty_4 <= !is_occupied || is_peek && all_peeked;
+    is_ready_4 <= head_ready_3;
     peeks_4 <= peeks;
     removed_4 <= removes;
     closes_4 <= closes;
@@ -286,7 +278,20 @@ module list_commands #(
     has_peeked_5 <= has_peeked_4;
   end
 
-  // Fourth stage. After the last data unit the head is what was pushed in the same clock, if it was pushed to this list.
+  // Fourth stage. The answer is made here, for it is later than what is done.
+  always_comb begin
+    if (is_unknown_4) result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_UNKNOWN_LIST;
+    else if (is_closed_4) result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_CLOSED;
+    else if (is_empty_4) result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_EMPTY;
+    else if (kind_4 == linked_list_queue_pkg::LINKED_LIST_COMMAND_POP && !is_ready_4)
+      result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_NOT_READY;
+    else if (kind_4 == linked_list_queue_pkg::LINKED_LIST_COMMAND_DISCARD_NOT_READY && is_ready_4)
+      result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_READY;
+    else result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+    if (kind_4 == linked_list_queue_pkg::LINKED_LIST_COMMAND_RECLAIM_STEP) result_4 = linked_list_queue_pkg::LINKED_LIST_RESULT_OK;
+  end
+
+  // After the last data unit the head is what was pushed in the same clock, if it was pushed to this list.
   assign push_to_4 = push_held_4 && appended;
 `ifdef FPGA_VERBS_MUTANT_PUSH_WITH_LAST_REMOVAL_LOST
   assign ends_4 = removed_4 && last_4;

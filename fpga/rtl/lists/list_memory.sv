@@ -1,4 +1,4 @@
-// What is kept of each list: one writer, one reader, which gets what it asks for a clock later. A word that is written in the clock in
+// A word for each list: one writer, and one reader, which gets the word that it asks for a clock later. A word that is written in the clock in
 // which it is asked for may come as it was or as it becomes: the reader knows what it wrote.
 module list_memory #(
     parameter int unsigned WIDTH = 8,

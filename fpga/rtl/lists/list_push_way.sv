@@ -1,6 +1,6 @@
-// What a push finds at its place in one way of the list identifiers: whether there is a list, whether it is closed or full, its tail. Its
-// place comes in the first stage; in the third the push is decided on and done. What pushes and commands before it have done and not
-// yet written, is taken from them: pushes of the clock before and of two before, commands of up to three before.
+// The list that a push finds at its place in one way of the list identifiers: whether there is a list, whether it is closed or full, its tail. Its
+// place comes in the first stage; in the third the push is decided on and done. Words that pushes and commands before it have made and not
+// yet written are taken from them: pushes of the clock before and of two before, commands of up to three before.
 module list_push_way #(
     parameter int unsigned ENTRIES = 64,
     parameter int unsigned PLACES = 64,

@@ -1,4 +1,4 @@
-// What was stored, a wrong bit corrected, by its syndrome (the check bits of its data and those stored with it, exclusive or); as it
+// Corrects a wrong bit of a stored word, by its syndrome (the check bits of its data and those stored with it, exclusive or); as it
 // was read if that cannot be.
 module secded_decoder (
     input logic [secded_pkg::BITS-1:0] stored,  // Check bits, data.

@@ -1,4 +1,4 @@
-// What the front of the HCA keeps in host memory: rings of kick records, queuing structures, and the mapping table of lanes. They have one
+// The structures that the front of the HCA has in host memory: rings of kick records, queuing structures, and the mapping table of lanes. They have one
 // host_port, in turn. An access that fails is an event, but for those of a ring that is turned off already.
 module host_memory #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.
@@ -61,7 +61,7 @@ module host_memory #(
     output logic [63:0] lanes_read_lanes,
     input logic fetched_lanes,
 
-    // What belongs to a function is forgotten, its ring and its queuing structures: each is held until it is done.
+    // The ring of a function and its queuing structures are forgotten: each is held until it is done.
     input logic forget_records,
     output logic forget_records_done,
     input logic forget_structures,

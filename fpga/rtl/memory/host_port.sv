@@ -15,10 +15,10 @@ module host_port #(
 
     input logic request,
     output logic request_ready,
-    input logic [CLIENT_WIDTH-1:0] request_client,  // Whose it is; the answer says it again.
+    input logic [CLIENT_WIDTH-1:0] request_client,  // The block that asks; the answer says it again.
     input logic request_is_write,
     input logic request_is_line,
-    input logic [FUNCTION_WIDTH-1:0] request_underlying_function,  // Whose memory it is.
+    input logic [FUNCTION_WIDTH-1:0] request_underlying_function,  // The function whose memory it is.
     input logic [63:0] request_address,
     input logic [511:0] request_data,  // A word lies in the lowest bits.
     output logic answer,

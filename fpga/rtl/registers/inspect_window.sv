@@ -100,7 +100,7 @@ module inspect_window #(
     end
   end
 
-  // What was found may be over when it is read.
+  // The state that was found may be over when it is read.
   logic is_shown;
   assign is_shown = is_found && !looking && found_collects;
   assign query_physical_collect_buffer = selected;

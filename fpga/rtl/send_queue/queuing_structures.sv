@@ -2,8 +2,8 @@
 // (US8589610, queuing structure), and their turns. A queue pair is in one FIFO at most, once, so that none overflows.
 //
 // A memory by queue pair tells in which FIFO each waits: an entry that is read back is believed only if it was written there. A FIFO that
-// cannot be reached, is too small, or comes back changed is condemned, and all who wait in it are turned out one by one, so that nobody
-// is lost.
+// cannot be reached, is too small, or comes back changed is condemned, and all queue pairs that wait in it are turned out one by one, so that
+// none is lost.
 //
 // One thing is done at a time, and requests are taken in the order forget, append, turn_out, take.
 module queuing_structures #(
@@ -124,7 +124,7 @@ module queuing_structures #(
   assign appended_structure = {FUNCTION_WIDTH'(append_unit.underlying_function),
       append_unit.quality_of_service_level == hca_spec_pkg::QUALITY_OF_SERVICE_LEVEL_HIGH};
 
-  // Whose turn it is.
+  // The FIFO whose turn it is.
   logic [UNDERLYING_FUNCTIONS-1:0] ready_functions;
   logic [FUNCTION_WIDTH-1:0] last_function, next_function;
   logic [UNDERLYING_FUNCTIONS-1:0] last_levels;
@@ -172,7 +172,7 @@ module queuing_structures #(
   assign is_believed = place_waits && place_structure == structure
       && place_generation == number[23-:GENERATION_WIDTH];
 
-  // What is done.
+  // The steps that are done.
   logic joins, leaves, is_turned_out, condemns;
   logic [7:0] reason;
 
