@@ -94,7 +94,7 @@ private:
         begin_packet();
       const uint32_t bytes = std::min(beat_bytes, sending_.covered() - sent_);
       std::array<uint8_t, beat_bytes> beat;
-      fill(random_, beat); // What is not kept is anything.
+      fill(random_, beat); // Bytes that are not kept are anything.
       std::memcpy(beat.data(), sending_.bytes.data() + sent_, bytes);
       std::memcpy(&rtl_.bare_tdata, beat.data(), beat_bytes);
       rtl_.bare_tkeep = keep_of(bytes);

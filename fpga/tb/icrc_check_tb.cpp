@@ -80,7 +80,7 @@ private:
     const auto left = static_cast<uint32_t>(sending_.bytes.size()) - sent_;
     const uint32_t bytes = std::min(beat_bytes, left);
     std::array<uint8_t, beat_bytes> beat;
-    fill(random_, beat); // What is not kept is anything.
+    fill(random_, beat); // Bytes that are not kept are anything.
     std::memcpy(beat.data(), sending_.bytes.data() + sent_, bytes);
     std::memcpy(&rtl_.beat_tdata, beat.data(), beat_bytes);
     rtl_.beat_tkeep = keep_of(bytes);

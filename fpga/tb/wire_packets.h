@@ -27,7 +27,7 @@ struct WirePacket {
   uint32_t payload = 0; // offset of the payload
   std::vector<uint8_t> bytes;
 
-  // What it was built from.
+  // Sources of the packet.
   wire::PacketTemplate made;
   wire::PacketFields fields;
   uint32_t payload_bytes = 0; // without pad

@@ -1,4 +1,4 @@
-// What the ICRC takes of a beat (InfiniBand volume 1, 7.8.1; annex A17): nothing of what stands before the LRH or IP header, ones for what
+// The part of a beat that the ICRC covers (InfiniBand volume 1, 7.8.1; annex A17): nothing before the LRH or IP header, ones for fields that
 // may change on the way, and the register's start, which stands for itself in the first four bytes that count.
 module icrc_coverage #(
     parameter int unsigned BEAT_BYTES = hca_spec_pkg::BEAT_BYTES,  // 8, 16, 32 or 64.

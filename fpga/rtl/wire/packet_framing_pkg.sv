@@ -1,4 +1,4 @@
-// What stands before the BTH of a packet, numbered as wire::PacketFraming of the device model.
+// Headers before the BTH of a packet, numbered as wire::PacketFraming of the device model.
 package packet_framing_pkg;
   typedef enum logic [1:0] {
     PACKET_FRAMING_ETHERNET_IPV4 = 2'd0,  // Ethernet, IPv4 and UDP (RoCEv2).
