@@ -44,6 +44,7 @@ export function pointsOf(texts) {
         .slice(1)
         .map((each) => each.split('\x02')),
     );
+    if (!part.f.includes('fpga/rtl/')) continue; // The watchers of ports are no RTL.
     const kind = part.page.startsWith('v_toggle') ? 'toggle' : 'branch';
     const point = {
       bench: part.h.split('.')[1],

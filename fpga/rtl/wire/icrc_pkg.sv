@@ -1,0 +1,57 @@
+// The polynomial of the ICRC (InfiniBand volume 1, 7.8.1) and the matrices over GF(2) by which a register goes on, or back, by many bits at
+// once. A register takes low bits first and begins as all ones; what goes on the wire is its inverse, low byte first.
+package icrc_pkg;
+
+  // The coefficient of x^31 in bit 0; that of x^32 is one.
+  localparam logic [31:0] POLYNOMIAL = 32'hedb8_8320;
+  localparam logic [31:0] START = '1;
+
+  // The register after so many ones.
+  function automatic logic [31:0] after_ones(input logic [31:0] register, input int unsigned bits);
+    after_ones = register;
+    for (int unsigned number = 0; number < bits; number++)
+      after_ones = after_ones >> 1 ^ (after_ones[0] ? 32'd0 : POLYNOMIAL);
+  endfunction
+
+
+  // Row by row of the register, from bit 0 on: which of the bits of a beat change it. In a row, bit n stands for the bit of the beat that n
+  // others follow.
+  localparam int unsigned MOST_BITS = 512;
+  function automatic logic [32*MOST_BITS-1:0] forward_rows();
+    logic [31:0] column;
+    logic [MOST_BITS-1:0] row;
+    logic [MOST_BITS-2:0] lowest;
+    column = POLYNOMIAL;
+    for (int unsigned number = 0; number < MOST_BITS - 1; number++) begin
+      lowest[number] = column[0];
+      column = column >> 1 ^ (column[0] ? POLYNOMIAL : 32'd0);
+    end
+    row = '0;
+    for (int unsigned place = 32; place > 0; place--) begin
+      row = {row[MOST_BITS-2:0] ^ (POLYNOMIAL[place-1] ? lowest : '0), POLYNOMIAL[place-1]};
+      forward_rows[(place-1)*MOST_BITS+:MOST_BITS] = row;
+    end
+  endfunction
+  localparam logic [32*MOST_BITS-1:0] FORWARD_ROWS = forward_rows();
+
+  // Likewise, which bits of a register change it when it goes back by n zeros: bits n to n + 31 of a row stand for bits 0 to 31.
+  localparam int unsigned MOST_BACK = 288;
+  function automatic logic [32*MOST_BACK-1:0] back_rows();
+    logic [31:0] column;
+    logic [MOST_BACK-1:0] row;
+    logic [MOST_BACK-2:0] highest;
+    column = 32'd1;
+    for (int unsigned number = 0; number < MOST_BACK - 1; number++) begin
+      highest[number] = column[31];
+      column = {column[30:0] ^ (column[31] ? POLYNOMIAL[30:0] : 31'd0), column[31]};
+    end
+    row = {highest, 1'b1};
+    back_rows[0+:MOST_BACK] = row;
+    for (int unsigned place = 1; place < 32; place++) begin
+      row = {row[MOST_BACK-2:0] ^ (POLYNOMIAL[place-1] ? highest : '0), 1'b0};
+      back_rows[place*MOST_BACK+:MOST_BACK] = row;
+    end
+  endfunction
+  localparam logic [32*MOST_BACK-1:0] BACK_ROWS = back_rows();
+
+endpackage
