@@ -1,6 +1,6 @@
 // The page of hca watch: takes messages of the board from a socket, and draws them once for each frame of the screen.
 import { Board } from './board.mjs';
-import { $, make, rateText, setText, timeText } from './elements.mjs';
+import { $, make, rateText, setText } from './elements.mjs';
 import { Latencies } from './latency.mjs';
 import { QueuePairs, Stalls, showEvents, showFunctions } from './tables.mjs';
 
@@ -100,10 +100,9 @@ function showStatus() {
 	const status = $('#status');
 	const state = ended !== '' ? 'gone' : paused ? 'paused' : socket.readyState === WebSocket.OPEN ? 'live' : 'connecting';
 	const { virtualTime } = latest.state ?? {};
-	const time = stepped && virtualTime !== undefined ? `, at ${timeText(virtualTime)} of its time` : '';
+	const time = stepped && virtualTime !== undefined ? `, at ${(virtualTime / 1e3).toFixed(3)} µs of its time` : '';
 	status.dataset.state = state;
 	setText(status, state === 'gone' ? ended : state);
-	status.title = time;
 	if (stepped && state !== 'gone') setText($('#device'), `${latest.board.device}${time}`);
 }
 
