@@ -106,7 +106,7 @@ module hca_board #(
   logic release_command, release_command_ready, finish, finish_ready;
   hca_spec_pkg::finish_unit_t finish_unit;
 
-  // What a kick record tells of the end of a command: its begin is the first beat of it.
+  // The end of a command in a kick record, whose first beat is its begin.
   logic record, record_ready, is_begun, device_reset;
   logic [63:0] now, record_begin;
   hca_spec_pkg::opcode_t record_opcode;

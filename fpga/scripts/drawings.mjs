@@ -15,7 +15,7 @@ export function drawingOf(block) {
 }
 
 /**
- * What a block is made of.
+ * The parts of a block.
  * @returns groups of ports, each with what its comment says; parts, other sources by name with how often they are there and their
  * memories; memories and registers of its own
  */

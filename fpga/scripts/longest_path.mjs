@@ -5,7 +5,7 @@ const lut = 10;
 const multiplexer = 3;
 const carry = 1;
 
-/** What cells add, and which of their inputs an output depends on without a clock; without `inputs`: on all. */
+/** The levels that cells add, and which of their inputs an output depends on without a clock; without `inputs`: on all. */
 const cellKinds = [
   { type: /^LUT\d$/, weight: lut },
   { type: /^(INV|BUFG)$/, weight: 0 }, // Drawn into its neighbors.

@@ -1,7 +1,7 @@
 // Has slang read the RTL, as a second front end beside Yosys' own: node fpga/scripts/slang.mjs [--install] [BLOCK]…
 //
-// Without a block: all blocks, and the top levels of cards. What that needs, Yosys with slang in it and a Node that runs it, is
-// installed from fpga/slang where it is not there; with --install, nothing else is done.
+// Without a block: all blocks, and the top levels of cards. Its tools, Yosys with slang in it and a Node that runs it, are
+// installed from fpga/slang where they are not there; with --install, nothing else is done.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';

@@ -225,8 +225,8 @@ private:
     expect_value("status scrubbed", clock.scrubbed_status, static_cast<uint64_t>(status));
   }
 
-  // The answers of now were decided on before the mark and the push of its clock: refusals, peeks. What is
-  // removed, or closed, is so after them.
+  // The answers of now were decided on before the mark and the push of its clock: refusals, peeks. A data
+  // unit is removed, and a list closed, after them.
   template <class Rtl> std::optional<Removal> decide(const Rtl& rtl) {
     if (!rtl.answered)
       return std::nullopt;

@@ -90,7 +90,7 @@ void HcaBlocks::connect_wakers() {
 #undef FPGA_VERBS_WAKE
 }
 
-// What left each block went into the links that it feeds, or is counted by the block itself.
+// Each data unit that left a block went into the links that it feeds, or is counted by the block itself.
 void HcaBlocks::count_data_units() {
 #define FPGA_VERBS_counted(name, producer)                                                                   \
   data_unit_counts.add(spec::control::data_units_##producer, links.name.count());
@@ -206,9 +206,9 @@ bool HcaBlocks::is_in_flight(unsigned underlying_function) const {
   });
 }
 
-// What the function owns is forgotten, its queue pairs' memory with it, so that no DMA follows. What is in
-// flight finds its queue pair gone and gives back what it holds while the blocks go on, the other functions'
-// work with them.
+// The objects of the function are forgotten, its queue pairs' memory with them, so that no DMA follows. A
+// data unit in flight finds its queue pair gone and gives back what it holds while the blocks go on, the
+// other functions' work with them.
 void HcaBlocks::reset_function(unsigned underlying_function) {
   for_each_block(*this, [underlying_function](auto& block, unsigned) {
     if constexpr (requires { block.reset_function(underlying_function); })

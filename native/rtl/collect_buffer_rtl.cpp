@@ -108,7 +108,7 @@ void CollectBufferRtl::await_returns() {
   returned_ = false;
 }
 
-// What is out after a clock of a write or a control command.
+// The outputs after a clock of a write or a control command.
 void CollectBufferRtl::follow(Outcome& outcome) {
   outcome.done = rtl_->beat_done || rtl_->control_done;
   if (rtl_->kick_record) {

@@ -17,7 +17,7 @@ class Vcollect_buffer;
 namespace fpga_verbs::rtl {
 
 // collect_buffer in SystemVerilog: the RTL decides what a write binds, completes, rings or is refused for,
-// and owns VCBs, PCBs, locks and the commands' data. What the registers show of VCBs is read from it. This
+// and owns VCBs, PCBs, locks and the commands' data. The registers of VCBs are read from it. This
 // adapter moves writes and data units between its ports and the links, tells it how VCBs and PCBs are
 // divided, and puts what the other blocks use of a command into PhysicalCollectBuffers.
 class CollectBufferRtl final : public hca::CollectBufferPort {
@@ -68,7 +68,7 @@ public:
   const char* verify() const override;
 
 private:
-  // What came out of the RTL for a write or a control command.
+  // The outputs of the RTL for a write or a control command.
   struct Outcome {
     bool done = false;
     bool refused = false;

@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::rtl {
 
-// What the RTL of all boards of this process has done.
+// Counts of the work of the RTL of all boards of this process.
 struct RtlCounters {
   uint64_t clocks = 0;           // of every virtual_kick
   uint64_t kicks_taken = 0;      // by virtual_kick

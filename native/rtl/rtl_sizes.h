@@ -18,7 +18,7 @@ inline constexpr unsigned queue_pairs_of_rtl = FPGA_VERBS_RTL_QUEUE_PAIRS;
 // Those of a board that is as large as the RTL.
 hca::HcaParameters usual_parameters();
 
-// What a board has more of than the RTL, or otherwise, in a sentence; empty: nothing.
+// The size of a board that the RTL does not have, in a sentence; empty: there is none.
 std::string check_sizes(const hca::HcaParameters& parameters);
 
 } // namespace fpga_verbs::rtl

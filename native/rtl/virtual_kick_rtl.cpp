@@ -43,7 +43,7 @@ VirtualKickRtl::VirtualKickRtl(const Ports& ports)
   rtl_->reset = 1;
   tick();
   rtl_->reset = 0;
-  // What it has of each queue pair is cleared.
+  // Its facts on each queue pair are cleared.
   for (unsigned queue_pair = 0; queue_pair < queue_pairs_of_rtl; ++queue_pair)
     tick();
   const hca::HcaParameters& parameters = ports_.parameters;
@@ -147,7 +147,8 @@ bool VirtualKickRtl::room_is_due() const {
   return moves && !has_room_everywhere();
 }
 
-// What leaves its list, started or dropped before; what comes out, and what was refused in the clock before.
+// Commands that leave their list, started or dropped before; those that come out, and those refused in the
+// clock before.
 bool VirtualKickRtl::follow_started() {
   if (rtl_->kick_corrupted)
     ++ports_.counters.device.detected_bit_errors;

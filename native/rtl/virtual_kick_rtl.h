@@ -16,8 +16,8 @@ class Vvirtual_kick;
 namespace fpga_verbs::rtl {
 
 // virtual_kick in SystemVerilog: the RTL chooses lanes, keeps the lists and credits, decides what starts and
-// when, drops commands, and tells send_queue_scheduler what there is room for. What the registers show of
-// lists and credits is read from it. This adapter moves data units between its ports and the links, tells it
+// when, drops commands, and tells send_queue_scheduler what there is room for. The registers of
+// lists and credits are read from it. This adapter moves data units between its ports and the links, tells it
 // how lanes, lists and credits are divided, and counts what has gone in and not come out.
 class VirtualKickRtl final : public hca::VirtualKickPort {
 public:
@@ -113,8 +113,9 @@ private:
   std::array<uint32_t, lanes_of_rtl> list_sizes_{};
   std::array<CreditDivision, 2> divisions_; // by CreditKind
 
-  // What has gone in and not come out: the functions of the commands on each list, first to last, and how
-  // many each function has there; the lane of a queue pair and its commands, by queue pair index.
+  // The commands that have gone in and not come out: the functions of the commands on each list, first to
+  // last, and how many each function has there; the lane of a queue pair and its commands, by queue pair
+  // index.
   std::array<std::deque<uint8_t>, lanes_of_rtl> on_lists_;
   std::array<uint32_t, spec::underlying_functions> listed_of_{};
   std::vector<QueuePairLane> queue_pair_lanes_;

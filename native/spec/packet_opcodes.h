@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::spec {
 
-/// What is the same for all packets of an opcode.
+/// The facts that are the same for all packets of an opcode.
 struct PacketOpcodeTraits {
   bool is_known = false;
   ServiceType service = ServiceType::reliable_connection;  ///< a CNP has none

@@ -25,7 +25,7 @@ async function results(
 const timeLimit = 200;
 /** The value of its first register. */
 const identification = 0x010000ed;
-/** Slot 16 of a PC; edu gives 4 KiB beyond its buffer to nobody. */
+/** Slot 16 of a PC; edu gives no access to the 4 KiB beyond its buffer. */
 const edu = ['-device', 'edu,addr=10'];
 
 /** Memory that was refused as all descriptors are in use: the function is no bus master, and so many descriptors more stay open. */

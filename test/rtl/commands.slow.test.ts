@@ -11,14 +11,14 @@ const sizes = 'pageTableEntries=8192&memoryKeys=256';
 const device = (progress = 'shared'): string[] => ['--device', `rtl:?${sizes}&progress=${progress}`];
 const few = ['-n', '20', '--chk'];
 
-/** What a run printed; it went through, and said nothing of errors. */
+/** The output of a run, which went through and said nothing of errors. */
 async function printed(words: readonly string[], board: readonly string[]): Promise<string> {
   const { exitCode, out, error } = await runHca([...words, ...board]);
   expect([words, error, exitCode]).toEqual([words, '', 0]);
   return out;
 }
 
-/** What a run printed in which the RTL worked, which alone counts its clocks. */
+/** The output of a run in which the RTL worked, which alone counts its clocks. */
 async function printedByRtl(words: readonly string[], board = device()): Promise<string> {
   const { rtlCounters } = loadRtlAddon()!;
   const before = rtlCounters().clocks;

@@ -63,7 +63,7 @@ export class Accesses {
     this.giveMemory();
   }
 
-  /** What the model has beyond hca_front, as it is after a reset: context memory, and queues that management commands are numbered in. */
+  /** The parts of the model beyond hca_front, as they are after a reset: context memory, and queues that management commands are numbered in. */
   private giveMemory(): void {
     this.model.write64(RegionType.control, 0, spec.CONTROL_CONTEXT_MEMORY_ADDRESS_OFFSET, this.contextMemory);
     this.model.write64(RegionType.control, 0, spec.CONTROL_CONTEXT_MEMORY_BYTES_OFFSET, this.contextBytes);
@@ -117,7 +117,7 @@ export class Accesses {
     return answer;
   }
 
-  /** What the model says. */
+  /** The answer of the model. */
   modelRead(region: RegionType, page: number, offset: number): number {
     return this.model.read32(region, page, offset);
   }

@@ -31,7 +31,7 @@ const functionPage = RegionType.underlyingFunction;
 const ofFunction = (name: string, index = 0): number => offsetOf('underlying_function', name, index);
 const ofControl = (name: string, index = 0): number => offsetOf('control', name, index);
 
-/** What the identity page of hca_front says that the model's does not, by register. */
+/** The values of the identity page of hca_front that the model's does not have, by register. */
 const ownIdentity: Readonly<Record<string, number>> = {
   device: 2 | (1 << 16),
   capabilities: 0b111000, // Kick records, collect_buffer and virtual_kick in RTL.
@@ -109,7 +109,7 @@ function readAll(accesses: Accesses): void {
       accesses.read(functionPage, number, offset);
 }
 
-/** What happens by chance. */
+/** Random accesses. */
 class Chance {
   private readonly random: Random;
   private readonly accesses: Accesses;

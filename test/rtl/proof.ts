@@ -7,7 +7,7 @@ import type { TestContext } from 'vitest';
 import { requireTool } from '../helpers/tools.ts';
 import { root } from './blocks.ts';
 
-/** What is to be proved: assertions in these sources (absolute), of the module `top` with these parameters. */
+/** The task of a proof: assertions in these sources (absolute), of the module `top` with these parameters. */
 export interface Proof {
   readonly sources: readonly string[];
   readonly top: string;

@@ -30,6 +30,7 @@ beforeEach(async (context) => {
   await browser.screen(1440, 1200);
   await browser.open(/http:\S+/.exec(hca.out)![0]);
   await browser.until("document.querySelector('#status').dataset.state === 'live'");
+  await browser.until("!document.querySelector('#slow').hidden"); // it has been told of the board
 }, timeLimit);
 
 afterAll(async () => {

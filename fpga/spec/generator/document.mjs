@@ -131,7 +131,7 @@ function diagram(format) {
 const endOf = ({ bit, width, count }) => bit + width * count;
 const within = (start, end) => (field) => field.bit < end && endOf(field) > start;
 
-/** What fills a whole word when that is one byte array, or nothing but reserved bits. */
+/** The content of a whole word that is one byte array, or nothing but reserved bits. */
 function soleByteArrayOrReserved({ fields }, start) {
   const here = fields.filter(within(start, start + 32));
   if (here.every(({ shape }) => shape === 'reserved')) return '–';

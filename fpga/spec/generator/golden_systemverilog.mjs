@@ -68,7 +68,7 @@ function bitsOf({ field, value }, order) {
 }
 
 /**
- * What the bench reads.
+ * The file that the bench reads.
  * @param {import('./golden.mjs').GoldenEntry[]} golden
  */
 export function systemVerilogGolden(golden) {

@@ -47,7 +47,7 @@ const verilatorWords = words('queue');
 export const systemVerilogMember = (name) =>
   systemVerilogWords.has(name) || verilatorWords.has(name) ? `${name}_` : name;
 
-// What the generated structures and namespaces themselves declare.
+// Names that the generated structures and namespaces themselves declare.
 const structureMembers = words('bytes dwords bits value reserved_is_zero');
 
 /**

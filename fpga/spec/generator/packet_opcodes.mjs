@@ -48,7 +48,7 @@ export function cppPacketOpcodes({ enums, files, packetOpcodes }) {
   });
   return header(
     ['<array>', '<cstdint>', '"spec/enums.h"'],
-    inNamespace(`/// What is the same for all packets of an opcode.
+    inNamespace(`/// The facts that are the same for all packets of an opcode.
 struct PacketOpcodeTraits {
   bool is_known = false;
   ServiceType service = ServiceType::reliable_connection;  ///< a CNP has none

@@ -161,7 +161,7 @@ void Completion::complete(const Subject& subject, const MessageUnit& message, Co
   finish(message);
 }
 
-// What the message holds comes back.
+// The credits and places of the message come back.
 void Completion::finish(const MessageUnit& message) {
   spec::FinishUnit unit;
   unit.set_transmit_virtual_lane(message.transmit_virtual_lane());
@@ -515,9 +515,9 @@ void Completion::retry(const Subject& subject) {
   go_back(subject);
 }
 
-// A NAK, or an answer beyond one that is missing, tells of a gap. What was on its way when the send queue
-// went back tells of it again, and is no reason to go back once more; if the packet is lost again, the timer
-// tells.
+// A NAK, or an answer beyond one that is missing, tells of a gap. An answer that was on its way when the send
+// queue went back tells of it again, and is no reason to go back once more; if the packet is lost again, the
+// timer tells.
 void Completion::retry_gap(const Subject& subject) {
   if (subject.part.gap_known() != 0)
     return;
@@ -543,7 +543,7 @@ void Completion::wait_until_ready(const Subject& subject, uint8_t timer_code) {
              clock_.now() + receiver_not_ready_ticks(timer_code, clock_frequency_));
 }
 
-// What failed behind the oldest message is found to fail again.
+// A message that failed behind the oldest one is found to fail again.
 void Completion::go_back(const Subject& subject) {
   blocks_.queue_pairs.set_send_error(subject.underlying_function, subject.number, false);
   subject.part.set_retry_epoch(subject.part.retry_epoch() + 1);

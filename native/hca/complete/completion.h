@@ -25,8 +25,8 @@ namespace fpga_verbs::hca {
 // and 9.9). The one writer of the queue pairs' completion parts.
 //
 // A retry moves the queue pair to a new epoch: the messages outstanding give back their credits and are
-// forgotten, and queue_pair_fetch goes back to the oldest one that is not acknowledged. What dma still has of
-// the old epoch goes no further; it ends behind its packets that are on their way.
+// forgotten, and queue_pair_fetch goes back to the oldest one that is not acknowledged. The packets of the
+// old epoch that dma still has go no further; it ends behind its packets that are on their way.
 class Completion final : public Block {
 public:
   struct Blocks {
@@ -75,7 +75,7 @@ private:
     uint32_t mtu_bytes() const;
   };
 
-  // What follows when all that an answer acknowledges is complete.
+  // The step that follows when all that an answer acknowledges is complete.
   enum class Then : uint8_t { nothing, place_answer, retry, wait, fail };
 
   // An answer that is being taken, at most one train of messages a step.

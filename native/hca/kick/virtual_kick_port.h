@@ -76,15 +76,15 @@ public:
   virtual void set_shared_credits(CreditKind kind, uint32_t credits) = 0;
   virtual LaneCreditDivision credit_division(CreditKind kind, unsigned lane) const = 0;
   virtual uint32_t shared_credits(CreditKind kind) const = 0;
-  // What of them is free, and what a lane holds.
+  // The credits that are free, and those that a lane holds.
   virtual uint32_t own_credits_free(CreditKind kind, unsigned lane) const = 0;
   virtual uint32_t shared_credits_held(CreditKind kind, unsigned lane) const = 0;
   virtual uint32_t shared_credits_free(CreditKind kind) const = 0;
   // Credits, lists or lanes have been divided anew.
   virtual void notice_division() = 0;
 
-  // What a command that is fetched for a queue pair finds on a lane: how many the list takes, and how many of
-  // them would start at once; whether one that was fetched waits there already.
+  // The room on a lane for a command that is fetched for a queue pair: how many the list takes, and how many
+  // of them would start at once; whether one that was fetched waits there already.
   struct Outlook {
     uint32_t room = 0;
     uint32_t credits = 0;

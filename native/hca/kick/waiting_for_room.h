@@ -51,7 +51,7 @@ public:
   bool any() const { return occupied_.any(); }
   const BitMask& occupied() const { return occupied_; }
 
-  // What a queue pair waits for.
+  // The room that a queue pair waits for.
   spec::RoomWait wait_of(uint32_t queue_pair_number) const;
 
   // Of one that waits nowhere.

@@ -4,7 +4,7 @@
 
 namespace fpga_verbs::hca {
 
-// Whose turn it is of the two lanes: responses go first, but behind each of them a request may, so that
+// The turn of the two lanes: responses go first, but behind each of them a request may, so that
 // neither is delayed by more than one packet of the other. A lane that cannot go gives its turn up: a
 // response never waits for what a request holds. One bit in RTL.
 class LaneTurn {

@@ -19,7 +19,7 @@ namespace fpga_verbs::hca {
 inline constexpr uint16_t no_packet = 0xffff;
 inline constexpr uint8_t no_receive_entry = 0xff;
 
-// What a packet buffer is used for. Each use has buffers of its own, so that an answer never waits for what a
+// The use of a packet buffer. Each use has buffers of its own, so that an answer never waits for what a
 // request holds, and neither for what arrives.
 enum class PacketUse : uint8_t { request, response, receive };
 

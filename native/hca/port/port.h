@@ -33,8 +33,8 @@ struct PortAttachments {
 // back into the device, in the same buffer, every other one onto the link. A packet waits while its link is
 // paused, a request to an own address while there is no receive buffer for it, both up to the discard limit;
 // responses have buffers of their own. A packet to a multicast group leaves onto the link, and comes back in
-// where the device has members of groups: packet_receiver knows of which. What has arrived on a link stays
-// there until there is a buffer for it.
+// where the device has members of groups: packet_receiver knows of which. A packet that has arrived on a link
+// stays there until there is a buffer for it.
 // Both ways responses go first, and requests in between (LaneTurn).
 class Port final : public Block {
 public:

@@ -15,7 +15,7 @@
 
 namespace fpga_verbs::hca {
 
-// What the ports of a board are called, and what they can: MAC addresses, LIDs, GID and P_Key tables, state.
+// The names of the ports of a board, and their abilities: MAC addresses, LIDs, GID and P_Key tables, state.
 // Each function has a MAC address or LID and a GID table of its own at each port. Ports count from 1, as in
 // address vectors.
 class PortAttributes {
@@ -49,7 +49,7 @@ public:
   }
   spec::PortPhysicalState physical_state(unsigned port) const;
 
-  // Whose address on the link this is; nothing: none of this board's.
+  // The port of this board whose address on the link this is; nothing: none.
   std::optional<Owner> owner_of(link::Address address) const;
 
   wire::MacAddress mac(unsigned port, unsigned underlying_function) const;      // of an Ethernet port, else 0
@@ -72,8 +72,8 @@ public:
   // Another one from now on: what source() gives may have changed.
   uint32_t version() const { return version_; }
 
-  // What packets of a function that leave by this address vector carry. Its port exists, and its indices lie
-  // within the tables.
+  // The addresses in packets of a function that leave by this address vector. Its port exists, and its
+  // indices lie within the tables.
   wire::PacketSource source(unsigned underlying_function, const spec::AddressVector& address_vector,
                             unsigned partition_key_index) const;
 

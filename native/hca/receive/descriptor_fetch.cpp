@@ -15,7 +15,7 @@ constexpr uint32_t index_of(uint32_t queue_pair_number) {
   return queue_pair_number & ((1u << spec::queue_pair_index_bits) - 1);
 }
 
-// What a line is known by: queue pairs and shared receive queues are numbered each for themselves.
+// The name of a line: queue pairs and shared receive queues are numbered each for themselves.
 constexpr uint32_t tag_of(uint32_t number, bool is_shared) {
   return number | uint32_t{is_shared} << spec::underlying_function::ReceiveDoorbell::queue_width;
 }
@@ -142,7 +142,7 @@ bool DescriptorFetch::take_prefetched(unsigned underlying_function, uint32_t que
   Queue queue;
   if (const uint32_t number = queue_pair->control.shared_receive_queue(); number != 0) {
     shared = shared_receive_queues_.find(underlying_function, number);
-    // What falls below the limit is looked at.
+    // A queue that falls below its limit is looked at.
     if (shared == nullptr || (shared->limit != 0 && posted(shared->head, shared->tail) <= shared->limit))
       return false;
     queue = queue_of(number, *shared);
@@ -166,7 +166,7 @@ bool DescriptorFetch::take(unsigned underlying_function, uint32_t queue_pair_num
   uint32_t head = 0;
   if (const uint32_t number = queue_pair->control.shared_receive_queue(); number != 0) {
     SharedReceiveQueue* const shared = shared_receive_queues_.find(underlying_function, number);
-    // What was asked before the queue pair failed, or was to go, is left to the others.
+    // A question from before the queue pair failed, or was to go, is left to the others.
     if (shared == nullptr || queue_pair->control.destroying() != 0 ||
         queue_pair->control.state() == spec::QueuePairState::error)
       return false;

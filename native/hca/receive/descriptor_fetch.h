@@ -37,8 +37,9 @@ struct ReceiveDescriptor {
 // host stores the queue's tail behind the entries; it is read again before it would cut a cache line of
 // references short, hence always before a queue is called empty, and before the limit event of a shared one.
 //
-// Who wants a receive work request takes it at once if its reference is here; else asks, and has the answer
-// when the host was read. Each queue pair's questions are answered in their order, and wait for no other's.
+// A block that wants a receive work request takes it at once if its reference is here; else asks, and has the
+// answer when the host was read. Each queue pair's questions are answered in their order, and wait for no
+// other's.
 class DescriptorFetch final : public Block {
 public:
   DescriptorFetch(const HcaParameters& parameters, Counters& counters, HostPort& host,
@@ -57,7 +58,7 @@ public:
   // pairs, with the event shared_receive_queue_error. Looks at one limit that was set.
   bool step() override;
 
-  // What was taken last, as long as nothing else is: the one of the message that is being received.
+  // The receive work request that was taken last: the one of the message that is being received.
   static ReceiveDescriptor taken(const spec::QueuePairResponder& responder) {
     return {.sequence_number = static_cast<uint16_t>(responder.receive_entry_number()),
             .length = static_cast<uint16_t>(responder.receive_entry_length()),
@@ -89,7 +90,7 @@ private:
   static constexpr size_t lines = 64;
   static constexpr uint32_t none = ~uint32_t{0};
 
-  // What a queue pair's own receive queue and a shared one have in common.
+  // The part that a queue pair's own receive queue and a shared one have in common.
   struct Queue {
     uint32_t number = 0;
     bool is_shared = false;

@@ -65,7 +65,7 @@ private:
 
   // How the work on a data unit went.
   enum class Progress : uint8_t { done, more, waits, waits_for_key };
-  // What of a queue pair is needed when its context may have been moved.
+  // The facts on a queue pair that are needed when its context may have been moved.
   struct Owner {
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;

@@ -9,7 +9,7 @@ namespace {
 using spec::AccessFlag;
 using spec::AnswerKind;
 
-// What an atomic leaves in memory (InfiniBand volume 1, 9.4.5).
+// The value that an atomic leaves in memory (InfiniBand volume 1, 9.4.5).
 uint64_t result_of(const wire::PacketFields& fields, spec::PacketOperation operation, uint64_t original) {
   switch (operation) {
   case spec::PacketOperation::fetch_and_add:

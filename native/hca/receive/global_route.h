@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::hca {
 
-// What lies in memory before the data of every datagram: its GRH, or the room for one.
+// The bytes in memory before the data of every datagram: its GRH, or the room for one.
 inline constexpr uint32_t global_route_bytes = spec::GlobalRouteHeader::bytes;
 
 // Makes the GRH of a datagram that has arrived part of its payload: 40 B before its data (InfiniBand volume

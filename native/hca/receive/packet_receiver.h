@@ -20,9 +20,9 @@ namespace fpga_verbs::hca {
 // Parses what has arrived and checks its destination: the queue pair exists, its service is the packet's, and
 // port, addresses and P_Key are its own and its peer's, of a datagram port, address, P_Key and Q_Key its own.
 // A datagram to a multicast group is for each member that passes, in a buffer of its own; a member that there
-// is none for loses it. Drops and counts the rest. What passes pins its queue pair and goes on, parsed
-// (Packet::parsed), responses to completion, requests to receive. Requests that receive has no room for wait
-// here, so that they do not hold up the responses behind them.
+// is none for loses it. Drops and counts the rest. A packet that passes pins its queue pair and goes on,
+// parsed (Packet::parsed), responses to completion, requests to receive. Requests that receive has no room
+// for wait here, so that they do not hold up the responses behind them.
 class PacketReceiver final : public Block {
 public:
   PacketReceiver(Counters& counters, PacketMemory& packet_memory, const PortAttributes& attributes,

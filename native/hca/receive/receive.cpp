@@ -98,7 +98,7 @@ bool Receive::take_arrived() {
   return true;
 }
 
-// What waited for a receive work request goes on.
+// The packets that waited for a receive work request go on.
 bool Receive::take_fetched() {
   if (descriptors_fetched_.empty() || !can_work())
     return false;
@@ -203,7 +203,7 @@ void Receive::begin_flush(unsigned underlying_function, uint32_t queue_pair_numb
 
 Receive::Progress Receive::flush(const spec::PacketUnit& unit) {
   const auto found = queue_pairs_.find(unit.underlying_function(), unit.queue_pair_number());
-  // What is left in a shared queue is the other queue pairs'.
+  // The rest of a shared queue is the other queue pairs'.
   if (!found || found->control.destroying() != 0 || found->control.state() != QueuePairState::error ||
       found->control.shared_receive_queue() != 0)
     return end_flush(unit);
@@ -377,7 +377,7 @@ void Receive::repeat(const Request& request) {
   accept(request.unit, action_of(packet.parsed));
 }
 
-// A NAK names the PSN that is expected. What comes then is dropped until that packet is there again.
+// A NAK names the PSN that is expected. Packets are dropped then until that one is there again.
 void Receive::refuse(const Request& request, uint8_t syndrome) {
   Packet& packet = packets_[static_cast<uint16_t>(request.unit.packet())];
   QueuePairResponder& responder = responder_of(request.unit);

@@ -24,11 +24,11 @@ namespace fpga_verbs::hca {
 // Decides what becomes of a request packet: executed, answered again, refused or dropped (InfiniBand volume
 // 1, 9.7). The one writer of spec::QueuePairResponder, but for the fields that name another. Everything that
 // is accepted of a queue pair goes one way from here, so that it is executed and answered in its order; a
-// refusal goes that way too. What comes for a queue pair whose receive work request has to be fetched waits,
+// refusal goes that way too. A packet for a queue pair whose receive work request has to be fetched waits,
 // and no other queue pair with it. A flush takes all receive work requests that are posted to the queue pair
 // itself, one a turn, and then goes behind what was accepted.
 //
-// What it sets in a packet's Packet: answer_psn and message_sequence_number, always; syndrome of a refusal;
+// It sets in a packet's Packet: answer_psn and message_sequence_number, always; syndrome of a refusal;
 // for what is executed first, last, message_offset, of RDMA and atomics message_length, remote_address and
 // remote_key, of a receive work request that it takes receive_*; duplicate.
 class Receive final : public Block {
@@ -53,7 +53,8 @@ private:
 
   // How the work on a data unit went.
   enum class Progress : uint8_t { done, more, waits };
-  // Whose packet it is, and what of the control part is needed while the responder part is changed.
+  // The queue pair of the packet, and the fields of the control part that are needed while the responder part
+  // is changed.
   struct Request {
     spec::PacketUnit unit;
     spec::QueuePairState state = spec::QueuePairState::reset;

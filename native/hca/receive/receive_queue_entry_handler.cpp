@@ -93,7 +93,7 @@ bool ReceiveQueueEntryHandler::has_place(const spec::ReceiveUnit& unit) {
 bool ReceiveQueueEntryHandler::place(const spec::ReceiveUnit& unit, Packet& packet) {
   const Key key = key_of(unit.queue_pair_number(), packet.receive_sequence_number);
   std::optional<uint8_t> found = find(key);
-  // What a message that was cut short has left behind, before its queue pair began anew.
+  // The remains of a message that was cut short, before its queue pair began anew.
   bool is_stale = found && packet.first;
 #ifdef FPGA_VERBS_MUTANT_STALE_RECEIVE_ENTRY
   is_stale = false;

@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::hca {
 
-// What receive does with a request packet.
+// The way that receive goes on with a request packet.
 enum class RequestVerdict : uint8_t {
   execute,
   repeat, // a duplicate: it is answered again

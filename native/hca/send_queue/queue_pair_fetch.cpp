@@ -34,7 +34,7 @@ void raise_posted(QueuePairRequester& requester, uint32_t sequence_number) {
     requester.set_posted(sequence_number);
 }
 
-// What was fetched will not be executed: it is fetched again, from next on.
+// The commands that were fetched will not be executed: each is fetched again, from next on.
 void rewind(QueuePairRequester& requester) {
   requester.set_fetch_next(requester.next());
   requester.set_rewound(requester.scheduled());
@@ -46,7 +46,7 @@ void keep_up(QueuePairRequester& requester) {
     requester.set_fetch_next(requester.next());
 }
 
-// What becomes of a command in this state, before its own fields are looked at.
+// The fate of a command in this state, before its own fields are looked at.
 CompletionStatus status_in(const spec::QueuePairControl& control) {
   if (control.send_error() != 0)
     return CompletionStatus::work_request_flushed_error;
@@ -171,7 +171,8 @@ void QueuePairFetch::take_done(const spec::ScheduleDone& done) {
     keep_up(*requester);
     requester->set_rewound(0);
     if (done.refusal() != Refusal::none) {
-      // What could not be fetched once is not fetched to be flushed either, unless the host asks for it.
+      // A command that could not be fetched once is not fetched to be flushed either, unless the host asks
+      // for it.
       requester->set_stopped(1);
       fail(function, number, done.refusal(), done.fetch_next());
     } else if (now)
@@ -283,7 +284,7 @@ QueuePairFetch::Verdict QueuePairFetch::judge(const spec::KickUnit& kick, const 
   return Verdict::hand_back;
 }
 
-// What keeps the command, whose turn it is, from being sent now. completion ends it with a notice.
+// The reason why the command, whose turn it is, is not sent now. completion ends it with a notice.
 spec::SendHold QueuePairFetch::hold(const PhysicalCollectBuffer& pcb, const Standing& standing,
                                     const QueuePairRequester& requester) {
   using spec::SendHold;

@@ -22,9 +22,9 @@ namespace fpga_verbs::hca {
 
 // Decides whether a queue pair may execute a command now: the one writer of spec::QueuePairRequester. The
 // order of a queue pair is the order of its send queue, whichever way a command came: it runs when its number
-// is next and, if it was kicked directly, the scheduler owes the queue pair nothing. What comes early is
-// handed back: it lies in the send queue too, and the scheduler brings it in its turn (US8589610, send queue
-// scheduler). So only what follows can make a command wait here.
+// is next and, if it was kicked directly, the scheduler owes the queue pair nothing. A command that comes
+// early is handed back: it lies in the send queue too, and the scheduler brings it in its turn (US8589610,
+// send queue scheduler). So only what follows can make a command wait here.
 class QueuePairFetch final : public Block, public SendQueuePort {
 public:
   QueuePairFetch(const HcaParameters& parameters, Counters& counters, const KickRecords& kick_records,
@@ -51,7 +51,7 @@ public:
   const char* verify() const { return queue_.verify(); }
 
 private:
-  // What is to become of a kicked command.
+  // The decision on a kicked command.
   enum class Verdict : uint8_t { execute, stale, hand_back, out_of_range };
   // The requester part, which is changed, and what is needed of the others; good for one data unit, which
   // looks for no other queue pair.

@@ -4,7 +4,7 @@
 
 namespace fpga_verbs::hca {
 
-// What resource_manager tells and asks of a queue pair's send queue: queue_pair_fetch.
+// The part of queue_pair_fetch that resource_manager tells and asks of a queue pair's send queue.
 class SendQueuePort {
 public:
   virtual ~SendQueuePort() = default;

@@ -65,7 +65,7 @@ bool SendQueueScheduler::serve() {
   if (!turn_.active)
     return begin_turn();
   const auto found = queue_pairs_.find(turn_.underlying_function, turn_.queue_pair_number);
-  // What was executed meanwhile, from a PCB that was fetched before, may have left the send queue.
+  // Commands that were executed meanwhile, from a PCB that was fetched before, may have left the send queue.
   if (found && sequence_distance(found->requester.next(), turn_.fetch_next) < 0)
     turn_.fetch_next = static_cast<uint16_t>(found->requester.next());
   if (!found || !has_more(*found)) {
@@ -159,7 +159,7 @@ bool SendQueueScheduler::takes_another(unsigned lane) const {
   return ahead == 0 && !outlook.has_fetched && collect_buffer_.has_dedicated_to_spare();
 }
 
-// What is on its way to virtual_kick may be for other lanes, or start at once: then another look.
+// Commands on their way to virtual_kick may be for other lanes, or start at once: then another look.
 bool SendQueueScheduler::wait_for_room(const WaitingForRoom::Waiter& queue_pair, unsigned lane, bool bound) {
   if (!kicks_scheduled_.empty())
     return false;

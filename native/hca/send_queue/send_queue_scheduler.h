@@ -25,9 +25,9 @@ namespace fpga_verbs::hca {
 // send queue scheduler). Queue pairs wait in the queuing structures; each turn fetches the next commands of
 // one of them, a batch at most, into dedicated PCBs, and kicks them.
 //
-// Nothing is fetched that virtual_kick's lists would not take: its queue pair waits for room. What would wait
-// on its list for a credit takes one dedicated PCB of a lane at most, and never the last one: lanes that have
-// credits go on.
+// Nothing is fetched that virtual_kick's lists would not take: its queue pair waits for room. A command that
+// would wait on its list for a credit takes one dedicated PCB of a lane at most, and never the last one:
+// lanes that have credits go on.
 class SendQueueScheduler final : public Block {
 public:
   SendQueueScheduler(const HcaParameters& parameters, Counters& counters, HostPort& host,

@@ -11,7 +11,7 @@
 
 namespace fpga_verbs::hca {
 
-// What a send work request, in its PCB, asks for.
+// A send work request, as its PCB has it.
 
 constexpr bool is_atomic(spec::Opcode opcode) {
   return spec::operation_of(opcode).ordering == spec::OperationOrdering::atomic;
@@ -29,7 +29,7 @@ constexpr bool is_local_operation(spec::Opcode opcode) {
 // The gather list; of a READ or atomic, where the answer is scattered.
 std::span<const spec::GatherEntry> gather_list(const PhysicalCollectBuffer& pcb);
 
-// What bind_memory_window carries.
+// The payload of bind_memory_window.
 const spec::BindEntry& binding_of(const PhysicalCollectBuffer& pcb);
 
 // Bytes that the message carries: inline data, or what the list names; 0 where nothing is sent.

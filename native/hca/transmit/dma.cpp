@@ -223,7 +223,7 @@ CompletionStatus Dma::read_list(const spec::QueuePairControl& control, PhysicalC
   return CompletionStatus::success;
 }
 
-// What an answer is scattered to has to be there before it is asked for.
+// The memory that an answer is scattered to has to be there before the answer is asked for.
 CompletionStatus Dma::check_scatter(const spec::QueuePairControl& control, const PhysicalCollectBuffer& pcb) {
   for (const spec::GatherEntry& entry : gather_list(pcb)) {
     KeyAccess access = access_of(control, entry);
