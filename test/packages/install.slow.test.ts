@@ -107,8 +107,7 @@ describe.each(['npm-10', 'npm-11', 'npm-12'])('%s on a machine without a compile
   });
 
   it('npx hca demo runs', async () => {
-    const { status, out, error } = await npm('exec', '--', 'hca', 'demo');
-    expect(error).toBe('');
+    const { status, out } = await npm('exec', '--', 'hca', 'demo');
     expect(out).toMatch(/atomic fetch and add .* all right/);
     expect(status).toBe(0);
   });
@@ -135,7 +134,7 @@ describe('where the binaries do not fit', () => {
     const manifest = path.join(binaries, 'package.json');
     const whole = readFileSync(manifest, 'utf8');
     writeFileSync(manifest, whole.replace(/"version": "[^"]+"/, '"version": "0.0.9"'));
-    expect(await hca('list')).toMatchObject({
+    expect(await hca('info')).toMatchObject({
       status: 1,
       error: matching(/^hca: \S+ is of version 0\.0\.9; expected: \d\S+, the version of fpga-verbs\n$/),
     });
@@ -145,7 +144,7 @@ describe('where the binaries do not fit', () => {
   it('says that the addon cannot be loaded, why, and how to build it', async () => {
     const addon = path.join(binaries, 'fpga_verbs.node');
     writeFileSync(addon, 'of another machine');
-    expect(await hca('list')).toMatchObject({
+    expect(await hca('info')).toMatchObject({
       status: 1,
       error: matching(/^hca: the native addon cannot be loaded: .+; expected: npx hca build, .+\n$/),
     });
@@ -154,7 +153,7 @@ describe('where the binaries do not fit', () => {
   it('says that there are none, and how to build', async () => {
     rmSync(binaries, { recursive: true });
     const error = `hca: ${path.basename(binaries)} is not installed, and nothing was built here; expected: npx hca build, which needs a C++20 compiler, make and CMake\n`;
-    expect(await hca('list')).toMatchObject({ status: 1, error });
+    expect(await hca('info')).toMatchObject({ status: 1, error });
     expect(await hca('run', 'ls')).toMatchObject({ status: 1, error });
     expect(await hca('--version')).toMatchObject({ status: 0, error: '' });
   });
@@ -193,6 +192,6 @@ describe('where the binaries do not fit', () => {
     expect(
       readdirSync(path.join(modules, 'fpga-verbs')).filter((name) => name.startsWith('building')),
     ).toEqual([]);
-    expect(await hca('list')).toMatchObject({ status: 0, out: matching(/^emu: /m) });
+    expect(await hca('info')).toMatchObject({ status: 0, out: matching(/emulated board/) });
   }, 3_600_000);
 });
