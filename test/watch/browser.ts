@@ -103,7 +103,7 @@ export class Browser {
   /** Waits until an expression in the page is true. @throws Error it does not become so */
   async until(expression: string): Promise<void> {
     const givenUp = performance.now() + timeLimit;
-    while (!(await this.value<boolean>(`Boolean(${expression})`))) {
+    while (!(await this.value<boolean>(`Promise.resolve(${expression}).then(Boolean)`))) {
       if (performance.now() > givenUp) {
         const text = await this.value<string>('document.body.innerText');
         throw new Error(`never true: ${expression}; the page: ${text}; ${this.complaints.join('; ')}`);
@@ -120,14 +120,19 @@ export class Browser {
     await this.ask('Input.dispatchKeyEvent', { type: 'keyUp', key, code, windowsVirtualKeyCode: virtualKey });
   }
 
-  /** Clicks into the middle of an element. */
+  /** Clicks into the middle of an element once it lies still, in two frames of the screen one after the other. */
   async click(selector: string): Promise<void> {
-    const [x, y] = await this.value<[number, number]>(`(() => {
+    const middle = `(() => {
       const element = document.querySelector(${JSON.stringify(selector)});
       element.scrollIntoView({ block: 'center' });
       const { left, top, width, height } = element.getBoundingClientRect();
       return [left + width / 2, top + height / 2];
-    })()`);
+    })()`;
+    const nextFrame = 'new Promise((resolve) => requestAnimationFrame(resolve))';
+    await this.until(
+      `(async () => { const before = ${middle}; await ${nextFrame}; await ${nextFrame}; return String(before) === String(${middle}); })()`,
+    );
+    const [x, y] = await this.value<[number, number]>(middle);
     const event = { x, y, button: 'left', clickCount: 1 };
     await this.ask('Input.dispatchMouseEvent', { type: 'mousePressed', ...event });
     await this.ask('Input.dispatchMouseEvent', { type: 'mouseReleased', ...event });

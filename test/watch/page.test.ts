@@ -97,7 +97,7 @@ describe('the page', { timeout: timeLimit }, () => {
     await page().click('#queue-pairs tbody tr:nth-child(2) td:nth-child(5)');
     await page().until(`/^Queue pair 0x\\w+:\\n+\\S/.test(${text('#why')})`);
     expect(await page().value("document.querySelectorAll('#why li').length")).toBeGreaterThan(0);
-    await page().value("document.querySelector('#queue-pairs tbody tr:nth-child(2) button').focus()");
+    await page().value("document.querySelector('#queue-pairs tbody tr[aria-selected] button').focus()");
     await page().press('Enter', 'Enter', 13);
     await page().until(`${text('#why')}.includes('No queue pair is chosen')`);
   });
