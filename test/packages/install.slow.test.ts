@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => {
   registry.close();
   rmSync(home, { recursive: true });
-});
+}, 300_000);
 
 /** As vitest's, which is of any type. */
 const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern);
