@@ -41,7 +41,7 @@ export class Simulator {
       played.once('message', over);
       // Not before all that it has said is here.
       played.once('close', (code, signal) =>
-        over({ failure: `the process ended: ${said.trim().split('\n').at(-1) || (signal ?? code)}` }),
+        over({ failure: `the process ended: ${reasonIn(said) || (signal ?? code)}` }),
       );
       played.send(plan);
     });
@@ -54,4 +54,10 @@ export class Simulator {
     this.#worker?.kill('SIGKILL');
     this.#worker = undefined;
   }
+}
+
+/** The error among the lines that a process wrote to stderr, else the last of them. */
+function reasonIn(said) {
+  const lines = said.trim().split('\n');
+  return lines.findLast((line) => /^\w*Error\b/.test(line)) ?? lines.at(-1);
 }

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 /** The addon, and the library for programs of libibverbs, beside which lies the one that `hca run` loads before all others. */
 export type NativeFile = 'fpga_verbs.node' | 'verbs/libibverbs.so.1';
 
-/** Where this package lies: sources are two folders below, dist/lib three. */
-export const packageRoot = ['../../', '../../../']
+/** Where this package lies: sources are two folders below, dist/lib three, the simulation's build four. */
+export const packageRoot = ['../../', '../../../', '../../../../']
   .map((place) => fileURLToPath(new URL(place, import.meta.url)))
   .find((place) => existsSync(path.join(place, 'package.json')))!;
 
