@@ -19,6 +19,7 @@ export default defineConfig({
     alias: [
       { find: /^fpga-verbs\/board$/, replacement: source('lib/board/index.ts') },
       { find: /^fpga-verbs\/connect$/, replacement: source('lib/connect/index.ts') },
+      { find: /^fpga-verbs\/watch$/, replacement: source('lib/watch/index.ts') },
       { find: /^fpga-verbs$/, replacement: source('lib/index.ts') },
     ],
   },

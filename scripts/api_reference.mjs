@@ -23,6 +23,7 @@ const entries = [
     'board',
     'Makes, steps, observes and faults emulated boards and fabrics.',
   ],
+  ['fpga-verbs/watch', 'lib/watch/index.ts', 'watch', 'Shows a board of the program on a live page.'],
 ];
 
 /** A source file: its text, its declarations by name with their docstrings, and where other names come from. */

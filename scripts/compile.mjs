@@ -30,6 +30,6 @@ export async function compile() {
   });
   await bundle.close();
   // The page of hca watch is served as it is.
-  const page = path.join('cli', 'watch', 'page');
+  const page = path.join('watch', 'page');
   cpSync(path.join('lib', page), path.join(library, page), { recursive: true });
 }

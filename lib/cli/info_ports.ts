@@ -11,7 +11,7 @@ import {
   READ_ATOMIC_MAXIMUM,
   SHARED_RECEIVE_QUEUES,
 } from '../spec/index.ts';
-import { gidText } from './observe/addresses.ts';
+import { gidText } from '../watch/gid_text.ts';
 
 type Entry = readonly [name: string, value: string];
 

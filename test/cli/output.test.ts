@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { lines } from '../../lib/cli/output/lines.ts';
 import { Output } from '../../lib/cli/output/output.ts';
 import { byteRateText, rateText } from '../../lib/cli/observe/numbers.ts';
-import { gidText } from '../../lib/cli/observe/addresses.ts';
+import { gidText } from '../../lib/watch/gid_text.ts';
 
 function written(isTerminal: boolean, write: (output: Output) => void): string {
   let text = '';

@@ -102,13 +102,18 @@ import { openDevice, VerbsError, type Context } from 'fpga-verbs';
 import { EmulatedBoard } from 'fpga-verbs/board';
 import { Connection } from 'fpga-verbs/connect';
 import { completionStatusNames } from 'fpga-verbs/spec';
+import { watchBoard, type BoardPage } from 'fpga-verbs/watch';
 
-const device: Context = openDevice(new EmulatedBoard().open());
+const board = new EmulatedBoard();
+const page: BoardPage = await watchBoard(board);
+const { status } = await fetch(page.address);
+await page.close();
+const device: Context = openDevice(board.open());
 const connection = new Connection(device);
 connection.connect(connection.address);
 const memory = connection.allocate(8);
 const before: bigint = await connection.fetchAndAdd(memory.remote(), 7n);
-console.log(before, memory.bytes[0], completionStatusNames[0], VerbsError.name);
+console.log(before, memory.bytes[0], completionStatusNames[0], VerbsError.name, status);
 device[Symbol.dispose]();
 `;
 
@@ -127,7 +132,7 @@ it('every entry is imported, with types, and works', () => {
     'es2023,esnext.disposable',
   ];
   run(process.execPath, [path.join(root, 'node_modules/typescript/bin/tsc'), ...options, ...types, source]);
-  expect(run(process.execPath, ['main.js'])).toBe('0n 7 success VerbsError\n');
+  expect(run(process.execPath, ['main.js'])).toBe('0n 7 success VerbsError 200\n');
 });
 
 it('hca runs', () => {

@@ -3,9 +3,9 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
-import type { PageMessage } from '../../lib/cli/watch/frames.ts';
-import { parseRequest } from '../../lib/cli/watch/frames.ts';
-import { PageServer, type Page, type PageListener } from '../../lib/cli/watch/page_server.ts';
+import type { PageMessage } from '../../lib/watch/frames.ts';
+import { parseRequest } from '../../lib/watch/frames.ts';
+import { PageServer, type Page, type PageListener } from '../../lib/watch/page_server.ts';
 import { onTestFinished } from 'vitest';
 
 /** Keeps what it is told. */
@@ -172,7 +172,7 @@ describe('the server of the page', () => {
     const { port } = await serve();
     await expect(PageServer.listen(port, new Listener())).rejects.toMatchObject({
       code: 'EADDRINUSE',
-      attribute: '--port',
+      attribute: 'port',
     });
   });
 });

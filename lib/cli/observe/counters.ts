@@ -2,10 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 
 import { counterNames } from '../../driver/counters.ts';
 import { VerbsError } from '../../driver/errors.ts';
+import { CounterSample } from '../../watch/counter_sample.ts';
 import type { Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import type { Scope } from '../scope.ts';
-import { CounterSample, observedFunctions } from './functions.ts';
+import { observedFunctions } from './functions.ts';
 import { rateText } from './numbers.ts';
 
 /** Options of `hca counters`. */

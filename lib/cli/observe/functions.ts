@@ -1,5 +1,4 @@
 import { formatDeviceString, openBeside, parseDeviceString } from '../../board/index.ts';
-import { readCounters, type Counter } from '../../driver/counters.ts';
 import { DeviceFunction } from '../../driver/device_function.ts';
 import type { Scope } from '../scope.ts';
 
@@ -20,23 +19,4 @@ export function observedFunctions(scope: Scope, deviceString: string): DeviceFun
     observe(parseDeviceString(formatDeviceString({ ...name, underlyingFunction: index + 1 }))),
   );
   return [first, ...others];
-}
-
-/** Counters of all of them, and when they were read. */
-export class CounterSample {
-  readonly counters: readonly Counter[];
-  /** Milliseconds. */
-  readonly time: number;
-
-  constructor(functions: readonly DeviceFunction[], wanted?: readonly string[]) {
-    this.time = performance.now();
-    this.counters = functions.flatMap((each) => readCounters(each, wanted));
-  }
-
-  /** Counts a second since another sample of the same counters, which is older; a counter that was reset has none. */
-  rateSince(before: CounterSample, counter: number): number | undefined {
-    const more = Number(this.counters[counter]!.value - before.counters[counter]!.value);
-    const seconds = (this.time - before.time) / 1000;
-    return more < 0 || seconds <= 0 ? undefined : more / seconds;
-  }
 }

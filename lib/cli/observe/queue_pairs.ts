@@ -1,24 +1,9 @@
-import type { QueuePairFacts } from '../../board/index.ts';
-import {
-  QueuePairState,
-  ServiceType,
-  type SendHold,
-  queuePairStateNames,
-  sendHoldNames,
-  serviceTypeNames,
-} from '../../spec/index.ts';
+import { QueuePairState } from '../../spec/index.ts';
+import { queuePairTypes, queuePairValue } from '../../watch/queue_pair_value.ts';
 import type { Output } from '../output/output.ts';
 import { table } from '../output/table.ts';
 import type { Scope } from '../scope.ts';
-import { gidText } from './addresses.ts';
 import { observe } from './watching.ts';
-
-const types: Readonly<Record<number, string>> = {
-  [ServiceType.reliableConnection]: 'RC',
-  [ServiceType.unreliableConnection]: 'UC',
-  [ServiceType.reliableDatagram]: 'RD',
-  [ServiceType.unreliableDatagram]: 'UD',
-};
 
 /** As the specification abbreviates them (InfiniBand volume 1, 10.3.1). */
 const abbreviations = 'RESET INIT RTR RTS SQD SQE ERR'.split(' ');
@@ -33,16 +18,6 @@ const states: Readonly<Record<number, string>> = Object.fromEntries(
     QueuePairState.error,
   ].map((state, index) => [state, abbreviations[index]!]),
 );
-
-const modulo = 0xffff;
-
-/** Commands of a send queue: posted and not executed, and executed and not acknowledged. */
-function outstandingOf({ next, posted, acknowledged }: QueuePairFacts): {
-  waiting: number;
-  unacknowledged: number;
-} {
-  return { waiting: (posted + 1 - next) & modulo, unacknowledged: (next - acknowledged) & modulo };
-}
 
 /**
  * `hca qps`: the queue pairs of the function that is observed, of all where that is the control function. JSON: [{number, underlyingFunction,
@@ -74,7 +49,7 @@ export function queuePairs(output: Output, deviceString: string, scope: Scope): 
         return [
           hex(each.number),
           `${each.underlyingFunction}`,
-          types[each.serviceType] ?? `${each.serviceType}`,
+          queuePairTypes[each.serviceType] ?? `${each.serviceType}`,
           states[each.state] ?? `${each.state}`,
           `${waiting}`,
           `${unacknowledged}`,
@@ -88,23 +63,3 @@ export function queuePairs(output: Output, deviceString: string, scope: Scope): 
 }
 
 const hex = (number: number): string => `0x${number.toString(16)}`;
-
-/** A queue pair as --json prints it. */
-export function queuePairValue(facts: QueuePairFacts) {
-  const { serviceType, state, hold, destinationGid, destinationLocalIdentifier, ...rest } = facts;
-  const isConnected =
-    facts.destinationQueuePair !== 0 &&
-    (serviceType === ServiceType.reliableConnection || serviceType === ServiceType.unreliableConnection);
-  const address = destinationGid.every((byte) => byte === 0)
-    ? `LID ${destinationLocalIdentifier}`
-    : gidText(destinationGid);
-  return {
-    ...rest,
-    type: types[serviceType] ?? serviceTypeNames[serviceType as ServiceType],
-    state: queuePairStateNames[state as QueuePairState],
-    hold: sendHoldNames[hold as SendHold],
-    ...outstandingOf(facts),
-    receives: facts.sharedReceiveQueue === 0 ? (facts.receiveTail - facts.receiveHead) & modulo : undefined,
-    peer: isConnected ? { queuePair: facts.destinationQueuePair, address } : undefined,
-  };
-}

@@ -2,12 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import { readOccupancy, type LaneOccupancy, type Occupancy } from '../../driver/occupancy.ts';
 import { qualityOfServiceLevelNames } from '../../spec/index.ts';
-import { lines } from '../output/lines.ts';
-import type { Output } from '../output/output.ts';
-import { table, type Column } from '../output/table.ts';
-import type { Scope } from '../scope.ts';
-import { CounterSample, observedFunctions } from './functions.ts';
-import { byteRateText, rateText } from './numbers.ts';
+import { CounterSample } from '../../watch/counter_sample.ts';
 import {
   Rates,
   countersOfRates,
@@ -15,7 +10,13 @@ import {
   portRates,
   type FunctionRates,
   type PortRates,
-} from './rates.ts';
+} from '../../watch/rates.ts';
+import { lines } from '../output/lines.ts';
+import type { Output } from '../output/output.ts';
+import { table, type Column } from '../output/table.ts';
+import type { Scope } from '../scope.ts';
+import { observedFunctions } from './functions.ts';
+import { byteRateText, rateText } from './numbers.ts';
 
 /** Options of `hca top`. */
 export interface TopOptions {

@@ -10,6 +10,8 @@ import {
   type MemoryRegion,
   type QueuePair,
 } from '../../index.ts';
+import { StepsDue } from '../../watch/steps_due.ts';
+import type { Driven } from '../../watch/watching.ts';
 import type { Scope } from '../scope.ts';
 
 const entries = 32;
@@ -33,7 +35,7 @@ interface End {
  * A board of a command alone, on which pairs of functions exchange messages: of levels low and high, of several sizes. It is there to be looked at
  * where there is nothing else.
  */
-export class OwnBoard {
+export class OwnBoard implements Driven {
   readonly board: EmulatedBoard;
   readonly isStepped: boolean;
   /** Steps a second of a stepped board. */
@@ -42,7 +44,7 @@ export class OwnBoard {
   private readonly completions = Array.from({ length: completionsAtOnce }, () => new Completion());
   private readonly ticksPerNanosecond: number;
   private messages = 0;
-  private due = 0;
+  private readonly due = new StepsDue();
 
   constructor(options: BoardOptions, scope: Scope, pace: number) {
     this.board = scope.use(new EmulatedBoard(options));
@@ -72,10 +74,7 @@ export class OwnBoard {
       this.exchange();
       return;
     }
-    const mostDue = Math.max(1, this.pace / 10); // a page that was behind does not catch up at one go
-    this.due = Math.min(mostDue, this.due + (this.pace * milliseconds) / 1000);
-    this.step(Math.floor(this.due));
-    this.due -= Math.floor(this.due);
+    this.step(this.due.after(milliseconds, this.pace));
   }
 
   /** Stepped: does so many units of work. */

@@ -1,5 +1,5 @@
-import type { Occupancy } from '../../driver/occupancy.ts';
-import type { FunctionRates, PortRates } from '../observe/rates.ts';
+import type { Occupancy } from '../driver/occupancy.ts';
+import type { FunctionRates, PortRates } from './rates.ts';
 
 // Messages to the page and from it: JSON, one each. Arrays are tuples where there are many of a kind.
 

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-import { VerbsError } from '../../driver/errors.ts';
+import { VerbsError } from '../driver/errors.ts';
 import type { PageMessage } from './frames.ts';
 
 const loopback = '127.0.0.1';
@@ -96,7 +96,7 @@ export class PageServer {
       throw new VerbsError(`the page cannot be served on port ${port}: ${message}`, {
         code: code ?? 'EIO',
         verb: 'watch',
-        attribute: '--port',
+        attribute: 'port',
         expected: 'a TCP port that is free, or none: then one is chosen',
       });
     }
@@ -151,7 +151,7 @@ export class PageServer {
       response.end(
         status === 404
           ? 'There is no such file.\n'
-          : 'The address has to be the one that hca watch prints.\n',
+          : 'The address has to be the whole one that was given, with its token.\n',
       );
       return;
     }

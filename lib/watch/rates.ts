@@ -1,6 +1,6 @@
-import { stallCounters } from '../../driver/counters.ts';
-import type { Occupancy } from '../../driver/occupancy.ts';
-import type { CounterSample } from './functions.ts';
+import { stallCounters } from '../driver/counters.ts';
+import type { Occupancy } from '../driver/occupancy.ts';
+import type { CounterSample } from './counter_sample.ts';
 
 /** Rates of a function, a second; undefined before the second look. */
 export interface FunctionRates {

@@ -1,16 +1,16 @@
-import type { QueuePairFacts } from '../../board/index.ts';
-import { stallCounters } from '../../driver/counters.ts';
-import { CommandWays, type CommandWay, type TakenWays } from '../../driver/command_ways.ts';
-import type { DeviceFunction } from '../../driver/device_function.ts';
-import { blockNamed, registerNamed } from '../../driver/named_registers.ts';
-import { readBuffersAndLanes, readOccupancy } from '../../driver/occupancy.ts';
-import type { EventWatch, Observer } from '../../driver/observer.ts';
-import { whyStalled } from '../../driver/why.ts';
-import { enumDescriptions } from '../../spec/index.ts';
-import { eventText } from '../observe/events.ts';
-import { CounterSample } from '../observe/functions.ts';
-import { queuePairValue } from '../observe/queue_pairs.ts';
-import { Rates, countersOfRates, functionRates, portRates } from '../observe/rates.ts';
+import type { QueuePairFacts } from '../board/index.ts';
+import { stallCounters } from '../driver/counters.ts';
+import { CommandWays, type CommandWay, type TakenWays } from '../driver/command_ways.ts';
+import type { DeviceFunction } from '../driver/device_function.ts';
+import { blockNamed, registerNamed } from '../driver/named_registers.ts';
+import { readBuffersAndLanes, readOccupancy } from '../driver/occupancy.ts';
+import type { EventWatch, Observer } from '../driver/observer.ts';
+import { whyStalled } from '../driver/why.ts';
+import { enumDescriptions } from '../spec/index.ts';
+import { eventText } from './event_text.ts';
+import { CounterSample } from './counter_sample.ts';
+import { queuePairValue } from './queue_pair_value.ts';
+import { Rates, countersOfRates, functionRates, portRates } from './rates.ts';
 import type {
   BoardMessage,
   EventsMessage,
