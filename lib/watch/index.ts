@@ -12,7 +12,7 @@ export interface WatchBoardOptions {
   readonly port?: number;
   /** Underlying function that observes: 0, the control function, sees all, another one itself. Default 0. */
   readonly underlyingFunction?: number;
-  /** What the page calls the board. Default: its device string. */
+  /** Name of the board on the page. Default: its device string. */
   readonly name?: string;
   /**
    * Does one step of a stepped board, as a page asks for it, with what the program does between two steps: polls, posts. Default: a tick
@@ -73,7 +73,7 @@ class SteppedBoard implements Driven {
 }
 
 /**
- * Serves a page that shows a board of this program live, as `hca watch` does: on the loopback interface, to those who know its address. Pages
+ * Serves a page that shows a board of this program live, as `hca watch` does: on the loopback interface, to browsers that have its address. Pages
  * look from the event loop, ten times a second, and cost the board nothing while none looks; the server keeps the process alive until it is
  * closed. A stepped board goes in slow motion, by hand or both, as a page says.
  *

@@ -68,7 +68,7 @@ export interface PageListener {
 }
 
 /**
- * Serves a page on the loopback interface to those who know its address, which holds a random token. Requests without it, for another host, or of
+ * Serves a page on the loopback interface to browsers that have its address, which holds a random token. Requests without it, for another host, or of
  * another origin, are refused. A page that does not read is sent nothing more, and given up after half a minute.
  */
 export class PageServer {

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { manifestOf, pack, packed, root } from './packed.ts';
+import { dependencies, manifestOf, pack, packed, root } from './packed.ts';
 
 const project = mkdtempSync(path.join(tmpdir(), 'fpga-verbs-package-'));
 const installed = path.join(project, 'node_modules/fpga-verbs');
@@ -28,7 +28,8 @@ beforeAll(() => {
   for (const folder of [packed.main, packed.binaries])
     cpSync(folder, path.join(project, 'node_modules', path.basename(folder)), { recursive: true });
   files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
-  symlinkSync(path.join(root, 'node_modules/commander'), path.join(project, 'node_modules/commander'));
+  for (const folder of dependencies())
+    symlinkSync(folder, path.join(project, 'node_modules', path.basename(folder)));
 }, 300_000);
 
 afterAll(() => rmSync(project, { recursive: true }));
