@@ -118,8 +118,11 @@ void Interrupt::removed() {
 
 void Interrupt::call_back(const Napi::Value& value) {
   const Napi::Env env = Env();
+  const Napi::Object self = Value();
+  if (self.IsEmpty()) // collected as garbage, its callback with it; the finalizer is still to come
+    return;
   try {
-    Value().Get(callback_name).As<Napi::Function>().MakeCallback(env.Global(), {value}, *context_);
+    self.Get(callback_name).As<Napi::Function>().MakeCallback(env.Global(), {value}, *context_);
   } catch (const Napi::Error& error) {
     napi_fatal_exception(env, error.Value()); // as any exception in a callback of the event loop
   }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 
 import type { BoardFunction } from '../../lib/board/addon.ts';
@@ -10,6 +12,9 @@ import {
   registerOffset,
   startJob,
 } from '../helpers/register_file_board.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /** The next signal of a vector: how often it was signalled. */
 function nextSignal(opened: BoardFunction, vector: number): Promise<number> {
@@ -95,4 +100,21 @@ describe('interrupts', () => {
     startJob(opened, 0, job.interrupt, { page: 5 });
     await last;
   });
+});
+
+// The event loop looks at descriptors before it runs the finalizers of what was collected.
+it('an interrupt that was collected as garbage, and is signalled before its finalizer runs, throws nothing', async () => {
+  const board = makeBoard({ progress: 'stepped' });
+  const opened = openFunction(board);
+  const thrown: unknown[] = [];
+  const note = (error: unknown): unknown => thrown.push(error);
+  process.on('uncaughtException', note);
+  opened.interrupt(3, () => undefined);
+  await new Promise(setImmediate);
+  startJob(opened, 0, job.interrupt, { page: 3 });
+  board.runUntilIdle();
+  collectGarbage();
+  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  process.off('uncaughtException', note);
+  expect(thrown).toEqual([]);
 });
