@@ -83,7 +83,7 @@ export const acknowledgements: Section = {
         { in: ['acknowledge @1 ack msn=2', 'acknowledge @5 ack msn=2', 'acknowledge @8388607 ack msn=2'] },
         { in: ['acknowledge @0 ack msn=1'], sent: ['0 success'] },
       ],
-      linux: 'takes it for an ACK of all: it looks for no upper end',
+      linux: 'treats it as an ACK of everything: it checks no upper bound',
     },
     {
       clause: '9.7.6.1',
@@ -109,7 +109,7 @@ export const acknowledgements: Section = {
         },
         { in: ['acknowledge @0 ack msn=1'], sent: ['0 success'] },
       ],
-      linux: 'takes those ahead for ACKs of all: it looks for no upper end',
+      linux: 'treats those ahead as ACKs of everything: it checks no upper bound',
     },
     {
       clause: '9.7.6.1',
@@ -126,7 +126,7 @@ export const acknowledgements: Section = {
         { in: ['rdma_read_response_only @0 ack msn=1 bytes=100'], sent: ['0 success'] },
       ],
       memory: ['local 0+100=@0'],
-      linux: 'takes the one ahead for an implied NAK, and sends again',
+      linux: 'treats the one ahead as an implied NAK, and retransmits',
     },
     {
       clause: '9.7.6.1',

@@ -22,7 +22,7 @@ function failing(nak: string, status: string, row: Partial<Row> = {}): Row {
 }
 
 const operational = { linux: 'remote operation error' };
-const warns = { linux: 'enters ERR too, but leaves the status success, with a warning of the kernel' };
+const warns = { linux: 'also enters ERR, but leaves the status success and logs a kernel warning' };
 
 /** NAKs to the requester of a reliable connection that end a work request. */
 export const failures: Section = {

@@ -2,7 +2,7 @@ import { postedAtomic, postedRead, postedSend, postedSends } from './posted.ts';
 import type { Row, Section, Step } from './table.ts';
 
 const bad = ['0 bad_response_error'];
-const warns = 'enters ERR too, but leaves the status success, with a warning of the kernel';
+const warns = 'also enters ERR, but leaves the status success and logs a kernel warning';
 
 /** Answers that end the oldest work request as a bad response. */
 function badResponse(what: string, posted: Step, steps: readonly Step[], row: Partial<Row> = {}): Row {
@@ -123,7 +123,7 @@ export const responses: Section = {
       postedRead(256),
       [{ in: ['rdma_read_response_first @0 ack bytes=256'] }],
       {
-        linux: 'takes the bytes, and waits for a last',
+        linux: 'accepts the bytes and waits for a last packet',
       },
     ),
     badResponse(
@@ -139,7 +139,7 @@ export const responses: Section = {
       postedRead(300),
       [{ in: ['rdma_read_response_only @0 ack bytes=256'] }],
       {
-        linux: 'takes it, and begins anew with the next',
+        linux: 'accepts it and starts over with the next',
       },
     ),
     badResponse(
@@ -158,13 +158,13 @@ export const responses: Section = {
       'last as the second of three',
       postedRead(600),
       [{ in: [firstResponse] }, { in: ['rdma_read_response_last @1 ack bytes=256'] }],
-      { memory: ['local 0+256=@0'], linux: 'takes the bytes, and begins anew with the next' },
+      { memory: ['local 0+256=@0'], linux: 'accepts the bytes and starts over with the next' },
     ),
     badResponse(
       'middle as the last of two',
       postedRead(512),
       [{ in: [firstResponse] }, { in: ['rdma_read_response_middle @1 bytes=256'] }],
-      { memory: ['local 0+256=@0'], linux: 'takes the bytes, and waits for a last' },
+      { memory: ['local 0+256=@0'], linux: 'accepts the bytes and waits for a last packet' },
     ),
     ...['only', 'first'].flatMap((position) =>
       [
@@ -203,19 +203,19 @@ export const responses: Section = {
       'READ response first that does not fill the path MTU',
       postedRead(300),
       [{ in: ['rdma_read_response_first @0 ack bytes=252'] }],
-      { linux: 'takes it' },
+      { linux: 'accepts it' },
     ),
     badResponse(
       'READ response first beyond the path MTU',
       postedRead(600),
       [{ in: ['rdma_read_response_first @0 ack bytes=260'] }],
-      { linux: 'takes it' },
+      { linux: 'accepts it' },
     ),
     badResponse(
       'READ response only of fewer bytes',
       postedRead(100),
       [{ in: ['rdma_read_response_only @0 ack bytes=99'] }],
-      { linux: 'takes it, and waits for the rest' },
+      { linux: 'accepts it and waits for the rest' },
     ),
     badResponse(
       'READ response only of more bytes',
@@ -227,13 +227,13 @@ export const responses: Section = {
       'READ response only of no bytes',
       postedRead(100),
       [{ in: ['rdma_read_response_only @0 ack'] }],
-      { linux: 'takes it, and waits for the rest' },
+      { linux: 'accepts it and waits for the rest' },
     ),
     badResponse(
       'READ response last of fewer bytes',
       postedRead(300),
       [{ in: [firstResponse] }, { in: ['rdma_read_response_last @1 ack bytes=43'] }],
-      { memory: ['local 0+256=@0'], linux: 'takes it, and waits for the rest' },
+      { memory: ['local 0+256=@0'], linux: 'accepts it and waits for the rest' },
     ),
     badResponse(
       'READ response last of more bytes',
@@ -245,7 +245,7 @@ export const responses: Section = {
       'READ response middle that does not fill the path MTU',
       postedRead(600),
       [{ in: [firstResponse] }, { in: ['rdma_read_response_middle @1 bytes=252'] }],
-      { memory: ['local 0+256=@0'], linux: 'takes it' },
+      { memory: ['local 0+256=@0'], linux: 'accepts it' },
     ),
     badResponse(
       'answer of an atomic to a READ',
@@ -318,7 +318,7 @@ export const responses: Section = {
             sent: ['0 success', '1 bad_response_error', '2 work_request_flushed_error'],
           },
         ],
-        linux: 'takes the bytes, and waits for a last',
+        linux: 'accepts the bytes and waits for a last packet',
       },
     ),
   ],

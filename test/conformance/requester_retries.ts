@@ -91,7 +91,7 @@ export const retries: Section = {
         { in: ['acknowledge @3 ack msn=3'], sent: ['2 success'] },
       ],
       memory: ['local 1024+256=@1', 'local 1280+44=@2'],
-      linux: 'drops it; for a READ of one response it takes it for the answer, without the data',
+      linux: 'drops it; for a READ of one response, treats it as the answer, without data',
     },
     {
       clause: '9.7.5.1, 9.7.6',
@@ -154,7 +154,7 @@ export const retries: Section = {
         },
       ],
       memory: ['local 0+256=@0', 'local 256+256=@1', 'local 512+88=@2'],
-      linux: 'drops it, and waits for the time-out',
+      linux: 'drops it and waits for the timeout',
     },
     {
       clause: '9.7.6',
@@ -172,7 +172,7 @@ export const retries: Section = {
         },
       ],
       memory: ['local 0+256=@0', 'local 256+256=@1', 'local 512+88=@2'],
-      linux: 'drops it, and waits for the time-out',
+      linux: 'drops it and waits for the timeout',
     },
     {
       clause: '9.7.6',
@@ -225,7 +225,7 @@ export const retries: Section = {
       ],
       state: 'ERR',
       memory: ['local 0+256=@0', 'local 256+256=@1'],
-      linux: 'enters ERR too, but leaves the status success, with a warning of the kernel',
+      linux: 'also enters ERR, but leaves the status success and logs a kernel warning',
     },
     {
       clause: '9.7.6.1.3',
@@ -363,7 +363,7 @@ export const retries: Section = {
         { wait: 'rnr', out: postedSends(2).out! },
         { in: ['acknowledge @1 ack msn=2'], sent: ['0 success', '1 success'] },
       ],
-      linux: 'keeps it until it has sent again',
+      linux: 'keeps it until it has retransmitted',
     },
     {
       clause: '9.7.5.2.8, 9.9.2',

@@ -213,7 +213,7 @@ export const outOfOrder: Section = {
         { in: ['rdma_read_request @0 length=8'] },
       ],
       memory: ['target 0+8=8'],
-      linux: 'compares it with whatever its resource of that PSN holds',
+      linux: 'compares it with the content of its resource for that PSN',
     },
     {
       clause: '9.7.5.1.3',
@@ -224,7 +224,7 @@ export const outOfOrder: Section = {
         { in: ['rdma_read_request @0 length=0'] },
       ],
       memory: ['target 0+8=8'],
-      linux: 'compares it with whatever its resource of that PSN holds',
+      linux: 'compares it with the content of its resource for that PSN',
     },
     {
       clause: '9.7.5.1.3, 10.3.1',
@@ -312,7 +312,7 @@ export const outOfOrder: Section = {
         },
         { in: ['fetch_and_add @1 add=3'] },
       ],
-      linux: 'answers with whatever its resource holds',
+      linux: 'answers with the content of its resource',
     },
     {
       clause: '9.7.5.1.4',
@@ -383,7 +383,7 @@ export const outOfOrder: Section = {
       steps: [
         { in: ['send_only @0 bytes=10', 'rdma_write_only @1 bytes=1'], out: ['acknowledge @0 rnr=12 msn=0'] },
       ],
-      linux: 'answers it with a NAK of PSN sequence error',
+      linux: 'answers with a NAK (PSN sequence error)',
     },
     {
       clause: '9.7.5.2.8',

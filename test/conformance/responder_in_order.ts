@@ -17,7 +17,7 @@ export const inOrder: Section = {
         },
       ],
       memory: ['inbox 0+10=@0'],
-      linux: 'acknowledges only what asks for it (BTH:A)',
+      linux: 'acknowledges only requests with AckReq (BTH:A)',
     },
     {
       clause: '9.7.4.1',

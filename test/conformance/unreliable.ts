@@ -109,7 +109,7 @@ export const unreliableConnection: Section = {
         { in: ['send_only @2 bytes=5'], received: ['1 success 5'] },
       ],
       memory: ['inbox 0+256=@0', 'inbox 1024+5=@2'],
-      linux: 'leaves the receive to the next message (class D), unless the queue is a shared one',
+      linux: 'leaves the receive for the next message (class D), unless the queue is shared',
     },
   ],
 };
@@ -160,7 +160,7 @@ export const unreliableDatagram: Section = {
         { in: ['send_only @1 bytes=10'], received: ['1 success 50'] },
       ],
       memory: ['inbox 1024+40=route', 'inbox 1064+10=@1'],
-      linux: 'leaves the receive to the next datagram (class D), unless the queue is a shared one',
+      linux: 'leaves the receive for the next datagram (class D), unless the queue is shared',
     },
   ],
 };
