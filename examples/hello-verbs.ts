@@ -1,5 +1,5 @@
-// Hello, verbs: a queue pair that is connected to itself sends itself a message. One board suffices, and every step of a verbs
-// program is here once.
+// Hello, verbs: a queue pair, connected to itself, sends itself a message. One board is enough; each step of a verbs program
+// occurs once.
 //
 // Run it: node dist/examples/hello-verbs.js
 import { Completion, CompletionStatus, Opcode, openDevice } from 'fpga-verbs';
@@ -16,7 +16,7 @@ const queuePair = domain.createQueuePair({
 const here = addressOf(device, queuePair);
 connectQueuePair(queuePair, here, here);
 
-const region = domain.allocate(4096); // memory that the device reaches
+const region = domain.allocate(4096); // memory that the device can reach
 const [message, buffer] = [region.slice(0, 13), region.slice(2048, 64)];
 region.bytes.set(new TextEncoder().encode('Hello, verbs!'));
 queuePair.postReceive({ wrId: 1, scatter: [buffer] });
@@ -30,4 +30,4 @@ for (let done = 0; done < 2;) {
   done += 1;
 }
 console.log(new TextDecoder().decode(region.bytes.subarray(2048, 2048 + 13)));
-device[Symbol.dispose](); // closes all that was made of it, newest first
+device[Symbol.dispose](); // closes all objects created from it, newest first

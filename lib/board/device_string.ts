@@ -8,7 +8,7 @@ export type DeviceName =
 
 type OptionKind = 'text' | 'number' | 'fraction' | 'flag' | readonly string[];
 
-/** Options of an emulated board in a device string: those of {@link BoardOptions}, by the same names. */
+/** Options of an emulated board in a device string: those of {@link BoardOptions}, with the same names. */
 const optionKinds: Readonly<Record<keyof BoardOptions, OptionKind>> = {
   name: 'text',
   progress: ['shared', 'own', 'stepped'],
@@ -59,23 +59,21 @@ const forms = [
   'vfio:DDDD:BB:DD.F',
 ].join(', ');
 
-/** A device string is wrong; the message names the part that is. */
+/** An invalid device string; the message names the invalid part. */
 export class DeviceStringError extends TypeError {
   override readonly name = 'DeviceStringError';
   /** Name of the system's error number. */
   readonly code = 'EINVAL';
 }
 
-/**
- * The device string that counts: the one given, else the environment variable FPGA_VERBS_DEVICE, else `emu:`.
- */
+/** The effective device string: the argument, otherwise the environment variable FPGA_VERBS_DEVICE, otherwise `emu:`. */
 export function chosenDeviceString(given?: string): string {
   return given ?? (process.env['FPGA_VERBS_DEVICE'] || 'emu:');
 }
 
 /**
- * Takes a device string apart.
- * @throws DeviceStringError that names the bad part and what would be right
+ * Parses a device string.
+ * @throws DeviceStringError that names the invalid part and what would be right
  */
 export function parseDeviceString(text: string): DeviceName {
   if (typeof text !== 'string') throw new TypeError(`a device string must be a string, got ${typeof text}`);
@@ -96,7 +94,7 @@ export function parseDeviceString(text: string): DeviceName {
   }
 }
 
-/** The device string of what it names; parseDeviceString() gives the same back. */
+/** Formats a device string; parseDeviceString() is the inverse. */
 export function formatDeviceString(name: DeviceName): string {
   switch (name.backend) {
     case 'emu':
@@ -177,7 +175,7 @@ function optionValue(text: string, name: string, value: string, kind: OptionKind
   return value;
 }
 
-/** The part behind the last slash is a function where it is a number, else part of the path: any function that is free is opened. */
+/** If the part after the last slash is a number, it is the function. Otherwise it belongs to the path, and any free function is opened. */
 function parseServed(text: string, rest: string): DeviceName {
   const slash = rest.lastIndexOf('/');
   const last = rest.slice(slash + 1);

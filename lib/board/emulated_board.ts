@@ -15,27 +15,27 @@ import { readRegions, type Region } from './regions.ts';
 import type { ServedBoard, ServedBoardOptions } from './serving.ts';
 import { describeTransaction } from './transaction_text.ts';
 
-/** A fault that was put into a board. */
+/** A fault injected into a board. */
 export interface InjectedFault {
-  /** How often it has happened. */
+  /** How often the fault has occurred. */
   readonly happened: number;
-  /** Takes it back; what it holds back is released in order. */
+  /** Removes the fault and releases the transactions that it holds back, in order. */
   remove(): void;
 }
 
-/** An impairment of packets on their way to a board, or to several. */
+/** An impairment of packets on the way to one board or several. */
 export interface InjectedImpairment {
-  /** How often it has happened. */
+  /** How often the impairment has occurred. */
   readonly counters: LinkImpairmentCounters;
-  /** Takes it back; what it keeps back arrives in its time. */
+  /** Removes the impairment. Packets that it delays arrive at their time. */
   remove(): void;
 }
 
 /**
- * An emulated board: the device model behind BARs, an IOMMU and interrupts, in this process. A driver cannot tell it from
- * hardware; a test sees every transaction that reaches its device, and puts faults between the two.
+ * An emulated board: the device model behind BARs, an IOMMU and interrupts, in this process. A driver cannot distinguish it from hardware.
+ * A test sees every transaction that reaches the device, and can inject faults between driver and device.
  *
- * With progress `stepped` nothing happens unless it is asked for, in virtual time, so that what a test saw happens again.
+ * With progress `stepped` the board acts only when it is stepped, in virtual time, so that every run is reproducible.
  *
  * ```ts
  * using board = new EmulatedBoard({ progress: 'stepped', seed: 7 });
@@ -43,37 +43,37 @@ export interface InjectedImpairment {
  * ```
  */
 export class EmulatedBoard {
-  /** Options that it was made with. */
+  /** Options that it was created with. */
   readonly options: BoardOptions;
   private readonly native: NativeBoard;
   private regionTable: readonly Region[] | undefined;
 
   /**
-   * Makes a board; boards of one name are one board in the whole process.
-   * @throws RangeError, TypeError: an option is wrong; Error: a board of this name has other options
+   * Creates a board; boards with the same name are one board in the whole process.
+   * @throws RangeError, TypeError: an invalid option; Error: a board of this name has other options
    */
   constructor(options: BoardOptions = {}) {
     this.options = { ...options };
     this.native = new (loadAddon().EmulatedBoard)(options);
   }
 
-  /** Opens an underlying function: what a driver takes. @throws RangeError: the board has no such function */
+  /** Opens an underlying function for a driver. @throws RangeError: the board has no such function */
   open(underlyingFunction = 0): BoardFunction {
     return this.native.open(underlyingFunction);
   }
 
   /**
-   * Observes a function beside those that have it open, the control function for all: registers can be read, and what the functions do is
-   * watched. It opens no function and changes nothing. @throws RangeError: the board has no such function
+   * Observes a function while others have it open; the control function shows all functions. An observer reads registers and watches the
+   * activity of the functions. It opens no function and changes nothing. @throws RangeError: the board has no such function
    */
   observe(underlyingFunction = 0): BoardFunction {
     return this.native.observe(underlyingFunction);
   }
 
   /**
-   * Lets other processes of this user open functions of the board, by device strings `serve:PATH/UF`. Function 0 remains here: its
-   * driver gives the device its memory, before any client comes.
-   * @throws Error why it cannot be served: the path is in use, the board is stepped, no function is left for clients
+   * Lets other processes of this user open functions of the board with device strings `serve:PATH/UF`. Function 0 remains in this process:
+   * its driver must give the device its memory before a client connects.
+   * @throws Error with the reason: the path is in use, the board is stepped, or no function is left for clients
    */
   serve(options: ServedBoardOptions): ServedBoard {
     return this.native.serve(options);
@@ -90,42 +90,42 @@ export class EmulatedBoard {
   }
 
   /**
-   * Makes a file of `bytes`, whole pages, what an underlying function reaches: the memory of another machine, from DMA address 0 on.
-   * @param remapping its IOMMU, whose tables say where instead
-   * @throws Error: it cannot be mapped, or something is there; RangeError: the board has no such function
+   * Makes `bytes` of a file, whole pages, the memory that an underlying function reaches: another machine's memory, from DMA address 0 on.
+   * @param remapping the machine's IOMMU, whose tables translate the addresses
+   * @throws Error: the file cannot be mapped, or memory is already mapped there; RangeError: the board has no such function
    */
   attachMemory(underlyingFunction: number, path: string, bytes: number, remapping?: RemappingRoot): void {
     this.native.attachMemory(underlyingFunction, path, bytes, remapping);
   }
 
-  /** No DMA of the function reaches it from now on. */
+  /** Removes that memory: DMA of the function no longer reaches it. */
   detachMemory(underlyingFunction: number): void {
     this.native.detachMemory(underlyingFunction);
   }
 
-  /** Puts one write into the link, whatever a processor's stores would make of it. */
+  /** Injects one write into the link unchanged, without write combining. */
   post(write: PostedWrite): void {
     this.native.post(write);
   }
 
   /**
-   * Stepped: does up to `count` ticks of work, with a unit of it from each board of its fabric that has any. Gives the number done;
-   * fewer: all are idle.
+   * Stepped: runs up to `count` ticks of work, in each of which every board of its fabric does one unit. Returns the number done; if fewer,
+   * all boards are idle.
    */
   step(count = 1): number {
     return this.native.step(count);
   }
 
-  /** Stepped: works until nothing is left. @throws Error: more than `limit` units of work */
+  /** Stepped: works until all boards are idle. @throws Error: more than `limit` units of work */
   runUntilIdle(limit?: number): number {
     return this.native.runUntilIdle(limit);
   }
 
   /**
-   * Stepped: lets the clock go on by so many ticks; what becomes due happens at its time.
-   * @param limit units of work, and waits between them, after which it gives up: where something is tried again without end, the clock
-   * gets there no sooner than with each trial done. Default ten million, some seconds
-   * @throws RangeError the clock would go beyond 2^63 - 1; Error: more than `limit` units of work, and the clock stays where they ended
+   * Stepped: advances the clock by `ticks`; timers expire at their time.
+   * @param limit maximum units of work and waits between them. Without a limit, work that repeats forever would never let the clock arrive.
+   * Default ten million, some seconds
+   * @throws RangeError the clock would exceed 2^63 - 1; Error: more than `limit` units of work, with the clock stopped at that point
    */
   advanceTime(ticks: number | bigint, limit?: number): void {
     this.native.advanceTime(ticks, limit);
@@ -137,8 +137,8 @@ export class EmulatedBoard {
   }
 
   /**
-   * Puts a fault between driver and device: a write dropped, torn, delayed or reordered, reads that answer all ones, an
-   * interrupt lost, a DMA refused. Offsets of a virtual collect buffer or a register page: {@link regions}.
+   * Injects a fault between driver and device: drops, tears, delays or reorders a write, answers reads with all ones, loses an interrupt,
+   * or refuses a DMA. {@link regions} gives the offsets of virtual collect buffers and register pages.
    */
   inject(rule: FaultRule): InjectedFault {
     const { native } = this;
@@ -151,14 +151,14 @@ export class EmulatedBoard {
     };
   }
 
-  /** Takes back all faults; what they hold back is released in order. */
+  /** Removes all faults and releases the transactions that they hold back, in order. */
   clearFaults(): void {
     this.native.clearFaults();
   }
 
   /**
-   * Loses, delays, doubles, reorders or damages packets on their way to its ports, from its seed: with stepped progress the same
-   * each time. Packets that loop back inside a port stay whole.
+   * Loses, delays, duplicates, reorders or damages packets on the way to its ports, from its seed: reproducibly with stepped progress.
+   * Packets that a port loops back are not affected.
    */
   impair(rule: LinkImpairment): InjectedImpairment {
     const { native } = this;
@@ -171,99 +171,100 @@ export class EmulatedBoard {
     };
   }
 
-  /** Takes back all impairments; what they keep back arrives in its time. */
+  /** Removes all impairments. Packets that they delay arrive at their time. */
   clearImpairments(): void {
     this.native.clearImpairments();
   }
 
   /**
-   * A packet comes to a port, as if from its link: from its first link byte to its last check, whatever it says.
-   * @throws RangeError nothing is attached to the port, or it is longer than any packet
+   * Injects a packet into a port, as if from its link. The packet runs from its first link byte to its last check and need not be valid.
+   * @throws RangeError the port has no link, or the packet is longer than any packet can be
    */
   arrive(packet: Uint8Array, port = 1): void {
     this.native.arrive(packet, port);
   }
 
   /**
-   * An inconsistency in its device, of credits, buffers, lists or tables. Undefined: none.
-   * @param atRest the device is idle and no message is unfinished, so that nothing may be held
+   * Checks the consistency of the device's credits, buffers, lists and tables. Returns a description of the first inconsistency, or
+   * undefined.
+   * @param atRest the device is idle and no message is unfinished, so that no credit or buffer may be in use
    */
   verify(atRest = false): string | undefined {
     return this.native.verify(atRest);
   }
 
-  /** Begins to record the transactions that reach the device. @param capacity beyond, they are counted, not kept */
+  /** Starts to record the transactions that reach the device. @param capacity beyond it, transactions are only counted */
   startRecording(capacity?: number): void {
     this.native.startTrace(capacity);
   }
 
-  /** Takes out what was recorded since the start or the last call. */
+  /** Returns and clears the recording. */
   takeTransactions(): Transaction[] {
     return this.native.takeTrace();
   }
 
-  /** Ends the recording; what was not taken yet. */
+  /** Stops the recording and returns the rest of it. */
   stopRecording(): Recording {
     this.native.stopTrace();
     return { options: this.options, transactions: this.native.takeTrace() };
   }
 
-  /** Stepped: plays transactions to the device at their times. Gives the number of reads whose answer differed. */
+  /** Stepped: replays transactions to the device at their times. Returns the number of reads whose answer differed. */
   replay(transactions: readonly Transaction[]): number {
     return this.native.replay(transactions);
   }
 
-  /** The addresses of its ports follow from it; boards of a fabric have different ones. */
+  /** Board number, which determines the addresses of its ports; boards of a fabric have different ones. */
   get boardNumber(): number {
     return this.native.boardNumber();
   }
 
-  /** Begins to record the packets at its ports. @param capacity beyond, they are left out */
+  /** Starts to record the packets at its ports. @param capacity beyond it, packets are discarded */
   startPacketTrace(capacity?: number): void {
     this.native.startPacketTrace(capacity);
   }
 
-  /** Takes out the packets that were recorded since the start or the last call. */
+  /** Returns and clears the recorded packets. */
   takePackets(): PortPacket[] {
     return this.native.takePackets();
   }
 
-  /** Ends the recording of packets; what was not taken yet. */
+  /** Stops the packet recording and returns the rest of it. */
   stopPacketTrace(): PortPacket[] {
     this.native.stopPacketTrace();
     return this.native.takePackets();
   }
 
   /**
-   * Begins to write the packets at its ports to a file that Wireshark reads (pcapng): an interface for each port, and the command
-   * that caused a packet as its comment. Times are those of the day, or of the virtual clock of a stepped board.
+   * Starts to write the packets at its ports to a pcapng file for Wireshark: one interface per port, with the command that caused a packet
+   * as its comment. Times are wall-clock times, or virtual times of a stepped board.
    * @throws Error the file cannot be opened
    */
   startCapture(path: string): void {
     this.native.startCapture(path);
   }
 
-  /** Ends the file. @throws Error not all could be written */
+  /** Closes the file. @throws Error not all packets could be written */
   stopCapture(): void {
     this.native.stopCapture();
   }
 
-  /** A transaction in words. */
+  /** Formats a transaction as text. */
   describe(transaction: Transaction): string {
     return describeTransaction(transaction, this.regions);
   }
 
-  /** Takes out the DMAs of the device that the IOMMU refused (the newest 1,024 are kept). */
+  /** Returns and clears the DMAs of the device that the IOMMU refused (the newest 1,024 are kept). */
   takeDmaFaults(): DmaFault[] {
     return this.native.takeDmaFaults();
   }
 
-  /** Numbers of transactions, DMAs, interrupts and units of work since the board was made. */
+  /** Numbers of transactions, DMAs, interrupts and units of work since the board was created. */
   counters(): BoardCounters {
     return this.native.counters();
   }
 
-  /** Gives the board up; it goes with the last function that is open. Twice is once. */
+  /** Closes this handle; the board closes with its last open function. A second call has no effect. */
   close(): void {
     this.native.close();
   }

@@ -7,8 +7,8 @@ import { EmulatedBoard, type InjectedImpairment } from './emulated_board.ts';
 const noCounters: LinkImpairmentCounters = { packets: 0, lost: 0, duplicated: 0, corrupted: 0, reordered: 0 };
 
 /**
- * Emulated boards of this process whose ports are connected. The fabric is a switch that knows every address from the start, and
- * loses nothing unless it is told to. Stepped boards of a fabric advance together, on one clock, in the order in which they were made.
+ * Emulated boards of this process with connected ports. The fabric is a switch that knows every address from the start and loses nothing
+ * unless an impairment says so. Stepped boards of a fabric advance together, on one clock, in the order of their creation.
  *
  * ```ts
  * using fabric = new EmulatedFabric();
@@ -17,18 +17,18 @@ const noCounters: LinkImpairmentCounters = { packets: 0, lost: 0, duplicated: 0,
  * ```
  */
 export class EmulatedFabric {
-  /** Boards name it as their `fabric`, in device strings too. */
+  /** Name of the fabric: the option `fabric` of boards, also in device strings. */
   readonly name: string;
   private readonly boards: EmulatedBoard[] = [];
 
-  /** Fabrics of one name are one fabric in the whole process. @param name default: a new name */
+  /** Fabrics with the same name are one fabric in the whole process. @param name default: a new name */
   constructor(name: string = randomUUID()) {
     this.name = name;
   }
 
   /**
-   * Makes a board with its ports in this fabric.
-   * @throws RangeError, TypeError: an option is wrong; Error: its boardNumber is in use
+   * Creates a board with its ports in this fabric.
+   * @throws RangeError, TypeError: an invalid option; Error: its boardNumber is in use
    */
   makeBoard(options: BoardOptions = {}): EmulatedBoard {
     const board = new EmulatedBoard({ ...options, fabric: this.name });
@@ -37,8 +37,8 @@ export class EmulatedFabric {
   }
 
   /**
-   * Loses, delays, doubles, reorders or damages packets on their way to the boards that were made here, each with random numbers of
-   * its own. One direction: {@link EmulatedBoard.impair} of the board at its end.
+   * Loses, delays, duplicates, reorders or damages packets on the way to the boards of this fabric, each with its own random numbers. For
+   * one direction use {@link EmulatedBoard.impair} of the receiving board.
    */
   impair(rule: LinkImpairment): InjectedImpairment {
     const impairments = this.boards.map((board) => board.impair(rule));
@@ -52,7 +52,7 @@ export class EmulatedFabric {
     };
   }
 
-  /** Gives up the boards that were made here. Twice is once. */
+  /** Closes the boards of this fabric. A second call has no effect. */
   close(): void {
     for (const board of this.boards) board.close();
   }

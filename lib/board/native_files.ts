@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The addon, and the library for programs of libibverbs, beside which lies the one that `hca run` loads before all others. */
+/** The addon, and the library for programs of libibverbs with its companion library that `hca run` preloads. */
 export type NativeFile = 'fpga_verbs.node' | 'verbs/libibverbs.so.1';
 
-/** Where this package lies: sources are two folders below, dist/lib three, the simulation's build four. */
+/** Root of this package: sources are two folders below it, dist/lib three, the simulation's build four. */
 export const packageRoot = ['../../', '../../../', '../../../../']
   .map((place) => fileURLToPath(new URL(place, import.meta.url)))
   .find((place) => existsSync(path.join(place, 'package.json')))!;
@@ -14,13 +14,13 @@ export const packageRoot = ['../../', '../../../', '../../../../']
 /** The version of this package. */
 export const packageVersion = versionIn(path.join(packageRoot, 'package.json'));
 
-/** The package with the binaries for this operating system and processor. */
+/** Name of the binary package for this operating system and processor. */
 const binaryPackage = `fpga-verbs-${process.platform}-${process.arch}`;
 
 /**
- * The path of a file of native code: the one built in this package (`npm run setup` in a clone, `hca build` where it is installed),
- * else the one of the package with the binaries for this machine.
- * @throws Error: neither is there, or the package with the binaries is of another version
+ * Path of a native file: the one built in this package (`npm run setup` in a clone, `hca build` where it is installed), otherwise the one
+ * of the binary package for this machine.
+ * @throws Error: neither exists, or the binary package is of another version
  */
 export function nativeFile(name: NativeFile): string {
   const built = path.join(packageRoot, 'build/Release', name);
@@ -32,7 +32,7 @@ export function nativeFile(name: NativeFile): string {
   );
 }
 
-/** The end of an error about binaries that are missing, or that this machine cannot load. */
+/** The end of an error about binaries that are missing or that this machine cannot load. */
 export const howToBuild = existsSync(path.join(packageRoot, 'scripts/setup.mjs'))
   ? 'expected: npm run setup'
   : 'expected: npx hca build, which needs a C++20 compiler, make and CMake';
@@ -59,7 +59,7 @@ function versionIn(manifest: string): string {
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
 }
 
-/** The binaries are made for glibc: musl is said, as the package is passed over there. */
+/** The binaries need glibc. npm skips the package on musl, so the error names musl. */
 function ofLibrary(): string {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
   return process.platform === 'linux' && header.glibcVersionRuntime === undefined ? ' (made for glibc)' : '';

@@ -1,8 +1,8 @@
-/** A queue pair, as an observer is told of it. Enums as in fpga/doc/formats.md. */
+/** A queue pair as an observer sees it. Enums are those of fpga/doc/formats.md. */
 export interface QueuePairFacts {
   /** 24 bits. */
   number: number;
-  /** Function that it belongs to. */
+  /** Function that owns it. */
   underlyingFunction: number;
   /** A service_type. */
   serviceType: number;
@@ -10,19 +10,19 @@ export interface QueuePairFacts {
   state: number;
   /** QoS level. */
   level: number;
-  /** A send_hold: what its send queue waits for. */
+  /** A send_hold: the reason why its send queue waits. */
   hold: number;
   /** Number of its protection domain. */
   protectionDomain: number;
-  /** From 1; 0: it has none yet. */
+  /** Port, from 1; 0: none yet. */
   port: number;
   /** Number of the completion queue of its sends. */
   sendCompletionQueue: number;
   /** Number of the completion queue of its receives. */
   receiveCompletionQueue: number;
-  /** Number of its shared receive queue; 0: it has a receive queue of its own. */
+  /** Number of its shared receive queue; 0: it has its own receive queue. */
   sharedReceiveQueue: number;
-  /** Queue pair at the other end of a connection; 0: it is not connected. */
+  /** Queue pair at the other end of a connection; 0: not connected. */
   destinationQueuePair: number;
   /** GID of the other end, 16 bytes. */
   destinationGid: Uint8Array;
@@ -30,55 +30,55 @@ export interface QueuePairFacts {
   destinationLocalIdentifier: number;
   /** Sequence number of the command to execute next, 16 bits. */
   next: number;
-  /** Sequence number of the newest command that is posted, 16 bits. */
+  /** Sequence number of the newest posted command, 16 bits. */
   posted: number;
   /** Sequence number of the oldest command that is not acknowledged, 16 bits. */
   acknowledged: number;
-  /** Sequence number of the receive to take next, 16 bits. */
+  /** Sequence number of the next receive to take, 16 bits. */
   receiveHead: number;
-  /** Sequence number behind the newest receive that the device knows, 16 bits. */
+  /** Sequence number after the newest receive that the device knows, 16 bits. */
   receiveTail: number;
   /** PSN of the next request packet, 24 bits. */
   nextPsn: number;
-  /** PSN of the request packet that is expected, 24 bits. */
+  /** PSN of the expected request packet, 24 bits. */
   expectedPsn: number;
 }
 
-/** A memory region or a window, as an observer is told of it. */
+/** A memory region or window as an observer sees it. */
 export interface RegionFacts {
   /** L_Key and R_Key. */
   key: number;
-  /** Function that it belongs to. */
+  /** Function that owns it. */
   underlyingFunction: number;
   /** Number of its protection domain. */
   protectionDomain: number;
-  /** Of access_flag, a bit each. */
+  /** Rights: bits of access_flag. */
   accessFlags: number;
   /** First address. */
   base: bigint;
-  /** Bytes. */
+  /** Length in bytes. */
   length: bigint;
-  /** log2 of the bytes of its pages. */
+  /** log2 of its page size in bytes. */
   pageLog2: number;
-  /** Accesses that are under way. */
+  /** Number of accesses in flight. */
   inFlight: number;
-  /** Windows that are bound to a region. */
+  /** Number of windows bound to a region. */
   windows: number;
-  /** It is a memory window. */
+  /** True for a memory window. */
   isWindow: boolean;
-  /** No access begins any more: it is being taken back. */
+  /** The key is being invalidated: no new access starts. */
   quiesced: boolean;
 }
 
-/** An asynchronous event, as an observer is told of it. Enums as in fpga/doc/formats.md. */
+/** An asynchronous event as an observer sees it. Enums are those of fpga/doc/formats.md. */
 export interface WatchedEvent {
-  /** Function that it happened to. */
+  /** Function that gets the event. */
   underlyingFunction: number;
   /** An event_type. */
   type: number;
   /** Type-specific: a refusal. */
   reason: number;
-  /** Of a write that was refused. */
+  /** Offset of a refused write. */
   offset: number;
   /** Number of a queue pair, completion queue, virtual collect buffer or port. */
   object: number;
@@ -89,27 +89,27 @@ export interface WatchedEvent {
 }
 
 /**
- * An observer watches one of these: kick records, asynchronous events, blocks of a pcapng file with the packets at the ports, or entries
- * of completion queues.
+ * Kind of a watch: kick records, asynchronous events, blocks of a pcapng file with the packets at the ports, or entries of completion
+ * queues.
  */
 export type WatchKind = 'kicks' | 'events' | 'packets' | 'completions';
 
 /**
- * A watch on what a board does. The board writes and never waits: who takes too late loses what is oldest, and is told how much. It costs the board
- * nothing that one does not take, and nothing at all when no observer watches.
+ * A watch on the activity of a board. The board writes records and never waits: an observer that reads too late loses the oldest, and
+ * learns how many. A watch costs the board only the records that are read, and nothing when no observer watches.
  */
 export interface Watch {
-  /** Comes before all that is taken: of packets the head of a pcapng file. */
+  /** Data that precedes all records: for packets, the header of a pcapng file. */
   readonly preamble: Uint8Array;
   /**
-   * Copies what is there, oldest first, one behind the other, as much as fits whole: kick records or completion queue entries of 64 B, or
-   * blocks of a pcapng file. Gives the bytes.
+   * Copies the available records back to back, oldest first, as many as fit completely: kick records or completion queue entries of 64 B,
+   * or blocks of a pcapng file. Returns the number of bytes.
    */
   take(to: Uint8Array): number;
-  /** Takes events, up to 64; only of a watch of events. */
+  /** Takes up to 64 events; only for a watch of events. */
   takeEvents(): WatchedEvent[];
-  /** Records, events, packets or entries that this watch did not get, since it began. */
+  /** Records, events, packets or entries that this watch has lost since it began. */
   lost(): number;
-  /** Ends it. Twice is once. */
+  /** Ends the watch. A second call has no effect. */
   close(): void;
 }

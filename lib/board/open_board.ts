@@ -4,7 +4,7 @@ import { openSysfs, openVfio } from './pci/open_pci.ts';
 import { loadRtlAddon } from './rtl_addon.ts';
 import { servedPath } from './served_boards.ts';
 
-/** A backend that a device string can name, but that this version does not have. */
+/** A backend that is a valid name in a device string but that this version does not have. */
 export class BackendMissingError extends Error {
   override readonly name = 'BackendMissingError';
   /** Name of the system's error number. */
@@ -15,12 +15,12 @@ type PciName = Extract<DeviceName, { backend: 'pci' | 'vfio' }>;
 const isPciName = (name: DeviceName): name is PciName => name.backend === 'pci' || name.backend === 'vfio';
 
 /**
- * Opens the underlying function that a device string names. An emulated board without a name is a new one, and goes when its
- * function is closed; boards of one name are one board in the whole process.
+ * Opens the underlying function that a device string names. An emulated board without a name is new and closes with its function. Boards
+ * with the same name are one board in the whole process.
  * @throws BackendMissingError: this version cannot open such a device
  * @throws RangeError: the board has no such function, or an option is out of range
- * @throws PciError: the PCI function is not to be had
- * @throws Error with the code ENODEV, EBUSY or EINVAL: what a served board refuses
+ * @throws PciError: the PCI function cannot be opened
+ * @throws Error with the code ENODEV, EBUSY or EINVAL: the server of the board refuses
  */
 export function openBoard(name: DeviceName): BoardFunction {
   if (isPciName(name)) return name.backend === 'pci' ? openSysfs(name.address) : openVfio(name.address);
@@ -31,8 +31,8 @@ export function openBoard(name: DeviceName): BoardFunction {
 }
 
 /**
- * Observes an underlying function beside those that have it open: its registers, and of emulated and served boards what it does. The control
- * function, which a served board's name without a number is, sees all functions. A function on PCIe is opened.
+ * Observes an underlying function while others have it open: its registers, and on emulated and served boards its activity. The control
+ * function shows all functions; it is the default for a served board's name without a number. A function on PCIe is opened instead.
  * @throws as {@link openBoard}
  */
 export function openBeside(name: DeviceName): BoardFunction {
@@ -44,8 +44,8 @@ export function openBeside(name: DeviceName): BoardFunction {
 }
 
 /**
- * Opens the lowest underlying function of a board, but its control function, that is not open: in this
- * process, or, of a served board, in any.
+ * Opens the lowest underlying function of a board, except its control function, that is not open in this process or, for a served board, in
+ * any process.
  * @returns undefined: all are open
  * @throws as {@link openBoard}
  */

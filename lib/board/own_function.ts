@@ -10,11 +10,11 @@ import type { Region } from './regions.ts';
 const allOnes = 0xffff_ffff;
 
 /**
- * The number of an open underlying function, from the status register of its own page: those of others read all ones. The backend's
- * number is tried first, and is right but for a function of a PCI device that is no virtual function here: one in a slot of its own, or
- * a virtual function that a virtual machine was given.
+ * Finds the number of an open underlying function from the status register of its own page; the pages of other functions read all ones. It
+ * tries the backend's number first. That number can be wrong only for a PCI function that is no virtual function on this machine: one in a
+ * slot of its own, or a virtual function passed to a virtual machine.
  * @param regions of the board
- * @returns what the backend says, where no page answers, as of a device that is gone
+ * @returns the backend's number if no page answers, as for a device that is gone
  */
 export function readUnderlyingFunction(board: BoardFunction, regions: readonly Region[]): number {
   const { underlyingFunction } = board.facts();

@@ -1,17 +1,17 @@
 import type { BoardOptions, Transaction } from './addon.ts';
 
-/** Transactions as they reached a device, and the board that they were recorded on. */
+/** Recorded transactions, and the board that they were recorded on. */
 export interface Recording {
-  /** Options that make the same board again. */
+  /** Options that create the same board again. */
   readonly options: BoardOptions;
-  /** Oldest first. */
+  /** Transactions, oldest first. */
   readonly transactions: readonly Transaction[];
 }
 
 const format = 'fpga-verbs recording';
 const version = 1;
 
-/** A recording as text: JSON lines, the first says what it is, each of the others is a transaction. */
+/** Formats a recording as JSON lines: a header line, then one line for each transaction. */
 export function formatRecording({ options, transactions }: Recording): string {
   const lines = transactions.map(({ kind, underlyingFunction, bar, offset, data, byteEnables, time }) =>
     JSON.stringify({
@@ -27,7 +27,7 @@ export function formatRecording({ options, transactions }: Recording): string {
   return [JSON.stringify({ format, version, options }), ...lines, ''].join('\n');
 }
 
-/** Reads what formatRecording() wrote. @throws TypeError that names the line that is wrong */
+/** Parses the text of formatRecording(). @throws TypeError that names the invalid line */
 export function parseRecording(text: string): Recording {
   const [first = '', ...lines] = text.split('\n');
   const header = parseLine(first, 1);

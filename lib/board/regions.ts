@@ -22,23 +22,23 @@ export const IDENTITY_BAR = 0;
 
 /** A region of the BARs, from the region table at the start of BAR 0. */
 export interface Region {
-  /** Registers, virtual collect buffers, and so on. */
+  /** Type: registers, virtual collect buffers, and so on. */
   readonly type: RegionType;
   /** Number of its BAR. */
   readonly bar: number;
   /** May be mapped write-combining. */
   readonly prefetchable: boolean;
-  /** Bytes from the begin of its BAR. */
+  /** Offset in its BAR, bytes. */
   readonly offset: number;
-  /** Bytes. */
+  /** Length in bytes. */
   readonly size: number;
-  /** Pages; those of functions or buffers lie one behind the other. */
+  /** Number of pages; the pages of functions or buffers follow one another. */
   readonly pages: number;
-  /** Bytes from the begin of a page to that of the next. */
+  /** Distance in bytes from the start of a page to the next. */
   readonly pageStride: number;
 }
 
-/** The region table of a board, as it stands there: entries without a type are left out. */
+/** Reads the region table of a board; skips entries without a type. */
 export function readRegions(board: BoardFunction): Region[] {
   const count = Math.min(board.read32(IDENTITY_BAR, IDENTITY_REGIONS_OFFSET), IDENTITY_REGION_COUNT);
   const regions = Array.from({ length: count }, (_, index) => readRegion(board, index));

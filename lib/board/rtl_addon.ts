@@ -4,46 +4,46 @@ import { fileURLToPath } from 'node:url';
 
 import type { Addon, BoardOptions } from './addon.ts';
 
-/** Counters of the RTL of all boards of this process; the model has none. */
+/** RTL counters of all boards of this process; the model has none. */
 export interface RtlCounters {
   /** Clocks of every virtual_kick. */
   readonly clocks: number;
-  /** Kicks that virtual_kick has taken. */
+  /** Kicks that virtual_kick has accepted. */
   readonly kicksTaken: number;
   /** Commands of these kicks that it has started. */
   readonly commandsStarted: number;
-  /** Commands of these kicks that it has dropped before their start. */
+  /** Commands of these kicks that it dropped before their start. */
   readonly commandsDropped: number;
-  /** Clocks from that in which a kick is taken to its start: the sum of all that started. Undefined: none has. */
+  /** Clocks from accepting a kick to its start, summed over all starts. Undefined: there was none. */
   readonly startClocks?: number;
-  /** The least of them. */
+  /** Minimum of these latencies. */
   readonly leastStartClocks?: number;
-  /** The most of them. */
+  /** Maximum of these latencies. */
   readonly mostStartClocks?: number;
   /** Clocks of every collect_buffer. */
   readonly collectBufferClocks: number;
-  /** Beats that collect_buffer has taken. */
+  /** Beats that collect_buffer has accepted. */
   readonly beatsTaken: number;
-  /** Beats of commands that were fetched into its memory. */
+  /** Beats of fetched commands written to its memory. */
   readonly beatsStored: number;
   /** Commands that collect_buffer has collected and kicked. */
   readonly commandsCollected: number;
-  /** Clocks from that in which the first beat of a command is taken to its kick: the sum of all commands. Undefined: there was none. */
+  /** Clocks from a command's first beat to its kick, summed over all commands. Undefined: there was none. */
   readonly kickClocks?: number;
-  /** The least of them. */
+  /** Minimum of these latencies. */
   readonly leastKickClocks?: number;
-  /** The most of them. */
+  /** Maximum of these latencies. */
   readonly mostKickClocks?: number;
 }
 
 /** Exports of the addon with blocks in RTL. */
 export interface RtlAddon extends Pick<Addon, 'version' | 'EmulatedBoard'> {
-  /** The sizes that the RTL is made for: a board has no more of each, and as many physical collect buffers. */
+  /** The sizes that the RTL is built for: the maximum of each for a board, and the exact number of physical collect buffers. */
   readonly rtlSizes: Pick<
     BoardOptions,
     'transmitVirtualLanes' | 'virtualCollectBuffers' | 'physicalCollectBuffers' | 'queuePairs'
   >;
-  /** Counters of the RTL of all boards, from the start of the process. */
+  /** Returns the RTL counters of all boards since the start of the process. */
   rtlCounters(): RtlCounters;
 }
 

@@ -7,11 +7,11 @@ import type { ServedFacts } from './serving.ts';
 
 /** A board that another process serves. */
 export interface FoundBoard extends ServedFacts {
-  /** By which a device string names it. */
+  /** Name of the board in device strings. */
   readonly name: string;
 }
 
-/** Where the sockets of served boards with a name lie: a folder of this user alone. */
+/** Directory of the sockets of served boards with a name; it belongs to this user alone. */
 function servedFolder(): string {
   const runtime = process.env['XDG_RUNTIME_DIR'];
   if (runtime) return path.join(runtime, 'fpga-verbs');
@@ -20,7 +20,10 @@ function servedFolder(): string {
 
 const othersRights = 0o077;
 
-/** The fault of the folder of names: another user could put sockets there, or take them away. Undefined: nothing; it may not be there. */
+/**
+ * Checks the socket directory: returns its fault if another user could add or remove sockets there. Undefined: no fault; the directory may
+ * not exist.
+ */
 function faultOf(folder: string): string | undefined {
   const state = lstatSync(folder, { throwIfNoEntry: false });
   if (state === undefined) return undefined;
@@ -30,7 +33,7 @@ function faultOf(folder: string): string | undefined {
   return (mode & othersRights) === 0 ? undefined : `it has mode 0${mode.toString(8)}`;
 }
 
-/** @throws Error with the code EACCES: the folder of names is not of this user alone */
+/** @throws Error with the code EACCES: the socket directory is not exclusive to this user */
 function requireOwn(folder: string): void {
   const fault = faultOf(folder);
   if (fault === undefined) return;
@@ -41,9 +44,9 @@ function requireOwn(folder: string): void {
 }
 
 /**
- * The path of the socket of a served board.
- * @param nameOrPath a name, or a path: that has a slash
- * @throws Error with the code EACCES: the folder of names is not of this user alone
+ * Returns the path of a served board's socket.
+ * @param nameOrPath a name, or a path, which contains a slash
+ * @throws Error with the code EACCES: the socket directory is not exclusive to this user
  */
 export function servedPath(nameOrPath: string): string {
   if (nameOrPath.includes('/')) return nameOrPath;
@@ -52,7 +55,7 @@ export function servedPath(nameOrPath: string): string {
   return path.join(folder, nameOrPath);
 }
 
-/** The path at which a board is going to be served; the folder of names is made. @throws Error as {@link servedPath} */
+/** Returns the socket path for a new server and creates the socket directory. @throws Error as {@link servedPath} */
 export function newServedPath(nameOrPath: string): string {
   if (!nameOrPath.includes('/')) {
     requireOwn(servedFolder());
@@ -61,10 +64,10 @@ export function newServedPath(nameOrPath: string): string {
   return servedPath(nameOrPath);
 }
 
-/** Milliseconds that all servers have together to say what they serve. */
+/** Milliseconds within which all servers together must describe their boards. */
 const timeout = 500;
 
-/** The served boards of this user that have a name, those whose server is busy or silent too. It takes half a second at most. */
+/** Lists the named boards that this user serves, including those whose server is busy or silent. Takes at most half a second. */
 export function findServedBoards(): FoundBoard[] {
   let names: string[];
   try {

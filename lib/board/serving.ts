@@ -1,58 +1,58 @@
-/** How a board is served to other processes. */
+/** Options for serving a board to other processes. */
 export interface ServedBoardOptions {
-  /** Of the socket, which is made with mode 0600. */
+  /** Path of the socket, which is created with mode 0600. */
   path: string;
-  /** The first function that clients may open; those below are the server's. Default 1. */
+  /** First function that clients may open; the server keeps the lower ones. Default 1. */
   firstFunction?: number;
-  /** Bytes that a client may have for DMA. Default 4 GiB. */
+  /** Maximum DMA memory of a client in bytes. Default 4 GiB. */
   memoryPerClient?: number;
-  /** Milliseconds in which a process that has connected must open a function, or look at one. Default 5,000. */
+  /** Milliseconds within which a connected process must open or observe a function. Default 5,000. */
   openWithin?: number;
 }
 
 /**
- * Work of the thread of a served board. A unit is a transaction, a request, an entry of a table of DMA addresses that is set or
- * cleared, or a page that is given back to the system. In a turn every client has its ring served and a request answered.
+ * Work of a served board's thread. A unit is a transaction, a request, an entry set or cleared in a table of DMA addresses, or a page
+ * returned to the system. In a turn, the thread serves the ring of every client and answers one request of each.
  */
 export interface ServedWork {
-  /** Turns until now. */
+  /** Number of turns. */
   turns: number;
-  /** Units in them. */
+  /** Units in all turns. */
   units: number;
-  /** In the longest turn: what a client may have had to wait for. */
+  /** Units in the longest turn: an upper bound of the wait of a client. */
   mostUnitsInTurn: number;
 }
 
 /** An event of a client of a served board. */
 export interface ServedNotice {
-  /** It opened the function; it closed it, or has died; it did what no client does, and is not served any more. */
+  /** Kind: the client opened the function; it closed it or died; it violated the protocol, and the server disconnected it. */
   kind: 'opened' | 'closed' | 'refused';
-  /** Function that it opened, or looked at. */
+  /** Function that it opened or observed. */
   underlyingFunction: number;
-  /** Its process. */
+  /** Process ID of the client. */
   process: number;
-  /** Of refused: what it did. */
+  /** For refused: the violation. */
   reason: string;
 }
 
-/** A board that other processes open functions of. */
+/** A board whose functions other processes can open. */
 export interface ServedBoard {
-  /** Events of clients since the last call, oldest first; the newest 1,024 are kept. */
+  /** Returns client events since the last call, oldest first; the newest 1,024 are kept. */
   takeNotices(): ServedNotice[];
-  /** Work of its thread until now. */
+  /** Returns the work of its thread so far. */
   work(): ServedWork;
-  /** Ends it: for its clients the device is gone. Twice is once. */
+  /** Stops serving: clients lose their device. A second call has no effect. */
   close(): void;
 }
 
 /** A server's description of its board. */
 export interface ServedFacts {
-  /** Busy: the server accepts no connection; silent: it did not answer in time. Then the rest is 0 and empty. */
+  /** Busy: the server accepts no connection; silent: it did not answer in time. In both cases the other fields are 0 and empty. */
   state: 'serving' | 'busy' | 'silent';
-  /** Of the board. */
+  /** Name of the board. */
   underlyingFunctions: number;
-  /** The first that clients may open. */
+  /** First function that clients may open. */
   firstFunction: number;
-  /** Those that clients have open. */
+  /** Functions that clients have open. */
   open: number[];
 }

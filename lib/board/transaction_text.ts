@@ -16,7 +16,7 @@ const blockOf: Readonly<Record<number, string>> = {
 };
 
 /**
- * A transaction in words: `12 write function 1 vcb 40 + 0x0, 64 B`, `9 read function 0 identity.magic: 43485646`.
+ * Formats a transaction: `12 write function 1 vcb 40 + 0x0, 64 B`, `9 read function 0 identity.magic: 43485646`.
  * @param regions the region table of the board
  */
 export function describeTransaction(transaction: Transaction, regions: readonly Region[]): string {
@@ -57,7 +57,7 @@ function registerAt(block: string, offset: number): string {
   return `0x${offset.toString(16)}`;
 }
 
-/** Which element of a register lies at an offset. */
+/** Index of the register element at an offset. */
 function indexIn(
   { offset: first, stride, count, width }: RegisterDescription,
   offset: number,
@@ -67,7 +67,7 @@ function indexIn(
   return index >= 0 && index < count && inside >= 0 && inside < width / 8 ? index : undefined;
 }
 
-/** The data as a number, most significant byte first; bytes that are not written as dots. */
+/** Formats the data as a number, most significant byte first, with dots for bytes that are not written. */
 function valueOf({ data, byteEnables }: Transaction): string {
   return Array.from(data, (byte, index) =>
     ((byteEnables >> BigInt(index)) & 1n) === 1n ? byte.toString(16).padStart(2, '0') : '..',

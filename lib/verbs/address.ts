@@ -5,7 +5,7 @@ const high = 2 ** 32;
 const words = new BigUint64Array(1);
 const halves = new Uint32Array(words.buffer);
 
-/** A 64-bit address in two halves, as the data path takes it. */
+/** A 64-bit address in two halves, as the data path uses it. */
 export interface AddressHalves {
   readonly addressLow: number;
   readonly addressHigh: number;
@@ -13,7 +13,7 @@ export interface AddressHalves {
 
 /**
  * Splits an address.
- * @throws TypeError neither number nor bigint; RangeError: not a whole number from 0 to 2^53 − 1, or a bigint from 0 to 2^64 − 1
+ * @throws TypeError neither number nor bigint; RangeError: not an integer from 0 to 2^53 − 1, or not a bigint from 0 to 2^64 − 1
  */
 export function splitAddress(address: number | bigint, path = 'address'): AddressHalves {
   if (typeof address === 'number') {
@@ -26,13 +26,13 @@ export function splitAddress(address: number | bigint, path = 'address'): Addres
   return { addressLow: halves[0]!, addressHigh: halves[1]! };
 }
 
-/** The address of two halves. */
+/** Joins two halves to an address. */
 export function joinAddress({ addressLow, addressHigh }: AddressHalves): bigint {
   return BigInt(addressLow) | (BigInt(addressHigh) << 32n);
 }
 
 /**
- * Refuses a range that is not part of a memory.
+ * Throws if a range is outside a memory.
  * @param what names the memory in the error
  * @throws RangeError
  */

@@ -2,7 +2,7 @@ import type { AddressHandle as HandleInDevice } from '../driver/address_handle.t
 import type { ProtectionDomain } from './protection_domain.ts';
 import { VerbsObject } from './verbs_object.ts';
 
-/** An address handle: where datagrams go. Every queue pair of its protection domain and port can send to it. */
+/** An address handle: the destination of datagrams. Every queue pair of its protection domain and port can send to it. */
 export class AddressHandle extends VerbsObject {
   readonly label: string;
   /** Number of the handle in the device. */

@@ -3,12 +3,12 @@ import type { CompletionQueue, CompletionWaitOptions } from './completion_queue.
 import type { Context } from './context.ts';
 import { VerbsObject } from './verbs_object.ts';
 
-/** Completion queues that are waited for together. */
+/** Lets a caller wait for several completion queues at once. */
 export class CompletionChannel extends VerbsObject {
   readonly label = 'completion channel';
-  /** Where it was made. */
+  /** The context that created it. */
   readonly context: Context;
-  /** The one that was given last comes last. */
+  /** The queue returned last moves to the end. */
   private readonly queues = new Set<CompletionQueue>();
 
   /** {@link Context.createCompletionChannel} makes completion channels. */
@@ -17,19 +17,19 @@ export class CompletionChannel extends VerbsObject {
     this.context = context;
   }
 
-  /** A completion queue was made for this channel; it tells when it is closed. */
+  /** Adds a completion queue that was created for this channel. The queue removes itself when it is closed. */
   add(queue: CompletionQueue): void {
     this.queues.add(queue);
   }
 
-  /** A completion queue of the channel is closed. */
+  /** Removes a completion queue that is closed. */
   remove(queue: CompletionQueue): void {
     this.queues.delete(queue);
   }
 
   /**
-   * Waits until one of the queues that the channel has now may have a completion, and gives it; those that have some take turns. One
-   * that failed is given too: its poll says why.
+   * Waits until one of the channel's current queues may have a completion, and returns that queue. Queues with completions take turns. It
+   * also returns a queue that failed; the queue's poll throws the reason.
    * @throws as {@link CompletionQueue.wait}; VerbsError EINVAL: the channel has no queue
    */
   async wait({ signal, ...options }: CompletionWaitOptions = {}): Promise<CompletionQueue> {
@@ -54,7 +54,7 @@ export class CompletionChannel extends VerbsObject {
     }
   }
 
-  /** The queues are closed by now, and those who wait have learned of it. */
+  /** The queues are already closed, and their waiters notified. */
   protected destroy(): void {}
 }
 

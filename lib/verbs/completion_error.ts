@@ -2,16 +2,16 @@ import type { Completion } from '../driver/completion.ts';
 import { enumText } from '../spec/enum_names.ts';
 import { completionStatusNames, type CompletionStatus } from '../spec/index.ts';
 
-/** A work request that failed, as its completion says. */
+/** A work request that failed, as its completion reports it. */
 export class CompletionError extends Error {
   override readonly name = 'CompletionError';
-  /** Of the completion: not success. */
+  /** Status of the completion; never success. */
   readonly status: CompletionStatus;
   /** Identifier of the work request, exact. */
   readonly wrId: bigint;
   /** Number of its queue pair, 24 bits. */
   readonly qpNumber: number;
-  /** More on the failure, of the device itself. */
+  /** Detail of the failure from the device. */
   readonly vendorError: number;
 
   /** @param completion one whose status is not success */

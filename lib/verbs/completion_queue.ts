@@ -8,20 +8,20 @@ import { checkWaitOptions, type WaitOptions } from './polling_wait.ts';
 import { VerbsObject } from './verbs_object.ts';
 import { Waiters } from './waiters.ts';
 
-/** How to wait for completions. */
+/** Options for waiting for completions. */
 export interface CompletionWaitOptions extends WaitOptions {
-  /** Wake up only for completions that the peer asked an event for, and for failures. */
+  /** Wake up only for failures and for completions for which the peer requested an event. */
   readonly solicitedOnly?: boolean;
 }
 
 const completionsAtOnce = 32;
 
-/** A completion queue: where the device says that work requests are done. */
+/** A completion queue: the device reports finished work requests here. */
 export class CompletionQueue extends VerbsObject {
   readonly label: string;
-  /** The driver's object; for tools. */
+  /** The driver's object, for tools. */
   readonly driver: QueueInDevice;
-  /** Where it was made. */
+  /** The context that created it. */
   readonly context: Context;
   private readonly events: CompletionEvents;
   private readonly channel: CompletionChannel | undefined;
@@ -50,17 +50,17 @@ export class CompletionQueue extends VerbsObject {
     driver.afterFailure = () => this.wakeAll();
   }
 
-  /** Completions that it holds. */
+  /** Number of completions that the queue holds. */
   get capacity(): number {
     return this.driver.capacity;
   }
 
   /**
-   * Takes completions into the caller's objects, oldest first. Never waits; where polling drives the device, a poll that finds
-   * nothing lets it work.
-   * @returns how many were filled in
-   * @throws VerbsError when all that came was taken and nothing will come: EOVERFLOW, the queue was overrun; ENODEV, the device is
-   * gone. The driver learns of both while a caller waits, or when a verb asks the device
+   * Copies completions into the caller's objects, oldest first. It never waits. If polling drives the device (shared progress), a poll that
+   * finds no completion runs the device.
+   * @returns the number of objects filled in
+   * @throws VerbsError after the last completion was taken, if no more can arrive: EOVERFLOW, the queue overran; ENODEV, the device is
+   * gone. The driver detects both while a caller waits, or when a verb queries the device
    */
   poll(completions: readonly Completion[]): number {
     this.requireOpen('pollCompletionQueue');
@@ -71,10 +71,10 @@ export class CompletionQueue extends VerbsObject {
   }
 
   /**
-   * Waits, without using the processor, until a completion may be there; at once if one is. Take it by {@link poll}: another
-   * waiter may have been first.
-   * @throws the signal's reason; DOMException TimeoutError; no completion is lost by either. VerbsError as {@link poll}; TypeError,
-   * RangeError: the options
+   * Waits without using the processor until a completion may be available, or returns at once if one is. Take it with {@link poll}: another
+   * waiter may have taken it first.
+   * @throws the signal's reason; DOMException TimeoutError; neither loses a completion. VerbsError as {@link poll}; TypeError, RangeError:
+   * invalid options
    */
   async wait({ solicitedOnly = false, ...options }: CompletionWaitOptions = {}): Promise<void> {
     this.requireOpen('waitForCompletion');
@@ -93,7 +93,7 @@ export class CompletionQueue extends VerbsObject {
     }
   }
 
-  /** Completions as they come, each an object of its own, for ever. @throws as {@link wait} */
+  /** Yields completions as they arrive, each in a new object, without end. @throws as {@link wait} */
   async *completions(options: CompletionWaitOptions = {}): AsyncGenerator<Completion, never, undefined> {
     for (;;) {
       const completions = Array.from({ length: completionsAtOnce }, () => new Completion());
@@ -119,7 +119,7 @@ export class CompletionQueue extends VerbsObject {
     this.solicited.abandon(reason);
   }
 
-  /** Nothing comes any more: those who wait take what is left, or learn of it. */
+  /** No more completions arrive: waiters take the remaining ones or get the error. */
   private wakeAll(): void {
     for (const waiters of [this.any, this.solicited]) {
       if (this.driver.hasCompletion) waiters.wake();
@@ -127,14 +127,17 @@ export class CompletionQueue extends VerbsObject {
     }
   }
 
-  /** The event that is waited for may have been lost, or what asked for it: what lies here is told, and else it is asked for again. */
+  /**
+   * The expected event, or the request for it, may have been lost. Notifies the waiters if a completion is in the queue, else arms the
+   * queue again.
+   */
   private ask(): void {
     if (this.any.count === 0 && this.solicited.count === 0) return;
     if (this.any.count > 0 && this.driver.hasCompletion) this.any.wake();
     else this.driver.arm(this.any.count === 0);
   }
 
-  /** The event that was asked for has come; what it told of may have been taken since. */
+  /** The requested event has arrived. Another poll may have taken its completion since. */
   private onEvent(): void {
     this.solicited.wake();
     if (this.driver.hasCompletion) this.any.wake();

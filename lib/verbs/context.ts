@@ -33,25 +33,25 @@ import { ProtectionDomain } from './protection_domain.ts';
 import { senderAddress } from './sender_address.ts';
 import { VerbsObject } from './verbs_object.ts';
 
-/** Identity, limits and access of an open device. */
+/** Identity, limits and access path of an open device. */
 export interface DeviceInfo {
   /** Design, version and sizes of the device. */
   readonly identity: Identity;
-  /** Number of the function, 0 to 7. */
+  /** Number of the underlying function, 0 to 7. */
   readonly underlyingFunction: number;
-  /** Most objects of this function. */
+  /** Maximum numbers of objects of this function. */
   readonly limits: FunctionLimits;
-  /** How its registers are reached, and who lets it work. */
+  /** How the driver reaches the registers, and which thread advances the device. */
   readonly board: BoardFacts;
 }
 
 const recordsAtOnce = 64;
 
-/** How a completion queue is made. */
+/** Options for creating a completion queue. */
 export interface CompletionQueueOptions {
-  /** Completions that it holds; a power of two up to 32768 is used, at least this many. Default 256. */
+  /** Number of completions that the queue holds, rounded up to a power of two, at most 32768. Default 256. */
   readonly entries?: number;
-  /** Of the same context: it is waited for together with the channel's others. */
+  /** A completion channel of the same context, which waits for all its queues together. */
   readonly channel?: CompletionChannel;
 }
 
@@ -61,24 +61,24 @@ export interface ContextToken {
   readonly device: string;
 }
 
-/** Where a context comes from. */
+/** Origin of a context. */
 export interface ContextOrigin {
-  /** Driver of the control function of a board of this context alone; closed with the context. */
+  /** Driver of the control function, if the board belongs to this context alone; closed with the context. */
   readonly control?: HcaDriver;
-  /** The device string that was opened. */
+  /** The device string passed to open. */
   readonly name?: DeviceName;
 }
 
-/** An open device: one underlying function. It is used by one thread, as is all that is made of it. */
+/** An open device: one underlying function. Only one thread uses it and the objects created from it. */
 export class Context extends VerbsObject {
   readonly label: string;
-  /** The driver below; for tools. */
+  /** The driver below, for tools. */
   readonly driver: HcaDriver;
   private readonly origin: ContextOrigin;
   private records: KickRecordRing | undefined;
   private completionEvents: CompletionEvents | undefined;
 
-  /** Takes over a driver. {@link openDevice} makes one. */
+  /** Takes ownership of a driver. {@link openDevice} makes one. */
   constructor(driver: HcaDriver, origin: ContextOrigin = {}) {
     super([]);
     this.driver = driver;
@@ -87,9 +87,9 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Opens the board of another thread's context, from the token that {@link share} gave there: an underlying function of its own, the
-   * lowest that is free. Each of several threads may use the same token. It is to be closed before the context that was shared.
-   * @throws TypeError: no token; VerbsError EBUSY: every function is open; ENODEV: the context that was shared is closed
+   * Opens the board of another thread's context, from the token that {@link share} returned there. The new context gets the lowest free
+   * underlying function. Several threads may use the same token. Close the new context before the shared one.
+   * @throws TypeError: not a token; VerbsError EBUSY: every function is open; ENODEV: the shared context is closed
    */
   static from(token: ContextToken): Context {
     if (typeof token?.device !== 'string') {
@@ -109,9 +109,9 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * A token for other threads, which open the board by it: {@link Context.from}. Objects stay on their thread; queue pairs of two
-   * threads are connected as those of two boards.
-   * @throws VerbsError ENOTSUP: the context was made of an open function, not of a device string
+   * Returns a token with which other threads open the same board: {@link Context.from}. Objects stay on their thread. Queue pairs of two
+   * threads connect as those of two boards do.
+   * @throws VerbsError ENOTSUP: the context was made from an open function, not from a device string
    */
   share(): ContextToken {
     this.requireOpen('share');
@@ -124,7 +124,7 @@ export class Context extends VerbsObject {
     });
   }
 
-  /** Identity of the device, and limits of this function. */
+  /** Returns the identity of the device and the limits of this function. */
   queryDevice(): DeviceInfo {
     this.requireOpen('queryDevice');
     const { device, limits } = this.driver;
@@ -132,7 +132,7 @@ export class Context extends VerbsObject {
     return { identity, underlyingFunction, limits, board: board.facts() };
   }
 
-  /** State, address and tables of a port. @param port from 1 @throws VerbsError EINVAL: there is no such port */
+  /** Returns state, address and tables of a port. @param port from 1 @throws VerbsError EINVAL: there is no such port */
   queryPort(port = 1): PortAttributes {
     this.requireOpen('queryPort');
     const { ports } = this.driver.device.identity;
@@ -141,8 +141,8 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * An entry of the GID table of a port: 16 bytes as on the wire.
-   * @param index 0: link-local, from the port's address
+   * Returns an entry of a port's GID table: 16 bytes in wire order.
+   * @param index 0: link-local, derived from the port's address
    * @throws VerbsError EINVAL: there is no such port; RangeError: the table has no such entry
    */
   queryGid(port = 1, index = 0): Uint8Array {
@@ -153,7 +153,7 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * An entry of the P_Key table of a port.
+   * Returns an entry of a port's P_Key table.
    * @throws VerbsError EINVAL: there is no such port; RangeError: the table has no such entry
    */
   queryPartitionKey(port = 1, index = 0): number {
@@ -164,9 +164,9 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Writes an entry of the P_Key table of a port, as its subnet manager would.
-   * @param partitionKey 16 bits; the high one is full membership; 0: none
-   * @throws VerbsError EPERM: only the control function may; EINVAL: there is no such port or entry
+   * Writes an entry of a port's P_Key table, as its subnet manager would.
+   * @param partitionKey 16 bits, bit 15 for full membership; 0: no key
+   * @throws VerbsError EPERM: only the control function may do this; EINVAL: there is no such port or entry
    */
   setPartitionKey(port: number, index: number, partitionKey: number): void {
     this.requireOpen('setPartitionKey');
@@ -174,10 +174,10 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * The way back to the sender of a datagram, as ibv_init_ah_from_wc gives it.
-   * @param port where it was received, from 1
-   * @param globalRoute the first 40 B of the memory that it was received into
-   * @throws RangeError fewer than 40 B where there is a GRH
+   * Returns the address vector for a reply to a datagram, as ibv_init_ah_from_wc does.
+   * @param port that received the datagram, from 1
+   * @param globalRoute the first 40 B of the receive buffer
+   * @throws RangeError fewer than 40 B although the datagram has a GRH
    */
   initAddressVectorFromCompletion(
     port: number,
@@ -188,26 +188,26 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * How the device's resources are divided: what a function has, what all functions share, or what a lane has.
-   * @param query default: this function's
-   * @throws VerbsError EPERM: another function's, and this is not the control function; EINVAL: there is no such function or lane
+   * Returns the division of the device's resources: the share of a function, the part shared by all functions, or the share of a lane.
+   * @param query default: this function's share
+   * @throws VerbsError EPERM: only the control function may query another function; EINVAL: there is no such function or lane
    */
   queryResources(query: ResourceQuery = this.driver.device.underlyingFunction): ResourceShare[] {
     this.requireOpen('queryResources');
     return queryResources(this.driver.management, query);
   }
 
-  /** The credits that this function's levels have and hold at the moment: their own, and shared ones. */
+  /** Returns the credits that this function's levels own and hold now, both their own and shared ones. */
   queryCredits(): LevelCredits[] {
     this.requireOpen('queryCredits');
     return readCredits(this.driver.device);
   }
 
   /**
-   * Divides resources anew: all changes or none, whatever their order. The control function divides among functions, levels and
-   * lanes; another function what it has among its levels. Resources in use beyond a new amount drain.
-   * @throws VerbsError ENOMEM: names the resource, how much was asked for, and how much there could be; EPERM: not this function's
-   * to change; EINVAL: names the request and its field; RangeError: no change, more than 255, or a lane that there cannot be
+   * Divides resources: applies all changes or none, whatever their order. The control function divides among functions, levels and lanes;
+   * any other function divides its share between its levels. Resources in use above a new amount drain.
+   * @throws VerbsError ENOMEM: names the resource, the amount requested and the amount available; EPERM: this function may not change it;
+   * EINVAL: names the request and its field; RangeError: no change, more than 255, or an impossible lane
    */
   allocateResources(requests: readonly ResourceRequest[]): void {
     this.requireOpen('allocateResources');
@@ -216,10 +216,10 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Disables the device, for all of its functions (US8589610, physical function). Its ports go down, each function gets the event `portError`, and
-   * its queue pairs are in error: what is posted completes as flushed, and what is posted from then on is refused with ENETDOWN. Packets
-   * that arrive and commands that are written are dropped and counted; no memory changes but by completions, events and kick records.
-   * All objects stay, and can be queried, reset and closed. {@link enableDevice} lets it go on.
+   * Disables the device for all its functions (US8589610, physical function). Its ports go down, each function gets the event `portError`,
+   * and its queue pairs enter the error state: posted work completes as flushed, and later sends fail with ENETDOWN. The device drops and
+   * counts arriving packets and written commands, and writes only completions, events and kick records to memory. All objects stay; they
+   * can be queried, reset and closed. {@link enableDevice} restarts the device.
    * @throws VerbsError EPERM: this is not the control function
    */
   disableDevice(): void {
@@ -228,26 +228,25 @@ export class Context extends VerbsObject {
   }
 
   /**
-   * Enables a device that was disabled: its ports come up, and each function gets the event `portActive`. Queue pairs are in error until they are
-   * reset and connected again. Nothing happens where it is enabled.
-   * @throws VerbsError EPERM: this is not the control function; EIO: it was reset meanwhile
+   * Enables a disabled device: its ports come up, and each function gets the event `portActive`. Queue pairs stay in the error state until
+   * they are reset and connected again. Has no effect on an enabled device.
+   * @throws VerbsError EPERM: this is not the control function; EIO: the device was reset meanwhile
    */
   enableDevice(): void {
     this.requireOpen('enableDevice');
     this.driver.setDeviceEnabled(true);
   }
 
-  /** The oldest asynchronous event that was not taken; undefined: there is none. */
+  /** Takes the oldest asynchronous event; undefined: there is none. */
   pollEvent(): DeviceEvent | undefined {
     this.requireOpen('getAsyncEvent');
     return this.driver.events.poll();
   }
 
   /**
-   * The kicks of this function from now on: when the first write of a command came, when it was kicked, when it was sent. The
-   * device writes records while this runs, and not before or after.
-   * @throws VerbsError EBUSY: another observer has them; ENODEV: the device is gone; AbortError, TimeoutError as the options
-   * say
+   * Yields the kicks of this function from now on: when the first write of a command arrived, when it was kicked, when it was sent. The
+   * device writes kick records only while this runs.
+   * @throws VerbsError EBUSY: another observer runs; ENODEV: the device is gone; AbortError, TimeoutError according to the options
    */
   async *kicks(options: WaitOptions = {}): AsyncGenerator<Kick, void, undefined> {
     this.observeKicks();
@@ -269,7 +268,7 @@ export class Context extends VerbsObject {
     }
   }
 
-  /** Lets the device write kick records, for {@link pollKicks}. @throws VerbsError EBUSY: it does already */
+  /** Makes the device write kick records, for {@link pollKicks}. @throws VerbsError EBUSY: another observer runs */
   observeKicks(): void {
     this.requireOpen('observeKicks');
     if (this.records !== undefined) {
@@ -282,25 +281,25 @@ export class Context extends VerbsObject {
     this.records = new KickRecordRing(this.driver.device);
   }
 
-  /** Takes kick records into the caller's objects, without waiting. Gives how many; 0 also without an observer. */
+  /** Copies kick records into the caller's objects without waiting. Returns their number; 0 if there is no observer. */
   pollKicks(records: readonly KickRecord[]): number {
     return this.records?.poll(records) ?? 0;
   }
 
-  /** No more kick records. */
+  /** Stops the kick records. */
   ignoreKicks(): void {
     const { records } = this;
     this.records = undefined;
     if (!this.closed) records?.close();
   }
 
-  /** @throws VerbsError ENOMEM: none is left */
+  /** Creates a protection domain. @throws VerbsError ENOMEM: the device has none left */
   createProtectionDomain(): ProtectionDomain {
     this.requireOpen('createProtectionDomain');
     return new ProtectionDomain(this, new DomainInDevice(this.driver.management));
   }
 
-  /** @throws VerbsError EINVAL: a size beyond the device's; ENOMEM: none is left */
+  /** Creates a completion queue. @throws VerbsError EINVAL: a size beyond the device's limit; ENOMEM: the device has none left */
   createCompletionQueue({ entries = 256, channel }: CompletionQueueOptions = {}): CompletionQueue {
     this.requireOpen('createCompletionQueue');
     if (channel !== undefined) this.requireOwn(channel);
@@ -310,7 +309,7 @@ export class Context extends VerbsObject {
     return new CompletionQueue(this, made, this.completionEvents, channel);
   }
 
-  /** A channel, for completion queues that are waited for together. */
+  /** Creates a channel, which waits for several completion queues together. */
   createCompletionChannel(): CompletionChannel {
     this.requireOpen('createCompletionChannel');
     return new CompletionChannel(this);

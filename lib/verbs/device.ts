@@ -17,25 +17,25 @@ import { Context } from './context.ts';
 
 type EmulatedName = Extract<DeviceName, { backend: 'emu' | 'rtl' }>;
 
-/** A device that can be opened. */
+/** A device that a program can open. */
 export class Device {
   /** Device string. */
   readonly name: string;
 
-  /** @param name a device string, as {@link openDevice} takes it; it is checked when the device is opened */
+  /** @param name a device string as for {@link openDevice}; open() checks it */
   constructor(name: string) {
     this.name = name;
   }
 
-  /** Opens it: {@link openDevice}. */
+  /** Opens the device: {@link openDevice}. */
   open(): Context {
     return openDevice(this.name);
   }
 }
 
 /**
- * The devices of this machine: the emulated board, which is always there, the boards that other processes serve by a name, and the PCI
- * functions that may be an HCA.
+ * Lists the devices of this machine: the emulated board, which is always available, the boards that other processes serve under a name, and
+ * the PCI functions that may be an HCA.
  */
 export function getDeviceList(): Device[] {
   const served = findServedBoards().map(({ name }) => `serve:${name}`);
@@ -44,12 +44,11 @@ export function getDeviceList(): Device[] {
 
 /**
  * Opens a device.
- * @param device a device string (`emu:`, `emu:1?progress=own`, `serve:lab/1`, `vfio:0000:01:00.0`); or an open function of a board, which
- * belongs to the context then. Default: the environment variable FPGA_VERBS_DEVICE, else `emu:`.
- * @throws TypeError: neither; DeviceStringError, BackendMissingError: no such device; PciError: what keeps a PCI function from
- * being opened
- * @throws VerbsError ENODEV: nothing answers there, or function 0 is not open, or no server serves a board there; ENOTSUP: it is no board
- * of ours; EBUSY: the function is open already
+ * @param device a device string (`emu:`, `emu:1?progress=own`, `serve:lab/1`, `vfio:0000:01:00.0`), or an open function of a board, which
+ * the context then owns. Default: the environment variable FPGA_VERBS_DEVICE, else `emu:`.
+ * @throws TypeError: neither; DeviceStringError, BackendMissingError: no such device; PciError: the obstacle to opening a PCI function
+ * @throws VerbsError ENODEV: the device does not answer, or function 0 is not open, or no server serves the board; ENOTSUP: not a board of
+ * this project; EBUSY: the function is already open
  */
 export function openDevice(device?: string | BoardFunction): Context {
   if (device !== undefined && typeof device !== 'string') {
@@ -59,7 +58,7 @@ export function openDevice(device?: string | BoardFunction): Context {
   }
   const name = parseDeviceString(chosenDeviceString(device));
   if (name.backend !== 'emu' || name.options.name !== undefined) return open(name);
-  // A name that cannot be guessed: only threads that got the context's token find the board.
+  // A random name: only threads with the context's token can find the board.
   const options = { ...name.options, name: `unnamed-${randomUUID()}` };
   return name.underlyingFunction === 0 ? open({ ...name, options }) : openGuest({ ...name, options });
 }
@@ -68,7 +67,7 @@ function open(name: DeviceName): Context {
   return new Context(new HcaDriver(openFunction(name)), { name });
 }
 
-/** A server's refusal is an error of the verb. */
+/** Turns a server's refusal into an error of the verb. */
 function openFunction(name: DeviceName): BoardFunction {
   try {
     return openBoard(name);
@@ -78,7 +77,7 @@ function openFunction(name: DeviceName): BoardFunction {
   }
 }
 
-/** No other context can open the control function of a board without a name: it is opened with the guest, to enable it. */
+/** No other context can open the control function of a board without a name, so it is opened with the guest, to enable the board. */
 function openGuest(name: EmulatedName): Context {
   const control = new HcaDriver(openBoard({ ...name, underlyingFunction: 0 }));
   try {

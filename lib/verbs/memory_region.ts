@@ -5,32 +5,32 @@ import type { ProtectionDomain } from './protection_domain.ts';
 import { RemoteMemory } from './remote_memory.ts';
 import { VerbsObject } from './verbs_object.ts';
 
-/** Part of a memory region: an entry of gather and scatter lists. Made once, used by many work requests. */
+/** A part of a memory region: an entry of gather and scatter lists. Create it once and use it in many work requests. */
 export interface MemorySlice extends GatherEntry {
-  /** Bytes. */
+  /** Length in bytes. */
   readonly length: number;
   /** L_Key. */
   readonly localKey: number;
 }
 
-/** Memory under a region. {@link ProtectionDomain} makes regions. */
+/** The memory of a region. {@link ProtectionDomain} makes regions. */
 export interface RegisteredMemory {
   readonly region: RegionInDevice;
-  /** Where the device finds it. */
+  /** Its DMA address. */
   readonly address: bigint;
   readonly bytes: Uint8Array;
-  /** Frees or unmaps the memory, when its key is gone. */
+  /** Frees or unmaps the memory after its key is invalid. */
   readonly release: () => void;
 }
 
-/** A memory region: memory that the device reaches, and the key that names it. */
+/** A memory region: memory that the device can reach, and its keys. */
 export class MemoryRegion extends VerbsObject {
   readonly label: string;
-  /** The memory. Empty after close() where it is the library's. */
+  /** The memory. Empty after close() if the library allocated it. */
   readonly bytes: Uint8Array;
-  /** Bytes. */
+  /** Length in bytes. */
   readonly length: number;
-  /** Of the first byte: what work requests of this side and of the peer name. */
+  /** DMA address of the first byte, for work requests of this side and of the peer. */
   readonly address: bigint;
   private readonly memory: RegisteredMemory;
 
@@ -55,8 +55,8 @@ export class MemoryRegion extends VerbsObject {
   }
 
   /**
-   * Part of the region; from `offset` to the end where no length is given.
-   * @throws RangeError beyond its end; VerbsError EBADF: the region is closed, and its key names nothing, or another region by now
+   * Returns a part of the region; without a length, from `offset` to the end.
+   * @throws RangeError beyond the end; VerbsError EBADF: the region is closed, so its key is invalid or names another region
    */
   slice(offset = 0, length = this.length - offset): MemorySlice {
     this.requireOpen('slice');
@@ -64,13 +64,13 @@ export class MemoryRegion extends VerbsObject {
     return { ...splitAddress(this.address + BigInt(offset)), length, localKey: this.localKey };
   }
 
-  /** The region as the peer names it in RDMA and atomics. @throws VerbsError EBADF: the region is closed */
+  /** Returns the address and key that a peer needs for RDMA and atomics. @throws VerbsError EBADF: the region is closed */
   remote(): RemoteMemory {
     this.requireOpen('remote');
     return new RemoteMemory({ address: this.address, key: this.remoteKey, length: this.length });
   }
 
-  /** Ends when no access with the key is in flight. */
+  /** Returns when no access with the key is in flight. */
   protected destroy(): void {
     this.memory.region.deregister();
     this.memory.release();

@@ -6,16 +6,16 @@ import type { ProtectionDomain } from './protection_domain.ts';
 import { VerbsObject } from './verbs_object.ts';
 
 /**
- * A memory window: a key that lets a peer reach a part of a memory region, for as long as its owner wants. Type 1 is bound by
- * {@link QueuePair.bindMemoryWindow}, and bound anew or unbound in the same way. Type 2 is bound by a work request
- * (`Opcode.bindMemoryWindow`), which chooses the low byte of its key; from then on it is reached by that queue pair alone, until it is
- * taken back by `Opcode.localInvalidate`, or by the peer with `Opcode.sendWithInvalidate`.
+ * A memory window: a key that lets a peer access a part of a memory region for as long as the owner allows. {@link
+ * QueuePair.bindMemoryWindow} binds a window of type 1, binds it again and unbinds it. A work request (`Opcode.bindMemoryWindow`) binds a
+ * window of type 2 and chooses the low byte of its key. After that only peers of that queue pair can use it, until
+ * `Opcode.localInvalidate`, or the peer's `Opcode.sendWithInvalidate`, invalidates it.
  */
 export class MemoryWindow extends VerbsObject {
   readonly label: string;
-  /** How it is bound: 1 by a verb, 2 by a work request. */
+  /** How the window is bound: 1 by a verb, 2 by a work request. */
   readonly type: MemoryWindowType;
-  /** The driver's object; for tools. */
+  /** The driver's object, for tools. */
   readonly driver: WindowInDevice;
   private key: number;
 
@@ -31,12 +31,12 @@ export class MemoryWindow extends VerbsObject {
     this.label = `memory window 0x${this.key.toString(16)}`;
   }
 
-  /** R_Key of the bind that was posted last. */
+  /** R_Key of the last bind that was posted. */
   get remoteKey(): number {
     return this.key;
   }
 
-  /** A bind with this key was posted. */
+  /** Records the key of a posted bind. */
   bound(key: number): void {
     this.key = key;
   }
@@ -48,7 +48,7 @@ export class MemoryWindow extends VerbsObject {
 
 const variantMask = 2 ** (32 - MEMORY_KEY_INDEX_BITS) - 1;
 
-/** The key with the next low byte, as ibv_inc_rkey gives it: for the next bind of a window of type 2. */
+/** Returns the key with its low byte incremented, as ibv_inc_rkey does, for the next bind of a window of type 2. */
 export function nextRemoteKey(key: number): number {
   return ((key & ~variantMask) | ((key + 1) & variantMask)) >>> 0;
 }

@@ -2,15 +2,15 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 
 import { wrongRange, wrongType } from '../driver/arguments.ts';
 
-/** How long to wait. */
+/** Limits of a wait. */
 export interface WaitOptions {
-  /** Ends the wait with its reason. */
+  /** Aborts the wait with its reason. */
   readonly signal?: AbortSignal;
-  /** Milliseconds without anything new, after which a TimeoutError ends the wait. Default: for ever. */
+  /** Milliseconds without news after which a TimeoutError ends the wait. Default: no limit. */
   readonly timeout?: number;
 }
 
-/** @throws TypeError, RangeError: no way to wait */
+/** @throws TypeError, RangeError: invalid options */
 export function checkWaitOptions({ signal, timeout = Infinity }: WaitOptions): void {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw wrongType('signal', 'an AbortSignal: that of an AbortController, or AbortSignal.any()', signal);
@@ -22,14 +22,14 @@ export function checkWaitOptions({ signal, timeout = Infinity }: WaitOptions): v
 const pollsBeforeSleep = 64;
 const sleepMilliseconds = 1;
 
-/** Waits for what no interrupt tells: at first from one turn of the event loop to the next, then a millisecond at a time. */
+/** Waits for a condition that raises no interrupt: first one turn of the event loop at a time, then a millisecond at a time. */
 export class PollingWait {
   private readonly signal: AbortSignal | undefined;
   private readonly timeout: number;
   private since = performance.now();
   private polls = 0;
 
-  /** @throws TypeError, RangeError: no way to wait */
+  /** @throws TypeError, RangeError: invalid options */
   constructor(options: WaitOptions) {
     checkWaitOptions(options);
     const { signal, timeout = Infinity } = options;
@@ -37,13 +37,13 @@ export class PollingWait {
     this.timeout = timeout;
   }
 
-  /** Something came. */
+  /** Restarts the timeout after progress. */
   refresh(): void {
     this.since = performance.now();
     this.polls = 0;
   }
 
-  /** Waits a moment. @throws the signal's reason; DOMException TimeoutError */
+  /** Waits for the next poll. @throws the signal's reason; DOMException TimeoutError */
   async next(): Promise<void> {
     this.signal?.throwIfAborted();
     if (performance.now() - this.since >= this.timeout) {

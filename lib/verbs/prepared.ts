@@ -1,17 +1,17 @@
 import type { PreparedEntry } from '../driver/receive_area.ts';
 import type { PreparedCommand } from '../driver/send_queue.ts';
 
-/** Where prepared send work requests are posted. */
+/** The queue that takes prepared send work requests. */
 interface SendPoster {
   postPreparedSend(command: PreparedCommand, wrId: number | bigint): void;
 }
 
-/** Where prepared receive work requests are posted. */
+/** The queue that takes prepared receive work requests. */
 interface ReceivePoster {
   postPreparedReceive(entry: PreparedEntry, wrId: number | bigint): void;
 }
 
-/** A send work request that is checked and encoded once, and posted as often as it is wanted: {@link QueuePair.prepareSend}. */
+/** A send work request that is checked and encoded once and can be posted many times: {@link QueuePair.prepareSend}. */
 export class PreparedSend {
   private readonly queuePair: SendPoster;
   private readonly command: PreparedCommand;
@@ -23,9 +23,10 @@ export class PreparedSend {
   }
 
   /**
-   * Posts the work request once more, as {@link QueuePair.postSend} does.
+   * Posts the work request again, as {@link QueuePair.postSend} does.
    * @param wrId default: that of the request
-   * @throws VerbsError ENOMEM: the send queue is full; EINVAL: the queue pair's state takes none; EBADF: it is closed; RangeError: wrId
+   * @throws VerbsError ENOMEM: the send queue is full; EINVAL: the queue pair's state does not allow it; EBADF: the queue pair is closed;
+   * RangeError: wrId
    */
   post(wrId: number | bigint = this.command.wrId): void {
     this.queuePair.postPreparedSend(this.command, wrId);
@@ -44,7 +45,7 @@ export class PreparedReceive {
   }
 
   /**
-   * Posts the work request once more, as `postReceive` does.
+   * Posts the work request again, as `postReceive` does.
    * @param wrId default: that of the request
    * @throws VerbsError ENOMEM: the queue is full; EINVAL: the queue pair is in RESET; EBADF: it is closed; RangeError: wrId
    */

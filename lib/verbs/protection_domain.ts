@@ -14,10 +14,10 @@ import { QueuePair, type QueuePairOptions } from './queue_pair.ts';
 import { SharedReceiveQueue, type SharedReceiveQueueOptions } from './shared_receive_queue.ts';
 import { VerbsObject } from './verbs_object.ts';
 
-/** A protection domain: its queue pairs reach its memory regions, and no others. */
+/** A protection domain: its queue pairs can access its memory regions and no others. */
 export class ProtectionDomain extends VerbsObject {
   readonly label: string;
-  /** The driver's object; for tools. */
+  /** The driver's object, for tools. */
   readonly driver: DomainInDevice;
   private readonly context: Context;
 
@@ -30,10 +30,10 @@ export class ProtectionDomain extends VerbsObject {
   }
 
   /**
-   * Memory of the library, zeroed, and a region over it: the way that works on every device.
+   * Allocates zeroed memory and registers it. This works on every device.
    * @param bytes 1 to 2^48
    * @param access of {@link Access}
-   * @throws VerbsError ENOMEM; EINVAL: rights that contradict each other; RangeError: bytes
+   * @throws VerbsError ENOMEM; EINVAL: the rights contradict each other; RangeError: bytes
    */
   allocate(bytes: number, access: number = Access.localWrite): MemoryRegion {
     this.requireOpen('registerMemory');
@@ -58,10 +58,11 @@ export class ProtectionDomain extends VerbsObject {
   }
 
   /**
-   * A region over memory of the caller, which is held until the region is closed, and cannot be transferred to another thread
-   * from now on.
+   * Registers memory of the caller. The region keeps the memory alive until it is closed, and the memory can no longer be transferred to
+   * another thread.
    * @param access of {@link Access}
-   * @throws TypeError resizable, detached, empty or shared memory, or that of a WebAssembly.Memory; VerbsError EINVAL: rights that contradict each other; ENOMEM
+   * @throws TypeError resizable, detached, empty or shared memory, or that of a WebAssembly.Memory; VerbsError EINVAL: the rights
+   * contradict each other; ENOMEM
    */
   registerMemory(memory: ArrayBuffer | ArrayBufferView, access: number = Access.localWrite): MemoryRegion {
     this.requireOpen('registerMemory');
@@ -79,8 +80,8 @@ export class ProtectionDomain extends VerbsObject {
   }
 
   /**
-   * Where datagrams go.
-   * @throws VerbsError EINVAL: a port or GID index that there is not; ENOMEM: none is left
+   * Creates an address handle, the destination of datagrams.
+   * @throws VerbsError EINVAL: the port or GID index does not exist; ENOMEM: the device has none left
    */
   createAddressHandle(addressVector: AddressVector): AddressHandle {
     this.requireOpen('createAddressHandle');
@@ -88,7 +89,7 @@ export class ProtectionDomain extends VerbsObject {
     return new AddressHandle(this, new HandleInDevice(management, this.driver, addressVector));
   }
 
-  /** An address handle of the sender of a datagram: {@link Context.initAddressVectorFromCompletion}. */
+  /** Creates an address handle for the sender of a datagram: {@link Context.initAddressVectorFromCompletion}. */
   createAddressHandleFromCompletion(
     port: number,
     completion: Completion,
@@ -99,18 +100,24 @@ export class ProtectionDomain extends VerbsObject {
     );
   }
 
-  /** Creates a queue pair in RESET. @throws VerbsError EINVAL: a size beyond the device's; ENOMEM; EBADF: something is closed */
+  /**
+   * Creates a queue pair in RESET. @throws VerbsError EINVAL: a size beyond the device's limit; ENOMEM; EBADF: an object that it needs is
+   * closed
+   */
   createQueuePair(options: QueuePairOptions): QueuePair {
     return QueuePair.create(this.context, this, options);
   }
 
-  /** A memory window, bound to nothing yet. @throws VerbsError ENOMEM: no key is left; TypeError: the type */
+  /** Creates an unbound memory window. @throws VerbsError ENOMEM: no key is left; TypeError: the type */
   createMemoryWindow(type: 1 | 2): MemoryWindow {
     this.requireOpen('createMemoryWindow');
     return new MemoryWindow(this.context, this, type);
   }
 
-  /** Creates a receive queue for several queue pairs. @throws VerbsError EINVAL: a size beyond the device's; ENOMEM: none is left */
+  /**
+   * Creates a receive queue for several queue pairs. @throws VerbsError EINVAL: a size beyond the device's limit; ENOMEM: the device has
+   * none left
+   */
   createSharedReceiveQueue(options: SharedReceiveQueueOptions = {}): SharedReceiveQueue {
     this.requireOpen('createSharedReceiveQueue');
     return new SharedReceiveQueue(this.context, this, options);

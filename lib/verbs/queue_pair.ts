@@ -25,19 +25,19 @@ import { VerbsObject } from './verbs_object.ts';
 
 /** Sizes of the queues of a queue pair. */
 export interface QueuePairCapabilities {
-  /** Work requests of the send queue; a power of two up to 32768 is used, at least this many. Default 128. */
+  /** Work requests of the send queue, rounded up to a power of two, at most 32768. Default 128. */
   readonly maxSendWorkRequests?: number;
   /** Work requests of the receive queue, likewise. Default 128. */
   readonly maxReceiveWorkRequests?: number;
-  /** Most entries of a gather list, up to 16. Default 4. */
+  /** Maximum entries of a gather list, up to 16. Default 4. */
   readonly maxGatherEntries?: number;
-  /** Most entries of a scatter list, up to 16. Default 4. */
+  /** Maximum entries of a scatter list, up to 16. Default 4. */
   readonly maxScatterEntries?: number;
-  /** Most inline data, bytes up to 256. Default 64. */
+  /** Maximum inline data, up to 256 bytes. Default 64. */
   readonly maxInlineData?: number;
 }
 
-/** The transport services, as libibverbs calls them. */
+/** The transport services, with the names of libibverbs. */
 const serviceTypes = {
   RC: ServiceType.reliableConnection,
   UC: ServiceType.unreliableConnection,
@@ -66,41 +66,43 @@ const completionQueueNames = ['sendCompletionQueue', 'receiveCompletionQueue'] a
 /** Transport service: reliable connection, unreliable connection, unreliable datagram (InfiniBand volume 1, 3.2.2). */
 export type QueuePairType = keyof typeof serviceTypes;
 
-/** How a queue pair is made. */
+/** Options for creating a queue pair. */
 export interface QueuePairOptions {
   /** Transport service: reliable connection, unreliable connection, unreliable datagram. */
   readonly type: QueuePairType;
-  /** Of the same context. */
+  /** Completion queue of the same context for sends. */
   readonly sendCompletionQueue: CompletionQueue;
-  /** Of the same context; may be the same one. */
+  /** Completion queue of the same context for receives; may be the same one. */
   readonly receiveCompletionQueue: CompletionQueue;
   /** Sizes of its queues. */
   readonly capabilities?: QueuePairCapabilities;
-  /** Where it takes receive work requests, of any protection domain; its own capabilities of receives do not count then. */
+  /**
+   * Shared receive queue that provides the receive work requests, of any protection domain. The receive capabilities then have no effect.
+   */
   readonly sharedReceiveQueue?: SharedReceiveQueue;
-  /** Every work request is signaled. */
+  /** Makes every work request signaled. */
   readonly signalAll?: boolean;
   /** Quality of service level. Default low. */
   readonly level?: QualityOfServiceLevel;
   /**
-   * Secret that the doorbell checksum of a work request posted with `checksum` covers, 32 bits: a command that was mixed with, or
-   * forged by, one that does not know it never executes (US8589610, doorbell checksum state). Default 0.
+   * 32-bit secret that goes into the doorbell checksum of a work request posted with `checksum`. A command mixed with, or forged by, a
+   * writer that does not know the secret never executes (US8589610, doorbell checksum state). Default 0.
    */
   readonly checksumSecret?: number;
 }
 
-/** How a memory window of type 1 is bound. */
+/** Parameters of a bind of a memory window of type 1. */
 export interface BindMemoryWindowOptions
   extends Omit<WindowBinding, 'key'>, Pick<SendRequest, 'wrId' | 'signaled' | 'fence'> {}
 
 /** A queue pair. */
 export class QueuePair extends VerbsObject {
   readonly label: string;
-  /** The driver's object; for tools. */
+  /** The driver's object, for tools. */
   readonly driver: QueuePairInDevice;
   /** Transport service. */
   readonly type: QueuePairType;
-  /** As far as is known here. */
+  /** The state, as far as the driver knows it. */
   private state: QueuePairState = QueuePairState.reset;
 
   /** {@link ProtectionDomain.createQueuePair} makes queue pairs. */
@@ -175,14 +177,14 @@ export class QueuePair extends VerbsObject {
     return new QueuePair(protectionDomain, completionQueues, sharedReceiveQueue, type, driver);
   }
 
-  /** 24 bits: what the peer names as its destination queue pair. */
+  /** Queue pair number, 24 bits: the peer's destination queue pair. */
   get number(): number {
     return this.driver.number;
   }
 
   /**
-   * Changes state and attributes. Nothing is changed when it fails.
-   * @throws VerbsError EINVAL, which names what is missing or not allowed in this transition, and what would be right
+   * Changes state and attributes. If it fails, it changes nothing.
+   * @throws VerbsError EINVAL, which names the attribute that is missing or not allowed in this transition, and the right value
    */
   modify(attributes: QueuePairAttributes): void {
     this.requireOpen('modifyQueuePair');
@@ -191,7 +193,7 @@ export class QueuePair extends VerbsObject {
     this.state = attributes.state ?? this.state;
   }
 
-  /** Attributes and positions as the device has them; its state changes by itself when a work request fails. */
+  /** Returns attributes and positions from the device. The state changes by itself when a work request fails. */
   query(): QueuePairQuery {
     this.requireOpen('queryQueuePair');
     const known = this.driver.query();
@@ -200,10 +202,11 @@ export class QueuePair extends VerbsObject {
   }
 
   /**
-   * Posts a work request to the send queue, or several by one doorbell. The arguments are not kept; memory that they name is the
-   * device's until they complete.
-   * @throws VerbsError EINVAL: the operation lacks something, or is larger than the queue was made for; the queue pair's state takes
-   * none; ENOMEM: the queue is full; RangeError: wrId. Of a batch, `posted` says how many were taken before the one that is wrong.
+   * Posts one work request to the send queue, or several with one doorbell. The driver keeps no reference to the arguments. The memory that
+   * they name belongs to the device until they complete.
+   * @throws VerbsError EINVAL: a required field is missing, a field exceeds the queue's capabilities, or the queue pair's state does not
+   * allow it; ENOMEM: the queue is full; RangeError: wrId. For a batch, `posted` gives the number of work requests posted before the faulty
+   * one.
    */
   postSend(requests: SendRequest | readonly SendRequest[]): void {
     this.requireSending();
@@ -215,8 +218,8 @@ export class QueuePair extends VerbsObject {
   }
 
   /**
-   * Checks and encodes a work request once, for a loop that repeats it: posting it then takes a fraction of the instructions. The memory
-   * that it names must stay registered; inline data is that of now.
+   * Checks and encodes a work request once, for a loop that repeats it: posting it then takes a fraction of the instructions. Its memory
+   * must stay registered. Inline data is copied now.
    * @throws VerbsError, TypeError, RangeError: as {@link postSend}
    */
   prepareSend(request: SendRequest): PreparedSend {
@@ -225,16 +228,16 @@ export class QueuePair extends VerbsObject {
     return new PreparedSend(this, this.driver.prepare(request));
   }
 
-  /** For {@link PreparedSend.post}. */
+  /** Posts for {@link PreparedSend.post}. */
   postPreparedSend(command: PreparedCommand, wrId: number | bigint): void {
     this.requireSending();
     this.driver.postPrepared(command, wrId);
   }
 
   /**
-   * Binds a memory window of type 1, by a work request of its own: the window has the key that this gives from its completion on, and
-   * the one before is refused.
-   * @param bind a slice of no length unbinds it
+   * Binds a memory window of type 1 with a work request. The returned key is valid from the completion of that work request on; the
+   * previous key becomes invalid.
+   * @param bind a slice of length 0 unbinds the window
    * @throws VerbsError EINVAL: a window of type 2, which {@link postSend} binds; as {@link postSend}
    */
   bindMemoryWindow(window: MemoryWindow, { memory, access, ...request }: BindMemoryWindowOptions): number {
@@ -255,10 +258,10 @@ export class QueuePair extends VerbsObject {
   }
 
   /**
-   * Posts a receive work request, or several. The arguments are not kept; memory that they name is the device's until they
-   * complete.
-   * @throws VerbsError EINVAL: more entries than the queue was made for, or a queue pair in RESET; ENOMEM: the queue is full;
-   * RangeError: wrId. Of a batch, `posted` says how many were taken before the one that is wrong.
+   * Posts one receive work request, or several. The driver keeps no reference to the arguments. The memory that they name belongs to the
+   * device until they complete.
+   * @throws VerbsError EINVAL: too many scatter entries for the queue, or a queue pair in RESET; ENOMEM: the queue is full; RangeError:
+   * wrId. For a batch, `posted` gives the number of work requests posted before the faulty one.
    */
   postReceive(requests: ReceiveRequest | readonly ReceiveRequest[]): void {
     this.requireReceiving();
@@ -275,24 +278,25 @@ export class QueuePair extends VerbsObject {
     return new PreparedReceive(this, this.driver.prepareReceive(request));
   }
 
-  /** For {@link PreparedReceive.post}. */
+  /** Posts for {@link PreparedReceive.post}. */
   postPreparedReceive(entry: PreparedEntry, wrId: number | bigint): void {
     this.requireReceiving();
     this.driver.postPreparedReceive(entry, wrId);
   }
 
   /**
-   * Datagrams to a multicast group are received too, each member with a receive work request of its own. Closing detaches.
+   * Attaches the queue pair to a multicast group: it then receives the group's datagrams. Each member consumes its own receive work
+   * request. Closing detaches.
    * @param gid MGID, 16 bytes: ff…, or an IPv4 group as ::ffff:a.b.c.d
-   * @throws VerbsError EINVAL: not of unreliable datagram, or no MGID; ENOMEM: the device has no place for a member; ENETUNREACH: a
-   * UDP link of the other IP version, or without a route to the group
+   * @throws VerbsError EINVAL: not an unreliable datagram queue pair, or not an MGID; ENOMEM: the device has no room for a member;
+   * ENETUNREACH: a UDP link of the other IP version, or without a route to the group
    */
   attachMulticast(gid: Uint8Array): void {
     this.requireOpen('attachMulticast');
     this.driver.attachMulticast(gid);
   }
 
-  /** @throws VerbsError EINVAL: it is not attached to this group */
+  /** Detaches the queue pair from a multicast group. @throws VerbsError EINVAL: it is not attached to this group */
   detachMulticast(gid: Uint8Array): void {
     this.requireOpen('detachMulticast');
     this.driver.detachMulticast(gid);

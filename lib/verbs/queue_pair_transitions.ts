@@ -43,9 +43,9 @@ const largest: Partial<Record<keyof QueuePairAttributes, number>> = {
 };
 
 /**
- * Refuses a change that no transition of a queue pair of this service takes.
+ * Checks a change against the transitions of a queue pair of this service.
  * @param from state of the queue pair
- * @throws VerbsError EINVAL, which names what is missing or too much, and what would be right
+ * @throws VerbsError EINVAL, which names the attribute that is missing or not allowed, and the right value
  */
 export function checkTransition(
   service: ServiceType,
@@ -81,7 +81,7 @@ export function checkTransition(
   checkValues(attributes);
 }
 
-/** Any state → RESET and any state → ERR take nothing. */
+/** Transitions from any state to RESET or ERR take no attributes. */
 function findTransition(
   service: ServiceType,
   from: QueuePairState,

@@ -2,17 +2,17 @@ import { bits, isUint32, wrongRange } from '../driver/arguments.ts';
 import type { RemotePlace } from '../driver/command.ts';
 import { checkRange, joinAddress, splitAddress } from './address.ts';
 
-/** How a memory of the peer is told: what {@link RemoteMemory} is made of. */
+/** Address, key and length of a peer's memory, from which {@link RemoteMemory} is made. */
 export interface RemoteMemoryName {
-  /** 64 bits. */
+  /** DMA address, 64 bits. */
   readonly address: number | bigint;
   /** R_Key. */
   readonly key: number;
-  /** Bytes. */
+  /** Length in bytes. */
   readonly length: number;
 }
 
-/** Memory of the peer that its key lets RDMA and atomics reach. Made once, used by many work requests. */
+/** Memory of the peer that its key makes accessible to RDMA and atomics. Create it once and use it in many work requests. */
 export class RemoteMemory implements RemotePlace {
   /** Low 32 bits of the address. */
   readonly addressLow: number;
@@ -20,10 +20,10 @@ export class RemoteMemory implements RemotePlace {
   readonly addressHigh: number;
   /** R_Key. */
   readonly key: number;
-  /** Bytes. */
+  /** Length in bytes. */
   readonly length: number;
 
-  /** @throws RangeError an address, key (32 bits) or length that there cannot be */
+  /** @throws RangeError an invalid address, key (32 bits) or length */
   constructor({ address, key, length }: RemoteMemoryName) {
     const { addressLow, addressHigh } = splitAddress(address);
     if (!isUint32(key)) throw wrongRange('key', bits(32), key);
@@ -34,12 +34,12 @@ export class RemoteMemory implements RemotePlace {
     this.length = length;
   }
 
-  /** Of the first byte. */
+  /** Address of the first byte. */
   get address(): bigint {
     return joinAddress(this);
   }
 
-  /** Part of it; from `offset` to the end where no length is given. @throws RangeError beyond its end */
+  /** Returns a part of the memory; without a length, from `offset` to the end. @throws RangeError beyond the end */
   slice(offset: number, length = this.length - offset): RemoteMemory {
     checkRange('the remote memory', this.length, offset, length);
     return new RemoteMemory({ address: this.address + BigInt(offset), key: this.key, length });

@@ -42,7 +42,7 @@ const requestKeys: ReadonlySet<string> = new Set(
   } satisfies Record<keyof SendRequest, true>),
 );
 
-/** The values that an operation needs, by service and opcode: bits of {@link need}; 0: the service does not have the operation. */
+/** The fields that an operation needs, by service and opcode: bits of {@link need}; 0: the service does not have the operation. */
 const need = {
   nothing: 1,
   remote: 2,
@@ -75,7 +75,7 @@ function needsOf(service: ServiceType, operation: Operation | undefined): number
 }
 
 /**
- * Refuses a work request that its service does not have, that lacks a value its operation needs, or that has unknown keys.
+ * Checks a work request: its service must have the operation, and it must have all fields that the operation needs and no unknown keys.
  * @throws VerbsError EINVAL, TypeError, RangeError: each names the argument by its path
  */
 export function checkSendWorkRequest(service: ServiceType, request: SendRequest): void {
@@ -90,7 +90,7 @@ export function checkSendWorkRequest(service: ServiceType, request: SendRequest)
   if (needed !== need.nothing) checkNeeds(needed, service, request);
 }
 
-/** How many of its known keys have a value. V8 knows which keys a request of a known shape has not, so that these cost nothing. */
+/** Counts the known keys that have a value. V8 knows which keys a request of a known shape lacks, so that those cost nothing. */
 function keysWithValue(request: SendRequest): number {
   return (
     (request.opcode === undefined ? 0 : 1) +
@@ -177,7 +177,7 @@ function checkLocal({ opcode, inlineData, gather, bind }: SendRequest): void {
   checkUint32(opcode, 'bind.key', 'an R_Key, 0 to 4294967295', bind.key);
 }
 
-/** @throws VerbsError EINVAL: no number; RangeError: not a whole number of 32 bits */
+/** @throws VerbsError EINVAL: not a number; RangeError: not a 32-bit integer */
 function checkUint32(opcode: Opcode, path: string, expected: string, value: number | undefined): void {
   if (typeof value !== 'number') throw wrong(opcode, path, expected, value);
   if (!isUint32(value)) throw wrongRange(path, bits(32), value);

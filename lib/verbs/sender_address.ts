@@ -7,9 +7,9 @@ import { GLOBAL_ROUTE_HEADER_BYTES, IPV4_HEADER_BYTES, decode } from '../spec/in
 const answerHopLimit = 0xff;
 
 /**
- * The way back to the sender of a datagram.
- * @param port where it arrived, with its attributes
- * @param globalRoute the first 40 B of the memory that it was received into; used if the completion says that a GRH is there
+ * Returns the address vector for a reply to a datagram.
+ * @param port that received the datagram, with its attributes
+ * @param globalRoute the first 40 B of the receive buffer; used if the completion reports a GRH
  * @throws RangeError fewer than 40 B
  */
 export function senderAddress(
@@ -48,7 +48,7 @@ interface Route {
   readonly flowLabel: number;
 }
 
-/** GRH and IPv6 header are alike; an IPv4 header lies in the last 20 B (annex A17). */
+/** GRH and IPv6 header have the same layout; an IPv4 header is in the last 20 B (annex A17). */
 function readRoute(globalRoute: Uint8Array): Route {
   const header = globalRoute.slice(0, GLOBAL_ROUTE_HEADER_BYTES);
   if (header[0]! >> 4 === 6) {
@@ -77,7 +77,7 @@ function ipv4Gid(address: number): Uint8Array {
   return gid;
 }
 
-/** The GID that was written to, or, of a datagram to a group, the first of its kind. */
+/** Index of the GID that the datagram was sent to; for a multicast datagram, the first GID of the same type. */
 function ownIndex(gids: readonly Uint8Array[], destination: Uint8Array): number {
   const index = gids.findIndex((gid) => Buffer.compare(gid, destination) === 0);
   return index >= 0 ? index : gids.findIndex((gid) => isIpv4(gid) === isIpv4(destination));

@@ -6,41 +6,41 @@ import { PreparedReceive } from './prepared.ts';
 import type { ProtectionDomain } from './protection_domain.ts';
 import { VerbsObject } from './verbs_object.ts';
 
-/** How a shared receive queue is made. */
+/** Options for creating a shared receive queue. */
 export interface SharedReceiveQueueOptions {
-  /** Work requests that it takes; a power of two up to 32768 is used, at least this many. Default 128. */
+  /** Number of work requests that the queue holds, rounded up to a power of two, at most 32768. Default 128. */
   readonly maxWorkRequests?: number;
-  /** Most entries of a scatter list, up to 16. Default 4. */
+  /** Maximum entries of a scatter list, up to 16. Default 4. */
   readonly maxScatterEntries?: number;
   /** As {@link SharedReceiveQueueAttributes.limit}. Default 0. */
   readonly limit?: number;
 }
 
-/** Attributes of a shared receive queue that can be changed; the others stay. */
+/** Attributes of a shared receive queue that can be changed; omitted ones keep their value. */
 export interface SharedReceiveQueueAttributes {
   /**
-   * Asks for the event sharedReceiveQueueLimitReached, once: when fewer work requests than this are left that no queue pair has
-   * taken, at once if there are fewer already. 0: none is asked for.
+   * Requests the event sharedReceiveQueueLimitReached, once, for when fewer work requests than this are left that no queue pair has taken;
+   * at once if there are already fewer. 0: no event.
    */
   readonly limit?: number;
   /**
-   * Work requests that it takes, as in {@link SharedReceiveQueueOptions}; no fewer than are posted and not completed. Posted
-   * requests stay. A queue that becomes smaller keeps its memory until it is closed.
+   * Number of work requests that the queue holds, as in {@link SharedReceiveQueueOptions}; at least the number of posted work requests that
+   * have not completed. Posted work requests stay. A queue that shrinks keeps its memory until it is closed.
    */
   readonly maxWorkRequests?: number;
 }
 
 /**
- * A receive queue that several queue pairs take from. Its work requests name memory of its own protection domain; they complete into
- * the completion queue of the queue pair that took them, in any order. A queue pair in ERR leaves the queue to the others, and the
- * event queuePairLastWorkQueueEntryReached says that all that it had taken is completed. No work request is lost with a queue
- * pair that is reset or closed: what it had taken, and was not polled, is polled as flushed, with the number of that queue pair.
+ * A receive queue that several queue pairs share. Its work requests name memory of its own protection domain. They complete into the
+ * completion queue of the queue pair that took them, in any order. A queue pair in ERR takes no more work requests, and the event
+ * queuePairLastWorkQueueEntryReached reports that all those it had taken are completed. Reset or close of a queue pair loses no work
+ * request: poll returns those it had taken and not yet reported, as flushed and with the number of that queue pair.
  */
 export class SharedReceiveQueue extends VerbsObject {
   readonly label: string;
-  /** The driver's object; for tools. */
+  /** The driver's object, for tools. */
   readonly driver: QueueInDevice;
-  /** Where it was made. */
+  /** Its context. */
   readonly context: Context;
 
   /** {@link ProtectionDomain.createSharedReceiveQueue} makes shared receive queues. */
@@ -60,37 +60,37 @@ export class SharedReceiveQueue extends VerbsObject {
     this.label = `shared receive queue ${this.driver.number}`;
   }
 
-  /** 24 bits: what asynchronous events name. */
+  /** Number of the queue, 24 bits, as asynchronous events name it. */
   get number(): number {
     return this.driver.number;
   }
 
-  /** Work requests that it takes. */
+  /** Number of work requests that the queue holds. */
   get capacity(): number {
     return this.driver.capacity;
   }
 
   /**
-   * Changes all that is given, or nothing.
-   * @throws VerbsError EINVAL: a limit beyond its capacity, a capacity below what is posted, or the device has found the queue in
-   * error; ENOMEM: no page table is left for a larger queue
+   * Applies all given attributes, or none.
+   * @throws VerbsError EINVAL: the limit exceeds the capacity, the capacity is below the number of posted work requests, or the device has
+   * put the queue into the error state; ENOMEM: no page table is left for a larger queue
    */
   modify({ limit, maxWorkRequests }: SharedReceiveQueueAttributes): void {
     this.requireOpen('modifySharedReceiveQueue');
     this.driver.modify({ limit, entries: maxWorkRequests });
   }
 
-  /** The limit, 0 since its event was reported; and whether the device has found the queue in error. */
+  /** Returns the limit, which is 0 after its event was reported, and whether the device has put the queue into the error state. */
   query(): SharedReceiveQueueQuery {
     this.requireOpen('querySharedReceiveQueue');
     return this.driver.query();
   }
 
   /**
-   * Posts a receive work request, or several. The arguments are not kept; memory that they name is the device's until they
-   * complete.
-   * @throws VerbsError EINVAL: more entries than the queue was made for; ENOMEM: the queue is full; RangeError: wrId. Of a batch,
-   * `posted` says how many were taken before the one that is wrong.
+   * Posts one receive work request, or several. The driver keeps no reference to the arguments. The memory that they name belongs to the
+   * device until they complete.
+   * @throws VerbsError EINVAL: too many scatter entries for the queue; ENOMEM: the queue is full; RangeError: wrId. For a batch, `posted`
+   * gives the number of work requests posted before the faulty one.
    */
   postReceive(requests: ReceiveRequest | readonly ReceiveRequest[]): void {
     this.requireOpen('postSharedReceive');
@@ -107,7 +107,7 @@ export class SharedReceiveQueue extends VerbsObject {
     return new PreparedReceive(this, this.driver.prepare(request));
   }
 
-  /** For {@link PreparedReceive.post}. */
+  /** Posts for {@link PreparedReceive.post}. */
   postPreparedReceive(entry: PreparedEntry, wrId: number | bigint): void {
     this.requireOpen('postSharedReceive');
     this.driver.postPrepared(entry, wrId);

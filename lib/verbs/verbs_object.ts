@@ -1,31 +1,31 @@
 import { VerbsError } from '../driver/errors.ts';
 
-/** A device that does not answer any more is reset when its context closes; what it had is gone with that. */
+/** A device that no longer answers is reset when its context closes, which removes all its objects. */
 const goneCodes = ['ENODEV', 'ETIMEDOUT'];
 
-/** An object of the verbs: it belongs to parents, which outlive it. */
+/** Base class of the verbs' objects. An object belongs to parents, which outlive it. */
 export abstract class VerbsObject {
   private readonly parents: readonly VerbsObject[];
   private readonly children = new Set<VerbsObject>();
   private isClosed = false;
 
-  /** @param parents must be open; they are not closed before this object is */
+  /** @param parents must be open; each can only be closed after this object */
   protected constructor(parents: readonly VerbsObject[]) {
     this.parents = parents;
     for (const parent of parents) parent.children.add(this);
   }
 
-  /** Kind and number: `queue pair 258`. */
+  /** Kind and number, for example `queue pair 258`. */
   abstract readonly label: string;
 
-  /** Whether the object was given back to the device. */
+  /** Whether close() has been called. */
   get closed(): boolean {
     return this.isClosed;
   }
 
   /**
-   * Gives the object back to the device. Twice is once.
-   * @throws VerbsError EBUSY: something that was made of it is open
+   * Returns the object to the device. A second call has no effect.
+   * @throws VerbsError EBUSY: an object that depends on it is open
    */
   close(): void {
     if (this.isClosed) return;
@@ -41,13 +41,13 @@ export abstract class VerbsObject {
     for (const parent of this.parents) parent.children.delete(this);
   }
 
-  /** Closes what was made of the object, newest first, and then the object. */
+  /** Closes the dependent objects, newest first, and then the object. */
   [Symbol.dispose](): void {
     for (const child of [...this.children].reverse()) child[Symbol.dispose]();
     this.close();
   }
 
-  /** @throws VerbsError EBADF: one of them is closed */
+  /** @throws VerbsError EBADF: a parent is closed */
   protected static requireOpen(verb: string, objects: readonly VerbsObject[]): void {
     for (const object of objects) object.requireOpen(verb);
   }
@@ -58,10 +58,10 @@ export abstract class VerbsObject {
     throw new VerbsError(`${this.label} is closed`, { code: 'EBADF', verb, expected: 'an open object' });
   }
 
-  /** Gives back what the device has of the object. */
+  /** Releases the device's part of the object. */
   protected abstract destroy(): void;
 
-  /** The object is closed, whether the device could be told of it or not. */
+  /** The object is closed, even if the device did not answer. */
   protected ended(): void {}
 
   private busy(): VerbsError {

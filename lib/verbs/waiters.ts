@@ -1,6 +1,6 @@
 import type { WaitOptions } from './polling_wait.ts';
 
-/** Longest time of a timer, milliseconds: 24 days. A longer one never ends. */
+/** Longest delay of a timer, milliseconds: 24 days. A longer timeout never expires. */
 const longestTimer = 2 ** 31 - 1;
 
 interface Waiter {
@@ -8,7 +8,7 @@ interface Waiter {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Those who wait for the same thing. */
+/** The callers that wait for the same event. */
 export class Waiters {
   private readonly waiting = new Set<Waiter>();
 
@@ -39,12 +39,12 @@ export class Waiters {
     }
   }
 
-  /** It has come. */
+  /** Wakes all waiters: the event has arrived. */
   wake(): void {
     for (const { resolve } of this.waiting) resolve();
   }
 
-  /** It will not come. */
+  /** Rejects all waiters: the event cannot arrive. */
   abandon(reason: unknown): void {
     for (const { reject } of this.waiting) reject(reason);
   }

@@ -42,7 +42,7 @@ describe('docs/architecture.md', () => {
     expect(named.filter((name) => !known.has(name))).toEqual([]);
     const headers = read('native/hca/hca_blocks.h');
     const foldersOfBlocks = blocks.map((name) => new RegExp(`"hca/(\\w+)/${name}\\.h"`).exec(headers)?.[1]);
-    const way = page.match(/## The way of a command\n\n```\n([^]*?)```/)![1]!;
+    const way = page.match(/## Path of a command\n\n```\n([^]*?)```/)![1]!;
     const isDrawn = (folder = 'no folder'): boolean => new RegExp(`\\b${folder}\\b`).test(way);
     expect(foldersOfBlocks.filter((folder) => !isDrawn(folder))).toEqual([]);
   });
