@@ -10,18 +10,23 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 
 /** The entries of the package that have a page, and what the page says first. */
 const entries = [
-  ['fpga-verbs', 'lib/index.ts', 'verbs', 'Verbs on an HCA: devices, and the objects that are made of them.'],
+  [
+    'fpga-verbs',
+    'lib/index.ts',
+    'verbs',
+    'Verbs on an HCA: devices, and the objects that programs create from them.',
+  ],
   [
     'fpga-verbs/connect',
     'lib/connect/index.ts',
     'connect',
-    'Connects queue pairs in one call, and awaits operations.',
+    'Connects queue pairs in one call and awaits operations.',
   ],
   [
     'fpga-verbs/board',
     'lib/board/index.ts',
     'board',
-    'Makes, steps, observes and faults emulated boards and fabrics.',
+    'Creates, steps and observes emulated boards and fabrics, and injects faults.',
   ],
   ['fpga-verbs/watch', 'lib/watch/index.ts', 'watch', 'Shows a board of the program on a live page.'],
 ];

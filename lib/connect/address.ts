@@ -3,31 +3,31 @@ import { randomInt } from 'node:crypto';
 import { wrongRange, wrongType } from '../driver/arguments.ts';
 import type { Context, QueuePair } from '../index.ts';
 
-/** Where a queue pair can be reached: plain JSON, for any channel to the peer. */
+/** Address of a queue pair for its peer: plain JSON, for any channel. */
 export interface QueuePairAddress {
-  /** 24 bits. */
+  /** Queue pair number, 24 bits. */
   readonly queuePairNumber: number;
   /** PSN of the first packet that it sends, 24 bits. */
   readonly packetSequenceNumber: number;
-  /** 32 hexadecimal digits, as on the wire. */
+  /** GID: 32 hexadecimal digits in wire order. */
   readonly gid: string;
-  /** 12 hexadecimal digits. Without it, it is taken out of a link-local GID that was made of it (EUI-64). */
+  /** MAC address: 12 hexadecimal digits. Default: derived from the GID if it is a link-local GID made from a MAC address (EUI-64). */
   readonly mac?: string;
   /** LID, on InfiniBand. */
   readonly localIdentifier?: number;
 }
 
-/** The place of a queue pair on its own board. */
+/** Port and GID of a queue pair on its own board. */
 export interface LocalPlace {
-  /** From 1; default 1. */
+  /** Physical port, from 1; default 1. */
   readonly port?: number;
-  /** Entry of the port's GID table; default 0. */
+  /** Index in the port's GID table; default 0. */
   readonly gidIndex?: number;
 }
 
 /**
- * The address of a queue pair, with a packet sequence number that a peer cannot predict.
- * @throws VerbsError EINVAL: there is no such port; RangeError: the port's GID table has no such entry, or an empty one
+ * Returns the address of a queue pair, with a packet sequence number that a peer cannot predict.
+ * @throws VerbsError EINVAL: there is no such port; RangeError: the port's GID table has no such entry, or the entry is empty
  */
 export function addressOf(context: Context, queuePair: QueuePair, place: LocalPlace = {}): QueuePairAddress {
   const { port = 1, gidIndex = 0 } = place;
@@ -55,9 +55,9 @@ export function bytesOf(name: string, digits: string, bytes: number): Uint8Array
 }
 
 /**
- * The MAC address of a peer. Where none is named it is that of an emulated board with this GID: 02:f0 and the IPv4 address; that of
- * which a link-local GID was made (RFC 4291, appendix A); else 02:f1 and the 32-bit FNV-1a of the GID.
- * @throws TypeError the GID is none
+ * Returns the MAC address of a peer. If the address gives none: for an emulated board's GID, 02:f0 and the IPv4 address; for a link-local
+ * GID, the MAC address from which it was made (RFC 4291, appendix A); otherwise 02:f1 and the 32-bit FNV-1a of the GID.
+ * @throws TypeError not a GID
  */
 export function macOf({ gid, mac }: QueuePairAddress): Uint8Array {
   if (mac !== undefined) return bytesOf('mac', mac, 6);

@@ -1,21 +1,21 @@
 import { Access, PathMtu, QueuePairState, type AddressVector, type QueuePair } from '../index.ts';
 import { bytesOf, macOf, type LocalPlace, type QueuePairAddress } from './address.ts';
 
-/** How two queue pairs are connected. */
+/** Options for connecting two queue pairs. */
 export interface ConnectionAttributes extends LocalPlace {
-  /** Default 1024 B. */
+  /** Path MTU. Default 1024 B. */
   readonly pathMtu?: PathMtu;
   /** Rights of the peer to this queue pair's memory, of {@link Access}. Default all. */
   readonly access?: number;
   /** Local ACK timeout, 4.096 µs × 2^timeout. Default 14: 67 ms. */
   readonly timeout?: number;
-  /** Default 7. */
+  /** Retry count, 0 to 7. Default 7. */
   readonly retryCount?: number;
-  /** Default 7: for ever. */
+  /** RNR retry count, 0 to 7. Default 7: unlimited. */
   readonly receiverNotReadyRetry?: number;
-  /** RDMA READs and atomics outstanding in each direction; default 16. */
+  /** RDMA READs and atomics outstanding in each direction. Default 16. */
   readonly readAtomics?: number;
-  /** 0 to 15. Default 0. */
+  /** Service level, 0 to 15. Default 0. */
   readonly serviceLevel?: number;
 }
 
@@ -24,8 +24,8 @@ const hopLimit = 64;
 const timerOf640Microseconds = 12;
 
 /**
- * Brings a queue pair of a connected service from RESET to RTS, its peer being `remote`.
- * @throws VerbsError as QueuePair.modify; TypeError: the address of the peer is not one
+ * Brings a queue pair of a connected service from RESET to RTS, with `remote` as its peer.
+ * @throws VerbsError as QueuePair.modify; TypeError: an invalid peer address
  */
 export function connectQueuePair(
   queuePair: QueuePair,
@@ -66,8 +66,8 @@ export function connectQueuePair(
 }
 
 /**
- * Brings a queue pair of unreliable datagram from RESET to RTS.
- * @param queueKey 32 bits; a peer that sends to the queue pair names it
+ * Brings an unreliable datagram queue pair from RESET to RTS.
+ * @param queueKey 32 bits; a peer must use it to send to the queue pair
  * @throws VerbsError as QueuePair.modify
  */
 export function openQueuePair(
@@ -81,7 +81,7 @@ export function openQueuePair(
   queuePair.modify({ state: QueuePairState.readyToSend, sendPsn: local.packetSequenceNumber });
 }
 
-/** The way to a queue pair. @throws TypeError: its address is not one */
+/** Returns the address vector of a queue pair. @throws TypeError: an invalid address */
 export function addressVectorTo(
   remote: QueuePairAddress,
   { port = 1, gidIndex = 0, serviceLevel = 0 }: LocalPlace & { readonly serviceLevel?: number } = {},

@@ -22,31 +22,31 @@ import { connectQueuePair, type ConnectionAttributes } from './connect_queue_pai
 import { unlessGivenUp } from './give_up.ts';
 import { WorkQueueSlots, type Operation } from './work_queue_slots.ts';
 
-/** How a connection is made. */
+/** Options for creating a connection. */
 export interface ConnectionOptions extends ConnectionAttributes {
-  /** Sizes of its queues; maxInlineData is 256 where it is not given. */
+  /** Sizes of its queues; the default of maxInlineData is 256. */
   readonly capabilities?: QueuePairCapabilities;
 }
 
-/** Data to send or write: registered memory, pieces of it one behind the other, or up to 256 B of any other. */
+/** Data to send or write: registered memory, a list of pieces of it, or up to 256 B of any other memory. */
 export type Data = MemorySlice | readonly MemorySlice[] | Uint8Array;
 
-/** A message that a receive has taken. */
+/** A received message. */
 export interface Received {
-  /** Bytes. */
+  /** Length in bytes. */
   readonly byteLength: number;
-  /** Of the peer's work request, if it gave any. */
+  /** Immediate data of the peer's work request, if any. */
   readonly immediateData?: number;
 }
 
-/** A work request that is posted and not completed. */
+/** A posted work request that has not completed. */
 interface Pending {
   readonly slots: WorkQueueSlots;
   readonly settle: (completion: Completion) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** Memory for the answer of an atomic. */
+/** Memory for the result of an atomic. */
 interface AtomicResult {
   readonly slice: MemorySlice;
   readonly view: DataView;
@@ -56,8 +56,8 @@ const everyRight = Access.localWrite | Access.remoteWrite | Access.remoteRead | 
 const wrIds = 2 ** 52;
 
 /**
- * A reliable connection for those who do not want to poll: each operation is awaited. Those that find their queue full wait for
- * their turn, in the order in which they were begun.
+ * A reliable connection for programs that await each operation instead of polling. Operations that find their queue full wait for their
+ * turn, in the order of the calls.
  *
  * ```ts
  * const [a, b] = [new Connection(context), new Connection(peer)];
@@ -69,11 +69,11 @@ const wrIds = 2 ** 52;
  * ```
  */
 export class Connection {
-  /** To be told to the peer. */
+  /** Address for the peer. */
   readonly address: QueuePairAddress;
-  /** Of its memory. */
+  /** Protection domain of its memory. */
   readonly protectionDomain: ProtectionDomain;
-  /** Of its sends and receives. */
+  /** Completion queue of its sends and receives. */
   readonly completionQueue: CompletionQueue;
   /** The queue pair, of type RC. */
   readonly queuePair: QueuePair;
@@ -87,7 +87,7 @@ export class Connection {
   private sleep = new AbortController();
   private readonly freeResults: AtomicResult[] = [];
 
-  /** @throws VerbsError the device has no room for its objects */
+  /** Creates the queue pair and its completion queue. @throws VerbsError the device has no room for its objects */
   constructor(context: Context, { capabilities = {}, ...attributes }: ConnectionOptions = {}) {
     this.attributes = attributes;
     const { maxSendWorkRequests = 128, maxReceiveWorkRequests = 128 } = capabilities;
@@ -97,7 +97,7 @@ export class Connection {
     try {
       this.protectionDomain = context.createProtectionDomain();
       made.push(this.protectionDomain);
-      // It has room for all that is under way: it is never overrun.
+      // It has room for all outstanding work requests and never overruns.
       this.completionQueue = context.createCompletionQueue({
         entries: maxSendWorkRequests + maxReceiveWorkRequests,
       });
@@ -117,17 +117,17 @@ export class Connection {
     }
   }
 
-  /** Makes the connection; the peer does the same with this side's address. @throws as connectQueuePair */
+  /** Connects to the peer, which does the same with this side's address. @throws as connectQueuePair */
   connect(peer: QueuePairAddress): void {
     connectQueuePair(this.queuePair, this.address, peer, this.attributes);
   }
 
-  /** Memory that both sides can work on. @param bytes more than 0 */
+  /** Allocates memory that both sides can access. @param bytes more than 0 */
   allocate(bytes: number): MemoryRegion {
     return this.protectionDomain.allocate(bytes, everyRight);
   }
 
-  /** Sends to a receive of the peer; done when it is acknowledged. @throws CompletionError */
+  /** Sends to a receive of the peer; resolves when the peer has acknowledged. @throws CompletionError */
   async send(
     data: Data,
     { immediateData, ...wait }: WaitOptions & { readonly immediateData?: number } = {},
@@ -136,7 +136,7 @@ export class Connection {
     await this.post({ opcode, ...dataOf(data), immediateData }, wait);
   }
 
-  /** Takes what the peer sends next into `memory`. @throws CompletionError */
+  /** Receives the peer's next message into `memory`. @throws CompletionError */
   async receive(memory: MemorySlice, wait: WaitOptions = {}): Promise<Received> {
     return this.await(
       this.receives,
@@ -147,7 +147,7 @@ export class Connection {
     );
   }
 
-  /** Writes into memory of the peer; with immediate data, a receive of the peer learns of it. @throws CompletionError */
+  /** Writes into the peer's memory; with immediate data it also completes a receive of the peer. @throws CompletionError */
   async write(
     data: Data,
     remote: RemotePlace,
@@ -162,7 +162,7 @@ export class Connection {
     await this.post({ opcode: Opcode.rdmaRead, gather: [memory], remote }, wait);
   }
 
-  /** Puts `swap` into 8 aligned bytes of the peer if they are `compare`; what they were. @throws CompletionError */
+  /** Writes `swap` to 8 aligned bytes of the peer if they equal `compare`. Returns their previous value. @throws CompletionError */
   async compareAndSwap(
     remote: RemotePlace,
     compare: bigint,
@@ -172,12 +172,12 @@ export class Connection {
     return this.atomic({ opcode: Opcode.atomicCompareAndSwap, remote, compareAdd: compare, swap }, wait);
   }
 
-  /** Adds to 8 aligned bytes of the peer; what they were. @throws CompletionError */
+  /** Adds to 8 aligned bytes of the peer. Returns their previous value. @throws CompletionError */
   async fetchAndAdd(remote: RemotePlace, add: bigint, wait: WaitOptions = {}): Promise<bigint> {
     return this.atomic({ opcode: Opcode.atomicFetchAndAdd, remote, compareAdd: add }, wait);
   }
 
-  /** Ends the connection and what it was made of; memory too. Those who wait are told. Twice is once. */
+  /** Closes the connection, its objects and its memory, and rejects the pending operations. A second call has no effect. */
   close(): void {
     this.rejectAll(new DOMException('the connection was closed', 'AbortError'));
     this.queuePair[Symbol.dispose]();
@@ -219,7 +219,7 @@ export class Connection {
   }
 
   private async post({ inlineData, ...request }: SendRequest, wait: WaitOptions): Promise<void> {
-    // The caller may use its bytes again at once, also those of what is posted later.
+    // The caller may reuse its bytes at once, even if the operation is posted later.
     const inline = this.sends.full ? inlineData?.slice() : inlineData;
     await this.await(
       this.sends,
@@ -230,9 +230,10 @@ export class Connection {
   }
 
   /**
-   * Posts, and waits until it is done. One that is given up is not posted any more, or still taken when it comes.
-   * @param slots of the queue that it goes to
-   * @param take is called with the completion, good or bad, before it and the memory are used again; its value is the result
+   * Posts an operation and waits for its completion. An aborted operation that is not posted yet is never posted; if it is posted, its
+   * completion is still consumed.
+   * @param slots of the queue that takes it
+   * @param take receives the completion, good or bad, before the completion object and the memory are reused; its value is the result
    */
   private async await<Result>(
     slots: WorkQueueSlots,
@@ -271,7 +272,7 @@ export class Connection {
     }
   }
 
-  /** Takes completions as long as an operation waits for one. */
+  /** Polls completions while an operation waits for one. */
   private async pump(): Promise<void> {
     if (this.pumping) return;
     this.pumping = true;
@@ -291,7 +292,7 @@ export class Connection {
     }
   }
 
-  /** Ends without one too, when no operation waits any more: nothing keeps the process alive then. */
+  /** Also ends without a completion when no operation waits any more, so that it does not keep the process alive. */
   private async sleepUntilCompletion(): Promise<void> {
     this.sleep = new AbortController();
     const { signal } = this.sleep;
@@ -309,7 +310,7 @@ export class Connection {
     pending?.slots.done();
   }
 
-  /** Nothing will be done any more. */
+  /** Rejects all operations: none can complete. */
   private rejectAll(reason: unknown): void {
     for (const { reject } of this.pending.values()) reject(reason);
     this.pending.clear();

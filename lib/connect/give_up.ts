@@ -1,11 +1,11 @@
 import type { WaitOptions } from '../index.ts';
 
-/** Longest time of a timer, milliseconds: 24 days. A longer one never ends. */
+/** Longest delay of a timer, milliseconds: 24 days. A longer timeout never expires. */
 const longestTimer = 2 ** 31 - 1;
 
 /**
- * Gives the result of `done`, unless it is given up before; then `done` goes on, and its result is dropped.
- * @throws the signal's reason; DOMException TimeoutError after `timeout` milliseconds; what `done` throws
+ * Returns the result of `done` unless the wait is aborted first; `done` then continues, and its result is dropped.
+ * @throws the signal's reason; DOMException TimeoutError after `timeout` milliseconds; the error of `done`
  */
 export async function unlessGivenUp<Result>(
   done: Promise<Result>,

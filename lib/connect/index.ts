@@ -1,4 +1,4 @@
-/** `fpga-verbs/connect`: queue pairs are connected in one call, and operations are awaited. */
+/** `fpga-verbs/connect`: connects queue pairs in one call and awaits operations. */
 export { addressOf, type LocalPlace, type QueuePairAddress } from './address.ts';
 export {
   addressVectorTo,

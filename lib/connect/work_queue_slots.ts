@@ -1,43 +1,43 @@
-/** Something that takes a place in a work queue. */
+/** An operation that needs a slot of a work queue. */
 export interface Operation {
   /** Posts it. An error that it throws rejects the operation. */
   readonly post: () => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** The places in a work queue: an operation that finds none, or others that wait, waits for its turn. */
+/** The slots of a work queue. An operation waits for its turn if no slot is free or other operations wait. */
 export class WorkQueueSlots {
   private places: number;
   private readonly waiting = new Set<Operation>();
 
-  /** @param places operations that may be under way */
+  /** @param places maximum number of outstanding operations */
   constructor(places: number) {
     this.places = places;
   }
 
-  /** Whether the next operation has to wait. */
+  /** Whether the next operation must wait. */
   get full(): boolean {
     return this.places === 0;
   }
 
-  /** Posts an operation, now or when its turn comes. */
+  /** Posts an operation now, or when its turn comes. */
   enter(operation: Operation): void {
     this.waiting.add(operation);
     this.postWaiting();
   }
 
-  /** An operation is not wanted any more: if it is not posted yet, it will not be. */
+  /** Cancels an operation: it is not posted if it has not been already. */
   leave(operation: Operation): void {
     this.waiting.delete(operation);
   }
 
-  /** An operation that was posted is done. */
+  /** Frees the slot of a completed operation. */
   done(): void {
     this.places += 1;
     this.postWaiting();
   }
 
-  /** None will have its turn. */
+  /** Drops all waiting operations. */
   abandon(reason: unknown): void {
     const abandoned = [...this.waiting];
     this.waiting.clear();

@@ -1,45 +1,45 @@
 import { argumentName, encodeArguments, wrongType } from './arguments.ts';
 
-/** Where the peer is (address_vector). */
+/** Address of the peer (address_vector). */
 export interface AddressVector {
   /** Physical port, from 1. */
   readonly port: number;
-  /** 0 to 15. Default 0. */
+  /** Service level, 0 to 15. Default 0. */
   readonly serviceLevel?: number;
-  /** A GRH is sent: always on Ethernet. Default false. */
+  /** Send a GRH; always true on Ethernet. Default false. */
   readonly isGlobal?: boolean;
   /** Low bits of the source LID, 0 to 127 (InfiniBand). */
   readonly sourcePathBits?: number;
-  /** 0: that of the port. */
+  /** Static rate; 0: that of the port. */
   readonly staticRate?: number;
   /** LID of the peer, 16 bits (InfiniBand). */
   readonly destinationLocalIdentifier?: number;
-  /** 0 to 255, of the GRH. */
+  /** Hop limit of the GRH, 0 to 255. */
   readonly hopLimit?: number;
-  /** 0 to 255, of the GRH. */
+  /** Traffic class of the GRH, 0 to 255. */
   readonly trafficClass?: number;
-  /** 20 bits, of the GRH. */
+  /** Flow label of the GRH, 20 bits. */
   readonly flowLabel?: number;
-  /** Entry of the port's GID table: the source GID. 0 to 15. */
+  /** Source GID: index in the port's GID table, 0 to 15. */
   readonly gidIndex?: number;
-  /** 6 bytes. Default: that of a link-local GID or of a multicast group; none for another. */
+  /** MAC address, 6 bytes. Default: derived from a link-local or multicast GID; required for any other GID. */
   readonly destinationMac?: Uint8Array;
-  /** 0: from a hash of both queue pair numbers. */
+  /** UDP source port; 0: derived from both queue pair numbers. */
   readonly udpSourcePort?: number;
   /** VLAN tag (Ethernet); 0: none. */
   readonly vlan?: number;
-  /** 16 bytes. */
+  /** GID of the peer, 16 bytes. */
   readonly destinationGid?: Uint8Array;
 }
 
 const macBytes = 6;
 
-/** As the specification writes a name. */
+/** The field's name in the specification. */
 export function specified(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** The structure address_vector. @throws TypeError, RangeError, which name the argument from `addressVector` on */
+/** Encodes the structure address_vector. @throws TypeError, RangeError, which name the argument from `addressVector` on */
 export function encodeAddressVector(vector: AddressVector): Uint8Array {
   const {
     isGlobal,
@@ -62,8 +62,8 @@ export function encodeAddressVector(vector: AddressVector): Uint8Array {
 }
 
 /**
- * The MAC address that a GID tells: one that a link-local GID was made from as EUI-64 (RFC 4291, appendix A), or that of a multicast
- * group (RFC 1112, 6.4 and RFC 2464, 7). Another GID tells none: zero.
+ * Derives the MAC address from a GID: from a link-local GID made as EUI-64 (RFC 4291, appendix A), or from a multicast group (RFC 1112, 6.4
+ * and RFC 2464, 7). For any other GID it is zero.
  */
 function macOf(gid: Uint8Array): Uint8Array {
   const mac = new Uint8Array(6);

@@ -39,19 +39,19 @@ import {
 } from '../spec/index.ts';
 import { checkSlice, encodeGatherList } from './gather_list.ts';
 
-/** A piece of a registered memory region; the address in two halves, so that none is computed per operation. */
+/** A piece of a registered memory region. The address is in two halves, so that no operation has to compute them. */
 export interface GatherEntry {
   /** Low 32 bits of the address. */
   readonly addressLow: number;
   /** High 32 bits of the address. */
   readonly addressHigh: number;
-  /** Bytes; 0 is allowed. */
+  /** Length in bytes; 0 is allowed. */
   readonly length: number;
   /** L_Key of the region. */
   readonly localKey: number;
 }
 
-/** A place in memory of the peer, as its key names it. */
+/** A place in the peer's memory, with its key. */
 export interface RemotePlace {
   /** Low 32 bits of the address. */
   readonly addressLow: number;
@@ -63,52 +63,52 @@ export interface RemotePlace {
 
 /** The memory that a memory window is bound to. */
 export interface WindowBinding {
-  /** R_Key that the window has from then on: its index, and a low byte of the caller's choice. */
+  /** New R_Key of the window: its index, and a low byte that the caller chooses. */
   readonly key: number;
-  /** Part of a memory region: `region.slice(offset, length)`; of no length: a window of type 1 is unbound. */
+  /** Part of a memory region: `region.slice(offset, length)`; a length of 0 unbinds a window of type 1. */
   readonly memory: GatherEntry;
-  /** Rights of the peer: remote ones of Access, and zeroBased. */
+  /** Rights of the peer: the remote rights of Access, and zeroBased. */
   readonly access: number;
 }
 
-/** A send work request, as the device takes it. Whole numbers, 32 bits where nothing else is said. */
+/** A send work request. Numbers are integers of 32 bits unless stated otherwise. */
 export interface SendRequest {
-  /** The operation; a queue pair takes those of its service. */
+  /** The operation, one that the queue pair's service has. */
   readonly opcode: Opcode;
-  /** Comes back in the completion. Default 0. */
+  /** Identifier that the completion returns. Default 0. */
   readonly wrId?: number | bigint | undefined;
-  /** Data that is sent itself, 0 to 256 B; instead of `gather`. */
+  /** Inline data, 0 to 256 B; instead of `gather`. */
   readonly inlineData?: Uint8Array | undefined;
-  /** Where the data lies, or for a READ or atomic goes to; up to 16 entries. */
+  /** Memory that holds the data, or receives it for a READ or atomic; up to 16 entries. */
   readonly gather?: readonly GatherEntry[] | undefined;
-  /** A completion is wanted. */
+  /** Requests a completion. */
   readonly signaled?: boolean | undefined;
-  /** Waits for the READs and atomics before it. */
+  /** Fence: waits for all earlier READs and atomics. */
   readonly fence?: boolean | undefined;
-  /** Solicited event at the peer. */
+  /** Requests a solicited event at the peer. */
   readonly solicited?: boolean | undefined;
   /**
-   * The device executes the command only when the sum of what it has collected, and of the queue pair's `checksumSecret`, is right; else
-   * the command is brought from the send queue.
+   * Doorbell checksum: the device executes the command only if the sum over the collected data and the queue pair's `checksumSecret` is
+   * right; otherwise it fetches the command from the send queue.
    */
   readonly checksum?: boolean | undefined;
-  /** 32 bits, which the peer gets as they are; with operations that have immediate data. */
+  /** Immediate data, 32 bits, passed to the peer unchanged; for operations with immediate data. */
   readonly immediateData?: number | undefined;
-  /** Send with invalidate, local invalidate: R_Key of the window that is taken back, at the peer or here. */
+  /** Send with invalidate, local invalidate: R_Key of the window to invalidate, at the peer or locally. */
   readonly invalidateKey?: number | undefined;
-  /** Bind: the window, and what it is bound to. */
+  /** Bind: the window and the memory for it. */
   readonly bind?: WindowBinding | undefined;
-  /** RDMA and atomics: where at the peer. */
+  /** RDMA and atomics: memory of the peer. */
   readonly remote?: RemotePlace | undefined;
-  /** Atomics: what is compared, or added; the lowest 64 bits count. */
+  /** Atomics: the value to compare with or to add; the low 64 bits count. */
   readonly compareAdd?: bigint | undefined;
   /** Compare and swap: the new value. */
   readonly swap?: bigint | undefined;
-  /** Unreliable datagram: where the peer is. */
+  /** Unreliable datagram: the destination. */
   readonly addressHandle?: { readonly number: number } | undefined;
   /** Unreliable datagram: queue pair of the peer, 24 bits. */
   readonly destinationQueuePair?: number | undefined;
-  /** Unreliable datagram: Q_Key of the peer, 32 bits; one with its high bit set stands for the queue pair's own. */
+  /** Unreliable datagram: Q_Key of the peer, 32 bits; with the high bit set, the queue pair's own Q_Key is used. */
   readonly queueKey?: number | undefined;
 }
 
@@ -116,17 +116,17 @@ export interface SendRequest {
 export interface CommandOrigin {
   readonly queuePairNumber: number;
   readonly level: number;
-  /** Secret that the doorbell checksum covers. */
+  /** Secret that goes into the doorbell checksum. */
   readonly checksumSecret: number;
 }
 
 const dword = 4;
 
-/** Operands of atomics are split into halves here, so that no bigint is computed. */
+/** Operands of atomics are split into halves through this array, without bigint arithmetic. */
 const operands = new BigUint64Array(2);
 const operandHalves = new Uint32Array(operands.buffer);
 
-/** Bytes of a command's payload. */
+/** Returns the length of a command's payload in bytes. */
 export function payloadBytes({ inlineData, gather, bind }: SendRequest): number {
   if (bind !== undefined) return BIND_ENTRY_BYTES;
   if (inlineData !== undefined) return inlineData.length;
@@ -134,13 +134,13 @@ export function payloadBytes({ inlineData, gather, bind }: SendRequest): number 
 }
 
 /**
- * Encodes a command in place (US8589610, command header and payload). All DWORDs up to its end, rounded up to 8 B, are written.
+ * Encodes a command in place (US8589610, command header and payload). Writes every DWORD up to its end, rounded up to 8 B.
  * @param dwords the memory of send queue entries
  * @param bytes the same memory
- * @param at begin of the entry in it, bytes, a multiple of 8
+ * @param at offset of the entry in it, bytes, a multiple of 8
  * @param sequenceNumber 16 bits
  * @returns bytes of the command, rounded up to 8
- * @throws TypeError, RangeError: an entry of its gather list, or of what it binds, is no slice of a memory region
+ * @throws TypeError, RangeError: an entry of its gather list, or of its bind, is not a slice of a memory region
  */
 export function encodeCommand(
   dwords: Uint32Array,
@@ -211,7 +211,7 @@ function encodeBinding(dwords: Uint32Array, first: number, { memory, access }: W
   dwords[first + BIND_ENTRY_ACCESS_FLAGS_BYTE / dword] = access;
 }
 
-/** The tail of the last segment is zero: the doorbell checksum covers it. */
+/** The end of the last segment is zero, because the doorbell checksum covers it. */
 function encodeInlineData(dwords: Uint32Array, bytes: Uint8Array, at: number, data: Uint8Array): void {
   if (data.length % SEGMENT_BYTES !== 0) {
     const last = (at + data.length - (data.length % SEGMENT_BYTES)) / dword;
@@ -222,8 +222,8 @@ function encodeInlineData(dwords: Uint32Array, bytes: Uint8Array, at: number, da
 }
 
 /**
- * The doorbell checksum of a command in place: with it, the 32-bit ones' complement sum of all DWORDs and the secret is all ones.
- * @param at begin of the entry, bytes
+ * Computes the doorbell checksum of a command in place: with it, the 32-bit ones' complement sum of all DWORDs and the secret is all ones.
+ * @param at offset of the entry, bytes
  * @param bytes of the command, rounded up to 8
  */
 export function encodeChecksum(dwords: Uint32Array, at: number, bytes: number, secret: number): void {

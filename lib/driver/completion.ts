@@ -59,11 +59,11 @@ const high = 2 ** 32;
 const enums = { status: completionStatusNames, opcode: completionOpcodeNames };
 
 /**
- * A completion, filled in by {@link CompletionQueue.poll}. Where `status` is an error, only the first five fields are meant. It keeps
- * the DWORDs of the entry, and decodes a field when it is read: most users read four of them.
+ * A completion, filled in by {@link CompletionQueue.poll}. If `status` is an error, only the first five fields are valid. It stores the
+ * DWORDs of the entry and decodes a field when it is read, because most programs read only four of them.
  */
 export class Completion {
-  // DWORDs of the entry, named by a field that they hold.
+  // DWORDs of the entry, each named by a field that it holds.
   private operation = 0;
   private queuePairAndPort = 0;
   private length = 0;
@@ -76,15 +76,15 @@ export class Completion {
   private timestampHigh = 0;
   private macLow = 0;
   private macHigh = 0;
-  /** The identifier of the work request, in two halves, signed. For the driver. */
+  /** Identifier of the work request, in two signed halves. For the driver. */
   identifierLow = 0;
   /** High half of the identifier, signed. For the driver. */
   identifierHigh = 0;
 
   /**
-   * Takes the entry of a completion queue that begins at DWORD `at`. For the driver.
-   * @param dwords the completion queue's ring; signed, as V8 keeps any of them without an allocation then. `| 0` spares a check of the
-   * sum for each.
+   * Copies the completion queue entry that begins at DWORD `at`. For the driver.
+   * @param dwords the completion queue's ring; signed, so that V8 stores any value without an allocation. `| 0` avoids an overflow check of
+   * the sum.
    */
   read(dwords: Int32Array, at: number): void {
     this.operation = dwords[(at + COMPLETION_QUEUE_ENTRY_OPCODE_BYTE / dword) | 0]!;
@@ -104,7 +104,7 @@ export class Completion {
     this.macHigh = ofReceive ? dwords[(at + COMPLETION_QUEUE_ENTRY_SOURCE_MAC_HIGH_BYTE / dword) | 0]! : 0;
   }
 
-  /** 24 bits. */
+  /** Queue pair number, 24 bits. */
   get queuePairNumber(): number {
     return (
       (this.queuePairAndPort >>> COMPLETION_QUEUE_ENTRY_QUEUE_PAIR_NUMBER_SHIFT) &
@@ -112,12 +112,12 @@ export class Completion {
     );
   }
 
-  /** 0: of the send queue; 1: of the receive queue. */
+  /** 0: the send queue; 1: the receive queue. */
   get workQueue(): number {
     return (this.queue >>> COMPLETION_QUEUE_ENTRY_WORK_QUEUE_SHIFT) & COMPLETION_QUEUE_ENTRY_WORK_QUEUE_MASK;
   }
 
-  /** Of the work request. In a send queue all before it are completed too, signaled or not. */
+  /** Sequence number of the work request. In a send queue it also completes all earlier work requests, signaled or not. */
   get sequenceNumber(): number {
     return (
       (this.sequence >>> COMPLETION_QUEUE_ENTRY_SEQUENCE_NUMBER_SHIFT) &
@@ -125,13 +125,13 @@ export class Completion {
     );
   }
 
-  /** Success, or why the work request failed (InfiniBand volume 1, 11.6.2). */
+  /** Success, or the reason of the failure (InfiniBand volume 1, 11.6.2). */
   get status(): CompletionStatus {
     return ((this.operation >>> COMPLETION_QUEUE_ENTRY_STATUS_SHIFT) &
       COMPLETION_QUEUE_ENTRY_STATUS_MASK) as CompletionStatus;
   }
 
-  /** More on a failure, of the device itself; 0: nothing. */
+  /** Detail of a failure from the device; 0: none. */
   get vendorError(): number {
     return (
       (this.operation >>> COMPLETION_QUEUE_ENTRY_VENDOR_ERROR_SHIFT) &
@@ -139,13 +139,13 @@ export class Completion {
     );
   }
 
-  /** The operation that is complete. */
+  /** The completed operation. */
   get opcode(): CompletionOpcode {
     return ((this.operation >>> COMPLETION_QUEUE_ENTRY_OPCODE_SHIFT) &
       COMPLETION_QUEUE_ENTRY_OPCODE_MASK) as CompletionOpcode;
   }
 
-  /** Bytes transferred. */
+  /** Number of bytes transferred. */
   get byteLength(): number {
     return this.length >>> 0;
   }
@@ -155,7 +155,7 @@ export class Completion {
     return this.immediate >>> 0;
   }
 
-  /** `immediateData` is immediate data of the peer. */
+  /** `immediateData` holds immediate data of the peer. */
   get withImmediate(): boolean {
     return (
       ((this.operation >>> COMPLETION_QUEUE_ENTRY_WITH_IMMEDIATE_SHIFT) &
@@ -164,7 +164,7 @@ export class Completion {
     );
   }
 
-  /** `immediateData` is the key that the peer invalidated. */
+  /** `immediateData` holds the key that the peer invalidated. */
   get withInvalidate(): boolean {
     return (
       ((this.operation >>> COMPLETION_QUEUE_ENTRY_WITH_INVALIDATE_SHIFT) &
@@ -173,7 +173,7 @@ export class Completion {
     );
   }
 
-  /** A GRH lies before the data that was received (UD). */
+  /** A GRH precedes the received data (UD). */
   get withGlobalRouteHeader(): boolean {
     return (
       ((this.operation >>> COMPLETION_QUEUE_ENTRY_WITH_GLOBAL_ROUTE_HEADER_SHIFT) &
@@ -182,7 +182,7 @@ export class Completion {
     );
   }
 
-  /** The peer asked for a solicited event. */
+  /** The peer requested a solicited event. */
   get solicited(): boolean {
     return (
       ((this.operation >>> COMPLETION_QUEUE_ENTRY_SOLICITED_SHIFT) &
@@ -191,12 +191,12 @@ export class Completion {
     );
   }
 
-  /** Where it was received, from 1 (UD). */
+  /** Port that received the datagram, from 1 (UD). */
   get port(): number {
     return (this.queuePairAndPort >>> COMPLETION_QUEUE_ENTRY_PORT_SHIFT) & COMPLETION_QUEUE_ENTRY_PORT_MASK;
   }
 
-  /** Entry of the port's P_Key table (UD). */
+  /** Index in the port's P_Key table (UD). */
   get partitionKeyIndex(): number {
     return (
       (this.sequence >>> COMPLETION_QUEUE_ENTRY_PARTITION_KEY_INDEX_SHIFT) &
@@ -204,7 +204,7 @@ export class Completion {
     );
   }
 
-  /** Where it came from (UD). */
+  /** Queue pair number of the sender (UD). */
   get sourceQueuePair(): number {
     return (
       (this.source >>> COMPLETION_QUEUE_ENTRY_SOURCE_QUEUE_PAIR_SHIFT) &
@@ -220,7 +220,7 @@ export class Completion {
     );
   }
 
-  /** On Ethernet, where there is a GRH: bytes 0 to 3 of the sender's MAC address. */
+  /** On Ethernet, if there is a GRH: bytes 0 to 3 of the sender's MAC address. */
   get sourceMacLow(): number {
     return this.macLow >>> 0;
   }
@@ -233,14 +233,14 @@ export class Completion {
     );
   }
 
-  /** 0 to 15 (UD). */
+  /** Service level, 0 to 15 (UD). */
   get serviceLevel(): number {
     return (
       (this.source >>> COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_SHIFT) & COMPLETION_QUEUE_ENTRY_SERVICE_LEVEL_MASK
     );
   }
 
-  /** Low bits of the LID that it was sent to (UD on InfiniBand). */
+  /** Low bits of the destination LID (UD on InfiniBand). */
   get destinationPathBits(): number {
     return (
       (this.path >>> COMPLETION_QUEUE_ENTRY_DESTINATION_PATH_BITS_SHIFT) &
@@ -248,7 +248,7 @@ export class Completion {
     );
   }
 
-  /** When the device wrote it: clock ticks, exact up to 2^53. */
+  /** Time at which the device wrote the completion: clock ticks, exact up to 2^53. */
   get timestamp(): number {
     return (this.timestampLow >>> 0) + (this.timestampHigh >>> 0) * high;
   }
@@ -284,7 +284,7 @@ export class Completion {
     return new Uint8Array(view.buffer);
   }
 
-  /** Its fields, with the names of status and opcode. */
+  /** Returns its fields, with the names of status and opcode. */
   toJSON(): object {
     return namedValues<object>(Object.fromEntries(fields.map((field) => [field, this[field]])), enums);
   }

@@ -2,11 +2,11 @@ import { QualityOfServiceLevel } from '../spec/index.ts';
 import type { DeviceFunction } from './device_function.ts';
 import { blockNamed, readNamed, registerNamed } from './named_registers.ts';
 
-/** Credits of one kind that the lanes of a level have at a moment (US8484392, status of quality of service levels). */
+/** Current credits of one kind of a level's lanes (US8484392, status of quality of service levels). */
 export interface CreditStatus {
   /** Credits that the lanes own. */
   readonly own: number;
-  /** Of the own ones, those that are free. */
+  /** Number of the lanes' own credits that are free. */
   readonly ownFree: number;
   /** Shared credits that the lanes hold. */
   readonly sharedHeld: number;
@@ -14,17 +14,17 @@ export interface CreditStatus {
   readonly sharedFree: number;
 }
 
-/** Credits of a level of a function. Those of a lane that serves both levels count for both. */
+/** Credits of a level of a function. Credits of a lane that serves both levels count for both. */
 export interface LevelCredits {
   /** The level. */
   readonly level: QualityOfServiceLevel;
-  /** Credits to be executed. */
+  /** Execution credits. */
   readonly execution: CreditStatus;
-  /** Credits until a command is acknowledged or has left. */
+  /** Completion credits, held until the peer acknowledges a command or, on an unreliable service, it has left. */
   readonly completion: CreditStatus;
 }
 
-/** The credits of the function's levels, low first, by its status registers. */
+/** Reads the credits of the function's levels, low first, from its status registers. */
 export function readCredits({ page }: DeviceFunction): LevelCredits[] {
   const statusOf = (name: string): CreditStatus[] =>
     readNamed(page, registerNamed(blockNamed('underlying_function'), name)).fields.map((fields) => ({

@@ -2,29 +2,29 @@
 export interface VerbsErrorDetails {
   /** Name of the system's error number, as libibverbs would set it: `EINVAL`, `EBUSY`, `ENODEV` … */
   readonly code: string;
-  /** Verb that failed, in libibverbs' terms spelled out: `createQueuePair`. */
+  /** Verb that failed, with the name that libibverbs has for it spelled out: `createQueuePair`. */
   readonly verb: string;
   /** Attribute or field that was wrong. */
   readonly attribute?: string;
   /** The right value or action. */
   readonly expected?: string;
-  /** The error below, where there is one. */
+  /** The underlying error, if any. */
   readonly cause?: unknown;
 }
 
-/** A verb that failed. The message says what was wrong and, where it is known, what would be right. */
+/** An error of a verb. The message says what was wrong and, if known, what would be right. */
 export class VerbsError extends Error {
   override readonly name = 'VerbsError';
   /** Name of a system error number, as libibverbs would set it: `EINVAL`, `EBUSY`, `ENODEV` … */
   readonly code: string;
-  /** Verb that failed, in libibverbs' terms spelled out. */
+  /** Verb that failed, with the name that libibverbs has for it spelled out. */
   readonly verb: string;
   /** Path of the argument that was wrong. */
   readonly attribute: string | undefined;
   /** The right value or action. */
   readonly expected: string | undefined;
 
-  /** @param message what was wrong, and what would be right */
+  /** @param message says what was wrong and what would be right */
   constructor(message: string, { code, verb, attribute, expected, cause }: VerbsErrorDetails) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
@@ -34,7 +34,7 @@ export class VerbsError extends Error {
   }
 }
 
-/** An error of native code as the error of a verb: where nothing is left, ENOMEM; where memory is not reached, ENOTSUP. */
+/** Turns an error of native code into an error of a verb: ENOMEM if a resource ran out, ENOTSUP if memory cannot be reached. */
 export function allocationError(verb: string, error: unknown): unknown {
   if (error instanceof Error && 'code' in error && error.code === 'ENOTSUP') {
     const [problem, expected = 'memory of allocate()'] = error.message.split('; expected: ');
@@ -45,7 +45,7 @@ export function allocationError(verb: string, error: unknown): unknown {
   return new VerbsError(error.message, { code: 'ENOMEM', verb, expected, cause: error });
 }
 
-/** The device answers all ones: it was removed, or has lost its power or its link. */
+/** The device answers with all ones: it was removed, or has lost its power or its link. */
 export function deviceGone(verb: string, reason = 'all ones are read back from its registers'): VerbsError {
   return new VerbsError(`the device is gone: ${reason}`, {
     code: 'ENODEV',

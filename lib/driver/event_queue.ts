@@ -23,15 +23,15 @@ const eventEntry: RingEntry = {
   phaseShift: EVENT_QUEUE_ENTRY_PHASE_SHIFT,
 };
 
-/** Something that happened, as the device reports it (event_queue_entry). */
+/** An asynchronous event from the device (event_queue_entry). */
 export interface DeviceEvent {
   /** Kind of event. */
   readonly type: EventType;
-  /** Of the type, as code writes it: `virtualCollectBufferError`. */
+  /** Name of the type as in code: `virtualCollectBufferError`. */
   readonly name: string;
-  /** Depends on the type: a refusal for an error of a VCB. */
+  /** Detail that depends on the type: a refusal for an error of a VCB. */
   readonly reason: number;
-  /** Error of a VCB: offset of the write, bytes. */
+  /** For an error of a VCB: offset of the write, bytes. */
   readonly offset: number;
   /** Number of the queue pair, completion queue or VCB. */
   readonly object: number;
@@ -39,11 +39,11 @@ export interface DeviceEvent {
   readonly detail: bigint;
   /** Device clock, ticks. */
   readonly timestamp: bigint;
-  /** Events that were lost before this one, because the queue was full. */
+  /** Number of events lost before this one because the queue was full. */
   readonly lost: number;
 }
 
-/** An event queue of a function: the device writes, the host reads by the phase bit. */
+/** An event queue of a function: the device writes entries, and the host detects them by the phase bit. */
 export class EventQueue {
   readonly number: number;
   private readonly device: DeviceFunction;
@@ -57,8 +57,8 @@ export class EventQueue {
 
   /**
    * Creates an event queue.
-   * @param number 0 takes the asynchronous events; signals MSI-X vector `number`
-   * @throws VerbsError what the device says of it
+   * @param number 0 gets the asynchronous events; the queue signals MSI-X vector `number`
+   * @throws VerbsError the device's error
    */
   constructor(device: DeviceFunction, management: ManagementQueue, number: number, entriesLog2: number) {
     this.device = device;
@@ -84,13 +84,13 @@ export class EventQueue {
     });
   }
 
-  /** Takes the oldest event that was not taken; undefined: there is none. Never waits. */
+  /** Takes the oldest event; undefined: there is none. Never waits. */
   poll(): DeviceEvent | undefined {
     this.collect();
     return this.collected.shift();
   }
 
-  /** Takes what lies in the ring, so that it does not fill. Answers to management commands, which a verb awaits, are left out. */
+  /** Takes all entries from the ring, so that it does not fill up. Skips answers to management commands, which a verb awaits. */
   collect(): void {
     const { entries } = this;
     while (entries.isWritten) {
@@ -102,13 +102,13 @@ export class EventQueue {
     }
   }
 
-  /** An event that did not come through the ring, or just came. */
+  /** Queues an event that did not come through the ring, or was just taken from it. */
   report(event: DeviceEvent): void {
     this.collected.push(event);
     this.onEvent?.(event);
   }
 
-  /** Asks for one interrupt: at the next event, or at once if one lies there that was not taken. */
+  /** Requests one interrupt: at the next event, or at once if the ring holds an event that was not taken. */
   arm(): void {
     this.device.page.write32(UNDERLYING_FUNCTION_EVENT_QUEUE_ARM_OFFSET, this.number);
   }

@@ -44,16 +44,15 @@ export interface FunctionLimits {
   readonly memoryKeys: number;
   /** Entries of the largest queue. */
   readonly queueEntriesMaximum: number;
-  /** Physical collect buffers that are guaranteed to the function. */
+  /** Physical collect buffers guaranteed to the function. */
   readonly physicalCollectBuffers: number;
   /** Transmit virtual lanes of the function. */
   readonly transmitVirtualLanes: number;
 }
 
 /**
- * The driver of one underlying function: management queue, asynchronous events, and what the device needs of host memory.
- * Function 0 is the control function: it gives the device its context memory and enables it, and disables it when it closes, unless
- * another driver has enabled it.
+ * The driver of one underlying function: management queue, asynchronous events, and the device's host memory. Function 0 is the control
+ * function: it gives the device its context memory, enables it, and disables it on close, unless another driver enabled it.
  */
 export class HcaDriver {
   readonly device: DeviceFunction;
@@ -62,24 +61,24 @@ export class HcaDriver {
   readonly virtualCollectBuffers: VirtualCollectBuffers;
   /** Asynchronous events: errors, refusals, states. */
   readonly events: EventQueue;
-  /** The queue pairs that exist, by number: completions name them. */
+  /** The existing queue pairs, by number: completions name them. */
   readonly queuePairs = new Map<number, QueuePair>();
-  /** Queue pairs that are closed while receives of theirs, of a shared receive queue, lie in a completion queue. */
+  /** Closed queue pairs whose receives, from a shared receive queue, are still in a completion queue. */
   readonly closedReceivers = new Map<number, ClosedReceiver>();
-  /** The completion queues that exist, by number: asynchronous events name them. */
+  /** The existing completion queues, by number: asynchronous events name them. */
   readonly completionQueues = new Map<number, CompletionQueue>();
-  /** Held by those who wait. */
+  /** Referenced while callers wait. */
   readonly watch: DeviceWatch;
-  /** Held, or it would end. */
+  /** Referenced, otherwise it would end. */
   private readonly removal: Interrupt | undefined;
   private readonly hasEnabled: boolean;
   private isClosed = false;
   private isDisabled = false;
 
   /**
-   * Takes over an open function of a board, on any backend.
-   * @throws VerbsError ENODEV: nothing is there, or the device is not enabled; ENOTSUP: not a board that this driver drives;
-   * EBUSY: another driver has the function. The function is closed then.
+   * Takes ownership of an open function of a board, on any backend.
+   * @throws VerbsError ENODEV: no device answers, or the device is not enabled; ENOTSUP: not a board that this driver supports; EBUSY:
+   * another driver has the function. The function is closed in these cases.
    */
   constructor(board: BoardFunction) {
     this.device = new DeviceFunction(board);
@@ -110,14 +109,14 @@ export class HcaDriver {
     return this.isClosed;
   }
 
-  /** The control function has disabled the device: what is posted would be dropped. As far as events tell. */
+  /** Whether the control function has disabled the device, as far as events say; the device then drops posted commands. */
   get disabled(): boolean {
     return this.isDisabled;
   }
 
   /**
-   * Enables the device, or disables it: see {@link Context.disableDevice}.
-   * @throws VerbsError EPERM: this is not the control function; EIO: the device does not take its memory
+   * Enables or disables the device: see {@link Context.disableDevice}.
+   * @throws VerbsError EPERM: this is not the control function; EIO: the device does not accept its memory
    */
   setDeviceEnabled(enabled: boolean): void {
     const verb = enabled ? 'enableDevice' : 'disableDevice';
@@ -142,8 +141,8 @@ export class HcaDriver {
   }
 
   /**
-   * Resets the function, after which the device reaches none of its memory, and frees all. The driver that enabled the device resets all of it.
-   * Twice is once; a device that is gone is no error.
+   * Resets the function, after which the device no longer accesses its memory, and frees all memory. The driver that enabled the device
+   * resets the whole device. A second call has no effect; a missing device is no error.
    */
   close(): void {
     if (this.isClosed) return;
@@ -160,13 +159,13 @@ export class HcaDriver {
     }
   }
 
-  /** Finds what tells nothing of itself: events that no caller takes, and queues that stand still. */
+  /** Detects conditions that raise no interrupt: events that no caller takes, and stalled queues. */
   look(): void {
     this.events.collect();
     for (const queuePair of this.queuePairs.values()) queuePair.look();
   }
 
-  /** An asynchronous event was found: who is in error knows it from now on. */
+  /** Handles an asynchronous event: updates the state of the objects in error. */
   private onEvent({ type, object, lost }: DeviceEvent): void {
     if (lost !== 0) this.recoverAll();
     if (type === EventType.completionQueueError) this.completionQueues.get(object)?.overrun();
@@ -179,8 +178,9 @@ export class HcaDriver {
   }
 
   /**
-   * A port went down or came up, maybe because the device was disabled or enabled, and maybe both by now. A device that is disabled puts
-   * queue pairs in error without a word of each, and drops what is written: one that is enabled again is told of all that is posted.
+   * Handles a port that went down or came up, perhaps because the device was disabled or enabled, and perhaps both by now. A device that is
+   * disabled puts queue pairs into the error state without an event for each, and drops writes. After it is enabled again, the driver
+   * announces all posted work requests.
    */
   private followEnabling(): void {
     const enabled = isEnabled(this.device);
@@ -191,15 +191,15 @@ export class HcaDriver {
     }
   }
 
-  /** Pages that are another function's by now drop what is written to them. */
+  /** Pages that now belong to another function drop writes. */
   private followDivision(): void {
     this.virtualCollectBuffers.refresh();
     for (const queuePair of this.queuePairs.values()) queuePair.moveToOwnBuffer();
   }
 
   /**
-   * A write to this virtual collect buffer was lost or damaged: gives up what is left of the command there, and has the device fetch
-   * what its queue pairs have posted from their send queues, where all of it lies.
+   * Recovers from a lost or damaged write to this virtual collect buffer: cancels the rest of the command, and makes the device fetch the
+   * posted commands of its queue pairs from their send queues, which hold all of them.
    */
   private recover(buffer: number): void {
     const writers = [...this.queuePairs.values()].filter(
@@ -209,14 +209,14 @@ export class HcaDriver {
     for (const queuePair of writers) queuePair.startAll();
   }
 
-  /** The contents of lost events are unknown: all that they may have reported is checked. */
+  /** The contents of lost events are unknown, so the driver checks every state that they may have reported. */
   private recoverAll(): void {
     this.followEnabling();
     this.followDivision();
     for (const { number } of this.virtualCollectBuffers.all) this.recover(number);
   }
 
-  /** Reported as an event too, as by a device that still can. */
+  /** Also reported as an event, as a device that still works would report it. */
   private lose(reason: VerbsError): void {
     const type = EventType.deviceFatal;
     const nothing = { reason: 0, offset: 0, object: 0, detail: 0n, timestamp: 0n, lost: 0 };
@@ -225,7 +225,7 @@ export class HcaDriver {
   }
 }
 
-/** The management queues of a function serve one driver. @throws VerbsError EBUSY: it has one */
+/** The management queues of a function serve one driver. @throws VerbsError EBUSY: another driver uses them */
 export function refuseTwoDrivers({ page, underlyingFunction }: DeviceFunction): void {
   if (page.read64(UNDERLYING_FUNCTION_MANAGEMENT_COMPLETION_QUEUE_ADDRESS_OFFSET) === 0n) return;
   throw new VerbsError(`underlying function ${underlyingFunction} has a driver already`, {
@@ -253,7 +253,7 @@ function queryFunction(management: ManagementQueue): FunctionLimits {
   };
 }
 
-/** A queue pair is in the queuing structure of its level once at most, so that one with an entry each cannot overflow. */
+/** A queue pair is in the queuing structure of its level at most once, so a structure with an entry for each queue pair cannot overflow. */
 function giveQueuingStructures(device: DeviceFunction, queuePairs: number): void {
   const entriesLog2 = Math.ceil(Math.log2(queuePairs));
   for (let level = 0; level < QUALITY_OF_SERVICE_LEVELS; level++) {

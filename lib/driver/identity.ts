@@ -6,13 +6,13 @@ import type { RegisterPage } from './register_page.ts';
 export interface Identity {
   /** Version of the programming interface. */
   readonly version: { readonly major: number; readonly minor: number };
-  /** 1: the emulated board; 2: RTL. */
+  /** Kind of the device: 1, the emulated board; 2, RTL. */
   readonly design: number;
-  /** Of the design. */
+  /** Version of the design. */
   readonly revision: number;
   /** Name of the board, up to 16 characters. */
   readonly boardName: string;
-  /** Optional parts that the device has. */
+  /** Optional features of the device. */
   readonly capabilities: {
     /** Underlying function n is virtual function n - 1. */
     readonly singleRootIoVirtualization: boolean;
@@ -20,20 +20,20 @@ export interface Identity {
     /** Writes arrive as DWORDs. */
     readonly doubleWordOnly: boolean;
     readonly kickRecords: boolean;
-    /** Blocks that are RTL, not the model. */
+    /** Blocks that are RTL instead of the model. */
     readonly rtlBlocks: readonly string[];
   };
   /** Functions of the device. */
   readonly underlyingFunctions: number;
   /** Virtual collect buffers of all functions. */
   readonly virtualCollectBuffers: number;
-  /** Bytes. */
+  /** Size of a virtual collect buffer page, bytes. */
   readonly virtualCollectBufferStride: number;
   /** Physical collect buffers in the pool. */
   readonly physicalCollectBuffers: number;
   /** Physical collect buffers for management and the scheduler. */
   readonly dedicatedPhysicalCollectBuffers: number;
-  /** How many of the dedicated ones serve management. */
+  /** Number of dedicated physical collect buffers that serve management. */
   readonly managementPhysicalCollectBuffers: number;
   /** Transmit virtual lanes of all functions. */
   readonly transmitVirtualLanes: number;
@@ -41,13 +41,13 @@ export interface Identity {
   readonly queuePairs: number;
   /** Physical ports. */
   readonly ports: number;
-  /** Of the device clock, hertz. */
+  /** Frequency of the device clock, hertz. */
   readonly clockFrequency: number;
-  /** Bytes. */
+  /** Size of a beat of the BAR interface, bytes. */
   readonly beatBytes: number;
   /** Entries of the largest queue. */
   readonly queueEntriesMaximum: number;
-  /** Bytes that the control function has to give. */
+  /** Bytes of context memory that the control function must provide. */
   readonly contextMemoryNeeded: number;
 }
 

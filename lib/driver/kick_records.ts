@@ -41,25 +41,25 @@ import { DeviceRing, type RingEntry } from './device_ring.ts';
 
 /** A kick record, filled in by {@link KickRecordRing.poll}. Times are device clock ticks. */
 export class KickRecord {
-  /** Kicked, or sent. */
+  /** Type of the record: kicked or sent. */
   type = 0 as KickRecordType;
-  /** Of the command. */
+  /** Underlying function of the command. */
   underlyingFunction = 0;
-  /** Of the queue pair. */
+  /** QoS level of the queue pair. */
   qualityOfServiceLevel = 0 as QualityOfServiceLevel;
-  /** Whether the host wrote the command, or the scheduler fetched it. */
+  /** Origin: the host wrote the command, or the scheduler fetched it. */
   origin = 0 as KickOrigin;
   /** Sent: the outcome. */
   status = 0 as CompletionStatus;
-  /** Joins the two records of a kick. */
+  /** Number of the kick, equal in its two records. */
   kickNumber = 0;
-  /** 0xffff: none. */
+  /** VCB; 0xffff: none. */
   virtualCollectBuffer = 0;
-  /** 0xffff: send queue mode. */
+  /** PCB; 0xffff: send queue mode. */
   physicalCollectBuffer = 0;
-  /** 0xff: none chosen yet. */
+  /** TVL; 0xff: none chosen yet. */
   transmitVirtualLane = 0;
-  /** Of the command. */
+  /** Opcode of the command. */
   opcode = 0 as Opcode;
   /** 16 bits, free-running. */
   sendQueueSequenceNumber = 0;
@@ -67,13 +67,13 @@ export class KickRecord {
   queuePairNumber = 0;
   /** Bytes of payload of the command. */
   length = 0;
-  /** Kicked: first write. Sent: start of the execution. Exact up to 2^53. */
+  /** Kicked: time of the first write. Sent: start of the execution. Exact up to 2^53. */
   begin = 0;
-  /** Kicked: the kick. Sent: last packet out. */
+  /** Kicked: time of the kick. Sent: time at which the last packet left. */
   end = 0;
-  /** When the record was handed to the DMA. */
+  /** Time at which the device passed the record to the DMA. */
   written = 0;
-  /** Records dropped before this one since the ring began, modulo 2^32. */
+  /** Records dropped before this one since the ring started, modulo 2^32. */
   dropped = 0;
 }
 
@@ -86,7 +86,7 @@ const recordEntry: RingEntry = {
   phaseShift: KICK_RECORD_PHASE_SHIFT,
 };
 
-/** A ring in host memory in which the device says of each command when it was kicked and when it was sent. */
+/** A ring in host memory in which the device records for each command when it was kicked and when it was sent. */
 export class KickRecordRing {
   readonly entriesLog2: number;
   /** The ring, and the host's head. */
@@ -111,8 +111,8 @@ export class KickRecordRing {
   }
 
   /**
-   * Takes records into the caller's objects, oldest first. Never waits; crosses into native code only when nothing is there.
-   * @returns how many were filled in
+   * Copies records into the caller's objects, oldest first. Never waits; makes a native call only if there is no record.
+   * @returns the number of objects filled in
    */
   poll(records: readonly KickRecord[]): number {
     let count = 0;
@@ -122,7 +122,7 @@ export class KickRecordRing {
     return count;
   }
 
-  /** No more records; the device does not reach the ring any more. */
+  /** Stops the records; the device no longer accesses the ring. */
   close(): void {
     this.writeControl(0);
     this.device.page.read32(UNDERLYING_FUNCTION_KICK_RECORD_CONTROL_OFFSET);
@@ -148,7 +148,7 @@ export class KickRecordRing {
   }
 }
 
-/** Reads the record that lies at a place. */
+/** Decodes the record at a place of the ring. */
 export function readKickRecord(view: DataView, at: number, record: KickRecord): void {
   record.type = getKickRecordType(view, at) as KickRecordType;
   record.underlyingFunction = getKickRecordUnderlyingFunction(view, at);

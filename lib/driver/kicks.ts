@@ -7,21 +7,21 @@ import {
 } from '../spec/index.ts';
 import type { KickRecord } from './kick_records.ts';
 
-/** An observed command: its kick, and its way out where it had one. Times are device clock ticks. */
+/** An observed command: its kick, and its transmission if it was sent. Times are device clock ticks. */
 export interface Kick {
-  /** Counts kicks; joins the two records of one. */
+  /** Number of the kick, equal in its two records. */
   readonly kickNumber: number;
-  /** Of the command. */
+  /** Underlying function of the command. */
   readonly underlyingFunction: number;
-  /** Of the queue pair. */
+  /** QoS level of the queue pair. */
   readonly qualityOfServiceLevel: QualityOfServiceLevel;
-  /** Whether the host wrote the command, or the scheduler fetched it. */
+  /** Origin: the host wrote the command, or the scheduler fetched it. */
   readonly origin: KickOrigin;
-  /** 0xffff: none. */
+  /** VCB; 0xffff: none. */
   readonly virtualCollectBuffer: number;
-  /** 0xffff: it found none. */
+  /** PCB; 0xffff: no PCB was free. */
   readonly physicalCollectBuffer: number;
-  /** Of the command. */
+  /** Opcode of the command. */
   readonly opcode: Opcode;
   /** 24 bits. */
   readonly queuePairNumber: number;
@@ -29,11 +29,11 @@ export interface Kick {
   readonly sendQueueSequenceNumber: number;
   /** Bytes of payload. */
   readonly length: number;
-  /** When the first write of the command came. */
+  /** Time at which the first write of the command arrived. */
   readonly firstWrite: number;
-  /** When it was kicked. */
+  /** Time of the kick. */
   readonly kicked: number;
-  /** undefined: it was not sent by this kick, but handed back to the send queue. */
+  /** Time at which it was sent. undefined: this kick did not send it, the device handed it back to the send queue. */
   readonly sent:
     | {
         readonly transmitVirtualLane: number;
@@ -49,14 +49,14 @@ export class KickJoiner {
   private readonly waiting = new Map<number, Kick>();
   private readonly most: number;
 
-  /** @param most kicks that wait for their second record; beyond, the oldest is given out without it */
+  /** @param most maximum number of kicks that wait for their second record; beyond it, the oldest is returned without that record */
   constructor(most = 4096) {
     this.most = most;
   }
 
   /**
-   * Takes a record; gives the kicks that are complete with it, in the order in which they were kicked. A command that is kicked
-   * again, by the scheduler, was handed back the first time. A record whose first one was dropped gives none.
+   * Adds a record; returns the kicks that it completes, in the order of their kicks. A command that the scheduler kicks again was handed
+   * back the first time. A record whose first one was dropped completes no kick.
    */
   take(record: KickRecord): Kick[] {
     const key = record.queuePairNumber * 0x1_0000 + record.sendQueueSequenceNumber;

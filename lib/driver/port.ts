@@ -19,7 +19,7 @@ import { argumentName, encodeArguments } from './arguments.ts';
 import { printedByName } from './named_values.ts';
 import type { ManagementQueue } from './management_queue.ts';
 
-/** A port as a function sees it: the fields of ibv_port_attr spelled out, and the port's tables. */
+/** A port as a function sees it: the fields of ibv_port_attr, spelled out, and the port's tables. */
 export interface PortAttributes {
   /** Logical state. */
   readonly state: PortState;
@@ -29,7 +29,7 @@ export interface PortAttributes {
   readonly linkLayer: LinkLayer;
   /** Largest path MTU of the port. */
   readonly maximumMtu: PathMtu;
-  /** Largest path MTU of its link now. */
+  /** Largest path MTU that its link supports now. */
   readonly activeMtu: PathMtu;
   /** Longest message, bytes. */
   readonly maximumMessageBytes: number;
@@ -37,7 +37,7 @@ export interface PortAttributes {
   readonly localIdentifier: number;
   /** LID of the subnet manager; 0 on Ethernet. */
   readonly subnetManagerLocalIdentifier: number;
-  /** LMC: low bits of the LID that choose a path. */
+  /** LMC: number of low bits of the LID that select a path. */
   readonly localIdentifierMaskControl: number;
   /** Data virtual lanes of the link. */
   readonly virtualLanes: number;
@@ -47,13 +47,13 @@ export interface PortAttributes {
   readonly activeSpeed: number;
   /** Bits of the capability mask of PortInfo. */
   readonly capabilities: number;
-  /** Packets dropped because of their P_Key, their Q_Key. */
+  /** Packets dropped because of their P_Key. */
   readonly badPartitionKeys: number;
   /** Packets dropped because of their Q_Key. */
   readonly badQueueKeys: number;
   /** MAC address of the function, 6 bytes; zero on InfiniBand. */
   readonly mac: Uint8Array;
-  /** GIDs of the function, 16 bytes each as on the wire; all zero: none. */
+  /** GIDs of the function, 16 bytes each in wire order; all zero: none. */
   readonly gids: readonly Uint8Array[];
   /** P_Key table; 0: empty. */
   readonly partitionKeys: readonly number[];
@@ -63,7 +63,7 @@ const gidsAt = QUERY_PORT_OUTPUT_BYTES;
 const partitionKeysAt = gidsAt + GID_TABLE_ENTRIES * GID_ENTRY_BYTES;
 const outputBytes = partitionKeysAt + PARTITION_KEY_TABLE_ENTRIES * PARTITION_KEY_ENTRY_BYTES;
 
-/** @param port from 1 @throws VerbsError EINVAL: there is no such port */
+/** Queries a port. @param port from 1 @throws VerbsError EINVAL: there is no such port */
 export function queryPort(management: ManagementQueue, port: number): PortAttributes {
   const { output } = management.execute({
     verb: 'queryPort',
@@ -121,7 +121,7 @@ export function queryPort(management: ManagementQueue, port: number): PortAttrib
   });
 }
 
-/** Writes an entry of the P_Key table of a port. @throws VerbsError EPERM, EINVAL */
+/** Writes an entry of a port's P_Key table. @throws VerbsError EPERM, EINVAL */
 export function setPartitionKey(
   management: ManagementQueue,
   port: number,

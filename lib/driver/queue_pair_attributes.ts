@@ -10,60 +10,60 @@ import { encodeArguments } from './arguments.ts';
 import { printedByName } from './named_values.ts';
 import { encodeAddressVector, specified, type AddressVector } from './address_vector.ts';
 
-/** Attributes of a queue pair, those of ibv_qp_attr spelled out. Which ones a transition takes is the device's to say. */
+/** Attributes of a queue pair: those of ibv_qp_attr, spelled out. The device decides which ones a transition allows. */
 export interface QueuePairAttributes {
-  /** The state to go to. Default: it stays. */
+  /** The new state. Default: unchanged. */
   readonly state?: QueuePairState;
-  /** The state that the caller believes; another one is an error. */
+  /** The state that the caller expects; any other is an error. */
   readonly currentState?: QueuePairState;
-  /** With state SQD: the event send_queue_drained is wanted. */
+  /** With state SQD: requests the event send_queue_drained. */
   readonly drainedEvent?: boolean;
   /** Remote rights. */
   readonly accessFlags?: number;
-  /** Entry of the port's P_Key table, 0 to 15. */
+  /** Index in the port's P_Key table, 0 to 15. */
   readonly partitionKeyIndex?: number;
   /** Physical port, from 1. */
   readonly port?: number;
   /** Q_Key, 32 bits (UD). */
   readonly queueKey?: number;
-  /** Where the peer is. */
+  /** Address of the peer. */
   readonly addressVector?: AddressVector;
   /** Largest payload of a packet on the path. */
   readonly pathMtu?: PathMtu;
-  /** Local ACK timeout: 4.096 µs × 2^timeout; 0: never. 0 to 31. */
+  /** Local ACK timeout: 4.096 µs × 2^timeout, 0 to 31; 0: no timeout. */
   readonly timeout?: number;
-  /** 0 to 7. */
+  /** Retry count, 0 to 7. */
   readonly retryCount?: number;
-  /** 0 to 7; 7: for ever. */
+  /** RNR retry count, 0 to 7; 7: unlimited. */
   readonly receiverNotReadyRetry?: number;
   /** ePSN, 24 bits. */
   readonly receivePsn?: number;
   /** nPSN, 24 bits. */
   readonly sendPsn?: number;
-  /** READs and atomics outstanding as initiator, up to 16. */
+  /** Maximum READs and atomics outstanding as initiator, up to 16. */
   readonly maxReadAtomic?: number;
-  /** READs and atomics that the peer may have outstanding here, up to 16. */
+  /** Maximum READs and atomics that the peer may have outstanding, up to 16. */
   readonly maxDestinationReadAtomic?: number;
   /** RNR timer, 0 to 31 (InfiniBand volume 1, 9.7.5.2.8). */
   readonly minReceiverNotReadyTimer?: number;
-  /** Number of the peer, 24 bits. */
+  /** Number of the peer's queue pair, 24 bits. */
   readonly destinationQueuePair?: number;
 }
 
 /** Attributes and positions of a queue pair, as the device has them. */
 export type QueuePairQuery = Required<Omit<QueuePairAttributes, 'addressVector' | 'currentState'>> & {
-  /** Sequence number to execute, newest posted, oldest not acknowledged. */
+  /** Sequence numbers: next to execute, newest posted, oldest not acknowledged. */
   readonly next: number;
   readonly posted: number;
   readonly acknowledged: number;
-  /** Data units in the device that refer to it. */
+  /** Data units in the device that refer to the queue pair. */
   readonly inFlight: number;
   /** Numbers of its completion queues; 0: none. */
   readonly sendCompletionQueue: number;
   readonly receiveCompletionQueue: number;
 };
 
-/** The structure queue_pair_attributes, with a mask of what is given. */
+/** Encodes the structure queue_pair_attributes, with a mask of the attributes given. */
 export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint8Array {
   const { addressVector, drainedEvent, ...numbers } = attributes;
   const given = Object.keys(attributes).filter((name) => Reflect.get(attributes, name) !== undefined);
@@ -80,7 +80,7 @@ export function encodeQueuePairAttributes(attributes: QueuePairAttributes): Uint
   });
 }
 
-/** The output of query_queue_pair. */
+/** Decodes the output of query_queue_pair. */
 export function decodeQueuePairAttributes(bytes: Uint8Array): QueuePairQuery {
   const fields = decode('queue_pair_attributes', bytes);
   const value = (name: string): number => Number(fields[specified(name)]);

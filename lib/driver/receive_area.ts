@@ -24,32 +24,32 @@ import { storeRelease } from './memory_order.ts';
 
 /** Sizes of a receive queue. */
 export interface ReceiveQueueSizes {
-  /** Work requests that it takes; a power of two up to 32768 is used, at least this many. */
+  /** Number of work requests, rounded up to a power of two, at most 32768. */
   readonly entries: number;
-  /** Most entries of a scatter list, up to 16. */
+  /** Maximum entries of a scatter list, up to 16. */
   readonly scatterEntries: number;
 }
 
 /** A receive work request. */
 export interface ReceiveRequest {
-  /** Where the data goes, in this order; none: a message without data fits, or an RDMA WRITE with immediate. */
+  /** Memory for the data, in this order; empty: for a message without data, or an RDMA WRITE with immediate. */
   readonly scatter?: readonly GatherEntry[] | undefined;
-  /** Comes back in the completion. Default 0. */
+  /** Identifier that the completion returns. Default 0. */
   readonly wrId?: number | bigint | undefined;
 }
 
 /** A work request that was checked and encoded once. */
 export interface PreparedEntry {
-  /** Its entry, with sequence number 0. */
+  /** Its encoded entry, with sequence number 0. */
   readonly dwords: Uint32Array;
-  /** Bytes of the entry. */
+  /** Length of the entry in bytes. */
   readonly bytes: number;
   readonly wrId: number | bigint;
 }
 
-/** Owner of the area, for its errors. */
+/** Owner of the area, for error messages. */
 interface AreaOwner {
-  /** Verb that makes it. */
+  /** Verb that creates it. */
   readonly verb: string;
   /** Attributes: work requests, scatter entries. */
   readonly names: readonly [string, string];
@@ -59,13 +59,13 @@ const requestKeys: ReadonlySet<string> = new Set<keyof ReceiveRequest>(['scatter
 const dword = 4;
 
 /**
- * The memory of a receive queue: references in a circular buffer, the entries that they refer to (US6789143), and a tail record
- * that is stored last and read by the device when it needs it. Posting stores to memory alone.
+ * The memory of a receive queue: references in a circular buffer, the entries that they refer to (US6789143), and a tail record that the
+ * driver stores last and the device reads when it needs it. A post only stores to memory.
  */
 export class ReceiveArea {
   /** log2 of the entries. */
   readonly entriesLog2: number;
-  /** Work requests that it takes, and places for their entries. */
+  /** Number of work requests, and of places for their entries. */
   readonly entries: number;
   readonly scatterEntries: number;
   /** Circular buffer of references. */
@@ -74,20 +74,20 @@ export class ReceiveArea {
   readonly entryArea: DmaMemory;
   /** The tail record. */
   readonly tail: DmaMemory;
-  /** By place. */
+  /** Indexed by place. */
   readonly wrIds: WorkRequestIds;
   private readonly device: DeviceFunction;
   private readonly referenceDwords: Uint32Array;
   private readonly dwords: Uint32Array;
   private readonly tailDwords: Int32Array;
-  /** Where the entry of each place begins, bytes. */
+  /** Offset of the entry of each place, bytes. */
   private readonly places: Uint32Array;
-  /** The prepared work request that each place holds; undefined: none was prepared. */
+  /** The prepared work request that each place holds; undefined: none. */
   private prepared: (PreparedEntry | undefined)[] | undefined;
 
   /**
-   * @param tail its tail record; default: one of its own
-   * @throws VerbsError EINVAL: a size beyond what the device has
+   * @param tail its tail record; default: a new one
+   * @throws VerbsError EINVAL: a size beyond the device's limit
    */
   constructor(
     device: DeviceFunction,
@@ -115,19 +115,19 @@ export class ReceiveArea {
 
   /**
    * Encodes a work request at a place of the entry area, and the reference to it.
-   * @throws VerbsError EINVAL: more entries than the queue was made for; RangeError: wrId. Nothing has changed that counts
+   * @throws VerbsError EINVAL: too many entries for the queue; RangeError: wrId. Nothing that the device reads has changed then
    */
   put(request: ReceiveRequest, sequenceNumber: number, place: number): void {
     this.wrIds.set(place, request.wrId);
     const begin = this.places[place]!;
-    // Before the place's bytes change: a request that is refused half encoded has changed them too.
+    // Before the place's bytes change: encoding a request that is then refused changes them too.
     if (this.prepared !== undefined) this.prepared[place] = undefined;
     const length = this.encode(request, this.dwords, begin / dword);
     this.dwords[(begin + RECEIVE_ENTRY_HEADER_SEQUENCE_NUMBER_BYTE) / dword] = sequenceNumber;
     this.refer(sequenceNumber, begin, length);
   }
 
-  /** Checks and encodes a work request once, to be posted often. @throws as {@link put} */
+  /** Checks and encodes a work request once, to be posted many times. @throws as {@link put} */
   prepare(request: ReceiveRequest): PreparedEntry {
     this.wrIds.check(request.wrId);
     const dwords = new Uint32Array(
@@ -138,7 +138,7 @@ export class ReceiveArea {
     return { dwords: dwords.subarray(0, bytes / dword), bytes, wrId: request.wrId ?? 0 };
   }
 
-  /** As {@link put}; a place that holds the work request from a former round is not written anew. @throws RangeError: wrId */
+  /** As {@link put}; does not rewrite a place that still holds the prepared work request. @throws RangeError: wrId */
   putPrepared(request: PreparedEntry, wrId: number | bigint, sequenceNumber: number, place: number): void {
     this.wrIds.set(place, wrId);
     const begin = this.places[place]!;
@@ -150,7 +150,7 @@ export class ReceiveArea {
     this.refer(sequenceNumber, begin, request.bytes);
   }
 
-  /** Encodes the entry of a work request at DWORD `at`, but for its sequence number. Gives its bytes. */
+  /** Encodes the entry of a work request at DWORD `at`, without its sequence number. Returns its length in bytes. */
   private encode(request: ReceiveRequest, dwords: Uint32Array, at: number): number {
     const { scatter, wrId } = request;
     let keys = (scatter === undefined ? 0 : 1) + (wrId === undefined ? 0 : 1);
@@ -176,9 +176,9 @@ export class ReceiveArea {
   }
 
   /**
-   * A larger area with the same tail record. Entries keep their places and references.
-   * @param next sequence number of the work request that is posted next
-   * @throws VerbsError EINVAL: a size beyond what the device has
+   * Creates a larger area with the same tail record. Entries keep their places and references.
+   * @param next sequence number of the next work request to post
+   * @throws VerbsError EINVAL: a size beyond the device's limit
    */
   grown(entries: number, next: number, owner: AreaOwner): ReceiveArea {
     const sizes = { entries, scatterEntries: this.scatterEntries };
@@ -194,24 +194,26 @@ export class ReceiveArea {
     return made;
   }
 
-  /** After the entries, and seen by the device after them. @param next sequence number of the work request that is posted next */
+  /**
+   * Stores the tail after the entries, so that the device sees it after them. @param next sequence number of the next work request to post
+   */
   storeTail(next: number): void {
     storeRelease(this.tailDwords, RECEIVE_QUEUE_TAIL_TAIL_BYTE / dword, next);
   }
 
-  /** The device does not reach it any more. */
+  /** Frees the area: the device no longer accesses it. */
   free(): void {
     this.freeEntries();
     this.device.free(this.tail);
   }
 
-  /** As free(), where another area has its tail record. */
+  /** As free(), if another area uses its tail record. */
   freeEntries(): void {
     this.device.free(this.references);
     this.device.free(this.entryArea);
   }
 
-  /** The error of a queue that takes no more than `size`. */
+  /** The error for a queue that accepts at most `size`. */
   full(size = this.entries): VerbsError {
     return new VerbsError(`the receive queue is full: ${size} work requests are not completed`, {
       code: 'ENOMEM',
@@ -220,7 +222,7 @@ export class ReceiveArea {
     });
   }
 
-  /** Where the reference to a work request lies, in dwords. */
+  /** Position of the reference to a work request, in DWORDs. */
   private referenceAt(sequenceNumber: number): number {
     return ((sequenceNumber & (this.entries - 1)) * WORK_QUEUE_REFERENCE_BYTES) / dword;
   }

@@ -12,7 +12,7 @@ import {
 import { encodeArguments, wrongRange } from './arguments.ts';
 import type { ManagementQueue } from './management_queue.ts';
 
-/** Fields of a resource allocation request that have another name in {@link ResourceRequest}. */
+/** Fields of a resource allocation request with another name in {@link ResourceRequest}. */
 const argumentOf: Readonly<Record<string, string>> = {
   underlying_function: 'underlyingFunction',
   quality_of_service_level: 'level',
@@ -24,23 +24,23 @@ const pageContent = RESOURCE_ALLOCATION_REQUESTS * RESOURCE_ALLOCATION_REQUEST_B
 
 /** Owner of resources: a function, a level of it, or a transmit virtual lane. */
 export interface ResourceOwner {
-  /** Default: the function that asks. */
+  /** Underlying function. Default: the function of this context. */
   readonly underlyingFunction?: number;
-  /** Default: the function as a whole. */
+  /** QoS level. Default: the function as a whole. */
   readonly level?: QualityOfServiceLevel;
-  /** Transmit virtual lane; its function is of no account then. */
+  /** Transmit virtual lane; the function is then ignored. */
   readonly lane?: number;
 }
 
-/** One change of how resources are divided (US8484392, resource allocation request). */
+/** One change to the division of resources (US8484392, resource allocation request). */
 export interface ResourceRequest extends ResourceOwner {
   /** The resource to divide. */
   readonly resource: Resource;
-  /** New amount. Needed unless `lanes` says which. Credits for a function or level: of each of its lanes. */
+  /** New amount. Required unless `lanes` is given. For credits of a function or level: the amount for each of its lanes. */
   readonly amount?: number;
-  /** The first virtual collect buffer; default: the range begins where it did. */
+  /** First virtual collect buffer; default: unchanged. */
   readonly first?: number;
-  /** Which transmit virtual lanes. */
+  /** Numbers of the transmit virtual lanes. */
   readonly lanes?: readonly number[];
 }
 
@@ -48,24 +48,24 @@ export interface ResourceRequest extends ResourceOwner {
 export interface ResourceShare extends ResourceOwner {
   /** The resource. */
   readonly resource: Resource;
-  /** Of the resource, as code writes it: `executionCredits`. */
+  /** Name of the resource as in code: `executionCredits`. */
   readonly name: string;
-  /** How much the owner has. */
+  /** Amount that the owner has. */
   readonly amount: number;
   /** virtual_collect_buffers: the first one. */
   readonly first?: number;
-  /** transmit_virtual_lanes: which ones. */
+  /** transmit_virtual_lanes: their numbers. */
   readonly lanes?: readonly number[];
 }
 
-/** Owner of the resources of a query: a function's, those that all functions share, or those of a lane. */
+/** Owner whose share is queried: a function, the part that all functions share, or a lane. */
 export type ResourceQuery = number | 'shared' | { readonly lane: number };
 
 /**
- * Carries out changes, all or none; their order does not count. The control function may change everything; another function
- * divides what it has among its levels and lanes.
- * @throws VerbsError ENOMEM: names the resource, how much was asked for, and how much there could be; EPERM: not this function's
- * to change; EINVAL: names the request and its field; RangeError: no change, more than 255, or a lane that there cannot be
+ * Applies changes, all or none, whatever their order. The control function may change everything; any other function divides its share
+ * between its levels and lanes.
+ * @throws VerbsError ENOMEM: names the resource, the amount requested and the amount available; EPERM: this function may not change it;
+ * EINVAL: names the request and its field; RangeError: no change, more than 255, or an impossible lane
  */
 export function allocateResources(
   management: ManagementQueue,
@@ -106,8 +106,8 @@ function encodeRequest(request: ResourceRequest, index: number, requester: numbe
 }
 
 /**
- * The shares of an owner. A level's entries count the level's own; the function's count all.
- * @throws VerbsError EPERM: another function's, and not asked by the control function; EINVAL: there is no such function or lane
+ * Returns the shares of an owner. Entries of a level count the level's own part; entries of the function count everything.
+ * @throws VerbsError EPERM: only the control function may query another function; EINVAL: there is no such function or lane
  */
 export function queryResources(management: ManagementQueue, query: ResourceQuery): ResourceShare[] {
   const object =
@@ -123,7 +123,7 @@ export function queryResources(management: ManagementQueue, query: ResourceQuery
     outputBytes: pageContent,
   });
   const shares: ResourceShare[] = [];
-  // A resource of number 0 is none: the rest of the mailbox.
+  // Resource number 0 marks the unused rest of the mailbox.
   for (
     let at = 0;
     at < output.length && output[at] !== Resource.none;

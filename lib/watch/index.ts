@@ -6,40 +6,43 @@ import { Sight } from './sight.ts';
 import { StepsDue } from './steps_due.ts';
 import { Watching, type Driven } from './watching.ts';
 
-/** How a program's own board is shown. */
+/** Options for showing a program's own board. */
 export interface WatchBoardOptions {
-  /** TCP port of the page, on the loopback interface; 0: any that is free. Default 0. */
+  /** TCP port of the page, on the loopback interface; 0: any free port. Default 0. */
   readonly port?: number;
-  /** Underlying function that observes: 0, the control function, sees all, another one itself. Default 0. */
+  /** Underlying function that observes. Function 0, the control function, shows all functions; any other shows itself. Default 0. */
   readonly underlyingFunction?: number;
   /** Name of the board on the page. Default: its device string. */
   readonly name?: string;
   /**
-   * Does one step of a stepped board, as a page asks for it, with what the program does between two steps: polls, posts. Default: a tick
-   * of the board's work, or a microsecond of its time where it has none.
+   * Performs one step of a stepped board at the request of a page, and the program's work between two steps, such as polls and posts.
+   * Default: one tick of the board's work, or a microsecond of its time if it is idle.
    */
   readonly step?: () => void;
-  /** Steps a second of a stepped board, 0 to 100,000, until a page says otherwise. Default 0: the program steps the board, and pages by hand. */
+  /**
+   * Steps per second of a stepped board, 0 to 100,000, until a page changes it. Default 0: only the program and manual steps from a page
+   * advance the board.
+   */
   readonly stepsPerSecond?: number;
 }
 
 /** A page that shows a board of this program, from {@link watchBoard} until it is closed. */
 export interface BoardPage {
-  /** For a browser of this machine. It holds a token, without which the page is refused. */
+  /** URL for a browser on this machine. It contains a token, without which the server refuses access. */
   readonly address: string;
-  /** Resolves when the page is closed. Rejects with what `step` throws: then pages say so, and the board stands still. */
+  /** Resolves when the page is closed. Rejects with an error that `step` throws; the pages then show it, and the board stops. */
   readonly ended: Promise<void>;
-  /** Ends all pages, and the watches of the board. Twice is once. */
+  /** Closes all pages and the board's watches. A second call has no effect. */
   close(): Promise<void>;
   /** As {@link close}. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 const mostStepsPerSecond = 100_000;
-/** Ticks of the device clock that a step lets pass where there is no work. */
+/** Ticks of the device clock in a step of an idle board. */
 const idleTicks = 1000;
 
-/** A stepped board of the program, at the pace of the pages. */
+/** A stepped board of the program, at the pace that the pages set. */
 class SteppedBoard implements Driven {
   readonly isStepped = true;
   pace: number;
@@ -73,17 +76,17 @@ class SteppedBoard implements Driven {
 }
 
 /**
- * Serves a page that shows a board of this program live, as `hca watch` does: on the loopback interface, to browsers that have its address. Pages
- * look from the event loop, ten times a second, and cost the board nothing while none looks; the server keeps the process alive until it is
- * closed. A stepped board goes in slow motion, by hand or both, as a page says.
+ * Serves a page that shows a board of this program live, as `hca watch` does, on the loopback interface, to browsers that have its address.
+ * The server samples the board from the event loop ten times a second; it costs the board nothing while no page is open. It keeps the
+ * process alive until it is closed. A stepped board runs in slow motion, by manual steps, or both, as a page selects.
  *
  * ```ts
  * const page = await watchBoard(board, { stepsPerSecond: 10 });
  * console.log(page.address);
  * ```
  *
- * @throws RangeError: an option is out of range, or the board has no such function; VerbsError EADDRINUSE: the port is taken, EACCES: it is not
- * for this user
+ * @throws RangeError: an option is out of range, or the board has no such function; VerbsError EADDRINUSE: the port is taken, EACCES: this
+ * user may not use it
  */
 export async function watchBoard(board: EmulatedBoard, options: WatchBoardOptions = {}): Promise<BoardPage> {
   const { port = 0, underlyingFunction = 0, stepsPerSecond = 0 } = options;
