@@ -4,7 +4,8 @@
 
 namespace fpga_verbs::board {
 
-// How soon a device that is not driven by a thread of its own gets to what has arrived.
+// How soon a device without its own thread processes an arrival: now on this thread, by waking its thread, or
+// later.
 enum class Attendance : uint8_t {
   drive, // the calling thread drives it now
   wake,  // its thread is woken

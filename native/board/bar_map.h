@@ -10,9 +10,9 @@
 
 namespace fpga_verbs::board {
 
-// Which page of which region an address in a function's BAR is, as the device's region table says. A function
-// reaches the identity, its own register page and, as far as the device lets it, VCBs; function 0 the control
-// registers too.
+// Maps an address in a function's BAR to a page of a region, according to the device's region table. A
+// function reaches the identity, its own register page and, as far as the device permits, VCBs; function 0
+// also reaches the control registers.
 class BarMap {
 public:
   struct Place {
@@ -23,7 +23,7 @@ public:
 
   explicit BarMap(Device& device);
 
-  // Where an access of `bytes` at `offset` goes; none: the function has nothing there.
+  // The target of an access of `bytes` at `offset`; none: the function may not access it.
   std::optional<Place> find(unsigned underlying_function, unsigned bar, uint64_t offset, size_t bytes) const {
     for (const Region& region : regions_) {
       if (region.bar != bar || offset < region.offset || offset - region.offset >= region.size)

@@ -12,7 +12,7 @@ namespace fpga_verbs::board {
 // How the stores to the prefetchable BAR reach the device.
 enum class CommandMapping : uint8_t { write_combining, uncached };
 
-// Facts on an open function that are known without asking the device; for people to read.
+// Facts about an open function that need no access to the device; for display.
 struct BoardFacts {
   std::string backend;  // "emu"
   std::string progress; // "shared", "own" or "stepped"
@@ -28,14 +28,14 @@ struct BoardFacts {
 class Observation;
 
 // An open underlying function of a board, on any backend: BARs, memory that the device reaches, interrupts.
-// It is used by one thread at a time; another thread opens the function once more.
+// One thread at a time uses it; another thread opens the function again.
 class BoardFunction {
 public:
   virtual ~BoardFunction() = default;
 
   virtual const BoardFacts& facts() const = 0;
 
-  // A read of one DWORD: flushes all writes before it. `offset` in bytes, a multiple of 4. All ones where the
+  // Reads one DWORD and flushes all earlier writes. `offset` in bytes, a multiple of 4. All ones if the
   // function has no access or the device is gone.
   virtual uint32_t read32(unsigned bar, uint64_t offset) = 0;
 
@@ -49,55 +49,55 @@ public:
   // aligned.
   virtual void write_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) = 0;
 
-  // The same in two halves for measuring: the stores, then the flush that fence() is.
+  // The two halves of write_command(), for measurements: the stores here, the flush in fence().
   virtual void store_command(unsigned bar, uint64_t offset, const void* source, size_t bytes) = 0;
 
   // Flushes write combining: stores before it reach the device before stores after it.
   virtual void fence() = 0;
 
-  // Lets the device work where polling drives it. False when the device has nothing to do, or works on its
-  // own.
+  // Runs the device if polling drives it. False if the device is idle or runs on its own.
   virtual bool advance() = 0;
 
-  // Memory of at least `bytes` (more than 0), zeroed, whole pages at consecutive DMA addresses from `address`
-  // on, mapped with all rights until unmap_dma(address). Empty: `failure` says why.
+  // Allocates at least `bytes` (more than 0) of zeroed memory: whole pages at consecutive DMA addresses from
+  // `address` on, mapped with all rights until unmap_dma(address). Empty: `failure` gives the reason.
   virtual DmaMemory allocate_dma(size_t bytes, uint64_t& address, std::string& failure);
 
-  // Why map_dma takes no memory of the caller's; null where it does.
+  // The reason why map_dma does not accept the caller's memory; null if it does.
   virtual const char* foreign_memory_refusal() const { return nullptr; }
 
   // Maps `bytes` of the caller's memory for DMA of this function; the low 12 bits of the address are those of
-  // `memory`. Each mapping has addresses and rights of its own, though several may lie on one page. Empty
-  // when the address space is exhausted or the backend cannot reach foreign memory.
+  // `memory`. Each mapping has its own addresses and rights, even if several share a page. Empty if the
+  // address space is exhausted or the backend cannot reach foreign memory.
   virtual std::optional<uint64_t> map_dma(void* memory, size_t bytes, DmaRights rights) = 0;
 
-  // Why map_dma has just given nothing.
+  // The reason of the last failure of map_dma.
   virtual std::string mapping_failure() const { return "no DMA address is left"; }
 
-  // Takes back a mapping by the address that map_dma gave; no DMA to it happens afterwards. False: no such
+  // Removes the mapping at an address that map_dma returned; no DMA to it happens afterwards. False: no such
   // mapping.
   virtual bool unmap_dma(uint64_t address) = 0;
 
-  // No DMA of this function from now on, before its memory goes; where unmapping alone is enough, nothing.
+  // Stops DMA of this function before its memory is freed; no effect where unmapping is enough.
   virtual void stop_dma() {}
 
   // The eventfd that MSI-X vector `vector` signals, or a descriptor that is read like one, valid as long as
-  // the function; -1 when there is no such vector.
+  // the function; -1 if there is no such vector.
   virtual int interrupt_event(unsigned vector) = 0;
 
   // A descriptor that becomes readable when the device is gone, valid as long as the function; -1: only a
-  // read tells.
+  // read shows it.
   virtual int removal_event() { return -1; }
 
-  // Why, when that is readable, in words that follow "the device is gone: "; null: the backend does not say.
+  // The reason of the loss, which completes the sentence "the device is gone: "; null: the backend does not
+  // know it.
   virtual const char* loss() { return nullptr; }
 
-  // Of an observer: the facts that it is handed out; null: the function is open, or its backend hands out
-  // nothing.
+  // For an observer: its access to the board's activity. Null: the function is open instead, or its backend
+  // has no observers.
   virtual Observation* observation() { return nullptr; }
 
-  // The waiting callers were told that the device is gone: gives back what the kernel has of it, so that it
-  // can be taken out. The memory stays; reads give all ones from now on.
+  // Called after the waiting callers were told that the device is gone: releases the kernel's resources, so
+  // that the kernel can remove the device. The memory stays; reads return all ones from now on.
   virtual void give_up() {}
 };
 

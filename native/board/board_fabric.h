@@ -11,18 +11,18 @@
 
 namespace fpga_verbs::board {
 
-// Emulated boards of this process whose ports are connected, and what they share. Thread-safe; its boards
-// keep it.
+// Emulated boards of this process with connected ports, and the state that they share. Thread-safe; kept
+// alive by its boards.
 class BoardFabric {
 public:
-  // The fabric of this name in the process, made when there is none.
+  // Returns the fabric of this name in the process, creating it if necessary.
   static std::shared_ptr<BoardFabric> share(const std::string& name);
 
   link::Fabric& ports() { return ports_; }
   const std::shared_ptr<StepGroup>& steps() const { return steps_; }
 
-  // Takes a board number until it is given back: the wanted one, else the lowest that is free. Nothing: it is
-  // in use.
+  // Reserves a board number until it is returned: the wanted one, otherwise the lowest free one. Nothing: it
+  // is in use.
   std::optional<unsigned> take_number(std::optional<unsigned> wanted);
   void give_back_number(unsigned number);
 

@@ -15,7 +15,7 @@
 
 namespace fpga_verbs::board {
 
-// A DMA that was refused.
+// A DMA that the IOMMU refused.
 struct DmaFault {
   uint64_t address = 0;
   uint64_t bytes = 0;
@@ -25,8 +25,8 @@ struct DmaFault {
   DmaRefusal reason = DmaRefusal::none;
 };
 
-// The host as the device reaches it: memory behind an IOMMU with a domain per function, and interrupts. A DMA
-// that is refused touches nothing, is recorded, and the device is told. Under the board's lock.
+// The host as the device reaches it: memory behind an IOMMU with a domain per function, and interrupts. A
+// refused DMA accesses nothing, is recorded, and is reported to the device. Under the board's lock.
 class BoardHost final : public hca::HostPort {
 public:
   BoardHost(unsigned underlying_functions, FaultRules& faults, BoardCounters& counters,
@@ -48,7 +48,7 @@ public:
 private:
   static constexpr size_t faults_kept = 1024;
 
-  // The usual case: an access to memory that lies together, where nothing is wrong. Null: look closer.
+  // Fast path: an access to contiguous memory that is fully permitted. Null: use the slow path.
   uint8_t* at_once(unsigned underlying_function, uint64_t address, size_t bytes, DmaRights right) {
     if (faults_.any() || underlying_function >= domains_.size() || domains_[underlying_function] == nullptr ||
         bytes == 0)

@@ -6,14 +6,14 @@
 
 namespace fpga_verbs::board {
 
-// The lock of a board: tried, never waited for in the kernel. Both operations exchange, so that a caller that
-// misses it has published what it wrote to the holder, who looks for it after unlocking.
+// The lock of a board: tried, never waited for in the kernel. Both operations are exchanges, so a caller that
+// misses the lock has published its writes to the holder, which checks for them after unlocking.
 template <class Platform> class BasicBoardLock {
 public:
   bool try_lock() { return !held_.exchange(true, std::memory_order_acq_rel); }
   void unlock() { held_.exchange(false, std::memory_order_acq_rel); }
 
-  // Takes it when its holder is done.
+  // Spins until the holder is done.
   void lock() {
     for (typename Platform::Spin spin; !try_lock();)
       spin.wait();

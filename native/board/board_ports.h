@@ -23,11 +23,11 @@ struct BoardPortsOptions {
   bool operator==(const BoardPortsOptions&) const = default;
 };
 
-// The ports of a board in a fabric, or at the end of a link of their own, and the number that its addresses
-// follow from.
+// The ports of a board in a fabric or at the end of a separate link, and the board number, which determines
+// their addresses.
 class BoardPorts {
 public:
-  // Null: `failure` says why, and what would be right.
+  // Null: `failure` gives the reason and what would be right.
   static std::unique_ptr<BoardPorts> make(const BoardPortsOptions& options, std::string& failure);
   ~BoardPorts();
   BoardPorts(const BoardPorts&) = delete;
@@ -37,11 +37,11 @@ public:
   const std::array<link::Link*, spec::ports>& links() const { return links_; }
   const std::shared_ptr<StepGroup>& steps() const { return steps_; }
 
-  // `receiver` is notified of what happens on the links, until detach().
+  // Notifies `receiver` of link activity until detach().
   void attach(link::LinkReceiver& receiver);
   void detach();
 
-  // Whether a packet has arrived of which the receiver may not have been notified yet.
+  // Whether a packet has arrived about which the receiver may not have been notified yet.
   bool has_arrived() { return link_ != nullptr && link_->has_arrived(); }
 
 private:

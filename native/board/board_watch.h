@@ -9,7 +9,7 @@ namespace fpga_verbs::board {
 
 class EmulatedBoard;
 
-// A watch on a board of this process, which it keeps.
+// A watch on a board of this process; keeps the board alive.
 class BoardWatch final : public Watch {
 public:
   BoardWatch(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function, WatchKind kind,
@@ -20,9 +20,9 @@ public:
 
   WatchReader& reader() override { return reader_; }
   std::span<const uint8_t> preamble() const override { return memory_.preamble(); }
-  // It ends. Gives the memory, where no other watches the same.
+  // Ends the watch. Returns the memory if no other watch uses it.
   std::optional<WatchMemory> end();
-  // Of its memory, for another process.
+  // Descriptor of its memory, for another process.
   int descriptor() const { return memory_.descriptor(); }
 
 private:

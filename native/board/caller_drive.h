@@ -10,12 +10,12 @@
 
 namespace fpga_verbs::board {
 
-// A device that the threads which use it drive, under a lock that is tried and never waited for. A thread
-// that sleeps does what is left over and what comes due, but leaves both to callers while they keep coming:
-// nothing crosses between CPUs then. It builds on the rules of BasicWakeups.
+// Runs a device on the threads that use it, under a lock that is tried and never waited for. A background
+// thread does the remaining work and serves timers, but leaves both to callers while they keep coming, so
+// that no work crosses between CPUs. It follows the rules of BasicWakeups.
 //
-// `Parts`: Platform, Device (work(), next_deadline()), Ring (arriving()), Clock, and collect(), within which
-// what the device gives to others is driven too.
+// `Parts`: Platform, Device (work(), next_deadline()), Ring (arriving()), Clock, and collect(), which also
+// runs the devices to which this one has passed work.
 template <class Parts> class CallerDrive {
 public:
   using Platform = typename Parts::Platform;
@@ -25,7 +25,7 @@ public:
               Wakeups& wakeups)
       : device_(device), ring_(ring), clock_(clock), wakeups_(wakeups) {}
 
-  // A caller lets the device work; gives whether anything was done.
+  // Runs the device on the calling thread; returns whether it did any work.
   bool drive() {
     if (!visited_.load(std::memory_order_relaxed))
       visited_.store(true, std::memory_order_relaxed);
@@ -46,7 +46,7 @@ public:
     }
   }
 
-  // A caller that polls brings what a link may not have told yet.
+  // Handles a poll, including a packet that the link may not have reported yet.
   bool poll(bool has_arrived) {
     if (has_arrived)
       wakeups_.note([] {}); // the next line sees to it
@@ -60,7 +60,7 @@ public:
     drive(); // what others posted meanwhile, and what the caller changed
   }
 
-  // The thread, until it is stopped.
+  // Main loop of the thread, until stop().
   void run() {
     uint64_t earliest = 0;
     typename Platform::Loop loop;
@@ -81,7 +81,7 @@ public:
 private:
   enum class Outcome : uint8_t { missed, idle, worked }; // missed: another thread has the device
 
-  // Rule 3: what is left over is worked off by the one that clears it.
+  // Rule 3: the thread that clears the left-over work does it.
   Outcome work(uint64_t limit) {
     Outcome outcome = Outcome::missed;
     typename Platform::Loop loop;
@@ -103,7 +103,7 @@ private:
     return outcome;
   }
 
-  // The thread has missed the lock: it neither spins against the holder nor relies on it for long.
+  // The thread has missed the lock: it neither spins against the holder nor waits for it for long.
   void leave_to_holder() {
     const uint64_t until = in_a_while();
     const auto look = [this] { return wakeups_.stopped() ? Wakeups::at_once : Wakeups::no_deadline; };
@@ -113,8 +113,8 @@ private:
 
   uint64_t in_a_while() const { return clock_.now() + clock_.ticks(Parts::a_while); }
 
-  // The clock tick at which the thread has something to do, if callers keep away; not before `earliest`, but
-  // for what it is to do at once.
+  // The clock tick at which the thread must work if no caller does. Not before `earliest`, except for work
+  // that is due at once.
   uint64_t due(uint64_t earliest) const {
     const uint64_t due = wakeups_.due();
     return due == Wakeups::at_once ? due : std::max(earliest, due);

@@ -14,8 +14,8 @@
 
 namespace fpga_verbs::board {
 
-// The device in an emulated board: the Hca, or a simpler one in tests of the board. Called under
-// the board's lock. The calls mean what they mean in hca/hca.h.
+// The device in an emulated board: the Hca, or a simpler one in tests of the board. Called under the board's
+// lock. hca/hca.h specifies the calls.
 class Device {
 public:
   virtual ~Device() = default;
@@ -24,12 +24,12 @@ public:
   virtual bool write_burst(const hca::BarWrite& /*burst*/) { return false; }
   virtual uint32_t read(spec::RegionType region, unsigned page, uint32_t offset) = 0;
   virtual unsigned run(unsigned limit) = 0;
-  // A link of a port has something new.
+  // The link of a port has a packet, or room for one.
   virtual void notify_port() = 0;
   virtual uint64_t next_deadline() const = 0;
-  // Function-level reset: no driver has the function any more, whatever was left of it.
+  // Function-level reset: no driver has the function any more, whatever state the last one left.
   virtual void reset_function(unsigned /*underlying_function*/) {}
-  // For observers. A device that is none of ours is not watched, and shows nothing.
+  // For observers. A device other than the Hca cannot be watched and shows nothing.
   virtual void watch(const hca::Watched& /*watched*/) {}
   virtual uint32_t inspect_queue_pairs(const hca::Inspection& /*inspection*/,
                                        std::vector<hca::QueuePairFacts>& /*found*/) {
@@ -39,15 +39,15 @@ public:
                                    std::vector<hca::RegionFacts>& /*found*/) {
     return 0;
   }
-  // The contradiction in its state: at any time, and when it has nothing to do and no message is unfinished.
-  // Null: none.
+  // Checks the device's consistency: at any time, or when it is idle and no message is unfinished. Returns a
+  // description of the first inconsistency, or null.
   virtual const char* verify() const { return nullptr; }
   virtual const char* verify_at_rest() const { return nullptr; }
 };
 
 inline constexpr uint64_t no_deadline = ~uint64_t{0};
 
-// Where a device is plugged in; all of it outlives the device.
+// The surroundings of a device; all of them outlive it.
 struct DeviceSlot {
   hca::HostPort& host;
   const hca::Clock& clock;
@@ -55,7 +55,7 @@ struct DeviceSlot {
   unsigned board_number; // its addresses follow from it
 };
 
-// Makes the device of a board.
+// Creates the device of a board.
 using DeviceFactory = std::function<std::unique_ptr<Device>(const DeviceSlot&)>;
 
 } // namespace fpga_verbs::board

@@ -15,39 +15,39 @@
 
 namespace fpga_verbs::board {
 
-// How messages to a BAR are cut into transactions: the widest store, and what a bridge before the board
-// leaves of it.
+// How messages to a BAR are split into transactions: the widest store, and the limit of a bridge in front of
+// the board.
 struct TransactionSizes {
   unsigned prefetchable_bytes = 64; // 64, or 8 where it is mapped uncached
   unsigned bridge_bytes = 64;       // 64, or 4 behind a 32-bit bridge
 };
 
-// The device's end of the link: takes messages from the ring, cuts them into transactions, lets faults happen
-// to them, records them, hands them to the device and answers reads; and steps the device. Under the board's
-// lock.
+// The device's end of the PCIe link. It takes messages from the ring, splits them into transactions, injects
+// faults, records transactions, delivers them to the device and answers reads; it also steps the device.
+// Under the board's lock.
 class DeviceSide {
 public:
   DeviceSide(TransactionRing& ring, Device& device, const hca::Clock& clock, FaultRules& faults,
              TransactionTrace& trace, BoardCounters& counters, Wakeups& wakeups, TransactionSizes sizes);
 
-  // Does up to `limit` units of work, messages and steps of the device in turn; gives the number done. Fewer:
-  // idle.
+  // Does up to `limit` units of work, messages and steps of the device alternately. Returns the number done;
+  // if fewer, the device is idle.
   uint64_t work(uint64_t limit);
 
-  // Does one unit of work: a transaction before a step of the device. False: idle.
+  // Does one unit of work: a transaction first, otherwise a step of the device. False: idle.
   bool work_one();
 
-  // Delivers one transaction, stepping the device only where it cannot accept it. False: there is none.
+  // Delivers one transaction; steps the device only if it cannot accept it. False: there is none.
   bool deliver_one();
 
-  // Delivers a transaction of a recording, all transactions before it first. For a read: whether its answer
-  // is the recorded one.
+  // Replays a recorded transaction after all queued ones. For a read: whether the answer equals the recorded
+  // one.
   bool play(const Transaction& transaction);
 
-  // Delivers what faults hold back.
+  // Delivers the writes that faults hold back.
   void release_held();
 
-  // The clock tick at which there is work although nothing arrives; no_deadline: none.
+  // The clock tick of the next timer; no_deadline: none.
   uint64_t next_deadline() const;
 
   const BarMap& map() const { return map_; }

@@ -5,11 +5,11 @@
 
 namespace fpga_verbs::board {
 
-// Starts a thread that takes no signals and runs on `cpu`, or for a negative one on the CPUs that the process
-// had when it began: it does not inherit the CPU that its maker happens to be pinned to.
+// Starts a thread that blocks all signals and runs on `cpu`. If `cpu` is negative, it runs on the CPUs that
+// the process had at its start, not on a CPU to which the creating thread is pinned.
 std::thread start_device_thread(int cpu, std::function<void()> run);
 
-// Pins the calling thread; false: there is no such CPU, or it is not ours.
+// Pins the calling thread; false: there is no such CPU, or the process may not use it.
 bool pin_to_cpu(int cpu);
 
 } // namespace fpga_verbs::board

@@ -10,12 +10,12 @@ namespace fpga_verbs::board {
 // Rights of the device to mapped memory.
 enum class DmaRights : uint8_t { none = 0, read = 1, write = 2, read_write = 3 };
 
-// Host memory of whole pages that the device can be given, zeroed; given back when the object goes.
+// Zeroed host memory of whole pages for DMA; the destructor frees it.
 class DmaMemory {
 public:
   DmaMemory() = default;
   ~DmaMemory();
-  // A part of memory that `keeper` gives back when the object goes.
+  // Memory that `keeper` frees when the object is destroyed.
   DmaMemory(void* data, size_t bytes, std::shared_ptr<void> keeper)
       : data_(data), bytes_(bytes), keeper_(std::move(keeper)) {}
   DmaMemory(DmaMemory&& other) noexcept;

@@ -12,8 +12,9 @@
 
 namespace fpga_verbs::board {
 
-// The posts of the probe, and where it sees the kick. All of the memory is mapped for the device and belongs
-// to a queue pair that no other thread posts to, with nothing outstanding.
+// Parameters of a doorbell probe: the commands that it posts, and where it detects the kick. All memory is
+// mapped for the device and belongs to a queue pair that no other thread posts to, with no work request
+// outstanding.
 struct DoorbellSetup {
   unsigned virtual_collect_buffer_bar = 0;
   uint64_t virtual_collect_buffer_offset = 0; // of the page that the command is written to
@@ -36,8 +37,8 @@ struct DoorbellSetup {
   uint64_t timeout = 1'000'000'000;    // nanoseconds within which a record or a completion has to come
 };
 
-// Nanoseconds, an element for each post. Host times come from one clock; those with the kick in them from the
-// device clock, by a correlation that is off by clock_uncertainty at most.
+// Samples in nanoseconds, one for each post. Host times come from one clock. Times that include the kick come
+// from the device clock, through a correlation with an error of at most clock_uncertainty.
 struct DoorbellSamples {
   std::vector<double> call_to_last_store;
   std::vector<double> fence;
@@ -48,7 +49,7 @@ struct DoorbellSamples {
   std::vector<double> last_store_to_record; // host clock alone: the headline
 };
 
-// Why a run came to an end before all was posted.
+// The reason why a run stopped early.
 enum class DoorbellFailure : uint8_t {
   none,
   not_pinned,     // the thread may not run on the CPU
@@ -69,16 +70,17 @@ struct DoorbellRun {
   DoorbellSamples samples; // of a stamped run
 };
 
-// Measures the way of a command from the call that posts it to the record of its kick and to its completion,
-// one at a time. The next is posted when the completion of the one before is there, and its records, kicked
-// and sent; its slot in the send queue is free then, so that the send queue never fills, whatever its size.
-// Sequence numbers go on from run to run. After a failure the queue pair and the ring are not what the probe
-// takes them for: it is not run again.
+// Measures the path of a command from the post call to the record of its kick and to its completion, one
+// command at a time. It posts the next command when the completion and both kick records of the previous one
+// have arrived; the send queue slot is then free, so a queue of any size never fills. Sequence numbers
+// continue from run to run. After a failure the state of queue pair and ring is unknown, so the probe is not
+// run again.
 class DoorbellProbe {
 public:
   DoorbellProbe(BoardFunction& function, const DoorbellSetup& setup);
 
-  // Posts `count` commands, at least one. Stamped runs take the time of each; the others only that of all.
+  // Posts `count` commands, at least one. A stamped run times each post; otherwise only the whole run is
+  // timed.
   DoorbellRun run(size_t count, bool stamped);
 
 private:
@@ -95,7 +97,7 @@ private:
     uint64_t ticks = 0;
     uint64_t uncertainty = 0;
   };
-  // Times of a kick that are converted to host time when the run is over.
+  // Times of a kick, converted to host time after the run.
   struct Observed {
     Stamps stamps;
     uint64_t first_write = 0;

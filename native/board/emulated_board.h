@@ -28,7 +28,7 @@ namespace fpga_verbs::board {
 
 enum class ProgressMode : uint8_t { shared, own, stepped };
 
-// The way from a store to the prefetchable BAR to its transactions.
+// How a store to the prefetchable BAR becomes transactions.
 enum class StoreModel : uint8_t {
   write_combining, // a command becomes its 64 B transactions, in order
   adversarial,     // write combining at its worst, from the seed
@@ -52,11 +52,11 @@ struct EmulatedBoardOptions {
 class BoardWatch;
 class EmulatedFunction;
 
-// A board without hardware: a device behind BARs, an IOMMU and interrupts, and what advances it. Thread-safe;
-// its functions keep it.
+// A board without hardware: a device behind BARs, an IOMMU and interrupts, and the threads that run it.
+// Thread-safe; kept alive by its functions.
 class EmulatedBoard final : public std::enable_shared_from_this<EmulatedBoard>, link::LinkReceiver {
 public:
-  // Null: `failure` says why there is no place for it in its fabric, or at its link.
+  // Null: `failure` says why its fabric or link does not accept the board.
   static std::shared_ptr<EmulatedBoard> make(const EmulatedBoardOptions& options,
                                              const DeviceFactory& make_device, std::string& failure);
   ~EmulatedBoard() override;
@@ -68,22 +68,22 @@ public:
   // Null: the board has no such function.
   std::shared_ptr<EmulatedFunction> open(unsigned underlying_function);
 
-  // The lowest function, but the control function, that is not open. Null: there is none.
+  // Opens the lowest free function other than the control function. Null: there is none.
   std::shared_ptr<EmulatedFunction> open_free();
 
   // Facts of a function, open or not.
   BoardFacts facts_of(unsigned underlying_function) const;
 
-  // Begins to watch a function that the board has, the control function for all. Null: packets are watched
-  // through the control function alone, or there is no memory.
+  // Starts to watch a function of the board; the control function watches all functions. Null: only the
+  // control function can watch packets, or there is no memory.
   std::unique_ptr<BoardWatch> watch(unsigned underlying_function, WatchKind kind);
 
-  // Puts one write into the link as it is, for what a processor's stores do not make. It must be a legal one:
-  // DWORD aligned, 4 to 64 bytes within an aligned 64 B, byte enables partial in the first and the last DWORD
-  // only.
+  // Injects one write into the link unchanged, for transactions that a processor's stores would not produce.
+  // It must be legal: DWORD aligned, 4 to 64 bytes within an aligned 64 B block, byte enables partial only in
+  // the first and the last DWORD.
   void post(const Transaction& transaction);
 
-  // The stepping of a board with stepped progress; null for others.
+  // Steps a board with stepped progress; null for other boards.
   SteppedProgress* stepped() { return stepped_; }
 
   uint64_t now(); // device clock, ticks
@@ -91,20 +91,21 @@ public:
 
   unsigned inject(const FaultRule& rule);
   std::optional<uint64_t> injected(unsigned number);
-  // Removes a fault, or all, and delivers what faults hold back. False: no such fault.
+  // Removes a fault, or all, and delivers the writes that they hold back. False: no such fault.
   bool clear_fault(unsigned number);
   void clear_faults();
 
-  // Impairs packets that come to its ports from its links; gives the rule's number.
+  // Impairs packets that arrive at its ports from links; returns the rule's number.
   unsigned impair(const LinkImpairment& rule);
   std::optional<LinkImpairmentCounters> impaired(unsigned number);
   // Removes a rule, or all. False: no such rule.
   bool clear_impairment(unsigned number);
   void clear_impairments();
-  // A packet comes to a port, from 1, as if from its link. False: nothing is attached there.
+  // Injects a packet into a port, from 1, as if from its link. False: the port has no link.
   bool arrive(unsigned port, std::span<const uint8_t> packet);
 
-  // The contradiction in its device: Device::verify, at rest Device::verify_at_rest. Null: none.
+  // Checks the device's consistency: Device::verify, or with `at_rest` Device::verify_at_rest. Null: no
+  // inconsistency.
   const char* verify(bool at_rest);
 
   void start_trace(size_t capacity);
@@ -113,30 +114,31 @@ public:
   uint64_t trace_dropped();
   std::deque<DmaFault> take_dma_faults();
 
-  // The number that its addresses follow from.
+  // The number that determines its addresses.
   unsigned board_number() const { return ports_->board_number(); }
   void start_packet_trace(size_t capacity);
   void stop_packet_trace();
   std::vector<PortPacket> take_packets();
 
-  // Writes the packets at its ports to a file, in the place of what is there; one file at a time. Gives 0, or
-  // the errno of what could not be opened, or not be written.
+  // Writes the packets at its ports to a file, which it replaces; one file at a time. Returns 0, or the errno
+  // of a failed open or write.
   int start_capture(const std::string& path);
   int stop_capture();
   bool captures();
 
-  // Makes a file of `bytes`, whole pages, what a function reaches: the memory of another machine, from DMA
-  // address 0 on, or where the tables of that machine's IOMMU say. Gives 0, or the errno of what could not be
-  // mapped; EBUSY: something is mapped there.
+  // Makes `bytes` of a file, whole pages, the memory that a function reaches: another machine's memory, from
+  // DMA address 0 on, or where the tables of that machine's IOMMU point. Returns 0, or the errno of a failed
+  // mapping; EBUSY: memory is already mapped there.
   int attach_memory(unsigned underlying_function, const std::string& path, size_t bytes,
                     const std::optional<RemappingRoot>& root);
-  // No DMA of the function reaches it from now on.
+  // Removes that memory: DMA of the function no longer reaches it.
   void detach_memory(unsigned underlying_function);
 
-  // Lets the device work where polling drives it; false: it has nothing to do, or works on its own.
+  // Runs the device if polling drives it; false: it is idle or runs on its own.
   bool advance();
 
-  // A neighbor in its fabric has sent it something: the calling thread drives it, or leaves it to its own.
+  // A board of its fabric has sent it a packet: the calling thread runs the device or leaves that to the
+  // device's thread.
   void attend(Attendance attendance) { progress_->attend(attendance); }
 
 private:

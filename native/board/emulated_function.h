@@ -17,8 +17,8 @@ namespace fpga_verbs::board {
 class EmulatedBoard;
 class Progress;
 
-// An open function of an emulated board: stores become messages to the device. The function is reset when
-// no process has it open any more, as VFIO does, so that a driver that was killed leaves nothing behind.
+// An open function of an emulated board: stores become messages to the device. When no process has the
+// function open any more, the board resets it, as VFIO does, so that a killed driver leaves no state behind.
 class EmulatedFunction final : public BoardFunction {
 public:
   EmulatedFunction(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function);
@@ -36,15 +36,15 @@ public:
   bool unmap_dma(uint64_t address) override;
   int interrupt_event(unsigned vector) override;
 
-  // Entries of the function's table of DMA addresses that map_dma and unmap_dma here have set and cleared.
+  // Entries of the function's table of DMA addresses that map_dma and unmap_dma have set and cleared.
   uint64_t table_entries_changed() const { return table_entries_changed_; }
 
-  // As interrupt_event, for another process: a new descriptor at which a vector is signalled from now on, in
-  // the place of the one before. Nothing that its reader does holds up the device. None: there is no such
-  // vector, or no descriptor is left.
+  // As interrupt_event, for another process: a new descriptor at which a vector is signaled from now on,
+  // instead of the previous one. The reader cannot hold up the device. None: there is no such vector, or no
+  // descriptor is left.
   link::Descriptor interrupt_signal(unsigned vector);
 
-  // Function-level reset, though others may have the function open too.
+  // Function-level reset, even if other users have the function open.
   void reset();
 
 private:

@@ -11,7 +11,7 @@ namespace fpga_verbs::board {
 
 enum class FaultKind : uint8_t { drop, tear, delay, reorder, read_all_ones, lose_interrupt, fault_dma };
 
-// A fault, what it happens to, and when.
+// A fault, the accesses that it matches, and when it occurs.
 struct FaultRule {
   FaultKind kind = FaultKind::drop;
   std::optional<unsigned> underlying_function; // none: of every function
@@ -26,7 +26,7 @@ struct FaultRule {
   uint64_t ticks = 0;        // delay, reorder: held for so many clock ticks; 0: not timed
 };
 
-// An access that a rule is compared with.
+// An access to match against the rules.
 struct FaultSubject {
   unsigned underlying_function = 0;
   std::optional<unsigned> bar;
@@ -44,13 +44,13 @@ public:
   // False: no such rule.
   bool remove(unsigned number);
   void clear();
-  // How often it has happened; none: no such rule.
+  // How often the fault has occurred; none: no such rule.
   std::optional<uint64_t> happened(unsigned number) const;
 
   bool any() const { return !rules_.empty(); }
 
-  // The first rule of one of the kinds that happens to the subject now, or null. Every rule of these kinds
-  // that matches counts the match.
+  // Returns the first rule of the given kinds that takes effect on the subject now, or null. Every matching
+  // rule of these kinds counts the match.
   const FaultRule* happens(std::initializer_list<FaultKind> kinds, const FaultSubject& subject);
 
 private:

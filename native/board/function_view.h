@@ -14,22 +14,22 @@ namespace fpga_verbs::board {
 class BoardWatch;
 class EmulatedBoard;
 
-// Looks at the registers of a function beside the process that has it open. Each view turns the
-// inspect registers for itself, so that several views, and the function's driver, do not disturb each other;
-// nothing else can be written, and what a read would change stays as it is. The control function's view is
-// handed out what exists and happens of all functions, another one's its own.
+// Reads the registers of a function while another process has it open. Each view has its own copy of the
+// inspect registers, so several views and the function's driver do not disturb each other. A view writes no
+// other register, and its reads have no side effects. The control function's view covers all functions, any
+// other its own.
 class FunctionView final : public Observation {
 public:
-  // Of a function that the board has.
+  // For a function that the board has.
   FunctionView(std::shared_ptr<EmulatedBoard> board, unsigned underlying_function)
       : board_(std::move(board)), underlying_function_(underlying_function) {}
 
   unsigned underlying_function() const { return underlying_function_; }
 
-  // All ones where the function has nothing, or where reading would change something.
+  // All ones if the function has no register there, or if the read would have a side effect.
   uint32_t read32(unsigned bar, uint64_t offset);
 
-  // False: it is no inspect register that can be written.
+  // False: not a writable inspect register.
   bool write32(unsigned bar, uint64_t offset, uint32_t value);
 
   std::unique_ptr<BoardWatch> watch_board(WatchKind kind);

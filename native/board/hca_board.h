@@ -15,12 +15,11 @@ struct HcaBoardOptions {
   bool operator==(const HcaBoardOptions&) const = default;
 };
 
-// Makes an emulated board with an Hca. Null: `failure` says why there is no place for it in its fabric, or at
-// its link.
+// Creates an emulated board with an Hca. Null: `failure` says why its fabric or link does not accept it.
 std::shared_ptr<EmulatedBoard> make_hca_board(const HcaBoardOptions& options, std::string& failure);
 
-// The board of this name in the process, made when there is none. Null: `failure` says why; there is one with
-// other options, or as make_hca_board. Thread-safe.
+// Returns the board of this name in the process, creating it if necessary. Null: `failure` gives the reason:
+// a board of this name has other options, or as make_hca_board. Thread-safe.
 std::shared_ptr<EmulatedBoard> share_hca_board(const std::string& name, const HcaBoardOptions& options,
                                                std::string& failure);
 

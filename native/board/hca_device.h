@@ -21,7 +21,7 @@ public:
   unsigned run(unsigned limit) override { return hca_.run(limit); }
   void notify_port() override { hca_.notify_port(); }
   uint64_t next_deadline() const override { return hca_.next_deadline(); }
-  // Its former owner may have written commands without being a driver.
+  // The previous owner may have written commands without a driver.
   void reset_function(unsigned underlying_function) override {
     if (underlying_function != 0)
       hca_.reset_function(underlying_function);
@@ -42,7 +42,7 @@ public:
   const char* verify_at_rest() const override { return hca_.verify_at_rest(); }
 
 private:
-  // The control function has a driver, and that has not reset it.
+  // Whether the control function has a driver that has not reset it.
   bool has_driver() {
     constexpr uint32_t address = spec::underlying_function::management_completion_queue_address;
     constexpr auto region = spec::RegionType::underlying_function;

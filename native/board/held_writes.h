@@ -9,26 +9,26 @@
 
 namespace fpga_verbs::board {
 
-// Writes that a fault holds back: each until so many later ones have arrived or so much time has passed. A
-// delayed one holds those behind it too; a reordered one is passed by them.
+// Writes that a fault holds back, each until a number of later writes have arrived or a time has passed. A
+// delayed write also holds back those behind it; later writes overtake a reordered one.
 class HeldWrites {
 public:
   bool any() const { return !held_.empty(); }
 
-  // Whether a write that arrives now has to wait behind a delayed one.
+  // Whether a write that arrives now must wait behind a delayed one.
   bool blocks() const { return blocking_ != 0; }
 
   // `transactions` and `ticks`: 0 stands for no such limit; one of them is given.
   void hold(const Transaction& transaction, bool in_order, uint64_t transactions, uint64_t ticks,
             uint64_t now);
 
-  // Puts a write behind the delayed ones.
+  // Queues a write behind the delayed ones.
   void follow(const Transaction& transaction) { held_.push_back({transaction, 0, 0, false}); }
 
-  // Another write has arrived.
+  // Counts the arrival of a later write.
   void count_arrival();
 
-  // The next one that is due at `now`, or with `all` the next one; none: nothing is.
+  // Takes the next write that is due at `now`, or with `all` simply the next one; none: there is none.
   std::optional<Transaction> take_due(uint64_t now, bool all);
 
   uint64_t next_deadline() const;

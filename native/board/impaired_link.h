@@ -16,24 +16,24 @@
 
 namespace fpga_verbs::board {
 
-// A link on which packets that arrive are lost, late, doubled, overtaken or damaged as rules say, with random
-// numbers from a seed. It stands before the link while there are rules, or packets that came past them. Under
-// the board's lock but for attach() and detach().
+// A link on which rules lose, delay, duplicate, reorder or damage arriving packets, with random numbers from
+// a seed. It stands in front of the real link while there are rules or injected packets. Under the board's
+// lock, except attach() and detach().
 class ImpairedLink final : public link::Link {
 public:
-  // `attached` is the link from now on, and this while it stands before it. It and `clock` outlive this;
-  // `frequency` of the clock in hertz.
+  // Sets `attached` to the link, and to this object while it stands in front. It and `clock` outlive this
+  // object; `frequency` of the clock in hertz.
   ImpairedLink(link::Link& link, link::Link*& attached, spec::LinkLayer link_layer, const hca::Clock& clock,
                uint64_t frequency, uint64_t seed);
 
   void add(unsigned number, const LinkImpairment& rule);
-  // Packets that a rule keeps back arrive in their time.
+  // Removes a rule. Packets that it delays arrive at their time.
   void remove(unsigned number);
   void clear();
-  // Of a rule that was added.
+  // Counters of a rule.
   LinkImpairmentCounters counters(unsigned number) const;
 
-  // A packet is there as if it had come from the link, whatever it says, and past all rules.
+  // Injects a packet as if from the link, unchecked and past all rules.
   void arrive(std::span<const uint8_t> packet);
 
   void attach(link::LinkReceiver& receiver) override { link_.attach(receiver); }
@@ -52,7 +52,7 @@ public:
   uint64_t next_deadline() const override;
 
 private:
-  // Packets that a lane keeps on their way; beyond, those behind them wait at the other end.
+  // Packets in flight on a lane; further ones wait at the other end.
   static constexpr size_t most_on_way = 4096;
 
   struct Rule {

@@ -11,27 +11,26 @@
 
 namespace fpga_verbs::board {
 
-// The impairments that may stand before the links of a board's ports: the same rules at each, and random
-// numbers of its own.
+// The impairments of all links of a board: the same rules at each port, with separate random numbers.
 class ImpairedLinks {
 public:
   using Links = std::array<link::Link*, spec::ports>;
 
-  // `attached`: what the device is attached to, by port from now on: a link, or what stands before it; null:
-  // nothing is there. It outlives this.
+  // `attached`: the link that each port of the device uses from now on: the real link, or the impaired one in
+  // front of it; null: none. It outlives this object.
   ImpairedLinks(const Links& links, Links& attached, spec::LinkLayer link_layer, const hca::Clock& clock,
                 uint64_t frequency, uint64_t seed, unsigned board_number);
   ImpairedLinks(const ImpairedLinks&) = delete;
   ImpairedLinks& operator=(const ImpairedLinks&) = delete;
 
-  // A rule at every port; gives its number, from 1.
+  // Adds a rule at every port; returns its number, from 1.
   unsigned add(const LinkImpairment& rule);
   // False: no such rule.
   bool remove(unsigned number);
   void clear();
-  // A packet is there as if it had come to a port, from 1. False: nothing is attached to it.
+  // Injects a packet into a port, from 1. False: the port has no link.
   bool arrive(unsigned port, std::span<const uint8_t> packet);
-  // Of all ports. None: no such rule.
+  // Counters of a rule over all ports. None: no such rule.
   std::optional<LinkImpairmentCounters> counters(unsigned number) const;
 
 private:

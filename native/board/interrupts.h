@@ -8,14 +8,14 @@
 
 namespace fpga_verbs::board {
 
-// The MSI-X vectors of all functions: each signals those who opened the function and asked for it, in this
-// process by an eventfd, in another one by a signal that nothing there can hold up. Not thread-safe: under
-// the board's lock.
+// The MSI-X vectors of all functions. Each signals the subscribers that opened the function: in this process
+// by an eventfd, in another process by a signal that its reader cannot hold up. Not thread-safe: under the
+// board's lock.
 class Interrupts {
 public:
   static constexpr unsigned vectors = spec::event_queues_per_function;
 
-  // The caller's eventfd, or signal, until it is detached. The function and the vector are in range.
+  // Attaches the caller's eventfd or signal until it is detached. The function and the vector are in range.
   void attach(unsigned underlying_function, unsigned vector, int event);
   void detach(unsigned underlying_function, unsigned vector, int event);
   void attach(unsigned underlying_function, unsigned vector, const link::OneWaySignal& signal);

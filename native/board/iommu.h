@@ -13,8 +13,8 @@ namespace fpga_verbs::board {
 
 enum class DmaRefusal : uint8_t { none, not_mapped, no_right, injected };
 
-// A page of host memory as a domain sees it. Only [begin, end) is mapped: stricter than an IOMMU, whose grain
-// is the page, so that an access beyond a buffer shows even where the buffer ends within a page.
+// A page of host memory as a domain sees it. Only [begin, end) is mapped. This is stricter than an IOMMU,
+// which maps whole pages, so an access beyond a buffer faults even if the buffer ends within a page.
 struct IommuPage {
   uint8_t* memory = nullptr; // address of the page's byte 0
   uint16_t begin = 0;
@@ -22,7 +22,7 @@ struct IommuPage {
   DmaRights rights = DmaRights::none;
 };
 
-// Tables of another owner, which may change at any time.
+// Tables of another owner, who may change them at any time.
 class PageTables {
 public:
   virtual ~PageTables() = default;
@@ -30,30 +30,29 @@ public:
 };
 
 // The DMA addresses of one function: 48 bits, 4 KiB pages, in a radix table of four levels with a small
-// translation cache before it. A block of 2 MiB or 1 GiB that a mapping covers is one entry, so that mapping
-// and unmapping take a few thousand entries at most, however large the memory: they happen under the board's
-// lock, on which all its users depend. Not thread-safe: under that lock.
+// translation cache. A block of 2 MiB or 1 GiB is one entry, so that mapping and unmapping change at most a
+// few thousand entries for any amount of memory: they run under the board's lock, which all users share. Not
+// thread-safe: under that lock.
 class IommuDomain {
 public:
-  // `domain` gives every domain a range of its own, so that an address of another domain is not mapped in
-  // this one.
+  // `domain` selects an address range of its own, so that no domain maps an address of another.
   explicit IommuDomain(unsigned domain);
   ~IommuDomain();
   IommuDomain(const IommuDomain&) = delete;
   IommuDomain& operator=(const IommuDomain&) = delete;
 
   // Maps `bytes` (more than 0) at `memory`; the low 12 bits of the address are those of `memory`. Addresses
-  // are not used again before all others were, so that a stale one shows. Empty: no room in the range.
+  // are reused last, so that a stale one faults. Empty: no room in the range.
   std::optional<uint64_t> map(void* memory, size_t bytes, DmaRights rights);
 
-  // Maps `bytes` of memory at `address`, both whole pages, anywhere. False: it is beyond what the table
-  // holds, or meets another mapping.
+  // Maps `bytes` of memory at `address`, both whole pages. False: the address is beyond the table, or
+  // overlaps another mapping.
   bool map_at(uint64_t address, void* memory, size_t bytes, DmaRights rights);
 
   // False: no mapping begins at `address`.
   bool unmap(uint64_t address);
 
-  // Null or the tables that decide from now on, in the place of its own; not kept in its cache.
+  // Uses these tables from now on instead of its own, without caching them; null: its own.
   void follow(const PageTables* tables) {
     tables_ = tables;
     forget();
@@ -61,11 +60,11 @@ public:
 
   size_t mappings() const { return mappings_.size(); }
 
-  // Entries that were set and cleared until now.
+  // Entries set and cleared so far.
   uint64_t entries_changed() const { return entries_changed_; }
 
-  // Host memory of [address, address + bytes), of at least a byte, where it lies together and was looked up
-  // lately, all of it mapped with `right`; null: translate() tells.
+  // Host memory of [address, address + bytes), at least one byte, from the cache: contiguous and fully mapped
+  // with `right`. Null: use translate().
   uint8_t* find(uint64_t address, size_t bytes, DmaRights right) const {
     const Area& area = cached(address);
     const uint64_t offset = address - area.address;
@@ -74,8 +73,8 @@ public:
     return area.memory + offset;
   }
 
-  // Host memory of [address, address + bytes) as far as it lies in one page, all of it mapped with `right`;
-  // null and the reason otherwise. `bytes` must not cross the page.
+  // Host memory of [address, address + bytes), within one page and fully mapped with `right`; otherwise null
+  // and the reason.
   uint8_t* translate(uint64_t address, size_t bytes, DmaRights right, DmaRefusal& refusal) {
     const Area* area = &cached(address);
     if (address - area->address >= area->bytes)
@@ -98,7 +97,7 @@ private:
   static constexpr unsigned index_bits = 9;
   static constexpr size_t table_entries = size_t{1} << index_bits;
 
-  // An entry of a table: empty, the table below it, or all that it covers as one block.
+  // An entry of a table: empty, the table below it, or one block that covers its whole range.
   template <class Child> struct Entry {
     std::unique_ptr<Child> child;
     uint8_t* block = nullptr; // address of its byte 0
@@ -119,7 +118,7 @@ private:
   using Level4 = Table<Level3>;
   static constexpr uint64_t largest_block = Level2::pages; // 1 GiB
 
-  // Pages one behind the other, all whole.
+  // Consecutive whole pages.
   struct Run {
     uint64_t first = 0;
     uint64_t pages = 0;
@@ -131,15 +130,15 @@ private:
     uint64_t pages = 0;
     uint64_t address = 0;
   };
-  // Addresses that lie together in host memory as well, whole pages or a part of one.
+  // Addresses that are also contiguous in host memory: whole pages or a part of one.
   struct Area {
     uint64_t address = 0;
     uint64_t bytes = 0; // 0: none
     uint8_t* memory = nullptr;
     DmaRights rights = DmaRights::none;
   };
-  // An entry of the cache is for addresses that differ in the lower bits alone: these, and of what is in the
-  // way of a larger area those of a page.
+  // A cache entry serves addresses that differ only in the low bits: those of an area, or of a page if a
+  // larger area is not contiguous.
   static constexpr uint64_t area_bytes = uint64_t{64} << 10;
 
   static bool has_right(const Area& area, DmaRights right) {
@@ -155,7 +154,7 @@ private:
     page_cache_.fill({});
   }
   const Area& look_up(uint64_t page);
-  // Pages from `page` on that lie together with it, up to `most`.
+  // The number of pages from `page` on that are contiguous with it, up to `most`.
   static uint64_t pages_together(const Leaf& leaf, uint64_t page, uint64_t most);
   template <class Child>
   static uint64_t pages_together(const Table<Child>& table, uint64_t page, uint64_t most);

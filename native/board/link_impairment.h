@@ -7,8 +7,8 @@
 
 namespace fpga_verbs::board {
 
-// An impairment of packets on their way to a port, and the packets that it meets. Each packet meets the first
-// rule that it matches.
+// An impairment of packets on the way to a port, and the packets that it matches. The first matching rule
+// applies to a packet.
 struct LinkImpairment {
   std::optional<unsigned> from_board;        // number of the board that it comes from; none: any
   std::optional<uint32_t> queue_pair;        // that it is for; none: any
@@ -17,7 +17,7 @@ struct LinkImpairment {
   uint64_t nth = 0;                          // the first match that the rule deals with
   uint64_t count = 0;                        // matches that it deals with; 0: all from the nth on
 
-  // Probabilities, 0 to 1, of a packet.
+  // Probabilities, 0 to 1, for each packet.
   double loss = 0;
   double duplication = 0;
   double corruption = 0; // of one bit, anywhere in it
@@ -29,7 +29,7 @@ struct LinkImpairment {
   bool operator==(const LinkImpairment&) const = default;
 };
 
-// How often it has happened.
+// How often each effect has occurred.
 struct LinkImpairmentCounters {
   uint64_t packets = 0; // that the rule dealt with
   uint64_t lost = 0;

@@ -7,20 +7,20 @@ namespace fpga_verbs::board {
 
 class EmulatedBoard;
 
-// The boards that a calling thread has given something to do while it drove its own: it drives them too, when
-// it holds no lock any more, so that two boards of one thread wait for no other thread. Work that is too much
-// for a call it does at the next, or the boards' own threads do it.
+// The boards to which a calling thread has passed work while it ran its own. The thread runs them too, after
+// it has released all locks, so that two boards of one thread wait for no other thread. If the work is too
+// much for one call, the next call or the boards' own threads continue it.
 class Neighbors {
 public:
-  // Of this thread.
+  // The instance of this thread.
   static Neighbors& here();
 
-  // Whether this thread drives a board and will come to the neighbors.
+  // Whether this thread runs a board and will run the neighbors afterwards.
   bool collects() const { return collects_; }
   void add(std::weak_ptr<EmulatedBoard> board) { boards_.push_back(std::move(board)); }
 
-  // Lets `drive` drive a board, then the neighbors. Within itself: only `drive`. Gives
-  // what `drive` gives.
+  // Runs a board with `drive`, then its neighbors. A nested call only runs `drive`. Returns the result of
+  // `drive`.
   template <class Drive> auto collect(Drive&& drive) {
     if (collects_)
       return drive();

@@ -17,9 +17,9 @@ namespace fpga_verbs::board {
 
 class Watches;
 
-// The packets at the ports of a board in a file as Wireshark reads it (pcapng,
-// draft-ietf-opsawg-pcapng): an interface for each port, and what caused a packet as its comment. Observers
-// are told of the same blocks. Under the board's lock.
+// Writes the packets at the ports of a board to a pcapng file for Wireshark (draft-ietf-opsawg-pcapng): one
+// interface for each port, and the cause of a packet as its comment. Observers get the same blocks. Under the
+// board's lock.
 class PacketCapture {
 public:
   struct Source {
@@ -32,17 +32,17 @@ public:
 
   explicit PacketCapture(const hca::Clock& clock) : clock_(clock) {}
 
-  // Begins a file, in the place of what is there. Gives 0, or an errno.
+  // Starts a file, replacing an existing one. Returns 0 or an errno.
   int start(const std::string& path, const Source& source);
-  // Ends it. Gives 0, or the errno of what could not be written.
+  // Closes the file. Returns 0, or the errno of a failed write.
   int stop();
   bool has_file() const { return file_ != nullptr; }
   // Whether there is a file, or an observer.
   bool on() const { return on_; }
 
-  // Observers are told of packets from now on, beside the file; null: there are none.
+  // Passes packets to observers from now on, in addition to the file; null: no observers.
   void watch(Watches* watches, const Source& source);
-  // The blocks before all packets.
+  // The blocks that precede all packets.
   static std::vector<uint8_t> head(const Source& source);
 
   void packet(hca::PacketDirection direction, unsigned port, std::span<const uint8_t> bytes,

@@ -15,7 +15,7 @@ struct PacketTaps final : hca::PacketTap {
     capture.packet(direction, port, bytes, cause);
   }
 
-  // Whether any looks at them.
+  // Whether packets are traced or captured.
   bool on() const { return trace.on() || capture.on(); }
 
   PacketTrace trace;

@@ -19,12 +19,12 @@ struct PortPacket {
   std::vector<uint8_t> bytes;
 };
 
-// The packets at the ports of a board while it is on, as long as there is room for them; the rest is counted.
+// Records the packets at the ports of a board while there is room; counts the rest.
 class PacketTrace {
 public:
   explicit PacketTrace(const hca::Clock& clock) : clock_(clock) {}
 
-  // Begins anew, with room for `capacity` packets.
+  // Restarts with room for `capacity` packets.
   void start(size_t capacity) {
     packets_.clear();
     capacity_ = capacity;
@@ -42,7 +42,7 @@ public:
       ++dropped_;
   }
 
-  // Takes out what was recorded, which makes room.
+  // Returns and clears the recorded packets.
   std::vector<PortPacket> take() { return std::exchange(packets_, {}); }
   uint64_t dropped() const { return dropped_; }
 

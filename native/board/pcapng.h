@@ -11,15 +11,14 @@
 
 namespace fpga_verbs::board {
 
-// Blocks of a pcapng file, one behind the other, in the byte order of this machine
-// (draft-ietf-opsawg-pcapng, 3 and 4).
+// Consecutive blocks of a pcapng file, in the byte order of this machine (draft-ietf-opsawg-pcapng, 3 and 4).
 class PcapngBlocks {
 public:
   void section(std::string_view application);
   // Interfaces are numbered from 0. Times count in nanoseconds.
   void interface(spec::LinkLayer link_layer, std::string_view name);
-  // An empty comment is none. InfiniBand packets are records of the extensible record format, which Wireshark
-  // reads; it does not read InfiniBand's own link type.
+  // An empty comment is omitted. InfiniBand packets become records of the extensible record format, because
+  // Wireshark does not read InfiniBand's own link type.
   void packet(spec::LinkLayer link_layer, uint32_t interface_number, uint64_t nanoseconds,
               hca::PacketDirection direction, std::span<const uint8_t> bytes, std::string_view comment);
 

@@ -5,16 +5,16 @@
 
 namespace fpga_verbs::board {
 
-// When to look first at an entry that the device is about to write. A reader of a cache line takes it
-// over, and the device has to get it back before it can write: so the look is put off until three entries of
-// four have come. It follows them: by `later` after each that had not, by `sooner` back after each that had,
-// up to a delay that a look costs little beside.
+// When to poll an entry first that the device is about to write. Polling takes ownership of the cache line,
+// and the device must get it back before it can write. The first poll is therefore delayed until three of
+// four entries have arrived by then. The delay adapts: it grows by `later` after each poll that came too
+// early and shrinks by `sooner` after each other one, up to a limit at which a poll is cheap by comparison.
 class PollPace {
 public:
-  // From the request to the first look, in nanoseconds.
+  // Nanoseconds from the request to the first poll.
   uint64_t delay() const { return delay_; }
 
-  // Whether the first look found the entry.
+  // Records whether the first poll found the entry.
   void looked(bool found) {
     delay_ = found ? delay_ - std::min(delay_, sooner) : std::min(delay_ + later, longest);
   }

@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::board {
 
-// Asks for a cache line in order to write it: others lose their copies.
+// Prefetches a cache line for writing, which invalidates other copies.
 inline void prefetch_for_write(const void* memory) {
 #if defined(__x86_64__)
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(memory))); // __builtin_prefetch only reads
@@ -15,7 +15,7 @@ inline void prefetch_for_write(const void* memory) {
 #endif
 }
 
-// Tells the processor that this is a loop that waits.
+// Hints to the processor that this is a spin loop.
 inline void relax_processor() {
 #if defined(__x86_64__)
   _mm_pause();

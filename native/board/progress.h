@@ -15,37 +15,37 @@
 
 namespace fpga_verbs::board {
 
-// The threads that advance a board. Thread-safe.
+// The threads that run a board. Thread-safe.
 class Progress {
 public:
   virtual ~Progress() = default;
 
-  // After something was put into the ring.
+  // Called after a message was put into the ring.
   virtual void posted() = 0;
 
-  // Lets the device consume, because the ring is full.
+  // Makes the device consume messages because the ring is full.
   virtual void make_room() = 0;
 
-  // Lets the device work where polling drives it; `has_arrived`: a link has something of which it may not
-  // have told yet. False: there was nothing to do, or it works on its own.
+  // Runs the device if polling drives it. `has_arrived`: a link has a packet that it may not have reported
+  // yet. False: there was no work, or the device runs on its own.
   virtual bool poll(bool has_arrived) = 0;
 
-  // The device is noted to have something at a port.
+  // A port of the device has work: runs the device or wakes its thread, as `attendance` says.
   virtual void attend(Attendance attendance) = 0;
 
-  // Waits for the answer of a read that was put into the ring, and gives it.
+  // Waits for the answer of a read in the ring, and returns it.
   uint32_t wait_for(const ReadAnswer& answer);
 
-  // Begins and ends a time in which the caller alone has the device; not on a data path.
+  // Starts and ends exclusive access of the caller to the device; not on a data path.
   virtual void begin_exclusive() = 0;
   virtual void end_exclusive() = 0;
 
 protected:
-  // Lets the device come nearer to an answer.
+  // Runs or awaits the device for a step towards an answer.
   virtual void approach() = 0;
 };
 
-// Holds the device for the time of a scope.
+// Holds exclusive access to the device for a scope.
 class Exclusive {
 public:
   explicit Exclusive(Progress& progress) : progress_(progress) { progress_.begin_exclusive(); }
@@ -57,7 +57,7 @@ private:
   Progress& progress_;
 };
 
-// Posting, polling and reading advance the device on the calling thread: CallerDrive.
+// Callers that post, poll and read run the device on their thread: CallerDrive.
 class SharedProgress final : public Progress {
 public:
   SharedProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock, Wakeups& wakeups);
@@ -75,13 +75,12 @@ private:
     using Device = DeviceSide;
     using Ring = TransactionRing;
     using Clock = HostClock;
-    // Work that a caller does at once before it leaves the rest to the thread: enough for any batch, and well
-    // under a millisecond.
+    // Units of work that a caller does before it leaves the rest to the thread: enough for any batch, and
+    // well under a millisecond.
     static constexpr uint64_t work_of_a_caller = 1024;
     static constexpr uint64_t work_of_the_thread = 4096;
     static constexpr uint64_t a_while = 200'000; // ns within which a caller that polls is back
-    // Packets that the device sends to boards of other threads or of this one are taken there on this thread
-    // too.
+    // This thread also delivers the packets that the device sends to boards of this or other threads.
     template <class Drive> static auto collect(Drive&& drive) { return Neighbors::here().collect(drive); }
   };
 
@@ -95,7 +94,7 @@ private:
 // The device has a thread of its own: ThreadDrive.
 class OwnProgress final : public Progress {
 public:
-  // `cpu`: the CPU that the thread is pinned to; negative: none. `sleep_after`: nanoseconds without work
+  // `cpu`: the CPU to which the thread is pinned; negative: none. `sleep_after`: nanoseconds without work
   // after which it sleeps.
   OwnProgress(DeviceSide& device, TransactionRing& ring, const HostClock& clock, Wakeups& wakeups, int cpu,
               uint64_t sleep_after);
@@ -125,8 +124,8 @@ private:
   std::thread thread_;
 };
 
-// No thread, and virtual time: every unit of work takes a tick, and nothing happens unless it is asked for.
-// Boards of one group are stepped together, whichever of them is asked.
+// No thread, and virtual time: every unit of work takes one tick, and the board acts only when stepped. All
+// boards of a group are stepped together.
 class SteppedProgress final : public Progress {
 public:
   static constexpr uint64_t no_limit = ~uint64_t{0};
@@ -140,14 +139,14 @@ public:
   void begin_exclusive() override;
   void end_exclusive() override { group_->lock().unlock(); }
 
-  // Does up to `count` ticks of work; gives the number done. Fewer: idle.
+  // Does up to `count` ticks of work; returns the number done. If fewer, all boards are idle.
   uint64_t step(uint64_t count);
 
-  // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time. False:
-  // that takes more than `limit` ticks of work and waits, and the clock stays where they ended.
+  // Advances the clock to `time`, doing pending work and expiring timers at their time. False: that takes
+  // more than `limit` ticks of work and waits; the clock stays where they ended.
   bool advance_to(uint64_t time, uint64_t limit = no_limit);
 
-  // Plays a transaction of a recording at its time, or now where that has passed; DeviceSide::play.
+  // Replays a recorded transaction at its time, or now if that has passed; DeviceSide::play.
   bool play(const Transaction& transaction);
 
 private:

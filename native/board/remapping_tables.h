@@ -7,19 +7,19 @@
 
 namespace fpga_verbs::board {
 
-// Where a machine's unit for DMA remapping finds a function's tables.
+// Location of a function's tables in a machine's memory, for the machine's DMA remapping unit.
 struct RemappingRoot {
   uint64_t root_table = 0; // physical address, whole pages
   uint16_t source_id = 0;  // bus 15:8, device 7:3, function 2:0
 };
 
-// The tables of a machine's unit for DMA remapping, which lie in that machine's memory, in legacy mode: root
-// and context entry, then up to four levels of second-level entries (Intel Virtualization Technology for
-// Directed I/O, 3.4 and 3.7). They are read at each access, so that what the machine takes back is gone with
-// its own store, whether it invalidates or not.
+// The tables of another machine's DMA remapping unit, in that machine's memory, in legacy mode: root and
+// context entry, then up to four levels of second-level entries (Intel Virtualization Technology for Directed
+// I/O, 3.4 and 3.7). Each access walks them, so that an unmap takes effect with the machine's store, even
+// without an invalidation.
 class RemappingTables final : public PageTables {
 public:
-  // `memory`: of the machine, from its physical address 0 on; what lies beyond is not mapped.
+  // `memory`: the machine's memory from physical address 0 on; addresses beyond it are not mapped.
   RemappingTables(uint8_t* memory, size_t bytes, const RemappingRoot& root)
       : memory_(memory), bytes_(bytes), root_(root) {}
 

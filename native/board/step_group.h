@@ -9,9 +9,9 @@
 
 namespace fpga_verbs::board {
 
-// The boards that are stepped together, on one clock: a board on its own, or all stepped ones of a fabric. In
-// each tick every board does at most one unit of work, in the order in which they were made. Its methods are
-// called under its lock.
+// The boards that are stepped together on one clock: a single board, or all stepped boards of a fabric. In
+// each tick every board does at most one unit of work, in the order of creation. Its methods are called under
+// its lock.
 class StepGroup {
 public:
   BoardLock& lock() { return lock_; }
@@ -20,10 +20,10 @@ public:
   void add(DeviceSide& device) { devices_.push_back(&device); }
   void remove(DeviceSide& device) { std::erase(devices_, &device); }
 
-  // A tick in which there is work, or no tick: false.
+  // Runs one tick if any board has work; otherwise returns false.
   bool step();
-  // Moves the clock to `time`, doing what there is to do and what becomes due before it, at its time. False:
-  // that takes more than `limit` ticks of work and waits.
+  // Advances the clock to `time`, doing pending work and expiring timers at their time. False: that takes
+  // more than `limit` ticks of work and waits.
   bool advance_to(uint64_t time, uint64_t limit);
   // Ends a tick.
   void tick() { clock_.advance_to(clock_.now() + 1); }

@@ -8,8 +8,8 @@
 
 namespace fpga_verbs::board {
 
-// A device that a thread of its own drives: it spins like hardware while there is traffic, and sleeps when
-// there has been none for long. It builds on the rules of BasicWakeups.
+// Runs a device on its own thread, which spins like hardware under traffic and sleeps after a time without
+// work. It follows the rules of BasicWakeups.
 //
 // `Parts`: Platform, Device (work(), next_deadline()), Ring (claimed()), Clock, and idle_time(), nanoseconds.
 template <class Parts> class ThreadDrive {
@@ -22,7 +22,7 @@ public:
               Wakeups& wakeups, uint64_t sleep_after)
       : device_(device), ring_(ring), clock_(clock), wakeups_(wakeups), sleep_after_(sleep_after) {}
 
-  // A caller that polls brings what a link may not have told yet.
+  // Handles a poll: reports a packet that the link may not have reported yet.
   void poll(bool has_arrived) {
     if (has_arrived)
       wakeups_.note([this] { wakeups_.wake(); });
@@ -38,7 +38,7 @@ public:
     wakeups_.wake(); // what the caller changed may be due
   }
 
-  // The thread, until it is stopped.
+  // Main loop of the thread, until stop().
   void run() {
     lock();
     uint64_t idle_since = Parts::idle_time();
@@ -73,7 +73,7 @@ private:
     } while (!lock_.try_lock());
   }
 
-  // Announced under the lock: a caller that changes the device afterwards finds the thread asleep.
+  // Announces under the lock: a caller that changes the device afterwards finds the thread asleep.
   void sleep() {
     const uint64_t until = device_.next_deadline();
     const auto look = [this] {

@@ -7,9 +7,9 @@ namespace fpga_verbs::board {
 
 enum class TransactionKind : uint8_t { write, read };
 
-// A PCIe memory transaction between host and board, as a logic analyser on the link would show it: 1 to 64
-// bytes that do not cross a 64 B boundary. Byte enables are those of the TLP: only the first and the last
-// DWORD may be partial.
+// A PCIe memory transaction between host and board, as a logic analyzer on the link shows it: 1 to 64 bytes
+// that do not cross a 64 B boundary. Byte enables are those of the TLP: only the first and the last DWORD may
+// be partial.
 struct Transaction {
   TransactionKind kind = TransactionKind::write;
   uint8_t underlying_function = 0; // whose BAR

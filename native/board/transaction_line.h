@@ -18,8 +18,8 @@ enum class MessageKind : uint8_t {
 
 inline constexpr size_t message_bytes = 320; // longest contiguous write: a command
 
-// A cache line of a message on its way to the device. Each carries a sequence number, which is stored last:
-// a reader that sees it sees the line. The first line of a message says what it is and has room for 48 B, the
+// A cache line of a message on its way to the device. Each line carries a sequence number, stored last: a
+// reader that sees it sees the whole line. The first line of a message has the header and room for 48 B, the
 // following ones for 56 B.
 template <class Platform> struct alignas(64) BasicTransactionLine {
   static constexpr size_t first_bytes = 48;
@@ -32,7 +32,7 @@ template <class Platform> struct alignas(64) BasicTransactionLine {
   uint8_t count = 0;                       // lines of the message
   std::array<uint8_t, next_bytes> bytes{}; // first line: function, BAR and offset packed in 8 B, then data
 
-  // Of the line at a position that counts all lines that ever were.
+  // Sequence number of the line at a position; positions count all lines ever written.
   static uint32_t sequence_at(uint64_t position) { return static_cast<uint32_t>(position) + 1; }
 
   static uint64_t lines_for(size_t bytes) {
@@ -57,8 +57,8 @@ struct MessageHead {
   size_t prefix_bytes = 0;
 };
 
-// Stores a message into `count` lines of a ring (a power of two long), which begin at `position`: each line
-// with its sequence number. `last`: the order of the last of these stores.
+// Stores a message into `count` lines of a ring (a power of two long) from `position` on, each with its
+// sequence number. `last`: the memory order of the last store.
 template <class Line, size_t lines>
 inline void store_message(std::array<Line, lines>& ring, uint64_t position, uint64_t count,
                           const MessageHead& head, const void* data, size_t length,

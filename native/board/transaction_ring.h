@@ -10,12 +10,12 @@
 
 namespace fpga_verbs::board {
 
-// Where a reader waits for the answer of the device: the value with bit 32 set, once it is there.
+// The word in which the device answers a read: the value, with bit 32 set when it is valid.
 using ReadAnswer = std::atomic<uint64_t>;
 inline constexpr uint64_t read_answered = uint64_t{1} << 32;
 
-// A contiguous write on its way from a store to the device, or a read. It is cut into transactions where it
-// arrives.
+// A contiguous write on its way from a store to the device, or a read. The device side splits it into
+// transactions.
 struct Message {
   MessageKind kind = MessageKind::write;
   uint8_t underlying_function = 0;
@@ -27,48 +27,46 @@ struct Message {
   alignas(64) std::array<uint8_t, 384> data; // filled in whole lines; only `length` bytes have a meaning
 };
 
-// The link between the threads that post and the one that drives the device: many producers, one consumer, in
-// order. It is made of cache lines that carry a sequence number each, so that the consumer sees a message as
-// soon as its lines have arrived, without reading an index: what a post costs between two cores is the
-// transfer of its lines.
+// The link between the posting threads and the thread that runs the device: many producers, one consumer, in
+// order. Each cache line carries a sequence number, so the consumer sees a message when its lines arrive and
+// reads no index. A post between two cores costs only the transfer of its lines.
 template <class Platform, uint64_t lines> class BasicTransactionRing {
 public:
   BasicTransactionRing() = default;
   BasicTransactionRing(const BasicTransactionRing&) = delete;
   BasicTransactionRing& operator=(const BasicTransactionRing&) = delete;
 
-  // Each gives false when the ring is full: the device has to consume first.
-  // `data` must be readable up to `length`; 4 to 320 bytes, a multiple of 4.
+  // Each returns false if the ring is full: the device must consume first. `data` must be readable up to
+  // `length`; 4 to 320 bytes, a multiple of 4.
   bool push_write(unsigned underlying_function, unsigned bar, uint64_t offset, const void* data,
                   size_t length) {
     return push(MessageKind::write, underlying_function, bar, offset, nullptr, 0, data, length);
   }
-  // Up to 64 bytes; bit i of `byte_enables`: data[i] is written.
+  // Up to 64 bytes; bit i of `byte_enables` enables data[i].
   bool push_partial_write(unsigned underlying_function, unsigned bar, uint64_t offset, uint64_t byte_enables,
                           const void* data, size_t length) {
     return push(MessageKind::partial_write, underlying_function, bar, offset, &byte_enables,
                 sizeof byte_enables, data, length);
   }
-  // `answer` must stay until the answer is there.
+  // `answer` must stay valid until the device has answered.
   bool push_read(unsigned underlying_function, unsigned bar, uint64_t offset, ReadAnswer& answer) {
     ReadAnswer* const pointer = &answer;
     return push(MessageKind::read, underlying_function, bar, offset, nullptr, 0, &pointer,
                 sizeof(ReadAnswer*));
   }
 
-  // Consumer: takes the next message. False: none has wholly arrived.
+  // Consumer: takes the next message. False: none has arrived completely.
   bool pop(Message& message) {
     const uint64_t head = head_.load(std::memory_order_relaxed);
     if (!arrived(head)) {
-      // The lines behind are looked at too: once they are written they are on their way together with the
-      // first.
+      // Also reads the following lines, so that their transfers overlap with that of the first.
       for (uint64_t i = 1; i <= lines_watched; ++i)
         __builtin_prefetch(&lines_[(head + i) % lines]);
       return false;
     }
     const uint64_t count = lines_[head % lines].count;
-    // All at once: their transfers overlap, where looks one after the other would each wait for the one
-    // before.
+    // Reads all lines at once, because their transfers overlap; one after the other, each would wait for the
+    // previous one.
     for (uint64_t i = 1; i < count; ++i)
       __builtin_prefetch(&lines_[(head + i) % lines]);
     for (uint64_t i = 1; i < count; ++i)
@@ -79,11 +77,11 @@ public:
     return true;
   }
 
-  // Whether a message begins to arrive; anybody may ask.
+  // Whether a message starts to arrive; any thread may call this.
   bool arriving() const { return arrived(head_.load(std::memory_order_acquire)); }
 
-  // Whether a producer has claimed room that is not consumed. Sequentially consistent with the claim: a
-  // consumer that announces its sleep, then sees nothing claimed, is seen asleep by every later producer.
+  // Whether a producer has claimed room that is not consumed. Sequentially consistent with the claim: if the
+  // consumer announces its sleep and then sees no claim, every later producer sees the announcement.
   bool claimed() const {
     return tail_.load(std::memory_order_seq_cst) != head_.load(std::memory_order_relaxed);
   }
@@ -112,7 +110,7 @@ private:
     return true;
   }
 
-  // A stale position may lie behind the head: signed.
+  // Signed, because a stale position may be behind the head.
   static bool has_room(uint64_t end, uint64_t head) {
     return static_cast<int64_t>(end - head) <= int64_t{lines};
   }
@@ -154,7 +152,7 @@ private:
       std::memcpy(&message.answer, message.data.data(), sizeof message.answer);
   }
 
-  // Fields that producers write, that the consumer writes, and that both do, on cache lines apart.
+  // Producers' fields, the consumer's fields and shared fields are on separate cache lines.
   alignas(64) Atomic<uint64_t> tail_{0};
   Atomic<uint64_t> head_seen_{0};
   alignas(64) Atomic<uint64_t> head_{0};

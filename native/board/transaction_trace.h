@@ -8,10 +8,10 @@
 
 namespace fpga_verbs::board {
 
-// The transactions that reached the device, as long as there is room for them; the rest is counted.
+// Records the transactions that reach the device while there is room; counts the rest.
 class TransactionTrace {
 public:
-  // Begins anew, with room for `capacity` transactions.
+  // Restarts with room for `capacity` transactions.
   void start(size_t capacity) {
     transactions_.clear();
     capacity_ = capacity;
@@ -27,7 +27,7 @@ public:
       ++dropped_;
   }
 
-  // Takes out what was recorded, which makes room.
+  // Returns and clears the recorded transactions.
   std::vector<Transaction> take() { return std::exchange(transactions_, {}); }
 
   uint64_t dropped() const { return dropped_; }

@@ -5,8 +5,8 @@
 
 namespace fpga_verbs::board {
 
-// A function of a board of this process that is looked at, and not opened: writes but those to inspect
-// registers are dropped, and it has no memory and no interrupt.
+// A function of a board of this process that is observed, not open: it drops all writes but those to inspect
+// registers, and has no memory and no interrupts.
 class ViewedFunction final : public BoardFunction {
 public:
   ViewedFunction(FunctionView view, BoardFacts facts) : view_(std::move(view)), facts_(std::move(facts)) {}

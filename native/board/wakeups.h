@@ -7,40 +7,36 @@
 
 namespace fpga_verbs::board {
 
-// How the threads that have something for a device, and the thread that drives it, find each other.
+// The wake-up protocol between the threads that produce work for a device and the thread that runs it.
 //
-// Work for a device becomes known in one of five ways:
-//   ring       a message is claimed, then stored, in the transaction ring          (posters)
-//   note       something has come at a port, or room at its other end             (links, pollers)
-//   left over  a clock tick at which the thread takes over from callers; 0: now   (the caller that leaves
-//   work) deadline   the clock tick at which the device has something to do by itself   (the thread that
-//   drives it) stop       the board goes
+// There are five sources of work:
+//   ring       a poster has claimed, then stored, a message in the transaction ring
+//   note       a link or a poller reports a packet at a port, or room at its other end
+//   left over  a caller leaves work to the thread, from a clock tick on; 0: now
+//   deadline   the thread that runs the device sets the clock tick of its next timer
+//   stop       the board is being destroyed
 //
 // The device's thread is in one of three states:
 //   awake      asleep_until_ is 0
-//   announced  asleep_until_ is a clock tick, no_deadline for none; the thread looks for work once more
-//   asleep     the same, and it waits on word_
+//   announced  asleep_until_ is a clock tick, or no_deadline; the thread checks for work once more
+//   asleep     the same, and the thread waits on word_
 // Its transitions:
-//   awake → announced   announce(): stores the tick, then looks
+//   awake → announced   announce() stores the tick, then checks for work
 //   announced → awake   there is work before that tick: call_off()
 //   announced → asleep  there is none: sleep()
-//   asleep → awake      word_ has changed, or the tick has come; call_off()
+//   asleep → awake      word_ has changed, or the tick has arrived; call_off()
 //
-// The rules, on which all the rest of native/board builds:
-//   1. A maker of work publishes it first, and looks at the announcement then: wake(due). The thread
-//   announces
-//      first, and looks for work then. All four are sequentially consistent, so that one sees the other.
-//      While the thread is awake a wake() is one load.
-//   2. The note has one that sees to it: the one that sets it, with the function that it gives to note(). One
-//   that
-//      finds the note set has nothing to do, and relies on that. The driver takes the note before it looks at
-//      the ports.
-//   3. A caller that misses the board's lock leaves its ring entries and its note to the holder, who looks
-//   for
-//      both after unlocking (BoardLock says why it sees them).
+// Rules for all of native/board:
+//   1. A producer publishes its work and then reads the announcement: wake(due). The thread stores its
+//      announcement and then checks for work. All four accesses are sequentially consistent, so the producer
+//      sees the announcement or the thread sees the work. While the thread is awake, wake() is one load.
+//   2. The thread that sets the note must act on it, through the function that it passes to note(). A thread
+//      that finds the note set does nothing. The driver takes the note before it checks the ports.
+//   3. A caller that misses the board's lock leaves its ring entries and its note to the holder, which checks
+//      for both after unlocking (BoardLock explains why it sees them).
 //
-// `Platform` has the atomics and the two calls that sleep and wake; a check of all interleavings
-// (native/test/ interleavings) brings its own, and drives this same source.
+// `Platform` provides the atomics, wait and wake. The check of all interleavings (native/test/interleavings)
+// substitutes its own and runs this same source.
 template <class Platform> class BasicWakeups {
 public:
   static constexpr uint64_t at_once = 0;
@@ -48,21 +44,21 @@ public:
 
   // On any thread.
 
-  // There is something at a port of the device. `see_to_it` is called where that was not known: it drives the
-  // device, wakes its thread, or leaves it to one that does either soon.
+  // Reports work at a port of the device. If this was not noted before, calls `see_to_it`, which runs the
+  // device, wakes its thread, or leaves it to a thread that soon does either.
   template <class SeeToIt> void note(SeeToIt&& see_to_it) {
     if (!noted_.exchange(true, std::memory_order_seq_cst))
       see_to_it();
   }
   bool noted() const { return noted_.load(std::memory_order_seq_cst); }
 
-  // After work was published that is due at a clock tick: the thread does not sleep beyond it.
+  // Called after publishing work that is due at a clock tick: the thread does not sleep beyond it.
   void wake(uint64_t due = at_once) {
     if (due < asleep_until_.load(std::memory_order_seq_cst))
       wake_thread();
   }
 
-  // Leaves what there is to do to the thread, from a clock tick on.
+  // Leaves the remaining work to the thread, from a clock tick on.
   void leave(uint64_t due) {
     left_over_.store(due, std::memory_order_seq_cst);
     wake(due);
@@ -76,15 +72,15 @@ public:
 
   // Under the board's lock.
 
-  // Before the driver looks at the ports: whether there is anything new.
+  // Takes the note before the driver checks the ports: whether there is new work.
   bool take_note() {
     return noted_.load(std::memory_order_relaxed) && noted_.exchange(false, std::memory_order_seq_cst);
   }
 
-  // Before the device works off what was left over.
+  // Clears the left-over work before the device does it.
   void take_left_over() { left_over_.store(no_deadline, std::memory_order_seq_cst); }
 
-  // The device has another next deadline now.
+  // Sets the device's next deadline.
   void set_deadline(uint64_t deadline) {
     if (deadline == deadline_.load(std::memory_order_relaxed))
       return;
@@ -94,7 +90,7 @@ public:
 
   // On the device's thread.
 
-  // The clock tick at which it has to work although no caller does: by what is left over, the deadline and
+  // The clock tick at which the thread must work even if no caller does: for left-over work, the deadline or
   // stop.
   uint64_t due() const {
     if (stopped())
@@ -104,8 +100,8 @@ public:
     return left_over < deadline ? left_over : deadline;
   }
 
-  // Announces a sleep until a clock tick; `look` gives the tick at which there is work. False: that is
-  // before, and the sleep is called off.
+  // Announces a sleep until a clock tick; `look` returns the tick at which there is work. False: that tick is
+  // earlier, and the sleep is called off.
   template <class Look> bool announce(uint64_t until, Look&& look) {
     word_.store(1, std::memory_order_relaxed); // before what follows: who sees the tick finds the word set
     asleep_until_.store(until, std::memory_order_seq_cst);

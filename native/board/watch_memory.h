@@ -11,7 +11,7 @@
 
 namespace fpga_verbs::board {
 
-// Kinds of things that an observer can watch, a ring each.
+// What an observer can watch; each kind has its own ring.
 enum class WatchKind : uint8_t {
   kicks,       // spec::KickRecord
   events,      // WatchedEvent
@@ -20,22 +20,22 @@ enum class WatchKind : uint8_t {
 };
 inline constexpr size_t watch_kinds = 4;
 
-// The memory of a ring, which other processes map only to read: a page with its header and a preamble, and
-// its words.
+// The memory of a ring, which other processes map read-only: a page with its header and a preamble, and its
+// words.
 class WatchMemory {
 public:
-  // `preamble`: what a reader is given before the messages, up to longest_preamble. None: there is no memory,
-  // or the kernel cannot keep others from writing.
+  // `preamble`: data that a reader gets before the messages, up to longest_preamble. None: there is no
+  // memory, or the kernel cannot make it read-only for others.
   static std::optional<WatchMemory> make(WatchKind kind, std::span<const uint8_t> preamble);
   static constexpr size_t longest_preamble = 3072;
-  // The memory of another process.
+  // Maps the memory of another process.
   static std::optional<WatchMemory> adopt(link::Descriptor descriptor, WatchKind kind);
 
   WatchRingHeader& header() const { return *static_cast<WatchRingHeader*>(memory_.data()); } // comes first
   WatchWords words() const;
   std::span<const uint8_t> preamble() const;
   int descriptor() const { return memory_.descriptor(); }
-  // To be given back.
+  // Releases the memory to the caller.
   link::SealedMemory take() && { return std::move(memory_); }
 
 private:
@@ -44,7 +44,7 @@ private:
   link::SealedMemory memory_;
 };
 
-// A watch that is under way; it ends with this object.
+// An active watch; it ends with this object.
 class Watch {
 public:
   virtual ~Watch() = default;

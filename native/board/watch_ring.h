@@ -10,32 +10,34 @@
 
 namespace fpga_verbs::board {
 
-// A writer and its readers share this, before the words of the ring. Positions count words that ever were.
+// Shared by a writer and its readers, in front of the words of the ring. Positions count all words ever
+// written.
 template <class Platform> struct BasicWatchRingHeader {
-  // Words behind this position less the size of the ring may be written over at any time.
+  // The writer may overwrite words before this position less the size of the ring at any time.
   alignas(64) typename Platform::template Atomic<uint64_t> begun{0};
   typename Platform::template Atomic<uint64_t> messages{0}; // that were written, or were too large to be
-  // Words before this position are written. The last that is stored of a message.
+  // Words before this position are written; stored last for each message.
   typename Platform::template Atomic<uint64_t> head{0};
 };
 
 template <class Platform> using BasicWatchWords = std::span<typename Platform::template Atomic<uint64_t>>;
 
-// A message is a word, its length in bytes and its number modulo 2^32, and its bytes in the words behind.
+// A message is one word with its length in bytes and its number modulo 2^32, followed by words with its
+// bytes.
 struct WatchMessage {
   static constexpr size_t word_bytes = sizeof(uint64_t);
   static constexpr uint64_t words_of(size_t bytes) { return 1 + (bytes + word_bytes - 1) / word_bytes; }
 };
 
-// Writes messages for any number of readers, which it does not know and never waits for: a reader that is
-// late loses messages. A reader that copies words checks afterwards that none of them was being written over.
-// `words`: a power of two of them.
+// Writes messages for any number of readers. The writer does not know its readers and never waits for them: a
+// late reader loses messages. After a copy, a reader checks that the writer was not overwriting the words.
+// `words`: their number, a power of two.
 template <class Platform> class BasicWatchWriter {
 public:
   BasicWatchWriter(BasicWatchRingHeader<Platform>& header, BasicWatchWords<Platform> words)
       : header_(header), words_(words) {}
 
-  // A message of more than half of the ring is lost for all.
+  // A message longer than half of the ring is lost for all readers.
   void put(std::span<const uint8_t> message) {
     const uint64_t count = WatchMessage::words_of(message.size());
     const bool fits = count <= words_.size() / 2;
@@ -44,7 +46,7 @@ public:
     ++messages_;
     if (fits) {
       header_.begun.store(end, std::memory_order_relaxed);
-      // Each release is after what is before it: a reader that sees one of these words sees `begun`.
+      // Release ordering: a reader that sees one of these words also sees `begun`.
       at(tail_).store(uint64_t{number} << 32 | message.size(), std::memory_order_release);
       for (uint64_t i = 1; i < count; ++i) {
         const auto rest = message.subspan((i - 1) * WatchMessage::word_bytes);
@@ -70,7 +72,7 @@ private:
   uint64_t messages_ = 0;
 };
 
-// A reader from now on, at its own pace. It only reads what it shares with the writer.
+// Reads from now on, at its own pace; read-only access to the shared memory.
 template <class Platform> class BasicWatchReader {
 public:
   BasicWatchReader(const BasicWatchRingHeader<Platform>& header, BasicWatchWords<Platform> words)
@@ -84,8 +86,8 @@ public:
     }
   }
 
-  // Copies messages into `to`, one behind the other, oldest first, as many as it has whole and as fit. Gives
-  // the bytes. One that is larger than `to` is lost.
+  // Copies messages into `to` back to back, oldest first, as many as have arrived completely and fit. Returns
+  // the bytes. A message larger than `to` is lost.
   size_t take(std::span<uint8_t> to) {
     size_t taken = 0;
     typename Platform::Loop loop;
@@ -112,10 +114,10 @@ public:
     }
   }
 
-  // Messages that it did not get, since the beginning.
+  // Number of messages that this reader has lost.
   uint64_t lost() const { return lost_; }
 
-  // Its knowledge of the ring, mixed: for Platform::Loop.
+  // A hash of its state, for Platform::Loop.
   uint64_t state() const {
     constexpr uint64_t odd = 0x9e37'79b9'7f4a'7c15;
     return ((position_ * odd + expected_) * odd + lost_) * odd + (knows_number_ ? odd : 0);
@@ -131,7 +133,7 @@ private:
   };
 
   const auto& at(uint64_t position) const { return words_[position & (words_.size() - 1)]; }
-  // Whether the words from position_ on were still those that it wants when they were read.
+  // Whether the words from position_ on were not overwritten while they were read.
   bool is_intact() const {
     return header_.begun.load(std::memory_order_relaxed) - position_ <= words_.size();
   }
@@ -163,8 +165,8 @@ private:
 
   void go_to_head() { position_ = header_.head.load(std::memory_order_acquire); }
 
-  // There is nothing to read, but some may have been lost before: as many as the writer counts beyond, when
-  // it is not about to write.
+  // No message is available, but earlier ones may have been lost: uses the writer's count, unless it is about
+  // to write.
   void count_losses_at(uint64_t head) {
     const auto messages = static_cast<uint32_t>(header_.messages.load(std::memory_order_acquire));
     if (header_.begun.load(std::memory_order_relaxed) != head)
@@ -172,7 +174,7 @@ private:
     expect(messages, messages);
   }
 
-  // The next message will have the number `next`; those before `until` that were not read are lost.
+  // The next message has the number `next`; unread messages before `until` are lost.
   void expect(uint32_t next, uint32_t until) {
     if (knows_number_)
       lost_ += until - expected_; // modulo 2^32

@@ -12,24 +12,24 @@
 
 namespace fpga_verbs::board {
 
-// An asynchronous event, as observers are told of it.
+// An asynchronous event as observers get it.
 struct WatchedEvent {
   spec::EventQueueEntry entry;
   uint32_t underlying_function = 0;
   uint32_t padding = 0;
 };
 
-// The rings of a board that observers read: one of each kind for the control function, with what all
-// functions do, and one for each other function. A ring is there and is written while it is watched: memory
-// and time do not depend on how many watch it. Under the board's lock.
+// The rings of a board that observers read: for each kind, one for the control function, which covers all
+// functions, and one for each other function. A ring exists only while it is watched; its memory and time do
+// not depend on the number of observers. Under the board's lock.
 class Watches final : public hca::WatchPort {
 public:
-  // `preamble`: of a ring that is new. Null: there is no memory for the ring.
+  // `preamble`: for a new ring. Null: there is no memory for the ring.
   WatchMemory* begin(unsigned underlying_function, WatchKind kind, std::span<const uint8_t> preamble);
-  // Gives the memory of a ring that is not watched any more.
+  // Returns the memory of a ring that is not watched any more.
   std::optional<WatchMemory> end(unsigned underlying_function, WatchKind kind);
 
-  // Which functions the device has to tell of.
+  // The functions about which the device must report.
   hca::Watched watched();
   bool watches_packets() const { return ring(0, WatchKind::packets).watchers != 0; }
 

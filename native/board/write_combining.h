@@ -11,23 +11,22 @@
 
 namespace fpga_verbs::board {
 
-// A processor's write-combining buffers at their worst, from a seed: between a store and the transactions
-// that come of it. Until a fence it splits stores (never an aligned 8 B chunk, except behind a 32-bit
-// bridge), merges what lies side by side in 64 B, lets transactions go in any order and at any time, and
-// repeats a chunk as long as another chunk of the same page is still to come. Every transaction is a
-// contiguous one within 64 B.
+// Models the worst-case behavior of a processor's write-combining buffers, from a seed. Until a fence it
+// splits stores (never an aligned 8 B chunk, except behind a 32-bit bridge), merges neighbors within 64 B,
+// emits transactions in any order and at any time, and repeats a chunk as long as another chunk of the same
+// page is still pending. Every transaction is contiguous within 64 B.
 class WriteCombining {
 public:
-  // Takes a transaction: BAR, offset, data, bytes.
+  // Receives a transaction: BAR, offset, data, bytes.
   using Emit = std::function<void(unsigned, uint64_t, const uint8_t*, size_t)>;
 
-  // `chunk_bytes`: what is never split: 8, or 4 behind a 32-bit bridge, where nothing is merged either.
+  // `chunk_bytes`: the unit that is never split: 8, or 4 behind a 32-bit bridge, which also never merges.
   WriteCombining(uint64_t seed, unsigned chunk_bytes, Emit emit);
 
   // A store of whole DWORDs.
   void store(unsigned bar, uint64_t offset, const uint8_t* data, size_t bytes);
 
-  // Lets all go.
+  // Emits all pending transactions.
   void fence();
 
 private:

@@ -13,20 +13,20 @@ struct AddressRange {
   uint64_t last = 0;
 };
 
-// I/O virtual addresses (IOVA) of an IOMMU domain, in pages of `page_bytes`. They are not used again before
-// all others were, so that a stale one shows. Page 0 is not given: an address of zero names nothing.
+// I/O virtual addresses (IOVA) of an IOMMU domain, in pages of `page_bytes`. Addresses are reused last, so
+// that a stale one faults. Page 0 is never allocated: address zero is invalid.
 class AddressAllocator {
 public:
-  // `ranges` that the IOMMU takes, rising, none overlapping.
+  // `ranges` that the IOMMU accepts, ascending, without overlap.
   AddressAllocator(std::vector<AddressRange> ranges, uint64_t page_bytes);
 
-  // Takes `bytes` (whole pages) at `address`. False: the ranges do not hold them, or some are taken.
+  // Allocates `bytes` (whole pages) at `address`. False: outside the ranges, or partly allocated.
   bool take(uint64_t address, uint64_t bytes);
 
-  // Takes `bytes` (whole pages) anywhere. Empty: there is no room.
+  // Allocates `bytes` (whole pages) anywhere. Empty: there is no room.
   std::optional<uint64_t> take_any(uint64_t bytes);
 
-  // Gives back what begins at `address`; gives its bytes, or 0: nothing does.
+  // Frees the allocation that begins at `address`; returns its bytes, or 0 if there is none.
   uint64_t give_back(uint64_t address);
 
 private:

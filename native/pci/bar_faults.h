@@ -6,11 +6,10 @@
 
 namespace fpga_verbs::pci {
 
-// Faults of accesses to a BAR that is mapped into this process, when the function is gone or does not
-// answer to memory accesses any more: the kernel takes the pages away, and an access is a SIGBUS, which would
-// end the process. The handler of this process maps a page of ones over the page, so that a read gives all
-// ones and a write goes nowhere, and tells the function's event. A SIGBUS at any other address goes to the
-// handler that was there before.
+// Handles faults of accesses to a mapped BAR, when the function is gone or no longer answers to memory
+// accesses. The kernel then removes the pages, and an access raises SIGBUS, which would end the process. The
+// handler of this process maps a page of ones there, so that reads return all ones and writes have no effect,
+// and signals the function's event. For a SIGBUS at any other address it calls the previous handler.
 class BarFaults {
 public:
   BarFaults();
@@ -20,15 +19,16 @@ public:
 
   // Watches `bytes` at `memory`, whole pages, until forget(). False: errno says why.
   bool watch(volatile uint8_t* memory, size_t bytes);
-  // Watches nothing any more: before it is unmapped.
+  // Stops watching, before the memory is unmapped.
   void forget();
 
-  // There was an access to what is not there any more.
+  // Whether an access has faulted.
   bool happened() const { return happened_.load(std::memory_order_relaxed); }
-  // An eventfd that becomes readable then; negative: none was left.
+  // An eventfd that becomes readable on a fault; negative: none was left.
   int event() const { return event_; }
 
-  // Called by the signal handler: whether the page of `address` is a page of ones by now.
+  // Called by the signal handler: maps a page of ones over the page of `address`; returns whether that page
+  // is one now.
   static bool cover(uintptr_t address);
 
 private:

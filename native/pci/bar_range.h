@@ -8,11 +8,11 @@
 
 namespace fpga_verbs::pci {
 
-// A part of a BAR that is mapped into this process, unmapped when the object goes.
+// A part of a BAR mapped into this process; the destructor unmaps it.
 class BarRange {
 public:
   // Maps `bytes` of a file at `file_offset`, both whole pages, as [offset, offset + bytes) of BAR `bar`. Not
-  // mapped: errno says why.
+  // mapped: errno has the reason.
   static BarRange map(int file, uint64_t file_offset, unsigned bar, uint64_t offset, size_t bytes,
                       board::CommandMapping mapping);
 
@@ -30,7 +30,7 @@ public:
   unsigned bar() const { return bar_; }
   board::CommandMapping mapping() const { return mapping_; }
 
-  // Where an access of `bytes` at `offset` of its BAR goes; null: not in this range.
+  // The address of an access of `bytes` at `offset` of the BAR; null: not in this range.
   volatile uint8_t* find(unsigned bar, uint64_t offset, size_t bytes) const {
     const bool inside =
         bar == bar_ && offset >= offset_ && bytes <= bytes_ && offset - offset_ <= bytes_ - bytes;

@@ -6,9 +6,9 @@
 
 namespace fpga_verbs::pci {
 
-// A way to store commands to a BAR. `store` copies whole units of 64 B by the stores that it is named for, in
-// increasing order, and the rest in stores of 8 B, up to `bytes` rounded up to 8, never beyond. `destination`
-// is a multiple of 64; `source` is readable as far as is copied.
+// A way to store commands to a BAR. `store` copies whole units of 64 B with the stores of its name, in
+// ascending order, and the rest with stores of 8 B, up to `bytes` rounded up to 8, never beyond.
+// `destination` is a multiple of 64; `source` must be readable as far as it is copied.
 struct CommandStore {
   const char* name;     // "MOVDIR64B"
   unsigned store_bytes; // of one store
@@ -16,11 +16,11 @@ struct CommandStore {
   void (*store)(volatile uint8_t* destination, const void* source, size_t bytes);
 };
 
-// Those that this processor has, widest first; the last is stores of 8 B, which each has.
+// The stores that this processor supports, widest first; the last is 8 B stores, which every processor has.
 std::span<const CommandStore> command_stores();
 
-// The widest where the mapping combines. Where it does not, wide stores are cut as the processor likes: then
-// MOVDIR64B, or 8 B.
+// Selects the widest store for a write-combining mapping. On other mappings the processor splits wide stores
+// arbitrarily, so only MOVDIR64B or 8 B qualify.
 const CommandStore& choose_command_store(bool combines);
 
 } // namespace fpga_verbs::pci

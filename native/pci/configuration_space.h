@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::pci {
 
-// The command register of the configuration space that begins at `begin` of a file. Empty: it is not read.
+// Reads the command register of the configuration space at `begin` of a file. Empty: the read failed.
 inline std::optional<uint16_t> read_command_register(int file, uint64_t begin) {
   uint16_t command = 0;
   const auto at = static_cast<off_t>(begin + PCI_COMMAND);
@@ -17,7 +17,7 @@ inline std::optional<uint16_t> read_command_register(int file, uint64_t begin) {
   return command;
 }
 
-// Lets a function be bus master, or not, and answer to memory accesses. False: the file does not take it.
+// Sets or clears bus mastering of a function and its response to memory accesses. False: the write failed.
 inline bool set_bus_master(int file, uint64_t begin, bool master) {
   const std::optional<uint16_t> before = read_command_register(file, begin);
   if (!before)

@@ -6,16 +6,16 @@
 
 namespace fpga_verbs::pci {
 
-// A process beside this one, which a function's DMA must not outlive. Where this one ends without having
-// closed the function, as by SIGKILL, the other takes bus mastering from it. It holds the memory that the
-// device reaches until then, so that it is not given to another process, and the lock of the function.
+// A process beside this one that ends a function's DMA if this process dies. If this process ends without
+// closing the function, for example by SIGKILL, the guard clears the bus master bit. Until then it holds the
+// DMA memory, so that the kernel gives it to no other process, and the lock of the function.
 class DmaGuard {
 public:
-  // Starts it. `configuration`: the file of the configuration space; `memory`: that of the memory. Null:
-  // `failure` says why.
+  // Starts the guard. `configuration`: the file of the configuration space; `memory`: that of the memory.
+  // Null: `failure` gives the reason.
   static std::unique_ptr<DmaGuard> start(int configuration, int memory, std::string& failure);
 
-  // The function is no bus master any more: the other process ends.
+  // The function is not bus master any more: the guard ends.
   ~DmaGuard();
   DmaGuard(const DmaGuard&) = delete;
   DmaGuard& operator=(const DmaGuard&) = delete;

@@ -4,8 +4,8 @@
 #include <linux/ioctl.h>
 #include <linux/vfio.h>
 
-// The part of iommufd (Linux 6.2, userspace-api/iommufd) and of VFIO devices that are files of their own
-// (6.6) that is used here. Headers of older systems do not have it, and kernels of newer ones may run there.
+// The part of iommufd (Linux 6.2, userspace-api/iommufd) and of VFIO device files (6.6) that this project
+// uses. Headers of older systems lack it, although newer kernels may run there.
 namespace fpga_verbs::pci::iommufd {
 
 inline constexpr unsigned long allocate_address_space = _IO(';', 0x81);

@@ -9,8 +9,8 @@
 
 namespace fpga_verbs::pci {
 
-// An open PCI function whose BARs are mapped into this process: loads and stores are the transactions. How
-// its DMA and interrupts come about is the backend's.
+// An open PCI function whose BARs are mapped into this process: loads and stores are the transactions. The
+// backends implement DMA and interrupts.
 class MappedFunction : public board::BoardFunction {
 public:
   const board::BoardFacts& facts() const override { return facts_; }
@@ -28,7 +28,8 @@ public:
 protected:
   MappedFunction(const char* backend, unsigned underlying_function);
 
-  // Takes a mapping; what is in none reads as all ones, and drops writes. False: errno says why.
+  // Adds a mapping. Addresses outside all mappings read as all ones and drop writes. False: errno has the
+  // reason.
   bool add(BarRange&& range);
   int fault_event() const { return faults_.event(); }
   void set_interrupt_vectors(unsigned vectors) { facts_.interrupt_vectors = vectors; }

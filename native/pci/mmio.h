@@ -4,8 +4,8 @@
 
 namespace fpga_verbs::pci {
 
-// Accesses to a BAR that is mapped into this process, one transaction each: neither split, merged nor left
-// out by the compiler. PCIe keeps them in order among themselves where the mapping is uncached.
+// Accesses to a mapped BAR, one transaction each: the compiler neither splits, merges nor omits them. PCIe
+// keeps them in order if the mapping is uncached.
 
 inline uint32_t mmio_read32(const volatile uint8_t* address) {
   return *reinterpret_cast<const volatile uint32_t*>(address);
@@ -19,11 +19,11 @@ inline void mmio_write64(volatile uint8_t* address, uint64_t value) {
   *reinterpret_cast<volatile uint64_t*>(address) = value;
 }
 
-// Barriers, named for what they are for. The processor's own ordering differs: x86 keeps stores to uncached
-// memory behind earlier stores by itself, but not those that combine (Intel SDM volume 3, 12.2.2 and 12.3);
-// Arm keeps neither.
+// Barriers, named for their purpose. The processors' own ordering differs: x86 orders stores to uncached
+// memory behind earlier stores, but not write-combining stores (Intel SDM volume 3, 12.2.2 and 12.3); Arm
+// orders neither.
 
-// Host memory that was written before it is seen by a device that a register written after it sets to work.
+// Orders earlier writes to host memory before a register write that starts the device.
 inline void host_memory_before_register() {
 #if defined(__x86_64__)
   asm volatile("" ::: "memory");
@@ -34,7 +34,7 @@ inline void host_memory_before_register() {
 #endif
 }
 
-// The same for a command that is written through a mapping that combines.
+// The same for a command written through a write-combining mapping.
 inline void host_memory_before_command() {
 #if defined(__x86_64__)
   asm volatile("sfence" ::: "memory");
@@ -43,7 +43,7 @@ inline void host_memory_before_command() {
 #endif
 }
 
-// A register that was read before it says that the device has written host memory that is read after it.
+// Orders a register read before later reads of host memory that the device has written.
 inline void register_before_host_memory() {
 #if defined(__x86_64__)
   asm volatile("" ::: "memory");
@@ -54,7 +54,7 @@ inline void register_before_host_memory() {
 #endif
 }
 
-// Drains what combines: stores before it leave the processor before stores after it.
+// Flushes the write-combining buffers: stores before it leave the processor before stores after it.
 inline void flush_write_combining() {
 #if defined(__x86_64__)
   asm volatile("sfence" ::: "memory");

@@ -11,9 +11,9 @@
 
 namespace fpga_verbs::pci {
 
-// Memory whose physical addresses are known and stay: hugepages of 2 MiB, for functions that no IOMMU stands
-// before. The addresses come from /proc/self/pagemap, which tells them to processes with CAP_SYS_ADMIN alone.
-// Used by one thread at a time, but for the end of what was allocated.
+// Memory with known, stable physical addresses: hugepages of 2 MiB, for functions without an IOMMU. The
+// addresses come from /proc/self/pagemap, which requires CAP_SYS_ADMIN. One thread at a time uses it, except
+// to free an allocation.
 class PhysicalMemory : public std::enable_shared_from_this<PhysicalMemory> {
 public:
   static std::shared_ptr<PhysicalMemory> make() {
@@ -23,18 +23,18 @@ public:
   PhysicalMemory(const PhysicalMemory&) = delete;
   PhysicalMemory& operator=(const PhysicalMemory&) = delete;
 
-  // At least `bytes`, zeroed, whole pages of 4 KiB, physically consecutive from `address` on. Empty:
-  // `failure` says why, and what helps.
+  // Allocates at least `bytes`, zeroed, in whole pages of 4 KiB, physically contiguous from `address` on.
+  // Empty: `failure` gives the reason and a remedy.
   board::DmaMemory allocate(size_t bytes, uint64_t& address, std::string& failure);
 
-  // The file that holds the hugepages; the process that has it open keeps them from others. Negative: there
+  // The file of the hugepages; while a process has it open, the kernel does not reuse them. Negative: there
   // are none yet.
   int file() const { return file_; }
 
   static constexpr size_t huge_page_bytes = size_t{1} << 21;
 
 private:
-  // Hugepages that are physically consecutive, and mapped so.
+  // Physically contiguous hugepages, mapped contiguously.
   struct Run {
     uint8_t* memory = nullptr;
     size_t bytes = 0;

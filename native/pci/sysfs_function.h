@@ -10,7 +10,7 @@
 
 namespace fpga_verbs::pci {
 
-// A part of a BAR, and the sysfs file that it is mapped from.
+// A part of a BAR, and the sysfs file from which it is mapped.
 struct SysfsRange {
   std::string path; // resourceN or resourceN_wc
   unsigned bar = 0;
@@ -26,13 +26,13 @@ struct SysfsFunctionSetup {
   unsigned underlying_function = 0;
 };
 
-// A PCI function through the files of sysfs, without an IOMMU: DMA addresses are physical ones, and
-// interrupts there are none.
+// A PCI function through sysfs files, without an IOMMU: DMA addresses are physical addresses, and there are
+// no interrupts.
 class SysfsFunction final : public MappedFunction {
 public:
-  // Locks the function, ends what one that was killed had it do, resets it, and maps its ranges. It is bus
-  // master from the first memory on that is allocated, under the eyes of a guard. Null: `failure` says why,
-  // `error` is its errno.
+  // Locks the function, stops DMA that a killed process left running, resets the function, and maps its
+  // ranges. The function becomes bus master with the first memory allocation, under a DmaGuard. Null:
+  // `failure` gives the reason, `error` its errno.
   static std::shared_ptr<SysfsFunction> open(const SysfsFunctionSetup& setup, std::string& failure,
                                              int& error);
   ~SysfsFunction() override;

@@ -8,12 +8,12 @@
 
 namespace fpga_verbs::pci {
 
-// A domain as a container of VFIO (type 1) with one group in it (Linux, driver-api/vfio): on every kernel
-// that has VFIO.
+// A domain as a VFIO container (type 1) with one group (Linux, driver-api/vfio): available on every kernel
+// with VFIO.
 class VfioContainer final : public VfioDomain {
 public:
-  // Opens the function `address` of the group of which `group_path` is the file. Null: `failure` says why,
-  // `error` is its errno.
+  // Opens the function `address` of the group whose file is `group_path`. Null: `failure` gives the reason,
+  // `error` its errno.
   static std::unique_ptr<VfioContainer> open(const std::string& container_path, const std::string& group_path,
                                              const std::string& address, unsigned address_bits,
                                              std::string& failure, int& error);

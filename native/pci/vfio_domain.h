@@ -21,12 +21,12 @@ public:
   // The file of the device, closed with the domain.
   int device() const { return device_; }
 
-  // Maps the pages that hold `bytes` at `memory`; the low bits of the address are those of `memory`. The
-  // address is that of the memory itself where the IOMMU takes it. Empty: errno says why; ENOSPC: no address
-  // is left.
+  // Maps the pages that hold `bytes` at `memory`; the low bits of the address are those of `memory`. The IOVA
+  // equals the memory's own address if the IOMMU accepts that. Empty: errno has the reason; ENOSPC: no
+  // address is left.
   std::optional<uint64_t> map(void* memory, size_t bytes, board::DmaRights rights);
 
-  // False: no mapping was given this address.
+  // Unmaps the mapping at this address. False: there is none.
   bool unmap(uint64_t address);
 
 protected:
@@ -34,7 +34,7 @@ protected:
 
   void set_device(int device) { device_ = device; }
   void close_device(); // before what its DMA goes through
-  // The ranges that the IOMMU takes, rising, as far as the device can say them: below 2^`address_bits`.
+  // The ranges that the IOMMU accepts, ascending, limited to the device's addresses below 2^`address_bits`.
   void set_ranges(const std::vector<AddressRange>& ranges, unsigned address_bits);
 
   // Whole pages. False: errno says why.

@@ -19,15 +19,15 @@ struct VfioFunctionSetup {
   unsigned underlying_function = 0;
 };
 
-// A PCI function through VFIO: its DMA reaches what is mapped, its MSI-X or MSI vectors signal eventfds. The
-// kernel resets it when it is opened and when it is closed, where it can be reset. Through iommufd where the
-// kernel has it and the files are the user's, else through the function's group.
+// A PCI function through VFIO: its DMA reaches only mapped memory, and its MSI-X or MSI vectors signal
+// eventfds. The kernel resets it on open and close if it can. Uses iommufd if the kernel has it and the user
+// may open its files, otherwise the function's group.
 //
-// The kernel says by one interrupt that it wants the function back, as when it is taken out or unbound, and
-// waits until it is closed; and by another that the function has reported an error that is not corrected.
+// The kernel raises one interrupt to request the function back, for removal or unbinding, and waits until it
+// is closed; and another when the function has reported an uncorrected error.
 class VfioFunction final : public MappedFunction {
 public:
-  // Null: `failure` says why, `error` is its errno.
+  // Null: `failure` gives the reason, `error` its errno.
   static std::shared_ptr<VfioFunction> open(const VfioFunctionSetup& setup, std::string& failure, int& error);
   ~VfioFunction() override;
 

@@ -8,17 +8,17 @@
 
 namespace fpga_verbs::pci {
 
-// A domain as an address space of iommufd, and the device by a file of its own: where the kernel has them
+// A domain as an address space of iommufd, with a separate file for the device, on kernels that have them
 // (6.6).
 class VfioIommufd final : public VfioDomain {
 public:
-  // Opens /dev/iommu and /dev/vfio/devices/vfioN. Null: `failure` says why, `error` is its errno.
+  // Opens /dev/iommu and /dev/vfio/devices/vfioN. Null: `failure` gives the reason, `error` its errno.
   static std::unique_ptr<VfioIommufd> open(const std::string& iommu_path, const std::string& device_path,
                                            unsigned address_bits, std::string& failure, int& error);
   ~VfioIommufd() override;
 
-  // Whether a function that iommufd did not give with this errno may be had through its group: the kernel has
-  // not all of it, or the files are not the user's.
+  // Whether to try the function's group after iommufd failed with this errno: the kernel lacks a part of
+  // iommufd, or the user may not open its files.
   static bool may_be_in_group(int error);
 
 private:

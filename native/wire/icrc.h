@@ -7,20 +7,20 @@
 #include <cstring>
 #include <span>
 
-// The two checks of a packet: ICRC, a CRC-32, over what no switch or router may change (InfiniBand volume 1,
-// 7.8.1; annex A17 for RoCEv2), and VCRC, a CRC-16 over everything (7.8.2). A check is computed over pieces,
-// in wire order: a register goes in and comes out; it begins as all ones, and what goes on the wire is its
-// inverse, low byte first.
+// The two checks of a packet: the ICRC, a CRC-32 over the fields that no switch or router may change
+// (InfiniBand volume 1, 7.8.1; annex A17 for RoCEv2), and the VCRC, a CRC-16 over the whole packet (7.8.2).
+// Callers compute a check over pieces in wire order and pass the register from piece to piece. The register
+// starts as all ones; the wire carries its inverse, low byte first.
 namespace fpga_verbs::wire {
 
-// One way of computing, with the same results as every other.
+// One implementation; all have the same results.
 struct CrcImplementation {
   const char* name;
   bool is_supported; // by this CPU
 
   // The ICRC register after `bytes` more bytes.
   uint32_t (*icrc)(uint32_t crc, const uint8_t* data, size_t bytes);
-  // The same, of bytes that are copied at once; the areas do not overlap.
+  // The same, for bytes that are copied at the same time; the areas do not overlap.
   uint32_t (*icrc_copy)(uint32_t crc, uint8_t* target, const uint8_t* source, size_t bytes);
   // The VCRC register, in the low 16 bits, after `bytes` more bytes.
   uint32_t (*vcrc)(uint32_t crc, const uint8_t* data, size_t bytes);
@@ -50,16 +50,16 @@ inline uint32_t vcrc_update(uint32_t crc, const uint8_t* data, size_t bytes) {
   return crc_in_use().vcrc(crc, data, bytes);
 }
 
-// The ICRC register after a packet's headers, their variant fields taken as ones. `network` is where the LRH
-// or IP header begins, `bytes` reach from there to the payload (at most 128).
+// The ICRC register after a packet's headers, with variant fields taken as ones. `network` points to the LRH
+// or IP header; `bytes` extend from there to the payload (at most 128).
 uint32_t icrc_of_headers(PacketFraming framing, const uint8_t* network, size_t bytes);
 
-// The ICRC register after `bytes` more bytes from a BTH on, whose variant fields are taken as ones. They are
-// ones while it is computed: nothing else looks at the packet meanwhile.
+// The ICRC register after `bytes` more bytes from a BTH on, with variant fields taken as ones. The function
+// overwrites them with ones while it computes, so no other thread may read the packet meanwhile.
 uint32_t icrc_of_transport(uint32_t crc, uint8_t* transport, size_t bytes);
 
-// The ICRC register after a packet from where the LRH or IP header begins, its variant fields taken as ones,
-// as above; up to the payload there are `header_bytes` (at most 128), and `bytes` in all.
+// The ICRC register after a packet from its LRH or IP header on, with variant fields taken as ones, as above.
+// `header_bytes` (at most 128) precede the payload; `bytes` is the total.
 uint32_t icrc_of_packet(PacketFraming framing, uint8_t* network, size_t header_bytes, size_t bytes);
 
 // Writes the 4 B of an ICRC whose register is `crc`.

@@ -10,18 +10,18 @@
 #include <immintrin.h>
 
 // Folding by carry-less multiplication: V. Gopal and others, "Fast CRC computation for generic polynomials
-// using PCLMULQDQ instruction", Intel, 2009. A block of 16 B is moved over the distance to another by
-// multiplying its halves by powers of x and added to it; what is left at the end is one block, which
-// Barrett's reduction makes the register.
+// using PCLMULQDQ instruction", Intel, 2009. A 16 B block is advanced over a distance by multiplying its
+// halves by powers of x, and added to the block there. Barrett's reduction turns the last block into the
+// register.
 //
-// Each function names the instructions it needs, so that one file can hold code for several CPUs and the rest
-// of the program is built for every CPU.
+// Each function names the instructions that it needs, so that one file holds code for several CPUs while the
+// rest of the program is built for every CPU.
 #define FPGA_VERBS_CARRYLESS gnu::target("sse4.1,pclmul")
 #define FPGA_VERBS_CARRYLESS_AVX gnu::target("sse4.1,pclmul,avx")
 
 namespace fpga_verbs::wire::fold {
 
-// The factors that move the halves of a block over `bits` bits.
+// The factors that advance the halves of a block by `bits` bits.
 template <Polynomial polynomial, unsigned bits> struct Distance {
   static constexpr uint64_t low = polynomial.power(bits + 32);
   static constexpr uint64_t high = polynomial.power(bits - 32);
@@ -39,14 +39,14 @@ template <Polynomial polynomial, unsigned bits>
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data));
 }
 
-// The bytes that are computed over, and where they are copied to.
+// The input bytes, and the destination of the copy.
 struct Bytes {
   const uint8_t* source;
   size_t size;
   uint8_t* target = nullptr; // none: it is not copied
 };
 
-// Loads the block at `at` and, when copying, stores it.
+// Loads the block at `at` and stores it when copying.
 template <bool copies>
 [[gnu::always_inline, FPGA_VERBS_CARRYLESS]] inline __m128i take(const Bytes& bytes, size_t at) {
   const __m128i block = load(bytes.source + at);
@@ -98,7 +98,7 @@ template <Polynomial polynomial>
   return static_cast<uint32_t>(_mm_extract_epi32(_mm_xor_si128(block, quotient), 1));
 }
 
-// Takes in the whole blocks from `at` on, one by one, and reduces.
+// Folds the whole blocks from `at` on, one by one, and reduces.
 template <Polynomial polynomial, bool copies>
 [[gnu::always_inline, FPGA_VERBS_CARRYLESS]] inline uint32_t finish(__m128i block, const Bytes& bytes,
                                                                     size_t at) {

@@ -12,7 +12,7 @@ enum class PacketOrigin : uint8_t {
   request, // this board's answer to a request
 };
 
-// Why there is a packet.
+// The command or packet that caused a packet.
 struct PacketCause {
   PacketOrigin origin = PacketOrigin::link;
   spec::Opcode opcode = spec::Opcode::send; // of the command

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <span>
 
-// The headers of packets. They are written to end where the payload begins, at spec::packet_headroom of a
-// packet buffer, so that the payload can be there first.
+// Builds packet headers. They end where the payload begins, at spec::packet_headroom of a packet buffer, so
+// that the payload can be written first.
 namespace fpga_verbs::wire {
 
-// The fields of a packet that differ from one to the next. Of those of extended headers count those that the
-// opcode has (wire/spec::packet_opcodes.h).
+// The fields that differ between packets of a queue pair. Only the fields of extended headers that the opcode
+// has are used (wire/spec::packet_opcodes.h).
 struct PacketFields {
   spec::PacketOpcode opcode{};
   bool solicited_event = false;
@@ -35,10 +35,10 @@ struct PacketFields {
 // The bytes behind a payload that make its length a multiple of 4.
 constexpr uint32_t pad_bytes(uint32_t payload_bytes) { return -payload_bytes & 3u; }
 
-// Builds a packet around a payload that lies where it belongs: headers before it, and behind it pad, ICRC
-// and, for InfiniBand, VCRC, at most 9 bytes. Before `payload`, of `payload_bytes` (at most
-// spec::packet_payload_bytes), lie spec::packet_headroom bytes, of which those before the headers change too.
-// The template takes note of the packet's length. Returns the whole packet.
+// Builds a packet around a payload in place: headers before it, and behind it pad, ICRC and, for InfiniBand,
+// VCRC, at most 9 bytes. spec::packet_headroom bytes precede `payload`, which has `payload_bytes` (at most
+// spec::packet_payload_bytes); the bytes in front of the headers change too. The template records the
+// packet's length. Returns the whole packet.
 std::span<uint8_t> build_packet(uint8_t* payload, PacketTemplate& packet_template, const PacketFields& fields,
                                 uint32_t payload_bytes);
 

@@ -32,13 +32,13 @@ struct ParsedPacket {
 };
 
 // Parses and checks a packet of `bytes` bytes, from its first link byte to its last check (without an
-// Ethernet frame check sequence). Checks lengths, versions, checksums, opcode, pad, ICRC and VCRC; not
-// its destination, and not its payload against the path MTU. Returns why it has to be dropped, or none;
-// `parsed` holds only if none. The packet is the caller's alone: it changes meanwhile, and is as it was
-// afterwards.
+// Ethernet frame check sequence). Checks lengths, versions, checksums, opcode, pad, ICRC and VCRC, but not
+// its destination, nor its payload against the path MTU. Returns the reason to drop it, or none; `parsed` is
+// valid only if none. The caller must own the packet exclusively: the function changes it temporarily and
+// restores it.
 spec::PacketDrop parse_packet(spec::LinkLayer link_layer, uint8_t* packet, uint32_t bytes,
                               ParsedPacket& parsed);
-// The same of a packet that is another's.
+// The same for a packet that the caller may not change.
 spec::PacketDrop parse_copy(spec::LinkLayer link_layer, std::span<const uint8_t> packet,
                             ParsedPacket& parsed);
 

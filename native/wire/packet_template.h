@@ -12,7 +12,7 @@ namespace fpga_verbs::wire {
 
 using MacAddress = std::array<uint8_t, 6>;
 
-// Fields that a packet takes from the port that it leaves by, and from entries of its tables.
+// Fields that a packet takes from its port and the port's tables.
 struct PacketSource {
   spec::LinkLayer link_layer = spec::LinkLayer::ethernet;
   MacAddress mac{};
@@ -24,10 +24,10 @@ struct PacketSource {
   bool operator==(const PacketSource&) const = default;
 };
 
-// Bytes that are the same for all packets from one queue pair to another: everything before the extended
-// headers, but for opcode, flags and PSN; and, for the length of the last request and that of the last
-// response, which the next mostly have too, lengths, IPv4 checksum, and how the ICRC begins. Made once per
-// connected queue pair, per send of a datagram.
+// The bytes that all packets from one queue pair to another share: everything in front of the extended
+// headers except opcode, flags and PSN. For the lengths of the last request and the last response, which the
+// next packet mostly has too, it also holds lengths, IPv4 checksum, and the initial ICRC register. Built once
+// per connected queue pair, or per datagram.
 struct PacketTemplate {
   // Ethernet with 802.1Q tag, IPv6, UDP and BTH, and the padding of the spec's Ethernet header.
   static constexpr unsigned bytes = 80;
@@ -47,10 +47,10 @@ struct PacketTemplate {
   uint32_t ipv4_checksum_sum = 0; // the IPv4 header's 16-bit words without its length
 };
 
-// The template of packets to `destination` from queue pair `source_queue_pair` to `destination_queue_pair`.
-// On Ethernet the address vector's GID counts whether or not is_global is set; without a UDP source port it
-// gets one of C000h to FFFFh from a hash of both numbers (annex A17), unless the source has one, and with
-// VLAN 0 no tag.
+// Builds the template of packets to `destination` from queue pair `source_queue_pair` to
+// `destination_queue_pair`. On Ethernet it always uses the address vector's GID, whatever is_global says.
+// Without a UDP source port it derives one in C000h to FFFFh from a hash of both numbers (annex A17), unless
+// the source has one. With VLAN 0 there is no tag.
 PacketTemplate make_packet_template(const spec::AddressVector& destination, const PacketSource& source,
                                     uint32_t source_queue_pair, uint32_t destination_queue_pair);
 
