@@ -13,27 +13,27 @@
 
 namespace fpga_verbs::link {
 
-// The lane of a packet that begins with its BTH: RDMA READ responses, acknowledgements and answers of atomics
-// are responses.
+// The lane of a packet that begins with its BTH: RDMA READ responses, acknowledgments and atomic responses
+// use the response lane.
 Lane lane_of(std::span<const uint8_t> transport);
 
-// Buffers of a link for what a socket has received, and the packets in them, in order on each lane.
+// Receive buffers of a socket link and the packets in them, in order on each lane.
 class ArrivedPackets {
 public:
   static constexpr size_t buffers = 64;
 
   ArrivedPackets();
 
-  // Free buffers, and those that are filled next: `index` below their number.
+  // Number of free buffers, and the buffers to fill next: `index` below that number.
   size_t free() const { return free_.size(); }
   std::span<uint8_t> buffer(size_t index) { return buffers_[free_[index]].bytes; }
 
-  // The first free buffer holds a packet of so many bytes from its begin.
+  // Queues the packet of `bytes` bytes in the first free buffer.
   void add(Lane lane, size_t bytes);
-  // The first free buffer holds nothing of use, and is the last one now.
+  // Discards the content of the first free buffer and makes it the last one.
   void skip();
 
-  // As of a link.
+  // As Link::front.
   std::span<const uint8_t> front(Lane lane) const;
   void pop(Lane lane);
 

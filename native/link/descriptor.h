@@ -5,7 +5,7 @@
 
 namespace fpga_verbs::link {
 
-// A file descriptor that is closed with its owner.
+// A file descriptor that its destructor closes.
 class Descriptor {
 public:
   Descriptor() = default;

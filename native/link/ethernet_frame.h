@@ -16,19 +16,18 @@ inline constexpr size_t ethernet_padding = spec::EthernetHeader::padding_width /
 inline constexpr size_t ethernet_bytes = spec::EthernetHeader::bytes - ethernet_padding;
 inline constexpr size_t shortest_ethernet_frame = 60; // without its checksum (IEEE 802.3, 3.2.7)
 
-// Puts an Ethernet header at `at`.
+// Writes an Ethernet header to `at`.
 void write_ethernet_header(uint8_t* at, const MacAddress& to, const MacAddress& from, spec::EtherType type);
 
 // Of an untagged frame that holds its header.
 spec::EtherType ether_type_of(std::span<const uint8_t> frame);
 
-// A header with the tag of a virtual LAN, in the place of the ethernet_bytes that `frame` begins with.
+// Bytes of a header with a VLAN tag, which replaces the ethernet_bytes at the start of `frame`.
 inline constexpr size_t tagged_ethernet_bytes = ethernet_bytes + spec::VirtualLanHeader::bytes;
 std::array<uint8_t, tagged_ethernet_bytes> tagged_header(std::span<const uint8_t> frame, unsigned vlan);
 
-// Takes the tag of a virtual LAN out of a frame that holds its header; 0: that of none, which tells a
-// priority alone, if there is a tag. Gives the bytes that are left. Nothing: the frame is of another one, or
-// cut off.
+// Removes the VLAN tag from a frame that holds its header; VLAN 0: removes a tag that has only a priority, if
+// there is one. Returns the remaining bytes. Nothing: the frame belongs to another VLAN or is truncated.
 std::optional<size_t> untag(std::span<uint8_t> frame, unsigned vlan);
 
 // A UDP port of an IP address.
@@ -39,7 +38,7 @@ struct UdpAddress {
   bool operator==(const UdpAddress&) const = default;
 };
 
-// A frame of IPv4 or IPv6 with UDP taken apart. Nothing: it is none, has a tag or is cut off.
+// The parts of an IPv4 or IPv6 frame with UDP. Nothing: another frame, tagged or truncated.
 struct DatagramFrame {
   UdpAddress from;
   UdpAddress to;

@@ -20,22 +20,22 @@
 
 namespace fpga_verbs::link {
 
-// Ethernet frames over Unix datagram sockets, a frame each: a cable to the network card of a virtual machine
-// (QEMU's `-netdev dgram`) or to another such link. Frames that are neither RoCEv2 nor between
-// neighbors stay outside. The link answers boards that ask for the addresses of its port's functions, and
-// finds out the MAC address of the packet's destination, or of the router between them: it replaces the one
-// in the packet, which waits until it is known.
+// Ethernet frames over Unix datagram sockets, one frame per datagram: a cable to the network card of a
+// virtual machine (QEMU's `-netdev dgram`) or to another such link. The link drops frames other than RoCEv2
+// and neighbor discovery. It answers neighbors that query the addresses of its port's functions. It also
+// resolves the MAC address of a packet's destination, or of the router on the way, and writes it into the
+// packet, which waits until then.
 class EthernetLink final : public Link {
 public:
-  // The addresses of a port: the MAC address of its function 0, those of the others follow, each with its
-  // link-local address and its IPv4 address.
+  // The addresses of a port: the MAC address of its function 0, followed by those of the other functions,
+  // each with a link-local address and an IPv4 address.
   struct Addresses {
     Address first = 0;
     unsigned count = 0;
   };
 
-  // `name`: as ethernet_options() reads it. The own socket is made, the peer's may come and go. Null:
-  // `failure` says why, and what would be right.
+  // `name`: parsed by ethernet_options(). Creates this end's socket; the peer's may come and go. Null:
+  // `failure` gives the reason and what would be right.
   static std::unique_ptr<EthernetLink> make(const std::string& name, const Addresses& own,
                                             std::string& failure);
   ~EthernetLink() override;

@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::link {
 
-// A router, and the addresses that are reached without it.
+// A router, and the prefix of the addresses that need no router.
 struct Gateway {
   NetworkAddress address{};  // of IPv4
   unsigned prefix_bits = 32; // as many as those share with it

@@ -16,11 +16,11 @@ namespace fpga_verbs::link {
 
 class Fabric;
 
-// A port of a fabric: an inbox for each lane, which any other port of the fabric fills and the board that
-// holds it empties. A sender that finds it full is notified when it has room.
+// A port of a fabric: an inbox for each lane. Any other port of the fabric fills it, and the board that owns
+// the port empties it. The fabric notifies a sender that found it full when it has room.
 class FabricPort final : public Link {
 public:
-  // Packets that an inbox holds.
+  // Capacity of an inbox in packets.
   static constexpr size_t inbox_packets = 64;
 
   FabricPort(Fabric& fabric, unsigned number) : fabric_(fabric), number_(number) {}
@@ -30,7 +30,7 @@ public:
   SendResult send(Lane lane, std::span<const uint8_t> packet) override;
   std::span<const uint8_t> front(Lane lane) override;
   void pop(Lane lane) override;
-  // A packet changes hands with its buffer, for one that is empty.
+  // Passes a packet with its buffer, in exchange for an empty buffer.
   SendResult hand_over(Lane lane, PacketBuffer& buffer, std::span<const uint8_t> packet) override;
   std::span<uint8_t> take(Lane lane, std::span<const uint8_t> shown, PacketBuffer& buffer) override;
 
@@ -41,7 +41,7 @@ private:
     PacketBuffer buffer = make_packet_buffer();
     std::span<uint8_t> packet; // in the buffer
   };
-  // Filled by one at a time, under the mutex, and emptied by the holder.
+  // One sender at a time fills it, under the mutex; the owner empties it.
   struct Inbox {
     std::unique_ptr<Slot[]> slots;
     alignas(64) std::atomic<size_t> tail{0};
@@ -49,7 +49,7 @@ private:
     std::atomic<uint64_t> waiting{0}; // ports that found it full, a bit each
   };
 
-  // `put(slot)`: puts a packet into a slot.
+  // `put(slot)` writes a packet to a slot.
   template <class Put> SendResult receive(Lane lane, unsigned from, Put put);
   SendResult receive_copy(Lane lane, std::span<const uint8_t> packet, unsigned from);
   void notify();
@@ -63,7 +63,7 @@ private:
   std::array<Inbox, lanes> inboxes_;
 };
 
-// Connects ports of boards in one process: a switch that knows the addresses of each port from the start, and
+// Connects ports of boards in one process: a switch that knows the addresses of each port from the start and
 // loses nothing. Thread-safe.
 class Fabric {
 public:
@@ -73,8 +73,8 @@ public:
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
-  // A port for the addresses_per_port addresses from `first` on; null: all are in use. It is the caller's
-  // until give_back(), and no longer than the fabric is.
+  // Allocates a port for addresses_per_port addresses from `first` on; null: all are in use. The caller owns
+  // it until give_back(), and at most as long as the fabric exists.
   FabricPort* take(spec::LinkLayer link_layer, Address first);
   void give_back(FabricPort& port);
 
@@ -84,7 +84,7 @@ private:
   static constexpr Address no_address = ~Address{0} - addresses_per_port;
 
   FabricPort* find(Address key);
-  // To all ports of the sender's link layer but the sender: those that have no room lose it.
+  // Sends to all ports of the sender's link layer except the sender; a port without room loses the packet.
   SendResult send_to_all(const FabricPort& from, Lane lane, std::span<const uint8_t> packet);
 
   std::mutex mutex_;                                  // of what follows, but for finding

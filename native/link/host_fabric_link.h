@@ -19,14 +19,14 @@
 
 namespace fpga_verbs::link {
 
-// A port of a fabric that processes of one user on one machine, in one network namespace, form: any reaches
-// any by its address. A board takes a free number, from which its addresses follow; a sender
-// makes the memory that the packets go through, one way, at the first of them. Nothing of what another
-// process writes is believed: it can be late, wrong, stopped or dead, and harms nothing here. No call waits
+// A port of a fabric that the processes of one user form on one machine, in one network namespace; each port
+// reaches every other by its address. A board takes a free number, which determines its addresses. At the
+// first packet to a port, the sender creates shared memory for that direction. The link checks everything
+// that another process writes: a late, faulty, stopped or dead process cannot disturb this one. No call waits
 // for another process.
 class HostFabricLink final : public Link {
 public:
-  // `board_number`: the wanted one. Null: `failure` says why, and what would be right.
+  // `board_number`: the wanted number. Null: `failure` gives the reason and what would be right.
   static std::unique_ptr<HostFabricLink> make(const std::string& name, spec::LinkLayer link_layer,
                                               std::optional<unsigned> board_number, std::string& failure);
   ~HostFabricLink() override;
@@ -44,15 +44,15 @@ private:
   using Clock = std::chrono::steady_clock;
   using Rings = std::array<SharedRing, lanes>; // one way
 
-  // The way to or from another port.
+  // The connection to or from another port.
   struct Way {
     Way(SealedMemory made, Descriptor to) : memory(std::move(made)), socket(std::move(to)) {}
 
     SealedMemory memory;
     Descriptor socket; // a message wakes the other end; closed: it has gone
     std::atomic<bool> gone{false};
-    // Packets that this end has put in, or taken out: the counters in the rings are for the other end to
-    // read, which can write them too.
+    // Packets that this end has written or read. It does not use the counters in the rings, because the other
+    // end can write them too.
     std::array<uint64_t, lanes> count{};
 
     SharedRing& ring(Lane lane) const {
@@ -63,7 +63,7 @@ private:
     }
   };
 
-  // A process that has come, and has not said yet what it brings.
+  // A process that has connected but has not yet announced what it brings.
   struct Caller {
     Descriptor socket;
     Clock::time_point until; // it is waited for
@@ -73,7 +73,7 @@ private:
       : names_(std::move(names)), link_layer_(link_layer), event_(std::move(event)) {}
   bool take_number(std::optional<unsigned> board_number, std::string& failure);
 
-  // The device's.
+  // Used by the device.
   std::optional<unsigned> number_of(Address address) const;
   Way* way_to(unsigned number);
   static SendResult put(Way& way, Lane lane, std::span<const uint8_t> packet);
@@ -83,7 +83,7 @@ private:
   static bool is_empty(Way& way, Lane lane);
   static void wake(const Way& way);
 
-  // The thread's.
+  // Used by the thread.
   void run();
   bool wait();
   void welcome();

@@ -8,18 +8,19 @@
 
 namespace fpga_verbs::link {
 
-// Places on a fabric of one machine, by number: each is an abstract Unix socket, so that it belongs to one
-// process, is free when that has ended, however it ended, and is seen in its own network namespace alone.
+// Places on a fabric of one machine, by number. Each is an abstract Unix socket: it belongs to one process,
+// becomes free when that process ends for any reason, and is visible only in its network namespace.
 class HostNames {
 public:
-  // `fabric`: what tells fabrics of this user apart.
+  // `fabric`: distinguishes the fabrics of this user.
   explicit HostNames(const std::string& fabric);
 
-  // Takes a place and listens there. None: another process has it.
+  // Reserves a place and listens there. None: another process has it.
   Descriptor take(unsigned number) const;
-  // To the process that has it. None: none has, it is another user's, or too many stand before it.
+  // Connects to the process at a place. None: the place is free, belongs to another user, or has too many
+  // pending connections.
   Descriptor connect(unsigned number) const;
-  // The places that are taken now.
+  // The places in use now.
   std::vector<unsigned> taken() const;
 
 private:

@@ -7,23 +7,24 @@
 
 namespace fpga_verbs::link {
 
-// The identification and the flag "do not fragment" of IPv4 headers that a UDP socket has taken off. The ICRC
-// covers both (annex A17.3.3 masks only type of service, time to live and header checksum), a socket tells
-// neither, and peers differ: RFC 6864 lets the identification of a packet that is not to be fragmented be
-// anything. A board sends 0; Linux' rdma_rxe sends one that counts.
+// Restores the identification and the flag "do not fragment" of IPv4 headers that a UDP socket has removed.
+// The ICRC covers both (annex A17.3.3 masks only type of service, time to live and header checksum), and the
+// socket does not report them. Peers differ, because RFC 6864 allows any identification in a packet that must
+// not be fragmented: a board sends 0, Linux' rdma_rxe increments it.
 //
-// A CRC is linear, so that the ICRC itself tells them: the difference between the ICRC that came and the one
-// of a header with identification 0, taken back through the packet, is the identification, if everything but
-// it is as it was sent. The check is then 16 bits strong, and still finds every error of a single bit; hence:
-// - Identification 0 is taken as the whole 32 bits say. A peer that has sent it so many times in a row is
-//   believed to send nothing else, and one packet in so many is looked at to see whether that has changed;
-//   the others cost nothing.
-// - A peer that lets its packets be fragmented is believed when two packets in a row say so.
+// A CRC is linear, so the ICRC itself gives the value. The difference between the received ICRC and that of a
+// header with identification 0, taken back through the packet, is the identification, provided that all else
+// is intact. For such a packet the check has a strength of 16 bits and still detects every single-bit error.
+// Therefore:
+// - Identification 0 is checked with all 32 bits. After several packets in a row with 0, the link assumes
+// that
+//   the peer always sends 0, and tests only one packet in so many for another value; the others cost nothing.
+// - The link accepts a peer that permits fragmentation after two such packets in a row.
 class Identifications {
 public:
-  // `network`: an IPv4 header with identification 0 and "do not fragment", UDP header, BTH and all behind it
-  // to the ICRC. Puts what the peer has sent into the header, if that makes the ICRC right; otherwise, and
-  // for a peer that is believed to send 0, leaves it.
+  // `network`: an IPv4 header with identification 0 and "do not fragment", UDP header, BTH and the rest up to
+  // the ICRC. Writes the peer's values into the header if that makes the ICRC right; otherwise, and for a
+  // peer that is assumed to send 0, leaves the header unchanged.
   void restore(std::span<uint8_t> network);
 
 private:
@@ -39,7 +40,7 @@ private:
 
   Peer& peer_of(uint32_t address);
 
-  // By a hash of the address; two that share a place forget each other.
+  // Indexed by a hash of the address; a collision evicts the other peer.
   std::array<Peer, 64> peers_{};
 };
 

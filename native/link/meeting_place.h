@@ -9,8 +9,8 @@
 
 namespace fpga_verbs::link {
 
-// A greeting of the ends of a link when they meet: the one that comes first, then the one that
-// listens, which brings the memory.
+// The first messages of two ends of a link: from the end that connects, then from the end that listens and
+// provides the memory.
 struct Greeting {
   static constexpr uint64_t expected_magic = 0x326b'6e69'6c2d'7666; // "fv-link2"
   static constexpr uint32_t any_number = ~uint32_t{0};
@@ -20,7 +20,7 @@ struct Greeting {
   uint32_t board_number = 0; // of the end that listens; wanted by the one that comes, or any_number
 };
 
-// A greeting and the memory that came with it; none: none did.
+// A received greeting with its memory; none: not received.
 struct Greeted {
   Greeting greeting;
   Descriptor memory;
@@ -33,17 +33,18 @@ enum class Received : uint8_t {
   malformed, // it is no end of a link of this version
 };
 
-// A name under which processes of one user find each other: an abstract Unix socket, which is gone with the
-// process that listens. None of this waits.
+// A name under which processes of one user find each other: an abstract Unix socket, which disappears with
+// the listening process. No call waits.
 class MeetingPlace {
 public:
   explicit MeetingPlace(const std::string& name);
 
-  // To the process that listens. None: none does, or too many stand before it (`is_crowded`).
+  // Connects to the listening process. None: no process listens, or it has too many pending connections
+  // (`is_crowded`).
   Descriptor connect(bool& is_crowded) const;
-  // None: another one listens already.
+  // Listens. None: another process already listens.
   Descriptor listen() const;
-  // None: it is not of this user, or has gone.
+  // Accepts a connection. None: the process belongs to another user or has gone.
   static Descriptor accept(int listening);
 
   // `memory`: a descriptor, or -1.

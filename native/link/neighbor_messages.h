@@ -7,8 +7,7 @@
 #include <span>
 #include <vector>
 
-// Frames by which neighbors on an Ethernet find each other: ARP for IPv4 (RFC 826), neighbor discovery for
-// IPv6 (RFC 4861).
+// Neighbor discovery frames on Ethernet: ARP for IPv4 (RFC 826), neighbor discovery for IPv6 (RFC 4861).
 namespace fpga_verbs::link {
 
 struct Neighbor {
@@ -22,13 +21,14 @@ struct NeighborMessage {
   std::optional<NetworkAddress> question; // whose it asks for
 };
 
-// Nothing: the frame is another one, or damaged.
+// Nothing: another frame, or a damaged one.
 std::optional<NeighborMessage> neighbor_message_of(std::span<const uint8_t> frame);
 
-// Asks all on the wire for the MAC address of `wanted`. Both addresses are of one kind.
+// Asks all nodes on the link for the MAC address of `wanted`. Both addresses have the same IP version.
 std::vector<uint8_t> neighbor_question(const Neighbor& own, const NetworkAddress& wanted);
 
-// Tells the MAC address of `own` to who asked; to all where the question did not tell who.
+// Announces the MAC address of `own` to the sender of the question, or to all nodes if the question does not
+// name its sender.
 std::vector<uint8_t> neighbor_answer(const Neighbor& own, const std::optional<Neighbor>& asker);
 
 } // namespace fpga_verbs::link

@@ -6,16 +6,17 @@
 
 namespace fpga_verbs::link {
 
-// Signals to another process, which can hold up nothing here, whatever it does with the descriptor that it
-// was given: this end of a pair of sockets is its own, and sends without waiting. (The flags of an eventfd
-// are those of all who have it, and a reader of a pipe keeps its lock while it copies to where it likes.)
+// Signals to another process, which cannot hold up this one, whatever it does with its descriptor: this end
+// of a socket pair is private and sends without waiting. (The flags of an eventfd are shared by all its
+// holders, and a reader of a pipe holds its lock while it copies to its own memory.)
 class OneWaySignal {
 public:
-  // `far_end`: to be given away. Signals are read there as counts of 8 B, as from an eventfd; nothing becomes
-  // readable when this end goes. None: no descriptor is left; errno says so.
+  // `far_end`: for the other process. It reads signals as counts of 8 B, as from an eventfd; closing this end
+  // makes nothing readable. None: no descriptor is left; errno has the reason.
   static std::optional<OneWaySignal> make(Descriptor& far_end);
 
-  // Never waits. Lost where some lie there that were not taken: as an interrupt that is pending already.
+  // Never waits. A signal is lost if unread ones fill the socket, as with an interrupt that is already
+  // pending.
   void raise() const;
 
 private:

@@ -7,18 +7,18 @@
 
 namespace fpga_verbs::link {
 
-// Memory that processes share by a descriptor, and its mapping here. Its size is sealed: no process that has
-// the descriptor can shrink it under another that reads it.
+// Memory that processes share through a descriptor, and its mapping in this process. Its size is sealed: no
+// process with the descriptor can shrink it while another reads it.
 class SealedMemory {
 public:
-  // Rights of others that have the descriptor.
+  // Rights of other processes that have the descriptor.
   enum class Others : bool { read, write };
 
-  // New, zeroed. `name` is shown in /proc. None: there is none; errno says why.
+  // Creates zeroed memory. `name` appears in /proc. None: failed; errno has the reason.
   static std::optional<SealedMemory> make(const char* name, size_t bytes, Others others = Others::write);
-  // The memory behind a descriptor of another process. None: it is not of this size, or not sealed.
+  // Maps the memory behind a descriptor from another process. None: its size differs, or it is not sealed.
   static std::optional<SealedMemory> adopt(Descriptor descriptor, size_t bytes);
-  // The same, only to be read.
+  // The same, read-only.
   static std::optional<SealedMemory> adopt_to_read(Descriptor descriptor, size_t bytes);
 
   SealedMemory(SealedMemory&& other) noexcept;
@@ -28,7 +28,7 @@ public:
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   int descriptor() const { return descriptor_.get(); } // -1: dropped
-  // The mapping stays, and the memory is not given to another owner.
+  // Keeps the mapping; the memory can then not be passed to another owner.
   void drop_descriptor() { descriptor_ = {}; }
 
 private:

@@ -17,18 +17,18 @@
 
 namespace fpga_verbs::link {
 
-// A cable between boards of two processes of one user: rings of packets in memory that both map, found by a
-// name. Nothing of what the other end writes is believed: it can be late, wrong, stopped or dead, and harms
-// nothing here. An end whose peer has gone waits for another one. No call waits for another process, but
-// make() for a moment.
+// A cable between boards of two processes of one user: packet rings in shared memory, found by a name. The
+// link checks everything that the other end writes: a late, faulty, stopped or dead peer cannot disturb this
+// process. If the peer goes, the end waits for another one. No call waits for another process, except make(),
+// briefly.
 class SharedMemoryLink final : public Link {
 public:
-  // `board_number`: the wanted one. Null: `failure` says why, and what would be right.
+  // `board_number`: the wanted number. Null: `failure` gives the reason and what would be right.
   static std::unique_ptr<SharedMemoryLink> make(const std::string& name, std::optional<unsigned> board_number,
                                                 std::string& failure);
   ~SharedMemoryLink() override;
 
-  // The wanted one, else 0, or 1 where the other end has 0.
+  // The wanted number; otherwise 0, or 1 if the other end has 0.
   unsigned board_number() const { return board_number_; }
 
   void attach(LinkReceiver& receiver) override;
@@ -42,14 +42,14 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  // The other end, while there is one.
+  // The other end, while it is connected.
   struct Peer {
     std::shared_ptr<SharedRingsMapping> mapping;
     Descriptor socket;             // a message wakes the end that it comes to; the thread closes it
     unsigned side = 0;             // that is ours: which rings we fill
     std::atomic<bool> gone{false}; // nothing is sent to it any more; what it has left is taken
-    // Packets that this end has put in and taken out: the counters in the rings are for the other end to
-    // read, which can write them too.
+    // Packets that this end has written and read. It does not use the counters in the rings, because the
+    // other end can write them too.
     std::array<uint64_t, lanes> tails{};
     std::array<std::atomic<uint64_t>, lanes> heads{};
 
@@ -62,7 +62,7 @@ private:
     }
   };
 
-  // A process that has come, or was asked, and has not said yet what it wants.
+  // A process that has connected, or was connected to, and has not announced itself yet.
   struct Caller {
     Descriptor socket;
     Clock::time_point until; // it is waited for
@@ -97,7 +97,7 @@ private:
   MeetingPlace place_;
   unsigned board_number_ = 0;
   Descriptor event_; // wakes the thread; no other process has it
-  // The thread's.
+  // Used by the thread.
   Descriptor listening_;
   std::optional<Caller> asked_;
   Clock::time_point again_{};   // when the other end is asked, or the name taken, at the earliest

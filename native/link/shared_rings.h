@@ -12,8 +12,8 @@
 
 namespace fpga_verbs::link {
 
-// A ring of packets in memory that two processes share. A process that reads a field that the other process
-// writes believes nothing of it.
+// A packet ring in memory that two processes share. A process checks every field that the other process
+// writes.
 struct SharedRing {
   static constexpr uint64_t packets = 64;
 
@@ -30,7 +30,7 @@ struct SharedRing {
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
-// The rings between two ends: for each end the lanes that it fills.
+// The rings between two ends: for each end, the lanes that it fills.
 struct SharedRings {
   std::array<std::array<SharedRing, lanes>, 2> from;
 };
@@ -38,9 +38,9 @@ struct SharedRings {
 // A mapping of them.
 class SharedRingsMapping {
 public:
-  // A new memory, sealed against a change of its size. Null: there is none; errno says why.
+  // Creates memory with a sealed size. Null: failed; errno has the reason.
   static std::shared_ptr<SharedRingsMapping> make();
-  // The memory behind a descriptor of another process. Null: it is not one that make() made.
+  // Maps the memory behind a descriptor from another process. Null: not made by make().
   static std::shared_ptr<SharedRingsMapping> adopt(Descriptor memory);
 
   explicit SharedRingsMapping(SealedMemory memory) : memory_(std::move(memory)) {}

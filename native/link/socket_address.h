@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::link {
 
-// As the system calls want it, of either family.
+// A socket address of either family, as system calls use it.
 union SocketAddress {
   sockaddr generic;
   sockaddr_in ipv4;
@@ -17,7 +17,7 @@ union SocketAddress {
   socklen_t length() const { return generic.sa_family == AF_INET ? sizeof ipv4 : sizeof ipv6; }
 };
 
-// `scope`: the interface that an IPv6 address is of, where that is not clear; else 0.
+// `scope`: the interface of an IPv6 address if it is ambiguous; otherwise 0.
 SocketAddress socket_address(const UdpAddress& address, uint32_t scope);
 UdpAddress udp_address(const SocketAddress& address);
 

@@ -9,26 +9,25 @@
 
 namespace fpga_verbs::link {
 
-// A thread that notifies the receiver of a link when there is something to read on its socket, or, where that
-// was asked for, room to write.
+// A thread that notifies the receiver of a link when its socket is readable or, on request, writable.
 class SocketWatch {
 public:
-  // Two sockets, which outlive it. None writable: -1.
+  // Watches two sockets, which outlive this object. -1: no writable one.
   explicit SocketWatch(int readable, int writable = -1);
   ~SocketWatch();
 
   void attach(LinkReceiver& receiver);
   void detach();
 
-  // Whether there may be something to read; it may not have been notified yet where ask() finds it.
+  // Whether the socket may be readable; ask() may find this before the notification.
   bool is_readable() const { return readable_.load(); }
   bool ask();
 
-  // Around what the link's owner reads: notifications begin again where it has read all there was.
+  // Called around the owner's reads: notifications resume when the owner has read everything.
   void begin_reading() { readable_.store(false); }
   void end_reading(bool has_read_all);
 
-  // Notifies once when there is room.
+  // Requests one notification when there is room.
   void await_room();
 
 private:

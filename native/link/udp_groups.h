@@ -8,19 +8,19 @@
 
 namespace fpga_verbs::link {
 
-// The multicast groups that a UDP link is in, by IGMP or MLD on the interface of its address: a socket for
-// each, bound to the group's address, which others on the machine may be bound to as well. A socket that is
-// bound to an address of one interface is given no multicasts.
+// The multicast groups that a UDP link has joined, by IGMP or MLD on the interface of its address. Each has a
+// socket bound to the group's address, which other sockets on the machine may share. A socket bound to an
+// interface address gets no multicast packets.
 class UdpGroups {
 public:
   // `own`: address and port of the link.
   explicit UdpGroups(const UdpAddress& own);
 
-  // Packets that a socket sends to groups leave by the interface of the own address, for its network alone
-  // (time to live 1), and reach the other boards of this machine. False: it cannot.
+  // Makes multicast packets of a socket leave by the interface of this address, for its own network only
+  // (time to live 1), and reach the other boards of this machine. False: not possible.
   bool prepare_to_send(const Descriptor& socket) const;
 
-  // Socket of a group that it was not in. Null: the system cannot receive from it, or has no route to it.
+  // Joins a new group and returns its socket. Null: the system cannot receive from it, or has no route to it.
   const Descriptor* join(const NetworkAddress& group);
   void leave(const NetworkAddress& group) { sockets_.erase(group); }
 

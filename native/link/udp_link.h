@@ -17,11 +17,11 @@
 
 namespace fpga_verbs::link {
 
-// RoCEv2 over a UDP socket on port 4791 of one IPv4 or IPv6 address: for boards of other processes and
-// machines, and for other implementations; no rights are needed. It loses packets like any network. The
-// kernel makes the headers anew, so that packets have to be built with the socket's own address and port:
-// source(). Of the headers that come, those are written again that the ICRC was made with. Multicast groups
-// are those of IP on the address's interface.
+// RoCEv2 over a UDP socket on port 4791 of one IPv4 or IPv6 address, for boards of other processes and
+// machines and for other implementations; needs no privileges. Like any network it loses packets. The kernel
+// writes the headers, so packets must be built with the socket's own address and port: source(). For received
+// packets the link reconstructs the headers over which the ICRC was computed. Multicast groups are IP groups
+// on the address's interface.
 class UdpLink final : public Link {
 public:
   // Null: `failure` says why, and what would be right.
@@ -48,7 +48,7 @@ private:
     std::vector<uint8_t> payload;
   };
 
-  // `scope`: the interface of a link-local IPv6 address, on which its peers are too; else 0.
+  // `scope`: the interface of a link-local IPv6 address and its peers; otherwise 0.
   UdpLink(Descriptor socket, Descriptor readable, const UdpAddress& own, uint32_t scope);
   void receive();
   bool receive_from(const Descriptor& socket, const UdpAddress& to);

@@ -11,20 +11,20 @@
 
 namespace fpga_verbs::served {
 
-// Gives memory back to the system on a thread of its own, which takes a while where there is much of it.
+// Returns memory to the system on a separate thread, because large memory takes long.
 class MemoryReclaimer {
 public:
-  // Pieces on their way, of the client that gave them.
+  // The number of pieces in progress, counted for the client that owned them.
   using Pending = std::shared_ptr<std::atomic<unsigned>>;
 
-  // `event`: an eventfd, which outlives it, that tells of each memory that is given back.
+  // `event`: an eventfd, which outlives this object, signaled for each memory returned.
   explicit MemoryReclaimer(int event);
-  // All that it has is given back then.
+  // Returns all remaining memory.
   ~MemoryReclaimer();
   MemoryReclaimer(const MemoryReclaimer&) = delete;
   MemoryReclaimer& operator=(const MemoryReclaimer&) = delete;
 
-  // `pending` is counted up now, and down when the memory is given back.
+  // Increments `pending` now, and decrements it when the memory is returned.
   void take(link::SealedMemory memory, const Pending& pending);
 
 private:

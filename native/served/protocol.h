@@ -10,8 +10,8 @@
 
 namespace fpga_verbs::served {
 
-// The messages of a client and its server on their socket: a request of the client, and the server's
-// reply with at most one descriptor. The data path is elsewhere: served_page.h.
+// The messages between a client and its server on their socket: a request of the client, and the server's
+// reply with at most one descriptor. The data path is separate: served_page.h.
 
 inline constexpr uint64_t protocol_magic = 0x3176'7265'7367'7066; // "fpgserv1"
 
@@ -67,7 +67,7 @@ static_assert(std::is_trivially_copyable_v<Request> && std::is_trivially_copyabl
               std::is_trivially_copyable_v<hca::QueuePairFacts> &&
               std::is_trivially_copyable_v<hca::RegionFacts>);
 
-// Of what comes behind a reply.
+// Size limit of the data behind a reply.
 inline constexpr size_t longest_list =
     hca::most_inspected * std::max(sizeof(hca::QueuePairFacts), sizeof(hca::RegionFacts));
 

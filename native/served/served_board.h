@@ -27,9 +27,9 @@ struct ServedBoardOptions {
   uint64_t open_within = 5'000'000'000; // nanoseconds; who has nothing open then is not waited for
 };
 
-// Work of the server's thread. A unit is a transaction, a request, an entry of a table of DMA addresses
-// that is set or cleared, or a page that is given back to the system. In a turn each client has its ring
-// served and a request answered: the units of the longest one bound what a client may have to wait for.
+// Work of the server's thread. A unit is a transaction, a request, an entry set or cleared in a table of DMA
+// addresses, or a page returned to the system. In a turn, the thread serves each client's ring and answers
+// one request of each; the units of the longest turn bound a client's wait.
 struct ServedWork {
   uint64_t turns = 0;
   uint64_t units = 0;
@@ -44,11 +44,11 @@ struct ServedNotice {
   std::string reason; // of refused: what it did
 };
 
-// A board for other processes: each opens one function by a socket, and reaches it by a ring of transactions.
-// A thread serves them all in turn; whatever one of them does, or leaves undone, no other waits for it.
+// A board for other processes. Each opens one function through a socket and reaches it through a ring of
+// transactions. One thread serves all of them in turn, and no client can make another one wait.
 class ServedBoard {
 public:
-  // Null: `failure` says why, and what would be right.
+  // Null: `failure` gives the reason and what would be right.
   static std::unique_ptr<ServedBoard> make(std::shared_ptr<board::EmulatedBoard> board,
                                            const ServedBoardOptions& options, std::string& failure);
   ~ServedBoard();
@@ -60,7 +60,7 @@ public:
   // Events since the last call, oldest first; the newest 1,024 are kept.
   std::vector<ServedNotice> take_notices();
 
-  // Until now.
+  // Work so far.
   ServedWork work() const;
 
 private:
@@ -98,7 +98,7 @@ private:
   link::Descriptor listening_;
   link::Descriptor event_; // the thread is to stop, or memory was given back
   MemoryReclaimer reclaimer_;
-  // The thread's.
+  // Used by the thread.
   Clients clients_;
   Clients leaving_; // their functions are not free yet
   uint64_t units_ = 0;

@@ -23,9 +23,9 @@ namespace fpga_verbs::served {
 
 class ServedBoard;
 
-// A process at the other end of a server's socket: the function that it has open, its ring, and the memory
-// that was made for it. Or it only looks at a function, which nothing comes of. Each call does a bounded
-// piece of work, which it counts in units: ServedWork.
+// A process at the other end of a server's socket: its open function, its ring, and its DMA memory. Or an
+// observer of a function, which has no effect on it. Each call does a bounded amount of work and counts its
+// units: ServedWork.
 class ServedClient {
 public:
   // `since`: HostTime of now.
@@ -37,24 +37,24 @@ public:
   int socket() const { return socket_.get(); }
   pid_t process() const { return process_; }
   uint64_t since() const { return since_; }
-  // Null: it has none open.
+  // Null: no function is open.
   const board::EmulatedFunction* function() const { return function_.get(); }
   bool observes() const { return view_.has_value(); }
   bool has_function() const { return function_ != nullptr || view_; }
-  // Of one that has a function open, or looks at it.
+  // For a client that has a function open or observes it.
   unsigned underlying_function() const {
     return view_ ? view_->underlying_function() : function_->facts().underlying_function;
   }
 
-  // Takes messages from the socket, up to the first that asks for something. False: the client is gone, or no
-  // client; `reason` says which.
+  // Reads messages from the socket, up to the first request. False: the client is gone or has violated the
+  // protocol; `reason` says which.
   bool take_messages(ServedBoard& board);
 
-  // Whether its messages are read now; not while its large memory is being given back.
+  // Whether its messages are read now; not while the server returns its large memory.
   bool is_heard() const { return reclaiming_->load() == 0; }
 
-  // Takes transactions from the ring, up to `limit`, and gives how many there were. None are taken of a
-  // client that writes malformed messages.
+  // Takes up to `limit` transactions from the ring and returns their number. It takes none from a client that
+  // writes malformed messages.
   unsigned serve(unsigned limit);
 
   bool announce_sleep() { return !consumer_ || consumer_->announce_sleep(); }
@@ -63,16 +63,16 @@ public:
       consumer_->call_off_sleep();
   }
 
-  // Why it is not served any more, in words; "" : it has closed.
+  // The reason why the server disconnected it; "": the client closed.
   const std::string& reason() const { return reason_; }
   bool is_refused() const { return !reason_.empty() || (consumer_ && *consumer_->malformed() != '\0'); }
   void refuse(const char* reason = "");
 
-  // It is not served any more: its connection is closed, and its function reset.
+  // Disconnects the client and resets its function.
   void leave();
-  // Gives back a piece of what was the client's, after which it can go. False: that was all.
+  // Releases a part of the client's resources, after which it can be destroyed. False: all are released.
   bool give_back(ServedBoard& board);
-  // Of one that leaves: whether there is something for give_back() to do now.
+  // For a client that leaves: whether give_back() can make progress now.
   bool can_give_back() const { return !memory_.empty() || reclaiming_->load() == 0; }
 
 private:

@@ -15,25 +15,25 @@ namespace fpga_verbs::served {
 // The client's end of a socket to a server: requests, each of which waits for its reply. Not on a data path.
 class ServedConnection {
 public:
-  // Waits for a server that is busy, for seconds. Nothing: `failure` says why, and what would be right.
+  // Waits a few seconds for a busy server. Nothing: `failure` gives the reason and what would be right.
   static std::optional<ServedConnection> make(const std::string& path, std::string& failure);
-  // Does not wait. The connection is there when it gives reached.
+  // Does not wait. The connection is complete if it returns reached.
   static Reached make(const std::string& path, std::optional<ServedConnection>& connection,
                       std::string& failure);
 
-  // Waits for seconds. Nothing: the server is gone, or does not answer. With the reply comes a descriptor,
-  // where it has one.
+  // Waits a few seconds. Nothing: the server is gone or does not answer. Also returns the reply's descriptor,
+  // if any.
   std::optional<Reply> ask(const Request& request, link::Descriptor& descriptor);
   std::optional<Reply> ask(const Request& request);
-  // The same of a reply with a list behind it, of which `list` takes the bytes.
+  // The same for a reply with a list behind it, whose bytes go to `list`.
   std::optional<Reply> ask(const Request& request, std::vector<std::byte>& list);
 
-  // Asks without waiting. False: the server is gone.
+  // Sends a request without waiting. False: the server is gone.
   bool say(const Request& request);
-  // Nothing: no reply is there.
+  // Nothing: there is no reply yet.
   std::optional<Reply> take_reply(link::Descriptor& descriptor);
 
-  // Wakes the server. False: it is gone.
+  // Wakes the server. False: the server is gone.
   bool wake();
 
   // Whether the server is gone; a system call.

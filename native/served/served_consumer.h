@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::served {
 
-// A transaction of a client: a copy, every field of which was checked.
+// A transaction of a client: a copy with all fields checked.
 struct ServedTransaction {
   board::MessageKind kind = board::MessageKind::write; // or read
   uint8_t bar = 0;
@@ -18,24 +18,24 @@ struct ServedTransaction {
 
 enum class Taken : uint8_t { none, one, malformed };
 
-// The server's end of a served BAR. It takes what has wholly arrived, reads each field of it once, and checks
-// it: what a client writes meanwhile, or instead, reaches only itself.
+// The server's end of a served BAR. It takes complete transactions, reads each field once, and checks the
+// copy: a client that changes a line afterwards affects only itself.
 class ServedConsumer {
 public:
   ServedConsumer(ServedPage& page, unsigned underlying_function)
       : page_(page), underlying_function_(underlying_function) {}
 
-  // malformed: the client is none that can be served; nothing more is taken of it.
+  // malformed: the client violates the protocol, and nothing more is taken from it.
   Taken take(ServedTransaction& transaction);
 
-  // Answers the read that was taken: the oldest that has no answer.
+  // Answers the oldest read that was taken and not answered.
   void answer(uint32_t value);
 
-  // Says that the server is about to sleep; gives whether it may: there is nothing to take or refuse.
+  // Announces that the server will sleep; returns whether it may: there is nothing to take or refuse.
   bool announce_sleep();
   void call_off_sleep() { page_.server_sleeps.store(0, std::memory_order_relaxed); }
 
-  // The fault of a line, in words; "": it had none.
+  // The fault of a malformed line; "": none.
   const char* malformed() const { return malformed_; }
 
 private:
@@ -43,7 +43,7 @@ private:
     return page_.ring[position % ServedPage::lines].sequence.load(std::memory_order_seq_cst) ==
            board::TransactionLine::sequence_at(position);
   }
-  // Looks at the lines that lie there, and copies the first.
+  // Checks for complete lines, and copies the first.
   Taken look(board::TransactionLine& first);
   const char* check(const board::TransactionLine& first, uint64_t where) const;
 

@@ -17,24 +17,24 @@
 
 namespace fpga_verbs::served {
 
-// Why a function is not open, and what would be right.
+// The reason why a function could not be opened, and what would be right.
 struct OpenFailure {
   const char* code = "ENODEV"; // or EBUSY, ENOMEM, EINVAL, ETIMEDOUT
   std::string text;
 };
 
-// An open function of a board that another process holds. Stores are put into a ring that it shares with the
-// server; a system call is made only to wake a server that sleeps, and by who waits for one. When the server
-// is gone, writes are dropped and reads give all ones.
+// An open function of a board in another process. Stores go into a ring shared with the server. The client
+// makes a system call only to wake a sleeping server, and when it waits for one. When the server is gone,
+// writes are dropped and reads return all ones.
 class ServedFunction final : public board::BoardFunction, board::Observation {
 public:
-  // `number`: or any_function. Null: `failure` says why.
+  // `number`: a function, or any_function. Null: `failure` gives the reason.
   static std::shared_ptr<ServedFunction> open(const std::string& path, uint32_t number,
                                               OpenFailure& failure) {
     return ask(path, {.kind = RequestKind::open, .number = number}, failure);
   }
-  // Looks at the registers of a function, also of one that is open: nothing can be written but the inspect
-  // registers, and there is no memory and no interrupt. It is an observation().
+  // Observes the registers of a function, even if it is open. Only the inspect registers can be written, and
+  // there is no memory and no interrupt. See observation().
   static std::shared_ptr<ServedFunction> observe(const std::string& path, uint32_t number,
                                                  OpenFailure& failure) {
     return ask(path, {.kind = RequestKind::observe, .number = number}, failure);

@@ -24,8 +24,8 @@ struct ServedFacts {
   uint64_t open = 0;           // bit per function
 };
 
-// Asks all servers at once, and gives what each says, in the same order. It takes `timeout` at most, however
-// many they are and whatever they do.
+// Queries all servers at once and returns their descriptions in the same order. Takes at most `timeout`,
+// whatever the servers do.
 std::vector<ServedFacts> look_at_served(std::span<const std::string> paths,
                                         std::chrono::milliseconds timeout);
 
