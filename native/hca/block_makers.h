@@ -10,7 +10,7 @@
 
 namespace fpga_verbs::hca {
 
-// Makers of the blocks that are RTL; null: the device model's block. And where blocks report events.
+// Makers of the RTL blocks; null: the device model's block. Also where blocks report events.
 struct BlockMakers {
 #define FPGA_VERBS_NONE(...)
 #define FPGA_VERBS_MAKER(name, Block, ...)                                                                   \

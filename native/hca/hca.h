@@ -22,13 +22,13 @@ struct HcaBlocks;
 // All blocks are the device model's.
 const BlockMakers& model_blocks();
 
-// A host channel adapter: what lies behind the BARs of a board. It does nothing by itself; its board hands it
-// accesses and steps it. Not thread-safe: the board holds its lock around every call. Its parts are in
-// hca_blocks.h.
+// A host channel adapter: the device behind the BARs of a board. It does nothing by itself; its board passes
+// accesses to it and steps it. Not thread-safe: the board holds its lock around every call. hca_blocks.h
+// lists its parts.
 class Hca {
 public:
-  // `host`, `clock`, the makers of blocks and what is attached to the ports outlive the device; the
-  // parameters pass check_parameters().
+  // `host`, `clock`, the makers of blocks and the port attachments outlive the device; the parameters satisfy
+  // check_parameters().
   Hca(const HcaParameters& parameters, HostPort& host, const Clock& clock, const PortAttachments& attachments,
       const BlockMakers& makers = model_blocks());
   ~Hca();
@@ -41,50 +41,50 @@ public:
   // Whether write() may be called. False while a link that a kick may need has no credit: run() first.
   bool can_accept_write() const;
 
-  // A write transaction that lies in a page of a region. Only when can_accept_write(). Accesses to control
-  // registers come from function 0 alone; to a function's register page or VCBs from this function: the board
-  // sees to it.
+  // Delivers a write transaction within a page of a region. Call only if can_accept_write(). The board
+  // ensures that only function 0 accesses control registers, and only a function itself its register page and
+  // VCBs.
   void write(const BarWrite& write);
 
-  // Write transactions to a page that come together, in order, as one write of up to 320 B with all byte
-  // enables set. Only when can_accept_write(). False, and nothing has happened: write() has to take one after
-  // the other.
+  // Delivers several write transactions to a page, in order, as one write of up to 320 B with all byte
+  // enables set. Call only if can_accept_write(). False: nothing has happened, and the caller must use
+  // write() for each.
   bool write_burst(const BarWrite& burst);
 
-  // Reads the DWORD at `offset`, a multiple of 4, of a page of a region. `page` is the reading function in
-  // the identity registers. VCBs read 0, without side effect.
+  // Reads the DWORD at `offset`, a multiple of 4, of a page of a region. In the identity registers `page` is
+  // the reading function. VCBs read 0, without side effect.
   uint32_t read(spec::RegionType region, unsigned page, uint32_t offset);
 
-  // Takes up to `limit` steps: in each one block works on one data unit. Gives the number taken. Fewer: there
-  // is nothing to do before the next write or next_deadline().
+  // Takes up to `limit` steps, in each of which one block processes one data unit. Returns the number taken;
+  // if fewer, there is nothing to do before the next write or next_deadline().
   unsigned run(unsigned limit);
 
   // A link of a port has notified the board.
   void notify_port();
 
-  // The clock tick at which a step has something to do although the device is idle; ~0: none.
+  // The clock tick at which an idle device has work; ~0: none.
   uint64_t next_deadline() const;
 
   // Resets the device: all state and all counters are as after construction.
   void reset();
 
-  // Resets a function: its commands and queue pairs are gone, nothing of it is in flight, and no DMA follows.
-  // The others' commands go on.
+  // Resets a function: removes its commands and queue pairs; nothing of it is in flight afterwards, and no
+  // DMA follows. Commands of other functions continue.
   void reset_function(unsigned underlying_function);
 
-  // Tells a port of kicks and events from now on, also after a reset.
+  // Reports kicks and events to a port from now on, also after a reset.
   void watch(const Watched& watched);
 
-  // Objects that exist, for observers: hca/registers/object_inspection.h.
+  // Existing objects, for observers: hca/registers/object_inspection.h.
   uint32_t inspect_queue_pairs(const Inspection& inspection, std::vector<QueuePairFacts>& found);
   uint32_t inspect_regions(const Inspection& inspection, std::vector<RegionFacts>& found);
 
-  // For tests, at any time between calls: the name of the first block whose PCBs, credits, pins or entries do
-  // not add up, or null.
+  // For tests, at any time between calls: the name of the first block with inconsistent PCBs, credits, pins
+  // or entries, or null.
   const char* verify() const;
-  // Likewise when there is nothing to do and no message is unfinished.
+  // The same when the device is idle and no message is unfinished.
   const char* verify_at_rest() const;
-  // Until the next reset, its blocks and links.
+  // Its blocks and links, valid until the next reset.
   HcaBlocks& blocks() {
     forget_deadline();
     return *blocks_;
@@ -93,7 +93,7 @@ public:
 private:
   void carry_out_resets();
   void look_at_clock();
-  // A register that is written or read may bring a block's deadline forward.
+  // Reading or writing a register may move a block's deadline forward.
   void forget_deadline() { deadline_ = 0; }
 
   HcaParameters parameters_;

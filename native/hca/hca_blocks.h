@@ -56,7 +56,7 @@
 
 namespace fpga_verbs::hca {
 
-// The blocks of an HCA, wired as hca/base/wiring.h says. The registers are windows on the blocks.
+// The blocks of an HCA, connected as hca/base/wiring.h specifies. The registers are views of the blocks.
 struct HcaBlocks {
   HcaBlocks(const HcaParameters& board_parameters, Counters& board_counters, HostPort& board_host,
             const Clock& board_clock, const PortAttachments& board_attachments,
@@ -64,26 +64,26 @@ struct HcaBlocks {
   HcaBlocks(const HcaBlocks&) = delete;
   HcaBlocks& operator=(const HcaBlocks&) = delete;
 
-  // Takes up to `limit` steps, in each of which a ready block works on one data unit; the ready blocks take
-  // turns of several steps. Gives the number taken. Fewer: no block is ready.
+  // Takes up to `limit` steps, in each of which a ready block processes one data unit; ready blocks take
+  // turns of several steps. Returns the number taken; if fewer, no block is ready.
   unsigned run(unsigned limit);
-  // Gives the time, which blocks see that need no better one.
+  // Samples the clock, for blocks that need no exact time.
   uint64_t sample_clock();
-  // Wakes the blocks whose deadline has come.
+  // Wakes the blocks whose deadline has arrived.
   void wake_due(uint64_t now);
-  // Something has happened on a link of a port.
+  // A link of a port has a packet, or room for one.
   void notify_port();
   // The earliest deadline of a block; ~0: none.
   uint64_t next_deadline() const;
 
-  // The control function has written whether the device is enabled. One that is disabled takes and gives no
-  // packet, and its queue pairs go to error, which completes what is posted as flushed; registers, kick
-  // records and events go on (US8589610, physical function: to disable the host channel adapter).
+  // Called after the control function has written the enable bit. A disabled device accepts and sends no
+  // packet, and its queue pairs enter the error state, which flushes posted work. Registers, kick records and
+  // events continue (US8589610, physical function: to disable the host channel adapter).
   void follow_enable();
 
   void reset_function(unsigned underlying_function);
   const char* verify() const;
-  // Likewise when there is nothing to do and nothing is on its way.
+  // The same when the device is idle and nothing is in flight.
   const char* verify_at_rest() const;
 
   const HcaParameters& parameters;
@@ -123,11 +123,10 @@ private:
   void count_data_units();
   void fail_queue_pairs(unsigned underlying_function);
 
-  // Whether a PCB or a kicked command of the function is left.
+  // Whether the function still has a PCB or a kicked command.
   bool is_in_flight(unsigned underlying_function) const;
 
-  // Up to `limit` steps, of which there is at least one, of the block that has this bit in `ready`. Gives the
-  // number taken.
+  // Takes up to `limit` steps, at least one, of the block with this bit in `ready`. Returns the number taken.
   [[gnu::always_inline]] inline unsigned take_turn(unsigned number, unsigned limit);
   template <unsigned number, class Block> inline unsigned turn_of(Block& block, unsigned limit);
 };

@@ -8,7 +8,7 @@
 namespace fpga_verbs::hca {
 
 // A string of 1 to 4096 bits that finds set bits in constant time, like a two-level priority encoder: a
-// summary word tells which words have a set bit. Nothing is allocated.
+// summary word shows which words have a set bit. Allocates nothing.
 class BitMask {
 public:
   static constexpr size_t size_maximum = 64 * 64;
@@ -48,8 +48,8 @@ public:
     return lowest_in(lowest(has_set_));
   }
 
-  // Round robin: the first set bit after `after`, going on at 0 behind the last; `after` itself comes last.
-  // none: no bit is set.
+  // Round robin: the first set bit after `after`, wrapping to 0; `after` itself comes last. none: no bit is
+  // set.
   size_t find_next(size_t after) const {
     assert(after < size_);
     const size_t word = after / 64;
@@ -60,7 +60,7 @@ public:
     return words_behind != 0 ? lowest_in(lowest(words_behind)) : find_first();
   }
 
-  // Clears the lowest set bit and returns it; some bit must be set.
+  // Clears the lowest set bit and returns it; at least one bit must be set.
   size_t take_first() {
     assert(any());
     const size_t word = lowest(has_set_);
@@ -75,7 +75,7 @@ private:
   static uint64_t one(size_t bit) { return uint64_t{1} << bit; }
   static uint64_t above(size_t bit) { return ~uint64_t{1} << bit; }
 
-  // Of a word that is not 0: std::countr_zero would test for it.
+  // For a word that is not 0: std::countr_zero would test for 0.
   static size_t lowest(uint64_t bits) { return static_cast<size_t>(__builtin_ctzll(bits)); }
   size_t lowest_in(size_t word) const { return word * 64 + lowest(words_[word]); }
 

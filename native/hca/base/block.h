@@ -4,17 +4,17 @@
 
 namespace fpga_verbs::hca {
 
-// A part of the HCA that works one data unit at a time.
+// A part of the HCA that processes one data unit at a time.
 class Block {
 public:
   virtual ~Block() = default;
 
-  // Does one unit of work. True: there may be more. False: there is nothing to do until the block is woken;
-  // one that has worked says so where nothing more has come, so that no step is taken to find nothing.
+  // Does one unit of work. True: there may be more. False: there is no work until the block is woken. A block
+  // returns false right after its last data unit, to avoid a step that finds nothing.
   virtual bool step() = 0;
 };
 
-// The blocks that have work, one bit each. Nothing is swept: a block that sleeps costs nothing.
+// The blocks that have work, one bit each. Nothing is scanned: a sleeping block costs nothing.
 class ReadyBlocks {
 public:
   static constexpr uint64_t bit(unsigned block) { return uint64_t{1} << block; }

@@ -6,7 +6,7 @@
 
 namespace fpga_verbs::hca {
 
-// The fault of a board's parameters, and the right range; empty when an Hca can be made of them.
+// The first invalid parameter of a board and its valid range; empty if all are valid.
 std::string check_parameters(const HcaParameters& parameters);
 
 } // namespace fpga_verbs::hca

@@ -11,7 +11,7 @@ public:
   virtual uint64_t now() const = 0;
 };
 
-// The time of the last reading of a clock, for what may be that much early: looking costs as much as a
+// The last sampled time of a clock, for uses that tolerate an old time: reading the clock costs as much as a
 // step of the device.
 class SampledClock final : public Clock {
 public:

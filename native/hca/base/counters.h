@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::hca {
 
-// Counters of one underlying function; each is the register of that name.
+// Counters of one underlying function; each has the name of its register.
 struct FunctionCounters {
   uint64_t kicks = 0;
   uint64_t send_queue_mode_kicks = 0;
@@ -41,7 +41,7 @@ struct FunctionCounters {
   uint64_t virtual_collect_buffers_closed = 0;
 };
 
-// Counters of a port; each is the control register port_… of that name.
+// Counters of a port; each has the name of its control register port_….
 struct PortCounters {
   uint64_t packets_out = 0;
   uint64_t bytes_out = 0;
@@ -53,7 +53,7 @@ struct PortCounters {
   std::array<uint64_t, spec::control::port_discards_count / spec::ports> discards{}; // by spec::PortDiscard
 };
 
-// Counters of the device; each is the control register of that name.
+// Counters of the device; each has the name of its control register.
 struct DeviceCounters {
   uint64_t transactions = 0;
   uint64_t writes_unclaimed = 0;

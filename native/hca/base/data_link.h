@@ -10,8 +10,8 @@
 
 namespace fpga_verbs::hca {
 
-// A port between two blocks: data units against credits. The producer holds one credit for each free entry; a
-// push spends it and wakes the consumer, a pop returns it, and wakes the producer if that has missed one.
+// A port between two blocks: data units against credits. The producer holds one credit for each free entry. A
+// push spends a credit and wakes the consumer; a pop returns it, and wakes the producer if it has missed one.
 template <class DataUnit> class DataLink {
 public:
   // `depth`: entries, a power of two.
@@ -27,14 +27,14 @@ public:
   size_t depth() const { return size_t{mask_} + 1; }
   size_t credits() const { return depth() - size(); }
 
-  // Whether the producer holds so many credits. If not it is woken by the next pop, and may ask again.
+  // Whether the producer holds that many credits. If not, the next pop wakes it, and it may ask again.
   bool has_credit(uint32_t wanted = 1) {
     if (tail_ - head_ + wanted <= mask_ + 1) [[likely]]
       return true;
     want();
     return false;
   }
-  // The producer is woken by the next pop, whatever it waits for.
+  // The next pop wakes the producer, whatever it waits for.
   void want() { wanted_ = true; }
 
   bool empty() const { return head_ == tail_; }
@@ -52,7 +52,7 @@ public:
     return units_[head_ & mask_];
   }
 
-  // The data unit that so many leave before, for tests and for what has to see all.
+  // The data unit after `ahead` others, for tests and for blocks that must see all.
   const DataUnit& peek(size_t ahead) const {
     assert(ahead < size());
     return units_[(head_ + ahead) & mask_];
@@ -69,7 +69,7 @@ public:
 
   void clear() { head_ = tail_; }
 
-  // Data units that have been pushed since the start, and those of them that have left.
+  // Data units pushed since the start, and how many of them have left.
   const uint64_t& count() const { return count_; }
   uint64_t left() const { return count_ - size(); }
 

@@ -6,11 +6,11 @@
 
 namespace fpga_verbs::hca {
 
-// How many data units have left each block: what was pushed into the links that it feeds. Read by the control
-// registers data_units_….
+// The number of data units that have left each block: those pushed into the links that it feeds. The control
+// registers data_units_… show it.
 class DataUnitCounts {
 public:
-  // One more place where data units of a block leave; `control_register`: the offset of its register.
+  // Adds an output of a block; `control_register`: the offset of its register.
   void add(uint32_t control_register, const uint64_t& count) {
     places_.push_back({control_register, &count});
   }

@@ -6,9 +6,8 @@
 
 namespace fpga_verbs::hca {
 
-// Values that the control function has written to control registers and that no single block owns, and the
-// resets that were asked for: a reset happens after the write that asks for it, because it takes away the
-// registers too.
+// Values of control registers that belong to no single block, and the requested resets. A reset happens after
+// the write that requests it, because it also clears the registers.
 struct DeviceRegisters {
   bool enabled = false;
   bool disabled = false; // by the control function, after it was enabled: all is there and stands still

@@ -4,12 +4,12 @@
 
 namespace fpga_verbs::hca {
 
-// Where blocks report what happened: event_queue.
+// The interface through which blocks report events: event_queue.
 class EventPort {
 public:
   virtual ~EventPort() = default;
 
-  // Always accepts; an event that finds no queue, or a full one, is dropped and counted.
+  // Always accepts. An event without a queue, or with a full one, is dropped and counted.
   virtual void report(const spec::EventUnit& event) = 0;
 };
 

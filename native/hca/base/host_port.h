@@ -7,7 +7,7 @@ namespace fpga_verbs::hca {
 
 enum class DmaStatus : uint8_t { ok, fault };
 
-// The device's accesses to the host: memory, by DMA, and interrupts. Every access carries its underlying
+// The device's accesses to the host: memory, by DMA, and interrupts. Every access names its underlying
 // function.
 class HostPort {
 public:
@@ -21,9 +21,9 @@ public:
   virtual DmaStatus write(unsigned underlying_function, uint64_t address, const void* source,
                           size_t bytes) = 0;
 
-  // A write of 64 B at `address`, a multiple of 64, may be about to come: memory makes ready for it, and
-  // nothing that can be seen changes. Gives the memory itself where store_line_in_order() does what write()
-  // would until the device's unit of work ends; null: only write() will do.
+  // Announces a possible write of 64 B at `address`, a multiple of 64: memory prepares for it, without a
+  // visible change. Returns the memory itself if store_line_in_order() may replace write() until the end of
+  // the device's unit of work; null: use write().
   virtual uint8_t* expect_line(unsigned /*underlying_function*/, uint64_t /*address*/) { return nullptr; }
 
   // Sends the MSI-X message `vector` of the function, after all writes before it.

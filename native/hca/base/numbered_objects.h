@@ -7,20 +7,20 @@
 
 namespace fpga_verbs::hca {
 
-// Objects that the device keeps itself, each a function's. A number is index and generation, which advances
-// when an index comes free, so that numbers of former objects are refused.
+// Objects that the device stores itself; each belongs to a function. A number consists of an index and a
+// generation, which advances when the index becomes free, so that stale numbers are invalid.
 template <class Object, unsigned index_bits = 16> class NumberedObjects {
 public:
   using Entry = Object;
   static constexpr uint32_t reserved_indices = 1; // number 0 names none
 
-  // `count`: with number 0, up to 2^index_bits.
+  // `count`: including number 0, up to 2^index_bits.
   explicit NumberedObjects(uint32_t count) : slots_(count) {
     for (uint32_t index = count - 1; index >= reserved_indices; --index)
       free_.push_back(index);
   }
 
-  // A new object's number; nothing: all are in use.
+  // Creates an object and returns its number; nothing: all are in use.
   std::optional<uint32_t> create(unsigned underlying_function, const Object& object) {
     if (free_.empty())
       return std::nullopt;
@@ -47,7 +47,7 @@ public:
     return const_cast<Object*>(std::as_const(*this).find(underlying_function, number));
   }
 
-  // One that find() gives.
+  // The object must exist.
   void destroy(uint32_t number) {
     const uint32_t index = index_of(number);
     slots_[index].valid = false;

@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::hca {
 
-// Objects that exist, as an observer is told of them: copies, which change nothing. Numbers are those of the
+// Descriptions of existing objects for observers: copies, which change nothing. Numbers are those of the
 // contexts of fpga/spec.
 
 struct QueuePairFacts {
@@ -50,7 +50,7 @@ struct RegionFacts {
   bool quiesced = false; // no new access
 };
 
-// Objects of functions, a bit each, from an index on: an observer asks for them a piece at a time.
+// Objects of the functions in a mask, from an index on: an observer requests them piece by piece.
 struct Inspection {
   uint32_t functions = 0;
   uint32_t from = 0;

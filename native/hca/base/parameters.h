@@ -9,8 +9,8 @@
 
 namespace fpga_verbs::hca {
 
-// Sizes and defaults of a board; the same names as the parameters of the RTL. Upper bounds are those of the
-// specification.
+// Sizes and defaults of a board, with the same names as the parameters of the RTL. Upper bounds are those of
+// the specification.
 struct HcaParameters {
   unsigned underlying_functions = spec::underlying_functions;
   unsigned virtual_collect_buffers = spec::virtual_collect_buffers;
@@ -44,7 +44,7 @@ struct HcaParameters {
   bool operator==(const HcaParameters&) const = default;
 };
 
-// Credits that there are of each kind: no more commands can be executed, or wait for their acknowledgement.
+// Total credits of each kind, which limit the commands that execute or wait for an acknowledgment.
 inline size_t execution_credits(const HcaParameters& parameters) {
   return size_t{parameters.transmit_virtual_lanes} * parameters.execution_credits_per_lane +
          parameters.shared_execution_credits;

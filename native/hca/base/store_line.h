@@ -8,9 +8,9 @@
 
 namespace fpga_verbs::hca {
 
-// Stores 64 B to memory that the host polls, aligned to 4 B, a DWORD after the other, as HostPort::write
-// does: a reader that sees the last one sees all. Entries are filled in by DWORDs, and need not be in memory
-// for it.
+// Stores 64 B to memory that the host polls, aligned to 4 B, one DWORD after another, as HostPort::write
+// does: a reader that sees the last one sees all. Entries are built from DWORDs and need not be in memory
+// first.
 inline void store_line_in_order(uint8_t* destination, const std::array<uint32_t, 16>& dwords) {
   const auto store = [&]<size_t... at>(std::index_sequence<at...>) {
     (std::atomic_ref(reinterpret_cast<uint32_t*>(destination)[at])

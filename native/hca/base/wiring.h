@@ -1,12 +1,11 @@
 #pragma once
 
-// The parts of an HCA: its blocks, the links between them, and which block wakes which. Everything that
-// has to know all of them follows from these tables: the members of HcaLinks and HcaBlocks, wakers, counters
-// of data units, resets, deadlines, verify(), the blocks that can be RTL, and the drawing in
-// docs/architecture.md.
+// The parts of an HCA: its blocks, the links between them, and which block wakes which. These tables generate
+// everything that must know all of them: the members of HcaLinks and HcaBlocks, wakers, counters of data
+// units, resets, deadlines, verify(), the blocks that can be RTL, and the drawing in docs/architecture.md.
 //
-// Linked list queues keep queue pairs apart where one of them can wait while another goes on: virtual_kick
-// (by lane), queue_pair_fetch, dma, packet_builder, completion, receive, descriptor_fetch,
+// Where one queue pair can wait while others continue, linked list queues keep them apart: virtual_kick (by
+// lane), queue_pair_fetch, dma, packet_builder, completion, receive, descriptor_fetch,
 // receive_queue_entry_handler, dma_validation, response.
 
 // Each link: name, data unit, depth (a power of two), producer, consumer, and whether its data units count
@@ -39,7 +38,7 @@
   LINK(requests_placed, ReceiveUnit, 16, receive_queue_entry_handler, dma_validation, counted)               \
   LINK(answers, AnswerUnit, 16, dma_validation, response, counted)
 
-// Each waking beside the links: the member of whose on_…() wakes, the block that is woken, the event.
+// Each wake-up that is not a link: the member whose on_…() wakes, the block that it wakes, the event.
 #define FPGA_VERBS_WAKES(WAKE)                                                                               \
   WAKE(collect_buffer, send_queue_scheduler, on_dedicated_freed)                                             \
   WAKE(virtual_kick, virtual_kick, on_work)                                                                  \
@@ -59,10 +58,10 @@
   WAKE(receive_queue_entry_handler, receive_queue_entry_handler, on_released)                                \
   WAKE(response_reads, dma_validation, on_free)
 
-// Each block and each part that blocks share: name, type, constructor arguments by the names of HcaBlocks.
-// Blocks, whose turns come in this order, step when they are woken; an RTL_BLOCK is an interface that the
-// model's type, the third, implements, and RTL can; a PART never steps. They are constructed in this order,
-// and reset: a reset lets no block step, so that what one forgets is not asked for by the next.
+// Each block and each part that blocks share: name, type, constructor arguments by the names of HcaBlocks. A
+// BLOCK steps when it is woken, in turns of this order. An RTL_BLOCK is an interface that the model's type,
+// the third, implements and that RTL can implement. A PART never steps. Construction and reset follow this
+// order. No block steps during a reset, so that no block requests anything from one that has been reset.
 #define FPGA_VERBS_BLOCKS(BLOCK, RTL_BLOCK, PART)                                                            \
   PART(physical_collect_buffers, PhysicalCollectBuffers, parameters)                                         \
   RTL_BLOCK(collect_buffer, CollectBufferPort, CollectBuffer, parameters, counters, clock,                   \

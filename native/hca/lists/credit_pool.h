@@ -9,8 +9,9 @@ namespace fpga_verbs::hca {
 
 enum class CreditSource : uint8_t { none, own, shared };
 
-// Credits of one kind, divided among owners: each has its own, and all draw on shared ones, each up to a cap.
-// A credit returns to where it came from. Shrinking below what is held takes effect as credits return.
+// Credits of one kind, divided among owners. Each owner has its own credits, and all draw on shared ones up
+// to a cap. A credit returns to where it came from. A division below the credits in use takes effect as they
+// return.
 class CreditPool {
 public:
   CreditPool(size_t owners, uint32_t own, uint32_t shared, uint32_t shared_cap)
@@ -18,7 +19,8 @@ public:
 
   size_t owners() const { return owners_.size(); }
 
-  // Divides anew: credits of one owner alone; credits shared, and the most of them that an owner may hold.
+  // Changes the division: the credits of one owner; the shared credits and the maximum that an owner may
+  // hold.
   void set_own(size_t owner, uint32_t credits) { at(owner).own = credits; }
   void set_shared(uint32_t credits) { shared_ = credits; }
   void set_shared_cap(size_t owner, uint32_t cap) { at(owner).shared_cap = cap; }
@@ -26,7 +28,7 @@ public:
   uint32_t shared() const { return shared_; }
   uint32_t shared_cap(size_t owner) const { return at(owner).shared_cap; }
 
-  // Where the next credit of the owner comes from: its own first, then the shared ones, else none.
+  // Source of the owner's next credit: its own first, then the shared ones, otherwise none.
   CreditSource available(size_t owner) const {
     const Owner& from = at(owner);
     if (from.own_held < from.own)
@@ -35,7 +37,7 @@ public:
                                                                         : CreditSource::none;
   }
 
-  // Takes a credit from where available() says, which is not none, and tells from where.
+  // Takes a credit from the source that available() returns, which must not be none, and returns that source.
   CreditSource take(size_t owner) {
     const CreditSource source = available(owner);
     assert(source != CreditSource::none);
@@ -43,7 +45,7 @@ public:
     return source;
   }
 
-  // Takes a credit from where another has decided, whatever the division is now.
+  // Takes a credit from a source that another block has selected, whatever the current division.
   void hold(size_t owner, CreditSource source) {
     if (source == CreditSource::own) {
       ++at(owner).own_held;

@@ -11,10 +11,9 @@ namespace fpga_verbs::hca {
 
 inline constexpr uint16_t no_entry = 0xffff;
 
-// Which entries of a data memory are on which list, and in which order (US8804752, data list memory and
-// controller): the free list, a bit string that marks used entries; the data unit list, each entry's
-// successor; head, tail and peek pointers, data unit counter and maximum of each list. Knows entries, not
-// what they hold.
+// Membership and order of the entries of a data memory (US8804752, data list memory and controller): the free
+// list, a bit string that marks used entries; the data unit list, each entry's successor; head, tail and peek
+// pointers, data unit counter and maximum of each list. It does not access the entries' contents.
 class DataList {
 public:
   DataList(size_t entries, size_t lists)
@@ -36,7 +35,7 @@ public:
 
   void set_maximum(uint16_t list, uint16_t data_units) { lists_[list].maximum = data_units; }
 
-  // Puts the lowest free entry at the tail of the list; some entry must be free.
+  // Appends the lowest free entry to the list; at least one entry must be free.
   uint16_t append(uint16_t list) {
     const auto entry = static_cast<uint16_t>(free_.take_first());
     --free_entries_;
@@ -50,7 +49,7 @@ public:
     return entry;
   }
 
-  // Frees the entry at the head of the list; the list must have one.
+  // Frees the entry at the head of the list, which must not be empty.
   uint16_t remove_head(uint16_t list) {
     List& from = lists_[list];
     assert(from.count > 0);
@@ -67,7 +66,7 @@ public:
   void advance_peek_pointer(uint16_t list) { lists_[list].peek = next_[lists_[list].peek]; }
   void reset_peek_pointer(uint16_t list) { lists_[list].peek = lists_[list].head; }
 
-  // For tests: what contradicts itself, or nullptr. `owners` receives each entry's list, or lists() if it is
+  // For tests: the first inconsistency, or nullptr. `owners` receives each entry's list, or lists() if it is
   // free.
   const char* verify(std::vector<uint16_t>& owners) const;
 

@@ -14,8 +14,8 @@
 namespace fpga_verbs::hca {
 
 // The data memory of a linked list queue: one data unit per entry, in words of 64 data bits and 8 check bits.
-// Instead of computing check bits on every write, an entry keeps the bits that have flipped since; only where
-// there are any does a read go through the arithmetic of secded.h.
+// It does not compute check bits on every write. Instead an entry stores the bits that were flipped since,
+// and only a read of an entry with flipped bits uses the arithmetic of secded.h.
 template <class DataUnit> class DataMemory {
   static_assert(std::is_trivially_copyable_v<DataUnit> && sizeof(DataUnit) <= 16,
                 "data units are handles of at most 16 B");
@@ -32,13 +32,13 @@ public:
       flipped_[entry] = {};
   }
 
-  // Reads a data unit, corrected where it can be; memory stays as it is.
+  // Reads a data unit, corrected if possible; does not change the memory.
   SecdedStatus read(size_t entry, DataUnit& unit) const {
     unit = units_[entry];
     return flawed(entry) ? decode(entry, unit) : SecdedStatus::clean;
   }
 
-  // Reads, and writes back what was corrected.
+  // Reads, and writes back a correction.
   SecdedStatus scrub(size_t entry) {
     DataUnit unit;
     const SecdedStatus status = read(entry, unit);
@@ -61,7 +61,7 @@ public:
     any_flipped_ = true;
   }
 
-  // True the first time since the entry was written or corrected: an uncorrectable error is reported once.
+  // True for the first report of an uncorrectable error since the entry was written or corrected.
   bool first_report(size_t entry) {
     const bool first = !flipped_[entry].reported;
     flipped_[entry].reported = true;
@@ -80,7 +80,7 @@ private:
 
   bool flawed(size_t entry) const { return any_flipped_ && flipped_[entry].any; }
 
-  // Decodes the content of memory for `unit`, in which bits may have flipped.
+  // Decodes the stored word of `unit`, including flipped bits.
   SecdedStatus decode(size_t entry, DataUnit& unit) const {
     const Flipped& flipped = flipped_[entry];
     SecdedStatus status = SecdedStatus::clean;

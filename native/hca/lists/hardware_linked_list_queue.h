@@ -13,7 +13,7 @@
 
 namespace fpga_verbs::hca {
 
-// How a command of a linked list queue ended.
+// Result of a command of a linked list queue.
 enum class LinkedListResult : uint8_t {
   ok,
   full,               // no entry is free: the producer pushed without an inbound credit
@@ -51,16 +51,16 @@ struct LinkedListQueueCounters {
 };
 
 // Hardware linked list queue (US8804752): many lists in one memory. A data unit joins the list of its index
-// (a queue pair, a TVL); the lists come and go by themselves and leave in order, each on its own. Every
-// command takes constant time.
+// (a queue pair, a TVL). The queue creates and removes lists as needed, and each list leaves in order,
+// independently of the others. Every command takes constant time.
 //
-// Which entry and which list identifier are given is not promised, only that they are free. Ready lists take
-// turns: while a list is ready, no other is granted more than four turns before it. Closed lists are emptied
-// one after the other, in the order in which they were closed. The RTL may say full, and no_entry_credit,
-// where the last entries have become free in its last three clocks; and no_list_identifier where the index's
-// places all have lists of others, while there are free ones elsewhere.
+// The queue may use any free entry and any free list identifier. Ready lists take turns: while a list is
+// ready, no other gets more than four turns before it. The queue empties closed lists one after the other, in
+// the order of closing. The RTL may return full and no_entry_credit although the last entries became free in
+// its last three clocks. It may return no_list_identifier if other lists occupy the index's places, although
+// identifiers elsewhere are free.
 //
-// Entry credits divide the entries among underlying functions; at first each may take all of them.
+// Entry credits divide the entries among underlying functions; initially each may take all of them.
 template <class DataUnit> class HardwareLinkedListQueue {
 public:
   using Result = LinkedListResult;
@@ -71,7 +71,7 @@ public:
     uint16_t entry = no_entry; // set when ok
   };
 
-  // A data unit that was read. Corrupted: all is set, but the data unit is not to be trusted.
+  // A data unit that was read. Corrupted: all fields are set, but the data unit is invalid.
   struct Read {
     Result result;
     uint16_t entry = no_entry;
@@ -92,32 +92,30 @@ public:
         closed_order_(parameters.lists), last_granted_(static_cast<uint16_t>(parameters.lists - 1)),
         ready_on_push_(parameters.ready_on_push) {}
 
-  // Inbound credits: how many data units the producer may push.
+  // Inbound credits: the number of data units that the producer may push.
   size_t inbound_credits() const { return data_list_.free_entries(); }
 
-  // Whether there is no data unit at all.
+  // Whether the queue has no data unit.
   bool empty() const { return inbound_credits() == data_list_.entries(); }
 
   // The list of an index, or no_list.
   uint16_t find(uint32_t index) const { return identifiers_.find(index); }
 
-  // The most data units that a list may have.
+  // Maximum number of data units of a list.
   uint16_t maximum(uint16_t list) const { return data_list_.maximum(list); }
 
   // Data units on a list.
   uint16_t count(uint16_t list) const { return data_list_.count(list); }
 
-  // The entry at the head of a list that has data units.
+  // The entry at the head of a list, which must not be empty.
   uint16_t head(uint16_t list) const { return data_list_.head(list); }
 
-  // The most data units that a list may have, at first as many as there are entries. It belongs to the list
-  // identifier, whatever index that stands for, and a maximum below the counter takes effect as data units
-  // leave.
+  // Sets the maximum number of data units of a list, initially the number of entries. It belongs to the list
+  // identifier, whatever its index. A maximum below the counter takes effect as data units leave.
   void set_maximum(uint16_t list, uint16_t data_units) { data_list_.set_maximum(list, data_units); }
 
-  // Divides the entry credits: those of one function alone; those shared, and the most of them that one
-  // function may hold. The division guarantees each function its own when all of them together do not exceed
-  // the entries.
+  // Divides the entry credits: those of one function; the shared ones and the maximum that one function may
+  // hold. Each function is guaranteed its own credits if their sum does not exceed the entries.
   void set_entry_credits(unsigned underlying_function, uint32_t credits) {
     entry_credits_.set_own(underlying_function, credits);
   }
@@ -132,8 +130,8 @@ public:
   const BitMask& lists_ready() const { return list_ready_; }
   const LinkedListQueueCounters& counters() const { return counters_; }
 
-  // Adds a data unit at the tail of the list of `index`, in an entry that the underlying function pays for. A
-  // refused data unit is dropped: full, no_entry_credit, no_list_identifier, list_full, closed.
+  // Appends a data unit to the list of `index`, in an entry charged to the underlying function. A refused
+  // data unit is dropped: full, no_entry_credit, no_list_identifier, list_full, closed.
   Pushed push(uint32_t index, const DataUnit& unit, unsigned underlying_function = 0) {
     if (inbound_credits() == 0)
       return drop(Result::full, counters_.dropped_full);
@@ -160,8 +158,7 @@ public:
     return {Result::ok, list, entry};
   }
 
-  // The data unit of an entry needs no more processing: it leaves when it is the first of its list. empty,
-  // closed.
+  // Marks the data unit of an entry as processed: it leaves when it is the first of its list. empty, closed.
   Result mark_ready(uint16_t entry) {
     if (entry >= data_list_.entries() || !data_list_.used(entry))
       return Result::empty;
@@ -171,8 +168,7 @@ public:
     return Result::ok;
   }
 
-  // The data unit of an entry needs processing after all: its list waits for it until mark_ready(). empty,
-  // closed.
+  // Marks the data unit of an entry as not processed: its list waits for mark_ready(). empty, closed.
   Result mark_not_ready(uint16_t entry) {
     if (entry >= data_list_.entries() || !data_list_.used(entry))
       return Result::empty;
@@ -185,8 +181,8 @@ public:
     return Result::ok;
   }
 
-  // Grants a ready list its turn, round robin, if the consumer has an outbound credit: the list to pop.
-  // no_list: no list is next.
+  // Grants a turn to a ready list, round robin, if the consumer has an outbound credit. Returns the list to
+  // pop; no_list: none.
   uint16_t arbitrate(size_t outbound_credits) {
     if (outbound_credits == 0 || !list_ready_.any())
       return no_list;
@@ -222,7 +218,7 @@ public:
     return take_head(list, counters_.popped);
   }
 
-  // Reads the next data unit of a list that was not peeked at yet, and leaves it there. unknown_list, closed,
+  // Reads the next data unit of a list after the peek pointer without removing it. unknown_list, closed,
   // empty, corrupted.
   Read peek(uint16_t list) {
     if (const Result refusal = access(list); refusal != Result::ok)
@@ -234,8 +230,8 @@ public:
     return read_entry(list, entry);
   }
 
-  // Reads the data unit at the head of a list that has one, and leaves it there: reset_peek_pointer() and
-  // peek() at once.
+  // Reads the data unit at the head of a nonempty list without removing it: reset_peek_pointer() and peek()
+  // in one.
   DataUnit front(uint16_t list) {
     assert(access(list) == Result::ok);
     data_list_.reset_peek_pointer(list);
@@ -246,14 +242,14 @@ public:
     return unit;
   }
 
-  // Removes the data unit at the head of a list, ready or not, that front() has given.
+  // Removes the data unit that front() has returned, ready or not.
   void pop_front(uint16_t list) {
     assert(access(list) == Result::ok);
     ++counters_.popped;
     remove_head(list);
   }
 
-  // Peeking begins at the head again. unknown_list, closed, empty.
+  // Moves the peek pointer back to the head. unknown_list, closed, empty.
   Result reset_peek_pointer(uint16_t list) {
     const Result refusal = access(list);
     if (refusal == Result::ok)
@@ -275,8 +271,8 @@ public:
 
   bool reclaiming() const { return closed_lists_ != 0; }
 
-  // One step of reclaiming: frees one entry of the list that has been closed longest, and returns the data
-  // unit so that the block can give back what it refers to. empty: no list is closed; corrupted.
+  // One step of reclaiming: frees one entry of the list that was closed first, and returns the data unit so
+  // that the block can release the resources that it refers to. empty: no list is closed; corrupted.
   Read reclaim_step() {
     if (closed_lists_ == 0)
       return {Result::empty};
@@ -297,7 +293,7 @@ public:
     return scrub_entry(entry);
   }
 
-  // The same for an entry of the caller's choice.
+  // The same for a given entry.
   Scrubbed scrub_entry(uint16_t entry) {
     const SecdedStatus status = data_list_.used(entry) ? memory_.scrub(entry) : SecdedStatus::clean;
     count_error(entry, status);
@@ -308,11 +304,11 @@ public:
   // on.
   void inject_error(uint16_t entry, size_t bit) { memory_.flip(entry, bit); }
 
-  // For tests: what contradicts itself, or nullptr.
+  // For tests: the first inconsistency, or nullptr.
   const char* verify() const;
 
 private:
-  // State of a used entry beside its place in its list.
+  // State of a used entry apart from its position in its list.
   struct Entry {
     uint16_t list = no_list;
     uint8_t underlying_function = 0;
@@ -327,7 +323,7 @@ private:
 
   bool is_closed(uint16_t list) const { return closed_lists_ != 0 && closed_.test(list); }
 
-  // Whether a list has data units to work on.
+  // Whether the list can be accessed.
   Result access(uint16_t list) const {
     if (!identifiers_.assigned(list))
       return Result::unknown_list;
@@ -345,7 +341,7 @@ private:
     return read;
   }
 
-  // Reads the head of a list and removes it, counted as having left one way or the other.
+  // Reads and removes the head of a list, and counts it in `left`.
   Read take_head(uint16_t list, uint64_t& left) {
     const Read read = read_entry(list, data_list_.head(list));
     ++(read.result == Result::ok ? left : counters_.dropped_corrupted);
@@ -367,8 +363,7 @@ private:
       list_ready_.set(list);
   }
 
-  // Frees the entry at the head; the next one decides whether the list stays ready. A list that empties is no
-  // more.
+  // Frees the entry at the head; the next one decides whether the list stays ready. An empty list is removed.
   void remove_head(uint16_t list) {
     Entry& entry = entries_[data_list_.remove_head(list)];
     entry_credits_.give_back(entry.underlying_function, entry.credit);

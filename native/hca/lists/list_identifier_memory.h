@@ -11,16 +11,16 @@ namespace fpga_verbs::hca {
 
 inline constexpr uint16_t no_list = 0xffff;
 
-// Where list identifiers come from.
+// How list identifiers are assigned.
 enum class ListAddressing : uint8_t {
   direct,            // the index is the list identifier: few indexes, all possible (a TVL)
   content_addressed, // an index gets the lowest free list identifier for as long as its list has a data unit
                      // (a queue pair number)
 };
 
-// The list identifier to index memory and the index to list identifier memory (US8804752). In RTL the latter
-// is a content addressable memory that compares an index with all of its own at once; here it is a hash table
-// with two buckets or more to a list, chained through the list identifiers.
+// The list identifier to index memory and the index to list identifier memory (US8804752). In the RTL the
+// latter is hashed or content addressable. Here it is a hash table with at least two buckets per list,
+// chained through the list identifiers.
 class ListIdentifierMemory {
 public:
   ListIdentifierMemory(ListAddressing addressing, size_t lists);
@@ -28,7 +28,7 @@ public:
   size_t lists() const { return index_.size(); }
   ListAddressing addressing() const { return addressing_; }
 
-  // The list of an index, or no_list. Direct: of every index below lists().
+  // The list of an index, or no_list. With direct addressing, every index below lists() has one.
   uint16_t find(uint32_t index) const {
     if (addressing_ == ListAddressing::direct)
       return index < lists() ? static_cast<uint16_t>(index) : no_list;
@@ -38,7 +38,7 @@ public:
     return list;
   }
 
-  // The index of a list that is assigned.
+  // The index of an assigned list.
   uint32_t index(uint16_t list) const {
     assert(assigned(list));
     return index_[list];
@@ -48,13 +48,14 @@ public:
     return list < lists() && (addressing_ == ListAddressing::direct || !free_.test(list));
   }
 
-  // The list of an index; an index without one gets the lowest free list identifier. no_list: none is free.
+  // The list of an index; an index without a list gets the lowest free list identifier. no_list: none is
+  // free.
   uint16_t find_or_allocate(uint32_t index) {
     const uint16_t list = find(index);
     return list != no_list || addressing_ == ListAddressing::direct ? list : allocate(index);
   }
 
-  // Ends the assignment of a list. Direct assignments never end.
+  // Releases the assignment of a list. Direct assignments are permanent.
   void release(uint16_t list) {
     if (addressing_ == ListAddressing::content_addressed)
       free(list);

@@ -17,7 +17,7 @@ inline constexpr unsigned secded_data_bits = 64;
 inline constexpr unsigned secded_check_bits = 8;
 inline constexpr unsigned secded_bits = secded_data_bits + secded_check_bits;
 
-// From good to bad.
+// Ordered from good to bad.
 enum class SecdedStatus : uint8_t { clean, corrected, uncorrectable };
 
 struct SecdedWord {
@@ -28,7 +28,7 @@ struct SecdedWord {
 // The check bits of 64 data bits.
 uint8_t secded_encode(uint64_t data);
 
-// The word that was stored as `data` and `check`, a wrong bit corrected.
+// The word stored as `data` and `check`, with a single-bit error corrected.
 SecdedWord secded_decode(uint64_t data, uint8_t check);
 
 } // namespace fpga_verbs::hca

@@ -12,23 +12,23 @@
 
 namespace fpga_verbs::hca {
 
-// Memory of the host that the control function lends the device for contexts and page tables. It lies in the
-// DMA domain of function 0; guests never map it. Queue pair contexts come first, then page table entries,
-// then the entries of memory keys; the places follow from the sizes alone.
+// Host memory that the control function lends to the device for contexts and page tables. It is in the DMA
+// domain of function 0; guests never map it. Queue pair contexts come first, then page table entries, then
+// the entries of memory keys; the sizes determine the offsets.
 class ContextMemory {
 public:
   ContextMemory(const HcaParameters& parameters, Counters& counters, HostPort& host, EventPort& events);
 
-  // Bytes that the device wants, whole pages.
+  // Required size in bytes, whole pages.
   uint64_t bytes_needed() const;
 
-  // Takes the memory at a page-aligned DMA address. False: not aligned, too small, not reachable, or the
-  // device has memory already, which only a reset takes back; opening the same again is no error.
+  // Accepts memory at a page-aligned DMA address. False: not aligned, too small, not reachable, or the device
+  // already has memory, which only a reset releases. Opening the same memory again is no error.
   bool open(uint64_t address, uint64_t bytes);
   void reset();
 
-  // Context `index`, the first bytes of it; page table entries from `first` on; the entry of a memory key. A
-  // fault is counted; the first one is an event of function 0.
+  // Accesses to context `index` (its first bytes), to page table entries from `first` on, and to the entry of
+  // a memory key. Faults are counted; the first one raises an event of function 0.
   DmaStatus read_queue_pair(uint32_t index, std::span<std::byte> context);
   DmaStatus write_queue_pair(uint32_t index, std::span<const std::byte> context);
   DmaStatus read_page_table(uint32_t first, std::span<spec::PageTableEntry> entries);

@@ -18,9 +18,9 @@ namespace fpga_verbs::hca {
 constexpr uint32_t window_type_1 = 1;
 constexpr uint32_t window_type_2 = 2;
 
-// The entries of memory keys in context memory, behind a small direct-mapped cache. A key is the index of its
-// entry and, in the low byte, a variant, which advances whenever the index comes free: a former key is
-// refused. Index 0 is never used, so that key 0 names nothing.
+// The entries of memory keys in context memory, with a small direct-mapped cache. A key consists of the index
+// of its entry and, in the low byte, a variant, which advances whenever the index becomes free, so that a
+// stale key is invalid. Index 0 is never used, so key 0 is invalid.
 class KeyTable {
   static constexpr unsigned variant_bits = 32 - spec::memory_key_index_bits;
 
@@ -32,13 +32,13 @@ public:
 
   KeyTable(const HcaParameters& parameters, ContextMemory& context_memory);
 
-  // Makes a key of the entry's function; its variant and valid are filled in. Nothing: all are in use, or
-  // context memory could not be reached.
+  // Creates a key for the entry's function and fills in variant and valid. Nothing: all are in use, or
+  // context memory is unreachable.
   std::optional<uint32_t> create(const spec::MemoryKeyEntry& entry);
   uint32_t keys_free() const { return free_count_; }
 
-  // The entry of a key of this function; nullptr: it has no such key, or context memory could not be reached.
-  // Good until the next call.
+  // The entry of a key of this function; nullptr: it has no such key, or context memory is unreachable. Valid
+  // until the next call.
   const spec::MemoryKeyEntry* find(unsigned underlying_function, uint32_t key);
   bool exists(unsigned underlying_function, uint32_t key) const {
     const uint32_t index = index_of(key);
@@ -46,30 +46,30 @@ public:
            directory_[index].underlying_function == underlying_function;
   }
 
-  // Another number whenever a key that was good for an access may not be any more, or leads elsewhere.
+  // Changes whenever a key that permitted an access may no longer permit it, or refers to other memory.
   uint64_t version() const { return version_; }
   void change() { ++version_; }
 
-  // No new access from now on. When none is in flight any more, the key comes out of take_quiet().
+  // Permits no new access. When none is in flight, take_quiet() returns the key.
   void quiesce(uint32_t key);
   bool is_quiesced(uint32_t key) const { return directory_[index_of(key)].quiesced; }
   std::optional<uint32_t> take_quiet();
-  // An access that lasts longer than a step begins, and ends. A key that is gone is no error.
+  // Start and end of an access that lasts longer than a step. A removed key is no error.
   void begin_access(uint32_t key);
   void end_access(uint32_t key);
   uint32_t in_flight(uint32_t key) const { return directory_[index_of(key)].in_flight; }
 
   void destroy(uint32_t key);
 
-  // Windows (MemoryWindows). The key that the function has at the index of this one, whatever its variant.
+  // For MemoryWindows. The key that the function has at this key's index, with any variant.
   std::optional<uint32_t> current(unsigned underlying_function, uint32_t key) const;
-  // Gives a live key another entry, whose variant it has from then on. A window's parent counts it. False:
-  // context memory could not be reached.
+  // Replaces the entry, and with it the variant, of a valid key. A window counts at its parent. False:
+  // context memory is unreachable.
   bool replace(uint32_t key, const spec::MemoryKeyEntry& entry);
-  // Windows that are bound to this region.
+  // Number of windows bound to this region.
   uint32_t windows(uint32_t key) const { return directory_[index_of(key)].windows; }
-  // Whether no access with the key is in flight. If one is, no other begins before it has ended: then
-  // idle_count() changes, and the wakers are woken.
+  // Whether no access with the key is in flight. If one is, no new access starts before it ends; then
+  // idle_count() changes and the wakers are woken.
   bool is_idle(uint32_t key);
   bool is_awaited(uint32_t key) const { return directory_[index_of(key)].awaited; }
   uint32_t idle_count() const { return idle_count_; }
@@ -86,7 +86,7 @@ public:
   void reset_function(unsigned underlying_function);
   void reset();
 
-  // For tests: every index but 0 is free or in use once.
+  // For tests: every index except 0 is either free or in use, once.
   bool verify() const;
 
 private:

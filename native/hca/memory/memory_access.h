@@ -10,16 +10,16 @@
 
 namespace fpga_verbs::hca {
 
-// DMA to memory that a key names, after the key was checked.
+// DMA to memory named by a key, after the key check.
 class MemoryAccess {
 public:
   MemoryAccess(Counters& counters, HostPort& host, MemoryTranslation& translation, EventPort& events)
       : counters_(counters), host_(host), translation_(translation), events_(events) {}
 
-  // Checks the whole access, then reads or writes its bytes, access.length of them; nothing is written when
-  // the check fails. No bytes: no check, and nothing is touched. `unreachable`: a page is not mapped for DMA;
-  // it is counted and an event, and what was written before that page remains. Accesses one after the other
-  // to memory that lies together, as those of a message, are checked and translated once.
+  // Checks the whole access, then reads or writes access.length bytes; a failed check writes nothing. An
+  // access of 0 bytes is not checked and touches nothing. `unreachable`: a page is not mapped for DMA; the
+  // fault is counted and raises an event, and bytes written before that page remain. Consecutive accesses to
+  // adjacent memory, such as those of one message, are checked and translated once.
   AccessFault check(const KeyAccess& access) { return translation_.check(access); }
   AccessFault read(const KeyAccess& access, void* destination);
   AccessFault write(const KeyAccess& access, const void* source);

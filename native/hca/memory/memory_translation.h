@@ -17,7 +17,7 @@
 
 namespace fpga_verbs::hca {
 
-// Why an access with a key is refused.
+// The reason why an access with a key is refused.
 enum class AccessFault : uint8_t {
   none,
   unknown_key,   // no key, another variant of it, another function's, or one that is being taken back
@@ -27,7 +27,7 @@ enum class AccessFault : uint8_t {
   unreachable, // a page that is not mapped, or context memory that could not be reached
 };
 
-// An access to memory that a key names.
+// An access to memory named by a key.
 struct KeyAccess {
   unsigned underlying_function = 0;
   uint32_t protection_domain = 0;
@@ -39,30 +39,30 @@ struct KeyAccess {
   bool begun = false; // it counts as in flight: a key that is being taken back is still good for it
 };
 
-// Bytes that lie together at a DMA address.
+// Contiguous bytes at a DMA address.
 struct MemoryPiece {
   uint64_t address = 0;
   uint64_t bytes = 0;
 };
 
-// Keys and page tables in context memory: the way from a key and an address, or from a place in a queue, to a
-// DMA address (US6725296, queue page table). A table is a run of entries, named by the index of its first; a
-// small direct-mapped cache keeps lines of eight.
+// Keys and page tables in context memory: translate a key and address, or a position in a queue, to a DMA
+// address (US6725296, queue page table). A table is a run of entries, named by the index of its first one; a
+// small direct-mapped cache holds lines of eight.
 class MemoryTranslation {
 public:
   MemoryTranslation(const HcaParameters& parameters, ContextMemory& context_memory);
 
-  // A table of `pages` (more than 0) entries for a function; nothing: no run of context memory is that long.
-  // The entries are undefined until all are written; writing takes them out of the cache.
+  // Allocates a table of `pages` (more than 0) entries for a function; nothing: no run of context memory is
+  // long enough. The entries are undefined until all are written; writing removes them from the cache.
   std::optional<uint32_t> create_table(unsigned underlying_function, uint32_t pages);
 
-  // Writes entries from `first` on. False: context memory could not be reached.
+  // Writes entries from `first` on. False: context memory is unreachable.
   bool write_entries(uint32_t table, uint32_t first, std::span<const spec::PageTableEntry> entries);
 
   void destroy_table(uint32_t table);
 
-  // DMA address of the byte `offset` of what the table maps, in the domain of the table's function; nothing:
-  // no such table, beyond its end, not mapped, or context memory could not be reached.
+  // DMA address of byte `offset` of a table's memory, in the domain of the table's function; nothing: no such
+  // table, beyond its end, not mapped, or context memory is unreachable.
   std::optional<uint64_t> translate(uint32_t table, uint64_t offset) {
     const std::optional<uint64_t> page = page_address(table, offset / spec::page_bytes);
     return page ? std::optional(*page + offset % spec::page_bytes) : std::nullopt;
@@ -72,19 +72,19 @@ public:
   void on_quiet(Waker quiet) { keys_.on_quiet(quiet); }
   void on_idle(Waker idle) { keys_.on_idle(idle); }
 
-  // Whether the key allows the access; one of no bytes is always allowed, whatever the key.
+  // Whether the key permits the access; an access of 0 bytes is always permitted, with any key.
   AccessFault check(const KeyAccess& access);
 
-  // Where the byte `address` of what an existing key names lies, and how many bytes follow it there; nothing:
-  // it is not mapped, or context memory could not be reached.
+  // Location of the byte `address` of an existing key's memory, and the number of contiguous bytes from
+  // there; nothing: not mapped, or context memory is unreachable.
   std::optional<MemoryPiece> locate(unsigned underlying_function, uint32_t key, uint64_t address);
 
-  // DMA address of an access that is allowed and lies together, as far as that is known from one like it (see
-  // remember()); nothing: check() and locate() tell.
+  // DMA address of a permitted, contiguous access, if remember() has cached one like it; nothing: use check()
+  // and locate().
   std::optional<uint64_t> find_granted(const KeyAccess& access) const {
     const Grant& grant = grants_[grant_of(access.key)];
     const uint64_t offset = access.address - grant.address;
-    // No sum of two 64-bit numbers that could overflow; an access of no bytes is none that is remembered.
+    // Avoids a sum of two 64-bit numbers that could overflow; an access of 0 bytes is never cached.
     if (grant.version != keys_.version() || grant.key != access.key ||
         grant.underlying_function != access.underlying_function ||
         grant.protection_domain != access.protection_domain || grant.rights != access.rights ||
@@ -93,18 +93,18 @@ public:
       return std::nullopt;
     return grant.dma_address + offset;
   }
-  // An access was allowed, and its first byte is mapped: others with the same right to what lies together
-  // with it are found from now on, until a key or a table changes.
+  // Caches a permitted access whose first byte is mapped: find_granted() then finds accesses with the same
+  // right to memory contiguous with it, until a key or a table changes.
   void remember(const KeyAccess& access);
 
   // Entries of the longest table that could be created.
   uint32_t longest_table() const { return runs_.longest() * line_entries; }
 
-  // Takes back all keys and tables of a function, of the device.
+  // Removes all keys and tables of a function, or of the device.
   void reset_function(unsigned underlying_function);
   void reset();
 
-  // For tests: entries free, and whether tables and runs agree.
+  // For tests: number of free entries, and whether tables and runs agree.
   uint32_t entries_free() const { return runs_.units_free() * line_entries; }
   const char* verify() const;
 
@@ -113,7 +113,7 @@ private:
   static constexpr uint32_t cache_lines = 128;
   static constexpr uint32_t no_line = ~uint32_t{0};
 
-  // A table that begins at a line; no pages: none does.
+  // A table that begins at a line; 0 pages: none.
   struct Table {
     uint32_t pages : 24 = 0;
     uint32_t underlying_function : 8 = 0;
@@ -123,7 +123,7 @@ private:
     std::array<spec::PageTableEntry, line_entries> entries{};
   };
 
-  // An access that was allowed, and what around it lies together within the key's bounds.
+  // A permitted access, and the contiguous memory around it within the key's bounds.
   struct Grant {
     uint64_t version = 0; // of the keys; 0: none was
     uint64_t address = 0;
@@ -155,7 +155,7 @@ private:
       return std::nullopt;
     return line->entries[index % line_entries].page() * spec::page_bytes;
   }
-  // Null: context memory could not be reached.
+  // Null: context memory is unreachable.
   const CachedLine* cached(uint32_t line) {
     const CachedLine& place = cache_[line % cache_lines];
     return place.line == line ? &place : fetch(line);

@@ -6,17 +6,17 @@
 
 namespace fpga_verbs::hca {
 
-// Hands out runs of a power of two of units, each aligned to its size, in O(log n). A complete binary tree
-// holds in each node the largest free run below it; buddies join by themselves when both are free.
+// Allocates runs of a power of two of units, each aligned to its size, in O(log n). Each node of a complete
+// binary tree holds the largest free run below it, so free buddies merge implicitly.
 class RunAllocator {
 public:
   // `units`: a power of two.
   explicit RunAllocator(uint32_t units);
 
-  // First unit of a run of at least `units` (more than 0); nothing: no free run is that long.
+  // Allocates at least `units` (more than 0) and returns the first one; nothing: no free run is long enough.
   std::optional<uint32_t> allocate(uint32_t units);
 
-  // Gives back the run that begins at `first`.
+  // Frees the run that begins at `first`.
   void free(uint32_t first);
 
   // Length of the longest free run; 0: none.

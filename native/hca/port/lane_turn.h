@@ -4,13 +4,13 @@
 
 namespace fpga_verbs::hca {
 
-// The turn of the two lanes: responses go first, but behind each of them a request may, so that
-// neither is delayed by more than one packet of the other. A lane that cannot go gives its turn up: a
-// response never waits for what a request holds. One bit in RTL.
+// Arbitrates between the two lanes: responses go first, but a request may follow each response, so that
+// neither lane delays the other by more than one packet. A blocked lane loses its turn: a response never
+// waits for a resource of a request. One bit in RTL.
 class LaneTurn {
 public:
-  // Lets one lane go: the one whose turn it is, else the other. `go` tells whether a packet of a lane went.
-  // False: neither did.
+  // Lets one lane proceed: the one whose turn it is, otherwise the other. `go` returns whether a packet of a
+  // lane went. False: neither did.
   template <class Go> bool take(Go go) {
     const link::Lane first = next_;
     const link::Lane second = other(first);

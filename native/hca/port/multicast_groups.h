@@ -10,8 +10,8 @@
 
 namespace fpga_verbs::hca {
 
-// Which queue pairs are attached to which multicast groups (InfiniBand volume 1, 10.5): an entry for each
-// queue pair and group. The links of the ports are in the groups that have members.
+// The multicast groups of the queue pairs (InfiniBand volume 1, 10.5): one entry for each queue pair and
+// group. The links of the ports join the groups that have members.
 class MulticastGroups {
 public:
   using Links = std::span<link::Link* const, spec::ports>; // null: nothing
@@ -34,16 +34,16 @@ public:
   MulticastGroups& operator=(const MulticastGroups&) = delete;
   ~MulticastGroups();
 
-  // One that is attached stays so.
+  // Attaching twice has no further effect.
   Attached attach(unsigned underlying_function, uint32_t queue_pair_number, const wire::Gid& group);
-  // False: it is not attached.
+  // False: not attached.
   bool detach(uint32_t queue_pair_number, const wire::Gid& group);
 
-  // All entries, those free too: a packet is compared with each.
+  // All entries, including free ones: a packet is compared with each.
   std::span<const Member> members() const { return members_; }
   bool empty() const { return count_ == 0; }
 
-  // The queue pair is gone, and in no group any more.
+  // Removes a destroyed queue pair from all groups.
   void remove(uint32_t queue_pair_number);
   void reset_function(unsigned underlying_function);
 

@@ -19,12 +19,12 @@ namespace fpga_verbs::hca {
 inline constexpr uint16_t no_packet = 0xffff;
 inline constexpr uint8_t no_receive_entry = 0xff;
 
-// The use of a packet buffer. Each use has buffers of its own, so that an answer never waits for what a
-// request holds, and neither for what arrives.
+// The use of a packet buffer. Each use has its own buffers, so that a response never waits for a buffer of a
+// request, and neither waits for arriving packets.
 enum class PacketUse : uint8_t { request, response, receive };
 
-// Facts of the packet in a buffer. A field is undefined until the block that makes the packet, or one
-// on its way, has written it; PacketMemory::allocate() writes those that a block may leave as they are.
+// Facts about the packet in a buffer. A field is undefined until the block that creates the packet, or a
+// later one, has written it; PacketMemory::allocate() sets those that a block may skip.
 struct Packet {
   uint16_t begin = 0;         // offset of its first byte in the buffer
   uint16_t end = 0;           // offset behind its last byte, ICRC (and VCRC) included
@@ -38,7 +38,7 @@ struct Packet {
   wire::ParsedPacket parsed{}; // of a packet that has arrived
   uint32_t number = 0;         // of the packet in its message, on the way out
 
-  // Of a request that receive has accepted.
+  // For a request that receive has accepted.
   uint32_t answer_psn = 0;              // PSN to answer with; of a READ: of its first response
   uint32_t message_offset = 0;          // of its payload in the message, in bytes
   uint32_t message_length = 0;          // RDMA: of the whole message; SEND: 0
@@ -56,23 +56,23 @@ struct Packet {
   bool receive_kept = false; // its receive work request was taken by an earlier message, whose end was lost
 };
 
-// Packet buffers of a fixed size, each named by a handle. A payload is copied in once, behind the headroom in
-// which headers are built, and out once: a packet to a board of the same process takes its buffer along
+// Packet buffers of a fixed size, each named by a handle. A payload is copied in once, behind the headroom
+// for headers, and out once. A packet to a board of the same process takes its buffer along
 // (link::Link::hand_over).
 class PacketMemory {
 public:
   PacketMemory();
 
-  // The free buffer that was used last, for this use; nothing: none is left, and the block that was connected
-  // is woken when one comes free.
+  // Allocates the most recently used free buffer for this use; nothing: none is left, and the connected block
+  // is woken when one becomes free.
   std::optional<uint16_t> allocate(PacketUse use);
   void release(uint16_t packet);
 
-  // Hands a packet over to another use: it pays with a buffer of that use, from now on the first's. False:
+  // Changes the use of a packet, in exchange for a buffer of the new use, which moves to the old one. False:
   // none is left.
   bool change_use(uint16_t packet, PacketUse use);
 
-  // The block that was connected is woken when a buffer of this use comes free.
+  // Wakes the connected block when a buffer of this use becomes free.
   void want(PacketUse use) { wanted_[static_cast<size_t>(use)] = true; }
 
   uint32_t free(PacketUse use) const { return free_[static_cast<size_t>(use)]; }
@@ -80,12 +80,12 @@ public:
   const Packet& operator[](uint16_t packet) const { return packets_[packet]; }
   link::PacketBuffer& buffer(uint16_t packet) { return memory_[packet]; }
   uint8_t* bytes(uint16_t packet) { return memory_[packet]->bytes.data(); }
-  // Where the packet lies, in its buffer.
+  // Sets the location of the packet in its buffer.
   void place(uint16_t packet, std::span<const uint8_t> wire) {
     packets_[packet].begin = static_cast<uint16_t>(wire.data() - bytes(packet));
     packets_[packet].end = static_cast<uint16_t>(packets_[packet].begin + wire.size());
   }
-  // The packet as it is on the wire.
+  // The packet in wire format.
   std::span<uint8_t> wire(uint16_t packet) {
     return {bytes(packet) + packets_[packet].begin, bytes(packet) + packets_[packet].end};
   }
@@ -93,12 +93,12 @@ public:
     return {bytes(packet) + packets_[packet].payload, packets_[packet].payload_bytes};
   }
 
-  // Woken when a buffer of the use comes free and one was missing.
+  // Waker for a buffer of the use that becomes free when one was missing.
   template <PacketUse use> void on_free(Waker waker) { wakers_[static_cast<size_t>(use)] = waker; }
 
-  // For tests: every buffer is free or counted once.
+  // For tests: every buffer is either free or counted once.
   const char* verify() const;
-  // Likewise when no packet is on its way.
+  // The same when no packet is in flight.
   const char* verify_at_rest() const {
     return free_ == buffers_of ? nullptr : "packet_memory: a packet that no block handles has a buffer";
   }

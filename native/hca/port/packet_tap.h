@@ -9,7 +9,7 @@ namespace fpga_verbs::hca {
 
 enum class PacketDirection : uint8_t { in, out };
 
-// Sees every packet at a port, as it is on the wire. A packet to an own address leaves and comes in.
+// Sees every packet at a port in wire format. A packet to the device's own address leaves and arrives.
 class PacketTap {
 public:
   virtual ~PacketTap() = default;

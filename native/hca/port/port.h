@@ -21,21 +21,20 @@
 
 namespace fpga_verbs::hca {
 
-// The links that the board plugs into its ports, and a tap. It outlives the device, and the board may change
-// it between the device's steps, so that what is off costs nothing; each port's link stays the same one, or
-// stands before it.
+// The links that the board connects to its ports, and a tap. It outlives the device. The board may change it
+// between steps of the device, so that a feature that is off costs nothing; each port keeps its link, or one
+// that stands in front of it.
 struct PortAttachments {
   std::array<link::Link*, spec::ports> links{}; // null: nothing
   PacketTap* tap = nullptr;                     // null: nothing looks at packets
 };
 
-// The physical ports. Finished packets leave by the port that their Packet names: one to an own address goes
-// back into the device, in the same buffer, every other one onto the link. A packet waits while its link is
-// paused, a request to an own address while there is no receive buffer for it, both up to the discard limit;
-// responses have buffers of their own. A packet to a multicast group leaves onto the link, and comes back in
-// where the device has members of groups: packet_receiver knows of which. A packet that has arrived on a link
-// stays there until there is a buffer for it.
-// Both ways responses go first, and requests in between (LaneTurn).
+// The physical ports. Finished packets leave through the port in their Packet: a packet to the device's own
+// address returns into the device in the same buffer, any other goes to the link. A packet waits while its
+// link is paused, and a request to the own address while it has no receive buffer, both up to the discard
+// limit; responses have separate buffers. A packet to a multicast group goes to the link, and also returns if
+// the device has group members; packet_receiver selects them. A packet that has arrived on a link stays there
+// until there is a buffer for it. In both directions responses go first, with requests in between (LaneTurn).
 class Port final : public Block {
 public:
   Port(Counters& counters, const Clock& clock, PacketMemory& packet_memory, const PortAttributes& attributes,
@@ -43,17 +42,17 @@ public:
        DataLink<spec::PacketUnit>& requests_built, DataLink<spec::PacketUnit>& responses_built,
        DataLink<spec::PacketUnit>& packets_arrived);
 
-  // Lets one packet leave or come in, in turn where both can.
+  // Lets one packet leave or arrive, alternately if both can.
   bool step() override;
 
-  // When the packet that waits longest is discarded, or one on its way on a link arrives; ~0: there is none.
+  // When the longest-waiting packet is discarded, or a packet in flight on a link arrives; ~0: none.
   uint64_t next_deadline() const;
 
-  // A link has told of a packet, or of room for one, or one's deadline has come.
+  // A link has reported a packet, or room for one, or the deadline of one has arrived.
   void look_in() { has_arrived_ = unflushed_ = true; }
   void notice_deadline() { look_in(); }
 
-  // The packets that have left or come in are the data units that leave this block.
+  // The data units that leave this block are the packets that have left or arrived.
   void count_data_units(DataUnitCounts& counts) const;
 
   // Clock ticks.
@@ -63,7 +62,7 @@ public:
 private:
   static constexpr uint64_t never = ~uint64_t{0};
 
-  // The packets that are to leave on a lane.
+  // The packets that wait to leave on a lane.
   struct Leaving {
     DataLink<spec::PacketUnit>& built;
     uint64_t since = never; // when the first of them began to wait

@@ -15,8 +15,8 @@
 
 namespace fpga_verbs::hca {
 
-// The names of the ports of a board, and their abilities: MAC addresses, LIDs, GID and P_Key tables, state.
-// Each function has a MAC address or LID and a GID table of its own at each port. Ports count from 1, as in
+// Identity and capabilities of a board's ports: MAC addresses, LIDs, GID and P_Key tables, state. Each
+// function has its own MAC address or LID and its own GID table at each port. Ports count from 1, as in
 // address vectors.
 class PortAttributes {
 public:
@@ -29,15 +29,14 @@ public:
     unsigned underlying_function = 0;
   };
 
-  // `link`: of the first port; null: one that leaves addresses as they are.
+  // `link`: of the first port; null: a link that changes no addresses.
   explicit PortAttributes(const HcaParameters& parameters, link::Link* link = nullptr);
 
   unsigned ports() const { return parameters_.ports; }
   spec::LinkLayer link_layer() const { return parameters_.link_layer; }
   bool exists(unsigned port) const { return port >= 1 && port <= parameters_.ports; }
 
-  // A port that is not enabled, or whose link has no peer, is down, and every port of a
-  // device that is disabled.
+  // A port is down if it is not enabled, its link has no peer, or the device is disabled.
   bool enabled(unsigned port) const { return enabled_[port - 1] && !disabled_; }
   bool is_set_enabled(unsigned port) const { return enabled_[port - 1]; }
   void set_enabled(unsigned port, bool enabled) { enabled_[port - 1] = enabled; }
@@ -49,7 +48,7 @@ public:
   }
   spec::PortPhysicalState physical_state(unsigned port) const;
 
-  // The port of this board whose address on the link this is; nothing: none.
+  // The port of this board with this link address; nothing: none.
   std::optional<Owner> owner_of(link::Address address) const;
 
   wire::MacAddress mac(unsigned port, unsigned underlying_function) const;      // of an Ethernet port, else 0
@@ -69,15 +68,15 @@ public:
     partition_keys_[port - 1][index] = partition_key;
   }
 
-  // Another one from now on: what source() gives may have changed.
+  // Changes when the result of source() may have changed.
   uint32_t version() const { return version_; }
 
-  // The addresses in packets of a function that leave by this address vector. Its port exists, and its
-  // indices lie within the tables.
+  // The source addresses for packets of a function with this address vector. Its port exists, and its indices
+  // are within the tables.
   wire::PacketSource source(unsigned underlying_function, const spec::AddressVector& address_vector,
                             unsigned partition_key_index) const;
 
-  // The function's GID tables are as after reset.
+  // Restores the function's GID tables to their reset state.
   void reset_function(unsigned underlying_function);
 
 private:

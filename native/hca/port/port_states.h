@@ -10,12 +10,12 @@
 
 namespace fpga_verbs::hca {
 
-// Tells every function when a port has become active or has gone down (InfiniBand volume 1, 11.6.3).
+// Reports to every function when a port becomes active or goes down (InfiniBand volume 1, 11.6.3).
 class PortStates {
 public:
   PortStates(const HcaParameters& parameters, const PortAttributes& attributes, EventPort& events);
 
-  // Something may have changed.
+  // Checks for a change.
   void look();
 
 private:

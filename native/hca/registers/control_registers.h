@@ -16,10 +16,10 @@
 
 namespace fpga_verbs::hca {
 
-// The control registers, for function 0 alone: the board passes on no other's accesses.
+// The control registers, for function 0 alone: the board blocks accesses of other functions.
 class ControlRegisters final : public RegisterPage {
 public:
-  // The blocks that the registers belong to.
+  // The blocks whose state the registers show.
   struct Blocks {
     CollectBufferPort& collect_buffer;
     const PhysicalCollectBuffers& buffers;

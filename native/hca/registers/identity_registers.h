@@ -11,7 +11,7 @@
 
 namespace fpga_verbs::hca {
 
-// Where a kind of pages lies in the BARs.
+// Location of a kind of page in the BARs.
 struct Region {
   spec::RegionType type = spec::RegionType::none;
   unsigned bar = 0;

@@ -10,9 +10,8 @@ namespace fpga_verbs::hca {
 class KeyTable;
 class QueuePairStateCache;
 
-// Finds objects in the order of their indices and adds what they are to `found`. One call looks at a bounded
-// number of indices and adds a bounded number of objects. Gives the index from which the next call goes on;
-// 0: that was all.
+// Appends descriptions of objects to `found`, in the order of their indices. One call checks a bounded number
+// of indices and adds a bounded number of objects. Returns the index from which to continue; 0: done.
 uint32_t inspect_queue_pairs(QueuePairStateCache& queue_pairs, const Inspection& inspection,
                              std::vector<QueuePairFacts>& found);
 uint32_t inspect_regions(KeyTable& keys, const Inspection& inspection, std::vector<RegionFacts>& found);

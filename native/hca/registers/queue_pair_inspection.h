@@ -7,9 +7,8 @@
 
 namespace fpga_verbs::hca {
 
-// Fields of a queue pair that the inspect registers show: in the control registers of any function's, in the
-// register page of a function of its own. Each has types of its own for the same fields; 0 where nothing is
-// found.
+// Fields of a queue pair for the inspect registers: the control registers show any function's queue pairs, a
+// function's register page its own. Each has its own types for the same fields; 0 if there is no queue pair.
 
 template <class State> uint32_t inspected_state(const QueuePairStateCache::Found& found) {
   State value;

@@ -8,8 +8,8 @@
 namespace fpga_verbs::hca {
 
 // A page of 4 B registers. A 64-bit register is two of them: reading the low half latches the high half, and
-// a write takes effect when the high half arrives. A latch that another 64-bit register has taken meanwhile
-// gives the newest high half.
+// a write takes effect with the high half. If another 64-bit register has used the latch since, a read of the
+// high half returns the current value.
 class RegisterPage {
 public:
   virtual ~RegisterPage() = default;
@@ -17,8 +17,8 @@ public:
   // The DWORD at `offset`, a multiple of 4. A reserved offset reads 0 and is counted.
   uint32_t read(uint32_t offset);
 
-  // Writes the whole DWORDs of a transaction, in increasing order. A part of a DWORD, and what cannot be
-  // written, is counted.
+  // Writes the whole DWORDs of a transaction, in ascending order. Partial DWORDs and refused writes are
+  // counted.
   void write(const BarWrite& write);
 
 protected:
@@ -27,16 +27,16 @@ protected:
     bool wide = false;  // 64 bits
   };
 
-  // The register that begins at `offset`, without side effect; nothing where none begins.
+  // The register that begins at `offset`, without side effect; nothing: none begins there.
   virtual std::optional<Register> value(uint32_t offset) const = 0;
 
-  // Effect of a read besides its value; called with the offset of a register.
+  // Side effect of a read; called with the offset of a register.
   virtual void read_effect(uint32_t offset);
 
-  // Writes the register that begins at `offset`; false: it cannot be written, or not with this value.
+  // Writes the register that begins at `offset`; false: read-only, or an invalid value.
   virtual bool set_value(uint32_t offset, uint64_t value) = 0;
 
-  // An access that a reserved offset, a read-only register or a part of a DWORD refused.
+  // Counts a refused access: a reserved offset, a read-only register or a partial DWORD.
   virtual void count_refused() = 0;
 
 private:
@@ -46,7 +46,7 @@ private:
     uint32_t half = 0;
   };
 
-  // The 64-bit register whose high half lies at `offset`.
+  // The 64-bit register whose high half is at `offset`.
   std::optional<Register> wide_register_below(uint32_t offset) const;
   void write_double_word(uint32_t offset, uint32_t double_word);
 
@@ -54,7 +54,7 @@ private:
   Half written_low_; // waits for its high half
 };
 
-// Which entry of a register with a count an offset is; nothing: none of it.
+// Index of a repeated register at an offset; nothing: another register.
 constexpr std::optional<uint32_t> register_index(uint32_t offset, uint32_t first, uint32_t count,
                                                  uint32_t stride) {
   if (offset < first || (offset - first) % stride != 0 || (offset - first) / stride >= count)

@@ -20,11 +20,10 @@
 
 namespace fpga_verbs::hca {
 
-// The register page of one function: doorbells, status, management and counters of this function, and of no
-// other.
+// The register page of one function: doorbells, status, management and counters of this function only.
 class UnderlyingFunctionRegisters final : public RegisterPage {
 public:
-  // The blocks that the registers belong to.
+  // The blocks whose state the registers show.
   struct Blocks {
     CollectBufferPort& collect_buffer;
     VirtualKickPort& virtual_kick;
