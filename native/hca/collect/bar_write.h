@@ -6,11 +6,12 @@
 
 namespace fpga_verbs::hca {
 
-// One write transaction as it reaches the device: at most 64 B that do not cross a 64 B boundary, with the
-// byte enables of the TLP. The region and the page tell which function, VCB or register page was written. A
-// burst is several of them in a row, with all bytes enabled: up to 320 B.
+// A write transaction as it reaches the device: at most 64 B that do not cross a 64 B boundary, with the byte
+// enables of the TLP. The region and the page identify the function, VCB or register page. A burst is several
+// consecutive transactions with all bytes enabled: up to 320 B.
 struct BarWrite {
-  // In `underlying_function`: the board does not know whose BAR was written; the address alone tells.
+  // Value of `underlying_function`: the board does not know whose BAR was written; only the address
+  // identifies it.
   static constexpr uint8_t any_function = 0xff;
 
   spec::RegionType region = spec::RegionType::none;

@@ -23,7 +23,7 @@ public:
   bool write_burst(const BarWrite& burst) override;
   void write_management_page(unsigned underlying_function, const BarWrite& write) override;
 
-  // Reports one half-written command that is over the limit.
+  // Reports one half-written command that has exceeded the limit.
   bool step() override;
   uint64_t next_deadline() const override;
   void set_half_written_limit(uint64_t ticks) override { half_written_limit_ = ticks; }
@@ -60,7 +60,7 @@ public:
   const char* verify() const override;
 
 private:
-  // The part of a line of 64 B that a write brings.
+  // The part of a 64 B line that a write contains.
   struct Portion {
     uint32_t line = 0;
     uint32_t dwords = 0;  // 16 bits, bit i = DWORD i of the line
@@ -96,8 +96,8 @@ private:
   Admission admit(unsigned underlying_function, const spec::CommandHeader& segment_0);
   static Admission admit_management(const spec::CommandHeader& segment_0);
 
-  // `begin`: when the first write came, in clock ticks; nothing: it is the one that completes the command.
-  // `record_place`: KickRecords::expect(), if it was asked before; null: it is asked now.
+  // `begin`: time of the first write in clock ticks; nothing: this write also completes the command.
+  // `record_place`: the result of an earlier KickRecords::expect(); null: not called yet.
   void kick(uint16_t buffer, std::optional<uint64_t> begin, uint8_t* record_place);
   void kick_send_queue_mode(uint16_t buffer, std::optional<uint64_t> begin);
   bool may_complete(const VirtualCollectBuffer& vcb, const Portion& portion) const;
@@ -115,9 +115,9 @@ private:
 
   void collect_in(uint16_t buffer, uint16_t physical_collect_buffer);
   void enter_send_queue_mode(uint16_t buffer);
-  // A VCB that collects goes on in send queue mode, and its PCB is free.
+  // Moves a collecting VCB to send queue mode and frees its PCB.
   void hand_over(uint16_t buffer);
-  // The command is incomplete after its first write, and timed from now on.
+  // Starts to time a command that its first write did not complete.
   void await_rest(uint16_t buffer);
   void unbind(uint16_t buffer);
   void take(uint16_t buffer, spec::PhysicalCollectBufferState state);
@@ -165,7 +165,7 @@ inline void CollectBuffer::collect_in(uint16_t buffer, uint16_t physical_collect
   pcb.begin_collecting();
 }
 
-// Ends the collecting of a command; the VCB is free. The caller frees or passes on the PCB.
+// Stops collecting a command; its VCB is free. The caller frees or passes on the PCB.
 inline void CollectBuffer::unbind(uint16_t buffer) {
   VirtualCollectBuffer& vcb = virtual_[buffer];
   half_written_.remove(buffer);

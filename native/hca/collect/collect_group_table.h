@@ -11,7 +11,7 @@
 
 namespace fpga_verbs::hca {
 
-// Allotment of a function's PCBs; what all functions together do not own, they share.
+// A function's PCB allotment. All functions share the PCBs that none of them owns.
 struct CollectAllotment {
   unsigned low = 0;    // the low level's
   unsigned high = 0;   // the high level's
@@ -20,18 +20,18 @@ struct CollectAllotment {
   bool operator==(const CollectAllotment&) const = default;
 };
 
-// How many pool PCBs each collect group may still take (US8589610, collect group table; US8484392, steps 89
-// and 52).
+// The number of pool PCBs that each collect group may still take (US8589610, collect group table; US8484392,
+// steps 89 and 52).
 //
-// A VCB counts by its part of the BAR (low, high, shared: as CollectGroup low, high, function_shared) while
-// it holds a PCB. A level's use fills its own allotment first, then what the function's levels share, then
-// what all functions share. The payer follows from the counts alone, so a release repays what the function
-// borrowed first, and no level pays for another.
+// A VCB with a PCB counts by its part of the BAR (low, high, shared: as CollectGroup low, high,
+// function_shared). A level uses its own allotment first, then the PCBs that the function's levels share,
+// then those that all functions share. The counts alone determine the payer, so a release first returns what
+// the function borrowed, and no level pays for another.
 class CollectGroupTable {
 public:
   explicit CollectGroupTable(const HcaParameters& parameters);
 
-  // Takes a PCB for a VCB of `part`, and tells the group that pays; nothing: send queue mode.
+  // Takes a PCB for a VCB of `part` and returns the group that pays; nothing: send queue mode.
   std::optional<spec::CollectGroup> take(unsigned underlying_function, spec::CollectGroup part) {
     using spec::CollectGroup;
     assert(part != CollectGroup::device_shared);
@@ -51,7 +51,7 @@ public:
     return payer;
   }
 
-  // Gives one back that was taken for `part`.
+  // Returns a PCB that was taken for `part`.
   void release(unsigned underlying_function, spec::CollectGroup part) {
     Function& function = functions_[underlying_function];
     assert(function.taken[index(part)] > 0);
@@ -59,8 +59,8 @@ public:
     settle(function);
   }
 
-  // Changes an allotment. False, and nothing changed: all of them together would exceed the pool. Below what
-  // is in use it takes effect as that drains.
+  // Changes an allotment. False, without a change: the sum of all would exceed the pool. An allotment below
+  // current use takes effect as PCBs return.
   bool set_allotment(unsigned underlying_function, const CollectAllotment& allotment);
   CollectAllotment allotment(unsigned underlying_function) const;
 
@@ -69,23 +69,23 @@ public:
   unsigned in_use(unsigned underlying_function, spec::CollectGroup group) const;
   unsigned available(unsigned underlying_function, spec::CollectGroup group) const;
 
-  // Whether functions hold more of what all share than there is, after a division: then one of them may not
-  // find what it owns.
+  // Whether functions hold more shared PCBs than exist, after a change of the division; then a function may
+  // not find the PCBs that it owns.
   bool overdrawn() const { return borrowed_ > shared_total_; }
-  // Whether a PCB that was taken for `part`, given back, is one less that the function borrows.
+  // Whether returning a PCB taken for `part` reduces the number that the function borrows.
   bool repays(unsigned underlying_function, spec::CollectGroup part) const {
     const Function& function = functions_[underlying_function];
     return function.borrowed != 0 && (part == spec::CollectGroup::function_shared ||
                                       function.taken[index(part)] > function.total[index(part)]);
   }
 
-  // PCBs that the function holds of those that all functions share.
+  // Number of shared PCBs that the function holds.
   unsigned borrowed(unsigned underlying_function) const { return functions_[underlying_function].borrowed; }
 
   unsigned shared_total() const { return shared_total_; }
   unsigned shared_available() const { return shared_total_ > borrowed_ ? shared_total_ - borrowed_ : 0; }
 
-  // PCBs taken for VCBs of `part`, of any payer.
+  // Number of PCBs taken for VCBs of `part`, whoever pays.
   unsigned taken(unsigned underlying_function, spec::CollectGroup part) const;
 
   // For tests: the counts agree.
@@ -99,7 +99,7 @@ private:
     std::array<unsigned, parts> taken{};
     unsigned borrowed = 0;
 
-    // Taken, and not covered by the allotment of a level.
+    // PCBs taken beyond the allotments of the levels.
     unsigned beyond_levels() const {
       const unsigned low = index(spec::CollectGroup::low);
       const unsigned high = index(spec::CollectGroup::high);
@@ -113,7 +113,7 @@ private:
     return taken > total ? taken - total : 0;
   }
 
-  // After a change of `taken` or `total`: makes what a function borrows right again.
+  // Updates what a function borrows after a change of `taken` or `total`.
   void settle(Function& function) {
     borrowed_ -= function.borrowed;
     function.borrowed =

@@ -3,13 +3,12 @@
 #include <cstdint>
 #include <cstring>
 
-// The doorbell checksum: the 32-bit ones' complement sum over the DWORDs that the buffers of a command hold
-// when it is whole, and over the queue pair's secret, is all ones when nothing was lost or changed
-// (US8589610, doorbell checksum state: a checksum of the contents of the payload buffer and the header
-// buffer).
+// The doorbell checksum: the 32-bit ones' complement sum over all DWORDs in the buffers of a complete command
+// and over the queue pair's secret is all ones if nothing was lost or changed (US8589610, doorbell checksum
+// state: a checksum of the contents of the payload buffer and the header buffer).
 namespace fpga_verbs::hca {
 
-// Sum of the DWORDs of `bytes` bytes, a multiple of 8. Carries gather in the upper half: a command cannot
+// Sum of the DWORDs of `bytes` bytes, a multiple of 8. The upper half collects the carries; a command cannot
 // overflow it.
 inline uint64_t dword_sum(const uint8_t* data, uint32_t bytes) {
   uint64_t sum = 0;

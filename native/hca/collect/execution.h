@@ -7,8 +7,8 @@
 
 namespace fpga_verbs::hca {
 
-// How the command in a PCB is executed. queue_pair_fetch decides it when the command starts; then dma works
-// on it, and packet_builder after its last packet.
+// Parameters of the execution of a PCB's command. queue_pair_fetch sets them when the command starts; dma
+// uses them, and packet_builder after the last packet.
 struct Execution {
   spec::KickUnit kick;         // as started; anything but success is not executed
   uint64_t begun = 0;          // clock ticks

@@ -4,7 +4,7 @@
 
 namespace fpga_verbs::hca {
 
-// The end of a started command: both its credits come back at once.
+// The end of a started command, which returns both its credits at once.
 inline spec::FinishUnit finish_of(const spec::KickUnit& kick) {
   spec::FinishUnit unit;
   unit.set_physical_collect_buffer(kick.physical_collect_buffer());

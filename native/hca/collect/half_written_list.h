@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::hca {
 
-// The VCBs whose command is incomplete, oldest first, so that only the oldest has to be timed.
+// The VCBs with an incomplete command, oldest first, so that only the oldest needs a timer.
 class HalfWrittenList {
 public:
   explicit HalfWrittenList(unsigned virtual_collect_buffers) : entries_(virtual_collect_buffers + 1) {
@@ -25,7 +25,7 @@ public:
     entries_[root()].previous = buffer;
   }
 
-  // Takes a VCB off; nothing happens when it is not on.
+  // Removes a VCB; no effect if it is not on the list.
   void remove(uint16_t buffer) {
     const Entry entry = entries_[buffer];
     if (entry.next == no_buffer)

@@ -17,15 +17,15 @@
 
 namespace fpga_verbs::hca {
 
-// Writes kick records into a ring of each function in host memory. A full ring drops and counts, and never
-// stalls; a ring that DMA cannot reach is turned off, with one event. An observer is told of functions that
-// it watches, whether or not their rings are on. Off, it costs a test.
+// Writes kick records into a ring of each function in host memory. A full ring drops and counts records and
+// never stalls the device. A ring that DMA cannot reach is switched off, with one event. Observers get the
+// records of the functions that they watch, even if the rings are off. When off, it costs one test.
 class KickRecords {
 public:
   KickRecords(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
 
-  // The registers of a function of the same names. Writing kick_record_control begins the ring anew; more
-  // entries than 2^16 leave it off.
+  // The function's registers with the same names. Writing kick_record_control restarts the ring; more than
+  // 2^16 entries leave it off.
   void set_control(unsigned underlying_function, spec::underlying_function::KickRecordControl control);
   spec::underlying_function::KickRecordControl control(unsigned underlying_function) const {
     return rings_[underlying_function].control;
@@ -41,37 +41,37 @@ public:
     return rings_[underlying_function].head_address;
   }
 
-  // The time at which something begins that a record of the function will tell, in clock ticks; 0 while its
-  // records are off.
+  // The start time of an activity for a later record of the function, in clock ticks; 0 while its records are
+  // off.
   uint64_t begin(unsigned underlying_function) const { return is_on(underlying_function) ? clock_.now() : 0; }
 
-  // A command of the function may be kicked by this write: the place of its record is made ready. Gives the
-  // place, for kicked(), or null: the record goes by HostPort::write.
+  // This write may kick a command of the function: prepares the place of its record. Returns the place, for
+  // kicked(), or null: the record is written with HostPort::write.
   uint8_t* expect(unsigned underlying_function) {
     return has_ring(underlying_function)
                ? host_.expect_line(underlying_function, rings_[underlying_function].next_address())
                : nullptr;
   }
 
-  // A command is kicked; no lane is chosen yet. `begin`: its first write, in clock ticks; nothing: that is
-  // the kick, and the time is looked at once. `place`: what expect() gave, or null.
+  // Records a kick; no lane is chosen yet. `begin`: time of the first write in clock ticks; nothing: the kick
+  // itself, and the clock is read once. `place`: the result of expect(), or null.
   void kicked(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
               std::optional<uint64_t> begin, uint8_t* place = nullptr) {
     if (is_on(unit.underlying_function()))
       write(spec::KickRecordType::kicked, unit, virtual_collect_buffer, opcode, begin, place);
   }
 
-  // The last packet of a command leaves. `begin`: start of its execution, in clock ticks.
+  // Records that the last packet of a command leaves. `begin`: start of its execution, in clock ticks.
   void sent(const spec::KickUnit& unit, uint16_t virtual_collect_buffer, spec::Opcode opcode,
             uint64_t begin) {
     if (is_on(unit.underlying_function()))
       write(spec::KickRecordType::sent, unit, virtual_collect_buffer, opcode, begin, nullptr);
   }
 
-  // The records of functions, a bit each, go to a port as well.
+  // Passes the records of functions, one bit each, to a port as well.
   void watch(WatchPort* port, uint32_t functions);
 
-  // Turns the ring of a function off and forgets where it was.
+  // Switches the ring of a function off and clears its address.
   void reset_function(unsigned underlying_function) {
     rings_[underlying_function] = {};
     set_ring_on(underlying_function, false);

@@ -18,8 +18,8 @@ namespace fpga_verbs::hca {
 
 inline constexpr uint16_t no_buffer = 0xffff;
 
-// Whether a write, which begins with DWORD `first` of its line, holds the DWORDs of segment 0 that are set in
-// `dwords`, 2 bits, as they were received before.
+// Whether a write, which begins with DWORD `first` of its line, repeats the DWORDs of segment 0 in `dwords`,
+// 2 bits, with the values received before.
 inline bool repeats_segment_0(const void* segment_0, uint32_t dwords, uint32_t first, const uint8_t* source) {
   for (; dwords != 0; dwords &= dwords - 1) {
     const auto dword = static_cast<uint32_t>(std::countr_zero(dwords));
@@ -30,8 +30,8 @@ inline bool repeats_segment_0(const void* segment_0, uint32_t dwords, uint32_t f
   return true;
 }
 
-// A physical collect buffer: one command, and what is known of it (US8589610, header buffer, payload buffer,
-// scoreboard field, scoreboard mask field). Pool buffers come first, dedicated ones after them.
+// A physical collect buffer: one command and its state (US8589610, header buffer, payload buffer, scoreboard
+// field, scoreboard mask field). Pool buffers come first, dedicated ones after them.
 struct PhysicalCollectBuffer {
   alignas(64) std::array<uint8_t, spec::command_bytes> data{}; // header buffer, then payload buffer
   uint64_t scoreboard = 0;                                     // 40 bits, bit i = segment i
@@ -60,7 +60,7 @@ struct PhysicalCollectBuffer {
     return segment_0;
   }
 
-  // Makes ready for a new command.
+  // Initializes the buffer for a new command.
   void begin_collecting() {
     scoreboard = 0;
     scoreboard_mask = 0;
@@ -69,8 +69,8 @@ struct PhysicalCollectBuffer {
   }
 
   // Stores the DWORDs of a line that are set in `dwords`; `source` begins with DWORD `first`, the lowest that
-  // a write can hold. A repeated DWORD is stored again, and its last value counts. False, and nothing stored,
-  // when one of segment 0 comes with another value: the write is of another command.
+  // a write can contain. A repeated DWORD is stored again, and its last value counts. False, without a store:
+  // a DWORD of segment 0 differs, so the write belongs to another command.
   bool store(uint32_t line, uint32_t dwords, uint32_t first, const uint8_t* source) {
     uint8_t* const target = data.data() + size_t{line} * line_bytes;
     const uint32_t had = received.line(line);
@@ -94,8 +94,7 @@ struct PhysicalCollectBuffer {
   }
 };
 
-// All PCBs of a board: collect_buffer says whose they are, and the blocks that have one in hand use its
-// command.
+// All PCBs of a board. collect_buffer assigns them, and the blocks that hold one use its command.
 class PhysicalCollectBuffers {
 public:
   explicit PhysicalCollectBuffers(const HcaParameters& parameters)

@@ -23,7 +23,7 @@ struct VirtualCollectBufferBar {
   bool contains(unsigned buffer) const { return buffer >= base && buffer - base < count; }
 };
 
-// Which function and which part of its BAR a VCB belongs to (US8589610, underlying function table).
+// Maps a VCB to its function and its part of the BAR (US8589610, underlying function table).
 class UnderlyingFunctionTable {
 public:
   static constexpr uint8_t no_function = 0xff;
@@ -33,7 +33,7 @@ public:
     spec::CollectGroup part = spec::CollectGroup::function_shared; // low, high or function_shared
   };
 
-  // VCBs evenly divided, all of them for both levels.
+  // Divides the VCBs evenly, all of them for both levels.
   explicit UnderlyingFunctionTable(const HcaParameters& parameters);
 
   const Owner& owner(unsigned virtual_collect_buffer) const { return owners_[virtual_collect_buffer]; }
@@ -41,14 +41,14 @@ public:
     return bars_[underlying_function];
   }
 
-  // Whether `bar` has its dividers in order, lies within the board and overlaps no other function's.
+  // Whether `bar` has its dividers in order, is within the board and overlaps no other function's.
   bool allows(unsigned underlying_function, const VirtualCollectBufferBar& bar) const;
 
-  // Puts an allowed BAR in the place of the function's.
+  // Replaces a function's BAR by an allowed one.
   void set(unsigned underlying_function, const VirtualCollectBufferBar& bar);
 
-  // Puts a BAR in the place of the function's where it is allowed, and `is_closed(VCB)` holds for those that
-  // it adds or takes away; else false, and nothing changed.
+  // Replaces a function's BAR if the new one is allowed and `is_closed(VCB)` holds for those that it adds or
+  // removes; otherwise false, without a change.
   template <class IsClosed>
   bool change(unsigned underlying_function, const VirtualCollectBufferBar& bar, IsClosed is_closed) {
     if (!allows(underlying_function, bar))
@@ -61,8 +61,8 @@ public:
     return true;
   }
 
-  // All BARs at once, which are allowed together: `close(VCB)` before one changes its owner, `open(VCB)` for
-  // the new one.
+  // Sets all BARs at once, which must be consistent: calls `close(VCB)` before a VCB changes owner and
+  // `open(VCB)` for the new owner.
   template <class Close, class Open>
   void change_all(const std::array<VirtualCollectBufferBar, spec::underlying_functions>& bars, Close close,
                   Open open) {
@@ -74,7 +74,7 @@ public:
       for (unsigned buffer = 0; buffer < owners_.size(); ++buffer)
         if (moves(buffer, function))
           close(buffer);
-    // A function that loses some lets go of them before another takes them.
+    // Functions that lose VCBs release them before others take them.
     for (unsigned function = 0; function < bars.size(); ++function)
       if (before[function] != bars[function])
         set(function, {});

@@ -20,13 +20,13 @@
 
 namespace fpga_verbs::hca {
 
-// Watches the messages of queue pairs that have left: those of unreliable services are complete then, those
-// of reliable ones when they are acknowledged, answered, or have failed (InfiniBand volume 1, 9.7.5 to 9.7.7
-// and 9.9). The one writer of the queue pairs' completion parts.
+// Tracks the messages that queue pairs have sent. A message of an unreliable service is complete when it has
+// left; one of a reliable service when it is acknowledged or answered, or has failed (InfiniBand volume 1,
+// 9.7.5 to 9.7.7 and 9.9). The only writer of the queue pairs' completion parts.
 //
-// A retry moves the queue pair to a new epoch: the messages outstanding give back their credits and are
-// forgotten, and queue_pair_fetch goes back to the oldest one that is not acknowledged. The packets of the
-// old epoch that dma still has go no further; it ends behind its packets that are on their way.
+// A retry moves the queue pair to a new epoch: its outstanding messages return their credits and are dropped,
+// and queue_pair_fetch resumes with the oldest one that is not acknowledged. The block discards packets of
+// the old epoch that dma still has; the epoch ends behind those in flight.
 class Completion final : public Block {
 public:
   struct Blocks {
@@ -48,19 +48,19 @@ public:
   Completion(const HcaParameters& parameters, const Clock& clock, const Clock& sampled_clock, Blocks blocks,
              Links links);
 
-  // Takes an answer and completes a train of the messages that it acknowledges, or goes on with it; or ends
-  // one message of those that are ended together, or takes a message, a queue pair that goes no further, a
-  // timer that has run out.
+  // Processes an answer and completes a train of the messages that it acknowledges, or continues with it; or
+  // ends one of several messages that fail together; or takes a message, a queue pair that is stopped, or an
+  // expired timer.
   bool step() override;
 
   uint64_t next_deadline() const { return timer_.next_deadline(); }
-  // The deadline has come: the next steps look for timers that have run out.
+  // The deadline has arrived: the next steps check for expired timers.
   void notice_deadline() { is_due_ = true; }
 
   const char* verify() const { return outstanding_.verify(); }
 
 private:
-  // A queue pair whose parts are at hand for one data unit.
+  // A queue pair whose parts are loaded for one data unit.
   struct Subject {
     unsigned underlying_function;
     uint32_t number;
@@ -75,10 +75,10 @@ private:
     uint32_t mtu_bytes() const;
   };
 
-  // The step that follows when all that an answer acknowledges is complete.
+  // The action after all messages that an answer acknowledges are complete.
   enum class Then : uint8_t { nothing, place_answer, retry, wait, fail };
 
-  // An answer that is being taken, at most one train of messages a step.
+  // An answer in progress, at most one train of messages per step.
   struct Answer {
     bool active = false;
     Then then = Then::nothing;
@@ -141,7 +141,7 @@ private:
   HardwareLinkedListQueue<spec::MessageUnit> outstanding_; // index: queue pair
   Answer answer_;
 
-  // The work request whose answer was placed last: where it is scattered to.
+  // The work request whose answer was placed last, with its scatter list.
   struct Scattered {
     bool valid = false;
     uint32_t queue_pair_number = 0;

@@ -22,10 +22,10 @@
 
 namespace fpga_verbs::hca {
 
-// The completion queues of all functions, and the one writer of their entries (CQEs). A queue is a circular
-// buffer in host memory (US6725296): the device's tail says where the next entry goes, the host's head, a
-// record in memory, only whether there is room. A queue without room, or that DMA cannot reach, is in error
-// for good: nothing in it is overwritten, and its queue pairs fail (InfiniBand volume 1, 11.6.3.1).
+// The completion queues of all functions, and the only writer of their entries (CQEs). A queue is a circular
+// buffer in host memory (US6725296). The device's tail is the position of the next entry; the host's head, a
+// record in memory, only shows whether there is room. A queue that is full or that DMA cannot reach stays in
+// the error state: the device overwrites nothing, and its queue pairs fail (InfiniBand volume 1, 11.6.3.1).
 class CompletionQueue final : public Block {
 public:
   static constexpr unsigned largest_entries_log2 = 15;
@@ -35,61 +35,62 @@ public:
   CompletionQueue(const HcaParameters& parameters, Counters& counters, HostPort& host, const Clock& clock,
                   MemoryTranslation& translation, QueuePairStateCache& queue_pairs, EventPort& events);
 
-  // Pages of a queue of 2^entries_log2 entries. With variable entries its references come first, and the
-  // entries begin with the next page.
+  // Number of pages of a queue of 2^entries_log2 entries. With variable entries its references come first,
+  // and the entries start on the next page.
   static constexpr uint32_t pages(unsigned entries_log2, bool variable) {
     return entry_pages(entries_log2) + (variable ? reference_pages(entries_log2) : 0);
   }
 
-  // Writes an entry into the queue and fills in phase, sequence and time stamp; then the event, if the queue
-  // is armed for it. False: there is no such queue of this function (0: none was wanted), or it is in error;
-  // the entry is dropped, and counted unless none was wanted. A method and no link: an entry is larger than a
-  // data unit, and who writes one must not wait for a credit while holding what the host waits for.
+  // Writes an entry and fills in phase, sequence and time stamp; then raises the event if the queue is armed
+  // for it. False: the function has no such queue (0: none is wanted), or it is in error; the entry is
+  // dropped, and counted unless none is wanted. This is a method instead of a link because an entry is larger
+  // than a data unit, and the writer must not wait for a credit while it holds a resource that the host waits
+  // for.
   bool write(unsigned underlying_function, uint32_t completion_queue_number,
              spec::CompletionQueueEntry& entry);
 
-  // Arms a queue for one event: at the next entry, or at once if one lies beyond the host's head; solicited:
-  // entries that ask for it and failures only. Any outlasts solicited. An arming with the sequence of the
-  // last event is ignored: the host has not seen that event, so that each queue has at most one on its way.
-  // False: the function has no such queue.
+  // Arms a queue for one event: at the next entry, or at once if there are entries beyond the host's head;
+  // solicited: only for entries that request it and for failures. Any overrides solicited. The device ignores
+  // a request with the sequence of the last event, because the host has not seen that event yet; each queue
+  // thus has at most one event in flight. False: the function has no such queue.
   bool arm(unsigned underlying_function, spec::underlying_function::CompletionQueueArm request);
 
-  // For resource_manager. A new queue, whose pages the host has cleared; `page_table` is a table of
-  // memory_translation with input.pages() pages. Its number, from 1 on; nothing: all are in use.
+  // For resource_manager. Creates a queue whose pages the host has cleared; `page_table` is a table of
+  // memory_translation with input.pages() pages. Returns its number, from 1 on; nothing: all are in use.
   std::optional<uint32_t> create(unsigned underlying_function, const spec::CreateCompletionQueueInput& input,
                                  uint32_t page_table);
   bool exists(unsigned underlying_function, uint32_t completion_queue_number) const;
   bool is_in_error(uint32_t completion_queue_number) const {
     return queues_[completion_queue_number].in_error;
   }
-  // Send and receive queues that complete into an existing queue; 0 as a number is none.
+  // Counts send and receive queues that use a queue; number 0 means none.
   void add_user(uint32_t completion_queue_number) { ++queues_[completion_queue_number].users; }
   void remove_user(uint32_t completion_queue_number) { --queues_[completion_queue_number].users; }
   uint32_t users(uint32_t completion_queue_number) const { return queues_[completion_queue_number].users; }
-  // Destroys an existing queue without users and gives its page table back to the caller.
+  // Destroys a queue without users and returns its page table to the caller.
   uint32_t destroy(uint32_t completion_queue_number);
 
-  // Makes the next queue pair of a failed queue fail.
+  // Fails the next queue pair of a failed queue.
   bool step() override;
 
-  // CQEs written are the data units that leave this block.
+  // The data units that leave this block are the CQEs written.
   void count_data_units(DataUnitCounts& counts) const {
     counts.add(spec::control::data_units_completion_queue, count_);
   }
 
-  // Woken when a queue has failed.
+  // Waker for a queue that fails.
   void on_failed(Waker failed) { failed_waker_ = failed; }
 
-  // Forgets the queues of a function; their page tables are memory_translation's to reclaim.
+  // Removes the queues of a function; memory_translation reclaims their page tables.
   void reset_function(unsigned underlying_function);
 
-  // Entries of functions, a bit each, go to a port as well.
+  // Passes entries of functions, one bit each, to a port as well.
   void watch(WatchPort* port, uint32_t functions) {
     watch_ = port;
     watched_ = functions;
   }
 
-  // For tests: what is wrong with the block's state, or null.
+  // For tests: the first inconsistency of the block's state, or null.
   const char* verify() const;
 
 private:

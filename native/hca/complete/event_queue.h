@@ -21,9 +21,9 @@ namespace fpga_verbs::hca {
 
 class MemoryTranslation;
 
-// The event queues of all functions: rings of 32 B entries in host memory, each with an MSI-X vector of its
-// own. Queue 0 of a function takes the asynchronous events. An entry is written before its interrupt; an
-// event that finds no room is dropped, counted, and named in the next entry (`lost`).
+// The event queues of all functions: rings of 32 B entries in host memory, each with its own MSI-X vector.
+// Queue 0 of a function gets the asynchronous events. An entry is written before its interrupt. An event
+// without room is dropped, counted, and reported in the next entry (`lost`).
 class EventQueue final : public Block, public EventPort {
 public:
   static constexpr unsigned smallest_entries_log2 = 1;
@@ -37,39 +37,39 @@ public:
     return ((spec::EventQueueEntry::bytes << entries_log2) + spec::page_bytes - 1) / spec::page_bytes;
   }
 
-  // Creates a queue that is not armed; the host has cleared its pages. `page_table` is a table of
-  // memory_translation with input.pages() pages. bad_parameter: number, size, pages or head address out of
-  // range; in_use: it exists.
+  // Creates an unarmed queue whose pages the host has cleared. `page_table` is a table of memory_translation
+  // with input.pages() pages. bad_parameter: number, size, pages or head address out of range; in_use: it
+  // exists.
   spec::ManagementStatus create(unsigned underlying_function, const spec::CreateEventQueueInput& input,
                                 uint32_t page_table);
 
-  // Destroys a queue and gives its page table back to the caller; nothing if there is no such queue.
+  // Destroys a queue and returns its page table to the caller; nothing: there is no such queue.
   std::optional<uint32_t> destroy(unsigned underlying_function, unsigned event_queue);
 
-  // Arms a queue for one interrupt, which comes at once if entries lie beyond the host's head. A queue that
-  // does not exist is not armed.
+  // Arms a queue for one interrupt, which is raised at once if there are entries beyond the host's head. No
+  // effect if the queue does not exist.
   void arm(unsigned underlying_function, unsigned event_queue);
 
-  // Takes an event, always. While the event of an affiliated asynchronous error lies unread, the same error
-  // of the same object is not written again.
+  // Always accepts an event. While the event of an affiliated asynchronous error is unread, the same error of
+  // the same object is not written again.
   void report(const spec::EventUnit& event) override;
 
-  // The asynchronous events of functions, a bit each, go to a port as well.
+  // Passes the asynchronous events of functions, one bit each, to a port as well.
   void watch(WatchPort* port, uint32_t functions) {
     watch_ = port;
     watched_ = functions;
   }
 
-  // Sends the interrupts whose moderation time is over; woken when next_deadline() has come.
+  // Raises the interrupts whose moderation time has passed; woken at next_deadline().
   bool step() override;
 
-  // The clock tick at which the next moderated interrupt is due; ~0 when none is.
+  // The clock tick at which the next moderated interrupt is due; ~0: none.
   uint64_t next_deadline() const { return deadline_; }
 
-  // Forgets the queues of a function; their page tables are memory_translation's to reclaim.
+  // Removes the queues of a function; memory_translation reclaims their page tables.
   void reset_function(unsigned underlying_function);
 
-  // For tests: what is wrong with the block's state, or null.
+  // For tests: the first inconsistency of the block's state, or null.
   const char* verify() const;
 
 private:

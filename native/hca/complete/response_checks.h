@@ -19,7 +19,7 @@ AcknowledgeKind acknowledge_kind_of(uint8_t syndrome);
 // The status of a work request after a syndrome that is AcknowledgeKind::failed.
 spec::CompletionStatus status_of_syndrome(uint8_t syndrome);
 
-// The READ or atomic that an answer has to fit.
+// The READ or atomic that an answer must match.
 struct AnsweredRequest {
   spec::Opcode opcode{};
   uint32_t first_psn = 0;
@@ -29,10 +29,10 @@ struct AnsweredRequest {
   bool was_resumed = false; // at the PSN of the answer, after a retry
 };
 
-// Whether a READ response or answer of an atomic, at a PSN of the request, is what has to come there
-// (InfiniBand volume 1, 9.7.5.1 and 9.9.2): its operation, its place among the responses, its length, and an
-// AETH that acknowledges. After a retry a READ goes on with a first or only response; late ones of the
-// request before it fit too.
+// Whether a READ response or atomic response, at a PSN of the request, is the expected one (InfiniBand volume
+// 1, 9.7.5.1 and 9.9.2): its operation, its position among the responses, its length, and an AETH that
+// acknowledges. After a retry a READ resumes with a first or only response; late ones of the earlier request
+// also match.
 bool is_proper_answer(const AnsweredRequest& request, const wire::ParsedPacket& answer);
 
 } // namespace fpga_verbs::hca

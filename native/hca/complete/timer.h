@@ -8,9 +8,9 @@
 
 namespace fpga_verbs::hca {
 
-// One timer for each queue pair that waits: for an acknowledgement, or until its peer may be ready. One
-// scanner goes over those that are pending when the earliest deadline it knows of has come; a deadline that
-// has moved back meanwhile costs one visit.
+// One timer for each queue pair that waits for an acknowledgment or for an RNR delay. A scanner checks the
+// pending timers when the earliest known deadline has arrived; a deadline that has moved back meanwhile costs
+// one visit.
 class Timer {
 public:
   static constexpr uint64_t no_deadline = ~uint64_t{0};
@@ -22,17 +22,17 @@ public:
 
   explicit Timer(const HcaParameters& parameters) : places_(parameters.queue_pairs) {}
 
-  // Starts a queue pair's timer anew, or stops it.
+  // Restarts or stops a queue pair's timer.
   void set(unsigned underlying_function, uint32_t queue_pair_number, uint64_t deadline);
   void clear(uint32_t queue_pair_number) { places_[index_of(queue_pair_number)].deadline = no_deadline; }
   bool is_set(uint32_t queue_pair_number) const {
     return places_[index_of(queue_pair_number)].deadline != no_deadline;
   }
 
-  // Clock tick at which the scanner has to look; no_deadline: nothing is pending.
+  // Clock tick of the next scan; no_deadline: no timer is pending.
   uint64_t next_deadline() const { return scan_at_; }
 
-  // The next queue pair whose deadline is not after `now`; its timer is stopped. Nothing: none is left.
+  // Returns the next queue pair with a deadline not after `now` and stops its timer. Nothing: none is left.
   std::optional<Expired> take_expired(uint64_t now);
 
 private:

@@ -7,7 +7,7 @@
 
 namespace fpga_verbs::hca {
 
-// Credits of one kind, of one lane.
+// Credits of one kind of one lane.
 struct LaneCreditDivision {
   uint32_t own = 0;
   uint32_t shared_cap = 0; // most shared ones that it may hold
@@ -16,7 +16,7 @@ struct LaneCreditDivision {
 };
 
 // Credits of one kind of all transmit virtual lanes (US8484392, execution and completion credits), at most 64
-// lanes. Beside the pool it keeps a bit per lane, so that the lanes that can get a credit are found at once.
+// lanes. In addition to the pool it keeps one bit per lane, to find the lanes that can get a credit at once.
 class LaneCredits {
 public:
   LaneCredits(unsigned lanes, uint32_t own, uint32_t shared, uint32_t shared_cap)
@@ -28,14 +28,14 @@ public:
   // The lanes that can get a credit, a bit each.
   uint64_t lanes() const { return has_own_ | (shared_free() > 0 ? below_cap_ : 0); }
 
-  // Takes a credit for one of lanes(), and tells where it came from.
+  // Takes a credit for one of lanes() and returns its source.
   CreditSource take(unsigned lane) {
     const CreditSource source = pool_.take(lane);
     note(lane);
     return source;
   }
 
-  // Takes a credit from where another has decided, whatever the division is now.
+  // Takes a credit from a source that another block has selected, whatever the current division.
   void take_from(unsigned lane, CreditSource source) {
     pool_.hold(lane, source);
     note(lane);
@@ -46,7 +46,7 @@ public:
     note(lane);
   }
 
-  // Divides anew; what is held beyond it comes back first.
+  // Changes the division; credits in use beyond it return first.
   void divide(unsigned lane, uint32_t own, uint32_t shared_cap) {
     pool_.set_own(lane, own);
     pool_.set_shared_cap(lane, shared_cap);
@@ -54,7 +54,7 @@ public:
   }
   void set_shared(uint32_t credits) { pool_.set_shared(credits); }
 
-  // Credits that the lane could take one after the other now.
+  // Number of credits that the lane could take now.
   uint32_t available(unsigned lane) const {
     const uint32_t below_cap =
         pool_.shared_cap(lane) - std::min(pool_.shared_cap(lane), pool_.shared_held(lane));

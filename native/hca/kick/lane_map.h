@@ -13,8 +13,8 @@ namespace fpga_verbs::hca {
 // Bits of the lanes before `end`, at most 64.
 constexpr uint64_t lanes_below(unsigned end) { return end == 64 ? ~uint64_t{0} : (uint64_t{1} << end) - 1; }
 
-// Transmit virtual lanes, a bit each: those of every function's levels, and those that all functions share
-// (US8484392, TVL mapping table). A lane of both levels is shared by them.
+// Transmit virtual lanes, one bit each: those of every function's levels, and those that all functions share
+// (US8484392, TVL mapping table). A function's levels share a lane that belongs to both.
 struct LaneMap {
   using Levels = std::array<uint64_t, spec::quality_of_service_levels>;
 
@@ -25,7 +25,7 @@ struct LaneMap {
     return functions[underlying_function][0] | functions[underlying_function][1];
   }
 
-  // Whether every level of the first `count` functions has a lane, of its own or shared.
+  // Whether every level of the first `count` functions has a lane, its own or shared.
   bool serves(unsigned count) const {
     for (unsigned function = 0; function < count; ++function)
       for (const uint64_t own : functions[function])
@@ -36,7 +36,7 @@ struct LaneMap {
 
   bool operator==(const LaneMap&) const = default;
 
-  // At first: half of the lanes at most is given to functions, for both of their levels; the rest is shared.
+  // Initial division: functions get at most half of the lanes, for both of their levels; the rest is shared.
   static LaneMap initial(const HcaParameters& parameters);
 };
 

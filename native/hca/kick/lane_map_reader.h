@@ -22,15 +22,15 @@ public:
     return underlying_function * spec::quality_of_service_levels + static_cast<uint32_t>(level);
   }
 
-  // False, and nothing changed: not 8 B aligned.
+  // False, without a change: not 8 B aligned.
   bool set_address(uint64_t address);
   uint64_t address() const { return address_; }
 
-  // Entries, a bit each, that have to be read again before the next command of their level chooses a lane.
+  // Entries, one bit each, to read again before the next command of their level selects a lane.
   void invalidate(uint32_t entries) { invalid_ |= entries; }
   bool any_invalid() const { return invalid_ != 0; }
 
-  // Reads the entry of a function's level where it is invalid, which it is no more: the lanes, a bit each.
+  // Reads the entry of a function's level if it is invalid and makes it valid: the lanes, one bit each.
   // Nothing: it was valid, or could not be read, which is reported.
   std::optional<uint64_t> read_invalid(unsigned underlying_function, spec::QualityOfServiceLevel level);
 

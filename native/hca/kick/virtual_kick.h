@@ -15,7 +15,7 @@ class VirtualKick final : public VirtualKickPort {
 public:
   explicit VirtualKick(const Ports& ports);
 
-  // Takes all that has finished, one kick of each kind, and starts or discards one command.
+  // Processes all finishes, one kick from each input, and starts or discards one command.
   bool step() override;
 
   bool set_map(LaneMap map) override;
@@ -71,13 +71,13 @@ public:
     return kind == CreditKind::execution ? execution_credits_ : completion_credits_;
   }
 
-  // The first command of a lane leaves the list. True: it was dropped, and its PCB is back.
+  // Removes the first command of a lane from the list. True: it was dropped, and its PCB released.
   bool leave_list(unsigned lane, spec::KickUnit& first);
   // Lanes whose next command was dropped.
   uint64_t lanes_to_discard() const;
 
 private:
-  // The lane of a queue pair, and how many of its commands are kicked and not finished.
+  // The lane of a queue pair, and the number of its commands that are kicked and not finished.
   struct Hold {
     uint16_t commands = 0;
     uint8_t lane = 0;
@@ -88,7 +88,7 @@ private:
   inline void pass(const spec::KickUnit& kick, unsigned lane);
   inline void hold_lane(const spec::KickUnit& kick, unsigned lane);
   inline void take_credits(spec::KickUnit first);
-  // The command joins a lane.
+  // Puts the command on a lane's list.
   void list(const spec::KickUnit& kick, unsigned lane);
   bool refuse(const spec::KickUnit& kick);
   inline void start(unsigned lane);

@@ -19,18 +19,19 @@
 
 namespace fpga_verbs::hca {
 
-// Of which kind a credit of a lane is (US8484392, execution and completion credits).
+// The kind of a lane's credit (US8484392, execution and completion credits).
 enum class CreditKind : uint8_t { execution, completion };
 
-// The block virtual_kick as the others see it, whether the device model's or RTL is in its place: puts kicked
-// commands on the list of a transmit virtual lane, and starts them when the lane has an execution and a
-// completion credit (US8484392, virtual kick lists, TVL mapping table, virtual kick arbitrator).
+// The interface of the block virtual_kick for the other blocks, implemented by the device model or by RTL.
+// The block puts kicked commands on the list of a transmit virtual lane, and starts them when the lane has an
+// execution and a completion credit (US8484392, virtual kick lists, TVL mapping table, virtual kick
+// arbitrator).
 //
-// A command is pinned to its queue pair from the list until it is finished, and the queue pair stays on its
-// lane as long as it has such a command: commands of a queue pair cannot overtake each other.
+// A command is pinned to its queue pair from the list until it is finished. The queue pair stays on its lane
+// while it has such a command, so its commands cannot overtake each other.
 class VirtualKickPort : public Block {
 public:
-  // Its links, and what else it is connected to.
+  // Its links and other connections.
   struct Ports {
     const HcaParameters& parameters;
     Counters& counters;

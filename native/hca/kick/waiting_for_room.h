@@ -11,9 +11,9 @@
 
 namespace fpga_verbs::hca {
 
-// Queue pairs whose next command is not fetched because the lists of virtual_kick would not take it: each
-// waits at one place for what it lacks, first come, first served. Every command takes constant time, except a
-// reset.
+// Queue pairs whose next command is not fetched because the lists of virtual_kick have no room for it. Each
+// waits at one place for the missing resource, first come, first served. Every command takes constant time,
+// except a reset.
 class WaitingForRoom {
 public:
   struct Waiter {
@@ -25,8 +25,8 @@ public:
   explicit WaitingForRoom(const HcaParameters& parameters)
       : entries_(parameters.queue_pairs), lists_(places), occupied_(places) {}
 
-  // Places: for a lane that the queue pair cannot leave, for any lane of its level, for an entry credit of
-  // its function; and those who wait for nothing any more.
+  // Places: for a lane to which the queue pair is bound, for any lane of its level, for an entry credit of
+  // its function; and for those released from waiting.
   static constexpr unsigned of_lane(unsigned lane) { return lane; }
   static constexpr unsigned of_level(unsigned underlying_function, spec::QualityOfServiceLevel level) {
     return first_level + underlying_function * spec::quality_of_service_levels + static_cast<unsigned>(level);
@@ -51,22 +51,22 @@ public:
   bool any() const { return occupied_.any(); }
   const BitMask& occupied() const { return occupied_; }
 
-  // The room that a queue pair waits for.
+  // The resource that a queue pair waits for.
   spec::RoomWait wait_of(uint32_t queue_pair_number) const;
 
-  // Of one that waits nowhere.
+  // For a queue pair that does not wait yet.
   void append(unsigned place, const Waiter& waiter);
-  // The one that waits longest at an occupied place.
+  // The longest-waiting queue pair at an occupied place.
   Waiter front(unsigned place) const { return waiter(lists_[place].first); }
   Waiter take(unsigned place);
 
-  // The queue pair is bound to its lane no more: any lane of its level will do.
+  // Releases the queue pair from its lane: any lane of its level will do.
   void unbind(uint32_t queue_pair_number);
-  // The queue pair need not wait any longer: it is among those let go.
+  // Moves the queue pair to those released from waiting.
   void release(uint32_t queue_pair_number);
   void reset_function(unsigned underlying_function);
 
-  // There may be room: send_queue_scheduler is woken, if queue pairs wait.
+  // Room may be available: wakes send_queue_scheduler if queue pairs wait.
   void notice() const {
     if (any())
       room_.wake();

@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::hca {
 
-// The refusal of an address vector that begins at this bit of an input mailbox, or none.
+// Checks the address vector that begins at this bit of an input mailbox. Returns the error answer, or none.
 std::optional<spec::ManagementCompletion> check_address_vector(const spec::AddressVector& address_vector,
                                                                uint64_t first_bit,
                                                                const HcaParameters& parameters);

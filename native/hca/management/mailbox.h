@@ -9,7 +9,7 @@
 
 namespace fpga_verbs::hca {
 
-// Reads the content of an input mailbox, a chain of pages none of which is empty, from front to back.
+// Reads the content of an input mailbox, a chain of nonempty pages, from front to back.
 class MailboxReader {
 public:
   static constexpr uint32_t page_content = spec::page_bytes - spec::MailboxHeader::bytes;
@@ -18,8 +18,8 @@ public:
   MailboxReader(HostPort& host, unsigned underlying_function, uint64_t address)
       : host_(host), underlying_function_(underlying_function), next_(address) {}
 
-  // The next `bytes` of content. False: a page is missing, not aligned, empty or too full, or could
-  // not be reached; the reader is of no use then.
+  // Reads the next `bytes` of content. False: a page is missing, misaligned, empty, overfull or unreachable;
+  // the reader is then unusable.
   bool read(void* destination, size_t bytes);
 
 private:
@@ -33,7 +33,7 @@ private:
 };
 
 // Writes `bytes` of content, at most MailboxReader::page_content, into the first page of an output mailbox at
-// a page-aligned address. False: it could not be reached.
+// a page-aligned address. False: the page is unreachable.
 bool write_mailbox(HostPort& host, unsigned underlying_function, uint64_t address, const void* content,
                    size_t bytes);
 

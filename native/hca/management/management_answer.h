@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::hca {
 
-// Answers to management commands, but for what says to which.
+// Answers to management commands, without the identity of the command.
 
 inline constexpr uint64_t reserved_field = std::numeric_limits<uint64_t>::max(); // in the place of a bit
 
@@ -18,21 +18,21 @@ inline spec::ManagementCompletion answer_with(spec::ManagementStatus status) {
   return answer;
 }
 
-// Done; `output` is the number of the object made, if any.
+// Success; `output` is the number of the created object, if any.
 inline spec::ManagementCompletion succeed(uint64_t output = 0) {
   spec::ManagementCompletion answer;
   answer.set_output(output);
   return answer;
 }
 
-// The field of the command that begins at `bit` is wrong.
+// The field of the command that begins at `bit` is invalid.
 inline spec::ManagementCompletion bad_command(uint64_t bit) {
   spec::ManagementCompletion answer = answer_with(spec::ManagementStatus::bad_parameter);
   answer.set_output(bit);
   return answer;
 }
 
-// The field of the input mailbox that begins at `bit` is wrong.
+// The field of the input mailbox that begins at `bit` is invalid.
 inline spec::ManagementCompletion bad_input(uint64_t bit) {
   spec::ManagementCompletion answer = bad_command(bit);
   answer.set_in_mailbox(1);

@@ -18,18 +18,19 @@ namespace fpga_verbs::hca {
 
 // The management send and completion queues of all functions, and the order of their commands.
 //
-// Every command lies in the send queue under its sequence number; the management page and the doorbell are
-// two ways to say so. A command executes when its number is next. One that comes through the page before its
-// turn is dropped and fetched when it is; one whose number has passed was executed before, and is dropped.
+// Every command is in the send queue under its sequence number; the management page and the doorbell are two
+// ways to announce it. A command executes when its number is next. The device drops a command that comes
+// through the page early and fetches it later. It also drops one whose number has passed, because it has
+// executed before.
 class ManagementQueue {
 public:
   static constexpr unsigned largest_entries_log2 = 8;
 
   ManagementQueue(Counters& counters, HostPort& host, const Clock& clock, EventPort& events);
 
-  // Registers of a function. False, and nothing changed: too large, or not page-aligned. Size and send queue
-  // address count from the next writing of the completion queue address, which begins both queues anew: no
-  // command may be in the device then, or its answer lands in the new queue.
+  // Registers of a function. False, without a change: too large, or not page-aligned. Size and send queue
+  // address take effect with the next write of the completion queue address, which restarts both queues. No
+  // command may be in the device then, otherwise its answer goes to the new queue.
   bool set_size(unsigned underlying_function, spec::underlying_function::ManagementQueueSize size);
   bool set_send_queue_address(unsigned underlying_function, uint64_t address);
   bool set_completion_queue_address(unsigned underlying_function, uint64_t address);
@@ -43,14 +44,14 @@ public:
     return queues_[underlying_function].completion_queue_address;
   }
 
-  // Commands before the tail lie in the send queue. One further ahead than the queue is long is refused and
+  // Announces the commands before the tail. A tail further ahead than the queue is long is refused and
   // counted.
   void doorbell(unsigned underlying_function, spec::underlying_function::ManagementDoorbell doorbell);
 
-  // Whether the command that came through the management page executes now. False: drop it.
+  // Whether a command from the management page executes now. False: drop it.
   bool accept(unsigned underlying_function, uint16_t sequence_number);
 
-  // Whether a command has to be fetched.
+  // Whether a command must be fetched.
   bool has_work() const { return owed_ != 0; }
 
   struct Fetched {
@@ -58,14 +59,14 @@ public:
     uint16_t sequence_number = 0;
     spec::ManagementCommand command;
   };
-  // Fetches the next command, functions in turn; it executes now. Nothing: it could not be read; the queue
-  // of its function stands still until it is begun anew.
+  // Fetches the next command, functions in turn; it executes now. Nothing: it could not be read, and the
+  // queue of its function stops until it is restarted.
   std::optional<Fetched> fetch();
 
-  // Writes an answer, with phase, sequence and time stamp filled in, and reports it.
+  // Writes an answer, fills in phase, sequence and time stamp, and reports it.
   void complete(unsigned underlying_function, const spec::ManagementCompletion& completion);
 
-  // Woken when there is something to fetch.
+  // Waker for a command to fetch.
   void on_command(Waker fetcher) { fetcher_ = fetcher; }
 
   void reset_function(unsigned underlying_function);

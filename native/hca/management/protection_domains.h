@@ -9,17 +9,17 @@
 
 namespace fpga_verbs::hca {
 
-// The protection domains of each function, numbered from 1, and how many objects use each.
+// The protection domains of each function, numbered from 1, and the number of objects that use each.
 class ProtectionDomains {
 public:
   static constexpr uint32_t per_function = 4095;
 
-  // A new number; nothing: the function has all.
+  // Allocates a number; nothing: all are in use.
   std::optional<uint32_t> create(unsigned underlying_function);
   bool exists(unsigned underlying_function, uint32_t protection_domain) const;
   void destroy(unsigned underlying_function, uint32_t protection_domain);
 
-  // Queue pairs and keys of the domain.
+  // Counts queue pairs and keys of the domain.
   void add_user(unsigned underlying_function, uint32_t protection_domain) {
     ++functions_[underlying_function].users[protection_domain];
   }

@@ -11,21 +11,21 @@
 
 namespace fpga_verbs::hca {
 
-// The attributes of queue pairs that modify_queue_pair sets and query_queue_pair shows.
+// The attributes of queue pairs for modify_queue_pair and query_queue_pair.
 
-// The refusal of a modification, for the state, attributes that the transition asks for or does not allow, or
-// values out of range.
+// Checks a modification: the state, attributes that the transition requires or does not allow, and ranges.
+// Returns the error answer, or none.
 std::optional<spec::ManagementCompletion> check_attributes(const spec::QueuePairControl& control,
                                                            const spec::QueuePairAttributes& input,
                                                            const HcaParameters& parameters);
 
-// Puts the attributes of the mask, but for the state, into the parts that they belong to.
+// Copies the attributes of the mask, except the state, into the context parts that hold them.
 void apply_attributes(const spec::QueuePairAttributes& input, QueuePairParts& queue_pair);
 
-// All attributes, the positions of the queue, and how many data units refer to it.
+// All attributes, the queue positions, and the number of data units that refer to the queue pair.
 spec::QueuePairAttributes attributes_of(const QueuePairParts& queue_pair, uint32_t in_flight);
 
-// Leaves what the queue pair was created with, in RESET.
+// Keeps only the attributes of the queue pair's creation, in RESET.
 void clear_attributes(spec::QueuePairControl& control);
 
 } // namespace fpga_verbs::hca

@@ -16,7 +16,7 @@
 
 namespace fpga_verbs::hca {
 
-// Why resource allocation requests were refused: answered by resource_manager.
+// The reason why resource allocation requests were refused; resource_manager turns it into an answer.
 struct DivisionRefusal {
   spec::ManagementStatus status = spec::ManagementStatus::bad_parameter;
   uint64_t bit = 0; // bad_parameter: where the field lies in the mailbox's content, bits
@@ -25,8 +25,9 @@ struct DivisionRefusal {
   uint32_t left = 0;  // no_resources: the largest amount that there could be
 };
 
-// How a device's VCBs, PCBs, TVLs, credits and entries are divided among functions, levels and lanes
-// (US8484392, resource allocation requests): values alone, which requests are tried on before they count.
+// The division of a device's VCBs, PCBs, TVLs, credits and entries among functions, levels and lanes
+// (US8484392, resource allocation requests). It holds values only: requests are tried on a copy before they
+// take effect.
 struct ResourceDivision {
   struct Lane {
     LaneCreditDivision execution;
@@ -52,17 +53,17 @@ struct ResourceDivision {
   uint32_t shared_execution_credits = 0;
   uint32_t shared_completion_credits = 0;
 
-  // VCBs from the base of a function to the next one that another function owns.
+  // Number of VCBs from the base of a function to the next one that another function owns.
   unsigned room(unsigned underlying_function) const;
-  // Whether a range lies on the board and has no other owner.
+  // Whether a range is within the board and has no other owner.
   bool is_free_for(unsigned underlying_function, unsigned base, unsigned count) const;
 
   bool operator==(const ResourceDivision&) const = default;
 };
 
-// Carries out requests on a division, all of them: those that give something back before those that take, so
-// that their order does not count. `requester`: function 0 may divide everything; another function what it
-// has among its levels and lanes. Nothing: done. A refusal: the division is to be thrown away.
+// Applies all requests to a division, releases before acquisitions, so that their order does not matter.
+// `requester`: function 0 may divide everything, any other function its share between its levels and lanes.
+// Nothing: done. A refusal: discard the division.
 std::optional<DivisionRefusal> allocate(ResourceDivision& division, unsigned requester,
                                         std::span<const spec::ResourceAllocationRequest> requests);
 

@@ -36,12 +36,12 @@
 
 namespace fpga_verbs::hca {
 
-// Carries out management commands, one a step: makes, changes, shows and unmakes objects, and answers each
-// command once. A command that has to wait until its queue pair or key is quiet is answered then; others go
-// on. The one writer of the queue pairs' control parts.
+// Executes management commands, one per step: creates, changes, queries and destroys objects, and answers
+// each command once. A command that must wait until its queue pair or key is quiet is answered later; others
+// continue. The only writer of the queue pairs' control parts.
 class ResourceManager final : public Block {
 public:
-  // The blocks that it works on.
+  // The blocks that it uses.
   struct Blocks {
     CollectBufferPort& collect_buffer;
     const PhysicalCollectBuffers& buffers;
@@ -61,7 +61,7 @@ public:
     SendQueuePort& queue_pair_fetch;
     VirtualKickPort& virtual_kick;
     WaitingForRoom& waiting_for_room;
-    // The links whose data units are not pinned: a reset outlasts what is in them.
+    // Links whose data units are not pinned: a reset waits until they have left.
     const DataLink<spec::KickUnit>& kicks_collected;
     const DataLink<spec::KickUnit>& kicks_scheduled;
     const DataLink<spec::KickUnit>& kicks_started;
@@ -71,12 +71,11 @@ public:
   ResourceManager(const HcaParameters& parameters, HostPort& host, const DeviceRegisters& device,
                   Blocks blocks);
 
-  // Finishes what waited for a queue pair or key that is quiet now, or carries out the next command.
+  // Completes a command that waited for a queue pair or key to become quiet, or executes the next one.
   bool step() override;
 
-  // Forgets the function's protection domains and its commands, waiting and not taken yet. Event and
-  // completion queues, queue pairs, keys, page tables and management queues are forgotten by the blocks that
-  // hold them.
+  // Removes the function's protection domains and its pending commands. Other blocks remove its event and
+  // completion queues, queue pairs, keys, page tables and management queues.
   void reset_function(unsigned underlying_function);
   void reset();
 
@@ -96,15 +95,15 @@ private:
     uint32_t queue_pair_number = 0;
     Command command;
   };
-  // A deregistration, or the end of a window, that waits until no access with its key is in flight.
+  // A deregistration, or the destruction of a window, that waits until no access with its key is in flight.
   struct WaitingKey {
     uint32_t key = 0;
     uint32_t page_table = no_table; // of a window none
     uint32_t protection_domain = 0;
     Command command;
   };
-  // A modify to RESET whose queue pair is quiet, but may be named by data units that are not pinned. They
-  // would be taken for new ones; they have passed when so many have left the links.
+  // A modify to RESET whose queue pair is quiet, but to which unpinned data units may still refer. They would
+  // be mistaken for new ones; they have passed when this many data units have left the links.
   using LinkCounts = std::array<uint64_t, 4>;
   struct Passing {
     Waiting waiting;
@@ -114,7 +113,7 @@ private:
     unsigned underlying_function = 0;
     uint32_t queue_pair_number = 0;
   };
-  // A page list of an input mailbox and the table that it becomes.
+  // A page list of an input mailbox and the table for it.
   struct PageList {
     uint32_t pages = 0; // 0: no list, no table
     uint32_t table = no_table;
@@ -127,7 +126,7 @@ private:
   void carry_out(const Command& command);
   void complete(const Command& command, Answer answer);
 
-  // One for each opcode. Nothing: the answer comes when the queue pair, or the key, is quiet.
+  // One function for each opcode. Nothing: the answer follows when the queue pair or the key is quiet.
   std::optional<Answer> dispatch(const Command& command);
   Answer query_function(const Command& command);
   Answer allocate_resources(const Command& command);
@@ -157,32 +156,32 @@ private:
   Answer query_queue_pair(const Command& command);
   std::optional<Answer> destroy_queue_pair(const Command& command);
 
-  // How everything is divided now; and the division put in its place. VCBs that change their owner are closed
-  // in between.
+  // Returns the current division, and applies a new one. VCBs that change owner are closed in between.
   ResourceDivision division() const;
   void divide(const ResourceDivision& division);
-  // Tells functions what changed of theirs; the requester knows, but for VCBs, whose pages it has mapped.
+  // Notifies functions of changes to their share. The requester knows them, except VCBs, whose pages it has
+  // mapped.
   void report_changes(const ResourceDivision& before, const ResourceDivision& after, unsigned requester);
   Answer query_share(const Command& command, unsigned function);
   Answer query_shared(const Command& command);
   Answer query_lane(const Command& command, unsigned lane);
 
-  // The refusal of the command's fields, or none.
+  // Checks the command's fields. Returns the error answer, or none.
   std::optional<Answer> check(const Command& command) const;
-  // Reads the format that the input mailbox begins with; nothing when all is well.
+  // Reads the format at the start of the input mailbox; nothing: success.
   static std::optional<Answer> read_input(const Command& command, MailboxReader& reader, void* input,
                                           uint32_t bytes);
-  // Answers with what goes into the output mailbox.
+  // Answers with content for the output mailbox.
   Answer output(const Command& command, const void* content, uint32_t bytes);
 
-  // Makes tables of the page lists that come next in the mailbox, after `format_bytes` of it; nothing when
-  // all are made, otherwise none is.
+  // Creates tables from the page lists that follow `format_bytes` of the mailbox; nothing: all are created,
+  // otherwise none.
   std::optional<Answer> create_tables(unsigned underlying_function, MailboxReader& reader,
                                       uint32_t format_bytes, std::span<PageList> lists);
   std::optional<Answer> copy_list(MailboxReader& reader, const PageList& list, uint32_t first_bit);
   void destroy_tables(std::span<const PageList> lists);
 
-  // The refusal of the completion queues that a queue pair names, or none.
+  // Checks the completion queues that a queue pair names. Returns the error answer, or none.
   std::optional<Answer> check_completion_queues(unsigned underlying_function,
                                                 const spec::CreateQueuePairInput& input) const;
   void add_completion_queue_users(const spec::QueuePairControl& control);

@@ -8,7 +8,8 @@
 
 namespace fpga_verbs::hca {
 
-// Where datagrams go (InfiniBand volume 1, 10.2.2.2): an address vector of a function's protection domain.
+// The destination of datagrams (InfiniBand volume 1, 10.2.2.2): an address vector in a function's protection
+// domain.
 struct AddressHandle {
   uint32_t protection_domain = 0;
   spec::AddressVector address_vector;

@@ -8,7 +8,7 @@
 
 namespace fpga_verbs::hca {
 
-// The address vector in a field of another format.
+// Reads the address vector in a field of another format.
 inline spec::AddressVector read_address_vector(std::span<const uint8_t, spec::AddressVector::bytes> bytes) {
   spec::AddressVector address_vector;
   std::memcpy(&address_vector, bytes.data(), sizeof address_vector);
