@@ -126,10 +126,11 @@ private:
   // Whether a PCB or a kicked command of the function is left.
   bool is_in_flight(unsigned underlying_function) const;
 
-  // Up to `limit` steps, of which there is at least one, of the block that has this bit in `ready`. Gives the
-  // number taken.
-  [[gnu::always_inline]] inline unsigned take_turn(unsigned number, unsigned limit);
-  template <unsigned number, class Block> inline unsigned turn_of(Block& block, unsigned limit);
+  // Up to `left` steps, of which there is at least one, of the block that has this bit in `ready`; those that
+  // it takes are no longer left.
+  [[gnu::always_inline]] inline void take_turn(unsigned number, unsigned& left);
+  template <unsigned number, class Block> inline void turn_of(Block& block, unsigned& left);
+  template <unsigned number, class Block> inline bool step_of(Block& block, unsigned& left);
 };
 
 } // namespace fpga_verbs::hca

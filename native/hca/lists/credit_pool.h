@@ -14,9 +14,9 @@ enum class CreditSource : uint8_t { none, own, shared };
 class CreditPool {
 public:
   CreditPool(size_t owners, uint32_t own, uint32_t shared, uint32_t shared_cap)
-      : shared_(shared), owners_(owners, Owner{own, shared_cap, 0, 0}) {}
+      : shared_(shared), count_(owners), owners_(owners, Owner{own, shared_cap, 0, 0}) {}
 
-  size_t owners() const { return owners_.size(); }
+  size_t owners() const { return count_; }
 
   // Divides anew: credits of one owner alone; credits shared, and the most of them that an owner may hold.
   void set_own(size_t owner, uint32_t credits) { at(owner).own = credits; }
@@ -77,16 +77,17 @@ private:
   };
 
   Owner& at(size_t owner) {
-    assert(owner < owners_.size());
+    assert(owner < count_);
     return owners_[owner];
   }
   const Owner& at(size_t owner) const {
-    assert(owner < owners_.size());
+    assert(owner < count_);
     return owners_[owner];
   }
 
   uint32_t shared_;
   uint32_t shared_held_ = 0;
+  size_t count_; // of owners
   std::vector<Owner> owners_;
 };
 
