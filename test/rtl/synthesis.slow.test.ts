@@ -69,8 +69,8 @@ describe('synthesis of the blocks', () => {
       'hardware_linked_list_queue',
       'burst_reader',
       'burst_writer',
-      'icrc_append',
       'icrc_check',
+      'packet_headers',
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
@@ -85,7 +85,7 @@ describe('synthesis of the blocks', () => {
     // hca_front has the other blocks in it.
     const said = execFileSync(
       process.execPath,
-      [slang, 'burst_reader', 'burst_writer', 'icrc_append', 'icrc_check', 'hca_front'],
+      [slang, 'burst_reader', 'burst_writer', 'icrc_check', 'packet_headers', 'hca_front'],
       {
         encoding: 'utf8',
       },
@@ -113,6 +113,7 @@ describe('synthesis of the blocks', () => {
         burst_writer: '8 16 32 64',
         icrc_append: '8 16 32 64',
         icrc_check: '8 16 32 64',
+        packet_headers: '8 16 32 64',
         hca_front: '8 16 32 64',
       });
     },
