@@ -71,10 +71,11 @@ describe('synthesis of the blocks', () => {
       'burst_writer',
       'icrc_check',
       'packet_headers',
+      'packet_memory',
       'hca_front',
     ];
     const said = execFileSync(process.execPath, [script, '--check', ...blocks], { encoding: 'utf8' });
-    expect(said.match(/nothing wrong/g)).toHaveLength(21);
+    expect(said.match(/nothing wrong/g)).toHaveLength(25);
   });
 
   it('reads every block at every width by slang too', { timeout: 600_000 }, (context) => {
@@ -85,12 +86,12 @@ describe('synthesis of the blocks', () => {
     // hca_front has the other blocks in it.
     const said = execFileSync(
       process.execPath,
-      [slang, 'burst_reader', 'burst_writer', 'icrc_check', 'packet_headers', 'hca_front'],
+      [slang, 'burst_reader', 'burst_writer', 'icrc_check', 'packet_headers', 'packet_memory', 'hca_front'],
       {
         encoding: 'utf8',
       },
     );
-    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(20);
+    expect(said.match(/^\w+, \d+ B a beat: nothing wrong$/gm)).toHaveLength(24);
     expect(said).not.toContain('warning');
   });
 
@@ -114,6 +115,7 @@ describe('synthesis of the blocks', () => {
         icrc_append: '8 16 32 64',
         icrc_check: '8 16 32 64',
         packet_headers: '8 16 32 64',
+        packet_memory: '8 16 32 64',
         hca_front: '8 16 32 64',
       });
     },
